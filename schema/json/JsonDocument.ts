@@ -1,0 +1,68 @@
+import { Result, type Schema } from "effect"
+import type { JsonLimits } from "./JsonLimits.ts"
+import { JsonRefusal, type JsonRefusalReason } from "./JsonRefusal.ts"
+import { type JsonFault, JsonScanner } from "./JsonScanner.ts"
+
+const explain = (reason: JsonRefusalReason, limits: JsonLimits): string => {
+  switch (reason) {
+    case "too_large":
+      return `The document is larger than ${limits.maxBytes} bytes; shorten it.`
+    case "byte_order_mark":
+      return "The document begins with a byte order mark; save it as UTF-8 without one."
+    case "invalid_utf8":
+      return "The document is not UTF-8; save it as UTF-8 without a byte order mark."
+    case "syntax":
+      return "The document is not JSON (RFC 8259): comments, trailing commas, extra text and empty documents are not allowed."
+    case "too_deep":
+      return `Arrays and objects are nested deeper than ${limits.maxDepth} levels; flatten the document.`
+    case "too_many_nodes":
+      return `The document holds more than ${limits.maxNodes} values; shorten it.`
+    case "key_too_long":
+      return `An object key is longer than ${limits.maxKeyBytes} bytes; shorten it.`
+    case "string_too_long":
+      return `A string is longer than ${limits.maxStringBytes} bytes; shorten it.`
+    case "duplicate_key":
+      return "An object names the same key twice; keep one of them."
+    case "lone_surrogate":
+      return "A string holds half of a surrogate pair; write the whole character."
+    case "number_out_of_range":
+      return "A number is outside the range of a double; write it as a string."
+  }
+}
+
+const position = (text: string, fault: JsonFault) => {
+  let line = 1
+  let lineStart = 0
+  for (let at = text.indexOf("\n"); at !== -1 && at < fault.offset; at = text.indexOf("\n", at + 1)) {
+    line++
+    lineStart = at + 1
+  }
+  return { line, column: fault.offset - lineStart + 1 }
+}
+
+const hasByteOrderMark = (bytes: Uint8Array) =>
+  (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) ||
+  (bytes[0] === 0xfe && bytes[1] === 0xff) ||
+  (bytes[0] === 0xff && bytes[1] === 0xfe)
+
+/**
+ * Decodes one JSON document from its exact bytes. Size, encoding, structure and duplicate keys are settled before any
+ * value is built, so what follows (digests, scans, schemas) only ever sees a bounded, unambiguous value. Keys such as
+ * `__proto__` arrive as own properties; copy such objects by spread or `Object.entries`, never by `Object.assign`.
+ */
+export const decodeJson = (bytes: Uint8Array, limits: JsonLimits): Result.Result<Schema.Json, JsonRefusal> => {
+  const refuse = (reason: JsonRefusalReason) =>
+    Result.fail(new JsonRefusal({ reason, message: explain(reason, limits) }))
+  if (bytes.byteLength > limits.maxBytes) return refuse("too_large")
+  if (hasByteOrderMark(bytes)) return refuse("byte_order_mark")
+  const decoded = Result.try(() => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes))
+  if (Result.isFailure(decoded)) return refuse("invalid_utf8")
+  const text = decoded.success
+  const fault = new JsonScanner(text, limits).scan()
+  if (fault !== undefined) {
+    const message = explain(fault.reason, limits)
+    return Result.fail(new JsonRefusal({ reason: fault.reason, message, ...position(text, fault) }))
+  }
+  const value: Schema.Json = JSON.parse(text)
+  return Result.succeed(value)
+}

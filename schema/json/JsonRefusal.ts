@@ -1,0 +1,28 @@
+import { Schema } from "effect"
+
+/** Why a document is not accepted. `syntax` covers everything that RFC 8259 does not allow, an empty document included. */
+export const JsonRefusalReason = Schema.Literals([
+  "too_large",
+  "byte_order_mark",
+  "invalid_utf8",
+  "syntax",
+  "too_deep",
+  "too_many_nodes",
+  "key_too_long",
+  "string_too_long",
+  "duplicate_key",
+  "lone_surrogate",
+  "number_out_of_range"
+])
+export type JsonRefusalReason = typeof JsonRefusalReason.Type
+
+/**
+ * A document that is not accepted. `line` and `column` are 1-based, `column` counts UTF-16 units; both are absent where
+ * no single place is at fault. Neither the message nor any other field holds text of the document.
+ */
+export class JsonRefusal extends Schema.TaggedError<JsonRefusal>()("JsonRefusal", {
+  reason: JsonRefusalReason,
+  message: Schema.String,
+  line: Schema.optionalKey(Schema.Int),
+  column: Schema.optionalKey(Schema.Int)
+}) {}
