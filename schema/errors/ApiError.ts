@@ -1,0 +1,85 @@
+import { Schema } from "effect"
+
+/** Every error code with its HTTP status (gaps section 1). */
+export const errorStatuses = {
+  invalid_request: 400,
+  idempotency_key_required: 400,
+  unauthenticated: 401,
+  invalid_token: 401,
+  csrf_failed: 403,
+  insufficient_scope: 403,
+  permission_denied: 403,
+  workspace_membership_inactive: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  idempotency_conflict: 409,
+  guard_conflict: 409,
+  failed_precondition: 409,
+  run_conflict: 409,
+  request_too_large: 413,
+  unsupported_media_type: 415,
+  module_not_found: 422,
+  module_unsupported: 422,
+  source_ref_ambiguous: 422,
+  no_stable_version: 422,
+  rate_limited: 429,
+  internal_error: 500,
+  capability_not_available: 501,
+  verification_unavailable: 503
+} as const
+
+export type ErrorCode = keyof typeof errorStatuses
+export const ErrorCode = Schema.Literals([
+  "invalid_request",
+  "idempotency_key_required",
+  "unauthenticated",
+  "invalid_token",
+  "csrf_failed",
+  "insufficient_scope",
+  "permission_denied",
+  "workspace_membership_inactive",
+  "not_found",
+  "method_not_allowed",
+  "idempotency_conflict",
+  "guard_conflict",
+  "failed_precondition",
+  "run_conflict",
+  "request_too_large",
+  "unsupported_media_type",
+  "module_not_found",
+  "module_unsupported",
+  "source_ref_ambiguous",
+  "no_stable_version",
+  "rate_limited",
+  "internal_error",
+  "capability_not_available",
+  "verification_unavailable"
+])
+
+/** The body of every error response (spec: Errors). */
+export const ErrorEnvelope = Schema.Struct({
+  error: Schema.Struct({ code: Schema.String, message: Schema.String, requestId: Schema.String })
+})
+export type ErrorEnvelope = typeof ErrorEnvelope.Type
+
+/**
+ * The one expected failure of everything behind the API. Services and actors fail with it directly; the HTTP face turns
+ * it into the envelope. `message` says what happened, what was expected and what to do, and never echoes a secret.
+ */
+export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
+  code: ErrorCode,
+  message: Schema.String,
+  /** Seconds; only with `rate_limited`. */
+  retryAfter: Schema.optionalKey(Schema.Int)
+}) {
+  get status(): number {
+    return errorStatuses[this.code]
+  }
+}
+
+/** `notFound("Capsule")`: the record does not exist, or never did in this Workspace. */
+export const notFound = (what: string) => new ApiError({ code: "not_found", message: `${what} not found.` })
+
+export const invalidRequest = (message: string) => new ApiError({ code: "invalid_request", message })
+
+export const failedPrecondition = (message: string) => new ApiError({ code: "failed_precondition", message })

@@ -1,0 +1,15 @@
+import { Schema } from "effect"
+import { BackupId, CapsuleId, RunId, WorkspaceId } from "./Ids.ts"
+import { Timestamp } from "./Primitives.ts"
+
+/** A sealed export of control information. */
+export const Backup = Schema.Struct({
+  id: BackupId,
+  workspaceId: WorkspaceId,
+  capsuleId: Schema.optionalKey(CapsuleId),
+  digest: Schema.String,
+  sizeBytes: Schema.Int,
+  createdByRunId: RunId,
+  createdAt: Timestamp
+}).annotate({ identifier: "Backup" })
+export type Backup = typeof Backup.Type

@@ -1,0 +1,73 @@
+import { Schema } from "effect"
+import {
+  CapsuleId,
+  DependencyId,
+  InstallConfigId,
+  ProjectId,
+  SourceId,
+  SourceSnapshotId,
+  StateVersionId,
+  WorkspaceId
+} from "./Ids.ts"
+import { Timestamp } from "./Primitives.ts"
+
+export const CapsuleStatus = Schema.Literals(["pending", "active", "stale", "error", "disabled", "destroyed"])
+export type CapsuleStatus = typeof CapsuleStatus.Type
+
+/** `unknown` after an apply that ended without evidence: real resources may differ from the state. */
+export const RuntimeSafety = Schema.Literals(["safe", "unknown"])
+export type RuntimeSafety = typeof RuntimeSafety.Type
+
+export const DriftStatus = Schema.Literals(["unknown", "none", "drifted"])
+export type DriftStatus = typeof DriftStatus.Type
+
+export const AutoUpdate = Schema.Struct({ enabled: Schema.Boolean, apply: Schema.Boolean })
+export type AutoUpdate = typeof AutoUpdate.Type
+
+export const AdoptedSourceRevision = Schema.Struct({
+  sourceSnapshotId: SourceSnapshotId,
+  ref: Schema.String,
+  path: Schema.String,
+  resolvedCommit: Schema.String
+}).annotate({ identifier: "AdoptedSourceRevision" })
+export type AdoptedSourceRevision = typeof AdoptedSourceRevision.Type
+
+export const Capsule = Schema.Struct({
+  id: CapsuleId,
+  workspaceId: WorkspaceId,
+  projectId: ProjectId,
+  name: Schema.String,
+  slug: Schema.String,
+  environment: Schema.String,
+  sourceId: SourceId,
+  modulePath: Schema.String,
+  installConfigId: InstallConfigId,
+  status: CapsuleStatus,
+  runtimeSafety: RuntimeSafety,
+  currentStateVersionId: Schema.optionalKey(StateVersionId),
+  currentStateGeneration: Schema.Int,
+  executionAuthorityEpoch: Schema.Int,
+  adoptedSourceRevision: Schema.optionalKey(AdoptedSourceRevision),
+  installConfigReAdoption: Schema.Struct({ authorityGuard: Schema.String }),
+  autoUpdate: AutoUpdate,
+  driftStatus: DriftStatus,
+  driftCheckedAt: Schema.optionalKey(Timestamp),
+  publicEndpoint: Schema.optionalKey(Schema.String),
+  createdAt: Timestamp,
+  updatedAt: Timestamp
+}).annotate({ identifier: "Capsule" })
+export type Capsule = typeof Capsule.Type
+
+export const DependencyMode = Schema.Literals(["variable_injection", "published_output", "remote_state"])
+export const DependencyOutput = Schema.Struct({ from: Schema.String, to: Schema.String, required: Schema.Boolean })
+
+export const Dependency = Schema.Struct({
+  id: DependencyId,
+  workspaceId: WorkspaceId,
+  producerCapsuleId: CapsuleId,
+  consumerCapsuleId: CapsuleId,
+  mode: DependencyMode,
+  outputs: Schema.Array(DependencyOutput),
+  createdAt: Timestamp
+}).annotate({ identifier: "Dependency" })
+export type Dependency = typeof Dependency.Type

@@ -1,0 +1,75 @@
+import { Schema } from "effect"
+import { CompatibilityReportId, InstallConfigId, RunId, SourceId, SourceSnapshotId } from "./Ids.ts"
+import { Timestamp } from "./Primitives.ts"
+import { ProviderPackage, ProviderRequirement } from "./Provider.ts"
+
+export const Finding = Schema.Struct({
+  severity: Schema.Literals(["info", "warning", "error"]),
+  code: Schema.String,
+  message: Schema.String,
+  path: Schema.optionalKey(Schema.String),
+  line: Schema.optionalKey(Schema.Int)
+}).annotate({ identifier: "Finding" })
+export type Finding = typeof Finding.Type
+
+export const ReportVariable = Schema.Struct({
+  name: Schema.String,
+  type: Schema.Literals(["string", "number", "boolean", "json"]),
+  required: Schema.Boolean,
+  hasDefault: Schema.Boolean,
+  sensitive: Schema.Boolean,
+  ephemeral: Schema.Boolean,
+  nullable: Schema.optionalKey(Schema.Boolean),
+  description: Schema.optionalKey(Schema.String)
+}).annotate({ identifier: "ReportVariable" })
+export type ReportVariable = typeof ReportVariable.Type
+
+export const ReportOutput = Schema.Struct({
+  name: Schema.String,
+  sensitive: Schema.Boolean,
+  ephemeral: Schema.Boolean,
+  description: Schema.optionalKey(Schema.String)
+}).annotate({ identifier: "ReportOutput" })
+export type ReportOutput = typeof ReportOutput.Type
+
+export const ManifestDiagnostic = Schema.Struct({
+  path: Schema.String,
+  code: Schema.String,
+  message: Schema.String
+}).annotate({ identifier: "ManifestDiagnostic" })
+
+export const CompatibilityReport = Schema.Struct({
+  id: CompatibilityReportId,
+  sourceId: SourceId,
+  sourceSnapshotId: SourceSnapshotId,
+  modulePath: Schema.String,
+  status: Schema.Literals(["ready", "needs_attention", "unsupported"]),
+  findings: Schema.Array(Finding),
+  variables: Schema.Array(ReportVariable),
+  outputs: Schema.Array(ReportOutput),
+  providerPackages: Schema.Array(ProviderPackage),
+  rootProviderRequirements: Schema.Array(ProviderRequirement),
+  manifest: Schema.Struct({ status: Schema.String, diagnostics: Schema.Array(ManifestDiagnostic) }),
+  /** The configuration that this check compiled, to name in an install plan's `preflight`. */
+  installConfigId: Schema.optionalKey(InstallConfigId),
+  createdByRunId: RunId,
+  createdAt: Timestamp
+}).annotate({ identifier: "CompatibilityReport" })
+export type CompatibilityReport = typeof CompatibilityReport.Type
+
+/** Modules found by the snapshot scan (spec: Sources, install-modules). */
+export const InstallModules = Schema.Struct({
+  status: Schema.Literals(["ready", "empty"]),
+  sourceSnapshotId: SourceSnapshotId,
+  scopePath: Schema.String,
+  modules: Schema.Array(
+    Schema.Struct({
+      path: Schema.String,
+      status: Schema.Literals(["supported", "unsupported"]),
+      providerPackages: Schema.Array(ProviderPackage),
+      rootProviderRequirements: Schema.Array(ProviderRequirement),
+      findings: Schema.Array(Finding)
+    })
+  )
+}).annotate({ identifier: "InstallModules" })
+export type InstallModules = typeof InstallModules.Type

@@ -1,0 +1,28 @@
+import { Schema } from "effect"
+
+export const apiVersion = "svc.dev/v1alpha1"
+
+/** `GET /.well-known/svc` and `GET /api/v1/capabilities` (spec: Discovery document). */
+export const Discovery = Schema.Struct({
+  product: Schema.Literal("svc"),
+  name: Schema.String,
+  auth: Schema.Struct({ oidc: Schema.Boolean, password: Schema.Boolean }),
+  apiBaseUrl: Schema.String,
+  api_versions: Schema.Array(Schema.String),
+  features: Schema.Struct({
+    stacks: Schema.Boolean,
+    opentofu_runner: Schema.Boolean,
+    oidc: Schema.Boolean,
+    workload_identity: Schema.Boolean,
+    interfaces: Schema.Boolean
+  }),
+  endpoints: Schema.Struct({
+    api: Schema.String,
+    capabilities: Schema.String,
+    openapi: Schema.String,
+    oidc_issuer: Schema.String,
+    extensions: Schema.optionalKey(Schema.String)
+  }),
+  oidcClientId: Schema.optionalKey(Schema.String)
+}).annotate({ identifier: "Discovery" })
+export type Discovery = typeof Discovery.Type

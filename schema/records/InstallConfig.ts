@@ -1,0 +1,37 @@
+import { Schema } from "effect"
+import { InstallConfigId, SourceSnapshotId, WorkspaceId } from "./Ids.ts"
+import { Timestamp } from "./Primitives.ts"
+import { SourceBuild } from "./Run.ts"
+
+/** A declared variable of a configuration: where its value comes from, never the value itself. */
+export const DeclaredVariable = Schema.Struct({
+  name: Schema.String,
+  type: Schema.Literals(["string", "number", "boolean", "json"]),
+  required: Schema.Boolean,
+  hasDefault: Schema.Boolean,
+  sensitive: Schema.Boolean,
+  ephemeral: Schema.Boolean,
+  /** `user`: typed by a person; `module_default`: the module's own; `host`: delivered by the service; the rest as in the manifest. */
+  origin: Schema.Literals(["user", "capsule_name", "workspace_scoped_capsule_name", "module_default", "host"]),
+  /** Whether a value is set in this configuration. */
+  set: Schema.Boolean
+}).annotate({ identifier: "DeclaredVariable" })
+export type DeclaredVariable = typeof DeclaredVariable.Type
+
+/** Public projection of the private, immutable configuration of a Capsule (`capsule-configs`). */
+export const InstallConfig = Schema.Struct({
+  id: InstallConfigId,
+  workspaceId: WorkspaceId,
+  origin: Schema.Literals(["operator", "repository_manifest", "generic"]),
+  modulePath: Schema.String,
+  sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
+  digest: Schema.String,
+  variables: Schema.Array(DeclaredVariable),
+  outputAllowlist: Schema.Array(Schema.Json),
+  interfaceBlueprints: Schema.Array(Schema.Json),
+  /** Presentation of the manifest's inputs and features, when one was adopted. */
+  presentation: Schema.optionalKey(Schema.Json),
+  sourceBuild: Schema.optionalKey(SourceBuild),
+  createdAt: Timestamp
+}).annotate({ identifier: "InstallConfig" })
+export type InstallConfig = typeof InstallConfig.Type

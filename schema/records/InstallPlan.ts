@@ -1,0 +1,74 @@
+import { Schema } from "effect"
+import { Finding } from "./CompatibilityReport.ts"
+import {
+  CapsuleId,
+  CompatibilityReportId,
+  InstallConfigId,
+  InstallPlanId,
+  RevisionPlanId,
+  RunId,
+  SourceId,
+  SourceSnapshotId,
+  WorkspaceId
+} from "./Ids.ts"
+import { Timestamp } from "./Primitives.ts"
+
+export const InstallPlanPhase = Schema.Literals([
+  "syncing_source",
+  "analyzing_compatibility",
+  "creating_capsule",
+  "planning",
+  "reviewable",
+  "failed"
+])
+export type InstallPlanPhase = typeof InstallPlanPhase.Type
+
+export const NextAction = Schema.Literals(["reconcile", "review_run", "none"])
+export type NextAction = typeof NextAction.Type
+
+/** Public projection of the install coordinator: bounded references and diagnostics, never values. */
+export const InstallPlan = Schema.Struct({
+  id: InstallPlanId,
+  workspaceId: WorkspaceId,
+  phase: InstallPlanPhase,
+  nextAction: NextAction,
+  sourceId: Schema.optionalKey(SourceId),
+  syncRunId: Schema.optionalKey(RunId),
+  compatibilityCheckRunId: Schema.optionalKey(RunId),
+  sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
+  compatibilityReportId: Schema.optionalKey(CompatibilityReportId),
+  installConfigId: Schema.optionalKey(InstallConfigId),
+  capsuleId: Schema.optionalKey(CapsuleId),
+  planRunId: Schema.optionalKey(RunId),
+  diagnostics: Schema.Array(Finding),
+  createdAt: Timestamp,
+  updatedAt: Timestamp
+}).annotate({ identifier: "InstallPlan" })
+export type InstallPlan = typeof InstallPlan.Type
+
+export const RevisionPlanPhase = Schema.Literals([
+  "syncing_source",
+  "analyzing_compatibility",
+  "planning",
+  "reviewable",
+  "failed"
+])
+export type RevisionPlanPhase = typeof RevisionPlanPhase.Type
+
+export const RevisionPlan = Schema.Struct({
+  id: RevisionPlanId,
+  workspaceId: WorkspaceId,
+  capsuleId: CapsuleId,
+  ref: Schema.String,
+  phase: RevisionPlanPhase,
+  nextAction: NextAction,
+  syncRunId: Schema.optionalKey(RunId),
+  compatibilityCheckRunId: Schema.optionalKey(RunId),
+  sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
+  compatibilityReportId: Schema.optionalKey(CompatibilityReportId),
+  planRunId: Schema.optionalKey(RunId),
+  diagnostics: Schema.Array(Finding),
+  createdAt: Timestamp,
+  updatedAt: Timestamp
+}).annotate({ identifier: "RevisionPlan" })
+export type RevisionPlan = typeof RevisionPlan.Type

@@ -1,0 +1,68 @@
+import { Schema } from "effect"
+
+/** ISO 8601 UTC with milliseconds, e.g. `2026-01-31T09:30:00.000Z`. */
+export const Timestamp = Schema.String.check(
+  Schema.isPattern(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/, {
+    description: "an ISO 8601 UTC time with milliseconds"
+  })
+)
+export type Timestamp = typeof Timestamp.Type
+
+/** `sha256:` and 64 lower-case hex digits. */
+export const Sha256Digest = Schema.String.check(
+  Schema.isPattern(/^sha256:[0-9a-f]{64}$/, { description: "sha256: followed by 64 hex digits" })
+)
+export type Sha256Digest = typeof Sha256Digest.Type
+
+/** A full Git commit id. */
+export const CommitId = Schema.String.check(
+  Schema.isPattern(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/, { description: "a full commit id" })
+)
+export type CommitId = typeof CommitId.Type
+
+/** Text a person typed for display: trimmed, no control characters. `max` counts code points. */
+export const displayText = (max: number) =>
+  Schema.String.check(
+    Schema.isMinLength(1),
+    Schema.isMaxCodePoints(max),
+    Schema.isPattern(/^[^\s\p{Cc}](?:[^\p{Cc}]*[^\s\p{Cc}])?$/u, {
+      description: "text without control characters, not starting or ending with white space"
+    })
+  )
+
+/** Free text such as a comment: may hold line breaks. */
+export const freeText = (max: number) =>
+  Schema.String.check(
+    Schema.isMaxCodePoints(max),
+    Schema.isPattern(/^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*$/, {
+      description: "text without control characters other than tab and line breaks"
+    })
+  )
+
+/** `.` or a canonical relative path: no `./`, `..`, empty segment, backslash, NUL, drive prefix, or trailing slash (spec: module keys). */
+export const RelativePath = Schema.String.check(
+  Schema.isMinLength(1),
+  Schema.isMaxLength(1024),
+  Schema.isPattern(
+    /^(?:\.|(?!\.{1,2}(?:\/|$))(?![A-Za-z]:)[^\s/\\\p{Cc}][^/\\\p{Cc}]{0,1023}(?:\/(?!\.{1,2}(?:\/|$))[^/\\\p{Cc}]{1,1023}){0,64})$/u,
+    { description: "`.` or a canonical relative path" }
+  )
+).pipe(Schema.brand("RelativePath"))
+export type RelativePath = typeof RelativePath.Type
+
+/** A Git ref as a person writes it: `HEAD`, a branch, a tag, a full ref, or a commit. The grammar is checked again against Git's own rules by the runner. */
+export const GitRefText = Schema.String.check(
+  Schema.isMinLength(1),
+  Schema.isMaxLength(255),
+  Schema.isPattern(/^(?![-./])(?!.*(?:\.\.|\/\/|@\{|\.lock(?:\/|$)|\/\.|\.$|\/$))[^\s\p{Cc}~^:?*[\\]+$/u, {
+    description: "a branch, tag, full ref, commit or HEAD"
+  })
+)
+
+export const ModuleInputName = Schema.String.check(
+  Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_-]{0,127}$/, { description: "an OpenTofu variable name" })
+)
+
+/** A value as JSON; depth and size are bounded where the bytes are read. */
+export const JsonValue = Schema.Json
+export type JsonValue = typeof JsonValue.Type

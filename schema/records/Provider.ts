@@ -1,0 +1,43 @@
+import { Schema } from "effect"
+import { ConnectionId } from "./Ids.ts"
+
+/** One exact local-name/alias tuple of the selected root module. Bindings must equal it in all three parts. */
+export const ProviderRequirement = Schema.Struct({
+  provider: Schema.String,
+  moduleLocalName: Schema.String,
+  childAlias: Schema.optionalKey(Schema.String)
+}).annotate({ identifier: "ProviderRequirement" })
+export type ProviderRequirement = typeof ProviderRequirement.Type
+
+export const ProviderPackage = Schema.Struct({
+  source: Schema.String,
+  versionConstraints: Schema.Array(Schema.String)
+}).annotate({ identifier: "ProviderPackage" })
+export type ProviderPackage = typeof ProviderPackage.Type
+
+export const ProviderBinding = Schema.Struct({
+  provider: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(512)),
+  moduleLocalName: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(128)),
+  childAlias: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(128))),
+  connectionId: ConnectionId
+}).annotate({ identifier: "ProviderBinding" })
+export type ProviderBinding = typeof ProviderBinding.Type
+
+/** The key under which a requirement and its binding meet. */
+export const requirementKey = (tuple: {
+  readonly provider: string
+  readonly moduleLocalName: string
+  readonly childAlias?: string | undefined
+}): string => JSON.stringify([tuple.provider, tuple.moduleLocalName, tuple.childAlias ?? null])
+
+/** Evidence of a Run: how a requirement was met, never with a value (spec: Named states). */
+export const ProviderResolution = Schema.Struct({
+  provider: Schema.String,
+  moduleLocalName: Schema.String,
+  childAlias: Schema.optionalKey(Schema.String),
+  status: Schema.Literals(["resolved_provider_connection", "blocked_missing_connection", "blocked_policy"]),
+  connectionId: Schema.optionalKey(ConnectionId),
+  blockedReason: Schema.optionalKey(Schema.String),
+  envNames: Schema.Array(Schema.String)
+}).annotate({ identifier: "ProviderResolution" })
+export type ProviderResolution = typeof ProviderResolution.Type

@@ -1,0 +1,199 @@
+import { Schema } from "effect"
+import {
+  CapsuleId,
+  CompatibilityReportId,
+  ConnectionId,
+  InstallConfigId,
+  RunGroupId,
+  RunId,
+  SourceId,
+  SourceSnapshotId,
+  StateVersionId,
+  Subject,
+  WorkspaceId
+} from "./Ids.ts"
+import { Timestamp } from "./Primitives.ts"
+import { ProviderResolution } from "./Provider.ts"
+
+export const RunType = Schema.Literals([
+  "source_sync",
+  "compatibility_check",
+  "plan",
+  "apply",
+  "destroy_plan",
+  "destroy_apply",
+  "drift_check",
+  "backup",
+  "restore"
+])
+export type RunType = typeof RunType.Type
+
+export const RunStatus = Schema.Literals([
+  "queued",
+  "running",
+  "waiting_approval",
+  "succeeded",
+  "failed",
+  "cancelled",
+  "superseded",
+  "expired"
+])
+export type RunStatus = typeof RunStatus.Type
+
+/** The legal moves of a Run (design section 5). A status without an entry is final, except an approved plan's `superseded`/`expired`. */
+export const runMoves: Record<RunStatus, ReadonlyArray<RunStatus>> = {
+  queued: ["running", "cancelled", "superseded", "failed"],
+  running: ["queued", "waiting_approval", "succeeded", "failed", "cancelled", "superseded"],
+  waiting_approval: ["succeeded", "cancelled", "superseded", "expired"],
+  succeeded: [],
+  failed: [],
+  cancelled: [],
+  superseded: [],
+  expired: []
+}
+
+export const isFinalStatus = (status: RunStatus): boolean => runMoves[status].length === 0
+
+/** Kinds of Run that may change infrastructure or read it for a change: at most one of them is active per Capsule. */
+export const capsuleExclusiveTypes: ReadonlyArray<RunType> = [
+  "plan",
+  "apply",
+  "destroy_plan",
+  "destroy_apply",
+  "drift_check",
+  "restore"
+]
+
+export const PlanSummary = Schema.Struct({
+  add: Schema.Int,
+  change: Schema.Int,
+  destroy: Schema.Int,
+  replace: Schema.Int,
+  import: Schema.Int,
+  forget: Schema.Int
+}).annotate({ identifier: "PlanSummary" })
+export type PlanSummary = typeof PlanSummary.Type
+
+export const ChangedAttribute = Schema.Struct({
+  name: Schema.String,
+  before: Schema.optionalKey(Schema.Json),
+  after: Schema.optionalKey(Schema.Json),
+  sensitive: Schema.optionalKey(Schema.Boolean),
+  /** True when the value is only known after the apply. */
+  unknown: Schema.optionalKey(Schema.Boolean)
+})
+
+export const ResourceChange = Schema.Struct({
+  address: Schema.String,
+  mode: Schema.String,
+  type: Schema.String,
+  name: Schema.String,
+  provider: Schema.String,
+  actions: Schema.Array(Schema.String),
+  reason: Schema.optionalKey(Schema.String),
+  changedAttributes: Schema.Array(ChangedAttribute)
+}).annotate({ identifier: "ResourceChange" })
+export type ResourceChange = typeof ResourceChange.Type
+
+export const OutputChange = Schema.Struct({
+  name: Schema.String,
+  actions: Schema.Array(Schema.String),
+  before: Schema.optionalKey(Schema.Json),
+  after: Schema.optionalKey(Schema.Json),
+  sensitive: Schema.Boolean,
+  unknown: Schema.optionalKey(Schema.Boolean)
+}).annotate({ identifier: "OutputChange" })
+export type OutputChange = typeof OutputChange.Type
+
+export const RunDiagnostic = Schema.Struct({
+  severity: Schema.Literals(["error", "warning"]),
+  summary: Schema.String,
+  detail: Schema.optionalKey(Schema.String),
+  address: Schema.optionalKey(Schema.String),
+  path: Schema.optionalKey(Schema.String),
+  line: Schema.optionalKey(Schema.Int)
+}).annotate({ identifier: "RunDiagnostic" })
+export type RunDiagnostic = typeof RunDiagnostic.Type
+
+export const SandboxLevel = Schema.Literals(["bubblewrap", "user", "process"])
+export type SandboxLevel = typeof SandboxLevel.Type
+
+export const ToolIdentity = Schema.Struct({ name: Schema.Literals(["opentofu", "terraform"]), version: Schema.String })
+export type ToolIdentity = typeof ToolIdentity.Type
+
+/** One command of a reviewed source build. */
+export const SourceBuildCommand = Schema.Struct({
+  argv: Schema.Array(Schema.String),
+  workingDirectory: Schema.optionalKey(Schema.String)
+})
+export const SourceBuild = Schema.Struct({
+  commands: Schema.Array(SourceBuildCommand),
+  outputs: Schema.Array(Schema.String)
+}).annotate({ identifier: "SourceBuild" })
+export type SourceBuild = typeof SourceBuild.Type
+
+/** What a finished phase left behind for reviewers; every field is redacted before it is stored. */
+export const RunEvidence = Schema.Struct({
+  planSummary: Schema.optionalKey(PlanSummary),
+  resourceChanges: Schema.optionalKey(Schema.Array(ResourceChange)),
+  outputChanges: Schema.optionalKey(Schema.Array(OutputChange)),
+  resourceDrift: Schema.optionalKey(Schema.Array(ResourceChange)),
+  providerResolutions: Schema.optionalKey(Schema.Array(ProviderResolution)),
+  diagnostics: Schema.optionalKey(Schema.Array(RunDiagnostic)),
+  /** Addresses that an interrupted apply started and never reported as finished. */
+  possiblyCreated: Schema.optionalKey(Schema.Array(Schema.String)),
+  tool: Schema.optionalKey(ToolIdentity),
+  sandboxLevel: Schema.optionalKey(SandboxLevel),
+  providerLockDigest: Schema.optionalKey(Schema.String),
+  sourceBuild: Schema.optionalKey(SourceBuild),
+  /** Drift checks only: whether the real infrastructure differs from the state. */
+  drifted: Schema.optionalKey(Schema.Boolean)
+})
+export type RunEvidence = typeof RunEvidence.Type
+
+export const Run = Schema.Struct({
+  id: RunId,
+  workspaceId: WorkspaceId,
+  type: RunType,
+  status: RunStatus,
+  capsuleId: Schema.optionalKey(CapsuleId),
+  sourceId: Schema.optionalKey(SourceId),
+  planRunId: Schema.optionalKey(RunId),
+  runGroupId: Schema.optionalKey(RunGroupId),
+  sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
+  resolvedCommit: Schema.optionalKey(Schema.String),
+  compatibilityReportId: Schema.optionalKey(CompatibilityReportId),
+  installConfigId: Schema.optionalKey(InstallConfigId),
+  executionAuthorityEpoch: Schema.optionalKey(Schema.Int),
+  baseStateGeneration: Schema.optionalKey(Schema.Int),
+  planDigest: Schema.optionalKey(Schema.String),
+  ...RunEvidence.fields,
+  requiresApproval: Schema.Boolean,
+  approvedBy: Schema.optionalKey(Subject),
+  approvedAt: Schema.optionalKey(Timestamp),
+  createdBy: Schema.optionalKey(Schema.String),
+  trigger: Schema.Literals(["user", "webhook", "schedule", "auto_update", "service"]),
+  attempt: Schema.Int,
+  /** While queued: how many Runs of the same Capsule come first, and which Run holds it. */
+  queue: Schema.optionalKey(Schema.Struct({ position: Schema.Int, heldByRunId: Schema.optionalKey(RunId) })),
+  error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),
+  stateVersionId: Schema.optionalKey(StateVersionId),
+  connectionId: Schema.optionalKey(ConnectionId),
+  createdAt: Timestamp,
+  queuedAt: Timestamp,
+  startedAt: Schema.optionalKey(Timestamp),
+  finishedAt: Schema.optionalKey(Timestamp),
+  expiresAt: Schema.optionalKey(Timestamp)
+}).annotate({ identifier: "Run" })
+export type Run = typeof Run.Type
+
+export const RunGroup = Schema.Struct({
+  id: RunGroupId,
+  workspaceId: WorkspaceId,
+  type: Schema.Literals(["update", "drift_check"]),
+  status: Schema.Literals(["running", "waiting_approval", "succeeded", "failed", "cancelled"]),
+  runIds: Schema.Array(RunId),
+  createdAt: Timestamp,
+  finishedAt: Schema.optionalKey(Timestamp)
+}).annotate({ identifier: "RunGroup" })
+export type RunGroup = typeof RunGroup.Type

@@ -1,0 +1,66 @@
+import { Schema } from "effect"
+import { ConnectionId, RunId, SourceId, SourceSnapshotId, WorkspaceId } from "./Ids.ts"
+import { Timestamp } from "./Primitives.ts"
+
+/** `observe` (default) may start an auto-update evaluation of opted-in Capsules; `manual_plan` never does. */
+export const SyncIntent = Schema.Literals(["observe", "manual_plan"])
+export type SyncIntent = typeof SyncIntent.Type
+
+export const Source = Schema.Struct({
+  id: SourceId,
+  workspaceId: WorkspaceId,
+  name: Schema.String,
+  url: Schema.String,
+  defaultRef: Schema.String,
+  defaultPath: Schema.String,
+  authConnectionId: Schema.optionalKey(ConnectionId),
+  autoSync: Schema.Boolean,
+  status: Schema.Literals(["active", "disabled", "error"]),
+  lastSyncedAt: Schema.optionalKey(Timestamp),
+  createdAt: Timestamp,
+  updatedAt: Timestamp
+}).annotate({ identifier: "Source" })
+export type Source = typeof Source.Type
+
+export const OmittedSnapshotEntry = Schema.Struct({
+  path: Schema.String,
+  kind: Schema.Literals(["symlink", "submodule", "special"])
+})
+
+/** What the sync found in `.well-known/svc.json` of the repository root. The document itself is never returned. */
+export const RepositoryManifestStatus = Schema.Struct({
+  status: Schema.Literals(["absent", "valid", "invalid"]),
+  digest: Schema.optionalKey(Schema.String),
+  apiVersion: Schema.optionalKey(Schema.String),
+  reason: Schema.optionalKey(Schema.String)
+})
+export type RepositoryManifestStatus = typeof RepositoryManifestStatus.Type
+
+export const SourceSnapshot = Schema.Struct({
+  id: SourceSnapshotId,
+  workspaceId: WorkspaceId,
+  sourceId: SourceId,
+  url: Schema.String,
+  ref: Schema.String,
+  resolvedCommit: Schema.String,
+  path: Schema.String,
+  archiveDigest: Schema.String,
+  /** Bytes of the uncompressed archive. */
+  archiveSizeBytes: Schema.Int,
+  fileCount: Schema.Int,
+  omitted: Schema.Array(OmittedSnapshotEntry),
+  repositoryManifest: RepositoryManifestStatus,
+  createdByRunId: RunId,
+  createdAt: Timestamp
+}).annotate({ identifier: "SourceSnapshot" })
+export type SourceSnapshot = typeof SourceSnapshot.Type
+
+/** The text of one snapshot file (gaps section 3). */
+export const SnapshotFile = Schema.Struct({
+  sourceSnapshotId: SourceSnapshotId,
+  path: Schema.String,
+  text: Schema.String,
+  digest: Schema.String,
+  sizeBytes: Schema.Int
+}).annotate({ identifier: "SnapshotFile" })
+export type SnapshotFile = typeof SnapshotFile.Type

@@ -1,0 +1,29 @@
+import { Schema } from "effect"
+import { CapsuleId, RunId, StateVersionId, WorkspaceId } from "./Ids.ts"
+import { Timestamp } from "./Primitives.ts"
+
+/** One committed state. The state itself never leaves through the API. */
+export const StateVersion = Schema.Struct({
+  id: StateVersionId,
+  workspaceId: WorkspaceId,
+  capsuleId: CapsuleId,
+  generation: Schema.Int,
+  serial: Schema.Int,
+  digest: Schema.String,
+  resourceCount: Schema.Int,
+  createdByRunId: RunId,
+  createdAt: Timestamp,
+  /** True when it was imported from an apply that did not end in success. */
+  partial: Schema.Boolean
+}).annotate({ identifier: "StateVersion" })
+export type StateVersion = typeof StateVersion.Type
+
+/** A public Output; sensitive ones are absent everywhere. */
+export const Output = Schema.Struct({
+  name: Schema.String,
+  type: Schema.Json,
+  value: Schema.Json,
+  sensitive: Schema.Literal(false),
+  stateVersionId: StateVersionId
+}).annotate({ identifier: "Output" })
+export type Output = typeof Output.Type

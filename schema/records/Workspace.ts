@@ -1,0 +1,55 @@
+import { Schema } from "effect"
+import { ProjectId, Subject, WorkspaceId } from "./Ids.ts"
+import { Timestamp } from "./Primitives.ts"
+
+/** viewer reads; member also plans; admin also approves, applies, manages connections and members; owner everything. */
+export const Role = Schema.Literals(["owner", "admin", "member", "viewer"])
+export type Role = typeof Role.Type
+
+const rank: Record<Role, number> = { viewer: 0, member: 1, admin: 2, owner: 3 }
+
+/** Whether `role` holds everything that `required` holds. */
+export const roleAtLeast = (role: Role, required: Role): boolean => rank[role] >= rank[required]
+
+export const WorkspaceHandle = Schema.String.check(
+  Schema.isPattern(/^[a-z0-9][a-z0-9-]{1,38}$/, {
+    description: "2 to 39 of a-z, 0-9 and -, starting with a letter or digit"
+  })
+)
+
+export const Workspace = Schema.Struct({
+  id: WorkspaceId,
+  handle: WorkspaceHandle,
+  displayName: Schema.String,
+  type: Schema.Literals(["personal", "organization"]),
+  /** The caller's role. */
+  role: Role,
+  archivedAt: Schema.optionalKey(Timestamp),
+  createdAt: Timestamp,
+  updatedAt: Timestamp
+}).annotate({ identifier: "Workspace" })
+export type Workspace = typeof Workspace.Type
+
+export const MemberStatus = Schema.Literals(["active", "invited", "suspended"])
+export type MemberStatus = typeof MemberStatus.Type
+
+export const Member = Schema.Struct({
+  subject: Subject,
+  displayName: Schema.optionalKey(Schema.String),
+  email: Schema.optionalKey(Schema.String),
+  role: Role,
+  status: MemberStatus,
+  createdAt: Timestamp,
+  updatedAt: Timestamp
+}).annotate({ identifier: "Member" })
+export type Member = typeof Member.Type
+
+export const Project = Schema.Struct({
+  id: ProjectId,
+  workspaceId: WorkspaceId,
+  name: Schema.String,
+  slug: Schema.String,
+  createdAt: Timestamp,
+  updatedAt: Timestamp
+}).annotate({ identifier: "Project" })
+export type Project = typeof Project.Type
