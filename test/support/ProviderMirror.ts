@@ -1,0 +1,86 @@
+import { NodeFileSystem, NodePath } from "@effect/platform-node"
+import { Effect, FileSystem, Layer, Path } from "effect"
+
+export const demoProviderVersions = ["1.0.0", "1.1.0"] as const
+
+/** `acme/demo` resolves to the default host of the tool, `example.test/acme/demo` to its own. */
+const hosts = ["example.test", "registry.terraform.io", "registry.opentofu.org"] as const
+const architectures: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" }
+const platform = `${process.platform}_${architectures[process.arch] ?? process.arch}`
+const entrypoint = new URL("../fixtures/provider/Main.ts", import.meta.url).pathname
+
+const build = Effect.fnUntraced(function* (version: string) {
+  const result = yield* Effect.promise(() =>
+    Bun.build({
+      entrypoints: [entrypoint],
+      target: "node",
+      minify: true,
+      define: { DEMO_VERSION: JSON.stringify(version) }
+    })
+  )
+  const [output] = result.outputs
+  if (output === undefined) return yield* Effect.die(new Error("the demo provider did not build"))
+  const code = yield* Effect.promise(() => output.text())
+  return { version, script: `#!${process.execPath}\n${code}` }
+})
+
+const builds = Effect.runSync(Effect.cached(Effect.all(demoProviderVersions.map(build))))
+
+/**
+ * A filesystem mirror with the real demo provider, and an empty folder for its notes. Both live as long as the Scope;
+ * the build is shared by the process.
+ *
+ * - `path`: root of the mirror (`<host>/acme/demo/<version>/<os>_<arch>/`)
+ * - `interpreter`: the executable that the plugin's first line names; a sandbox must let it be read
+ * - `notesDir`: for DEMO_DIR; holds `<id>.json` a note and `creations.log`
+ * - `cliConfigFile`: a CLI configuration that allows only this mirror
+ * - `environment`: everything a bare tool needs besides PATH and DEMO_TOKEN
+ */
+export const providerMirror = Effect.gen(function* () {
+  const fileSystem = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const root = yield* fileSystem.makeTempDirectoryScoped({ prefix: "provider-mirror-" })
+  const mirror = path.join(root, "mirror")
+  const notesDir = path.join(root, "notes")
+  const cliConfigFile = path.join(root, "cli.tfrc")
+  yield* fileSystem.makeDirectory(notesDir)
+  for (const { version, script } of yield* builds) {
+    for (const host of hosts) {
+      const folder = path.join(mirror, host, "acme", "demo", version, platform)
+      yield* fileSystem.makeDirectory(folder, { recursive: true })
+      const plugin = path.join(folder, `terraform-provider-demo_v${version}`)
+      yield* fileSystem.writeFileString(plugin, script, { mode: 0o755 })
+    }
+  }
+  yield* fileSystem.writeFileString(
+    cliConfigFile,
+    `provider_installation {\n  filesystem_mirror {\n    path = ${JSON.stringify(mirror)}\n  }\n}\n`
+  )
+  return {
+    path: mirror,
+    interpreter: process.execPath,
+    notesDir,
+    cliConfigFile,
+    environment: {
+      TF_CLI_CONFIG_FILE: cliConfigFile,
+      TF_IN_AUTOMATION: "1",
+      TF_INPUT: "0",
+      CHECKPOINT_DISABLE: "1",
+      DEMO_DIR: notesDir
+    }
+  }
+}).pipe(Effect.orDie, Effect.provide(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer)))
+
+/** How many notes were really created, whatever any state says. */
+export const countCreations = Effect.fnUntraced(
+  function* (notesDir: string) {
+    const fileSystem = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const log = path.join(notesDir, "creations.log")
+    if (!(yield* fileSystem.exists(log))) return 0
+    const content = yield* fileSystem.readFileString(log)
+    return content.split("\n").filter((line) => line !== "").length
+  },
+  Effect.orDie,
+  Effect.provide(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer))
+)
