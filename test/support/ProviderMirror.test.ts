@@ -45,7 +45,7 @@ const workspace = Effect.fnUntraced(function* (module: string, modules: Readonly
     yield* fileSystem.makeDirectory(path.join(folder, name), { recursive: true })
     yield* fileSystem.writeFileString(path.join(folder, name, "main.tf"), content)
   }
-  const run = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
+  const collect = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
     const handle = yield* spawner.spawn(
       ChildProcess.make(tool, args, {
         cwd: folder,
@@ -53,11 +53,10 @@ const workspace = Effect.fnUntraced(function* (module: string, modules: Readonly
         extendEnv: false
       })
     )
-    const [output, exitCode] = yield* Effect.all([Stream.mkString(Stream.decodeText(handle.all)), handle.exitCode], {
-      concurrency: "unbounded"
-    })
-    return { exitCode: Number(exitCode), output }
+    const output = yield* Stream.mkString(Stream.decodeText(handle.all))
+    return { exitCode: Number(yield* handle.exitCode), output }
   }, Effect.scoped)
+  const run = (...args: ReadonlyArray<string>) => collect(args)
   const succeed = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
     const result = yield* run(...args)
     expect(result.output).not.toContain("Error:")
