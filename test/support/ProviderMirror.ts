@@ -66,7 +66,9 @@ export const providerMirror = Effect.gen(function* () {
       TF_IN_AUTOMATION: "1",
       TF_INPUT: "0",
       CHECKPOINT_DISABLE: "1",
-      DEMO_DIR: notesDir
+      DEMO_DIR: notesDir,
+      // A plugin that is killed leaves its socket behind.
+      TMPDIR: root
     }
   }
 }).pipe(Effect.orDie, Effect.provide(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer)))
