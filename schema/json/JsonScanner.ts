@@ -43,6 +43,21 @@ const isSimpleEscape = (unit: number) =>
   unit === 0x72 ||
   unit === 0x74
 
+/** The keys of one open object. Most objects of a large document are small, and a `Set` for each would double its cost. */
+class SeenKeys {
+  readonly #few: Array<string> = []
+  #many: Set<string> | undefined
+
+  /** Records the key; false when it was there already. */
+  add(key: string): boolean {
+    if (this.#many !== undefined) return this.#many.size < this.#many.add(key).size
+    if (this.#few.includes(key)) return false
+    this.#few.push(key)
+    if (this.#few.length > 8) this.#many = new Set(this.#few)
+    return true
+  }
+}
+
 export interface JsonFault {
   readonly reason: JsonRefusalReason
   readonly offset: number
@@ -58,7 +73,7 @@ export class JsonScanner {
   #at = 0
   #nodes = 0
   /** One entry an open container: the keys seen so far for an object, `undefined` for an array. */
-  readonly #open: Array<Set<string> | undefined> = []
+  readonly #open: Array<SeenKeys | undefined> = []
   #fault: JsonFault | undefined
 
   constructor(text: string, limits: JsonValueLimits) {
@@ -104,7 +119,7 @@ export class JsonScanner {
     const unit = this.#text.charCodeAt(this.#at)
     switch (unit) {
       case openObject:
-        return this.#openContainer(new Set(), closeObject)
+        return this.#openContainer(new SeenKeys(), closeObject)
       case openArray:
         return this.#openContainer(undefined, closeArray)
       case quote:
@@ -120,7 +135,7 @@ export class JsonScanner {
     }
   }
 
-  #openContainer(keys: Set<string> | undefined, close: number): boolean {
+  #openContainer(keys: SeenKeys | undefined, close: number): boolean {
     if (this.#open.length >= this.#limits.maxDepth) return this.#refuse("too_deep")
     this.#at++
     this.#skipWhiteSpace()
@@ -152,13 +167,12 @@ export class JsonScanner {
     return true
   }
 
-  #key(seen: Set<string>) {
+  #key(seen: SeenKeys) {
     const start = this.#at
     if (this.#text.charCodeAt(start) !== quote) return this.#refuse("syntax")
     const key = this.#string(this.#limits.maxKeyBytes, "key_too_long")
     if (key === undefined) return false
-    if (seen.has(key)) return this.#refuse("duplicate_key", start)
-    seen.add(key)
+    if (!seen.add(key)) return this.#refuse("duplicate_key", start)
     this.#skipWhiteSpace()
     if (this.#text.charCodeAt(this.#at) !== colon) return this.#refuse("syntax")
     this.#at++
@@ -270,6 +284,7 @@ export class JsonScanner {
 
   #number(): boolean {
     const start = this.#at
+    let exponentDigits = 0
     if (this.#text.charCodeAt(this.#at) === minus) this.#at++
     if (this.#text.charCodeAt(this.#at) === zero) this.#at++
     else if (!this.#digits()) return false
@@ -281,8 +296,12 @@ export class JsonScanner {
       this.#at++
       const sign = this.#text.charCodeAt(this.#at)
       if (sign === plus || sign === minus) this.#at++
+      const digits = this.#at
       if (!this.#digits()) return false
+      exponentDigits = this.#at - digits
     }
+    // Below 10^(200 + 99) no conversion is needed to know that the value is finite.
+    if (this.#at - start <= 200 && exponentDigits <= 2) return true
     // Beyond the double range `JSON.parse` answers Infinity, which no digest or encoder can write back.
     const finite = Number.isFinite(Number(this.#text.slice(start, this.#at)))
     return finite || this.#refuse("number_out_of_range", start)

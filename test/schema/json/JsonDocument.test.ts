@@ -68,6 +68,13 @@ describe("hostile documents", () => {
     expect(outcome(text)).toBe("duplicate_key")
   })
 
+  test("duplicates among many keys", () => {
+    const keys = (count: number) => Array.from({ length: count }, (_, index) => `"k${index}":1`)
+    expect(outcome(`{${keys(50).join(",")}}`)).toBe("accepted")
+    for (const repeated of [0, 7, 8, 9, 49])
+      expect(outcome(`{${[...keys(50), `"k${repeated}":2`].join(",")}}`)).toBe("duplicate_key")
+  })
+
   test("one key in sibling objects is no duplicate, nor are the NFC and NFD forms of one", () => {
     expect(outcome('[{"a":1},{"a":{"a":2}}]')).toBe("accepted")
     expect(outcome(`{"${"é".normalize("NFC")}":1,"${"é".normalize("NFD")}":2}`)).toBe("accepted")
@@ -106,7 +113,11 @@ describe("hostile documents", () => {
     ['"\\ud83d\\ude00"', "accepted"],
     ["1e400", "number_out_of_range"],
     ["-1e400", "number_out_of_range"],
-    ["[1e308,1e-400,-0]", "accepted"]
+    [`${"9".repeat(308)}`, "accepted"],
+    [`${"9".repeat(309)}`, "number_out_of_range"],
+    [`${"9".repeat(210)}e99`, "number_out_of_range"],
+    [`${"9".repeat(199)}e99`, "accepted"],
+    ["[1e308,1e-400,-0,0e999]", "accepted"]
   ])("%s: %s (J5)", (text, expected) => {
     expect(outcome(text)).toBe(expected)
   })
