@@ -70,7 +70,9 @@ export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
   code: ErrorCode,
   message: Schema.String,
   /** Seconds; only with `rate_limited`. */
-  retryAfter: Schema.optionalKey(Schema.Int)
+  retryAfter: Schema.optionalKey(Schema.Int),
+  /** Set on the client's side, from the response. */
+  requestId: Schema.optionalKey(Schema.String)
 }) {
   get status(): number {
     return errorStatuses[this.code]

@@ -1,0 +1,49 @@
+import { Context } from "effect"
+import type { Role } from "../records/Workspace.ts"
+
+/** Which path parameter, query key or body field tells the Workspace that a request touches. */
+export type WorkspaceLocator =
+  | "path.workspaceId"
+  | "path.projectId"
+  | "path.capsuleId"
+  | "path.dependencyId"
+  | "path.capsuleConfigId"
+  | "path.installPlanId"
+  | "path.revisionPlanId"
+  | "path.sourceId"
+  | "path.reportId"
+  | "path.runId"
+  | "path.runGroupId"
+  | "path.stateVersionId"
+  | "path.connectionId"
+  | "path.shareId"
+  | "query.workspaceId"
+  | "body.workspaceId"
+  | "body.fromWorkspaceId"
+
+/**
+ * Who may call an endpoint. One mechanism enforces it for every route, before query or body are validated
+ * (spec: Authentication 4).
+ *
+ * - `public`: nobody is asked.
+ * - `account`: a signed-in person; `session` refuses tokens, `anyCredential` accepts them too.
+ * - `token`: the endpoint reads the presented bearer itself (current authority).
+ * - `workspace`: an active membership of at least `role` in the located Workspace. `shared` routes may be reached from
+ *   either of two Workspaces, so the handler authorises them.
+ */
+export type AccessRule =
+  | { readonly kind: "public" }
+  | { readonly kind: "account"; readonly credential: "session" | "anyCredential" }
+  | { readonly kind: "token" }
+  | { readonly kind: "workspace"; readonly role: Role; readonly locate: WorkspaceLocator; readonly session?: boolean }
+
+export class Access extends Context.Service<Access, AccessRule>()("svc/schema/api/Access") {}
+
+export const publicAccess: AccessRule = { kind: "public" }
+export const sessionAccess: AccessRule = { kind: "account", credential: "session" }
+export const accountAccess: AccessRule = { kind: "account", credential: "anyCredential" }
+export const workspaceAccess = (role: Role, locate: WorkspaceLocator) => ({
+  kind: "workspace" as const,
+  role,
+  locate
+})

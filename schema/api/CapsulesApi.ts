@@ -1,0 +1,244 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { Backup } from "../records/Backup.ts"
+import { AutoUpdate, Capsule, Dependency, DependencyMode, DependencyOutput } from "../records/Capsule.ts"
+import { InstallConfigId, RunId, SourceSnapshotId } from "../records/Ids.ts"
+import { InstallConfig } from "../records/InstallConfig.ts"
+import { displayText, freeText } from "../records/Primitives.ts"
+import { ProviderBinding } from "../records/Provider.ts"
+import { Run } from "../records/Run.ts"
+import { Output, StateVersion } from "../records/StateVersion.ts"
+import type { Role } from "../records/Workspace.ts"
+import { workspaceAccess } from "./Access.ts"
+import { created, described } from "./Endpoint.ts"
+import { VariableValues } from "./InstallPlansApi.ts"
+import { idempotencyHeaders, nextCursor, pageQuery } from "./Paging.ts"
+
+const ofCapsule = { capsuleId: Schema.String }
+const of = (role: Role) => workspaceAccess(role, "path.capsuleId")
+const runCreated = Schema.Struct({ run: Run }).pipe(created)
+
+export const ConfigurationPlanRequest = Schema.Struct({
+  variablePatch: Schema.optionalKey(
+    Schema.Struct({ set: Schema.optionalKey(VariableValues), remove: Schema.optionalKey(Schema.Array(Schema.String)) })
+  ),
+  providerBindings: Schema.optionalKey(Schema.Array(ProviderBinding).check(Schema.isMaxLength(64))),
+  interfaceBlueprints: Schema.optionalKey(Schema.Array(Schema.Json).check(Schema.isMaxLength(32))),
+  expected: Schema.Struct({ authorityGuard: Schema.String.check(Schema.isMaxLength(256)) })
+}).annotate({ identifier: "ConfigurationPlanRequest" })
+export type ConfigurationPlanRequest = typeof ConfigurationPlanRequest.Type
+
+export const ReAdoptionRequest = Schema.Struct({
+  baseInstallConfigId: InstallConfigId,
+  sourceSnapshotId: SourceSnapshotId,
+  reason: freeText(1000),
+  reviewedUserVariables: Schema.optionalKey(VariableValues),
+  expected: Schema.Struct({ authorityGuard: Schema.String.check(Schema.isMaxLength(256)) })
+}).annotate({ identifier: "ReAdoptionRequest" })
+export type ReAdoptionRequest = typeof ReAdoptionRequest.Type
+
+const configurationPlanAnswer = Schema.Struct({
+  replayed: Schema.Boolean,
+  targetInstallConfigId: InstallConfigId,
+  planRunId: RunId,
+  run: Run
+})
+
+export class CapsulesApi extends HttpApiGroup.make("capsules")
+  .add(
+    HttpApiEndpoint.get("read", "/api/v1/capsules/:capsuleId", {
+      params: ofCapsule,
+      success: Schema.Struct({ capsule: Capsule })
+    }).annotateMerge(
+      described(
+        of("viewer"),
+        "Read a Capsule",
+        "Includes the opaque `installConfigReAdoption.authorityGuard` for guarded mutations."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.patch("update", "/api/v1/capsules/:capsuleId", {
+      params: ofCapsule,
+      payload: Schema.Struct({
+        name: Schema.optionalKey(displayText(80)),
+        autoUpdate: Schema.optionalKey(AutoUpdate),
+        status: Schema.optionalKey(Schema.Literals(["active", "disabled"]))
+      }),
+      success: Schema.Struct({ capsule: Capsule })
+    }).annotateMerge(described(of("admin"), "Rename, disable or enable a Capsule, or set its auto-update"))
+  )
+  .add(
+    HttpApiEndpoint.delete("remove", "/api/v1/capsules/:capsuleId", {
+      params: ofCapsule,
+      success: [runCreated, Schema.Struct({ capsule: Capsule })]
+    }).annotateMerge(
+      described(
+        of("admin"),
+        "Create a destroy plan",
+        "201 with the destroy-plan Run. A Capsule that was never applied is removed without a Run: 200 with the record, status `destroyed`."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("outputs", "/api/v1/capsules/:capsuleId/outputs", {
+      params: ofCapsule,
+      success: Schema.Struct({ outputs: Schema.Array(Output) })
+    }).annotateMerge(described(of("viewer"), "Public Outputs", "Sensitive Outputs are absent."))
+  )
+  .add(
+    HttpApiEndpoint.get("usageSummary", "/api/v1/capsules/:capsuleId/usage-summary", {
+      params: ofCapsule,
+      success: Schema.Struct({
+        usage: Schema.Struct({
+          runMinutes: Schema.Finite,
+          applies: Schema.Int,
+          stateBytes: Schema.Int,
+          logBytes: Schema.Int
+        })
+      })
+    }).annotateMerge(described(of("viewer"), "Usage aggregate of one Capsule"))
+  )
+  .add(
+    HttpApiEndpoint.get("stateVersions", "/api/v1/capsules/:capsuleId/state-versions", {
+      params: ofCapsule,
+      query: pageQuery,
+      success: Schema.Struct({ stateVersions: Schema.Array(StateVersion), ...nextCursor })
+    }).annotateMerge(described(of("viewer"), "List StateVersions, newest first"))
+  )
+  .add(
+    HttpApiEndpoint.get("dependencies", "/api/v1/capsules/:capsuleId/dependencies", {
+      params: ofCapsule,
+      query: pageQuery,
+      success: Schema.Struct({ dependencies: Schema.Array(Dependency), ...nextCursor })
+    }).annotateMerge(described(of("viewer"), "List dependencies in which the Capsule takes part"))
+  )
+  .add(
+    HttpApiEndpoint.post("createDependency", "/api/v1/capsules/:capsuleId/dependencies", {
+      params: ofCapsule,
+      payload: Schema.Struct({
+        producerCapsuleId: Schema.String,
+        mode: DependencyMode,
+        outputs: Schema.Array(DependencyOutput).check(Schema.isMaxLength(64))
+      }),
+      success: Schema.Struct({ dependency: Dependency }).pipe(created)
+    }).annotateMerge(
+      described(of("admin"), "Let this Capsule depend on another one of the Workspace", "Cycles are refused (409).")
+    )
+  )
+  .add(
+    HttpApiEndpoint.delete("removeDependency", "/api/v1/dependencies/:dependencyId", {
+      params: { dependencyId: Schema.String },
+      success: HttpApiSchema.NoContent
+    }).annotateMerge(described(workspaceAccess("admin", "path.dependencyId"), "Delete a dependency"))
+  )
+  .add(
+    HttpApiEndpoint.get("providerBindings", "/api/v1/capsules/:capsuleId/provider-bindings", {
+      params: ofCapsule,
+      success: Schema.Struct({ providerBindings: Schema.Array(ProviderBinding) })
+    }).annotateMerge(described(of("viewer"), "ProviderBinding selection"))
+  )
+  .add(
+    HttpApiEndpoint.put("replaceProviderBindings", "/api/v1/capsules/:capsuleId/provider-bindings", {
+      params: ofCapsule,
+      success: HttpApiSchema.NoContent
+    }).annotateMerge(described(of("member"), "Retired", "Always 405 with `Allow: GET`; use a configuration plan."))
+  )
+  .add(
+    HttpApiEndpoint.get("configs", "/api/v1/capsule-configs", {
+      query: { ...pageQuery, workspaceId: Schema.String },
+      success: Schema.Struct({ capsuleConfigs: Schema.Array(InstallConfig), ...nextCursor })
+    }).annotateMerge(
+      described(
+        workspaceAccess("viewer", "query.workspaceId"),
+        "List Capsule configurations",
+        "Public projections; private values are never included."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("config", "/api/v1/capsule-configs/:capsuleConfigId", {
+      params: { capsuleConfigId: Schema.String },
+      success: Schema.Struct({ capsuleConfig: InstallConfig })
+    }).annotateMerge(described(workspaceAccess("viewer", "path.capsuleConfigId"), "Read one configuration"))
+  )
+  .add(
+    HttpApiEndpoint.patch("updateConfig", "/api/v1/capsule-configs/:capsuleConfigId", {
+      params: { capsuleConfigId: Schema.String },
+      success: HttpApiSchema.NoContent
+    }).annotateMerge(
+      described(
+        workspaceAccess("member", "path.capsuleConfigId"),
+        "Retired",
+        "Always 405 with `Allow: GET`; use a configuration plan or re-adoption."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.post("plan", "/api/v1/capsules/:capsuleId/plan", {
+      params: ofCapsule,
+      headers: idempotencyHeaders,
+      payload: Schema.optional(Schema.Struct({})),
+      success: runCreated
+    }).annotateMerge(described(of("member"), "Create a Plan Run", "Uses the newest snapshot of the adopted lane."))
+  )
+  .add(
+    HttpApiEndpoint.post("configurationPlan", "/api/v1/capsules/:capsuleId/configuration-plans", {
+      params: ofCapsule,
+      headers: idempotencyHeaders,
+      payload: ConfigurationPlanRequest,
+      success: [configurationPlanAnswer.pipe(created), configurationPlanAnswer]
+    }).annotateMerge(
+      described(
+        of("admin"),
+        "Change the private configuration and plan it",
+        "Needs `Idempotency-Key` and the guard read from the Capsule. Apply is never started."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.post("destroyPlan", "/api/v1/capsules/:capsuleId/destroy-plan", {
+      params: ofCapsule,
+      headers: idempotencyHeaders,
+      payload: Schema.optional(Schema.Struct({})),
+      success: runCreated
+    }).annotateMerge(described(of("member"), "Create a destroy-plan Run"))
+  )
+  .add(
+    HttpApiEndpoint.post("driftCheck", "/api/v1/capsules/:capsuleId/drift-check", {
+      params: ofCapsule,
+      payload: Schema.optional(Schema.Struct({})),
+      success: runCreated
+    }).annotateMerge(described(of("member"), "Create a drift-check Run"))
+  )
+  .add(
+    HttpApiEndpoint.post("backup", "/api/v1/capsules/:capsuleId/backups", {
+      params: ofCapsule,
+      payload: Schema.optional(Schema.Struct({})),
+      success: Schema.Struct({ backup: Backup }).pipe(created)
+    }).annotateMerge(described(of("admin"), "Create a sealed Capsule backup"))
+  )
+  .add(
+    HttpApiEndpoint.post("reAdopt", "/api/v1/capsules/:capsuleId/install-config-re-adoptions", {
+      params: ofCapsule,
+      headers: idempotencyHeaders,
+      payload: ReAdoptionRequest,
+      success: Schema.Struct({
+        capsule: Capsule,
+        installConfigReAdoption: Schema.Struct({
+          replayed: Schema.Boolean,
+          previousInstallConfigId: InstallConfigId,
+          previousInstallConfigDigest: Schema.String,
+          targetInstallConfigId: InstallConfigId,
+          targetInstallConfigDigest: Schema.String,
+          sourceSnapshotId: SourceSnapshotId
+        })
+      })
+    }).annotateMerge(
+      described(
+        of("admin"),
+        "Rebind a Capsule to a derived configuration",
+        "Needs `Idempotency-Key`. Runs no infrastructure; every older plan is void afterwards."
+      )
+    )
+  ) {}

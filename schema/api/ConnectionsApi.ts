@@ -1,0 +1,145 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { Connection, ConnectionKind, CredentialRecipe } from "../records/Connection.ts"
+import { WorkspaceId } from "../records/Ids.ts"
+import { OutputShare, SharedOutput } from "../records/OutputShare.ts"
+import { displayText, Timestamp } from "../records/Primitives.ts"
+import { accountAccess, workspaceAccess } from "./Access.ts"
+import { created, described } from "./Endpoint.ts"
+import { nextCursor, pageQuery } from "./Paging.ts"
+
+const CredentialFile = Schema.Struct({
+  name: Schema.String.check(
+    Schema.isPattern(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/, { description: "a plain file name" })
+  ),
+  content: Schema.String.check(Schema.isMaxLength(1_048_576)),
+  envName: Schema.optionalKey(Schema.String)
+})
+
+export const CreateConnection = Schema.Struct({
+  workspaceId: WorkspaceId,
+  provider: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(512)),
+  kind: Schema.optionalKey(ConnectionKind),
+  recipeId: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),
+  authMode: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),
+  displayName: displayText(120),
+  values: Schema.optionalKey(Schema.Record(Schema.String, Schema.String.check(Schema.isMaxLength(65_536)))),
+  files: Schema.optionalKey(Schema.Array(CredentialFile).check(Schema.isMaxLength(16))),
+  providerConfig: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
+  moduleInputDefaults: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
+  expiresAt: Schema.optionalKey(Timestamp)
+}).annotate({ identifier: "CreateConnection" })
+export type CreateConnection = typeof CreateConnection.Type
+
+const inWorkspace = workspaceAccess("viewer", "query.workspaceId")
+const ofConnection = { connectionId: Schema.String }
+const ofShare = { shareId: Schema.String }
+
+export class ConnectionsApi extends HttpApiGroup.make("connections")
+  .add(
+    HttpApiEndpoint.get("list", "/api/v1/connections", {
+      query: { ...pageQuery, workspaceId: Schema.String },
+      success: Schema.Struct({ connections: Schema.Array(Connection), ...nextCursor })
+    }).annotateMerge(described(inWorkspace, "List Connections"))
+  )
+  .add(
+    HttpApiEndpoint.post("create", "/api/v1/connections", {
+      payload: CreateConnection,
+      success: Schema.Struct({ connection: Connection }).pipe(created)
+    }).annotateMerge(
+      described(
+        workspaceAccess("admin", "body.workspaceId"),
+        "Create a write-only Connection",
+        "Values and file contents are sealed and never come back. `providerConfig` and `moduleInputDefaults` are non-secret; credential-shaped fields in them are refused."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.post("test", "/api/v1/connections/:connectionId/test", {
+      params: ofConnection,
+      payload: Schema.optional(Schema.Struct({})),
+      success: Schema.Struct({ connection: Connection })
+    }).annotateMerge(
+      described(
+        workspaceAccess("admin", "path.connectionId"),
+        "Verify a Connection",
+        "Opens the sealed values, checks them against the recipe, and for Git Connections asks the remote where a Source names it."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.post("revoke", "/api/v1/connections/:connectionId/revoke", {
+      params: ofConnection,
+      payload: Schema.optional(Schema.Struct({})),
+      success: Schema.Struct({ connection: Connection })
+    }).annotateMerge(
+      described(
+        workspaceAccess("admin", "path.connectionId"),
+        "Revoke a Connection",
+        "Its sealed values are deleted; Runs that need it are blocked from then on."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.post("startOAuth", "/api/v1/connections/oauth/:helperId/start", {
+      params: { helperId: Schema.String },
+      payload: Schema.Struct({ workspaceId: WorkspaceId }),
+      success: Schema.Struct({ authorizationUrl: Schema.String })
+    }).annotateMerge(described(workspaceAccess("admin", "body.workspaceId"), "Start an OAuth helper"))
+  )
+  .add(
+    HttpApiEndpoint.get("finishOAuth", "/api/v1/connections/oauth/:helperId/callback", {
+      params: { helperId: Schema.String },
+      success: Schema.Struct({ connection: Connection })
+    }).annotateMerge(described(accountAccess, "Finish an OAuth helper"))
+  )
+  .add(
+    HttpApiEndpoint.get("providerConnections", "/api/v1/provider-connections", {
+      query: { ...pageQuery, workspaceId: Schema.String },
+      success: Schema.Struct({ providerConnections: Schema.Array(Connection), ...nextCursor })
+    }).annotateMerge(
+      described(
+        inWorkspace,
+        "ProviderConnections visible to the Workspace",
+        "Read-only; Connections are created at `POST /api/v1/connections`."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("recipes", "/api/v1/credential-recipes", {
+      success: Schema.Struct({ credentialRecipes: Schema.Array(CredentialRecipe) })
+    }).annotateMerge(described(accountAccess, "List Credential Recipes"))
+  )
+  .add(
+    HttpApiEndpoint.get("outputShares", "/api/v1/output-shares", {
+      query: { ...pageQuery, workspaceId: Schema.String },
+      success: Schema.Struct({ outputShares: Schema.Array(OutputShare), ...nextCursor })
+    }).annotateMerge(described(inWorkspace, "List OutputShares from or to the Workspace"))
+  )
+  .add(
+    HttpApiEndpoint.post("createOutputShare", "/api/v1/output-shares", {
+      payload: Schema.Struct({
+        fromWorkspaceId: WorkspaceId,
+        toWorkspaceId: WorkspaceId,
+        producerCapsuleId: Schema.String,
+        outputs: Schema.Array(SharedOutput).check(Schema.isMinLength(1), Schema.isMaxLength(64))
+      }),
+      success: Schema.Struct({ outputShare: OutputShare }).pipe(created)
+    }).annotateMerge(described(workspaceAccess("admin", "body.fromWorkspaceId"), "Offer Outputs to another Workspace"))
+  )
+  .add(
+    HttpApiEndpoint.post("approveOutputShare", "/api/v1/output-shares/:shareId/approve", {
+      params: ofShare,
+      payload: Schema.optional(Schema.Struct({})),
+      success: Schema.Struct({ outputShare: OutputShare })
+    }).annotateMerge(
+      described(workspaceAccess("admin", "path.shareId"), "Accept an offered share, on the receiving side")
+    )
+  )
+  .add(
+    HttpApiEndpoint.post("revokeOutputShare", "/api/v1/output-shares/:shareId/revoke", {
+      params: ofShare,
+      payload: Schema.optional(Schema.Struct({})),
+      success: Schema.Struct({ outputShare: OutputShare })
+    }).annotateMerge(described(workspaceAccess("admin", "path.shareId"), "Revoke a share, on either side"))
+  ) {}

@@ -1,0 +1,119 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { CompatibilityReportId, InstallConfigId, ProjectId, RunId, SourceId, SourceSnapshotId } from "../records/Ids.ts"
+import { InstallPlan, RevisionPlan } from "../records/InstallPlan.ts"
+import { displayText, GitRefText, RelativePath } from "../records/Primitives.ts"
+import { ProviderBinding } from "../records/Provider.ts"
+import { SourceBuild } from "../records/Run.ts"
+import { workspaceAccess } from "./Access.ts"
+import { accepted, created, described } from "./Endpoint.ts"
+import { idempotencyHeaders } from "./Paging.ts"
+
+export const EnvironmentName = Schema.String.check(
+  Schema.isPattern(/^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/, { description: "1 to 40 of a-z, 0-9 and -" })
+)
+
+/** Private values of module inputs, by variable name. They are never projected. */
+export const VariableValues = Schema.Record(
+  Schema.String.check(Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_-]{0,127}$/, { description: "a variable name" })),
+  Schema.Json
+)
+
+export const CreateInstallPlan = Schema.Struct({
+  source: Schema.Struct({
+    name: displayText(80),
+    url: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(2048)),
+    ref: Schema.optionalKey(GitRefText),
+    path: Schema.optionalKey(RelativePath),
+    authConnectionId: Schema.optionalKey(Schema.String)
+  }),
+  capsule: Schema.Struct({
+    name: displayText(80),
+    environment: EnvironmentName,
+    projectId: Schema.optionalKey(ProjectId)
+  }),
+  options: Schema.optionalKey(
+    Schema.Struct({
+      modulePath: Schema.optionalKey(RelativePath),
+      providerBindings: Schema.optionalKey(Schema.Array(ProviderBinding).check(Schema.isMaxLength(64)))
+    })
+  ),
+  preflight: Schema.optionalKey(
+    Schema.Struct({
+      sourceId: SourceId,
+      sourceSnapshotId: SourceSnapshotId,
+      compatibilityCheckRunId: RunId,
+      compatibilityReportId: CompatibilityReportId,
+      installConfigId: Schema.optionalKey(InstallConfigId)
+    })
+  ),
+  initialConfiguration: Schema.optionalKey(Schema.Struct({ sourceBuild: Schema.optionalKey(SourceBuild) })),
+  variables: Schema.optionalKey(VariableValues)
+}).annotate({ identifier: "CreateInstallPlan" })
+export type CreateInstallPlan = typeof CreateInstallPlan.Type
+
+const installPlanAnswer = Schema.Struct({ installPlan: InstallPlan, replayed: Schema.Boolean })
+const revisionPlanAnswer = Schema.Struct({ revisionPlan: RevisionPlan, replayed: Schema.Boolean })
+
+export class InstallPlansApi extends HttpApiGroup.make("installPlans")
+  .add(
+    HttpApiEndpoint.post("create", "/api/v1/workspaces/:workspaceId/install-plans", {
+      params: { workspaceId: Schema.String },
+      headers: idempotencyHeaders,
+      payload: CreateInstallPlan,
+      success: [installPlanAnswer.pipe(created), installPlanAnswer]
+    }).annotateMerge(
+      described(
+        workspaceAccess("member", "path.workspaceId"),
+        "Prepare a Source through a reviewable Plan Run",
+        "Needs `Idempotency-Key`. 201 for a new plan, 200 with `replayed: true` for the same request under the same key, 409 for another one. The service advances by itself; `reconcile` asks for one step. `variables` are private: they are held sealed until the initial commit and never projected."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("read", "/api/v1/install-plans/:installPlanId", {
+      params: { installPlanId: Schema.String },
+      success: Schema.Struct({ installPlan: InstallPlan })
+    }).annotateMerge(described(workspaceAccess("viewer", "path.installPlanId"), "Read the install coordinator"))
+  )
+  .add(
+    HttpApiEndpoint.post("reconcile", "/api/v1/install-plans/:installPlanId/reconcile", {
+      params: { installPlanId: Schema.String },
+      success: Schema.Struct({ installPlan: InstallPlan })
+    }).annotateMerge(
+      described(workspaceAccess("member", "path.installPlanId"), "Advance exactly one step, when one is due")
+    )
+  ) {}
+
+export class RevisionPlansApi extends HttpApiGroup.make("revisionPlans")
+  .add(
+    HttpApiEndpoint.post("create", "/api/v1/capsules/:capsuleId/revision-plans", {
+      params: { capsuleId: Schema.String },
+      headers: idempotencyHeaders,
+      payload: Schema.Struct({ ref: GitRefText }),
+      success: [revisionPlanAnswer.pipe(created), revisionPlanAnswer, revisionPlanAnswer.pipe(accepted)]
+    }).annotateMerge(
+      described(
+        workspaceAccess("member", "path.capsuleId"),
+        "Plan a Capsule at another ref",
+        "Needs `Idempotency-Key`. The Source's default ref and the Capsule's tracked source stay as they are until an apply."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("read", "/api/v1/revision-plans/:revisionPlanId", {
+      params: { revisionPlanId: Schema.String },
+      success: Schema.Struct({ revisionPlan: RevisionPlan })
+    }).annotateMerge(described(workspaceAccess("viewer", "path.revisionPlanId"), "Read the revision coordinator"))
+  )
+  .add(
+    HttpApiEndpoint.post("reconcile", "/api/v1/revision-plans/:revisionPlanId/reconcile", {
+      params: { revisionPlanId: Schema.String },
+      success: [
+        Schema.Struct({ revisionPlan: RevisionPlan }),
+        Schema.Struct({ revisionPlan: RevisionPlan }).pipe(accepted)
+      ]
+    }).annotateMerge(
+      described(workspaceAccess("member", "path.revisionPlanId"), "Advance exactly one step, when one is due")
+    )
+  ) {}

@@ -1,0 +1,61 @@
+import { Context, Schema, SchemaTransformation } from "effect"
+import { HttpApiMiddleware, HttpApiSchema } from "effect/http-api"
+import { ApiError, ErrorCode, ErrorEnvelope, errorStatuses } from "../errors/ApiError.ts"
+import type { AuditActor } from "../records/AuditEvent.ts"
+import type { WorkspaceId } from "../records/Ids.ts"
+import type { Role } from "../records/Workspace.ts"
+
+const isErrorCode = Schema.is(ErrorCode)
+
+const envelope = ErrorEnvelope.pipe(
+  Schema.decodeTo(
+    Schema.toType(ApiError),
+    SchemaTransformation.transform({
+      decode: ({ error }) =>
+        new ApiError({
+          code: isErrorCode(error.code) ? error.code : "internal_error",
+          message: error.message,
+          requestId: error.requestId
+        }),
+      encode: (error) => ({ error: { code: error.code, message: error.message, requestId: error.requestId ?? "" } })
+    })
+  )
+)
+
+const errorResponses = [...new Set(Object.values(errorStatuses))]
+  .sort((a, b) => a - b)
+  .map((status) => envelope.pipe(HttpApiSchema.status(status)))
+
+/** Outermost: gives every response its request id and turns each failure, expected or not, into the error envelope. */
+export class Envelope extends HttpApiMiddleware.Service<Envelope>()("svc/schema/api/Envelope", {
+  error: errorResponses
+}) {}
+
+/** The authenticated caller of a request, with the Workspace and role it was authorised for, when the route names one. */
+export interface CallerShape {
+  readonly subject: string
+  readonly credential: "session" | "token" | "oauth"
+  readonly credentialId: string
+  /** A credential bound to one Workspace may not touch another. */
+  readonly boundWorkspaceId?: WorkspaceId | undefined
+  readonly scopes: ReadonlyArray<string> | "all"
+  readonly workspaceId?: WorkspaceId | undefined
+  readonly role?: Role | undefined
+  readonly actor: AuditActor
+  readonly requestId: string
+}
+
+export class Caller extends Context.Service<Caller, CallerShape>()("svc/schema/api/Caller") {}
+
+/** Authenticates, then authorises the Workspace, before query or body are looked at (spec: Authentication 4). */
+export class Authorization extends HttpApiMiddleware.Service<Authorization, { provides: Caller }>()(
+  "svc/schema/api/Authorization",
+  {
+    error: errorResponses
+  }
+) {}
+
+/** Innermost: refuses a body that is too large, not JSON, too deep, or holds duplicate keys, before it is decoded. */
+export class BodyLimits extends HttpApiMiddleware.Service<BodyLimits>()("svc/schema/api/BodyLimits", {
+  error: errorResponses
+}) {}

@@ -1,0 +1,140 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { RunEvent, RunLogEntry } from "../events/RunEvent.ts"
+import { freeText } from "../records/Primitives.ts"
+import { Run, RunGroup } from "../records/Run.ts"
+import { StateVersion } from "../records/StateVersion.ts"
+import type { Role } from "../records/Workspace.ts"
+import { workspaceAccess } from "./Access.ts"
+import { created, described } from "./Endpoint.ts"
+import { idempotencyHeaders, sequenceQuery } from "./Paging.ts"
+
+const of = (role: Role) => workspaceAccess(role, "path.runId")
+const ofRun = { runId: Schema.String }
+const live =
+  "With a WebSocket upgrade, or `Accept: text/event-stream` (resume with `Last-Event-ID`), the route replays from `after` and then follows live: one JSON frame a batch, `{done:true}` at the end."
+
+export const RunEventPage = Schema.Struct({
+  events: Schema.Array(RunEvent),
+  nextAfter: Schema.Int,
+  done: Schema.Boolean
+})
+export const RunLogPage = Schema.Struct({
+  entries: Schema.Array(RunLogEntry),
+  nextAfter: Schema.Int,
+  done: Schema.Boolean
+})
+
+export class RunsApi extends HttpApiGroup.make("runs")
+  .add(
+    HttpApiEndpoint.get("read", "/api/v1/runs/:runId", {
+      params: ofRun,
+      success: Schema.Struct({ run: Run })
+    }).annotateMerge(described(of("viewer"), "Read a Run"))
+  )
+  .add(
+    HttpApiEndpoint.post("approve", "/api/v1/runs/:runId/approve", {
+      params: ofRun,
+      payload: Schema.Struct({
+        planDigest: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(128))),
+        comment: Schema.optionalKey(freeText(2000))
+      }),
+      success: Schema.Struct({ run: Run })
+    }).annotateMerge(
+      described(of("admin"), "Approve a reviewable plan", "A `planDigest` that is not the Run's is refused (409).")
+    )
+  )
+  .add(
+    HttpApiEndpoint.post("apply", "/api/v1/runs/:runId/apply", {
+      params: ofRun,
+      headers: idempotencyHeaders,
+      payload: Schema.Struct({}),
+      success: [Schema.Struct({ run: Run }).pipe(created), Schema.Struct({ run: Run })]
+    }).annotateMerge(
+      described(
+        of("admin"),
+        "Apply an approved plan",
+        "Creates the Apply Run (201). Each plan is usable once: a second apply is 409, or 200 with the same Run under the same `Idempotency-Key`."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.post("cancel", "/api/v1/runs/:runId/cancel", {
+      params: ofRun,
+      payload: Schema.Struct({ reason: Schema.optionalKey(freeText(2000)) }),
+      success: Schema.Struct({ run: Run })
+    }).annotateMerge(
+      described(
+        of("member"),
+        "Cancel a queued, running or waiting Run",
+        "A running tool is interrupted and given time to save its state."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("logs", "/api/v1/runs/:runId/logs", {
+      params: ofRun,
+      query: sequenceQuery,
+      success: RunLogPage
+    }).annotateMerge(described(of("viewer"), "Log lines of a Run, redacted", live))
+  )
+  .add(
+    HttpApiEndpoint.get("events", "/api/v1/runs/:runId/events", {
+      params: ofRun,
+      query: sequenceQuery,
+      success: RunEventPage
+    }).annotateMerge(described(of("viewer"), "Events of a Run", live))
+  )
+  .add(
+    HttpApiEndpoint.get("cost", "/api/v1/runs/:runId/cost", {
+      params: ofRun,
+      success: Schema.Struct({
+        cost: Schema.Struct({
+          runId: Schema.String,
+          status: Schema.Literals(["estimated", "not_available"]),
+          currency: Schema.optionalKey(Schema.String),
+          monthlyDelta: Schema.optionalKey(Schema.Finite),
+          items: Schema.Array(Schema.Json),
+          reasons: Schema.Array(Schema.String)
+        })
+      })
+    }).annotateMerge(described(of("viewer"), "Cost estimate", "`not_available` when the operator gave no price table."))
+  )
+  .add(
+    HttpApiEndpoint.get("group", "/api/v1/run-groups/:runGroupId", {
+      params: { runGroupId: Schema.String },
+      success: Schema.Struct({ runGroup: RunGroup, runs: Schema.Array(Run) })
+    }).annotateMerge(described(workspaceAccess("viewer", "path.runGroupId"), "Read a group of Runs"))
+  )
+  .add(
+    HttpApiEndpoint.post("approveGroup", "/api/v1/run-groups/:runGroupId/approve", {
+      params: { runGroupId: Schema.String },
+      payload: Schema.Struct({ comment: Schema.optionalKey(freeText(2000)) }),
+      success: Schema.Struct({ runGroup: RunGroup, runs: Schema.Array(Run) })
+    }).annotateMerge(described(workspaceAccess("admin", "path.runGroupId"), "Approve every reviewable plan of a group"))
+  )
+  .add(
+    HttpApiEndpoint.get("stateVersion", "/api/v1/state-versions/:stateVersionId", {
+      params: { stateVersionId: Schema.String },
+      success: Schema.Struct({ stateVersion: StateVersion })
+    }).annotateMerge(
+      described(
+        workspaceAccess("viewer", "path.stateVersionId"),
+        "Read a StateVersion",
+        "Metadata only; the state itself never leaves."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.post("rollbackPlan", "/api/v1/state-versions/:stateVersionId/rollback-plan", {
+      params: { stateVersionId: Schema.String },
+      payload: Schema.optional(Schema.Struct({})),
+      success: Schema.Struct({ run: Run }).pipe(created)
+    }).annotateMerge(
+      described(
+        workspaceAccess("member", "path.stateVersionId"),
+        "Plan a return to the revision of an earlier state",
+        "Plans the commit and configuration with which that StateVersion was applied, against the current state; nothing is rolled back without review and apply."
+      )
+    )
+  ) {}

@@ -1,0 +1,136 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { CompatibilityReport, InstallModules } from "../records/CompatibilityReport.ts"
+import { InstallConfigId, SourceSnapshotId, WorkspaceId } from "../records/Ids.ts"
+import { CommitId, displayText, GitRefText, RelativePath } from "../records/Primitives.ts"
+import { Run } from "../records/Run.ts"
+import { SnapshotFile, Source, SourceSnapshot, SyncIntent } from "../records/Source.ts"
+import type { Role } from "../records/Workspace.ts"
+import { workspaceAccess } from "./Access.ts"
+import { created, described } from "./Endpoint.ts"
+import { nextCursor, pageQuery } from "./Paging.ts"
+
+const of = (role: Role) => workspaceAccess(role, "path.sourceId")
+const ofSource = { sourceId: Schema.String }
+const ofSnapshot = { ...ofSource, sourceSnapshotId: Schema.String }
+
+const sourceFields = {
+  name: Schema.optionalKey(displayText(80)),
+  defaultRef: Schema.optionalKey(GitRefText),
+  defaultPath: Schema.optionalKey(RelativePath),
+  autoSync: Schema.optionalKey(Schema.Boolean)
+}
+
+export const CreateSource = Schema.Struct({
+  ...sourceFields,
+  workspaceId: WorkspaceId,
+  name: displayText(80),
+  url: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(2048)),
+  authConnectionId: Schema.optionalKey(Schema.String)
+})
+export type CreateSource = typeof CreateSource.Type
+
+export const UpdateSource = Schema.Struct({
+  ...sourceFields,
+  authConnectionId: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  status: Schema.optionalKey(Schema.Literals(["active", "disabled"]))
+})
+export type UpdateSource = typeof UpdateSource.Type
+
+export class SourcesApi extends HttpApiGroup.make("sources")
+  .add(
+    HttpApiEndpoint.get("list", "/api/v1/sources", {
+      query: { ...pageQuery, workspaceId: Schema.String },
+      success: Schema.Struct({ sources: Schema.Array(Source), ...nextCursor })
+    }).annotateMerge(described(workspaceAccess("viewer", "query.workspaceId"), "List Sources"))
+  )
+  .add(
+    HttpApiEndpoint.post("create", "/api/v1/sources", {
+      payload: CreateSource,
+      success: Schema.Struct({ source: Source, hookSecret: Schema.String }).pipe(created)
+    }).annotateMerge(
+      described(
+        workspaceAccess("member", "body.workspaceId"),
+        "Create a Source",
+        "`hookSecret` is the webhook secret, shown this once."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("read", "/api/v1/sources/:sourceId", {
+      params: ofSource,
+      success: Schema.Struct({ source: Source })
+    }).annotateMerge(described(of("viewer"), "Read a Source"))
+  )
+  .add(
+    HttpApiEndpoint.patch("update", "/api/v1/sources/:sourceId", {
+      params: ofSource,
+      payload: UpdateSource,
+      success: Schema.Struct({ source: Source })
+    }).annotateMerge(described(of("member"), "Update a Source's metadata", "The URL of a Source never changes."))
+  )
+  .add(
+    HttpApiEndpoint.post("sync", "/api/v1/sources/:sourceId/sync", {
+      params: ofSource,
+      payload: Schema.Struct({ intent: Schema.optionalKey(SyncIntent), expectedCommit: Schema.optionalKey(CommitId) }),
+      success: Schema.Struct({ run: Run }).pipe(created)
+    }).annotateMerge(described(of("member"), "Create a sync Run", "`intent` is `observe` (default) or `manual_plan`."))
+  )
+  .add(
+    HttpApiEndpoint.get("snapshots", "/api/v1/sources/:sourceId/snapshots", {
+      params: ofSource,
+      query: pageQuery,
+      success: Schema.Struct({ snapshots: Schema.Array(SourceSnapshot), ...nextCursor })
+    }).annotateMerge(described(of("viewer"), "List SourceSnapshots, newest first"))
+  )
+  .add(
+    HttpApiEndpoint.get("installModules", "/api/v1/sources/:sourceId/snapshots/:sourceSnapshotId/install-modules", {
+      params: ofSnapshot,
+      success: InstallModules
+    }).annotateMerge(described(of("viewer"), "Modules and provider requirements found by the snapshot scan"))
+  )
+  .add(
+    HttpApiEndpoint.get("file", "/api/v1/sources/:sourceId/snapshots/:sourceSnapshotId/file", {
+      params: ofSnapshot,
+      query: { path: Schema.String },
+      success: SnapshotFile
+    }).annotateMerge(
+      described(of("viewer"), "Read one text file of a snapshot", "Regular UTF-8 files of at most 128 KiB.")
+    )
+  )
+  .add(
+    HttpApiEndpoint.post("compatibilityCheck", "/api/v1/sources/:sourceId/compatibility-check", {
+      params: ofSource,
+      payload: Schema.Struct({
+        sourceSnapshotId: SourceSnapshotId,
+        modulePath: RelativePath,
+        installConfigId: Schema.optionalKey(InstallConfigId)
+      }),
+      success: Schema.Struct({ run: Run, compatibilityReport: CompatibilityReport }).pipe(created)
+    }).annotateMerge(
+      described(
+        of("member"),
+        "Check one module of a snapshot",
+        "The check runs at once; an unsupported module is a report with status `unsupported`, not an error."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("report", "/api/v1/compatibility-reports/:reportId", {
+      params: { reportId: Schema.String },
+      success: Schema.Struct({ compatibilityReport: CompatibilityReport })
+    }).annotateMerge(described(workspaceAccess("viewer", "path.reportId"), "Read a compatibility report"))
+  )
+  .add(
+    HttpApiEndpoint.post("stableSemver", "/api/v1/workspaces/:workspaceId/source-ref-resolutions/stable-semver", {
+      params: { workspaceId: Schema.String },
+      payload: Schema.Struct({ url: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(2048)) }),
+      success: Schema.Struct({ tag: Schema.String, commit: Schema.String, version: Schema.String })
+    }).annotateMerge(
+      described(
+        workspaceAccess("viewer", "path.workspaceId"),
+        "Newest stable SemVer tag of a repository",
+        "Only `vX.Y.Z` and `X.Y.Z` count. If the newest version exists in both spellings the answer is 422 `source_ref_ambiguous`."
+      )
+    )
+  ) {}

@@ -1,0 +1,37 @@
+import { HttpApi, OpenApi } from "effect/http-api"
+import { apiVersion } from "../records/Discovery.ts"
+import { AccountTokensApi } from "./AccountTokensApi.ts"
+import { CapsulesApi } from "./CapsulesApi.ts"
+import { ConnectionsApi } from "./ConnectionsApi.ts"
+import { DashboardApi } from "./DashboardApi.ts"
+import { DiscoveryApi } from "./DiscoveryApi.ts"
+import { InstallPlansApi, RevisionPlansApi } from "./InstallPlansApi.ts"
+import { Authorization, BodyLimits, Envelope } from "./Middleware.ts"
+import { RunsApi } from "./RunsApi.ts"
+import { SourcesApi } from "./SourcesApi.ts"
+import { WorkspacesApi } from "./WorkspacesApi.ts"
+
+/** The one definition of the JSON API: source of the routes, the OpenAPI document and the typed client. */
+export class SvcApi extends HttpApi.make("svc")
+  .add(DiscoveryApi)
+  .add(AccountTokensApi)
+  .add(WorkspacesApi)
+  .add(InstallPlansApi)
+  .add(RevisionPlansApi)
+  .add(CapsulesApi)
+  .add(SourcesApi)
+  .add(RunsApi)
+  .add(ConnectionsApi)
+  .add(DashboardApi)
+  .middleware(BodyLimits)
+  .middleware(Authorization)
+  .middleware(Envelope)
+  .annotate(HttpApi.PayloadParseOptions, { onExcessProperty: "error", errors: "all" })
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "svc",
+      version: apiVersion,
+      description:
+        "Git-driven control plane for plain OpenTofu/Terraform modules. Errors are `{error: {code, message, requestId}}`; every response carries `x-request-id`. Bodies are closed: unknown fields are refused."
+    })
+  ) {}

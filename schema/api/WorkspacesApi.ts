@@ -1,0 +1,325 @@
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { AuditEvent } from "../records/AuditEvent.ts"
+import { Backup } from "../records/Backup.ts"
+import { Capsule } from "../records/Capsule.ts"
+import { WorkspaceId } from "../records/Ids.ts"
+import { Interface, InterfaceMaterializationFailure } from "../records/Interface.ts"
+import { displayText, Timestamp } from "../records/Primitives.ts"
+import { Run, RunGroup, RunStatus, RunType } from "../records/Run.ts"
+import { StateVersion } from "../records/StateVersion.ts"
+import { Member, MemberStatus, Project, Role, Workspace, WorkspaceHandle } from "../records/Workspace.ts"
+import { accountAccess, workspaceAccess } from "./Access.ts"
+import { created, described } from "./Endpoint.ts"
+import { idempotencyHeaders, nextCursor, pageQuery } from "./Paging.ts"
+
+const inWorkspace = { workspaceId: Schema.String }
+const of = (role: Role) => workspaceAccess(role, "path.workspaceId")
+
+const AccountWorkspaceInventory = Schema.Struct({
+  kind: Schema.Literal("svc.account-workspace-inventory@v1"),
+  workspaces: Schema.Array(Workspace),
+  total: Schema.Int,
+  returned: Schema.Int,
+  limit: Schema.Int,
+  truncated: Schema.Boolean,
+  ...nextCursor
+}).annotate({ identifier: "AccountWorkspaceInventory" })
+
+const WorkspacePage = Schema.Struct({
+  workspaces: Schema.Array(Workspace),
+  returned: Schema.Int,
+  limit: Schema.Int,
+  truncated: Schema.Boolean,
+  total: Schema.optionalKey(Schema.Int),
+  pinnedWorkspaceId: Schema.optionalKey(WorkspaceId),
+  ...nextCursor
+}).annotate({ identifier: "WorkspacePage" })
+
+export class WorkspacesApi extends HttpApiGroup.make("workspaces")
+  .add(
+    HttpApiEndpoint.get("inventory", "/api/v1/views/workspaces.v1", {
+      query: pageQuery,
+      success: AccountWorkspaceInventory
+    }).annotateMerge(
+      described(
+        accountAccess,
+        "Inventory of the account's active memberships",
+        "Accepts `limit` and `cursor` only; Workspace-scoped credentials are refused with 403."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("list", "/api/v1/workspaces", {
+      query: {
+        ...pageQuery,
+        order: Schema.optionalKey(Schema.Literals(["created_asc", "updated_desc"])),
+        selectedWorkspaceId: Schema.optionalKey(Schema.String),
+        includeTotal: Schema.optionalKey(Schema.Literals(["true", "false"]))
+      },
+      success: WorkspacePage
+    }).annotateMerge(
+      described(
+        accountAccess,
+        "List Workspaces of the caller",
+        "Creates the personal Workspace at first sign-in. `selectedWorkspaceId` adds that Workspace to the first page and names it in `pinnedWorkspaceId`."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.post("create", "/api/v1/workspaces", {
+      payload: Schema.Struct({
+        handle: WorkspaceHandle,
+        displayName: Schema.optionalKey(displayText(120)),
+        type: Schema.optionalKey(Schema.Literals(["personal", "organization"]))
+      }),
+      success: Schema.Struct({ workspace: Workspace }).pipe(created)
+    }).annotateMerge(described(accountAccess, "Create a Workspace"))
+  )
+  .add(
+    HttpApiEndpoint.get("read", "/api/v1/workspaces/:workspaceId", {
+      params: inWorkspace,
+      success: Schema.Struct({ workspace: Workspace })
+    }).annotateMerge(described(of("viewer"), "Read a Workspace"))
+  )
+  .add(
+    HttpApiEndpoint.patch("update", "/api/v1/workspaces/:workspaceId", {
+      params: inWorkspace,
+      payload: Schema.Struct({
+        displayName: Schema.optionalKey(displayText(120)),
+        archived: Schema.optionalKey(Schema.Boolean)
+      }),
+      success: Schema.Struct({ workspace: Workspace })
+    }).annotateMerge(described(of("owner"), "Rename or archive a Workspace"))
+  )
+  .add(
+    HttpApiEndpoint.get("members", "/api/v1/workspaces/:workspaceId/members", {
+      params: inWorkspace,
+      query: pageQuery,
+      success: Schema.Struct({ members: Schema.Array(Member), ...nextCursor })
+    }).annotateMerge(described(of("viewer"), "List members"))
+  )
+  .add(
+    HttpApiEndpoint.post("addMember", "/api/v1/workspaces/:workspaceId/members", {
+      params: inWorkspace,
+      payload: Schema.Struct({
+        subject: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(128))),
+        email: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(254))),
+        role: Schema.optionalKey(Role)
+      }),
+      success: Schema.Struct({ member: Member }).pipe(created)
+    }).annotateMerge(
+      described(
+        of("admin"),
+        "Add a member",
+        "Name exactly one of `subject` and `email`. Role defaults to `member`; only owners add owners."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.patch("updateMember", "/api/v1/workspaces/:workspaceId/members/:subject", {
+      params: { ...inWorkspace, subject: Schema.String },
+      payload: Schema.Struct({ role: Schema.optionalKey(Role), status: Schema.optionalKey(MemberStatus) }),
+      success: Schema.Struct({ member: Member })
+    }).annotateMerge(
+      described(
+        of("admin"),
+        "Change a member's role or status",
+        "Only owners change roles; the last owner cannot be lowered or suspended (409)."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.delete("removeMember", "/api/v1/workspaces/:workspaceId/members/:subject", {
+      params: { ...inWorkspace, subject: Schema.String },
+      success: HttpApiSchema.NoContent
+    }).annotateMerge(
+      described(
+        of("admin"),
+        "Remove a member",
+        "Suspends the membership at once on every surface; the last owner stays (409)."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("projects", "/api/v1/workspaces/:workspaceId/projects", {
+      params: inWorkspace,
+      query: pageQuery,
+      success: Schema.Struct({ projects: Schema.Array(Project), ...nextCursor })
+    }).annotateMerge(described(of("viewer"), "List Projects"))
+  )
+  .add(
+    HttpApiEndpoint.post("createProject", "/api/v1/workspaces/:workspaceId/projects", {
+      params: inWorkspace,
+      payload: Schema.Struct({
+        name: displayText(80),
+        slug: Schema.optionalKey(
+          Schema.String.check(
+            Schema.isPattern(/^[a-z0-9][a-z0-9-]{0,62}$/, { description: "a slug of a-z, 0-9 and -" })
+          )
+        )
+      }),
+      success: Schema.Struct({ project: Project }).pipe(created)
+    }).annotateMerge(described(of("admin"), "Create a Project"))
+  )
+  .add(
+    HttpApiEndpoint.get("readProject", "/api/v1/projects/:projectId", {
+      params: { projectId: Schema.String },
+      success: Schema.Struct({ project: Project })
+    }).annotateMerge(described(workspaceAccess("viewer", "path.projectId"), "Read a Project"))
+  )
+  .add(
+    HttpApiEndpoint.get("graph", "/api/v1/workspaces/:workspaceId/graph", {
+      params: inWorkspace,
+      success: Schema.Struct({
+        nodes: Schema.Array(
+          Schema.Struct({
+            id: Schema.String,
+            kind: Schema.Literals(["capsule", "source"]),
+            name: Schema.String,
+            status: Schema.String,
+            environment: Schema.optionalKey(Schema.String)
+          })
+        ),
+        edges: Schema.Array(
+          Schema.Struct({ id: Schema.String, from: Schema.String, to: Schema.String, mode: Schema.String })
+        )
+      })
+    }).annotateMerge(described(of("viewer"), "Capsule dependency graph"))
+  )
+  .add(
+    HttpApiEndpoint.get("uiSurfaces", "/api/v1/workspaces/:workspaceId/ui-surfaces", {
+      params: inWorkspace,
+      query: {
+        capsuleId: Schema.optionalKey(Schema.String),
+        limit: Schema.optionalKey(Schema.String),
+        cursor: Schema.optionalKey(Schema.String)
+      },
+      success: Schema.Struct({ interfaces: Schema.Array(Interface), ...nextCursor })
+    }).annotateMerge(
+      described(
+        { ...workspaceAccess("viewer", "path.workspaceId"), session: true },
+        "Interfaces that the signed-in person may open",
+        "`limit` defaults to 100 and is clamped to 100. Reads only."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("activity", "/api/v1/workspaces/:workspaceId/activity", {
+      params: inWorkspace,
+      query: {
+        ...pageQuery,
+        action: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),
+        capsuleId: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),
+        since: Schema.optionalKey(Timestamp)
+      },
+      success: Schema.Struct({ events: Schema.Array(AuditEvent), ...nextCursor })
+    }).annotateMerge(described(of("viewer"), "Operation history, newest first"))
+  )
+  .add(
+    HttpApiEndpoint.get(
+      "materializationFailures",
+      "/api/v1/workspaces/:workspaceId/interface-materialization-failures",
+      {
+        params: inWorkspace,
+        query: pageQuery,
+        success: Schema.Struct({ failures: Schema.Array(InterfaceMaterializationFailure), ...nextCursor })
+      }
+    ).annotateMerge(described(of("viewer"), "Value-free failures of Interface materialisation"))
+  )
+  .add(
+    HttpApiEndpoint.post(
+      "retryMaterialization",
+      "/api/v1/workspaces/:workspaceId/interface-materialization-failures/:intentId/retries",
+      {
+        params: { ...inWorkspace, intentId: Schema.String },
+        payload: Schema.Struct({ expected: Schema.Struct({ attempt: Schema.Int, code: Schema.String }) }),
+        success: Schema.Struct({ failure: InterfaceMaterializationFailure })
+      }
+    ).annotateMerge(
+      described(
+        of("admin"),
+        "Retry a failed materialisation",
+        "Accepted only while the failure is exactly the expected one (409 otherwise)."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("usage", "/api/v1/workspaces/:workspaceId/usage", {
+      params: inWorkspace,
+      success: Schema.Struct({
+        usage: Schema.Array(
+          Schema.Struct({
+            metric: Schema.Literals(["run_minutes", "applies", "state_bytes", "log_bytes"]),
+            value: Schema.Finite,
+            since: Schema.optionalKey(Timestamp)
+          })
+        )
+      })
+    }).annotateMerge(described(of("viewer"), "Usage counted by this service"))
+  )
+  .add(
+    HttpApiEndpoint.get("billing", "/api/v1/workspaces/:workspaceId/billing", {
+      params: inWorkspace,
+      success: Schema.Struct({ billing: Schema.Struct({ mode: Schema.Literals(["disabled", "showback"]) }) })
+    }).annotateMerge(described(of("viewer"), "Billing state"))
+  )
+  .add(
+    HttpApiEndpoint.get("backups", "/api/v1/workspaces/:workspaceId/backups", {
+      params: inWorkspace,
+      query: pageQuery,
+      success: Schema.Struct({ backups: Schema.Array(Backup), ...nextCursor })
+    }).annotateMerge(described(of("viewer"), "List exports of control information"))
+  )
+  .add(
+    HttpApiEndpoint.post("createBackup", "/api/v1/workspaces/:workspaceId/backups", {
+      params: inWorkspace,
+      success: Schema.Struct({ backup: Backup }).pipe(created)
+    }).annotateMerge(described(of("admin"), "Export control information, sealed"))
+  )
+  .add(
+    HttpApiEndpoint.post("planUpdate", "/api/v1/workspaces/:workspaceId/plan-update", {
+      params: inWorkspace,
+      headers: idempotencyHeaders,
+      success: Schema.Struct({ runGroup: RunGroup, runs: Schema.Array(Run) }).pipe(created)
+    }).annotateMerge(described(of("member"), "Plan an update of every stale Capsule, in dependency order"))
+  )
+  .add(
+    HttpApiEndpoint.post("driftCheck", "/api/v1/workspaces/:workspaceId/drift-check", {
+      params: inWorkspace,
+      success: Schema.Struct({ runGroup: RunGroup, runs: Schema.Array(Run) }).pipe(created)
+    }).annotateMerge(described(of("member"), "Check every active Capsule for drift"))
+  )
+  .add(
+    HttpApiEndpoint.get("currentStateVersions", "/api/v1/workspaces/:workspaceId/current-state-versions", {
+      params: inWorkspace,
+      query: pageQuery,
+      success: Schema.Struct({ stateVersions: Schema.Array(StateVersion), ...nextCursor })
+    }).annotateMerge(described(of("viewer"), "The current StateVersion of every Capsule"))
+  )
+  .add(
+    HttpApiEndpoint.get("runs", "/api/v1/workspaces/:workspaceId/runs", {
+      params: inWorkspace,
+      query: {
+        ...pageQuery,
+        capsuleId: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),
+        sourceId: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),
+        type: Schema.optionalKey(RunType),
+        status: Schema.optionalKey(RunStatus)
+      },
+      success: Schema.Struct({ runs: Schema.Array(Run), ...nextCursor })
+    }).annotateMerge(
+      described(of("viewer"), "List Runs, newest first", "Filters: `capsuleId`, `sourceId`, `type`, `status`.")
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("capsules", "/api/v1/workspaces/:workspaceId/capsules", {
+      params: inWorkspace,
+      query: {
+        ...pageQuery,
+        projectId: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),
+        status: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(20)))
+      },
+      success: Schema.Struct({ capsules: Schema.Array(Capsule), ...nextCursor })
+    }).annotateMerge(described(of("viewer"), "List Capsules", "Filters: `projectId`, `status`."))
+  ) {}
