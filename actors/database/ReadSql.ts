@@ -1,0 +1,8 @@
+import { Context } from "effect"
+import type { SqlClient } from "effect/sql"
+
+/**
+ * The read-only connections: lists, reads and streams that need not see an open write transaction. They never wait for a
+ * writer. What a decision rests on is read through `SqlClient` inside the deciding transaction instead.
+ */
+export class ReadSql extends Context.Service<ReadSql, SqlClient.SqlClient>()("svc/database/ReadSql") {}

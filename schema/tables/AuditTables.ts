@@ -1,0 +1,34 @@
+/** The audit trail and the receipts of idempotent requests. */
+export const auditTables: ReadonlyArray<string> = [
+  // Append-only: nothing updates or deletes these rows. `data` is value-free JSON.
+  `CREATE TABLE audit_events (
+    id TEXT PRIMARY KEY NOT NULL,
+    workspace_id TEXT,
+    actor_kind TEXT NOT NULL,
+    actor_subject TEXT,
+    actor_token_id TEXT,
+    action TEXT NOT NULL,
+    target_kind TEXT NOT NULL,
+    target_id TEXT NOT NULL,
+    capsule_id TEXT,
+    run_id TEXT,
+    data TEXT NOT NULL,
+    request_id TEXT,
+    created_at TEXT NOT NULL
+  )`,
+  `CREATE INDEX audit_events_by_workspace ON audit_events (workspace_id, created_at, id)`,
+  `CREATE INDEX audit_events_by_capsule ON audit_events (capsule_id, created_at, id)`,
+  // `scope` is the Workspace id, or the subject where a route has no Workspace.
+  `CREATE TABLE idempotency_receipts (
+    scope TEXT NOT NULL,
+    actor TEXT NOT NULL,
+    route TEXT NOT NULL,
+    idempotency_key TEXT NOT NULL,
+    request_digest TEXT NOT NULL,
+    result_id TEXT NOT NULL,
+    first_status INTEGER NOT NULL,
+    created_at TEXT NOT NULL,
+    PRIMARY KEY (scope, actor, route, idempotency_key)
+  )`,
+  `CREATE INDEX idempotency_receipts_by_age ON idempotency_receipts (created_at)`
+]

@@ -1,0 +1,36 @@
+/** Workspaces, their members and Projects. */
+export const workspaceTables: ReadonlyArray<string> = [
+  // `personal_owner` marks the personal Workspace of a subject; it never changes hands.
+  `CREATE TABLE workspaces (
+    id TEXT PRIMARY KEY NOT NULL,
+    handle TEXT NOT NULL UNIQUE,
+    display_name TEXT NOT NULL,
+    type TEXT NOT NULL,
+    personal_owner TEXT UNIQUE,
+    archived_at TEXT,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL
+  )`,
+  `CREATE TABLE memberships (
+    id TEXT PRIMARY KEY NOT NULL,
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    subject TEXT NOT NULL REFERENCES users (subject),
+    role TEXT NOT NULL,
+    status TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    UNIQUE (workspace_id, subject)
+  )`,
+  `CREATE INDEX memberships_by_subject ON memberships (subject, status, workspace_id)`,
+  `CREATE TABLE projects (
+    id TEXT PRIMARY KEY NOT NULL,
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    name TEXT NOT NULL,
+    slug TEXT NOT NULL,
+    is_default INTEGER NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    UNIQUE (workspace_id, slug)
+  )`,
+  `CREATE UNIQUE INDEX projects_default ON projects (workspace_id) WHERE is_default = 1`
+]

@@ -1,0 +1,89 @@
+import { Context, Effect, FileSystem, Layer, Path, Schema } from "effect"
+import { networkFileSystemOf } from "./FileSystemKind.ts"
+import { instanceLock } from "./InstanceLock.ts"
+
+export const databaseName = "svc.sqlite"
+
+/** The data folder cannot hold a database safely. */
+export class DataFolderUnusable extends Schema.TaggedError<DataFolderUnusable>()("DataFolderUnusable", {
+  message: Schema.String
+}) {}
+
+/** Creates the folder with mode 0700 and checks that it is local; returns its real path. */
+export const prepareDataFolder = Effect.fn("prepareDataFolder")(
+  function* (folder: string) {
+    const fs = yield* FileSystem.FileSystem
+    yield* fs.makeDirectory(folder, { recursive: true, mode: 0o700 })
+    const real = yield* fs.realPath(folder)
+    const network = yield* networkFileSystemOf(real)
+    if (network !== undefined) {
+      return yield* new DataFolderUnusable({
+        message: `The data folder ${real} is on a network file system (${network}), where a database can be damaged. Choose a folder on a local disk.`
+      })
+    }
+    // The folder may be older than this server and open to others.
+    yield* fs.chmod(real, 0o700)
+    return real
+  },
+  (effect, folder) =>
+    Effect.catchTag(
+      effect,
+      "PlatformError",
+      (error) =>
+        new DataFolderUnusable({
+          message: `The data folder ${folder} cannot be used: ${error.message}. Choose a folder that this user owns.`
+        })
+    )
+)
+
+/** The folder that holds everything the server keeps, claimed by this process alone. */
+export class DataFolder extends Context.Service<
+  DataFolder,
+  {
+    /** Real, absolute path; mode 0700. */
+    readonly path: string
+    readonly databaseFile: string
+    readonly masterKeyFile: string
+    /** Path of a subfolder, created with mode 0700. */
+    readonly subfolder: (name: string) => Effect.Effect<string, DataFolderUnusable>
+  }
+>()("svc/database/DataFolder") {
+  /**
+   * Claims `folder`, creating it when needed.
+   *
+   * Fails with `DataFolderUnusable` on a network file system or without the rights, and with `InstanceAlreadyRunning`
+   * while another process has it.
+   */
+  static readonly layer = (folder: string) =>
+    Layer.effect(
+      DataFolder,
+      Effect.gen(function* () {
+        const fs = yield* FileSystem.FileSystem
+        const path = yield* Path.Path
+        const real = yield* prepareDataFolder(folder)
+        yield* instanceLock(real).pipe(
+          Effect.catchTags({
+            PlatformError: (error) =>
+              new DataFolderUnusable({ message: `The data folder ${real} cannot be locked: ${error.message}.` }),
+            SqlError: (error) =>
+              new DataFolderUnusable({ message: `The data folder ${real} cannot be locked: ${error.message}` })
+          })
+        )
+        return DataFolder.of({
+          path: real,
+          databaseFile: path.join(real, databaseName),
+          masterKeyFile: path.join(real, "master.key"),
+          subfolder: Effect.fn("DataFolder.subfolder")(
+            function* (name) {
+              const subfolder = path.join(real, name)
+              yield* fs.makeDirectory(subfolder, { recursive: true, mode: 0o700 })
+              return subfolder
+            },
+            Effect.mapError(
+              (error) => new DataFolderUnusable({ message: `A folder in ${real} cannot be created: ${error.message}.` })
+            )
+          )
+        })
+      })
+    )
+}

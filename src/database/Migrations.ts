@@ -1,0 +1,46 @@
+import { Effect, Schema } from "effect"
+import { Migrator, SqlClient } from "effect/sql"
+import { accountTables } from "../../schema/tables/AccountTables.ts"
+import { auditTables } from "../../schema/tables/AuditTables.ts"
+import { vaultTables } from "../../schema/tables/VaultTables.ts"
+import { workspaceTables } from "../../schema/tables/WorkspaceTables.ts"
+
+// In the order in which the tables refer to each other.
+const initialTables: ReadonlyArray<string> = [...accountTables, ...workspaceTables, ...vaultTables, ...auditTables]
+
+const statements = (list: ReadonlyArray<string>) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    Effect.forEach(list, (statement) => sql.unsafe(statement).unprepared, { discard: true })
+  )
+
+const migrations = {
+  "0001_initial": statements(initialTables)
+}
+
+/** The database was written by a newer release than this one. */
+export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("DatabaseTooNew", {
+  message: Schema.String
+}) {}
+
+const table = "svc_migrations"
+const newestKnown = Object.keys(migrations).length
+
+const checkVersion = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ newest: number | null }>`SELECT MAX(migration_id) AS newest FROM ${sql(table)}`
+  const newest = rows[0]?.newest ?? 0
+  if (newest > newestKnown) {
+    return yield* new DatabaseTooNew({
+      message: `The database has version ${newest}, this release knows ${newestKnown}. Start the newer release, or restore a backup of this one.`
+    })
+  }
+})
+
+/**
+ * Brings the database to this release's tables, in one transaction. Fails with `DatabaseTooNew` rather than to work on
+ * tables it does not know.
+ */
+export const migrate = Effect.andThen(
+  Migrator.make({})({ loader: Migrator.fromRecord(migrations), table }),
+  checkVersion
+).pipe(Effect.withSpan("migrate"))

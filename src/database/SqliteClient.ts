@@ -1,0 +1,111 @@
+import { backup, DatabaseSync } from "node:sqlite"
+import { Context, Effect, Layer, Pool, Semaphore } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { SqlClient, Statement } from "effect/sql"
+import { ReadSql } from "../../actors/database/ReadSql.ts"
+import { SqliteMaintenance } from "../../actors/database/SqliteMaintenance.ts"
+import { SqliteConnection, sqliteFailure } from "./SqliteConnection.ts"
+
+// A second process can only be an operator's command, so a held lock is waited for rather than reported.
+const busyTimeoutMillis = 5000
+const maxReadCursors = 16
+
+const spanAttributes = [["db.system.name", "sqlite"]] as const
+
+const open = (filename: string, options: { readonly readOnly: boolean }) =>
+  Effect.acquireRelease(
+    Effect.try({
+      try: () => {
+        const database = new DatabaseSync(filename, { readOnly: options.readOnly, timeout: busyTimeoutMillis })
+        if (!options.readOnly) database.exec("PRAGMA journal_mode=WAL")
+        // secure_delete overwrites what is deleted: private values must not stay behind in free pages.
+        database.exec("PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON")
+        return database
+      },
+      catch: sqliteFailure("open")
+    }),
+    (database) =>
+      Effect.sync(() => {
+        if (!options.readOnly) database.exec("PRAGMA optimize")
+        database.close()
+      })
+  )
+
+const makeMaintenance = (database: DatabaseSync, writing: Semaphore.Semaphore) =>
+  SqliteMaintenance.of({
+    backup: Effect.fn("SqliteMaintenance.backup")((file: string) =>
+      Effect.asVoid(Effect.tryPromise({ try: () => backup(database, file), catch: sqliteFailure("backup") }))
+    ),
+    checkpoint: writing.withPermit(
+      Effect.try({
+        try: () => database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()?.["busy"] === 0,
+        catch: sqliteFailure("checkpoint")
+      })
+    ),
+    integrityCheck: writing.withPermit(
+      Effect.try({
+        try: () => {
+          const findings = database
+            .prepare("PRAGMA integrity_check")
+            .all()
+            .map((row) => String(row["integrity_check"]))
+          const dangling = database.prepare("PRAGMA foreign_key_check").all()
+          return [
+            ...findings.filter((line) => line !== "ok"),
+            ...dangling.map((row) => `A row of ${row["table"]} refers to a missing row of ${row["parent"]}.`)
+          ]
+        },
+        catch: sqliteFailure("check")
+      })
+    )
+  })
+
+const makeWriter = Effect.fn("SqliteClient.writer")(function* (filename: string) {
+  const database = yield* open(filename, { readOnly: false })
+  const connection = new SqliteConnection(database)
+  const writing = yield* Semaphore.make(1)
+  const client = yield* SqlClient.make({
+    ...SqlClient.makeSqliteAcquirers({
+      connection: Effect.succeed(connection),
+      semaphore: writing,
+      isTransaction: () => connection.inTransaction
+    }),
+    compiler: Statement.makeCompilerSqlite(),
+    driver: "svc-sqlite",
+    prepareTransactionControls: true,
+    // A deferred BEGIN would fail in the middle of a decision when another connection wrote first.
+    beginTransaction: "BEGIN IMMEDIATE",
+    releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
+    spanAttributes
+  })
+  return Context.make(SqlClient.SqlClient, client).pipe(
+    Context.add(SqliteMaintenance, makeMaintenance(database, writing))
+  )
+})
+
+const makeReader = Effect.fn("SqliteClient.reader")(function* (filename: string) {
+  const shared = new SqliteConnection(yield* open(filename, { readOnly: true }))
+  // A cursor or a read transaction lives as long as its slowest consumer: each gets a connection of its own.
+  const leased = yield* Pool.makeWithTTL({
+    acquire: Effect.map(open(filename, { readOnly: true }), (database) => new SqliteConnection(database)),
+    min: 0,
+    max: maxReadCursors,
+    timeToLive: "1 minute"
+  })
+  return yield* SqlClient.make({
+    acquirer: Pool.get(leased),
+    borrower: (use) => use(shared),
+    compiler: Statement.makeCompilerSqlite(),
+    driver: "svc-sqlite",
+    isTransaction: (connection) => connection instanceof SqliteConnection && connection.inTransaction,
+    spanAttributes
+  })
+})
+
+/** The writing connection of a database file, with its upkeep. WAL, synchronous FULL. */
+export const layerWriter = (filename: string) =>
+  Layer.effectContext(makeWriter(filename)).pipe(Layer.provide(Reactivity.layer))
+
+/** Read-only connections to a file that exists already, in WAL mode. */
+export const layerReader = (filename: string) =>
+  Layer.effect(ReadSql, makeReader(filename)).pipe(Layer.provide(Reactivity.layer))

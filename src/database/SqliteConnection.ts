@@ -1,0 +1,157 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
+import { Array as Arr, Cause, Context, Effect, Stream } from "effect"
+import { hasProperty } from "effect/Predicate"
+import { SqlClient } from "effect/sql"
+import type * as Connection from "effect/sql/SqlConnection"
+import { classifySqliteError, SqlError } from "effect/sql/SqlError"
+
+const streamChunk = 256
+const statementCacheSize = 256
+
+/** Turns what node:sqlite throws into the error that `effect/sql` users know; it calls the result code `errcode`. */
+export const sqliteFailure = (operation: string) => (cause: unknown) => {
+  const named =
+    hasProperty(cause, "errcode") && typeof cause.errcode === "number" && cause instanceof Error
+      ? Object.assign(new Error(cause.message, { cause }), { errno: cause.errcode })
+      : cause
+  return new SqlError({
+    reason: classifySqliteError(named, { message: `The database refused to ${operation}.`, operation })
+  })
+}
+
+const toBinding = (value: unknown): SQLInputValue => {
+  if (value === null || typeof value === "number" || typeof value === "bigint" || typeof value === "string")
+    return value
+  if (value === undefined) return null
+  if (typeof value === "boolean") return value ? 1 : 0
+  if (value instanceof Uint8Array) return value
+  if (value instanceof Date) return value.toISOString()
+  throw new TypeError(`A ${typeof value} cannot be bound to an SQL parameter; encode it first.`)
+}
+
+const nextChunk = <A>(iterator: Iterator<A>): ReadonlyArray<A> => {
+  const rows: Array<A> = []
+  while (rows.length < streamChunk) {
+    const next = iterator.next()
+    if (next.done === true) break
+    rows.push(next.value)
+  }
+  return rows
+}
+
+interface Prepared {
+  readonly statement: StatementSync
+  readonly returnsRows: boolean
+}
+
+/** One connection of node:sqlite. Its calls are synchronous, so a single statement never interleaves with another. */
+export class SqliteConnection implements Connection.Connection {
+  // Least recently used first: a Map keeps insertion order.
+  private readonly cache = new Map<string, Prepared>()
+  private readonly database: DatabaseSync
+
+  constructor(database: DatabaseSync) {
+    this.database = database
+  }
+
+  get inTransaction(): boolean {
+    return this.database.isTransaction
+  }
+
+  private prepare(sql: string): Prepared {
+    const statement = this.database.prepare(sql)
+    return { statement, returnsRows: statement.columns().length > 0 }
+  }
+
+  private prepareCached(sql: string): Prepared {
+    const known = this.cache.get(sql)
+    if (known !== undefined) {
+      this.cache.delete(sql)
+      this.cache.set(sql, known)
+      return known
+    }
+    const prepared = this.prepare(sql)
+    this.cache.set(sql, prepared)
+    if (this.cache.size > statementCacheSize) {
+      const [oldest] = this.cache.keys()
+      if (oldest !== undefined) this.cache.delete(oldest)
+    }
+    return prepared
+  }
+
+  private run<A>(
+    { prepared, params, arrays }: { prepared: () => Prepared; params: ReadonlyArray<unknown>; arrays: boolean },
+    read: (prepared: Prepared, bindings: Array<SQLInputValue>) => A
+  ): Effect.Effect<A, SqlError> {
+    return Effect.withFiber((fiber) =>
+      Effect.try({
+        try: () => {
+          const it = prepared()
+          it.statement.setReadBigInts(Context.get(fiber.context, SqlClient.SafeIntegers))
+          it.statement.setReturnArrays(arrays)
+          return read(it, params.map(toBinding))
+        },
+        catch: sqliteFailure("execute")
+      })
+    )
+  }
+
+  private rows(prepared: () => Prepared, params: ReadonlyArray<unknown>) {
+    return this.run({ prepared, params, arrays: false }, ({ statement, returnsRows }, bindings) => {
+      if (returnsRows) return statement.all(...bindings)
+      statement.run(...bindings)
+      return []
+    })
+  }
+
+  private values(prepared: () => Prepared, params: ReadonlyArray<unknown>) {
+    return this.run({ prepared, params, arrays: true }, ({ statement, returnsRows }, bindings) => {
+      if (returnsRows) return statement.all(...bindings).map((row) => Object.values(row))
+      statement.run(...bindings)
+      return []
+    })
+  }
+
+  readonly execute: Connection.Connection["execute"] = (sql, params, transformRows) => {
+    const rows = this.rows(() => this.prepareCached(sql), params)
+    return transformRows === undefined ? rows : Effect.map(rows, transformRows)
+  }
+
+  readonly executeUnprepared: Connection.Connection["executeUnprepared"] = (sql, params, transformRows) => {
+    const rows = this.rows(() => this.prepare(sql), params)
+    return transformRows === undefined ? rows : Effect.map(rows, transformRows)
+  }
+
+  readonly executeRaw: Connection.Connection["executeRaw"] = (sql, params) =>
+    this.run(
+      { prepared: () => this.prepareCached(sql), params, arrays: false },
+      ({ statement, returnsRows }, bindings) => (returnsRows ? statement.all(...bindings) : statement.run(...bindings))
+    )
+
+  readonly executeValues: Connection.Connection["executeValues"] = (sql, params) =>
+    this.values(() => this.prepareCached(sql), params)
+
+  readonly executeValuesUnprepared: Connection.Connection["executeValuesUnprepared"] = (sql, params) =>
+    this.values(() => this.prepare(sql), params)
+
+  readonly executeStream: Connection.Connection["executeStream"] = (sql, params, transformRows) => {
+    // A statement of its own: the cached one may be run again while this cursor is open.
+    const open = this.run({ prepared: () => this.prepare(sql), params, arrays: false }, ({ statement }, bindings) =>
+      statement.iterate(...bindings)
+    )
+    const cursor = Effect.acquireRelease(open, (iterator) => Effect.sync(() => iterator.return?.()))
+    return Stream.unwrap(
+      Effect.map(cursor, (iterator) => {
+        const next = Effect.try({
+          try: () => {
+            const rows = nextChunk(iterator)
+            return transformRows === undefined ? rows : transformRows(rows)
+          },
+          catch: sqliteFailure("stream")
+        })
+        const pull = Effect.filterOrElse(next, Arr.isReadonlyArrayNonEmpty, () => Cause.done())
+        return Stream.fromPull(Effect.succeed(pull))
+      })
+    )
+  }
+}

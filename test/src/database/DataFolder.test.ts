@@ -1,0 +1,109 @@
+import { expect } from "bun:test"
+import { NodeServices } from "@effect/platform-node"
+import { Effect, FileSystem, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import * as Database from "../../../src/database/Database.ts"
+import { DataFolder } from "../../../src/database/DataFolder.ts"
+import { networkFileSystemName } from "../../../src/database/FileSystemKind.ts"
+import { it } from "../../support/Effect.ts"
+
+const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "svc-test-" }))
+const platform = Effect.provide(NodeServices.layer)
+
+it.live("creates a private folder, and closes one that was open to others", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const root = yield* temporary
+    const folder = `${root}/deep/data`
+    yield* Effect.provide(DataFolder, DataFolder.layer(folder))
+    expect((yield* fs.stat(folder)).mode & 0o777).toBe(0o700)
+    yield* fs.chmod(folder, 0o755)
+    yield* Effect.provide(DataFolder, DataFolder.layer(folder))
+    expect((yield* fs.stat(folder)).mode & 0o777).toBe(0o700)
+  }).pipe(platform)
+)
+
+it.live("refuses a second server, and not the next one", () =>
+  Effect.gen(function* () {
+    const folder = yield* temporary
+    const open = Layer.build(Layer.fresh(DataFolder.layer(folder)))
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        yield* open
+        const error = yield* Effect.flip(Effect.scoped(open))
+        expect(error._tag).toBe("InstanceAlreadyRunning")
+        expect(error.message).toContain(`process ${process.pid}`)
+        // The refused attempt has not let go of the first claim.
+        expect((yield* Effect.flip(Effect.scoped(open)))._tag).toBe("InstanceAlreadyRunning")
+      })
+    )
+    yield* Effect.scoped(open)
+  }).pipe(platform)
+)
+
+it.live("a process that was killed leaves no claim behind", () =>
+  Effect.gen(function* () {
+    const folder = yield* temporary
+    const script = `
+      import { NodeServices } from "@effect/platform-node"
+      import { Effect, Layer } from "effect"
+      import { DataFolder } from "${import.meta.dir}/../../../src/database/DataFolder.ts"
+      Effect.runPromise(Effect.scoped(Layer.build(DataFolder.layer(${JSON.stringify(folder)})).pipe(
+        Effect.andThen(Effect.sync(() => process.stdout.write("claimed"))), Effect.andThen(Effect.promise(() => Bun.stdin.text())), Effect.provide(NodeServices.layer))))`
+    const child = Bun.spawn([process.execPath, "-e", script], {
+      stdin: "pipe",
+      stdout: "pipe",
+      cwd: `${import.meta.dir}/../../..`
+    })
+    const reader = child.stdout.getReader()
+    yield* Effect.promise(() => reader.read())
+    const error = yield* Effect.flip(Effect.scoped(Layer.build(DataFolder.layer(folder))))
+    expect(error.message).toContain(`process ${child.pid}`)
+    child.kill("SIGKILL")
+    yield* Effect.promise(() => child.exited)
+    yield* Effect.scoped(Layer.build(DataFolder.layer(folder)))
+  }).pipe(platform)
+)
+
+it.live("says why a folder cannot be used", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const root = yield* temporary
+    yield* fs.writeFileString(`${root}/file`, "")
+    const error = yield* Effect.flip(Effect.scoped(Layer.build(DataFolder.layer(`${root}/file`))))
+    expect(error._tag).toBe("DataFolderUnusable")
+  }).pipe(platform)
+)
+
+it.effect("knows network file systems from local ones", () =>
+  Effect.sync(() => {
+    const mountInfo = [
+      "22 1 8:1 / / rw - ext4 /dev/sda1 rw",
+      "40 22 0:40 / /mnt/ssh rw - fuse.sshfs host:/ rw",
+      "41 22 0:41 / /mnt/usb\\040disk rw - fuseblk /dev/sdb1 rw"
+    ].join("\n")
+    const name = (magic: bigint, path: string) => networkFileSystemName({ magic, mountInfo, path })
+    expect(name(0x6969n, "/")).toBe("NFS")
+    expect(name(0xff534d42n, "/")).toBe("CIFS")
+    // statfs reports the type as a signed number on some platforms.
+    expect(name(-0xacb2ben, "/")).toBe("CIFS")
+    expect(name(0xef53n, "/srv")).toBeUndefined()
+    expect(name(0x65735546n, "/mnt/ssh/data")).toBe("fuse.sshfs")
+    expect(name(0x65735546n, "/mnt/usb disk/data")).toBeUndefined()
+    expect(name(0x65735546n, "/mnt/sshother")).toBeUndefined()
+  })
+)
+
+it.live("starts again on its own tables, and refuses those of a newer release", () =>
+  Effect.gen(function* () {
+    const folder = yield* temporary
+    const database = Layer.fresh(Database.layer.pipe(Layer.provide(DataFolder.layer(folder))))
+    yield* Effect.scoped(Layer.build(database))
+    yield* Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`INSERT INTO svc_migrations (migration_id, name) VALUES (999, 'later')`
+    }).pipe(Effect.provide(database))
+    const error = yield* Effect.flip(Effect.scoped(Layer.build(database)))
+    expect(error._tag).toBe("DatabaseTooNew")
+  }).pipe(platform)
+)

@@ -1,0 +1,149 @@
+import { afterAll, expect } from "bun:test"
+import { Deferred, Effect, Fiber, Stream } from "effect"
+import { SqlClient } from "effect/sql"
+import { ReadSql } from "../../../actors/database/ReadSql.ts"
+import { SqliteMaintenance } from "../../../actors/database/SqliteMaintenance.ts"
+import { testDatabase } from "../../support/Database.ts"
+import { suite } from "../../support/Effect.ts"
+
+const it = suite(testDatabase)
+afterAll(it.dispose)
+
+const table = Effect.fnUntraced(function* (name: string) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`CREATE TABLE ${sql(name)} (k INTEGER PRIMARY KEY, v TEXT UNIQUE)`
+  return sql
+})
+
+it.live("commits, rolls back, and rolls back a nested savepoint alone", () =>
+  Effect.gen(function* () {
+    const sql = yield* table("moves")
+    yield* sql.withTransaction(sql`INSERT INTO moves VALUES (1, 'kept')`)
+    yield* Effect.ignore(
+      sql.withTransaction(Effect.andThen(sql`INSERT INTO moves VALUES (2, 'dropped')`, Effect.fail("no")))
+    )
+    yield* sql.withTransaction(
+      Effect.gen(function* () {
+        yield* sql`INSERT INTO moves VALUES (3, 'outer')`
+        yield* Effect.ignore(
+          sql.withTransaction(Effect.andThen(sql`INSERT INTO moves VALUES (4, 'inner')`, Effect.fail("no")))
+        )
+      })
+    )
+    expect((yield* sql<{ k: number }>`SELECT k FROM moves ORDER BY k`).map((row) => row.k)).toEqual([1, 3])
+  })
+)
+
+it.live("names the constraint of a duplicate", () =>
+  Effect.gen(function* () {
+    const sql = yield* table("doubles")
+    yield* sql`INSERT INTO doubles VALUES (1, 'a')`
+    const error = yield* Effect.flip(sql`INSERT INTO doubles VALUES (2, 'a')`)
+    expect(error.reason).toMatchObject({ _tag: "UniqueViolation", constraint: "doubles.v" })
+  })
+)
+
+it.live("goes on after a COMMIT that failed on a deferred foreign key", () =>
+  Effect.gen(function* () {
+    const sql = yield* table("parents")
+    yield* sql`CREATE TABLE children (p INTEGER REFERENCES parents (k) DEFERRABLE INITIALLY DEFERRED)`
+    const failed = yield* Effect.exit(sql.withTransaction(sql`INSERT INTO children VALUES (99)`))
+    expect(failed._tag).toBe("Failure")
+    yield* sql.withTransaction(sql`INSERT INTO parents VALUES (1, 'next')`)
+    expect((yield* sql`SELECT * FROM children`).length).toBe(0)
+  })
+)
+
+it.live("reads do not wait for a writer, and see only what was committed", () =>
+  Effect.gen(function* () {
+    const sql = yield* table("seen")
+    const read = yield* ReadSql
+    const written = yield* Deferred.make<void>()
+    const finish = yield* Deferred.make<void>()
+    const writer = yield* Effect.forkChild(
+      sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`INSERT INTO seen VALUES (1, 'a')`
+          yield* Deferred.succeed(written, undefined)
+          yield* Deferred.await(finish)
+        })
+      )
+    )
+    yield* Deferred.await(written)
+    expect((yield* read`SELECT * FROM seen`).length).toBe(0)
+    yield* Deferred.succeed(finish, undefined)
+    yield* Fiber.join(writer)
+    expect((yield* read`SELECT * FROM seen`).length).toBe(1)
+  })
+)
+
+it.live("the reading connections cannot write", () =>
+  Effect.gen(function* () {
+    yield* table("guarded")
+    const read = yield* ReadSql
+    const error = yield* Effect.flip(read`INSERT INTO guarded VALUES (1, 'a')`)
+    expect(error._tag).toBe("SqlError")
+  })
+)
+
+it.live("streams more rows than a chunk, stops early, and an open stream holds up no other read", () =>
+  Effect.gen(function* () {
+    const sql = yield* table("many")
+    yield* sql`WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n WHERE k < 1000) INSERT INTO many SELECT k, 'v' || k FROM n`
+    const read = yield* ReadSql
+    const all = read<{ k: number }>`SELECT k FROM many ORDER BY k`.stream
+    expect((yield* Stream.runCollect(all)).map((row) => row.k)).toEqual(Array.from({ length: 1000 }, (_, n) => n + 1))
+    expect((yield* Stream.runCollect(Stream.take(all, 3))).length).toBe(3)
+    const inside = yield* Stream.runCollect(
+      Stream.take(all, 2).pipe(
+        Stream.mapEffect(() => read`SELECT COUNT(*) FROM many`),
+        Stream.rechunk(1)
+      )
+    )
+    expect(inside.length).toBe(2)
+    // A writer gets through while cursors were left half way.
+    yield* sql`DELETE FROM many`
+  })
+)
+
+it.live("integers beyond 2^53 are an error, or bigints when asked for", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const big = sql<{ n: bigint }>`SELECT 9007199254740993 AS n`
+    expect((yield* Effect.flip(big))._tag).toBe("SqlError")
+    expect((yield* Effect.provideService(big, SqlClient.SafeIntegers, true))[0]?.n).toBe(9007199254740993n)
+  })
+)
+
+it.live("values keep columns of one name apart, and every binding type arrives", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    expect(yield* sql`SELECT 1 AS a, 2 AS a`.values).toEqual([[1, 2]])
+    const rows = yield* sql`SELECT ${true} AS t, ${null} AS n, ${"é"} AS s, ${new Uint8Array([1, 2])} AS b, ${1.5} AS f`
+    expect(rows[0]).toMatchObject({ t: 1, n: null, s: "é", b: new Uint8Array([1, 2]), f: 1.5 })
+  })
+)
+
+it.live("a callback after commit runs once, and not after a rollback", () =>
+  Effect.gen(function* () {
+    const sql = yield* table("calls")
+    const seen: Array<string> = []
+    const note = (text: string) => sql.afterCommit(Effect.sync(() => void seen.push(text)))
+    yield* sql.withTransaction(Effect.andThen(note("kept"), sql`INSERT INTO calls VALUES (1, 'x')`))
+    yield* Effect.ignore(sql.withTransaction(Effect.andThen(note("dropped"), Effect.fail("no"))))
+    expect(seen).toEqual(["kept"])
+  })
+)
+
+it.live("is durable and overwrites what is deleted", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    expect((yield* sql`PRAGMA journal_mode`)[0]).toMatchObject({ journal_mode: "wal" })
+    expect((yield* sql`PRAGMA synchronous`)[0]).toMatchObject({ synchronous: 2 })
+    expect((yield* sql`PRAGMA foreign_keys`)[0]).toMatchObject({ foreign_keys: 1 })
+    expect((yield* sql`PRAGMA secure_delete`)[0]).toMatchObject({ secure_delete: 1 })
+    const maintenance = yield* SqliteMaintenance
+    expect(yield* maintenance.integrityCheck).toEqual([])
+    expect(yield* maintenance.checkpoint).toBe(true)
+  })
+)

@@ -1,0 +1,17 @@
+import { NodeServices } from "@effect/platform-node"
+import { Effect, FileSystem, Layer } from "effect"
+import * as Database from "../../src/database/Database.ts"
+import { DataFolder } from "../../src/database/DataFolder.ts"
+
+const temporaryFolder = Layer.unwrap(
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    return DataFolder.layer(yield* fs.makeTempDirectoryScoped({ prefix: "svc-test-" }))
+  })
+)
+
+/** A migrated database in a temporary data folder, removed with the Scope. Provides the platform services too. */
+export const testDatabase = Database.layer.pipe(
+  Layer.provideMerge(temporaryFolder),
+  Layer.provideMerge(NodeServices.layer)
+)
