@@ -1,4 +1,4 @@
-import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite"
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite"
 import { Array as Arr, Cause, Context, Effect, Stream } from "effect"
 import { hasProperty } from "effect/Predicate"
 import { SqlClient } from "effect/sql"
