@@ -1,0 +1,113 @@
+import { Context, type Effect } from "effect"
+import type { ConfigurationPlanRequest, ReAdoptionRequest } from "../../schema/api/CapsulesApi.ts"
+import type { ApiError } from "../../schema/errors/ApiError.ts"
+import type { Backup } from "../../schema/records/Backup.ts"
+import type { AutoUpdate, Capsule } from "../../schema/records/Capsule.ts"
+import type {
+  CapsuleId,
+  InstallConfigId,
+  RunId,
+  SourceSnapshotId,
+  StateVersionId,
+  WorkspaceId
+} from "../../schema/records/Ids.ts"
+import type { InstallConfig } from "../../schema/records/InstallConfig.ts"
+import type { ProviderBinding } from "../../schema/records/Provider.ts"
+import type { Run, RunGroup } from "../../schema/records/Run.ts"
+import type { Output, StateVersion } from "../../schema/records/StateVersion.ts"
+import type { CommandContext, IdempotentRequest, Replayable } from "../Command.ts"
+import type { Page, PageRequest } from "../paging/Page.ts"
+
+export interface ConfigurationPlanResult {
+  readonly targetInstallConfigId: InstallConfigId
+  readonly planRunId: RunId
+  readonly run: Run
+}
+
+export interface ReAdoptionResult {
+  readonly capsule: Capsule
+  readonly previousInstallConfigId: InstallConfigId
+  readonly previousInstallConfigDigest: string
+  readonly targetInstallConfigId: InstallConfigId
+  readonly targetInstallConfigDigest: string
+  readonly sourceSnapshotId: SourceSnapshotId
+}
+
+export interface CapsuleUsage {
+  readonly runMinutes: number
+  readonly applies: number
+  readonly stateBytes: number
+  readonly logBytes: number
+}
+
+type GroupResult = { readonly runGroup: RunGroup; readonly runs: ReadonlyArray<Run> }
+
+/** Client of the Capsule actor, with its reads. */
+export class Capsules extends Context.Service<
+  Capsules,
+  {
+    readonly update: (
+      context: CommandContext,
+      id: CapsuleId,
+      request: { readonly name?: string; readonly autoUpdate?: AutoUpdate; readonly status?: "active" | "disabled" }
+    ) => Effect.Effect<Capsule, ApiError>
+    /** A destroy plan, or, for a Capsule that was never applied, its removal. */
+    readonly remove: (
+      context: CommandContext,
+      id: CapsuleId
+    ) => Effect.Effect<{ readonly run: Run } | { readonly capsule: Capsule }, ApiError>
+    readonly plan: (
+      context: CommandContext,
+      id: CapsuleId,
+      idempotency: IdempotentRequest | undefined
+    ) => Effect.Effect<Replayable<Run>, ApiError>
+    readonly destroyPlan: (
+      context: CommandContext,
+      id: CapsuleId,
+      idempotency: IdempotentRequest | undefined
+    ) => Effect.Effect<Replayable<Run>, ApiError>
+    readonly driftCheck: (context: CommandContext, id: CapsuleId) => Effect.Effect<Run, ApiError>
+    readonly configurationPlan: (
+      context: CommandContext,
+      id: CapsuleId,
+      request: ConfigurationPlanRequest,
+      idempotency: IdempotentRequest
+    ) => Effect.Effect<Replayable<ConfigurationPlanResult>, ApiError>
+    readonly reAdopt: (
+      context: CommandContext,
+      id: CapsuleId,
+      request: ReAdoptionRequest,
+      idempotency: IdempotentRequest
+    ) => Effect.Effect<Replayable<ReAdoptionResult>, ApiError>
+    readonly planUpdate: (context: CommandContext, workspaceId: WorkspaceId) => Effect.Effect<GroupResult, ApiError>
+    readonly driftCheckAll: (context: CommandContext, workspaceId: WorkspaceId) => Effect.Effect<GroupResult, ApiError>
+    readonly backup: (
+      context: CommandContext,
+      workspaceId: WorkspaceId,
+      id: CapsuleId | undefined
+    ) => Effect.Effect<Backup, ApiError>
+    readonly backups: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<Backup>, ApiError>
+
+    readonly read: (id: CapsuleId) => Effect.Effect<Capsule, ApiError>
+    readonly list: (
+      workspaceId: WorkspaceId,
+      filter: { readonly projectId?: string | undefined; readonly status?: string | undefined },
+      page: PageRequest
+    ) => Effect.Effect<Page<Capsule>, ApiError>
+    readonly outputs: (id: CapsuleId) => Effect.Effect<ReadonlyArray<Output>, ApiError>
+    readonly providerBindings: (id: CapsuleId) => Effect.Effect<ReadonlyArray<ProviderBinding>, ApiError>
+    readonly stateVersions: (id: CapsuleId, page: PageRequest) => Effect.Effect<Page<StateVersion>, ApiError>
+    readonly stateVersion: (id: StateVersionId) => Effect.Effect<StateVersion, ApiError>
+    readonly currentStateVersions: (
+      workspaceId: WorkspaceId,
+      page: PageRequest
+    ) => Effect.Effect<Page<StateVersion>, ApiError>
+    readonly installConfigs: (
+      workspaceId: WorkspaceId,
+      page: PageRequest
+    ) => Effect.Effect<Page<InstallConfig>, ApiError>
+    readonly installConfig: (id: InstallConfigId) => Effect.Effect<InstallConfig, ApiError>
+    readonly usage: (id: CapsuleId) => Effect.Effect<CapsuleUsage, ApiError>
+    readonly workspaceUsage: (workspaceId: WorkspaceId) => Effect.Effect<CapsuleUsage, ApiError>
+  }
+>()("svc/actors/capsule/Capsules") {}

@@ -1,0 +1,11 @@
+/** What a list was asked for: a size and the opaque cursor of the page before. */
+export interface PageRequest {
+  readonly limit: number
+  readonly cursor?: string | undefined
+}
+
+/** One page of a list; `nextCursor` is absent on the last page. */
+export interface Page<A> {
+  readonly items: ReadonlyArray<A>
+  readonly nextCursor?: string | undefined
+}

@@ -1,0 +1,57 @@
+import { Context, type Effect } from "effect"
+import type { CreateSource, UpdateSource } from "../../schema/api/SourcesApi.ts"
+import type { ApiError } from "../../schema/errors/ApiError.ts"
+import type { CompatibilityReport, InstallModules } from "../../schema/records/CompatibilityReport.ts"
+import type { CompatibilityReportId, SourceId, SourceSnapshotId, WorkspaceId } from "../../schema/records/Ids.ts"
+import type { Run } from "../../schema/records/Run.ts"
+import type { SnapshotFile, Source, SourceSnapshot, SyncIntent } from "../../schema/records/Source.ts"
+import type { CommandContext } from "../Command.ts"
+import type { Page, PageRequest } from "../paging/Page.ts"
+
+/** Client of the Source actor, with its reads. */
+export class Sources extends Context.Service<
+  Sources,
+  {
+    readonly create: (
+      context: CommandContext,
+      request: CreateSource
+    ) => Effect.Effect<{ readonly source: Source; readonly hookSecret: string }, ApiError>
+    readonly update: (context: CommandContext, id: SourceId, request: UpdateSource) => Effect.Effect<Source, ApiError>
+    readonly sync: (
+      context: CommandContext,
+      id: SourceId,
+      request: { readonly intent?: SyncIntent; readonly expectedCommit?: string }
+    ) => Effect.Effect<Run, ApiError>
+    /** Runs the check and answers when it is done: the Run is final, the report persisted. */
+    readonly checkCompatibility: (
+      context: CommandContext,
+      id: SourceId,
+      request: {
+        readonly sourceSnapshotId: SourceSnapshotId
+        readonly modulePath: string
+        readonly installConfigId?: string
+      }
+    ) => Effect.Effect<{ readonly run: Run; readonly compatibilityReport: CompatibilityReport }, ApiError>
+    readonly stableSemver: (
+      workspaceId: WorkspaceId,
+      url: string
+    ) => Effect.Effect<{ readonly tag: string; readonly commit: string; readonly version: string }, ApiError>
+    readonly read: (id: SourceId) => Effect.Effect<Source, ApiError>
+    readonly list: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<Source>, ApiError>
+    readonly snapshots: (id: SourceId, page: PageRequest) => Effect.Effect<Page<SourceSnapshot>, ApiError>
+    readonly installModules: (id: SourceId, snapshotId: SourceSnapshotId) => Effect.Effect<InstallModules, ApiError>
+    readonly file: (id: SourceId, snapshotId: SourceSnapshotId, path: string) => Effect.Effect<SnapshotFile, ApiError>
+    readonly report: (id: CompatibilityReportId) => Effect.Effect<CompatibilityReport, ApiError>
+    /** An accepted webhook delivery: syncs with intent `observe`; a repeated delivery id within 24 h starts nothing. */
+    readonly hook: (
+      id: SourceId,
+      delivery: {
+        readonly signature256?: string | undefined
+        readonly gitlabToken?: string | undefined
+        readonly bearer?: string | undefined
+        readonly deliveryId?: string | undefined
+        readonly body: Uint8Array
+      }
+    ) => Effect.Effect<{ readonly runIds: ReadonlyArray<string> }, ApiError>
+  }
+>()("svc/actors/source/Sources") {}
