@@ -2,11 +2,26 @@ import { Effect, Schema } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import { accountTables } from "../../schema/tables/AccountTables.ts"
 import { auditTables } from "../../schema/tables/AuditTables.ts"
+import { capsuleTables } from "../../schema/tables/CapsuleTables.ts"
+import { connectionTables } from "../../schema/tables/ConnectionTables.ts"
+import { planTables } from "../../schema/tables/PlanTables.ts"
+import { runTables } from "../../schema/tables/RunTables.ts"
+import { sourceTables } from "../../schema/tables/SourceTables.ts"
 import { vaultTables } from "../../schema/tables/VaultTables.ts"
 import { workspaceTables } from "../../schema/tables/WorkspaceTables.ts"
 
 // In the order in which the tables refer to each other.
-const initialTables: ReadonlyArray<string> = [...accountTables, ...workspaceTables, ...vaultTables, ...auditTables]
+const initialTables: ReadonlyArray<string> = [
+  ...accountTables,
+  ...workspaceTables,
+  ...vaultTables,
+  ...auditTables,
+  ...connectionTables,
+  ...sourceTables,
+  ...capsuleTables,
+  ...runTables,
+  ...planTables
+]
 
 const statements = (list: ReadonlyArray<string>) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>

@@ -1,0 +1,95 @@
+/** The ledger of operations, with their streams and what they hand over. */
+export const runTables: ReadonlyArray<string> = [
+  // `spec` is what the Run was asked to do, `evidence` what reviewers see; both hold no secret.
+  `CREATE TABLE runs (
+    id TEXT PRIMARY KEY NOT NULL,
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    type TEXT NOT NULL,
+    status TEXT NOT NULL,
+    capsule_id TEXT,
+    source_id TEXT,
+    plan_run_id TEXT,
+    run_group_id TEXT,
+    coordinator_kind TEXT,
+    coordinator_id TEXT,
+    source_snapshot_id TEXT,
+    resolved_commit TEXT,
+    compatibility_report_id TEXT,
+    install_config_id TEXT,
+    execution_authority_epoch INTEGER,
+    base_state_generation INTEGER,
+    base_state_version_id TEXT,
+    plan_digest TEXT,
+    requires_approval INTEGER NOT NULL,
+    approved_by TEXT,
+    approved_at TEXT,
+    approval_comment TEXT,
+    used_by_run_id TEXT,
+    created_by TEXT,
+    trigger_kind TEXT NOT NULL,
+    attempt INTEGER NOT NULL,
+    owner TEXT,
+    spec TEXT NOT NULL,
+    evidence TEXT NOT NULL,
+    error_code TEXT,
+    error_message TEXT,
+    state_version_id TEXT,
+    connection_id TEXT,
+    cancel_requested_at TEXT,
+    cancel_reason TEXT,
+    created_at TEXT NOT NULL,
+    queued_at TEXT NOT NULL,
+    started_at TEXT,
+    finished_at TEXT,
+    expires_at TEXT
+  )`,
+  `CREATE INDEX runs_by_workspace ON runs (workspace_id, created_at, id)`,
+  `CREATE INDEX runs_by_capsule ON runs (capsule_id, created_at, id)`,
+  `CREATE INDEX runs_by_source ON runs (source_id, created_at, id)`,
+  `CREATE INDEX runs_by_plan ON runs (plan_run_id)`,
+  `CREATE INDEX runs_by_group ON runs (run_group_id, created_at, id)`,
+  `CREATE INDEX runs_open ON runs (status, queued_at, id) WHERE status IN ('queued', 'running', 'waiting_approval')`,
+  // The saved plan, sealed: usable once.
+  `CREATE TABLE run_plans (
+    run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (id),
+    plan_file TEXT NOT NULL,
+    lock_text TEXT NOT NULL,
+    created_at TEXT NOT NULL
+  )`,
+  // The last state that a running apply wrote, sealed; deleted when its StateVersion is committed.
+  `CREATE TABLE run_checkpoints (
+    run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (id),
+    state TEXT NOT NULL,
+    saved_at TEXT NOT NULL
+  )`,
+  // What a finished Run hands to its coordinator before the initial commit.
+  `CREATE TABLE run_results (
+    run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (id),
+    result TEXT NOT NULL,
+    created_at TEXT NOT NULL
+  )`,
+  `CREATE TABLE run_events (
+    run_id TEXT NOT NULL REFERENCES runs (id),
+    seq INTEGER NOT NULL,
+    at TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    data TEXT NOT NULL,
+    PRIMARY KEY (run_id, seq)
+  )`,
+  // Lines come in batches: one row holds the lines first_seq..last_seq as a JSON array.
+  `CREATE TABLE run_log_chunks (
+    run_id TEXT NOT NULL REFERENCES runs (id),
+    first_seq INTEGER NOT NULL,
+    last_seq INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    entries TEXT NOT NULL,
+    PRIMARY KEY (run_id, first_seq)
+  )`,
+  `CREATE TABLE run_groups (
+    id TEXT PRIMARY KEY NOT NULL,
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    type TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    finished_at TEXT
+  )`
+]

@@ -1,0 +1,62 @@
+/** Sources, their immutable snapshots, and what was found in them. */
+export const sourceTables: ReadonlyArray<string> = [
+  `CREATE TABLE sources (
+    id TEXT PRIMARY KEY NOT NULL,
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    name TEXT NOT NULL,
+    url TEXT NOT NULL,
+    default_ref TEXT NOT NULL,
+    default_path TEXT NOT NULL,
+    auth_connection_id TEXT,
+    auto_sync INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    hook_secret TEXT NOT NULL,
+    last_synced_at TEXT,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL
+  )`,
+  `CREATE INDEX sources_by_workspace ON sources (workspace_id, created_at, id)`,
+  // manifest_document is the raw repository manifest; it is private and never projected.
+  `CREATE TABLE source_snapshots (
+    id TEXT PRIMARY KEY NOT NULL,
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    source_id TEXT NOT NULL REFERENCES sources (id),
+    url TEXT NOT NULL,
+    ref TEXT NOT NULL,
+    resolved_commit TEXT NOT NULL,
+    path TEXT NOT NULL,
+    archive_digest TEXT NOT NULL,
+    archive_size_bytes INTEGER NOT NULL,
+    file_count INTEGER NOT NULL,
+    omitted TEXT NOT NULL,
+    repository_manifest TEXT NOT NULL,
+    manifest_document TEXT,
+    warnings TEXT NOT NULL,
+    created_by_run_id TEXT NOT NULL,
+    created_at TEXT NOT NULL
+  )`,
+  `CREATE INDEX source_snapshots_by_source ON source_snapshots (source_id, created_at, id)`,
+  `CREATE INDEX source_snapshots_by_archive ON source_snapshots (archive_digest)`,
+  // module_scan is the whole scan of the module: what plan and apply need of it (local modules, exact defaults).
+  `CREATE TABLE compatibility_reports (
+    id TEXT PRIMARY KEY NOT NULL,
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    source_id TEXT NOT NULL REFERENCES sources (id),
+    source_snapshot_id TEXT NOT NULL REFERENCES source_snapshots (id),
+    module_path TEXT NOT NULL,
+    status TEXT NOT NULL,
+    report TEXT NOT NULL,
+    module_scan TEXT NOT NULL,
+    contract_digest TEXT NOT NULL,
+    install_config_id TEXT,
+    created_by_run_id TEXT NOT NULL,
+    created_at TEXT NOT NULL
+  )`,
+  `CREATE INDEX compatibility_reports_by_snapshot ON compatibility_reports (source_snapshot_id, module_path)`,
+  `CREATE TABLE webhook_deliveries (
+    source_id TEXT NOT NULL REFERENCES sources (id),
+    delivery_id TEXT NOT NULL,
+    received_at TEXT NOT NULL,
+    PRIMARY KEY (source_id, delivery_id)
+  )`
+]
