@@ -1,0 +1,257 @@
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, expect } from "bun:test"
+import { NodeServices } from "@effect/platform-node"
+import { Effect, Layer, Stream } from "effect"
+import { type OpenSandbox, Sandbox, type SandboxedCommand } from "../../../runner/sandbox/Sandbox.ts"
+import { systemPath } from "../../../runner/sandbox/SandboxCommandLine.ts"
+import {
+  defaultSandboxSettings,
+  SandboxSettings,
+  type SandboxSettingsShape
+} from "../../../runner/sandbox/SandboxSettings.ts"
+import type { SandboxLevel } from "../../../schema/records/Run.ts"
+import { it } from "../../support/Effect.ts"
+
+const sandboxWith = (settings: Partial<SandboxSettingsShape>) =>
+  Sandbox.layer.pipe(
+    Layer.provide(Layer.succeed(SandboxSettings, { ...defaultSandboxSettings, ...settings })),
+    Layer.provide(NodeServices.layer)
+  )
+
+const runFolder = Effect.acquireRelease(
+  Effect.sync(() => {
+    const folder = mkdtempSync(join(tmpdir(), "sandbox-"))
+    chmodSync(folder, 0o711)
+    mkdirSync(join(folder, "root"))
+    return folder
+  }),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+)
+
+const shell = (script: string, more: Partial<SandboxedCommand> = {}): SandboxedCommand => ({
+  argv: ["/bin/sh", "-c", script],
+  cwd: ".",
+  environment: { PATH: systemPath, ONLY: "this" },
+  network: false,
+  ...more
+})
+
+const runShell = Effect.fnUntraced(function* (box: OpenSandbox, command: SandboxedCommand) {
+  const child = yield* box.spawn(command)
+  const [stdout, stderr] = yield* Effect.forEach(
+    [child.stdout, child.stderr],
+    (stream) => stream.pipe(Stream.decodeText(), Stream.mkString),
+    { concurrency: 2 }
+  )
+  return { stdout: stdout ?? "", stderr: stderr ?? "", end: yield* child.end }
+})
+
+/** States of the processes that the first user id still has, those without a grave keeper left out. */
+const living = () => {
+  const list = Bun.spawnSync(["ps", "-u", String(defaultSandboxSettings.userIds.first), "-o", "stat="])
+  return list.stdout
+    .toString()
+    .split("\n")
+    .filter((state) => state !== "" && !state.startsWith("Z"))
+}
+
+/** The levels that this machine can show. */
+const rungs: ReadonlyArray<readonly [SandboxLevel, Partial<SandboxSettingsShape>]> = [
+  ["bubblewrap", {}],
+  ["user", { bubblewrap: "/nowhere/bwrap" }],
+  ["process", { isolation: "off" }]
+]
+const available = new Map<SandboxLevel, boolean>()
+for (const [level, settings] of rungs) {
+  const status = await Effect.runPromise(
+    Effect.gen(function* () {
+      return (yield* Sandbox).status
+    }).pipe(Effect.provide(sandboxWith(settings)))
+  )
+  available.set(level, status.level === level)
+}
+
+const sharedByAll = (level: SandboxLevel, settings: Partial<SandboxSettingsShape>) => {
+  it.live(`${level}: the environment is built from nothing and no file of the service is open`, () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const folder = yield* runFolder
+      const box = yield* sandbox.open({ root: join(folder, "root"), readOnly: [] })
+      const { stdout, end } = yield* runShell(
+        box,
+        shell(
+          "env | sort; echo --; for fd in /proc/self/fd/*; do readlink $fd; done; tr '\\0' '\\n' < /proc/1/environ || true"
+        )
+      )
+      expect(end).toEqual({ _tag: "exited", code: 0 })
+      const [environment = "", rest = ""] = stdout.split("--\n")
+      const names = environment.split("\n").map((line) => line.split("=")[0])
+      expect(
+        names.filter((name) => name !== "" && name !== "_" && name !== "PWD" && name !== "OLDPWD" && name !== "SHLVL")
+      ).toEqual(["ONLY", "PATH"])
+      // Pipes to the runner, /dev/null, and the listing itself: nothing else came along.
+      const kinds = rest
+        .split("\n")
+        .filter((line) => line.startsWith("/") && !line.startsWith("/proc") && line !== "/dev/null")
+      expect(kinds).toEqual([])
+      if (level === "bubblewrap") expect(rest).toContain("ONLY=this")
+    }).pipe(Effect.provide(sandboxWith(settings)))
+  )
+
+  it.live(`${level}: a kill ends the program and everything it started`, () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const folder = yield* runFolder
+      const box = yield* sandbox.open({ root: join(folder, "root"), readOnly: [] })
+      const child = yield* box.spawn(
+        shell(
+          "(while :; do echo x >> beat; sleep 0.02; done) & echo started; trap '' INT TERM; while :; do sleep 1; done"
+        )
+      )
+      yield* child.stdout.pipe(Stream.decodeText(), Stream.take(1), Stream.runDrain)
+      yield* child.interrupt
+      yield* child.kill
+      expect(yield* child.end).toEqual({ _tag: "signalled" })
+      const file = join(folder, "root", "beat")
+      const beat = () => (existsSync(file) ? readFileSync(file, "utf8") : "")
+      const after = beat()
+      yield* Effect.sleep("100 millis")
+      expect(beat()).toBe(after)
+    }).pipe(Effect.provide(sandboxWith(settings)))
+  )
+
+  it.live(`${level}: an interrupt reaches the program itself`, () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const folder = yield* runFolder
+      const box = yield* sandbox.open({ root: join(folder, "root"), readOnly: [] })
+      const child = yield* box.spawn(
+        shell("trap 'echo stopping; exit 7' INT; echo ready; while :; do sleep 0.05; done")
+      )
+      const lines = child.stdout.pipe(
+        Stream.decodeText(),
+        Stream.tap((text) => (text.includes("ready") ? child.interrupt : Effect.void)),
+        Stream.mkString
+      )
+      expect(yield* lines).toContain("stopping")
+      expect(yield* child.end).toEqual({ _tag: "exited", code: 7 })
+    }).pipe(Effect.provide(sandboxWith(settings)))
+  )
+}
+
+describe("Sandbox", () => {
+  for (const [level, settings] of rungs) if (available.get(level)) sharedByAll(level, settings)
+
+  if (available.get("bubblewrap")) {
+    it.live("bubblewrap: files outside, the network and the processes of the host are out of reach", () =>
+      Effect.gen(function* () {
+        const sandbox = yield* Sandbox
+        const folder = yield* runFolder
+        writeFileSync(join(folder, "control.db"), "secret state")
+        writeFileSync(join(folder, "allowed"), "readable")
+        const box = yield* sandbox.open({ root: join(folder, "root"), readOnly: [join(folder, "allowed")] })
+        const { stdout } = yield* runShell(
+          box,
+          shell(
+            [
+              `cat ${folder}/control.db || echo hidden`,
+              `cat ${folder}/allowed && echo`,
+              `echo x > ${folder}/allowed || echo read-only`,
+              "touch /usr/x || echo no-usr",
+              "pwd",
+              "echo made > here",
+              "grep -c : /proc/net/dev",
+              "ls -d /proc/[0-9]* | wc -l",
+              "grep CapBnd /proc/self/status"
+            ].join("; ")
+          )
+        )
+        const lines = stdout.split("\n")
+        expect(lines.slice(0, 5)).toEqual(["hidden", "readable", "read-only", "no-usr", "/capsule"])
+        expect(Number(lines[5])).toBe(1)
+        expect(Number(lines[6])).toBeLessThan(8)
+        expect(lines[7]).toContain("0000000000000000")
+        expect(readFileSync(join(folder, "root", "here"), "utf8")).toBe("made\n")
+        expect(readFileSync(join(folder, "allowed"), "utf8")).toBe("readable")
+      }).pipe(Effect.provide(sandboxWith({})))
+    )
+  }
+
+  if (available.get("user")) {
+    it.live("user: the run has a user id of its own and cannot read what belongs to the service", () =>
+      Effect.gen(function* () {
+        const sandbox = yield* Sandbox
+        const folder = yield* runFolder
+        writeFileSync(join(folder, "control.db"), "secret state", { mode: 0o600 })
+        const box = yield* sandbox.open({ root: join(folder, "root"), readOnly: [] })
+        const { stdout, end } = yield* runShell(
+          box,
+          shell(
+            [
+              "id -u",
+              `cat ${folder}/control.db || echo hidden`,
+              "setsid sh -c 'echo > up; exec sleep 1000' > /dev/null 2>&1 & while [ ! -e up ]; do :; done",
+              "exit 3"
+            ].join("; ")
+          )
+        )
+        expect(stdout).toBe(`${defaultSandboxSettings.userIds.first}\nhidden\n`)
+        expect(end).toEqual({ _tag: "exited", code: 3 })
+        expect(living()).not.toEqual([])
+      }).pipe(
+        Effect.scoped,
+        Effect.andThen(
+          Effect.sync(() => {
+            expect(living()).toEqual([])
+          })
+        ),
+        Effect.provide(sandboxWith({ bubblewrap: "/nowhere/bwrap" }))
+      )
+    )
+
+    it.live("user: a folder that nobody else may pass is refused with a remedy", () =>
+      Effect.gen(function* () {
+        const sandbox = yield* Sandbox
+        const folder = yield* runFolder
+        chmodSync(folder, 0o700)
+        const refusal = yield* Effect.flip(sandbox.open({ root: join(folder, "root"), readOnly: [] }))
+        expect(refusal.message).toContain("711")
+      }).pipe(Effect.provide(sandboxWith({ bubblewrap: "/nowhere/bwrap" })))
+    )
+  }
+
+  it.live("required: runs are refused below bubblewrap, with reason and remedy", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const folder = yield* runFolder
+      expect(sandbox.status.accepted).toBe(false)
+      expect(sandbox.status.reason).toContain("bubblewrap was not found")
+      const refusal = yield* Effect.flip(sandbox.open({ root: join(folder, "root"), readOnly: [] }))
+      expect(refusal._tag).toBe("SandboxRefused")
+      expect(refusal.message).toContain("Install the 'bubblewrap' package")
+    }).pipe(Effect.provide(sandboxWith({ bubblewrap: "/nowhere/bwrap", isolation: "required" })))
+  )
+
+  it.live("off: the status says that nothing is separated", () =>
+    Effect.gen(function* () {
+      const { status } = yield* Sandbox
+      expect(status).toMatchObject({ level: "process", accepted: true })
+      expect(status.reason).toContain("switched off")
+    }).pipe(Effect.provide(sandboxWith({ isolation: "off" })))
+  )
+
+  it.live("a missing program is a typed failure that does not show the environment", () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const folder = yield* runFolder
+      const box = yield* sandbox.open({ root: join(folder, "root"), readOnly: [] })
+      const failure = yield* Effect.flip(
+        box.spawn({ argv: ["/nowhere/tofu"], cwd: ".", environment: { TOKEN: "hunter2-canary" }, network: false })
+      )
+      expect(failure.message).toContain("/nowhere/tofu")
+      expect(JSON.stringify(failure)).not.toContain("hunter2-canary")
+    }).pipe(Effect.provide(sandboxWith({ isolation: "off", prlimit: "/nowhere/prlimit" })))
+  )
+})
