@@ -1,0 +1,48 @@
+import { createHash } from "node:crypto"
+import { Clock, Effect } from "effect"
+import { SecureRandom } from "effect/crypto"
+
+const alphabet = "abcdefghijklmnopqrstuvwxyz234567"
+
+const base32 = (bytes: Uint8Array): string => {
+  let text = ""
+  let bits = 0
+  let value = 0
+  for (const byte of bytes) {
+    value = ((value << 8) | byte) & 0xfff
+    bits += 8
+    while (bits >= 5) {
+      bits -= 5
+      text += alphabet[(value >> bits) & 31]
+    }
+  }
+  return text
+}
+
+/** Bytes of an id: 120 bits, written as 24 characters of base32. */
+const idBytes = 15
+
+/** A branded id schema, as far as minting needs it. */
+interface IdKind<A> {
+  readonly make: (text: string) => A
+}
+
+/** Mints a new id of the given kind, e.g. `newId(RunId, "run")`. */
+export const newId = <A>(kind: IdKind<A>, prefix: string): Effect.Effect<A, never, SecureRandom.SecureRandom> =>
+  Effect.flatMap(SecureRandom.SecureRandom, (random) =>
+    Effect.map(random.randomBytes(idBytes), (bytes) => kind.make(`${prefix}_${base32(bytes)}`))
+  )
+
+/**
+ * The id of what a coordinator creates in one of its steps: the same every time, so that a repeated step finds its own
+ * result instead of making another.
+ */
+export const derivedId = <A>(kind: IdKind<A>, prefix: string, coordinatorId: string, step: string): A =>
+  kind.make(
+    `${prefix}_${base32(createHash("sha256").update(`${coordinatorId}\u0000${step}`).digest().subarray(0, idBytes))}`
+  )
+
+/** The present time as records carry it. */
+export const now: Effect.Effect<string> = Effect.map(Clock.currentTimeMillis, (millis) =>
+  new Date(millis).toISOString()
+)

@@ -1,0 +1,164 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { RunEventKind } from "../../schema/events/RunEvent.ts"
+import { capsuleExclusiveTypes, RunEvidence, type RunStatus, type RunType } from "../../schema/records/Run.ts"
+import { now } from "../Identity.ts"
+import { RunJournal } from "./RunJournal.ts"
+import { EvidenceJson, type RunRow } from "./RunRow.ts"
+
+/** What a Run is created with. */
+export interface NewRun {
+  readonly id: string
+  readonly workspaceId: string
+  readonly type: RunType
+  readonly capsuleId?: string | undefined
+  readonly sourceId?: string | undefined
+  readonly planRunId?: string | undefined
+  readonly runGroupId?: string | undefined
+  readonly coordinator?: { readonly kind: "install_plan" | "revision_plan"; readonly id: string } | undefined
+  readonly sourceSnapshotId?: string | undefined
+  readonly resolvedCommit?: string | undefined
+  readonly compatibilityReportId?: string | undefined
+  readonly installConfigId?: string | undefined
+  readonly executionAuthorityEpoch?: number | undefined
+  readonly baseStateGeneration?: number | undefined
+  readonly baseStateVersionId?: string | undefined
+  readonly planDigest?: string | undefined
+  readonly connectionId?: string | undefined
+  readonly requiresApproval?: boolean
+  readonly createdBy?: string | undefined
+  readonly trigger: "user" | "webhook" | "schedule" | "auto_update" | "service"
+  readonly spec: Readonly<Record<string, unknown>>
+  readonly evidence?: RunEvidence
+}
+
+/** A move of a Run, with what is recorded beside it. */
+export interface RunMove {
+  readonly from: ReadonlyArray<RunStatus>
+  readonly to: RunStatus
+  readonly event: RunEventKind
+  readonly data?: Readonly<Record<string, unknown>>
+  readonly error?: { readonly code: string; readonly message: string } | undefined
+  readonly evidence?: RunEvidence | undefined
+}
+
+const encodeEvidence = Schema.encodeSync(EvidenceJson)
+const decodeEvidence = Schema.decodeUnknownSync(EvidenceJson)
+
+const finished = (status: RunStatus) => status !== "queued" && status !== "running" && status !== "waiting_approval"
+
+/** The only writer of `runs`. Every method works in the caller's transaction. */
+export class RunLedger extends Context.Service<
+  RunLedger,
+  {
+    readonly insert: (run: NewRun) => Effect.Effect<void>
+    readonly find: (id: string) => Effect.Effect<RunRow | undefined>
+    /** Compare-and-set on the status; `false` when the Run has moved meanwhile. */
+    readonly move: (id: string, move: RunMove) => Effect.Effect<boolean>
+    readonly set: (id: string, columns: Readonly<Record<string, string | number | null>>) => Effect.Effect<void>
+    readonly mergeEvidence: (id: string, evidence: RunEvidence) => Effect.Effect<void>
+    /** Voids every plan of a Capsule that was computed for older authority or an older state. */
+    readonly supersedePlans: (capsuleId: string, reason: string, except?: string) => Effect.Effect<void>
+    readonly openExclusive: (capsuleId: string) => Effect.Effect<ReadonlyArray<RunRow>>
+  }
+>()("svc/actors/run/RunLedger") {
+  static readonly layer = Layer.effect(
+    RunLedger,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* RunJournal
+
+      const find = Effect.fnUntraced(function* (id: string) {
+        const rows = yield* sql<RunRow>`SELECT * FROM runs WHERE id = ${id}`
+        return rows[0]
+      }, Effect.orDie)
+
+      const insert = Effect.fn("RunLedger.insert")(function* (run: NewRun) {
+        const at = yield* now
+        yield* sql`INSERT INTO runs ${sql.insert({
+          id: run.id,
+          workspace_id: run.workspaceId,
+          type: run.type,
+          status: "queued",
+          capsule_id: run.capsuleId ?? null,
+          source_id: run.sourceId ?? null,
+          plan_run_id: run.planRunId ?? null,
+          run_group_id: run.runGroupId ?? null,
+          coordinator_kind: run.coordinator?.kind ?? null,
+          coordinator_id: run.coordinator?.id ?? null,
+          source_snapshot_id: run.sourceSnapshotId ?? null,
+          resolved_commit: run.resolvedCommit ?? null,
+          compatibility_report_id: run.compatibilityReportId ?? null,
+          install_config_id: run.installConfigId ?? null,
+          execution_authority_epoch: run.executionAuthorityEpoch ?? null,
+          base_state_generation: run.baseStateGeneration ?? null,
+          base_state_version_id: run.baseStateVersionId ?? null,
+          plan_digest: run.planDigest ?? null,
+          connection_id: run.connectionId ?? null,
+          requires_approval: run.requiresApproval === true ? 1 : 0,
+          created_by: run.createdBy ?? null,
+          trigger_kind: run.trigger,
+          attempt: 0,
+          spec: JSON.stringify(run.spec),
+          evidence: encodeEvidence(run.evidence ?? {}),
+          created_at: at,
+          queued_at: at
+        })}`
+        yield* journal.append(run.id, "run.queued", { type: run.type })
+      }, Effect.orDie)
+
+      const set = Effect.fnUntraced(function* (id: string, columns: Readonly<Record<string, string | number | null>>) {
+        yield* sql`UPDATE runs SET ${sql.update(columns)} WHERE id = ${id}`
+      }, Effect.orDie)
+
+      const mergeEvidence = Effect.fnUntraced(function* (id: string, evidence: RunEvidence) {
+        const row = yield* find(id)
+        if (row === undefined) return
+        yield* set(id, { evidence: encodeEvidence({ ...decodeEvidence(row.evidence), ...evidence }) })
+      })
+
+      const move = Effect.fn("RunLedger.move")(function* (id: string, to: RunMove) {
+        const at = yield* now
+        const row = yield* find(id)
+        if (row === undefined || !to.from.includes(row.status)) return false
+        const moved = yield* sql`UPDATE runs SET ${sql.update({
+          status: to.to,
+          owner: to.to === "running" ? row.owner : null,
+          finished_at: finished(to.to) ? at : null,
+          error_code: to.error?.code ?? null,
+          error_message: to.error?.message ?? null,
+          ...(to.evidence === undefined
+            ? {}
+            : { evidence: encodeEvidence({ ...decodeEvidence(row.evidence), ...to.evidence }) })
+        })} WHERE id = ${id} AND status = ${row.status} RETURNING id`
+        if (moved.length === 0) return false
+        yield* journal.append(id, to.event, { ...to.data, ...(to.error === undefined ? {} : { error: to.error }) })
+        return true
+      }, Effect.orDie)
+
+      const supersedePlans = Effect.fn("RunLedger.supersedePlans")(function* (
+        capsuleId: string,
+        reason: string,
+        except?: string
+      ) {
+        const plans = yield* sql<{ id: string }>`SELECT id FROM runs WHERE capsule_id = ${capsuleId}
+          AND type IN ('plan', 'destroy_plan') AND id <> ${except ?? ""}
+          AND (status = 'waiting_approval' OR (status = 'succeeded' AND approved_at IS NOT NULL AND used_by_run_id IS NULL))`
+        const at = yield* now
+        for (const { id } of plans) {
+          // An approved plan rests in `succeeded`; losing its authority is the one move out of it.
+          yield* sql`UPDATE runs SET ${sql.update({ status: "superseded", finished_at: at })} WHERE id = ${id}`
+          yield* sql`DELETE FROM run_plans WHERE run_id = ${id}`
+          yield* journal.append(id, "run.superseded", { reason })
+        }
+      }, Effect.orDie)
+
+      const openExclusive = Effect.fnUntraced(function* (capsuleId: string) {
+        return yield* sql<RunRow>`SELECT * FROM runs WHERE capsule_id = ${capsuleId}
+          AND status IN ('queued', 'running') AND ${sql.in("type", capsuleExclusiveTypes)} ORDER BY queued_at, id`
+      }, Effect.orDie)
+
+      return RunLedger.of({ insert, find, move, set, mergeEvidence, supersedePlans, openExclusive })
+    })
+  )
+}

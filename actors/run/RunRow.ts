@@ -1,0 +1,102 @@
+import { Schema } from "effect"
+import { Run, RunEvidence, type RunStatus, type RunType } from "../../schema/records/Run.ts"
+
+/** A row of `runs` as the database holds it. */
+export interface RunRow {
+  readonly id: string
+  readonly workspace_id: string
+  readonly type: RunType
+  readonly status: RunStatus
+  readonly capsule_id: string | null
+  readonly source_id: string | null
+  readonly plan_run_id: string | null
+  readonly run_group_id: string | null
+  readonly coordinator_kind: "install_plan" | "revision_plan" | null
+  readonly coordinator_id: string | null
+  readonly source_snapshot_id: string | null
+  readonly resolved_commit: string | null
+  readonly compatibility_report_id: string | null
+  readonly install_config_id: string | null
+  readonly execution_authority_epoch: number | null
+  readonly base_state_generation: number | null
+  readonly base_state_version_id: string | null
+  readonly plan_digest: string | null
+  readonly requires_approval: number
+  readonly approved_by: string | null
+  readonly approved_at: string | null
+  readonly used_by_run_id: string | null
+  readonly created_by: string | null
+  readonly trigger_kind: string
+  readonly attempt: number
+  readonly owner: string | null
+  readonly spec: string
+  readonly evidence: string
+  readonly error_code: string | null
+  readonly error_message: string | null
+  readonly state_version_id: string | null
+  readonly connection_id: string | null
+  readonly cancel_requested_at: string | null
+  readonly cancel_reason: string | null
+  readonly created_at: string
+  readonly queued_at: string
+  readonly started_at: string | null
+  readonly finished_at: string | null
+  readonly expires_at: string | null
+}
+
+export const EvidenceJson = Schema.fromJsonString(RunEvidence)
+const decodeEvidence = Schema.decodeUnknownSync(EvidenceJson)
+const decodeRun = Schema.decodeUnknownSync(Run)
+
+/** Drops what is null in the database, since records leave absent fields out. */
+export const present = <A extends Record<string, unknown>>(fields: A): { [K in keyof A]?: NonNullable<A[K]> } => {
+  const kept: { [K in keyof A]?: NonNullable<A[K]> } = {}
+  for (const key of Object.keys(fields) as Array<keyof A>) {
+    const value = fields[key]
+    if (value !== null && value !== undefined) kept[key] = value
+  }
+  return kept
+}
+
+export interface QueuePlace {
+  readonly position: number
+  readonly heldByRunId?: string
+}
+
+/** The public projection of a Run. */
+export const toRun = (row: RunRow, queue?: QueuePlace): Run =>
+  decodeRun({
+    id: row.id,
+    workspaceId: row.workspace_id,
+    type: row.type,
+    status: row.status,
+    requiresApproval: row.requires_approval === 1,
+    trigger: row.trigger_kind,
+    attempt: row.attempt,
+    createdAt: row.created_at,
+    queuedAt: row.queued_at,
+    ...decodeEvidence(row.evidence),
+    ...present({
+      capsuleId: row.capsule_id,
+      sourceId: row.source_id,
+      planRunId: row.plan_run_id,
+      runGroupId: row.run_group_id,
+      sourceSnapshotId: row.source_snapshot_id,
+      resolvedCommit: row.resolved_commit,
+      compatibilityReportId: row.compatibility_report_id,
+      installConfigId: row.install_config_id,
+      executionAuthorityEpoch: row.execution_authority_epoch,
+      baseStateGeneration: row.base_state_generation,
+      planDigest: row.plan_digest,
+      approvedBy: row.approved_by,
+      approvedAt: row.approved_at,
+      createdBy: row.created_by,
+      stateVersionId: row.state_version_id,
+      connectionId: row.connection_id,
+      startedAt: row.started_at,
+      finishedAt: row.finished_at,
+      expiresAt: row.expires_at,
+      queue: row.status === "queued" ? queue : undefined,
+      error: row.error_code === null ? undefined : { code: row.error_code, message: row.error_message ?? "" }
+    })
+  })

@@ -1,0 +1,25 @@
+import { Schema } from "effect"
+import { AuditActor } from "../records/AuditEvent.ts"
+
+/** Who asks for a change, as every actor takes it: already authenticated and authorised by the face. */
+export const CommandContext = Schema.Struct({
+  actor: AuditActor,
+  /** The subject or token id under which idempotency keys are scoped. */
+  actorKey: Schema.String,
+  requestId: Schema.optionalKey(Schema.String)
+})
+export type CommandContext = typeof CommandContext.Type
+
+/** The key of a repeatable create, parsed at the edge, with the digest of the normalised request it came with. */
+export const IdempotentRequest = Schema.Struct({ key: Schema.String, requestDigest: Schema.String })
+export type IdempotentRequest = typeof IdempotentRequest.Type
+
+/** An answer that a repeated request repeats. */
+export const replayable = <S extends Schema.Top>(value: S) => Schema.Struct({ value, replayed: Schema.Boolean })
+export interface Replayable<A> {
+  readonly value: A
+  readonly replayed: boolean
+}
+
+/** The service itself, acting without a person: schedules, webhooks, coordinators. */
+export const serviceContext: CommandContext = { actor: { kind: "service" }, actorKey: "service" }
