@@ -1,0 +1,197 @@
+import { Clock, Duration, Effect, Redacted, Ref, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Hex } from "effect/encoding"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { now } from "../Identity.ts"
+import { deriveKey, type Keyring, type MasterKey, masterKeyLength } from "./MasterKey.ts"
+import { identity, openBytes, sealBytes } from "./Sealing.ts"
+import { VaultOpenFailed } from "./VaultErrors.ts"
+
+/** A key that seals the values of one record kind in one Workspace. */
+export interface DataKey {
+  readonly id: string
+  readonly secret: Redacted.Redacted<Uint8Array>
+}
+
+const Row = Schema.Struct({
+  id: Schema.String,
+  record_kind: Schema.String,
+  workspace_id: Schema.String,
+  master_key_id: Schema.String,
+  wrapped_key: Schema.String,
+  created_at: Schema.String
+})
+type Row = typeof Row.Type
+
+// Bounds how much one key ever seals; older keys go on opening.
+const activeFor = Duration.days(90)
+const rewrapBatch = 200
+
+const wrapIdentity = (row: Pick<Row, "id" | "record_kind" | "workspace_id">, masterKeyId: string) =>
+  identity(["svc/vault/data-key/v1", row.id, row.record_kind, row.workspace_id, masterKeyId])
+
+// An aged key keeps the purpose it was made for; the key behind the keyed digests must never change.
+const isAged = (row: Row, millis: number, ageless: boolean) =>
+  !ageless && millis - Date.parse(row.created_at) > Duration.toMillis(activeFor)
+
+/**
+ * The data keys in the database. Rows are written through the caller's transaction when there is one, and remembered only
+ * once that is committed: a key of a rolled-back row would seal values that nothing can open.
+ */
+export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyring>) {
+  const sql = yield* SqlClient.SqlClient
+  const services = yield* Effect.context<
+    | Effect.Services<ReturnType<typeof sealBytes>>
+    | Effect.Services<ReturnType<typeof deriveKey>>
+    | SecureRandom.SecureRandom
+  >()
+  const active = new Map<string, { readonly key: DataKey; readonly row: Row }>()
+  const known = new Map<string, DataKey>()
+  const wrappingKeys = new Map<string, Redacted.Redacted<Uint8Array>>()
+
+  const wrappingKey = Effect.fnUntraced(function* (master: MasterKey) {
+    const cached = wrappingKeys.get(master.id)
+    if (cached !== undefined) return cached
+    const derived = Redacted.make(yield* deriveKey(master.secret, "svc/vault/wrap/v1"))
+    wrappingKeys.set(master.id, derived)
+    return derived
+  })
+
+  const unwrap = Effect.fnUntraced(function* (row: Row) {
+    const { keys } = yield* Ref.get(keyring)
+    const master = keys.find((key) => key.id === row.master_key_id)
+    if (master === undefined) return yield* VaultOpenFailed.anywhere()
+    const secret = yield* openBytes(yield* wrappingKey(master), wrapIdentity(row, master.id), row.wrapped_key)
+    return { id: row.id, secret: Redacted.make(secret) } satisfies DataKey
+  })
+
+  const wrap = Effect.fnUntraced(function* (
+    row: Pick<Row, "id" | "record_kind" | "workspace_id">,
+    secret: Redacted.Redacted<Uint8Array>,
+    master: MasterKey
+  ) {
+    return yield* sealBytes(yield* wrappingKey(master), wrapIdentity(row, master.id), Redacted.value(secret))
+  })
+
+  const findActive = SqlSchema.findAll({
+    Request: Schema.Struct({ kind: Schema.String, workspaceId: Schema.String }),
+    Result: Row,
+    execute: ({ kind, workspaceId }) =>
+      sql`SELECT id, record_kind, workspace_id, master_key_id, wrapped_key, created_at FROM vault_data_keys
+        WHERE record_kind = ${kind} AND workspace_id = ${workspaceId} AND status = 'active'`
+  })
+
+  const findById = SqlSchema.findAll({
+    Request: Schema.String,
+    Result: Row,
+    execute: (id) =>
+      sql`SELECT id, record_kind, workspace_id, master_key_id, wrapped_key, created_at FROM vault_data_keys WHERE id = ${id}`
+  })
+
+  const findForeign = SqlSchema.findAll({
+    Request: Schema.String,
+    Result: Row,
+    execute: (masterKeyId) =>
+      sql`SELECT id, record_kind, workspace_id, master_key_id, wrapped_key, created_at FROM vault_data_keys
+        WHERE master_key_id <> ${masterKeyId} ORDER BY id LIMIT ${rewrapBatch}`
+  })
+
+  // The check that no rotation came between is made while this transaction keeps every other writer out.
+  const create = Effect.fnUntraced(function* (kind: string, workspaceId: string) {
+    const random = yield* SecureRandom.SecureRandom
+    const { active: master } = yield* Ref.get(keyring)
+    const secret = Redacted.make(yield* random.randomBytes(masterKeyLength))
+    const id = `dk_${Hex.encode(yield* random.randomBytes(12))}`
+    const named = { id, record_kind: kind, workspace_id: workspaceId }
+    const created_at = yield* now
+    const row = { ...named, created_at, master_key_id: master.id, wrapped_key: yield* wrap(named, secret, master) }
+    yield* sql`UPDATE vault_data_keys SET status = 'retired'
+      WHERE record_kind = ${kind} AND workspace_id = ${workspaceId} AND status = 'active'`
+    yield* sql`INSERT INTO vault_data_keys ${sql.insert({ ...row, status: "active", wrapped_at: created_at })}`
+    const rotated = (yield* Ref.get(keyring)).active.id !== master.id
+    return rotated ? yield* new RotationBetween() : { row, key: { id, secret } satisfies DataKey }
+  })
+
+  const remember = (entry: { readonly key: DataKey; readonly row: Row }) =>
+    sql.afterCommit(
+      Effect.sync(() => {
+        known.set(entry.key.id, entry.key)
+        active.set(JSON.stringify([entry.row.record_kind, entry.row.workspace_id]), entry)
+      })
+    )
+
+  const forSealing = Effect.fnUntraced(function* (
+    kind: string,
+    workspaceId: string,
+    options?: { readonly ageless: true }
+  ) {
+    const millis = yield* Clock.currentTimeMillis
+    const ageless = options?.ageless === true
+    const cached = active.get(JSON.stringify([kind, workspaceId]))
+    if (cached !== undefined && !isAged(cached.row, millis, ageless)) return cached.key
+    return yield* Effect.gen(function* () {
+      const [row] = yield* findActive({ kind, workspaceId })
+      const entry =
+        row !== undefined && !isAged(row, millis, ageless)
+          ? { row, key: yield* unwrap(row) }
+          : yield* create(kind, workspaceId)
+      yield* remember(entry)
+      return entry.key
+    }).pipe(
+      sql.withTransaction,
+      Effect.retry({ while: (error) => error._tag === "RotationBetween" }),
+      Effect.orDie,
+      Effect.provideContext(services)
+    )
+  })
+
+  const forOpening = Effect.fnUntraced(function* (id: string) {
+    const cached = known.get(id)
+    if (cached !== undefined) return cached
+    const [row] = yield* findById(id).pipe(Effect.orDie)
+    if (row === undefined) return yield* VaultOpenFailed.anywhere()
+    const key = yield* unwrap(row).pipe(Effect.provideContext(services))
+    yield* sql.afterCommit(Effect.sync(() => void known.set(id, key)))
+    return key
+  })
+
+  /** Wraps one batch with the active master key; tells how many were left to do before it. */
+  const rewrapSome = Effect.gen(function* () {
+    const { active: master } = yield* Ref.get(keyring)
+    const rows = yield* findForeign(master.id)
+    const wrapped_at = yield* now
+    yield* Effect.forEach(
+      rows,
+      Effect.fnUntraced(function* (row) {
+        const wrapped = yield* wrap(row, (yield* unwrap(row)).secret, master)
+        yield* sql`UPDATE vault_data_keys SET wrapped_key = ${wrapped}, master_key_id = ${master.id}, wrapped_at = ${wrapped_at}
+          WHERE id = ${row.id} AND master_key_id = ${row.master_key_id}`
+      }),
+      { discard: true }
+    )
+    return rows.length
+  }).pipe(sql.withTransaction, Effect.orDie, Effect.provideContext(services))
+
+  /** Brings every data key under the active master key, in short transactions; returns how many it changed. */
+  const rewrapAll: Effect.Effect<number> = Effect.gen(function* () {
+    let total = 0
+    for (let done = yield* rewrapSome; done > 0; done = yield* rewrapSome) total += done
+    return total
+  })
+
+  return { forSealing, forOpening, rewrapAll }
+})
+
+/** The active master key changed while a data key was being wrapped with the one before. */
+class RotationBetween extends Schema.TaggedError<RotationBetween>()("RotationBetween", {}) {}
+
+/** How many data keys each master key holds. */
+export const masterKeysInUse = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return yield* SqlSchema.findAll({
+    Request: Schema.Void,
+    Result: Schema.Struct({ id: Schema.String, dataKeys: Schema.Int }),
+    execute: () =>
+      sql`SELECT master_key_id AS id, COUNT(*) AS "dataKeys" FROM vault_data_keys GROUP BY master_key_id ORDER BY master_key_id`
+  })(undefined)
+}).pipe(Effect.orDie)

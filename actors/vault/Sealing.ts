@@ -1,0 +1,50 @@
+import { Effect, Redacted } from "effect"
+import { Aead, SecureRandom } from "effect/crypto"
+import { VaultOpenFailed } from "./VaultErrors.ts"
+
+// Buffer's codec is native; a state file of many MiB would be slow in anything else.
+const encode = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64url")
+
+/** Strict: every other spelling of the same bytes is refused, so that any changed character is noticed. */
+const decode = (text: string): Uint8Array | undefined => {
+  const bytes = Buffer.from(text, "base64url")
+  return bytes.toString("base64url") === text ? new Uint8Array(bytes) : undefined
+}
+
+/** The identity that a sealed value is bound to, in one unambiguous spelling. */
+export const identity = (parts: ReadonlyArray<string | number | null>): Uint8Array =>
+  new TextEncoder().encode(JSON.stringify(parts))
+
+const keyOf = (key: Redacted.Redacted<Uint8Array>) => Effect.orDie(Aead.key(Aead.aes256Gcm, Redacted.value(key)))
+
+/** AES-256-GCM under a fresh random nonce; text is `nonce.ciphertext`, base64url. */
+export const sealBytes = Effect.fnUntraced(function* (
+  key: Redacted.Redacted<Uint8Array>,
+  aad: Uint8Array,
+  plain: Uint8Array
+) {
+  const aead = yield* Aead.Aead
+  const random = yield* SecureRandom.SecureRandom
+  const nonce = yield* random.randomBytes(Aead.aes256Gcm.nonceLength)
+  const ciphertext = yield* Effect.orDie(aead.encrypt(yield* keyOf(key), plain, { nonce, aad }))
+  return `${encode(nonce)}.${encode(ciphertext)}`
+})
+
+/** Opens what `sealBytes` made. Fails with `VaultOpenFailed` for anything else, whatever is wrong with it. */
+export const openBytes = Effect.fnUntraced(function* (
+  key: Redacted.Redacted<Uint8Array>,
+  aad: Uint8Array,
+  sealed: string
+) {
+  const aead = yield* Aead.Aead
+  const [nonceText, ciphertextText, ...rest] = sealed.split(".")
+  if (nonceText === undefined || ciphertextText === undefined || rest.length > 0)
+    return yield* VaultOpenFailed.anywhere()
+  const nonce = decode(nonceText)
+  const ciphertext = decode(ciphertextText)
+  if (nonce === undefined || ciphertext === undefined) return yield* VaultOpenFailed.anywhere()
+  return yield* aead
+    .decrypt(yield* keyOf(key), ciphertext, { nonce, aad })
+    .pipe(Effect.mapError(VaultOpenFailed.anywhere))
+})

@@ -1,0 +1,229 @@
+import { Context, Effect, type FileSystem, Layer, type Path, Redacted, Ref, Semaphore } from "effect"
+import { type Aead, type Digest, type Kdf, Mac, type SecureRandom } from "effect/crypto"
+import { Base64Url } from "effect/encoding"
+import type { ChildProcessSpawner } from "effect/process"
+import { SqlClient } from "effect/sql"
+import { makeDataKeys, masterKeysInUse } from "./DataKeys.ts"
+import { deriveKey, makeKeyring } from "./MasterKey.ts"
+import { generateMasterKey, loadKeyring, writeKeyringFile } from "./MasterKeyStore.ts"
+import { identity, openBytes, sealBytes } from "./Sealing.ts"
+import { VaultLocked, VaultOpenFailed } from "./VaultErrors.ts"
+import { VaultSettings } from "./VaultSettings.ts"
+
+/** The place a sealed value belongs to. It opens nowhere else. */
+export interface SealContext {
+  readonly table: string
+  readonly column: string
+  /** `null` for records of no Workspace. */
+  readonly workspaceId: string | null
+  readonly rowId: string
+  /** For values that are replaced in place, e.g. a state generation: an older value does not open as a newer one. */
+  readonly version?: string | number | undefined
+}
+
+/** What a rotation did. `resumed` when it finished an earlier one instead of starting with a new key. */
+export interface Rotation {
+  readonly activeKeyId: string
+  readonly rewrapped: number
+  readonly resumed: boolean
+  readonly forgotten: ReadonlyArray<string>
+}
+
+export interface MasterKeyIds {
+  readonly active: string
+  readonly decryptOnly: ReadonlyArray<string>
+  /** Master keys that data keys are wrapped with at the moment. */
+  readonly inUse: ReadonlyArray<{ readonly id: string; readonly dataKeys: number }>
+}
+
+const valueIdentity = (dataKeyId: string, context: SealContext) =>
+  identity([
+    "svc/vault/value/v1",
+    dataKeyId,
+    context.table,
+    context.column,
+    context.workspaceId,
+    context.rowId,
+    context.version ?? null
+  ])
+
+const envelopePattern = /^v1\.(dk_[0-9a-f]{24})\.([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/
+
+/** Envelope encryption of what the database must not hold in the clear, and keyed digests of what clients hand back. */
+export class Vault extends Context.Service<
+  Vault,
+  {
+    /**
+     * Seals a value for the place it is stored at. The first value of a record kind in a Workspace also writes a data key,
+     * within the caller's transaction when there is one.
+     */
+    readonly seal: (
+      context: SealContext,
+      plain: Redacted.Redacted<string> | Redacted.Redacted<Uint8Array>
+    ) => Effect.Effect<string>
+    readonly open: (
+      context: SealContext,
+      envelope: string
+    ) => Effect.Effect<Redacted.Redacted<Uint8Array>, VaultOpenFailed>
+    readonly openText: (context: SealContext, envelope: string) => Effect.Effect<Redacted.Redacted, VaultOpenFailed>
+    /** Keyed digest (HMAC-SHA-256, base64url) of `text`; digests of different purposes have nothing in common. */
+    readonly mac: (purpose: string, text: string) => Effect.Effect<string>
+    /** Whether `digest` is the one `mac` gives, compared in constant time. */
+    readonly verifyMac: (purpose: string, text: string, digest: string) => Effect.Effect<boolean>
+    /**
+     * Makes a new master key active (for keys given by the environment: the first one given) and wraps every data key
+     * with it; sealed values are not rewritten. After a crash the next call finishes the work. Keys of the file stay
+     * readable for old backups until `forgetRetired`. Fails with `VaultLocked`.
+     */
+    readonly rotateMasterKey: (options?: { readonly forgetRetired: boolean }) => Effect.Effect<Rotation, VaultLocked>
+    readonly keyIds: Effect.Effect<MasterKeyIds>
+  }
+>()("svc/vault/Vault") {
+  /** Fails with `VaultLocked`, naming the key ids, while stored secrets need master keys that are not given. */
+  static readonly layer: Layer.Layer<
+    Vault,
+    VaultLocked,
+    | VaultSettings
+    | SqlClient.SqlClient
+    | FileSystem.FileSystem
+    | Path.Path
+    | ChildProcessSpawner.ChildProcessSpawner
+    | Aead.Aead
+    | Digest.Digest
+    | Kdf.Kdf
+    | Mac.Mac
+    | SecureRandom.SecureRandom
+  > = Layer.effect(
+    Vault,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const { masterKey: source } = yield* VaultSettings
+  const hmac = yield* Mac.Mac
+  const sql = yield* SqlClient.SqlClient
+  const services = yield* Effect.context<
+    | FileSystem.FileSystem
+    | Path.Path
+    | SqlClient.SqlClient
+    | Aead.Aead
+    | Digest.Digest
+    | Kdf.Kdf
+    | SecureRandom.SecureRandom
+  >()
+
+  const inUse = (yield* masterKeysInUse).map(({ id }) => id)
+  const loaded = yield* loadKeyring(source, inUse)
+  const missing = inUse.filter((id) => !loaded.keys.some((key) => key.id === id))
+  if (missing.length > 0) {
+    return yield* new VaultLocked({
+      message: `Stored secrets need the master keys ${missing.join(", ")}, which were not given. Give them beside ${loaded.active.id}.`,
+      keyIds: missing
+    })
+  }
+  const keyring = yield* Ref.make(loaded)
+  const dataKeys = yield* makeDataKeys(keyring)
+  const rotating = yield* Semaphore.make(1)
+
+  // The digests hang on a data key, not on the master key, so that cursors and guards outlive a rotation.
+  const macRoot = yield* dataKeys.forSealing("svc/mac", "", { ageless: true })
+  const macKeys = new Map<string, Mac.Key>()
+  const macKey = Effect.fnUntraced(function* (purpose: string) {
+    const cached = macKeys.get(purpose)
+    if (cached !== undefined) return cached
+    const derived = yield* deriveKey(macRoot.secret, `svc/mac/${purpose}/v1`).pipe(Effect.provideContext(services))
+    const key = yield* Effect.orDie(Mac.key(Mac.hmacSha256, derived))
+    macKeys.set(purpose, key)
+    return key
+  })
+
+  const sign = Effect.fnUntraced(function* (purpose: string, text: string) {
+    return yield* Effect.orDie(hmac.sign(yield* macKey(purpose), new TextEncoder().encode(text)))
+  })
+
+  const open = Effect.fn("Vault.open")(function* (context: SealContext, envelope: string) {
+    const [, dataKeyId, sealed] = envelopePattern.exec(envelope) ?? []
+    if (dataKeyId === undefined || sealed === undefined) return yield* VaultOpenFailed.anywhere()
+    const key = yield* dataKeys.forOpening(dataKeyId)
+    return Redacted.make(yield* openBytes(key.secret, valueIdentity(key.id, context), sealed))
+  }, Effect.provideContext(services))
+
+  const startKey = Effect.fnUntraced(function* (file: string) {
+    const { keys } = yield* Ref.get(keyring)
+    const next = yield* makeKeyring([
+      yield* generateMasterKey,
+      ...keys.map((key) => ({ ...key, status: "decrypt-only" as const }))
+    ])
+    // On disk before anything is wrapped with it.
+    yield* writeKeyringFile(file, next)
+    yield* Ref.set(keyring, next)
+  })
+
+  const forget = Effect.fnUntraced(function* (file: string) {
+    const { active, keys } = yield* Ref.get(keyring)
+    // Within a transaction: no data key can be wrapped meanwhile.
+    yield* Effect.gen(function* () {
+      const wrapping = yield* masterKeysInUse
+      if (wrapping.some(({ id }) => id !== active.id)) {
+        return yield* VaultLocked.because("Older master keys are still needed. Rotate again, then forget them.")
+      }
+      const next = yield* makeKeyring([active])
+      yield* writeKeyringFile(file, next)
+      yield* Ref.set(keyring, next)
+    }).pipe(sql.withTransaction, Effect.catchTag("SqlError", Effect.die))
+    return keys.filter((key) => key.id !== active.id).map((key) => key.id)
+  })
+
+  const rotateMasterKey = Effect.fn("Vault.rotateMasterKey")(
+    function* (options?: { readonly forgetRetired: boolean }) {
+      const before = yield* Ref.get(keyring)
+      const pending = (yield* masterKeysInUse).some(({ id }) => id !== before.active.id)
+      if (!pending) {
+        if (source.kind !== "file") {
+          return yield* VaultLocked.because(
+            `All secrets are under ${before.active.id} already. Give a new master key first, followed by the present one, and restart.`
+          )
+        }
+        yield* startKey(source.file)
+      }
+      const rewrapped = yield* dataKeys.rewrapAll
+      const forgotten = options?.forgetRetired === true && source.kind === "file" ? yield* forget(source.file) : []
+      const { active } = yield* Ref.get(keyring)
+      return { activeKeyId: active.id, rewrapped, resumed: pending, forgotten } satisfies Rotation
+    },
+    Effect.provideContext(services),
+    rotating.withPermit
+  )
+
+  return Vault.of({
+    seal: Effect.fn("Vault.seal")(function* (context, plain) {
+      const value = Redacted.value<string | Uint8Array>(plain)
+      const bytes = typeof value === "string" ? new TextEncoder().encode(value) : value
+      const key = yield* dataKeys.forSealing(context.table, context.workspaceId ?? "")
+      return `v1.${key.id}.${yield* sealBytes(key.secret, valueIdentity(key.id, context), bytes)}`
+    }, Effect.provideContext(services)),
+    open,
+    openText: Effect.fn("Vault.openText")(function* (context, envelope) {
+      const bytes = yield* open(context, envelope)
+      return Redacted.make(new TextDecoder().decode(Redacted.value(bytes)))
+    }),
+    mac: Effect.fnUntraced(function* (purpose, text) {
+      return Base64Url.encode(yield* sign(purpose, text))
+    }),
+    verifyMac: Effect.fnUntraced(function* (purpose, text, digest) {
+      const expected = Base64Url.encode(yield* sign(purpose, text))
+      const encoder = new TextEncoder()
+      return Mac.timingSafeEqual(encoder.encode(expected), encoder.encode(digest))
+    }),
+    rotateMasterKey,
+    keyIds: Effect.gen(function* () {
+      const { active, keys } = yield* Ref.get(keyring)
+      return {
+        active: active.id,
+        decryptOnly: keys.filter((key) => key.id !== active.id).map((key) => key.id),
+        inUse: yield* masterKeysInUse.pipe(Effect.provideContext(services))
+      }
+    })
+  })
+})

@@ -1,0 +1,20 @@
+import { Context, type Redacted } from "effect"
+
+/**
+ * Where the master key comes from. The text of each is either a keyring that this product wrote, or one or more 32-byte
+ * keys as hex or base64, separated by commas or white space: the first seals, the others only open.
+ */
+export type MasterKeySource =
+  | {
+      readonly kind: "file"
+      readonly file: string
+      /** Creates a keyring when the file is missing and nothing is sealed yet. */
+      readonly create: boolean
+    }
+  | { readonly kind: "value"; readonly value: Redacted.Redacted }
+  /** A shell command that prints the keys, for a key management service. */
+  | { readonly kind: "command"; readonly command: string }
+
+export class VaultSettings extends Context.Service<VaultSettings, { readonly masterKey: MasterKeySource }>()(
+  "svc/vault/VaultSettings"
+) {}
