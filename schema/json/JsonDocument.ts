@@ -1,6 +1,6 @@
 import { Result, type Schema } from "effect"
 import type { JsonLimits } from "./JsonLimits.ts"
-import { JsonRefusal, type JsonRefusalReason } from "./JsonRefusal.ts"
+import { type JsonPosition, JsonRefusal, type JsonRefusalReason } from "./JsonRefusal.ts"
 import { type JsonFault, JsonScanner } from "./JsonScanner.ts"
 
 const explain = (reason: JsonRefusalReason, limits: JsonLimits): string => {
@@ -30,7 +30,7 @@ const explain = (reason: JsonRefusalReason, limits: JsonLimits): string => {
   }
 }
 
-const position = (text: string, fault: JsonFault) => {
+const positionOf = (text: string, fault: JsonFault): JsonPosition => {
   let line = 1
   let lineStart = 0
   for (let at = text.indexOf("\n"); at !== -1 && at < fault.offset; at = text.indexOf("\n", at + 1)) {
@@ -61,7 +61,7 @@ export const decodeJson = (bytes: Uint8Array, limits: JsonLimits): Result.Result
   const fault = new JsonScanner(text, limits).scan()
   if (fault !== undefined) {
     const message = explain(fault.reason, limits)
-    return Result.fail(new JsonRefusal({ reason: fault.reason, message, ...position(text, fault) }))
+    return Result.fail(new JsonRefusal({ reason: fault.reason, message, position: positionOf(text, fault) }))
   }
   const value: Schema.Json = JSON.parse(text)
   return Result.succeed(value)

@@ -16,13 +16,16 @@ export const JsonRefusalReason = Schema.Literals([
 ])
 export type JsonRefusalReason = typeof JsonRefusalReason.Type
 
+/** A place in a document, both counted from 1; `column` counts UTF-16 units. */
+export const JsonPosition = Schema.Struct({ line: Schema.Int, column: Schema.Int })
+export type JsonPosition = typeof JsonPosition.Type
+
 /**
- * A document that is not accepted. `line` and `column` are 1-based, `column` counts UTF-16 units; both are absent where
- * no single place is at fault. Neither the message nor any other field holds text of the document.
+ * A document that is not accepted. `position` is absent where no single place is at fault. Neither the message nor any
+ * other field holds text of the document.
  */
 export class JsonRefusal extends Schema.TaggedError<JsonRefusal>()("JsonRefusal", {
   reason: JsonRefusalReason,
   message: Schema.String,
-  line: Schema.optionalKey(Schema.Int),
-  column: Schema.optionalKey(Schema.Int)
+  position: Schema.optionalKey(JsonPosition)
 }) {}

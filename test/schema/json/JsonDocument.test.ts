@@ -47,13 +47,17 @@ describe("bounds, both sides (J1)", () => {
     expect(Result.isSuccess(decodeJson(padded(131_072), repositoryFileLimits))).toBe(true)
     const refused = decodeJson(padded(131_073), repositoryFileLimits)
     expect(Result.isFailure(refused) && refused.failure.reason).toBe("too_large")
+    expect(Result.isFailure(refused) && refused.failure.position).toBeUndefined()
   })
 })
 
 describe("hostile documents", () => {
   test("a million open brackets are refused at the depth ceiling (J2)", () => {
     const refused = decode("[".repeat(1_000_000))
-    expect(Result.isFailure(refused) && refused.failure).toMatchObject({ reason: "too_deep", line: 1, column: 65 })
+    expect(Result.isFailure(refused) && refused.failure).toMatchObject({
+      reason: "too_deep",
+      position: { line: 1, column: 65 }
+    })
   })
 
   test.each([
@@ -184,7 +188,7 @@ describe("hostile documents", () => {
   test("a refusal names the place and none of the text", () => {
     const refused = decode('{\n  "name": "canary-value",\n  "canary-key": 1,\n  "canary-key": 2\n}')
     const refusal = Result.isFailure(refused) ? refused.failure : undefined
-    expect(refusal).toMatchObject({ reason: "duplicate_key", line: 4, column: 3 })
+    expect(refusal).toMatchObject({ reason: "duplicate_key", position: { line: 4, column: 3 } })
     expect(JSON.stringify(refusal)).not.toContain("canary")
   })
 })
