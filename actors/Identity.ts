@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto"
-import { Clock, Effect } from "effect"
+import { DateTime, Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
+import type { Timestamp } from "../schema/records/Primitives.ts"
 
 const alphabet = "abcdefghijklmnopqrstuvwxyz234567"
 
@@ -43,6 +44,4 @@ export const derivedId = <A>(kind: IdKind<A>, prefix: string, coordinatorId: str
   )
 
 /** The present time as records carry it. */
-export const now: Effect.Effect<string> = Effect.map(Clock.currentTimeMillis, (millis) =>
-  new Date(millis).toISOString()
-)
+export const now: Effect.Effect<Timestamp> = Effect.map(DateTime.now, DateTime.formatIso)

@@ -1,0 +1,106 @@
+import { Effect, Schema } from "effect"
+import { Capsule, type CapsuleStatus, type RuntimeSafety } from "../../schema/records/Capsule.ts"
+import { present } from "../run/RunRow.ts"
+import { Vault } from "../vault/Vault.ts"
+
+/** A row of `capsules` as the database holds it. */
+export interface CapsuleRow {
+  readonly id: string
+  readonly workspace_id: string
+  readonly project_id: string
+  readonly name: string
+  readonly slug: string
+  readonly environment: string
+  readonly source_id: string
+  readonly module_path: string
+  readonly install_config_id: string
+  readonly status: CapsuleStatus
+  readonly runtime_safety: RuntimeSafety
+  readonly current_state_version_id: string | null
+  readonly current_state_generation: number
+  readonly execution_authority_epoch: number
+  readonly tracked_ref: string
+  readonly tracked_path: string
+  readonly adopted_snapshot_id: string | null
+  readonly adopted_ref: string | null
+  readonly adopted_path: string | null
+  readonly adopted_commit: string | null
+  readonly tool_name: "opentofu" | "terraform" | null
+  readonly auto_update_enabled: number
+  readonly auto_update_apply: number
+  readonly drift_status: string
+  readonly drift_checked_at: string | null
+  readonly public_endpoint: string | null
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+/** A Capsule with the digest of its configuration, as the guard needs it. */
+export interface GuardedCapsuleRow extends CapsuleRow {
+  readonly install_config_digest: string
+}
+
+const guardPurpose = "authority-guard"
+
+const fenced = (row: GuardedCapsuleRow): string =>
+  JSON.stringify([
+    row.id,
+    row.status,
+    row.runtime_safety,
+    row.execution_authority_epoch,
+    row.install_config_id,
+    row.install_config_digest,
+    row.current_state_version_id,
+    row.current_state_generation
+  ])
+
+/** Opaque to clients: the same authority gives the same guard; audit times never enter (design section 3). */
+export const authorityGuard = (row: GuardedCapsuleRow) =>
+  Effect.flatMap(Vault, (vault) => Effect.map(vault.mac(guardPurpose, fenced(row)), (digest) => `ag1.${digest}`))
+
+/** Whether the guard that a client read is still that of the Capsule. */
+export const guardHolds = (row: GuardedCapsuleRow, guard: string) =>
+  Effect.flatMap(Vault, (vault) =>
+    guard.startsWith("ag1.") ? vault.verifyMac(guardPurpose, fenced(row), guard.slice(4)) : Effect.succeed(false)
+  )
+
+const decodeCapsule = Schema.decodeUnknownSync(Capsule)
+
+/** The public projection of a Capsule. */
+export const toCapsule = Effect.fnUntraced(function* (row: GuardedCapsuleRow) {
+  const guard = yield* authorityGuard(row)
+  return decodeCapsule({
+    id: row.id,
+    workspaceId: row.workspace_id,
+    projectId: row.project_id,
+    name: row.name,
+    slug: row.slug,
+    environment: row.environment,
+    sourceId: row.source_id,
+    modulePath: row.module_path,
+    installConfigId: row.install_config_id,
+    status: row.status,
+    runtimeSafety: row.runtime_safety,
+    currentStateGeneration: row.current_state_generation,
+    executionAuthorityEpoch: row.execution_authority_epoch,
+    installConfigReAdoption: { authorityGuard: guard },
+    autoUpdate: { enabled: row.auto_update_enabled === 1, apply: row.auto_update_apply === 1 },
+    driftStatus: row.drift_status,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    ...present({
+      currentStateVersionId: row.current_state_version_id,
+      driftCheckedAt: row.drift_checked_at,
+      publicEndpoint: row.public_endpoint,
+      adoptedSourceRevision:
+        row.adopted_snapshot_id === null
+          ? undefined
+          : {
+              sourceSnapshotId: row.adopted_snapshot_id,
+              ref: row.adopted_ref,
+              path: row.adopted_path,
+              resolvedCommit: row.adopted_commit
+            }
+    })
+  })
+})
