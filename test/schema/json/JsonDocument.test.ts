@@ -194,6 +194,7 @@ describe("hostile documents", () => {
 })
 
 describe("against JSON.parse", () => {
+  const beyondGrammar = new Set(["duplicate_key", "lone_surrogate", "number_out_of_range"])
   const anyway = (text: string) => {
     const parsed = Result.try((): unknown => JSON.parse(text))
     return Result.isSuccess(parsed) ? { value: parsed.success } : undefined
@@ -209,7 +210,7 @@ describe("against JSON.parse", () => {
     )
   })
 
-  test("near-JSON is accepted exactly where JSON.parse accepts it, duplicates and surrogates aside", () => {
+  test("near-JSON is accepted exactly where JSON.parse accepts it, what only this decoder refuses aside", () => {
     const fragments = [
       "{",
       "}",
@@ -236,7 +237,7 @@ describe("against JSON.parse", () => {
       fc.property(fc.array(fc.constantFrom(...fragments), { maxLength: 14 }), (parts) => {
         const text = parts.join("")
         const verdict = outcome(text)
-        if (verdict === "duplicate_key") return
+        if (beyondGrammar.has(verdict)) return
         expect(verdict === "accepted").toBe(anyway(text) !== undefined)
       }),
       { numRuns: 3000 }
@@ -253,7 +254,7 @@ describe("against JSON.parse", () => {
         (at, insert, remove) => {
           const text = original.slice(0, at) + insert + original.slice(at + remove)
           const verdict = outcome(text)
-          if (verdict === "duplicate_key" || verdict === "lone_surrogate") return
+          if (beyondGrammar.has(verdict)) return
           expect(verdict === "accepted").toBe(anyway(text) !== undefined)
         }
       ),
