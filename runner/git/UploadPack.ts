@@ -1,0 +1,182 @@
+import git, { type FsClient } from "isomorphic-git"
+import { delimPacket, encodePacket, encodeSideBand, flushPacket, type Packet, packetText } from "./PktLine.ts"
+
+/** The repository a server reads from. */
+export interface ServedObjects {
+  readonly fs: FsClient
+  readonly gitdir: string
+}
+
+interface AdvertisedRef {
+  readonly name: string
+  readonly oid: string
+  readonly peeled: string | undefined
+  readonly symrefTarget: string | undefined
+}
+
+const agent = "agent=svc"
+const objectFormat = "object-format=sha1"
+const capabilitiesV1 = `shallow side-band-64k ofs-delta no-progress allow-tip-sha1-in-want allow-reachable-sha1-in-want ${objectFormat} ${agent}`
+const noObject = "0".repeat(40)
+
+const peel = async (repository: ServedObjects, oid: string): Promise<string> => {
+  const found = await git.readObject({ ...repository, oid, format: "parsed" })
+  return found.format === "parsed" && found.type === "tag" ? peel(repository, found.object.object) : oid
+}
+
+const advertise = async (repository: ServedObjects, name: string, symrefTarget?: string): Promise<AdvertisedRef> => {
+  const oid = await git.resolveRef({ ...repository, ref: name })
+  const commit = await peel(repository, oid)
+  return { name, oid, peeled: commit === oid ? undefined : commit, symrefTarget }
+}
+
+/** HEAD first (when its branch exists), then every ref sorted by name. */
+const listRefs = async (repository: ServedObjects): Promise<ReadonlyArray<AdvertisedRef>> => {
+  const names = (await git.listRefs({ ...repository, filepath: "refs" })).map((name) => `refs/${name}`).sort()
+  const branch = await git.resolveRef({ ...repository, ref: "HEAD", depth: 2 })
+  const head = names.includes(branch) ? [await advertise(repository, "HEAD", branch)] : []
+  const refs: Array<AdvertisedRef> = [...head]
+  for (const name of names) refs.push(await advertise(repository, name))
+  return refs
+}
+
+const service = [encodePacket("# service=git-upload-pack\n"), flushPacket]
+
+/** The answer to `GET info/refs` of protocol v0/v1: every ref, annotated tags also peeled. */
+export const advertiseV1 = async (repository: ServedObjects): Promise<Uint8Array> => {
+  const refs = await listRefs(repository)
+  const symrefs = refs.flatMap((ref) =>
+    ref.symrefTarget === undefined ? [] : [` symref=${ref.name}:${ref.symrefTarget}`]
+  )
+  const lines = refs.flatMap((ref) => [
+    `${ref.oid} ${ref.name}`,
+    ...(ref.peeled === undefined ? [] : [`${ref.peeled} ${ref.name}^{}`])
+  ])
+  if (lines.length === 0) lines.push(`${noObject} capabilities^{}`)
+  const packets = lines.map((line, index) =>
+    encodePacket(index === 0 ? `${line}\0${capabilitiesV1}${symrefs.join("")}\n` : `${line}\n`)
+  )
+  return Buffer.concat([...service, ...packets, flushPacket])
+}
+
+/** The answer to `GET info/refs` of protocol v2: what the server can do. */
+export const advertiseV2 = (): Uint8Array =>
+  Buffer.concat([
+    ...service,
+    ...["version 2", agent, "ls-refs", "fetch=shallow", objectFormat].map((line) => encodePacket(`${line}\n`)),
+    flushPacket
+  ])
+
+const listRefsV2 = async (repository: ServedObjects, args: ReadonlyArray<string>): Promise<Uint8Array> => {
+  const prefixes = args.filter((arg) => arg.startsWith("ref-prefix ")).map((arg) => arg.slice("ref-prefix ".length))
+  const refs = await listRefs(repository)
+  const wanted = refs.filter((ref) => prefixes.length === 0 || prefixes.some((prefix) => ref.name.startsWith(prefix)))
+  const lines = wanted.map((ref) => {
+    const target =
+      args.includes("symrefs") && ref.symrefTarget !== undefined ? ` symref-target:${ref.symrefTarget}` : ""
+    const peeled = args.includes("peel") && ref.peeled !== undefined ? ` peeled:${ref.peeled}` : ""
+    return encodePacket(`${ref.oid} ${ref.name}${target}${peeled}\n`)
+  })
+  return Buffer.concat([...lines, flushPacket])
+}
+
+interface Closure {
+  readonly oids: ReadonlySet<string>
+  readonly shallow: ReadonlyArray<string>
+}
+
+const addTree = async (repository: ServedObjects, oid: string, oids: Set<string>): Promise<void> => {
+  if (oids.has(oid)) return
+  oids.add(oid)
+  const { tree } = await git.readTree({ ...repository, oid })
+  for (const entry of tree) {
+    if (entry.type === "tree") await addTree(repository, entry.oid, oids)
+    else if (entry.type === "blob") oids.add(entry.oid)
+  }
+}
+
+/** Every object below the wanted ones, at most `depth` commits deep. */
+const collect = async (repository: ServedObjects, wants: ReadonlyArray<string>, depth: number): Promise<Closure> => {
+  const oids = new Set<string>()
+  const shallow: Array<string> = []
+  let level: ReadonlyArray<string> = wants
+  for (let left = depth; level.length > 0; left--) {
+    const parents: Array<string> = []
+    for (const want of level) {
+      if (oids.has(want)) continue
+      const found = await git.readObject({ ...repository, oid: want, format: "parsed" })
+      if (found.type === "tree") await addTree(repository, want, oids)
+      oids.add(want)
+      if (found.format === "parsed" && found.type === "tag") {
+        const inner = await collect(repository, [found.object.object], left)
+        for (const oid of inner.oids) oids.add(oid)
+        shallow.push(...inner.shallow)
+      }
+      if (found.format !== "parsed" || found.type !== "commit") continue
+      await addTree(repository, found.object.tree, oids)
+      if (left > 1) parents.push(...found.object.parent)
+      else if (found.object.parent.length > 0) shallow.push(want)
+    }
+    level = parents
+  }
+  return { oids, shallow }
+}
+
+interface FetchRequest {
+  readonly wants: ReadonlyArray<string>
+  readonly depth: number
+  readonly shallowRequested: boolean
+  readonly done: boolean
+  readonly sideBand: boolean
+}
+
+const parseFetch = (lines: ReadonlyArray<string>): FetchRequest => {
+  const wants = lines.filter((line) => line.startsWith("want ")).map((line) => line.slice(5, 45))
+  const deepen = lines.find((line) => line.startsWith("deepen "))
+  return {
+    wants,
+    depth: deepen === undefined ? Number.POSITIVE_INFINITY : Number(deepen.slice("deepen ".length)),
+    shallowRequested: deepen !== undefined,
+    done: lines.includes("done"),
+    sideBand: lines.some((line) => line.startsWith("want ") && line.includes("side-band-64k"))
+  }
+}
+
+const pack = async (repository: ServedObjects, oids: ReadonlySet<string>): Promise<Uint8Array> => {
+  const { packfile } = await git.packObjects({ ...repository, oids: [...oids] })
+  return packfile ?? new Uint8Array()
+}
+
+const shallowLines = (closure: Closure) => closure.shallow.map((oid) => encodePacket(`shallow ${oid}\n`))
+
+/** Answers `POST git-upload-pack` of protocol v0/v1 with a whole pack; what the client has is not taken into account. */
+export const uploadPackV1 = async (repository: ServedObjects, packets: ReadonlyArray<Packet>): Promise<Uint8Array> => {
+  const request = parseFetch(packets.flatMap((packet) => packetText(packet) ?? []))
+  const closure = await collect(repository, request.wants, request.depth)
+  const shallow = request.shallowRequested ? [...shallowLines(closure), flushPacket] : []
+  // The first round of a shallow fetch only asks for the boundary.
+  if (!request.done) return Buffer.concat(shallow)
+  const bytes = await pack(repository, closure.oids)
+  const body = request.sideBand ? [...encodeSideBand(1, bytes), flushPacket] : [bytes]
+  return Buffer.concat([...shallow, encodePacket("NAK\n"), ...body])
+}
+
+const fetchV2 = async (repository: ServedObjects, args: ReadonlyArray<string>): Promise<Uint8Array> => {
+  const request = parseFetch(args)
+  if (!request.done) return Buffer.concat([encodePacket("acknowledgments\n"), encodePacket("NAK\n"), flushPacket])
+  const closure = await collect(repository, request.wants, request.depth)
+  const shallow = request.shallowRequested
+    ? [encodePacket("shallow-info\n"), ...shallowLines(closure), delimPacket]
+    : []
+  const bytes = await pack(repository, closure.oids)
+  return Buffer.concat([...shallow, encodePacket("packfile\n"), ...encodeSideBand(1, bytes), flushPacket])
+}
+
+/** Answers one command of protocol v2. */
+export const uploadPackV2 = (repository: ServedObjects, packets: ReadonlyArray<Packet>): Promise<Uint8Array> => {
+  const lines = packets.flatMap((packet) => packetText(packet) ?? [])
+  const command = lines.find((line) => line.startsWith("command="))
+  if (command === "command=ls-refs") return listRefsV2(repository, lines)
+  if (command === "command=fetch") return fetchV2(repository, lines)
+  return Promise.resolve(Buffer.concat([encodePacket("ERR unknown command\n"), flushPacket]))
+}
