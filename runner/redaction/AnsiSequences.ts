@@ -1,0 +1,55 @@
+const escape = "\\u001b"
+const controlSequenceStart = `(?:${escape}\\[|\\u009b)`
+const controlSequence = `${controlSequenceStart}[0-?]{0,64}[ -/]{0,8}[@-~]`
+// OSC, DCS, SOS, PM and APC: a text that ends with BEL or ST. The bound keeps a stream from being held back for ever.
+const commandStart = `(?:${escape}[\\]PX^_]|[\\u0090\\u0098\\u009d\\u009e\\u009f])`
+const commandBody = "[^\\u0007\\u001b\\u0080-\\u009f]{0,4096}"
+const command = `${commandStart}${commandBody}(?:\\u0007|\\u009c|${escape}\\\\)`
+const shortSequence = `${escape}[ -/]{0,8}[0-OQ-WYZ\\\\\`-~]`
+
+const sequence = new RegExp(`${controlSequence}|${command}|${shortSequence}`, "g")
+const unfinished = new RegExp(
+  `(?:${controlSequenceStart}[0-?]{0,64}[ -/]{0,8}|${commandStart}${commandBody}${escape}?|${escape}[ -/]{0,8})$`
+)
+const introducer = new RegExp(`${escape}|[\\u0090\\u0098\\u009b\\u009d-\\u009f]`)
+const graphicRendition = new RegExp(`^${controlSequenceStart}[0-9;:]{0,64}m$`)
+// Two introducers cannot lie further apart within one unfinished sequence.
+const longestUnfinished = 4200
+
+/** True for text that may hold a terminal sequence; everything else needs no further look. */
+export const hasTerminalSequence = (text: string): boolean => introducer.test(text)
+
+/** The complete terminal sequences of a text, in order. */
+export const terminalSequences = (text: string) => text.matchAll(sequence)
+
+export const stripTerminalSequences = (text: string): string =>
+  hasTerminalSequence(text) ? text.replace(sequence, "") : text
+
+/** True for a sequence that sets colour or weight (SGR), the only kind that does no harm to a reader. */
+export const isGraphicRendition = (found: string): boolean => graphicRendition.test(found)
+
+/** Rewrites what stands between the terminal sequences, and the sequences, each by its own function. */
+export const rewriteTerminalText = (
+  text: string,
+  between: (plain: string) => string,
+  rewrite: (sequence: string) => string
+): string => {
+  let rewritten = ""
+  let from = 0
+  if (hasTerminalSequence(text)) {
+    for (const found of terminalSequences(text)) {
+      rewritten += between(text.slice(from, found.index)) + rewrite(found[0])
+      from = found.index + found[0].length
+    }
+  }
+  return rewritten + between(text.slice(from))
+}
+
+/** Where a terminal sequence begins that the end of the text cuts off; the length of the text when there is none. */
+export const unfinishedSequence = (text: string): number => {
+  const from = Math.max(0, text.length - longestUnfinished)
+  const tail = text.slice(from)
+  if (!hasTerminalSequence(tail)) return text.length
+  const found = unfinished.exec(tail)
+  return found === null ? text.length : from + found.index
+}

@@ -1,0 +1,24 @@
+import { isGraphicRendition, rewriteTerminalText } from "./AnsiSequences.ts"
+
+// Every control character but tab and line feed, and what reorders or breaks a line without being seen.
+const invisible = /(?![\t\n])\p{Cc}|\p{Bidi_Control}|[\u2028\u2029\ufeff]/gu
+
+const escapeCharacter = (character: string) => {
+  const code = character.charCodeAt(0).toString(16)
+  return code.length > 2 ? `\\u${code.padStart(4, "0")}` : `\\x${code.padStart(2, "0")}`
+}
+
+const escapeInvisible = (text: string) => text.replaceAll("\r\n", "\n").replace(invisible, escapeCharacter)
+const keepGraphicRendition = (sequence: string) =>
+  isGraphicRendition(sequence) ? sequence.replace("\u009b", "\u001b[") : ""
+
+/**
+ * Text for a log line: colours (SGR) stay; titles, links, cursor moves and clears are removed; every other control
+ * character, bidirectional override and lone surrogate becomes visible. Line feeds stay; a carriage return before one
+ * goes, any other is shown, so nothing can be overwritten. Redact first.
+ */
+export const logText = (text: string): string =>
+  rewriteTerminalText(text.toWellFormed(), escapeInvisible, keepGraphicRendition)
+
+/** The same without colours, for messages of events and diagnostics. */
+export const plainText = (text: string): string => rewriteTerminalText(text.toWellFormed(), escapeInvisible, () => "")
