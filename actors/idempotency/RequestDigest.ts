@@ -1,0 +1,19 @@
+import { createHash } from "node:crypto"
+import type { Schema } from "effect"
+
+const byCodeUnits = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]) => (a < b ? -1 : a > b ? 1 : 0)
+
+/**
+ * The canonical text of a JSON value (RFC 8785): keys by their UTF-16 code units, no white space, numbers as ECMAScript
+ * prints them. So `1`, `1.0` and `1e0` are one value, `-0` is `0`, and strings that differ in Unicode normal form differ.
+ */
+export const canonicalJson = (value: Schema.Json): string => {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`
+  if (typeof value !== "object" || value === null) return JSON.stringify(value)
+  const entries = Object.entries(value).sort(byCodeUnits)
+  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(",")}}`
+}
+
+/** `sha256:` digest of a normalised request, as receipts hold it. */
+export const requestDigest = (request: Schema.Json): string =>
+  `sha256:${createHash("sha256").update(canonicalJson(request)).digest("hex")}`
