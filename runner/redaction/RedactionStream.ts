@@ -1,20 +1,10 @@
 import { hasTerminalSequence, isGraphicRendition, terminalSequences } from "./AnsiSequences.ts"
 import { redactionMark } from "./RedactionMark.ts"
-import type { SecretMatcher, Span } from "./SecretMatcher.ts"
+import { joinSpans, type SecretMatcher, type Span } from "./SecretMatcher.ts"
 import { shadowOfPiece, TerminalShadow } from "./TerminalShadow.ts"
 
 // Only a flood of terminal sequences within one secret reaches it.
 const longestPending = 32_768
-
-const union = (spans: ReadonlyArray<Span>): ReadonlyArray<Span> => {
-  const joined: Array<{ start: number; end: number }> = []
-  for (const { start, end } of spans.toSorted((left, right) => left.start - right.start)) {
-    const last = joined.at(-1)
-    if (last !== undefined && start <= last.end) last.end = Math.max(last.end, end)
-    else joined.push({ start, end })
-  }
-  return joined
-}
 
 /**
  * Redacts one text that arrives in pieces. What comes out is the same however the text was cut. A secret is found as
@@ -65,7 +55,7 @@ export class RedactionStream {
       start: shadow.position(start),
       end: shadow.position(end - 1) + 1
     }))
-    return union([...original, ...shadowed])
+    return joinSpans([...original, ...shadowed])
   }
 
   // Colours that a secret was wrapped in would otherwise run on behind the mark.

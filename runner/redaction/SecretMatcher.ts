@@ -7,19 +7,42 @@ export interface Span {
   readonly end: number
 }
 
+/** The same positions as ordered ranges that neither overlap nor touch. */
+export const joinSpans = (spans: ReadonlyArray<Span>): ReadonlyArray<Span> => {
+  const joined: Array<{ start: number; end: number }> = []
+  for (const { start, end } of spans.toSorted((left, right) => left.start - right.start)) {
+    const last = joined.at(-1)
+    if (last !== undefined && start <= last.end) last.end = Math.max(last.end, end)
+    else joined.push({ start, end })
+  }
+  return joined
+}
+
 const quote = (form: string) => form.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")
-const alternatives = (forms: ReadonlyArray<string>) =>
-  [...forms]
-    .sort((left, right) => right.length - left.length)
-    .map(quote)
-    .join("|")
 const wordCharacter = "[A-Za-z0-9_]"
 // Sorts after every text that goes on; stands for "the next character decides" behind a token.
 const anyNext = "\uffff"
+// The engine refuses an expression of more than about a million characters.
+const longestPattern = 200_000
+
+/** Expressions that together find the forms, the longest first wherever two begin at the same place. */
+const patterns = (forms: ReadonlyArray<string>, wrap: (alternatives: string) => string): ReadonlyArray<RegExp> => {
+  const groups: Array<Array<string>> = []
+  let length = longestPattern
+  for (const form of forms.toSorted((left, right) => right.length - left.length).map(quote)) {
+    if (length + form.length > longestPattern) {
+      groups.push([])
+      length = 0
+    }
+    groups.at(-1)?.push(form)
+    length += form.length + 1
+  }
+  return groups.map((group) => new RegExp(wrap(group.join("|")), "g"))
+}
 
 /** Finds a fixed set of secrets, in all their spellings, in text without terminal sequences. */
 export class SecretMatcher {
-  readonly #pattern: RegExp | undefined
+  readonly #patterns: ReadonlyArray<RegExp>
   readonly #sorted: ReadonlyArray<string>
   readonly #initials: ReadonlySet<number>
   readonly #longest: number
@@ -28,9 +51,8 @@ export class SecretMatcher {
     const forms = [...secrets].flatMap(secretParts).map(secretForms)
     const anywhere = [...new Set(forms.flatMap((form) => form.anywhere))]
     const tokens = [...new Set(forms.flatMap((form) => form.tokens))]
-    const bounded = `(?<!${wordCharacter})(?:${alternatives(tokens)})(?!${wordCharacter})`
-    const branches = [...(anywhere.length > 0 ? [alternatives(anywhere)] : []), ...(tokens.length > 0 ? [bounded] : [])]
-    this.#pattern = branches.length > 0 ? new RegExp(branches.join("|"), "g") : undefined
+    const bounded = (alternatives: string) => `(?<!${wordCharacter})(?:${alternatives})(?!${wordCharacter})`
+    this.#patterns = [...patterns(anywhere, (alternatives) => alternatives), ...patterns(tokens, bounded)]
     // Plain comparison of UTF-16 units, which is the order that the search below relies on.
     this.#sorted = [...anywhere, ...tokens.map((token) => token + anyNext)].sort()
     this.#initials = new Set(this.#sorted.map((form) => form.charCodeAt(0)))
@@ -39,20 +61,16 @@ export class SecretMatcher {
 
   /** All matches that start at `from` or later, in order; overlapping and touching ones are joined. */
   spans(text: string, from = 0): ReadonlyArray<Span> {
-    const pattern = this.#pattern
-    if (pattern === undefined) return []
-    const spans: Array<{ start: number; end: number }> = []
-    pattern.lastIndex = from
-    for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
-      const start = match.index
-      const end = start + match[0].length
-      const last = spans.at(-1)
-      if (last !== undefined && start <= last.end) last.end = Math.max(last.end, end)
-      else spans.push({ start, end })
-      // The next match may begin inside this one.
-      pattern.lastIndex = start + 1
+    const spans: Array<Span> = []
+    for (const pattern of this.#patterns) {
+      pattern.lastIndex = from
+      for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
+        spans.push({ start: match.index, end: match.index + match[0].length })
+        // The next match may begin inside this one.
+        pattern.lastIndex = match.index + 1
+      }
     }
-    return spans
+    return joinSpans(spans)
   }
 
   /** Start of the longest end of the text that more text could turn into a match; its length when there is none. */

@@ -33,14 +33,14 @@ const leaves = (document: Schema.Json): ReadonlyArray<string> => {
 }
 
 const userInfo = (text: string) =>
-  [...text.matchAll(/[a-z][a-z0-9+.-]*:\/\/([^\s/?#@]*)@/gi)].flatMap(([, info = ""]) => {
+  [...text.matchAll(/[a-z][a-z0-9+.-]{0,30}:\/\/([^\s/?#@]*)@/gi)].flatMap(([, info = ""]) => {
     const separator = info.indexOf(":")
     const secret = separator < 0 ? info : info.slice(separator + 1)
     return [secret, ...Option.toArray(decodePercent(secret))]
   })
 
 const assignments = (text: string) =>
-  [...text.matchAll(/([\w.-]+)["']?[ \t]*[=:][ \t]*(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"';&,]+))/g)].flatMap(
+  [...text.matchAll(/(?<![\w.-])([\w.-]+)["']?[ \t]*[=:][ \t]*(?:"([^"\n]+)"|'([^'\n]+)'|([^\s"';&,]+))/g)].flatMap(
     ([, name = "", double, single, bare]) => (secretNames.test(name) ? [double ?? single ?? bare ?? ""] : [])
   )
 

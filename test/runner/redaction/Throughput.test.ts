@@ -42,3 +42,20 @@ test("grows in proportion to the text, also when all of it looks like the start 
   const once = fastest(feed([hostile]))
   expect(fastest(feed([hostile, hostile, hostile, hostile])) / once).toBeLessThan(12)
 })
+
+const large = (words: number) => Array.from({ length: words }, (_, word) => Bun.hash(`${word}`).toString(36)).join("")
+
+test("takes in a large secret in proportion to its size", () => {
+  const take = (words: number) => {
+    const secret = Redacted.make(large(words))
+    return fastest(() => new Redactor([secret]))
+  }
+  expect(take(4_000) / take(1_000)).toBeLessThan(12)
+})
+
+test("hides any longer piece of a large secret", () => {
+  const secret = large(6_000)
+  const output = new Redactor([Redacted.make(secret)]).text(`<${secret.slice(10_000, 11_000)}>`)
+  expect(output).toContain("[redacted]")
+  expect(output.length).toBeLessThan(600)
+})
