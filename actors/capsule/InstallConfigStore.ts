@@ -6,7 +6,7 @@ import { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
 import { JsonValue } from "../../schema/records/Primitives.ts"
 import { type ProviderBinding, ProviderRequirement } from "../../schema/records/Provider.ts"
 import { SourceBuild } from "../../schema/records/Run.ts"
-import { canonicalJson } from "../CanonicalJson.ts"
+import { canonicalJson } from "../idempotency/RequestDigest.ts"
 import { derivedId, now } from "../Identity.ts"
 import { ProviderBindingId } from "../../schema/records/Ids.ts"
 import { Vault } from "../vault/Vault.ts"
@@ -106,7 +106,12 @@ export class InstallConfigStore extends Context.Service<
         const plainValues = canonicalJson(input.values)
         // Keyed, so that a digest that leaves the service cannot be used to guess short private values.
         const valuesDigest = yield* vault.mac("install-config-values", plainValues)
-        const bindings = input.bindings.map((binding) => ({ ...binding }))
+        const bindings = input.bindings.map((b) => [
+          b.provider,
+          b.moduleLocalName,
+          b.childAlias ?? null,
+          b.connectionId
+        ])
         const digest = `sha256:${createHash("sha256")
           .update(
             canonicalJson([

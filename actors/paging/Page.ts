@@ -2,6 +2,8 @@
 export interface PageRequest {
   readonly limit: number
   readonly cursor?: string | undefined
+  /** Whose list it is: a cursor of one subject is refused for another. */
+  readonly subject?: string | undefined
 }
 
 /** One page of a list; `nextCursor` is absent on the last page. */

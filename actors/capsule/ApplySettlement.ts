@@ -1,0 +1,189 @@
+import { Context, Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import type { ApplyExit, StateOutput, StateProblem } from "../../runner/execution/RunOutcome.ts"
+import type { RunEvidence } from "../../schema/records/Run.ts"
+import { RunCheckpoints } from "../run/RunCheckpoints.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import { CapsuleLedger } from "./CapsuleLedger.ts"
+import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
+import { StateVersions } from "./StateVersions.ts"
+
+/** How an apply ended, as the runner saw it or as recovery found it. */
+export interface ApplyResult {
+  readonly exit: ApplyExit
+  readonly state?: Redacted.Redacted<Uint8Array> | undefined
+  readonly stateProblem?: StateProblem | undefined
+  /** What was left but cannot be this Capsule's next state. It is kept, sealed, for a person to look at. */
+  readonly rejectedState?: Redacted.Redacted<Uint8Array> | undefined
+  readonly lineage?: string | undefined
+  readonly serial?: number | undefined
+  readonly resourceCount?: number | undefined
+  readonly outputs: ReadonlyArray<StateOutput>
+  readonly changedAnything: boolean
+  readonly possiblyCreated: ReadonlyArray<string>
+  readonly sandboxKilled: boolean
+  readonly toolName?: "opentofu" | "terraform" | undefined
+  readonly evidence: RunEvidence
+  readonly error?: { readonly code: string; readonly message: string } | undefined
+}
+
+const endpointOutputs = ["public_endpoint", "endpoint_url", "url"]
+
+/** `public_endpoint` is metadata: an https URL that the module itself puts into a public Output. */
+const publicEndpoint = (outputs: ReadonlyArray<StateOutput>): string | null => {
+  for (const name of endpointOutputs) {
+    const output = outputs.find((candidate) => candidate.name === name && !candidate.sensitive)
+    const value = output === undefined ? undefined : Redacted.value(output.value)
+    if (typeof value === "string" && URL.parse(value)?.protocol === "https:") return value
+  }
+  return null
+}
+
+const runEnding = (result: ApplyResult) => {
+  switch (result.exit) {
+    case "succeeded":
+      return { to: "succeeded", event: "run.succeeded" } as const
+    case "cancelled":
+      return { to: "cancelled", event: "run.cancelled" } as const
+    default:
+      return { to: "failed", event: "run.failed" } as const
+  }
+}
+
+const defaultError = (result: ApplyResult) => {
+  if (result.exit === "succeeded" || result.exit === "cancelled") return undefined
+  if (result.exit === "timed_out")
+    return { code: "apply_timed_out", message: "The apply did not finish in time and was ended." }
+  if (result.exit === "killed")
+    return { code: "apply_killed", message: "The apply was ended by force before it finished." }
+  return { code: "apply_failed", message: "The tool reported that the apply failed." }
+}
+
+/**
+ * Commits what an apply left: StateVersion, Outputs, pointers, generation, status and the Run's end, in one transaction
+ * (design section 2). A state is never dropped: whatever can be read is committed, marked partial unless the apply succeeded.
+ */
+export class ApplySettlement extends Context.Service<
+  ApplySettlement,
+  { readonly settle: (runId: string, result: ApplyResult) => Effect.Effect<void> }
+>()("svc/actors/capsule/ApplySettlement") {
+  static readonly layer = Layer.effect(
+    ApplySettlement,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const runs = yield* RunLedger
+      const capsules = yield* CapsuleLedger
+      const states = yield* StateVersions
+      const checkpoints = yield* RunCheckpoints
+
+      const capsuleColumns = (
+        run: RunRow,
+        capsule: GuardedCapsuleRow,
+        result: ApplyResult,
+        stateVersionId: string | undefined
+      ): Record<string, string | number | null> => {
+        const destroying = run.type === "destroy_apply"
+        const pointers =
+          stateVersionId === undefined
+            ? {}
+            : {
+                current_state_version_id: stateVersionId,
+                current_state_generation: capsule.current_state_generation + 1
+              }
+        if (result.exit === "succeeded") {
+          const settled = { ...pointers, runtime_safety: "safe", tool_name: result.toolName ?? capsule.tool_name }
+          if (destroying) return { ...settled, status: "destroyed", public_endpoint: null, drift_status: "none" }
+          return {
+            ...settled,
+            status: "active",
+            public_endpoint: publicEndpoint(result.outputs),
+            drift_status: "none"
+          }
+        }
+        const uncertain =
+          result.changedAnything ||
+          result.possiblyCreated.length > 0 ||
+          result.sandboxKilled ||
+          result.stateProblem !== undefined
+        return uncertain ? { ...pointers, status: "error", runtime_safety: "unknown" } : pointers
+      }
+
+      /** The lane and commit that the plan was made from become the tracked source. */
+      const adopted = Effect.fnUntraced(function* (run: RunRow) {
+        if (run.source_snapshot_id === null) return {}
+        const rows = yield* sql<{ ref: string; path: string; resolved_commit: string }>`
+          SELECT ref, path, resolved_commit FROM source_snapshots WHERE id = ${run.source_snapshot_id}`
+        const snapshot = rows[0]
+        if (snapshot === undefined) return {}
+        return {
+          adopted_snapshot_id: run.source_snapshot_id,
+          adopted_ref: snapshot.ref,
+          adopted_path: snapshot.path,
+          adopted_commit: snapshot.resolved_commit,
+          tracked_ref: snapshot.ref,
+          tracked_path: snapshot.path
+        }
+      })
+
+      /** An older plan may be applied after a newer snapshot came in: then the Capsule is stale at once. */
+      const newerOnLane = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, lane: Record<string, string>) {
+        const rows = yield* sql<{ resolved_commit: string }>`SELECT resolved_commit FROM source_snapshots
+          WHERE source_id = ${capsule.source_id} AND ref = ${lane["adopted_ref"] ?? ""} AND path = ${lane["adopted_path"] ?? ""}
+          ORDER BY created_at DESC, id DESC LIMIT 1`
+        return rows[0] !== undefined && rows[0].resolved_commit !== lane["adopted_commit"]
+      })
+
+      const settle = Effect.fn("Capsule.settleApply")(
+        function* (runId: string, result: ApplyResult) {
+          const run = yield* runs.find(runId)
+          if (run === undefined || run.capsule_id === null || run.status !== "running") return
+          const capsule = yield* capsules.find(run.capsule_id)
+          if (capsule === undefined || run.install_config_id === null) return
+          const succeeded = result.exit === "succeeded"
+          const version =
+            result.state === undefined || result.lineage === undefined || (!succeeded && !result.changedAnything)
+              ? undefined
+              : yield* states.insert({
+                  workspaceId: capsule.workspace_id,
+                  capsuleId: capsule.id,
+                  runId,
+                  generation: capsule.current_state_generation + 1,
+                  state: result.state,
+                  lineage: result.lineage,
+                  serial: result.serial ?? 0,
+                  resourceCount: result.resourceCount ?? 0,
+                  partial: !succeeded,
+                  sourceSnapshotId: run.source_snapshot_id ?? undefined,
+                  installConfigId: run.install_config_id,
+                  outputs: result.outputs
+                })
+          const columns = capsuleColumns(run, capsule, result, version?.id)
+          const lane = succeeded && run.type === "apply" ? yield* adopted(run) : {}
+          const stale = "adopted_ref" in lane && (yield* newerOnLane(capsule, lane))
+          const fenced = yield* capsules.fence(capsule, { ...columns, ...lane, ...(stale ? { status: "stale" } : {}) })
+          if (!fenced)
+            return yield* Effect.die(new Error(`Capsule ${capsule.id} moved inside the transaction of its apply`))
+          if (version !== undefined)
+            yield* runs.supersedePlans(capsule.id, "The state has moved on.", run.plan_run_id ?? undefined)
+          yield* sql`DELETE FROM run_plans WHERE run_id = ${run.plan_run_id ?? ""}`
+          yield* result.rejectedState === undefined
+            ? checkpoints.drop(runId)
+            : checkpoints.save(capsule.workspace_id, runId, result.rejectedState)
+          if (version !== undefined) yield* runs.set(runId, { state_version_id: version.id })
+          yield* runs.move(runId, {
+            from: ["running"],
+            ...runEnding(result),
+            error: result.error ?? defaultError(result),
+            evidence: { ...result.evidence, possiblyCreated: result.possiblyCreated },
+            ...(version === undefined ? {} : { data: { stateVersionId: version.id } })
+          })
+        },
+        sql.withTransaction,
+        Effect.orDie
+      )
+
+      return ApplySettlement.of({ settle })
+    })
+  )
+}

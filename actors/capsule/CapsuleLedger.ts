@@ -1,0 +1,126 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { CapsuleStatus } from "../../schema/records/Capsule.ts"
+import { now } from "../Identity.ts"
+import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
+
+/** What a Capsule is created with, in the transaction of an initial commit. */
+export interface NewCapsule {
+  readonly id: string
+  readonly workspaceId: string
+  readonly projectId: string
+  readonly name: string
+  readonly slug: string
+  readonly environment: string
+  readonly sourceId: string
+  readonly modulePath: string
+  readonly installConfigId: string
+  readonly trackedRef: string
+  readonly trackedPath: string
+}
+
+type Columns = Readonly<Record<string, string | number | null>>
+
+/** The only writer of `capsules`. Every method works in the caller's transaction. */
+export class CapsuleLedger extends Context.Service<
+  CapsuleLedger,
+  {
+    readonly find: (id: string) => Effect.Effect<GuardedCapsuleRow | undefined>
+    readonly insert: (capsule: NewCapsule) => Effect.Effect<void>
+    /** The name is taken by a living Capsule of the Project and environment. */
+    readonly nameTaken: (projectId: string, name: string, environment: string) => Effect.Effect<boolean>
+    /**
+     * The fence: one compare-and-set over everything that carries authority. `false` is a refusal: the Capsule is no
+     * longer what the caller read, and nothing was written.
+     */
+    readonly fence: (expected: GuardedCapsuleRow, changes: Columns) => Effect.Effect<boolean>
+    /** Metadata that carries no authority. */
+    readonly annotate: (id: string, changes: Columns) => Effect.Effect<void>
+    /** A newer snapshot with another commit on the adopted lane makes the Capsules of that lane stale. Answers their ids. */
+    readonly markStale: (lane: {
+      readonly sourceId: string
+      readonly ref: string
+      readonly path: string
+      readonly commit: string
+    }) => Effect.Effect<ReadonlyArray<string>>
+  }
+>()("svc/actors/capsule/CapsuleLedger") {
+  static readonly layer = Layer.effect(
+    CapsuleLedger,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const find = Effect.fnUntraced(function* (id: string) {
+        const rows = yield* sql<GuardedCapsuleRow>`SELECT c.*, i.digest AS install_config_digest
+          FROM capsules c JOIN install_configs i ON i.id = c.install_config_id WHERE c.id = ${id}`
+        return rows[0]
+      }, Effect.orDie)
+
+      const insert = Effect.fn("CapsuleLedger.insert")(function* (capsule: NewCapsule) {
+        const at = yield* now
+        yield* sql`INSERT INTO capsules ${sql.insert({
+          id: capsule.id,
+          workspace_id: capsule.workspaceId,
+          project_id: capsule.projectId,
+          name: capsule.name,
+          slug: capsule.slug,
+          environment: capsule.environment,
+          source_id: capsule.sourceId,
+          module_path: capsule.modulePath,
+          install_config_id: capsule.installConfigId,
+          status: "pending" satisfies CapsuleStatus,
+          runtime_safety: "safe",
+          current_state_generation: 0,
+          execution_authority_epoch: 1,
+          tracked_ref: capsule.trackedRef,
+          tracked_path: capsule.trackedPath,
+          auto_update_enabled: 0,
+          auto_update_apply: 0,
+          drift_status: "unknown",
+          created_at: at,
+          updated_at: at
+        })}`
+      }, Effect.orDie)
+
+      const nameTaken = (projectId: string, name: string, environment: string) =>
+        sql`SELECT id FROM capsules WHERE project_id = ${projectId} AND name = ${name}
+          AND environment = ${environment} AND status <> 'destroyed'`.pipe(
+          Effect.map((rows) => rows.length > 0),
+          Effect.orDie
+        )
+
+      const fence = Effect.fn("CapsuleLedger.fence")(function* (expected: GuardedCapsuleRow, changes: Columns) {
+        const moved = yield* sql`UPDATE capsules SET ${sql.update({ ...changes, updated_at: yield* now })}
+          WHERE id = ${expected.id}
+            AND status = ${expected.status}
+            AND execution_authority_epoch = ${expected.execution_authority_epoch}
+            AND install_config_id = ${expected.install_config_id}
+            AND current_state_generation = ${expected.current_state_generation}
+            AND COALESCE(current_state_version_id, '') = ${expected.current_state_version_id ?? ""}
+          RETURNING id`
+        return moved.length === 1
+      }, Effect.orDie)
+
+      const annotate = Effect.fnUntraced(function* (id: string, changes: Columns) {
+        yield* sql`UPDATE capsules SET ${sql.update({ ...changes, updated_at: yield* now })} WHERE id = ${id}`
+      }, Effect.orDie)
+
+      const markStale = Effect.fn("CapsuleLedger.markStale")(function* (lane: {
+        readonly sourceId: string
+        readonly ref: string
+        readonly path: string
+        readonly commit: string
+      }) {
+        const marked = yield* sql<{
+          id: string
+        }>`UPDATE capsules SET ${sql.update({ status: "stale", updated_at: yield* now })}
+          WHERE source_id = ${lane.sourceId} AND status = 'active'
+            AND adopted_ref = ${lane.ref} AND adopted_path = ${lane.path} AND adopted_commit <> ${lane.commit}
+          RETURNING id`
+        return marked.map(({ id }) => id)
+      }, Effect.orDie)
+
+      return CapsuleLedger.of({ find, insert, nameTaken, fence, annotate, markStale })
+    })
+  )
+}

@@ -1,0 +1,169 @@
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Connection, type ConnectionStatus } from "../../schema/records/Connection.ts"
+import { now } from "../Identity.ts"
+import { present } from "../run/RunRow.ts"
+import { Vault } from "../vault/Vault.ts"
+
+export interface ConnectionRow {
+  readonly id: string
+  readonly workspace_id: string | null
+  readonly scope: "workspace" | "operator"
+  readonly provider: string
+  readonly kind: "provider" | "git_https" | "git_ssh"
+  readonly recipe_id: string
+  readonly auth_mode: string
+  readonly display_name: string
+  readonly status: ConnectionStatus
+  readonly env_names: string
+  readonly file_names: string
+  readonly sealed_values: string | null
+  readonly provider_config: string
+  readonly module_input_defaults: string
+  readonly last_used_at: string | null
+  readonly verified_at: string | null
+  readonly expires_at: string | null
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+/** The secret part of a Connection: opened only to be injected into a Run or a fetch. */
+export const ConnectionSecrets = Schema.Struct({
+  values: Schema.Record(Schema.String, Schema.String),
+  files: Schema.Array(
+    Schema.Struct({ name: Schema.String, content: Schema.String, envName: Schema.optionalKey(Schema.String) })
+  )
+})
+export type ConnectionSecrets = typeof ConnectionSecrets.Type
+
+const SecretsJson = Schema.fromJsonString(ConnectionSecrets)
+const encodeSecrets = Schema.encodeSync(SecretsJson)
+const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
+const decodeConnection = Schema.decodeUnknownSync(Connection)
+
+/** `expired` is told by the clock, not by a job that might be late. */
+export const effectiveStatus = (row: ConnectionRow, at: string): ConnectionStatus =>
+  row.status !== "revoked" && row.expires_at !== null && row.expires_at <= at ? "expired" : row.status
+
+export const toConnection = (row: ConnectionRow, at: string): Connection =>
+  decodeConnection({
+    id: row.id,
+    scope: row.scope,
+    provider: row.provider,
+    kind: row.kind,
+    recipeId: row.recipe_id,
+    authMode: row.auth_mode,
+    displayName: row.display_name,
+    status: effectiveStatus(row, at),
+    envNames: JSON.parse(row.env_names),
+    fileNames: JSON.parse(row.file_names),
+    providerConfig: JSON.parse(row.provider_config),
+    moduleInputDefaults: JSON.parse(row.module_input_defaults),
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    ...present({
+      workspaceId: row.workspace_id,
+      lastUsedAt: row.last_used_at,
+      verifiedAt: row.verified_at,
+      expiresAt: row.expires_at
+    })
+  })
+
+/** What a Connection is created with. */
+export interface NewConnection {
+  readonly id: string
+  readonly workspaceId: string
+  readonly provider: string
+  readonly kind: "provider" | "git_https" | "git_ssh"
+  readonly recipeId: string
+  readonly authMode: string
+  readonly displayName: string
+  readonly secrets: ConnectionSecrets
+  readonly providerConfig: Readonly<Record<string, Schema.Json>>
+  readonly moduleInputDefaults: Readonly<Record<string, Schema.Json>>
+  readonly expiresAt?: string | undefined
+}
+
+const place = (row: { readonly id: string; readonly workspace_id: string | null }) => ({
+  table: "connections",
+  column: "sealed_values",
+  workspaceId: row.workspace_id,
+  rowId: row.id
+})
+
+/** The only writer of `connections`. Values and files are sealed before they are stored and leave only through `secrets`. */
+export class ConnectionStore extends Context.Service<
+  ConnectionStore,
+  {
+    readonly insert: (connection: NewConnection) => Effect.Effect<void>
+    readonly find: (id: string) => Effect.Effect<ConnectionRow | undefined>
+    readonly setStatus: (id: string, status: ConnectionStatus, verified: boolean) => Effect.Effect<void>
+    /** Deletes the sealed values: nothing can bring them back. */
+    readonly revoke: (id: string) => Effect.Effect<void>
+    readonly touch: (id: string) => Effect.Effect<void>
+    readonly secrets: (row: ConnectionRow) => Effect.Effect<Redacted.Redacted<ConnectionSecrets>>
+  }
+>()("svc/actors/connection/ConnectionStore") {
+  static readonly layer = Layer.effect(
+    ConnectionStore,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+
+      const insert = Effect.fn("ConnectionStore.insert")(function* (connection: NewConnection) {
+        const at = yield* now
+        const sealed = yield* vault.seal(
+          place({ id: connection.id, workspace_id: connection.workspaceId }),
+          Redacted.make(encodeSecrets(connection.secrets))
+        )
+        yield* sql`INSERT INTO connections ${sql.insert({
+          id: connection.id,
+          workspace_id: connection.workspaceId,
+          scope: "workspace",
+          provider: connection.provider,
+          kind: connection.kind,
+          recipe_id: connection.recipeId,
+          auth_mode: connection.authMode,
+          display_name: connection.displayName,
+          status: "pending" satisfies ConnectionStatus,
+          env_names: JSON.stringify(Object.keys(connection.secrets.values).sort()),
+          file_names: JSON.stringify(connection.secrets.files.map((file) => file.name).sort()),
+          sealed_values: sealed,
+          provider_config: JSON.stringify(connection.providerConfig),
+          module_input_defaults: JSON.stringify(connection.moduleInputDefaults),
+          expires_at: connection.expiresAt ?? null,
+          created_at: at,
+          updated_at: at
+        })}`
+      }, Effect.orDie)
+
+      const find = Effect.fnUntraced(function* (id: string) {
+        const rows = yield* sql<ConnectionRow>`SELECT * FROM connections WHERE id = ${id}`
+        return rows[0]
+      }, Effect.orDie)
+
+      const setStatus = Effect.fnUntraced(function* (id: string, status: ConnectionStatus, verified: boolean) {
+        const at = yield* now
+        yield* sql`UPDATE connections SET ${sql.update({ status, updated_at: at, ...(verified ? { verified_at: at } : {}) })}
+          WHERE id = ${id} AND status <> 'revoked'`
+      }, Effect.orDie)
+
+      const revoke = Effect.fnUntraced(function* (id: string) {
+        yield* sql`UPDATE connections SET ${sql.update({ status: "revoked", sealed_values: null, updated_at: yield* now })}
+          WHERE id = ${id}`
+      }, Effect.orDie)
+
+      const touch = Effect.fnUntraced(function* (id: string) {
+        yield* sql`UPDATE connections SET ${sql.update({ last_used_at: yield* now })} WHERE id = ${id}`
+      }, Effect.orDie)
+
+      const secrets = Effect.fn("ConnectionStore.secrets")(function* (row: ConnectionRow) {
+        if (row.sealed_values === null) return Redacted.make<ConnectionSecrets>({ values: {}, files: [] })
+        const text = yield* vault.openText(place(row), row.sealed_values)
+        return Redacted.make(yield* decodeSecrets(Redacted.value(text)))
+      }, Effect.orDie)
+
+      return ConnectionStore.of({ insert, find, setStatus, revoke, touch, secrets })
+    })
+  )
+}
