@@ -1,0 +1,82 @@
+import { Schema, type SchemaAST } from "effect"
+import type { ManifestDiagnosticCode } from "./ManifestDiagnostic.ts"
+
+/** A JSON Schema fragment that never refuses more than the rule beside it does. */
+export type JsonSchemaFragment = { readonly [keyword: string]: string | number | boolean }
+
+/**
+ * A rule of one field: a filter that carries the diagnostic code of its failure and its counterpart in the published
+ * JSON Schema. Later rules of the same field are skipped once one fails.
+ */
+export const fieldRule = <T>(options: {
+  readonly code: ManifestDiagnosticCode
+  readonly expected: string
+  readonly holds: (value: T) => boolean
+  readonly published?: JsonSchemaFragment
+}): SchemaAST.Filter<T> =>
+  Schema.makeFilter<T>(
+    options.holds,
+    {
+      expected: options.expected,
+      diagnosticCode: options.code,
+      toJsonSchema: () => [{ ...options.published }, true]
+    },
+    true
+  )
+
+const countCodePoints = (text: string, stopAfter: number) => {
+  let count = 0
+  for (const _ of text) {
+    count++
+    if (count > stopAfter) break
+  }
+  return count
+}
+
+/** Characters are Unicode code points, as in JSON Schema, so that an author's tools and this parser agree. */
+export const lengthBetween = (minimum: number, maximum: number) =>
+  fieldRule<string>({
+    code: "invalid_length",
+    expected: `${minimum} to ${maximum} characters`,
+    holds: (text) => {
+      if (text.length > maximum * 2) return false
+      const count = countCodePoints(text, maximum)
+      return count >= minimum && count <= maximum
+    },
+    published: { minLength: minimum, maxLength: maximum }
+  })
+
+export const matches = (pattern: RegExp) =>
+  fieldRule<string>({
+    code: "invalid_pattern",
+    expected: `a string that matches ${pattern.source}`,
+    holds: (text) => pattern.test(text),
+    published: { pattern: pattern.source }
+  })
+
+export const itemsBetween = (minimum: number, maximum: number) =>
+  fieldRule<ReadonlyArray<unknown>>({
+    code: "invalid_count",
+    expected: minimum === 0 ? `at most ${maximum} entries` : `${minimum} to ${maximum} entries`,
+    holds: (items) => items.length >= minimum && items.length <= maximum,
+    published: { minItems: minimum, maxItems: maximum }
+  })
+
+export const propertiesBetween = (minimum: number, maximum: number) =>
+  fieldRule<object>({
+    code: "invalid_count",
+    expected: `${minimum} to ${maximum} entries`,
+    holds: (value) => {
+      const count = Object.keys(value).length
+      return count >= minimum && count <= maximum
+    },
+    published: { minProperties: minimum, maxProperties: maximum }
+  })
+
+/** For strings only: their equality is the same in JSON Schema. */
+export const uniqueStrings = fieldRule<ReadonlyArray<string>>({
+  code: "not_unique",
+  expected: "entries that are all different",
+  holds: (items) => new Set(items).size === items.length,
+  published: { uniqueItems: true }
+})

@@ -1,0 +1,37 @@
+import { Schema } from "effect"
+import { bilingualText, presentationText, token, VariableName } from "./TextRules.ts"
+
+/** Where the value of an input comes from. */
+export const InputSourceKind = Schema.Literals([
+  "user",
+  "capsule_name",
+  "workspace_scoped_capsule_name",
+  "module_default"
+])
+export type InputSourceKind = typeof InputSourceKind.Type
+
+export const InputRole = Schema.Literals(["service_name", "initial_secret"])
+export type InputRole = typeof InputRole.Type
+
+/** The basic types that a manifest and a compatibility report agree on; `json` stands for every structural type. */
+export const InputType = Schema.Literals(["string", "number", "boolean", "json"])
+export type InputType = typeof InputType.Type
+
+export const Label = bilingualText(160)
+export type Label = typeof Label.Type
+
+/** Presentation of one OpenTofu variable. It adds no variable: the compatibility report has to prove the name. */
+export const InputDeclaration = Schema.Struct({
+  name: VariableName,
+  source: Schema.Struct({ kind: InputSourceKind }),
+  label: Label,
+  role: Schema.optionalKey(InputRole),
+  type: Schema.optionalKey(InputType),
+  format: Schema.optionalKey(token(64)),
+  required: Schema.optionalKey(Schema.Boolean),
+  helper: Schema.optionalKey(bilingualText(2000)),
+  placeholder: Schema.optionalKey(presentationText(256)),
+  advanced: Schema.optionalKey(Schema.Boolean),
+  secret: Schema.optionalKey(Schema.Boolean)
+})
+export type InputDeclaration = typeof InputDeclaration.Type

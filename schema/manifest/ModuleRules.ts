@@ -1,0 +1,201 @@
+import type { DocumentPath } from "./DiagnosticPath.ts"
+import type { InputDeclaration } from "./InputDeclaration.ts"
+import type { InterfaceDeclaration } from "./InterfaceDeclaration.ts"
+import type { ManifestDiagnosticCode } from "./ManifestDiagnostic.ts"
+import type { ManifestVersion, ModuleDeclaration, RepositoryManifest } from "./RepositoryManifest.ts"
+import {
+  deliveryTargets,
+  type OidcRequirement,
+  oidcSlots,
+  type RequirementDeclaration
+} from "./RequirementDeclaration.ts"
+
+/** Tells that the field at `path` breaks a rule; `message` must not hold its value. */
+export type Report = (path: DocumentPath, code: ManifestDiagnosticCode, message: string) => void
+
+const maxGeneratedSecrets = 8
+
+/** Calls back for each value that occurred before. */
+const repeats = <Value>(values: Iterable<Value>, onRepeat: (index: number) => void) => {
+  const seen = new Set<Value>()
+  let index = 0
+  for (const value of values) {
+    if (seen.has(value)) onRepeat(index)
+    seen.add(value)
+    index++
+  }
+}
+
+const checkInput = (input: InputDeclaration, path: DocumentPath, report: Report) => {
+  if (input.secret === true && input.source.kind !== "user") {
+    report([...path, "secret"], "secret_requires_user_source", 'Only an input with source kind "user" can be secret.')
+  }
+  if (input.required === true && input.source.kind === "module_default") {
+    report(
+      [...path, "required"],
+      "default_forbids_required",
+      "An input that takes the module's default is not required."
+    )
+  }
+  if (input.name === "env" && input.secret === true) {
+    report([...path, "secret"], "env_cannot_be_secret", "The input named env cannot be secret.")
+  }
+  if (input.name === "env" && input.role === "initial_secret") {
+    report([...path, "role"], "env_cannot_be_secret", "The input named env cannot have the role initial_secret.")
+  }
+}
+
+const checkInputs = (inputs: ReadonlyArray<InputDeclaration>, path: DocumentPath, report: Report) => {
+  inputs.forEach((input, index) => checkInput(input, [...path, index], report))
+  repeats(
+    inputs.map((input) => input.name),
+    (index) => report([...path, index, "name"], "duplicate_name", "Another input of the module has this name.")
+  )
+  const roles = inputs.flatMap(({ role }, index) => (role === undefined ? [] : [{ role, index }]))
+  repeats(
+    roles.map(({ role }) => role),
+    (at) =>
+      report([...path, roles[at]?.index ?? 0, "role"], "duplicate_role", "Another input of the module has this role.")
+  )
+}
+
+const checkOidc = (requirement: OidcRequirement, version: ManifestVersion, path: DocumentPath, report: Report) => {
+  if (!requirement.scopes.includes("openid")) {
+    report([...path, "scopes"], "oidc_requires_openid", "The scopes must include openid.")
+  }
+  const { bindings, variables } = requirement.deliver
+  if (bindings !== undefined && version !== "svc.com/v2.4") {
+    report(
+      [...path, "deliver", "bindings"],
+      "oidc_bindings_need_v2_4",
+      "identity.oidc delivers to variables; runtime bindings need svc.com/v2.4."
+    )
+  }
+  const slots = Object.keys({ ...variables, ...bindings })
+  if (slots.length !== oidcSlots.length || !oidcSlots.every((slot) => slots.includes(slot))) {
+    report([...path, "deliver"], "oidc_requires_four_slots", `Deliver exactly the slots ${oidcSlots.join(", ")}.`)
+  }
+}
+
+const checkRequirements = (
+  requirements: ReadonlyArray<RequirementDeclaration>,
+  version: ManifestVersion,
+  path: DocumentPath,
+  report: Report
+) => {
+  const ofKind = (kind: RequirementDeclaration["kind"]) =>
+    requirements.flatMap((requirement, index) => (requirement.kind === kind ? [index] : []))
+  for (const kind of ["http.endpoint", "identity.oidc"] as const) {
+    for (const index of ofKind(kind).slice(1)) {
+      report([...path, index, "kind"], "duplicate_requirement", `A module has at most one ${kind} requirement.`)
+    }
+  }
+  for (const index of ofKind("secret.generated").slice(maxGeneratedSecrets)) {
+    report(
+      [...path, index],
+      "too_many_generated_secrets",
+      `A module has at most ${maxGeneratedSecrets} secret.generated requirements.`
+    )
+  }
+  const claimed = requirements.flatMap((requirement, index) =>
+    deliveryTargets(requirement).map(({ lane, slot, target }) => ({
+      path: [...path, index, "deliver", lane, slot],
+      target
+    }))
+  )
+  repeats(
+    claimed.map(({ target }) => target),
+    (at) => report(claimed[at]?.path ?? path, "duplicate_delivery", "Another delivery of the module has this target.")
+  )
+  const consumed = ofKind("interface.consume")
+  repeats(
+    requirements.flatMap((requirement) => (requirement.kind === "interface.consume" ? [requirement.key] : [])),
+    (at) =>
+      report(
+        [...path, consumed[at] ?? 0, "key"],
+        "duplicate_key",
+        "Another interface.consume of the module has this key."
+      )
+  )
+  const endpoint = requirements.find((requirement) => requirement.kind === "http.endpoint")
+  requirements.forEach((requirement, index) => {
+    if (requirement.kind !== "identity.oidc") return
+    checkOidc(requirement, version, [...path, index], report)
+    if (endpoint?.deliver.variables?.url === undefined) {
+      report(
+        [...path, index],
+        "oidc_requires_endpoint",
+        "identity.oidc needs exactly one http.endpoint that delivers url to a variable."
+      )
+    }
+  })
+}
+
+const checkFeatures = (module: ModuleDeclaration, path: DocumentPath, report: Report) => {
+  const features = module.features ?? []
+  const userInputs = new Set(module.inputs.filter((input) => input.source.kind === "user").map((input) => input.name))
+  const claimed = new Set<string>()
+  repeats(
+    features.map((feature) => feature.id),
+    (index) => report([...path, index, "id"], "duplicate_feature", "Another feature of the module has this id.")
+  )
+  features.forEach((feature, featureIndex) =>
+    feature.inputs.forEach((name, index) => {
+      const at = [...path, featureIndex, "inputs", index]
+      if (!userInputs.has(name)) {
+        report(at, "feature_input_not_user", "A feature groups user inputs of the same module.")
+      }
+      if (claimed.has(name)) report(at, "feature_input_claimed", "Another feature groups this input.")
+      claimed.add(name)
+    })
+  )
+}
+
+const checkInterfaces = (interfaces: ReadonlyArray<InterfaceDeclaration>, path: DocumentPath, report: Report) => {
+  repeats(
+    interfaces.map((declaration) => declaration.key),
+    (index) => report([...path, index, "key"], "duplicate_key", "Another Interface of the module has this key.")
+  )
+  repeats(
+    interfaces.map((declaration) => declaration.name),
+    (index) => report([...path, index, "name"], "duplicate_name", "Another Interface of the module has this name.")
+  )
+  const publicTypes = new Map<string, string>()
+  interfaces.forEach(({ spec }, index) => {
+    for (const [name, input] of Object.entries(spec.inputs ?? {})) {
+      if (input.source !== "output") continue
+      const known = publicTypes.get(input.outputName)
+      if (known !== undefined && known !== input.outputType) {
+        report(
+          [...path, index, "spec", "inputs", name, "outputType"],
+          "conflicting_output_type",
+          "One Output is projected as one public type; another input asks for it as another."
+        )
+      }
+      publicTypes.set(input.outputName, known ?? input.outputType)
+    }
+    const resource = spec.access.resourceUriInput
+    if (resource !== undefined && !Object.hasOwn(spec.inputs ?? {}, resource)) {
+      report(
+        [...path, index, "spec", "access", "resourceUriInput"],
+        "unknown_resource_input",
+        "Name an input of the same Interface."
+      )
+    }
+  })
+}
+
+/** The rules that hold between fields, for a document whose structure is valid. */
+export const checkCrossFieldRules = (manifest: RepositoryManifest, report: Report): void => {
+  const { defaultModule, modules } = manifest.install
+  if (defaultModule !== undefined && !Object.hasOwn(modules, defaultModule)) {
+    report(["install", "defaultModule"], "unknown_default_module", "Name a key of modules.")
+  }
+  for (const [name, module] of Object.entries(modules)) {
+    const path = ["install", "modules", name]
+    checkInputs(module.inputs, [...path, "inputs"], report)
+    checkRequirements(module.requires ?? [], manifest.apiVersion, [...path, "requires"], report)
+    checkFeatures(module, [...path, "features"], report)
+    checkInterfaces(module.interfaces ?? [], [...path, "interfaces"], report)
+  }
+}

@@ -1,0 +1,71 @@
+import type { Schema } from "effect"
+import { forbiddenName } from "../secret-material/AuthorityNames.ts"
+import { findForbiddenTexts, type ForbiddenMaterial, forbiddenMaterial } from "../secret-material/SecretScan.ts"
+import type { DocumentPath } from "./DiagnosticPath.ts"
+import { maxDiagnostics } from "./ManifestDiagnostic.ts"
+import type { Report } from "./ModuleRules.ts"
+import type { RepositoryManifest } from "./RepositoryManifest.ts"
+
+const messages: Readonly<Record<ForbiddenMaterial, string>> = {
+  secret_material: "This is public text, and it looks like a credential; remove it.",
+  host_authority_material:
+    "This names a record or an authority of the host, which a repository does not hold; remove it."
+}
+
+const isArray = (value: Schema.Json): value is ReadonlyArray<Schema.Json> => Array.isArray(value)
+
+/** Visits every text of a value, keys before what they name, always in the same order. */
+const visitTexts = (value: Schema.Json, path: DocumentPath, visit: (text: string, path: DocumentPath) => void) => {
+  if (typeof value === "string") return visit(value, path)
+  if (typeof value !== "object" || value === null) return
+  if (isArray(value)) return value.forEach((item, index) => visitTexts(item, [...path, index], visit))
+  for (const [key, item] of Object.entries(value)) {
+    const inner = [...path, key]
+    visit(key, inner)
+    visitTexts(item, inner, visit)
+  }
+}
+
+/** Judges every text of a public document, keys included. */
+export const checkTexts = (document: Schema.Json, report: Report): void => {
+  const texts: Array<string> = []
+  visitTexts(document, [], (text) => texts.push(text))
+  const found = findForbiddenTexts(texts, maxDiagnostics)
+  if (found.size === 0) return
+  let index = 0
+  visitTexts(document, [], (_, path) => {
+    const material = found.get(index++)
+    if (material !== undefined) report(path, material, messages[material])
+  })
+}
+
+const checkNames = (value: Schema.Json, path: DocumentPath, report: Report): void => {
+  if (typeof value !== "object" || value === null) return
+  if (isArray(value)) return value.forEach((item, index) => checkNames(item, [...path, index], report))
+  for (const [name, item] of Object.entries(value)) {
+    const material = forbiddenName(name)
+    if (material !== undefined) report([...path, name], material, messages[material])
+    checkNames(item, [...path, name], report)
+  }
+}
+
+/** Judges the field names inside Interface documents and Interface inputs, and each argument vector as one line. */
+export const checkPublicMaterial = (manifest: RepositoryManifest, report: Report): void => {
+  for (const [modulePath, module] of Object.entries(manifest.install.modules)) {
+    const path = ["install", "modules", modulePath]
+    module.interfaces?.forEach(({ spec }, index) => {
+      const at = [...path, "interfaces", index, "spec"]
+      checkNames(spec.document, [...at, "document"], report)
+      for (const [name, input] of Object.entries(spec.inputs ?? {})) {
+        const material = forbiddenName(name)
+        if (material !== undefined) report([...at, "inputs", name], material, messages[material])
+        if (input.source === "literal") checkNames(input.value, [...at, "inputs", name, "value"], report)
+      }
+    })
+    module.sourceBuild?.commands.forEach(({ argv }, index) => {
+      const material = forbiddenMaterial(argv.join(" "))
+      if (material === undefined || argv.some((argument) => forbiddenMaterial(argument) !== undefined)) return
+      report([...path, "sourceBuild", "commands", index, "argv"], material, messages[material])
+    })
+  }
+}

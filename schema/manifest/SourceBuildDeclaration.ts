@@ -1,0 +1,18 @@
+import { Schema } from "effect"
+import { itemsBetween, lengthBetween } from "./FieldRule.ts"
+import { RelativeFolder, RelativePath } from "./RelativePath.ts"
+import { withoutControlCharacters } from "./TextRules.ts"
+
+/** One command: an argument vector that never passes through a shell, run in a folder of the Source (root when absent). */
+export const SourceBuildCommand = Schema.Struct({
+  argv: Schema.Array(Schema.String.check(lengthBetween(1, 4096), withoutControlCharacters)).check(itemsBetween(1, 32)),
+  workingDirectory: Schema.optionalKey(RelativeFolder)
+})
+export type SourceBuildCommand = typeof SourceBuildCommand.Type
+
+/** A proposal, free of credentials, to prepare the snapshot's checkout. `outputs` are files or folders it must leave. */
+export const SourceBuild = Schema.Struct({
+  commands: Schema.Array(SourceBuildCommand).check(itemsBetween(1, 8)),
+  outputs: Schema.Array(RelativePath).check(itemsBetween(1, 16))
+})
+export type SourceBuild = typeof SourceBuild.Type

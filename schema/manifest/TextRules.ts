@@ -1,0 +1,59 @@
+import { Schema } from "effect"
+import { fieldRule, lengthBetween, matches } from "./FieldRule.ts"
+
+const isForbiddenCharacter = (unit: number) =>
+  // C0 other than tab, line feed and carriage return; DEL and C1.
+  (unit < 0x20 && unit !== 0x09 && unit !== 0x0a && unit !== 0x0d) ||
+  (unit >= 0x7f && unit <= 0x9f) ||
+  // Bidirectional embeddings, overrides and isolates: they let a text show as something else than it is.
+  (unit >= 0x202a && unit <= 0x202e) ||
+  (unit >= 0x2066 && unit <= 0x2069)
+
+export const hasControlCharacter = (text: string): boolean => {
+  for (let index = 0; index < text.length; index++) {
+    if (isForbiddenCharacter(text.charCodeAt(index))) return true
+  }
+  return false
+}
+
+const invisibleOnly = /^[\s\p{Default_Ignorable_Code_Point}]*$/u
+
+/** No control characters other than tab, line feed and carriage return, and no bidirectional controls. */
+export const withoutControlCharacters = fieldRule<string>({
+  code: "control_character",
+  expected: "no control or bidirectional override characters",
+  holds: (text) => !hasControlCharacter(text)
+})
+
+/** Leading and trailing white space of any script is refused, never trimmed. */
+export const withoutOuterWhiteSpace = fieldRule<string>({
+  code: "not_canonical",
+  expected: "no white space at the beginning or the end",
+  holds: (text) => text.trim() === text
+})
+
+const notBlank = fieldRule<string>({
+  code: "blank",
+  expected: "a text that is not blank",
+  holds: (text) => !invisibleOnly.test(text),
+  published: { pattern: "\\S" }
+})
+
+/** A text that people read: canonical, not blank, without control characters, 1 to `maximum` code points. */
+export const presentationText = (maximum: number) =>
+  Schema.String.check(lengthBetween(1, maximum), notBlank, withoutOuterWhiteSpace, withoutControlCharacters)
+
+/** The same text in Japanese and English. */
+export const bilingualText = (maximum: number) =>
+  Schema.Struct({ ja: presentationText(maximum), en: presentationText(maximum) })
+
+/** An OpenTofu variable name or the name of a delivery target. */
+export const VariableName = Schema.String.check(lengthBetween(1, 128), matches(/^[A-Za-z_][A-Za-z0-9_]*$/))
+
+const tokenPattern = /^[A-Za-z0-9][A-Za-z0-9._:/-]*$/
+
+/** Keys, formats, scopes, Interface types: an ASCII token of 1 to `maximum` characters. */
+export const token = (maximum: number) => Schema.String.check(lengthBetween(1, maximum), matches(tokenPattern))
+
+/** Permissions are compared byte for byte and shown to a reviewer: visible ASCII less the double quote and backslash. */
+export const Permission = Schema.String.check(lengthBetween(1, 256), matches(/^[!#-[\]-~]+$/))

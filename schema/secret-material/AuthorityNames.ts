@@ -1,0 +1,47 @@
+import type { ForbiddenMaterial } from "./SecretScan.ts"
+import { foldText } from "./TextFolding.ts"
+
+const credentialNames = new Set(["authorization", "bearer", "cookie", "setcookie", "dsn", "pat", "jwt", "sessionid"])
+
+const credentialEnding =
+  /(?:password|passwd|passphrase|secret|secretref|secretid|secretvalue|(?:secret|api|access|account|private|signing|encryption|ssh)key|accesskeyid|token|tokenvalue|connectionstring)$/
+
+/** Positions in a list, not credentials. */
+const paginationNames = new Set(["pagetoken", "nextpagetoken", "previouspagetoken", "continuationtoken"])
+
+const hostRecords = [
+  "account",
+  "workspace",
+  "capsule",
+  "resource",
+  "connection",
+  "providerconnection",
+  "principal",
+  "installconfig",
+  "interfacebinding",
+  "sourcesnapshot"
+]
+
+const hostAuthorityNames = new Set([
+  ...hostRecords.flatMap((record) => [`${record}id`, `${record}ref`]),
+  "policyref",
+  "policyid",
+  "authorityguard",
+  "executionauthorityepoch"
+])
+
+const bare = (name: string) =>
+  foldText(name)
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, "")
+
+/**
+ * Judges the name of a field of public JSON, whatever its case and separators: names that say their value is a
+ * credential or a reference to one, and names of ids that only the host assigns.
+ */
+export const forbiddenName = (name: string): ForbiddenMaterial | undefined => {
+  const plain = bare(name)
+  if (hostAuthorityNames.has(plain)) return "host_authority_material"
+  if (plain.includes("credential") || credentialNames.has(plain)) return "secret_material"
+  return credentialEnding.test(plain) && !paginationNames.has(plain) ? "secret_material" : undefined
+}

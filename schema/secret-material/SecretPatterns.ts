@@ -1,0 +1,64 @@
+/*
+ * Each pattern recognises the least that identifies its form, by exact or small counts: a scan costs a small multiple
+ * of the text however hostile the text is.
+ */
+
+/** Keys whose issuers gave them a prefix. */
+const prefixedKeys: ReadonlyArray<RegExp> = [
+  /\b(?:AKIA|ASIA|ABIA|ACCA|AROA|AIDA)[A-Z0-9]{16}/,
+  /\b(?:gh[oprsu]_|github_pat_)[A-Za-z0-9]{10}/,
+  /\bgl(?:pat|ptt|dt|rt|rtr|cbt|oas|soat|ft|imt|agent|ffct)-[A-Za-z0-9_-]{10}/,
+  /\b(?:xox[abceoprs]|xapp)-[A-Za-z0-9-]{8}/,
+  /\b(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{8}/,
+  /\bsk-[A-Za-z0-9_-]{16}/,
+  /\b(?:AIza[A-Za-z0-9_-]{20}|ya29\.[A-Za-z0-9_-]{10}|GOCSPX-[A-Za-z0-9_-]{10})/,
+  /\b(?:npm_|hf_|rubygems_|lin_api_|ntn_|dapi|gsk_|r8_|sbp_|LTAI)[A-Za-z0-9]{20}/,
+  /\b(?:pypi-|CFPAT-|PMAK-|xkeysib-|tskey-[a-z]{1,16}-|nvapi-|pplx-|xai-)[A-Za-z0-9_-]{16}/,
+  /\b(?:dckr_[op]at_|figd_|glsa_|glc_|sntry[su]_|whsec_|pscale_(?:tkn|pw|oauth)_)[A-Za-z0-9+/=_-]{10}/,
+  /\b(?:dop|doo|dor)_v1_[a-f0-9]{16}/,
+  /\bhv[brs]\.[A-Za-z0-9_-]{12}/,
+  /\bdp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9._-]{12}/,
+  /\b(?:shp(?:at|ca|pa|ss|tka)_|sq0(?:atp|csp|idp)-)[A-Za-z0-9_-]{12}/,
+  /\b(?:ATATT3|ATCTT3|ATBB)[A-Za-z0-9_=-]{16}/,
+  /\bSG\.[A-Za-z0-9_-]{16,24}\.[A-Za-z0-9_-]{16}/,
+  /\bkey-[0-9a-f]{32}/,
+  /\bsecret_[A-Za-z0-9]{32}/,
+  /\bAGE-SECRET-KEY-1/,
+  /\bsvc[a-z]_[A-Za-z0-9]{16}/,
+  /\.atlasv1\.[A-Za-z0-9_-]{16}/,
+  /\bhooks\.slack\.com\/services\/T[A-Z0-9]{6}/,
+  /-----BEGIN [A-Z0-9 ]{0,32}PRIVATE KEY/,
+  /\bPuTTY-User-Key-File-/
+]
+
+/** Authorization header values. A scheme followed by plain words is prose. */
+const headerForms: ReadonlyArray<RegExp> = [
+  /\bbearer[ \t]{1,4}(?=[A-Za-z._~+/=-]{0,64}[0-9])[A-Za-z0-9._~+/=-]{8}/i,
+  /\bbearer[ \t]{1,4}[A-Za-z0-9._~+/=-]{20}/i,
+  /\bbasic[ \t]{1,4}[A-Za-z0-9+/]{6,128}={1,2}/i,
+  /\bauthorization["']?[ \t]{0,4}[:=][ \t]{0,4}["']?(?:basic|token|digest|apikey)[ \t]{1,4}[A-Za-z0-9+/=._~-]{8}/i
+]
+
+/** Names that say that their value is a credential. */
+const credentialName =
+  /(?:pass(?:word|wd|phrase)|secret|token|credential|(?:api|access|account|private|secret|signing|encryption)[_-]?key(?:[_-]?id)?)/
+
+const named = (value: RegExp, before = /(?:)/) =>
+  new RegExp(before.source + credentialName.source + value.source, value.flags)
+
+/** `name=value`, `name: value` and `--name value`. References such as `$NAME` are no values. */
+const assignments: ReadonlyArray<RegExp> = [
+  named(/["']?[ \t]{0,4}=(?![=>])[ \t]{0,4}["']?[^\s"'<>{}$%.*=,;&][^\s"'<>{}]{2}/i),
+  // After a colon comes prose as often as a value, so the value has to look like one: letters with digits, or length.
+  named(
+    /["']?[ \t]{0,4}:[ \t]{0,4}["']?(?!base64|oauth|sha[0-9]|utf-?8|rsa|ed25519|https?)(?=[!-~]{0,32}[0-9])(?=[!-~]{0,32}[A-Za-z])(?:(?!["'<>{}$])[!-~]){6}/i
+  ),
+  named(/["']?[ \t]{0,4}:[ \t]{0,4}["']?[A-Za-z0-9+/_=]{20}/i),
+  named(/[ \t]{1,4}[^\s"'<>{}$-][^\s"'<>{}]{2}/i, /(?:^|\s)--?/)
+]
+
+export const secretPatterns: ReadonlyArray<RegExp> = [...prefixedKeys, ...headerForms, ...assignments]
+
+/** Record ids of a control plane of this kind: they name authority that a repository does not hold. */
+export const hostAuthorityPattern =
+  /\b(?:ws|mbr|prj|src|snap|rep|cap|icfg|ipl|rpl|run|rgrp|sv|out|conn|pb|oshare|dep|ifc|ifb|act|pat|bkp)_(?=[a-z0-9]{0,15}[0-9])[a-z0-9]{16}/

@@ -1,0 +1,80 @@
+import { hostAuthorityPattern, secretPatterns } from "./SecretPatterns.ts"
+import { textLayers } from "./TextLayers.ts"
+
+const authorityEnd = /[/?#\s"'<>\\|(){}[\]]/
+
+/** `scheme://user:password@host`, and over HTTP any user information at all: a token often stands for the user. */
+const hasUriCredentials = (text: string): boolean => {
+  for (let at = text.indexOf("://"); at !== -1; at = text.indexOf("://", at + 3)) {
+    const rest = text.slice(at + 3, at + 3 + 1024)
+    const end = rest.search(authorityEnd)
+    const authority = end === -1 ? rest : rest.slice(0, end)
+    const userInfo = authority.slice(0, Math.max(0, authority.lastIndexOf("@")))
+    const password = userInfo.indexOf(":")
+    if (password !== -1 && password < userInfo.length - 1) return true
+    if (userInfo !== "" && /https?$/i.test(text.slice(Math.max(0, at - 5), at))) return true
+  }
+  return false
+}
+
+const tokenRuns = /[A-Za-z0-9_.-]{20,}/g
+
+/** A JSON Web Token: base64url of an object, a dot, and more base64url. */
+const hasJsonWebToken = (text: string): boolean => {
+  if (!text.includes("eyJ")) return false
+  return (text.match(tokenRuns) ?? []).some((run) => {
+    const parts = run.split(".")
+    return parts.some(
+      (part, index) => part.startsWith("eyJ") && part.length >= 12 && (parts[index + 1] ?? "").length >= 4
+    )
+  })
+}
+
+const isSecretText = (text: string) =>
+  secretPatterns.some((pattern) => pattern.test(text)) || hasUriCredentials(text) || hasJsonWebToken(text)
+
+/** What a public text must not hold. */
+export type ForbiddenMaterial = "secret_material" | "host_authority_material"
+
+/**
+ * Recognises known credential forms (key prefixes, bearer and assignment forms, private keys, URI credentials) and ids
+ * of host records, also behind invisible characters, lookalikes, percent-encoding and base64. Prose that mentions a
+ * token or a password is none. Costs a small multiple of the length of the text.
+ */
+export const forbiddenMaterial = (text: string): ForbiddenMaterial | undefined => {
+  const layers = textLayers(text)
+  if (layers.some(isSecretText)) return "secret_material"
+  return layers.some((layer) => hostAuthorityPattern.test(layer)) ? "host_authority_material" : undefined
+}
+
+const findWithin = (
+  texts: ReadonlyArray<string>,
+  from: number,
+  to: number,
+  limit: number,
+  found: Map<number, ForbiddenMaterial>
+): void => {
+  if (from >= to || found.size >= limit) return
+  const material = forbiddenMaterial(texts.slice(from, to).join("\n"))
+  if (material === undefined) return
+  if (to - from === 1) {
+    found.set(from, material)
+    return
+  }
+  const middle = (from + to) >> 1
+  findWithin(texts, from, middle, limit, found)
+  findWithin(texts, middle, to, limit, found)
+}
+
+/**
+ * The first `limit` texts that hold forbidden material, by index. No form spans lines, so texts are scanned many at a
+ * time and only a stretch that holds something is divided: clean texts cost one pass whatever their number.
+ */
+export const findForbiddenTexts = (
+  texts: ReadonlyArray<string>,
+  limit: number
+): ReadonlyMap<number, ForbiddenMaterial> => {
+  const found = new Map<number, ForbiddenMaterial>()
+  findWithin(texts, 0, texts.length, limit, found)
+  return found
+}

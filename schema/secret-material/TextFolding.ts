@@ -1,0 +1,70 @@
+/** Letters and signs of other scripts that look like the ASCII ones a key is written with. */
+const lookalikes: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    a: "аαɑ",
+    b: "Ьƅ",
+    c: "сϲⅽ",
+    d: "ԁⅾ",
+    e: "еєε℮",
+    g: "ɡց",
+    h: "һհ",
+    i: "іıɩι",
+    j: "јϳ",
+    k: "кκ",
+    l: "ӏⅼ",
+    m: "мⅿ",
+    n: "ոп",
+    o: "оοօ",
+    p: "рρ",
+    q: "ԛ",
+    r: "гᴦ",
+    s: "ѕ",
+    t: "тτ",
+    u: "υս",
+    v: "νѵ",
+    w: "ԝω",
+    x: "хχ",
+    y: "уγү",
+    z: "ᴢ",
+    A: "АΑ",
+    B: "ВΒ",
+    C: "СϹ",
+    E: "ЕΕ",
+    G: "Ԍ",
+    H: "НΗ",
+    I: "ІΙӀ",
+    J: "Ј",
+    K: "КΚ",
+    M: "МΜ",
+    N: "Ν",
+    O: "ОΟ",
+    P: "РΡ",
+    S: "Ѕ",
+    T: "ТΤ",
+    X: "ХΧ",
+    Y: "УΥҮ",
+    Z: "Ζ",
+    "-": "‐‑‒–—―−",
+    _: "ˍ",
+    ":": "∶ː꞉։",
+    "/": "∕⁄",
+    "=": "゠꞊",
+    "@": "﹫"
+  }).flatMap(([ascii, others]) => Array.from(others, (other) => [other, ascii]))
+)
+
+const beyondAscii = /[^\t\n\r -~]/
+const invisible = /\p{Default_Ignorable_Code_Point}/gu
+
+/**
+ * Folds a text so that what looks like an ASCII key is one: compatibility forms (full width, mathematical) and
+ * lookalikes become ASCII, and characters that show nothing disappear. For recognition only, never for display.
+ */
+export const foldText = (text: string): string => {
+  if (!beyondAscii.test(text)) return text
+  let folded = ""
+  for (const character of text.replace(invisible, "").normalize("NFKC")) {
+    folded += lookalikes.get(character) ?? character
+  }
+  return folded
+}
