@@ -1,0 +1,246 @@
+import { type Result, Schema } from "effect"
+import { RelativeFolder, RelativePath } from "../manifest/RelativePath.ts"
+import { presentationText } from "../manifest/TextRules.ts"
+import { forbiddenMaterial } from "../secret-material/SecretScan.ts"
+import { GitRef } from "./GitRef.ts"
+import { type ExemptOrigins, isGitUrl } from "./GitUrl.ts"
+import { LinkProblems, readLinkQuery } from "./LinkQuery.ts"
+import type { LinkRefusal } from "./LinkRefusal.ts"
+import { parsePackedSource } from "./PackedSource.ts"
+import { isReturnUri } from "./ReturnUri.ts"
+
+/** The client that began a flow, and where it receives the result. */
+export const HandoffTarget = Schema.Struct({ product: Schema.String, returnUri: Schema.String })
+export type HandoffTarget = typeof HandoffTarget.Type
+
+/** A link that pre-fills the creation flow. `sourcePath` is the Git subtree; `path` is the module below it, if named. */
+export const InstallLink = Schema.TaggedStruct("Install", {
+  git: Schema.String,
+  ref: Schema.optionalKey(Schema.String),
+  sourcePath: Schema.String,
+  path: Schema.optionalKey(Schema.String),
+  name: Schema.optionalKey(Schema.String),
+  handoff: Schema.optionalKey(HandoffTarget)
+})
+export type InstallLink = typeof InstallLink.Type
+
+/** A link to a source options document: one of its sources is chosen, then the creation flow begins. */
+export const SourceOptionsLink = Schema.TaggedStruct("SourceOptions", {
+  git: Schema.String,
+  path: Schema.String,
+  ref: Schema.optionalKey(Schema.String)
+})
+export type SourceOptionsLink = typeof SourceOptionsLink.Type
+
+export const HandoffLink = Schema.Union([InstallLink, SourceOptionsLink])
+export type HandoffLink = typeof HandoffLink.Type
+
+/** What the host allows: `serviceOrigin` is refused as a return address, `exemptOrigins` may be plain-http Git hosts. */
+export interface LinkPolicy {
+  readonly serviceOrigin?: string
+  readonly exemptOrigins?: ExemptOrigins
+}
+
+export const installPath = "/install"
+export const newFlowPath = "/new"
+export const sourceOptionsKind = "capsule-source-options"
+
+const installFields = new Set(["git", "source", "ref", "sourcePath", "path", "name", "product", "return_uri"])
+const sourceOptionsFields = new Set(["kind", "git", "path", "ref"])
+
+const isRef = Schema.is(GitRef)
+const isFile = Schema.is(RelativePath)
+const isFolder = Schema.is(RelativeFolder)
+const isDisplayName = Schema.is(presentationText(160))
+const productPattern = /^[a-z0-9][a-z0-9._:-]{0,63}$/
+
+type Fields = ReadonlyMap<string, string>
+
+const checkField = (
+  fields: Fields,
+  name: string,
+  accepts: (value: string) => boolean,
+  refuse: (name: string) => void
+): string | undefined => {
+  const value = fields.get(name)
+  if (value !== undefined && !accepts(value)) refuse(name)
+  return value
+}
+
+const readRef = (fields: Fields, problems: LinkProblems) =>
+  checkField(fields, "ref", isRef, (name) => problems.add(name, "invalid_ref", "Expected a branch, tag or commit."))
+
+const readGit = (fields: Fields, policy: LinkPolicy, problems: LinkProblems) =>
+  checkField(
+    fields,
+    "git",
+    (value) => isGitUrl(value, policy.exemptOrigins),
+    (name) => problems.add(name, "invalid_git_url", "Expected an HTTPS Git URL without credentials, query or fragment.")
+  )
+
+const readFolder = (fields: Fields, name: string, problems: LinkProblems) =>
+  checkField(fields, name, isFolder, () =>
+    problems.add(name, "invalid_path", "Expected `.` or a normalized relative folder such as modules/app.")
+  )
+
+/** The repository, whichever of both fields names it, merged with the fields that say more of it. */
+const readSource = (fields: Fields, policy: LinkPolicy, problems: LinkProblems) => {
+  const git = readGit(fields, policy, problems)
+  const source = fields.get("source")
+  const own = { ref: readRef(fields, problems), path: readFolder(fields, "path", problems) }
+  if (git !== undefined && source !== undefined) {
+    problems.add("source", "two_sources", "A link names its source by git or by source, not by both.")
+  }
+  if (source === undefined) {
+    if (git === undefined) problems.add("git", "missing_source", "A link names its source by git or source.")
+    return { git, ...own }
+  }
+  const packed = parsePackedSource(source, policy.exemptOrigins)
+  if (packed === undefined) {
+    problems.add("source", "invalid_source", "Expected git::https://host/repository//folder?ref=tag.")
+    return undefined
+  }
+  for (const name of ["ref", "path"] as const) {
+    if (packed[name] !== undefined && own[name] !== undefined) {
+      problems.add(name, "conflicting_field", "The packed source says this already.")
+    }
+  }
+  if (packed.path !== undefined && fields.has("sourcePath")) {
+    problems.add("sourcePath", "conflicting_field", "The packed source names a folder of the whole repository.")
+  }
+  return { git: packed.git, ref: own.ref ?? packed.ref, path: own.path ?? packed.path }
+}
+
+const readHandoff = (fields: Fields, policy: LinkPolicy, problems: LinkProblems): HandoffTarget | undefined => {
+  const product = checkField(
+    fields,
+    "product",
+    (value) => productPattern.test(value),
+    (name) => problems.add(name, "invalid_product", `Expected a key that matches ${productPattern.source}.`)
+  )
+  const returnUri = checkField(
+    fields,
+    "return_uri",
+    (value) => isReturnUri(value, policy.serviceOrigin),
+    (name) =>
+      problems.add(
+        name,
+        "invalid_return_uri",
+        "Expected https://... of the client or <app-scheme>://..., without credentials, query or fragment."
+      )
+  )
+  if (product !== undefined && returnUri === undefined) {
+    problems.add("return_uri", "missing_return_uri", "product is used only together with return_uri.")
+  }
+  if (returnUri !== undefined && product === undefined) {
+    problems.add("product", "missing_product", "return_uri is used only together with product.")
+  }
+  return product === undefined || returnUri === undefined ? undefined : { product, returnUri }
+}
+
+const readInstallLink = (query: string, policy: LinkPolicy): Result.Result<InstallLink, LinkRefusal> => {
+  const problems = new LinkProblems()
+  const fields = readLinkQuery(query, installFields, problems)
+  const source = readSource(fields, policy, problems)
+  const sourcePath = readFolder(fields, "sourcePath", problems) ?? "."
+  const name = checkField(
+    fields,
+    "name",
+    (value) => isDisplayName(value) && forbiddenMaterial(value) === undefined,
+    (field) => problems.add(field, "invalid_name", "Expected a display name of 1 to 160 characters.")
+  )
+  const handoff = readHandoff(fields, policy, problems)
+  const { git, path, ref } = source ?? {}
+  const link =
+    git === undefined
+      ? undefined
+      : InstallLink.make({
+          git,
+          sourcePath,
+          ...(ref === undefined ? {} : { ref }),
+          ...(path === undefined ? {} : { path }),
+          ...(name === undefined ? {} : { name }),
+          ...(handoff === undefined ? {} : { handoff })
+        })
+  return problems.settle(link)
+}
+
+const readSourceOptionsLink = (query: string, policy: LinkPolicy): Result.Result<SourceOptionsLink, LinkRefusal> => {
+  const problems = new LinkProblems()
+  const fields = readLinkQuery(query, sourceOptionsFields, problems)
+  if (fields.has("kind") && fields.get("kind") !== sourceOptionsKind) {
+    problems.add("kind", "invalid_kind", `Expected ${sourceOptionsKind}.`)
+  }
+  const git = readGit(fields, policy, problems)
+  if (git === undefined) problems.add("git", "missing_source", "A link names the repository of its document by git.")
+  const path = checkField(fields, "path", isFile, (name) =>
+    problems.add(name, "invalid_path", "Expected a normalized relative file such as install/options.json.")
+  )
+  if (path === undefined) problems.add("path", "missing_field", "A link names the file of its document by path.")
+  const ref = readRef(fields, problems)
+  const link =
+    git === undefined || path === undefined
+      ? undefined
+      : SourceOptionsLink.make({ git, path, ...(ref === undefined ? {} : { ref }) })
+  return problems.settle(link)
+}
+
+/**
+ * Parses the raw query (what follows `?`, undecoded) of an `/install` request. One unknown, repeated, missing or
+ * invalid field refuses the whole link. Nothing is created by a link, and nothing in it is authority.
+ */
+export const parseInstallQuery = (query: string, policy: LinkPolicy = {}): Result.Result<HandoffLink, LinkRefusal> =>
+  query.split("&").some((piece) => piece === "kind" || piece.startsWith("kind="))
+    ? readSourceOptionsLink(query, policy)
+    : readInstallLink(query, policy)
+
+/** Parses a whole link, `{base_url}/install?...`. */
+export const parseInstallLink = (link: string, policy: LinkPolicy = {}): Result.Result<HandoffLink, LinkRefusal> => {
+  const problems = new LinkProblems()
+  const at = link.indexOf("?")
+  const address = at === -1 ? link : link.slice(0, at)
+  const query = at === -1 ? "" : link.slice(at + 1)
+  const url = URL.parse(address)
+  const isWeb = url !== null && (url.protocol === "https:" || url.protocol === "http:")
+  if (
+    !isWeb ||
+    url.username !== "" ||
+    url.password !== "" ||
+    !address.endsWith(installPath) ||
+    url.pathname !== installPath
+  ) {
+    problems.add("", "not_a_link", `Expected the service's origin followed by ${installPath}?...`)
+    return problems.settle<HandoffLink>(undefined)
+  }
+  if (query.includes("#")) {
+    problems.add("", "malformed_query", "A link has no fragment.")
+    return problems.settle<HandoffLink>(undefined)
+  }
+  return parseInstallQuery(query, policy)
+}
+
+const encodeQuery = (fields: ReadonlyArray<readonly [name: string, value: string | undefined]>) =>
+  fields.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`])).join("&")
+
+/** The canonical query of a link: the same link gives the same text, and `parseInstallQuery` reads it back. */
+export const formatInstallQuery = (link: HandoffLink): string =>
+  link._tag === "SourceOptions"
+    ? encodeQuery([
+        ["kind", sourceOptionsKind],
+        ["git", link.git],
+        ["path", link.path],
+        ["ref", link.ref]
+      ])
+    : encodeQuery([
+        ["git", link.git],
+        ["ref", link.ref],
+        ["sourcePath", link.sourcePath === "." ? undefined : link.sourcePath],
+        ["path", link.path],
+        ["name", link.name],
+        ["product", link.handoff?.product],
+        ["return_uri", link.handoff?.returnUri]
+      ])
+
+/** Writes the link of a service at `baseUrl`, an origin without a trailing slash. */
+export const formatInstallLink = (baseUrl: string, link: HandoffLink): string =>
+  `${baseUrl}${installPath}?${formatInstallQuery(link)}`

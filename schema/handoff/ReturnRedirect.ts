@@ -1,0 +1,25 @@
+import { Redacted } from "effect"
+import type { HandoffTarget } from "./InstallLink.ts"
+
+/** What a client learns after a successful apply. `setupTicket` is a one-time secret of the product's own setup flow. */
+export interface ReturnPayload {
+  readonly hostUrl: string
+  readonly runId: string
+  readonly capsuleId: string
+  readonly setupTicket?: Redacted.Redacted<string>
+}
+
+/**
+ * The address that the browser is sent to after a successful apply. The target was accepted by `parseInstallQuery`, so
+ * it has no query of its own. The address may carry a ticket, therefore it never goes into a log.
+ */
+export const returnRedirect = (target: HandoffTarget, payload: ReturnPayload): Redacted.Redacted<string> => {
+  const fields = new URLSearchParams({
+    host_url: payload.hostUrl,
+    product: target.product,
+    run_id: payload.runId,
+    capsule_id: payload.capsuleId
+  })
+  if (payload.setupTicket !== undefined) fields.set("setup_ticket", Redacted.value(payload.setupTicket))
+  return Redacted.make(`${target.returnUri}?${fields.toString()}`, { label: "return redirect" })
+}
