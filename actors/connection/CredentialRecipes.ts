@@ -121,10 +121,7 @@ export const credentialRecipes: ReadonlyArray<CredentialRecipe> = [
       {
         id: "token",
         label: { ja: "トークン", en: "Token" },
-        values: [
-          plain("GIT_USERNAME", "ユーザー名", "User name", false),
-          secret("GIT_TOKEN", "トークン", "Token", true)
-        ],
+        values: [plain("username", "ユーザー名", "User name", false), secret("token", "トークン", "Token", true)],
         files: []
       }
     ]

@@ -1,0 +1,32 @@
+import { Effect } from "effect"
+import type { ClusterError } from "effect/cluster"
+import { ApiError } from "../schema/errors/ApiError.ts"
+
+type Undelivered =
+  | ClusterError.MailboxFull
+  | ClusterError.AlreadyProcessingMessage
+  | ClusterError.PersistenceError
+  | ClusterError.EntityNotAssignedToRunner
+
+const isApiError = (error: ApiError | Undelivered): error is ApiError => error._tag === "ApiError"
+
+/** The answer of an actor as its clients know it: a full mailbox asks for patience, everything else undelivered is a defect. */
+export const answered = <A, R>(reply: Effect.Effect<A, ApiError | Undelivered, R>): Effect.Effect<A, ApiError, R> =>
+  Effect.catch(reply, (error) => {
+    if (isApiError(error)) return Effect.fail(error)
+    if (error._tag !== "MailboxFull") return Effect.die(error)
+    return Effect.fail(
+      new ApiError({
+        code: "rate_limited",
+        message: "Too many commands are waiting for this record. Try again shortly.",
+        retryAfter: 1
+      })
+    )
+  })
+
+/** A hand-over inside the sender's transaction: the message stands when the transaction commits. */
+export const handedOver = <A, R>(sent: Effect.Effect<A, Undelivered, R>): Effect.Effect<void, never, R> =>
+  Effect.asVoid(Effect.orDie(sent))
+
+/** How every actor runs: a defect goes to the caller and the log, the actor stays (design section 3). */
+export const actorOptions = { disableFatalDefects: true, maxIdleTime: "5 minutes", mailboxCapacity: 512 } as const

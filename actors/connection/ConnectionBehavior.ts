@@ -1,0 +1,87 @@
+import { Effect, Redacted } from "effect"
+import { Entity } from "effect/cluster"
+import { SqlClient } from "effect/sql"
+import { failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
+import { ConnectionActor } from "../../schema/protocol/ConnectionActor.ts"
+import type { CommandContext } from "../../schema/protocol/Command.ts"
+import { actorOptions } from "../ActorClient.ts"
+import { Audit } from "../audit/Audit.ts"
+import { transaction } from "../database/Transaction.ts"
+import { now } from "../Identity.ts"
+import { checkConnection } from "./ConnectionRules.ts"
+import { type ConnectionRow, ConnectionStore, effectiveStatus, toConnection } from "./ConnectionStore.ts"
+import { genericRecipeId } from "./CredentialRecipes.ts"
+
+/** The Connection actor: creates, verifies and revokes one credential holder. */
+export const layer = ConnectionActor.toLayer(
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const store = yield* ConnectionStore
+    const audit = yield* Audit
+    const { entityId: id } = yield* Entity.CurrentAddress
+
+    const audited = (context: CommandContext, row: ConnectionRow, action: string) =>
+      audit.append({
+        workspaceId: row.workspace_id,
+        actor: context.actor,
+        action,
+        target: { kind: "connection", id },
+        data: { provider: row.provider, displayName: row.display_name },
+        requestId: context.requestId
+      })
+
+    const load = Effect.gen(function* () {
+      const row = yield* store.find(id)
+      return row === undefined ? yield* notFound("Connection") : row
+    })
+
+    const projected = Effect.gen(function* () {
+      return toConnection(yield* load, yield* now)
+    })
+
+    return ConnectionActor.of({
+      Create: Effect.fn("Connection.Create")(function* ({ payload: { context, request } }) {
+        yield* checkConnection(request)
+        yield* store.insert({
+          id,
+          workspaceId: request.workspaceId,
+          provider: request.provider,
+          kind: request.kind ?? "provider",
+          recipeId: request.recipeId ?? genericRecipeId,
+          authMode: request.authMode ?? "env",
+          displayName: request.displayName,
+          secrets: { values: request.values ?? {}, files: request.files ?? [] },
+          providerConfig: request.providerConfig ?? {},
+          moduleInputDefaults: request.moduleInputDefaults ?? {},
+          expiresAt: request.expiresAt
+        })
+        yield* audited(context, yield* load, "connection.create")
+        return yield* projected
+      }, transaction(sql)),
+
+      Test: Effect.fn("Connection.Test")(function* ({ payload: { context } }) {
+        const row = yield* load
+        const status = effectiveStatus(row, yield* now)
+        if (status === "revoked" || status === "expired") {
+          return yield* failedPrecondition(`The Connection is ${status}. Create a new one.`)
+        }
+        // Opening proves that the vault still holds the key and that the envelope is whole and in its own place.
+        const secrets = Redacted.value(yield* store.secrets(row))
+        const whole = Object.keys(secrets.values).length + secrets.files.length > 0 || row.auth_mode === "none"
+        yield* store.setStatus(id, whole ? "verified" : "error", whole)
+        yield* audited(context, row, "connection.test")
+        return yield* projected
+      }, transaction(sql)),
+
+      Revoke: Effect.fn("Connection.Revoke")(function* ({ payload: { context } }) {
+        const row = yield* load
+        if (row.status !== "revoked") {
+          yield* store.revoke(id)
+          yield* audited(context, row, "connection.revoke")
+        }
+        return yield* projected
+      }, transaction(sql))
+    })
+  }),
+  actorOptions
+)

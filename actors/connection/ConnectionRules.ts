@@ -1,0 +1,94 @@
+import { Effect, type Schema } from "effect"
+import { credentialFileNameProblem } from "../../runner/execution/CredentialFileName.ts"
+import { environmentNameProblem } from "../../runner/execution/EnvironmentNames.ts"
+import { holdsRedactionSentinel, isRedactionSentinel } from "../../runner/redaction/RedactionMark.ts"
+import type { CreateConnection } from "../../schema/api/ConnectionsApi.ts"
+import { invalidRequest } from "../../schema/errors/ApiError.ts"
+import { credentialRecipes, genericRecipeId } from "./CredentialRecipes.ts"
+
+const credentialShaped =
+  /(?:^|[_-])(?:token|secret|password|passwd|passphrase|private[_-]?key|access[_-]?key|api[_-]?key|credentials?|client[_-]?secret)(?:$|[_-])/i
+const keyMaterial =
+  /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----|^[a-z][a-z0-9+.-]{0,30}:\/\/[^/\s:@]{1,256}:[^/\s@]{1,256}@/i
+
+/** The first place of a non-secret map that looks like a credential. */
+const credentialIn = (path: string, value: Schema.Json): string | undefined => {
+  if (typeof value === "string") return keyMaterial.test(value) ? path : undefined
+  if (typeof value !== "object" || value === null) return undefined
+  for (const [key, member] of Object.entries(value)) {
+    const inner = `${path}.${key}`
+    if (!Array.isArray(value) && credentialShaped.test(key)) return inner
+    const found = credentialIn(inner, member)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+const recipeProblem = (request: CreateConnection): string | undefined => {
+  const id = request.recipeId ?? genericRecipeId
+  const recipe = credentialRecipes.find((candidate) => candidate.id === id)
+  if (recipe === undefined) return "recipeId: no such recipe; see GET /api/v1/credential-recipes."
+  if (recipe.provider !== "*" && recipe.provider !== "git" && recipe.provider !== request.provider) {
+    return `recipeId: this recipe is for ${recipe.provider}.`
+  }
+  const mode =
+    request.authMode === undefined ? recipe.authModes[0] : recipe.authModes.find((one) => one.id === request.authMode)
+  if (mode === undefined) return `authMode: expected one of ${recipe.authModes.map((one) => one.id).join(", ")}.`
+  const missing = mode.values.find((value) => value.required && request.values?.[value.name] === undefined)
+  if (missing !== undefined) return `values.${missing.name}: required by this recipe.`
+  const missingFile = mode.files.find(
+    (file) => file.required && !request.files?.some((given) => given.name === file.name)
+  )
+  if (missingFile !== undefined) return `files: the file ${missingFile.name} is required by this recipe.`
+  const given = Object.keys(request.values ?? {}).length + (request.files?.length ?? 0)
+  if (mode.id === "none" ? given > 0 : given === 0) {
+    return mode.id === "none"
+      ? "values: authMode `none` takes no values and no files."
+      : "values: give at least one value or file, or authMode `none` for a provider that needs no credentials."
+  }
+  return undefined
+}
+
+const valuesProblem = (request: CreateConnection): string | undefined => {
+  const kind = request.kind ?? "provider"
+  for (const [name, value] of Object.entries(request.values ?? {})) {
+    const problem = kind === "provider" ? environmentNameProblem(name) : undefined
+    if (problem !== undefined) return `values.${name}: ${problem}.`
+    if (value === "") return `values.${name}: must not be empty.`
+    if (isRedactionSentinel(value)) return `values.${name}: holds the redaction mark; give the real value.`
+  }
+  if (kind !== "provider" && request.values?.["token"] === undefined)
+    return "values.token: required for a Git Connection."
+  return undefined
+}
+
+const filesProblem = (request: CreateConnection): string | undefined => {
+  const names = new Set<string>()
+  for (const [index, file] of (request.files ?? []).entries()) {
+    const problem = credentialFileNameProblem(file.name)
+    if (problem !== undefined) return `files[${index}].name: ${problem}.`
+    if (names.has(file.name)) return `files[${index}].name: given twice.`
+    names.add(file.name)
+    const envProblem = file.envName === undefined ? undefined : environmentNameProblem(file.envName)
+    if (envProblem !== undefined) return `files[${index}].envName: ${envProblem}.`
+    if (file.envName !== undefined && request.values?.[file.envName] !== undefined) {
+      return `files[${index}].envName: ${file.envName} is given as a value too.`
+    }
+  }
+  return undefined
+}
+
+const metadataProblem = (request: CreateConnection): string | undefined => {
+  for (const field of ["providerConfig", "moduleInputDefaults"] as const) {
+    const found = credentialIn(field, request[field] ?? {})
+    if (found !== undefined) return `${found}: looks like a credential; credentials go into values or files only.`
+    if (holdsRedactionSentinel(request[field] ?? {})) return `${field}: holds the redaction mark.`
+  }
+  return undefined
+}
+
+/** Checks what the shape of the body cannot say. Fails with `invalid_request`, naming the field and never its value. */
+export const checkConnection = (request: CreateConnection) => {
+  const problem = recipeProblem(request) ?? valuesProblem(request) ?? filesProblem(request) ?? metadataProblem(request)
+  return problem === undefined ? Effect.void : Effect.fail(invalidRequest(problem))
+}

@@ -1,0 +1,48 @@
+import { Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { ConnectionId } from "../../schema/records/Ids.ts"
+import { ConnectionActor } from "../../schema/protocol/ConnectionActor.ts"
+import { answered } from "../ActorClient.ts"
+import { ReadSql } from "../database/ReadSql.ts"
+import { newId, now } from "../Identity.ts"
+import { Cursors } from "../paging/Cursors.ts"
+import { pageOfRows } from "../paging/RowPages.ts"
+import { Connections } from "./Connections.ts"
+import { type ConnectionRow, toConnection } from "./ConnectionStore.ts"
+import { credentialRecipes } from "./CredentialRecipes.ts"
+
+export const layer = Layer.effect(
+  Connections,
+  Effect.gen(function* () {
+    const client = yield* ConnectionActor.client
+    const sql = yield* ReadSql
+    const cursors = yield* Cursors
+    const random = yield* SecureRandom.SecureRandom
+
+    return Connections.of({
+      create: Effect.fn("Connections.create")(function* (context, request) {
+        const id = yield* newId(ConnectionId, "conn").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
+        return yield* answered(client(id).Create({ context, request }))
+      }),
+      test: (context, id) => answered(client(id).Test({ context })),
+      revoke: (context, id) => answered(client(id).Revoke({ context })),
+      list: Effect.fn("Connections.list")(function* (workspaceId, page) {
+        const at = yield* now
+        const rows = yield* pageOfRows<ConnectionRow>(
+          sql,
+          cursors,
+          {
+            table: "connections",
+            route: "connections.list",
+            newestFirst: false,
+            conditions: [sql`(workspace_id = ${workspaceId} OR scope = 'operator')`],
+            filter: [workspaceId]
+          },
+          page
+        )
+        return { ...rows, items: rows.items.map((row) => toConnection(row, at)) }
+      }),
+      recipes: Effect.succeed(credentialRecipes)
+    })
+  })
+)

@@ -1,0 +1,45 @@
+import { Effect } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import type { ApiError } from "../../schema/errors/ApiError.ts"
+import type { Cursors } from "./Cursors.ts"
+import type { Page, PageRequest } from "./Page.ts"
+
+/** A list of one table, ordered by `created_at` then `id` (gaps section 1). */
+export interface RowList {
+  readonly table: string
+  /** Name of the list in its cursors. */
+  readonly route: string
+  readonly newestFirst: boolean
+  readonly conditions: ReadonlyArray<Statement.Fragment>
+  /** Every filter value, in a fixed order, so that a cursor fits only the list it came from. */
+  readonly filter: ReadonlyArray<string | undefined>
+}
+
+interface ListedRow {
+  readonly id: string
+  readonly created_at: string
+}
+
+/** One page of a list, by keyset: no row is skipped or shown twice when others are added meanwhile. */
+export const pageOfRows = Effect.fnUntraced(function* <Row extends ListedRow>(
+  sql: SqlClient.SqlClient,
+  cursors: Cursors["Service"],
+  list: RowList,
+  page: PageRequest
+): Effect.fn.Return<Page<Row>, ApiError> {
+  const binding = { route: list.route, subject: page.subject ?? "", filter: list.filter }
+  const [at, id] = page.cursor === undefined ? [] : yield* cursors.decode(binding, page.cursor, 2)
+  const anchor =
+    at === undefined || id === undefined
+      ? []
+      : [list.newestFirst ? sql`(created_at, id) < (${at}, ${id})` : sql`(created_at, id) > (${at}, ${id})`]
+  const order = list.newestFirst ? sql`created_at DESC, id DESC` : sql`created_at, id`
+  const rows = yield* Effect.orDie(
+    sql<Row>`SELECT * FROM ${sql(list.table)} WHERE ${sql.and([...list.conditions, ...anchor])}
+      ORDER BY ${order} LIMIT ${page.limit + 1}`
+  )
+  const items = rows.slice(0, page.limit)
+  const last = items[items.length - 1]
+  if (rows.length <= page.limit || last === undefined) return { items }
+  return { items, nextCursor: yield* cursors.encode(binding, [last.created_at, last.id]) }
+})

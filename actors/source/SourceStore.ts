@@ -1,0 +1,269 @@
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { CompatibilityReport } from "../../schema/records/CompatibilityReport.ts"
+import { Source, SourceSnapshot } from "../../schema/records/Source.ts"
+import { now } from "../Identity.ts"
+import { present } from "../run/RunRow.ts"
+import { Vault } from "../vault/Vault.ts"
+import type { StagedReport, StagedSnapshot } from "./StagedFindings.ts"
+
+export interface SourceRow {
+  readonly id: string
+  readonly workspace_id: string
+  readonly name: string
+  readonly url: string
+  readonly default_ref: string
+  readonly default_path: string
+  readonly auth_connection_id: string | null
+  readonly auto_sync: number
+  readonly status: "active" | "disabled" | "error"
+  readonly hook_secret: string
+  readonly last_synced_at: string | null
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+export interface SnapshotRow {
+  readonly id: string
+  readonly workspace_id: string
+  readonly source_id: string
+  readonly url: string
+  readonly ref: string
+  readonly resolved_commit: string
+  readonly path: string
+  readonly archive_digest: string
+  readonly archive_size_bytes: number
+  readonly file_count: number
+  readonly omitted: string
+  readonly repository_manifest: string
+  readonly manifest_document: string | null
+  readonly warnings: string
+  readonly created_by_run_id: string
+  readonly created_at: string
+}
+
+export interface ReportRow {
+  readonly id: string
+  readonly workspace_id: string
+  readonly source_id: string
+  readonly source_snapshot_id: string
+  readonly module_path: string
+  readonly status: "ready" | "needs_attention" | "unsupported"
+  readonly report: string
+  readonly module_scan: string
+  readonly contract_digest: string
+  readonly install_config_id: string | null
+  readonly created_by_run_id: string
+  readonly created_at: string
+}
+
+/** What a Source is created with. */
+export interface NewSource {
+  readonly id: string
+  readonly workspaceId: string
+  readonly name: string
+  readonly url: string
+  readonly defaultRef: string
+  readonly defaultPath: string
+  readonly authConnectionId?: string | undefined
+  readonly autoSync: boolean
+  readonly hookSecret: Redacted.Redacted
+}
+
+const decodeSource = Schema.decodeUnknownSync(Source)
+const decodeSnapshot = Schema.decodeUnknownSync(SourceSnapshot)
+const decodeReport = Schema.decodeUnknownSync(Schema.fromJsonString(CompatibilityReport))
+
+export const toSource = (row: SourceRow): Source =>
+  decodeSource({
+    id: row.id,
+    workspaceId: row.workspace_id,
+    name: row.name,
+    url: row.url,
+    defaultRef: row.default_ref,
+    defaultPath: row.default_path,
+    autoSync: row.auto_sync === 1,
+    status: row.status,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    ...present({ authConnectionId: row.auth_connection_id, lastSyncedAt: row.last_synced_at })
+  })
+
+export const toSnapshot = (row: SnapshotRow): SourceSnapshot =>
+  decodeSnapshot({
+    id: row.id,
+    workspaceId: row.workspace_id,
+    sourceId: row.source_id,
+    url: row.url,
+    ref: row.ref,
+    resolvedCommit: row.resolved_commit,
+    path: row.path,
+    archiveDigest: row.archive_digest,
+    archiveSizeBytes: row.archive_size_bytes,
+    fileCount: row.file_count,
+    omitted: JSON.parse(row.omitted),
+    repositoryManifest: JSON.parse(row.repository_manifest),
+    createdByRunId: row.created_by_run_id,
+    createdAt: row.created_at
+  })
+
+export const toReport = (row: ReportRow): CompatibilityReport => decodeReport(row.report)
+
+const hookPlace = (workspaceId: string, id: string) => ({
+  table: "sources",
+  column: "hook_secret",
+  workspaceId,
+  rowId: id
+})
+
+/** The only writer of `sources`, `source_snapshots`, `compatibility_reports` and `webhook_deliveries`. */
+export class SourceStore extends Context.Service<
+  SourceStore,
+  {
+    readonly insert: (source: NewSource) => Effect.Effect<void>
+    readonly find: (id: string) => Effect.Effect<SourceRow | undefined>
+    readonly update: (id: string, columns: Readonly<Record<string, string | number | null>>) => Effect.Effect<void>
+    readonly hookSecret: (row: SourceRow) => Effect.Effect<Redacted.Redacted>
+    readonly insertSnapshot: (workspaceId: string, sourceId: string, staged: StagedSnapshot) => Effect.Effect<void>
+    readonly findSnapshot: (id: string) => Effect.Effect<SnapshotRow | undefined>
+    /** The newest snapshot of one ref/path lane. */
+    readonly newestSnapshot: (sourceId: string, ref: string, path: string) => Effect.Effect<SnapshotRow | undefined>
+    readonly insertReport: (workspaceId: string, staged: StagedReport) => Effect.Effect<void>
+    readonly findReport: (id: string) => Effect.Effect<ReportRow | undefined>
+    readonly newestReport: (snapshotId: string, modulePath: string) => Effect.Effect<ReportRow | undefined>
+    /** `false` when this delivery was seen within the window. */
+    readonly recordDelivery: (sourceId: string, deliveryId: string, windowStart: string) => Effect.Effect<boolean>
+  }
+>()("svc/actors/source/SourceStore") {
+  static readonly layer = Layer.effect(
+    SourceStore,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+
+      const insert = Effect.fn("SourceStore.insert")(function* (source: NewSource) {
+        const at = yield* now
+        yield* sql`INSERT INTO sources ${sql.insert({
+          id: source.id,
+          workspace_id: source.workspaceId,
+          name: source.name,
+          url: source.url,
+          default_ref: source.defaultRef,
+          default_path: source.defaultPath,
+          auth_connection_id: source.authConnectionId ?? null,
+          auto_sync: source.autoSync ? 1 : 0,
+          status: "active",
+          hook_secret: yield* vault.seal(hookPlace(source.workspaceId, source.id), source.hookSecret),
+          created_at: at,
+          updated_at: at
+        })}`
+      }, Effect.orDie)
+
+      const find = Effect.fnUntraced(function* (id: string) {
+        const rows = yield* sql<SourceRow>`SELECT * FROM sources WHERE id = ${id}`
+        return rows[0]
+      }, Effect.orDie)
+
+      const update = Effect.fnUntraced(function* (
+        id: string,
+        columns: Readonly<Record<string, string | number | null>>
+      ) {
+        yield* sql`UPDATE sources SET ${sql.update({ ...columns, updated_at: yield* now })} WHERE id = ${id}`
+      }, Effect.orDie)
+
+      const hookSecret = (row: SourceRow) =>
+        Effect.orDie(vault.openText(hookPlace(row.workspace_id, row.id), row.hook_secret))
+
+      const insertSnapshot = Effect.fn("SourceStore.insertSnapshot")(function* (
+        workspaceId: string,
+        sourceId: string,
+        staged: StagedSnapshot
+      ) {
+        yield* sql`INSERT INTO source_snapshots ${sql.insert({
+          id: staged.id,
+          workspace_id: workspaceId,
+          source_id: sourceId,
+          url: staged.url,
+          ref: staged.ref,
+          resolved_commit: staged.resolvedCommit,
+          path: staged.path,
+          archive_digest: staged.archiveDigest,
+          archive_size_bytes: staged.archiveSizeBytes,
+          file_count: staged.fileCount,
+          omitted: JSON.stringify(staged.omitted),
+          repository_manifest: JSON.stringify(staged.repositoryManifest),
+          manifest_document: staged.manifestDocument ?? null,
+          warnings: JSON.stringify(staged.warnings),
+          created_by_run_id: staged.createdByRunId,
+          created_at: staged.createdAt
+        })}`
+        yield* sql`UPDATE sources SET ${sql.update({ last_synced_at: staged.createdAt, updated_at: staged.createdAt })}
+          WHERE id = ${sourceId}`
+      }, Effect.orDie)
+
+      const findSnapshot = Effect.fnUntraced(function* (id: string) {
+        const rows = yield* sql<SnapshotRow>`SELECT * FROM source_snapshots WHERE id = ${id}`
+        return rows[0]
+      }, Effect.orDie)
+
+      const newestSnapshot = Effect.fnUntraced(function* (sourceId: string, ref: string, path: string) {
+        const rows = yield* sql<SnapshotRow>`SELECT * FROM source_snapshots
+          WHERE source_id = ${sourceId} AND ref = ${ref} AND path = ${path} ORDER BY created_at DESC, id DESC LIMIT 1`
+        return rows[0]
+      }, Effect.orDie)
+
+      const insertReport = Effect.fn("SourceStore.insertReport")(function* (workspaceId: string, staged: StagedReport) {
+        const { report } = staged
+        yield* sql`INSERT INTO compatibility_reports ${sql.insert({
+          id: report.id,
+          workspace_id: workspaceId,
+          source_id: report.sourceId,
+          source_snapshot_id: report.sourceSnapshotId,
+          module_path: report.modulePath,
+          status: report.status,
+          report: JSON.stringify(report),
+          module_scan: JSON.stringify(staged.moduleScan),
+          contract_digest: staged.contractDigest,
+          install_config_id: report.installConfigId ?? null,
+          created_by_run_id: report.createdByRunId,
+          created_at: report.createdAt
+        })}`
+      }, Effect.orDie)
+
+      const findReport = Effect.fnUntraced(function* (id: string) {
+        const rows = yield* sql<ReportRow>`SELECT * FROM compatibility_reports WHERE id = ${id}`
+        return rows[0]
+      }, Effect.orDie)
+
+      const newestReport = Effect.fnUntraced(function* (snapshotId: string, modulePath: string) {
+        const rows = yield* sql<ReportRow>`SELECT * FROM compatibility_reports
+          WHERE source_snapshot_id = ${snapshotId} AND module_path = ${modulePath} ORDER BY created_at DESC, id DESC LIMIT 1`
+        return rows[0]
+      }, Effect.orDie)
+
+      const recordDelivery = Effect.fnUntraced(function* (sourceId: string, deliveryId: string, windowStart: string) {
+        yield* sql`DELETE FROM webhook_deliveries WHERE received_at < ${windowStart}`
+        const inserted = yield* sql`INSERT INTO webhook_deliveries ${sql.insert({
+          source_id: sourceId,
+          delivery_id: deliveryId,
+          received_at: yield* now
+        })} ON CONFLICT (source_id, delivery_id) DO NOTHING RETURNING delivery_id`
+        return inserted.length === 1
+      }, Effect.orDie)
+
+      return SourceStore.of({
+        insert,
+        find,
+        update,
+        hookSecret,
+        insertSnapshot,
+        findSnapshot,
+        newestSnapshot,
+        insertReport,
+        findReport,
+        newestReport,
+        recordDelivery
+      })
+    })
+  )
+}

@@ -1,0 +1,43 @@
+import { Schema } from "effect"
+import { CompatibilityReport } from "../../schema/records/CompatibilityReport.ts"
+import { OmittedSnapshotEntry, RepositoryManifestStatus } from "../../schema/records/Source.ts"
+
+/** What a sync Run found, before it is a SourceSnapshot: an install plan keeps it here until its initial commit. */
+export const StagedSnapshot = Schema.Struct({
+  id: Schema.String,
+  url: Schema.String,
+  ref: Schema.String,
+  path: Schema.String,
+  resolvedCommit: Schema.String,
+  archiveDigest: Schema.String,
+  archiveSizeBytes: Schema.Int,
+  fileCount: Schema.Int,
+  omitted: Schema.Array(OmittedSnapshotEntry),
+  warnings: Schema.Array(Schema.String),
+  repositoryManifest: RepositoryManifestStatus,
+  /** The raw document, private. */
+  manifestDocument: Schema.optionalKey(Schema.String),
+  createdByRunId: Schema.String,
+  createdAt: Schema.String
+})
+export type StagedSnapshot = typeof StagedSnapshot.Type
+
+/** What a compatibility check found, before it is a report of a Source. */
+export const StagedReport = Schema.Struct({
+  report: Schema.Struct({
+    ...CompatibilityReport.fields,
+    id: Schema.String,
+    sourceId: Schema.String,
+    sourceSnapshotId: Schema.String,
+    installConfigId: Schema.optionalKey(Schema.String),
+    createdByRunId: Schema.String
+  }),
+  /** The whole scan of the module, as plan and apply need it. */
+  moduleScan: Schema.Json,
+  /** Digest over names, basic types and default markers: what later configuration changes are checked against. */
+  contractDigest: Schema.String
+})
+export type StagedReport = typeof StagedReport.Type
+
+export const StagedSnapshotJson = Schema.fromJsonString(StagedSnapshot)
+export const StagedReportJson = Schema.fromJsonString(StagedReport)

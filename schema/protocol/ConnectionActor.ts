@@ -1,0 +1,17 @@
+import { Entity } from "effect/cluster"
+import { Rpc } from "effect/rpc"
+import { CreateConnection } from "../api/ConnectionsApi.ts"
+import { ApiError } from "../errors/ApiError.ts"
+import { Connection } from "../records/Connection.ts"
+import { CommandContext } from "./Command.ts"
+
+/** Commands of one Connection. `Create` carries secrets, so none of them is ever persisted as a message. */
+export const ConnectionActor = Entity.make("Connection", [
+  Rpc.make("Create", {
+    payload: { context: CommandContext, request: CreateConnection },
+    success: Connection,
+    error: ApiError
+  }),
+  Rpc.make("Test", { payload: { context: CommandContext }, success: Connection, error: ApiError }),
+  Rpc.make("Revoke", { payload: { context: CommandContext }, success: Connection, error: ApiError })
+])
