@@ -1,5 +1,6 @@
 import { Effect } from "effect"
-import git, { type FsClient } from "isomorphic-git"
+import * as git from "isomorphic-git"
+import type { FsClient } from "isomorphic-git"
 import * as nodeFs from "node:fs"
 
 /** A bare repository; `fs` defaults to the disk. */

@@ -1,4 +1,5 @@
-import git, { type FsClient } from "isomorphic-git"
+import * as git from "isomorphic-git"
+import type { FsClient } from "isomorphic-git"
 import { delimPacket, encodePacket, encodeSideBand, flushPacket, type Packet, packetText } from "./PktLine.ts"
 
 /** The repository a server reads from. */

@@ -1,0 +1,23 @@
+import * as ipaddr from "ipaddr.js"
+
+const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse("2000::"), 3]
+
+const parse = (address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined =>
+  ipaddr.isValid(address) ? ipaddr.parse(address) : undefined
+
+/**
+ * Whether an address belongs to the public internet. Everything with a special purpose is not public: loopback, private,
+ * link-local, shared, multicast, documentation and reserved ranges, and every way to wrap an IPv4 address in an IPv6 one.
+ */
+export const isPublicAddress = (address: string): boolean => {
+  const parsed = parse(address)
+  if (parsed === undefined) return false
+  if (parsed.range() !== "unicast") return false
+  return parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast)
+}
+
+/** Whether a URL's host is an address and not a name; brackets of IPv6 are allowed. */
+export const hostAddress = (host: string): string | undefined => {
+  const bare = host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host
+  return ipaddr.isValid(bare) ? bare : undefined
+}

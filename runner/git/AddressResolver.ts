@@ -1,0 +1,17 @@
+import { Context, Effect } from "effect"
+import { lookup } from "node:dns/promises"
+
+/** Finds every address of a host name, in the order to try them. Fails with whatever the system says. */
+export interface AddressResolverShape {
+  readonly resolve: (hostname: string) => Effect.Effect<ReadonlyArray<string>, unknown>
+}
+
+/** The system's resolver by default: what any other program of this machine would connect to. */
+export const AddressResolver = Context.Reference<AddressResolverShape>("svc/git/AddressResolver", {
+  defaultValue: () => ({
+    resolve: (hostname) =>
+      Effect.tryPromise(() => lookup(hostname, { all: true })).pipe(
+        Effect.map((found) => found.map((entry) => entry.address))
+      )
+  })
+})

@@ -1,0 +1,117 @@
+import { Schema } from "effect"
+
+const Message = { message: Schema.String }
+
+/** The text is no Git URL this service may fetch from. Never repeats the text: it may hold a password. */
+export class GitUrlRefused extends Schema.TaggedError<GitUrlRefused>()("GitUrlRefused", Message) {}
+
+/** The text is no ref, tag, branch or commit as Git writes them. */
+export class GitRefRefused extends Schema.TaggedError<GitRefRefused>()("GitRefRefused", Message) {}
+
+/** The repository has no such branch, tag or commit, or does not hand it out. */
+export class GitRefNotFound extends Schema.TaggedError<GitRefNotFound>()("GitRefNotFound", {
+  ref: Schema.String,
+  ...Message
+}) {}
+
+/** A short name is both a branch and a tag. */
+export class GitRefAmbiguous extends Schema.TaggedError<GitRefAmbiguous>()("GitRefAmbiguous", {
+  ref: Schema.String,
+  candidates: Schema.Array(Schema.String),
+  ...Message
+}) {}
+
+/** The ref points to another commit than the one that was resolved or expected. */
+export class GitRefMoved extends Schema.TaggedError<GitRefMoved>()("GitRefMoved", {
+  ref: Schema.String,
+  expectedCommit: Schema.String,
+  ...Message
+}) {}
+
+/** No tag is a stable SemVer version. */
+export class GitNoStableVersion extends Schema.TaggedError<GitNoStableVersion>()("GitNoStableVersion", Message) {}
+
+/** The newest stable version is tagged with and without the leading `v`. */
+export class GitVersionAmbiguous extends Schema.TaggedError<GitVersionAmbiguous>()("GitVersionAmbiguous", {
+  version: Schema.String,
+  tags: Schema.Array(Schema.String),
+  ...Message
+}) {}
+
+/** The repository has no commit at all. */
+export class GitRepositoryEmpty extends Schema.TaggedError<GitRepositoryEmpty>()("GitRepositoryEmpty", Message) {}
+
+/** The server knows no repository at this URL. */
+export class GitRepositoryNotFound extends Schema.TaggedError<GitRepositoryNotFound>()(
+  "GitRepositoryNotFound",
+  Message
+) {}
+
+/** The server asked for credentials, or refused the given ones. */
+export class GitAuthenticationFailed extends Schema.TaggedError<GitAuthenticationFailed>()(
+  "GitAuthenticationFailed",
+  Message
+) {}
+
+/** The host is, or resolves to, an address that is not public. */
+export class GitAddressRefused extends Schema.TaggedError<GitAddressRefused>()("GitAddressRefused", {
+  host: Schema.String,
+  ...Message
+}) {}
+
+/** The server wanted to send us elsewhere. */
+export class GitRedirectRefused extends Schema.TaggedError<GitRedirectRefused>()("GitRedirectRefused", Message) {}
+
+/** Which bound of `GitPolicy.limits` was hit. */
+export const GitLimit = Schema.Literals([
+  "packBytes",
+  "responseBytes",
+  "refs",
+  "files",
+  "fileBytes",
+  "totalBytes",
+  "depth",
+  "rssBytes"
+])
+export type GitLimit = typeof GitLimit.Type
+
+/** The repository is larger than the operator allows. */
+export class GitLimitExceeded extends Schema.TaggedError<GitLimitExceeded>()("GitLimitExceeded", {
+  limit: GitLimit,
+  maximum: Schema.Finite,
+  ...Message
+}) {}
+
+/** No connection, or the server failed. */
+export class GitUnreachable extends Schema.TaggedError<GitUnreachable>()("GitUnreachable", Message) {}
+
+/** The server did not speak Git's protocol, or sent damaged data. */
+export class GitProtocolBroken extends Schema.TaggedError<GitProtocolBroken>()("GitProtocolBroken", Message) {}
+
+/** The operation, or a pause of the server within it, took too long. */
+export class GitTimedOut extends Schema.TaggedError<GitTimedOut>()("GitTimedOut", Message) {}
+
+/** The operator requires native git and it is missing, too old or switched off for this request. */
+export class GitNativeUnavailable extends Schema.TaggedError<GitNativeUnavailable>()("GitNativeUnavailable", Message) {}
+
+/** Why a remote repository could not be read. Messages are for the end user and hold no secret. */
+export const GitError = Schema.Union([
+  GitRefNotFound,
+  GitRefAmbiguous,
+  GitRefMoved,
+  GitNoStableVersion,
+  GitVersionAmbiguous,
+  GitRepositoryEmpty,
+  GitRepositoryNotFound,
+  GitAuthenticationFailed,
+  GitAddressRefused,
+  GitRedirectRefused,
+  GitLimitExceeded,
+  GitUnreachable,
+  GitProtocolBroken,
+  GitTimedOut,
+  GitNativeUnavailable
+])
+export type GitError = typeof GitError.Type
+
+export const isGitError = Schema.is(GitError)

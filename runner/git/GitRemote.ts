@@ -1,0 +1,97 @@
+import { Context, Effect, Layer, type Scope } from "effect"
+import { authorizationHeader, type GitCredentials } from "./GitCredentials.ts"
+import { type GitEndpoint, pinEndpoint } from "./GitEndpoint.ts"
+import { type GitError, GitTimedOut } from "./GitError.ts"
+import { GitPolicy } from "./GitPolicy.ts"
+import type { GitRef } from "./GitRef.ts"
+import { makeGitTransport } from "./GitTransport.ts"
+import type { GitUrl } from "./GitUrl.ts"
+import { listRemoteRefs, type RemoteRef } from "./RefListing.ts"
+import { refPrefixes, type ResolvedRef, resolveRef } from "./RefResolution.ts"
+import { newestStableVersion, type StableVersion } from "./StableVersion.ts"
+
+export interface RemoteRequest {
+  readonly url: GitUrl
+  readonly credentials?: GitCredentials | undefined
+}
+
+/** A resolved ref with the one address that answered: a fetch that uses it talks to the same server. */
+export interface LocatedRef extends ResolvedRef {
+  readonly endpoint: GitEndpoint
+}
+
+/**
+ * Questions to a remote repository. Every method checks the addresses of the host once, uses only those, follows no
+ * redirect, and ends within the policy's deadline.
+ */
+export class GitRemote extends Context.Service<
+  GitRemote,
+  {
+    /** The one commit a ref stands for. A commit is answered as it is, after the server proved to be a Git server. */
+    readonly resolve: (request: RemoteRequest & { readonly ref: GitRef }) => Effect.Effect<ResolvedRef, GitError>
+    /** Like `resolve`, with the checked address, for the fetch that follows. */
+    readonly locate: (request: RemoteRequest & { readonly ref: GitRef }) => Effect.Effect<LocatedRef, GitError>
+    /** The newest `vX.Y.Z` or `X.Y.Z` tag. */
+    readonly newestStableTag: (request: RemoteRequest) => Effect.Effect<StableVersion, GitError>
+  }
+>()("svc/git/GitRemote") {
+  static readonly layer = Layer.effect(
+    GitRemote,
+    Effect.gen(function* () {
+      const policy = yield* GitPolicy
+
+      const list = Effect.fnUntraced(
+        function* (
+          request: RemoteRequest,
+          prefixes: ReadonlyArray<string>
+        ): Effect.fn.Return<
+          { readonly refs: ReadonlyArray<RemoteRef>; readonly endpoint: GitEndpoint },
+          GitError,
+          Scope.Scope
+        > {
+          const endpoint = yield* pinEndpoint(request.url).pipe(Effect.provideService(GitPolicy, policy))
+          const signal = yield* interruption
+          const transport = makeGitTransport(endpoint, {
+            authorization: request.credentials === undefined ? undefined : authorizationHeader(request.credentials),
+            maximum: { limit: "responseBytes", bytes: policy.limits.responseBytes },
+            idle: policy.limits.idle,
+            signal
+          })
+          const refs = yield* listRemoteRefs(transport, request.url, prefixes, policy.limits)
+          const address = transport.connectedAddress()
+          return { refs, endpoint: address === undefined ? endpoint : { url: request.url, addresses: [address] } }
+        },
+        Effect.scoped,
+        Effect.timeoutOrElse({
+          duration: policy.limits.deadline,
+          orElse: () => Effect.fail(new GitTimedOut({ message: "The Git server took too long to list its refs." }))
+        })
+      )
+
+      const locate = Effect.fn("GitRemote.locate")(function* (
+        request: RemoteRequest & { readonly ref: GitRef }
+      ): Effect.fn.Return<LocatedRef, GitError> {
+        const { refs, endpoint } = yield* list(request, refPrefixes(request.ref))
+        const resolved = yield* Effect.fromResult(resolveRef(request.ref, refs))
+        return { ...resolved, endpoint }
+      })
+
+      const resolve = Effect.fn("GitRemote.resolve")((request: RemoteRequest & { readonly ref: GitRef }) =>
+        Effect.map(locate(request), ({ endpoint: _, ...resolved }): ResolvedRef => resolved)
+      )
+
+      const newestStableTag = Effect.fn("GitRemote.newestStableTag")(function* (request: RemoteRequest) {
+        const { refs } = yield* list(request, ["refs/tags/"])
+        return yield* Effect.fromResult(newestStableVersion(refs))
+      })
+
+      return GitRemote.of({ resolve, locate, newestStableTag })
+    })
+  )
+}
+
+/** A signal that is raised when the Scope closes, to end what knows only signals. */
+const interruption = Effect.acquireRelease(
+  Effect.sync(() => new AbortController()),
+  (controller) => Effect.sync(() => controller.abort())
+).pipe(Effect.map((controller) => controller.signal))

@@ -1,0 +1,204 @@
+import { Duration, Redacted } from "effect"
+import type { GitHttpRequest, GitHttpResponse, HttpClient } from "isomorphic-git"
+import * as http from "node:http"
+import * as https from "node:https"
+import { isIP } from "node:net"
+import { hostAddress } from "./AddressPolicy.ts"
+import type { GitEndpoint } from "./GitEndpoint.ts"
+import {
+  GitAuthenticationFailed,
+  type GitError,
+  GitLimitExceeded,
+  GitProtocolBroken,
+  GitRedirectRefused,
+  GitRepositoryNotFound,
+  GitTimedOut,
+  GitUnreachable,
+  isGitError
+} from "./GitError.ts"
+
+export interface TransportOptions {
+  /** Value of the `Authorization` header. */
+  readonly authorization?: Redacted.Redacted<string> | undefined
+  /** Bytes that all answers together may have, and the name of that limit. */
+  readonly maximum: { readonly limit: "packBytes" | "responseBytes"; readonly bytes: number }
+  /** Longest silence of the server. */
+  readonly idle: Duration.Duration
+  readonly signal: AbortSignal
+}
+
+/**
+ * HTTP to one repository: only to its checked addresses, never through a redirect or a proxy, bounded in bytes and
+ * silence. It is isomorphic-git's `HttpClient`; that library loses errors of a body it reads, so what went wrong is kept
+ * in `failure` too.
+ */
+export interface GitTransport extends HttpClient {
+  readonly failure: () => GitError | undefined
+  /** The address that answered, once one has. */
+  readonly connectedAddress: () => string | undefined
+}
+
+const describeRedirect = (location: string | undefined, base: string) => {
+  if (location === undefined || !URL.canParse(location, base)) return ""
+  const { origin, pathname } = new URL(location, base)
+  return ` It points to ${origin}${pathname.replace(/\/info\/refs$/, "")}: use that as the Git URL if you trust it.`
+}
+
+const statusFailure = (status: number, location: string | undefined, options: TransportOptions, url: string) => {
+  if (status >= 300 && status < 400)
+    return new GitRedirectRefused({
+      message: `The Git server answered with a redirect, which is never followed.${describeRedirect(location, url)}`
+    })
+  if (status === 401 || status === 403 || status === 203)
+    return new GitAuthenticationFailed({
+      message:
+        options.authorization === undefined
+          ? "The Git server asks for credentials. Choose a Connection for this Source, or check that the repository exists and is public."
+          : "The Git server refused the credentials. Check that they are valid and may read this repository."
+    })
+  if (status === 404 || status === 410)
+    return new GitRepositoryNotFound({
+      message: "The Git server knows no repository at this URL, or hides it without credentials."
+    })
+  return new GitUnreachable({ message: `The Git server answered with status ${status}. Try again later.` })
+}
+
+const collectBody = async (body: GitHttpRequest["body"]): Promise<Buffer | undefined> => {
+  if (body === undefined) return undefined
+  const parts: Array<Uint8Array> = []
+  for await (const part of body) parts.push(part)
+  return Buffer.concat(parts)
+}
+
+interface Outgoing {
+  readonly url: URL
+  readonly method: string
+  readonly headers: Record<string, string>
+  readonly body: Buffer | undefined
+  readonly signal: AbortSignal
+}
+
+/** Resolves with the head of the answer; rejects with whatever the connection failed with. */
+const connect = (outgoing: Outgoing, address: string) =>
+  new Promise<http.IncomingMessage>((resolve, reject) => {
+    const secure = outgoing.url.protocol === "https:"
+    const family = isIP(address)
+    const isName = hostAddress(outgoing.url.hostname) === undefined
+    const request = (secure ? https : http).request(outgoing.url, {
+      method: outgoing.method,
+      headers: outgoing.headers,
+      signal: outgoing.signal,
+      // The pin: the name in the URL serves the Host header and the certificate, never the choice of an address.
+      lookup: (_hostname, options, callback) =>
+        options.all === true ? callback(null, [{ address, family }]) : callback(null, address, family),
+      ...(secure && isName ? { servername: outgoing.url.hostname } : {})
+    })
+    request.once("response", resolve)
+    request.once("error", reject)
+    request.end(outgoing.body)
+  })
+
+export const makeGitTransport = (endpoint: GitEndpoint, options: TransportOptions): GitTransport => {
+  const { hostname } = new URL(endpoint.url)
+  let failure: GitError | undefined
+  let connected: string | undefined
+  let received = 0
+
+  const fail = (error: GitError): never => {
+    failure ??= error
+    throw error
+  }
+
+  /** Aborts when the server is silent for too long; `refresh` says that it was not. */
+  const watch = () => {
+    const silence = new AbortController()
+    const timer = setTimeout(() => silence.abort(), Duration.toMillis(options.idle))
+    return { signal: AbortSignal.any([silence.signal, options.signal]), silence: silence.signal, timer }
+  }
+
+  const broken = (watched: ReturnType<typeof watch>, error: unknown): GitError => {
+    if (isGitError(error)) return error
+    if (options.signal.aborted) return new GitTimedOut({ message: "The Git operation took too long and was stopped." })
+    if (watched.silence.aborted) return new GitTimedOut({ message: `The Git server at ${hostname} stopped answering.` })
+    return new GitUnreachable({
+      message: `The connection to the Git server at ${hostname} failed. Check the URL, the server and its certificate.`
+    })
+  }
+
+  const bodyOf = async function* (response: http.IncomingMessage, watched: ReturnType<typeof watch>) {
+    try {
+      for await (const chunk of response) {
+        watched.timer.refresh()
+        received += chunk.length
+        if (received > options.maximum.bytes)
+          fail(
+            new GitLimitExceeded({
+              limit: options.maximum.limit,
+              maximum: options.maximum.bytes,
+              message: `The Git server sent more than the ${options.maximum.bytes} bytes this service accepts.`
+            })
+          )
+        yield new Uint8Array(chunk)
+      }
+      if (!response.complete) fail(new GitProtocolBroken({ message: "The Git server ended its answer too early." }))
+    } catch (error) {
+      fail(broken(watched, error))
+    } finally {
+      clearTimeout(watched.timer)
+      response.destroy()
+    }
+  }
+
+  const request = async (input: GitHttpRequest): Promise<GitHttpResponse> => {
+    const watched = watch()
+    const body = await collectBody(input.body)
+    const headers: Record<string, string> = {
+      ...input.headers,
+      "accept-encoding": "identity",
+      "user-agent": "git/svc",
+      ...(options.authorization === undefined ? {} : { authorization: Redacted.value(options.authorization) }),
+      ...(body === undefined ? {} : { "content-length": String(body.length) })
+    }
+    const outgoing = { url: new URL(input.url), method: input.method ?? "GET", headers, body, signal: watched.signal }
+    const addresses = connected === undefined ? endpoint.addresses : [connected]
+    let response: http.IncomingMessage | undefined
+    let refused: unknown
+    for (const address of addresses) {
+      if (watched.signal.aborted) break
+      response = await connect(outgoing, address).catch((error: unknown) => {
+        refused = error
+        return undefined
+      })
+      if (response !== undefined) {
+        connected = address
+        break
+      }
+    }
+    if (response === undefined) {
+      clearTimeout(watched.timer)
+      return fail(broken(watched, refused))
+    }
+    const status = response.statusCode ?? 0
+    const refusal =
+      status !== 200
+        ? statusFailure(status, response.headers.location, options, input.url)
+        : (response.headers["content-encoding"] ?? "identity") !== "identity"
+          ? new GitProtocolBroken({ message: "The Git server compressed its answer although it was asked not to." })
+          : undefined
+    if (refusal !== undefined) {
+      clearTimeout(watched.timer)
+      response.destroy()
+      return fail(refusal)
+    }
+    return {
+      url: input.url,
+      method: outgoing.method,
+      statusCode: status,
+      statusMessage: response.statusMessage ?? "",
+      headers: { "content-type": response.headers["content-type"] ?? "" },
+      body: bodyOf(response, watched)
+    }
+  }
+
+  return { request, failure: () => failure, connectedAddress: () => connected }
+}
