@@ -1,0 +1,54 @@
+import { Cause, Effect } from "effect"
+import { HttpServerError, HttpServerResponse } from "effect/http"
+import { HttpApiError } from "effect/http-api"
+import { ApiError } from "../../schema/errors/ApiError.ts"
+import { requestFault } from "./SchemaFault.ts"
+
+/** The error envelope as a response. `Retry-After` accompanies `rate_limited`. */
+export const errorResponse = (error: ApiError, requestId: string): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.jsonUnsafe(
+    { error: { code: error.code, message: error.message, requestId } },
+    {
+      status: error.status,
+      headers: {
+        ...(error.retryAfter === undefined ? {} : { "retry-after": String(error.retryAfter) }),
+        ...(error.status === 401 ? { "www-authenticate": "Bearer" } : {}),
+        "cache-control": "no-store"
+      }
+    }
+  )
+
+const internalError = new ApiError({
+  code: "internal_error",
+  message: "The server failed on this request. Nothing about the fault is shown here; the operator finds it in the log under the request id."
+})
+
+const expected = (failure: unknown): ApiError | undefined => {
+  if (failure instanceof ApiError) return failure
+  if (HttpApiError.HttpApiSchemaError.is(failure)) return requestFault(failure)
+  if (HttpServerError.isHttpServerError(failure) && failure.reason._tag === "RequestParseError") {
+    return new ApiError({ code: "invalid_request", message: "The body of the request could not be read." })
+  }
+  return undefined
+}
+
+/**
+ * The response to whatever ended a request other than an answer. Expected failures become their envelope; anything else is
+ * logged in full and answered with a bare 500. Interruption stays interruption.
+ */
+export const failureResponse = <E>(
+  cause: Cause.Cause<E>,
+  requestId: string
+): Effect.Effect<HttpServerResponse.HttpServerResponse, never> => {
+  for (const reason of cause.reasons) {
+    const failure = reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined
+    if (HttpServerResponse.isHttpServerResponse(failure)) return Effect.succeed(failure)
+    const error = expected(failure)
+    if (error !== undefined) return Effect.succeed(errorResponse(error, requestId))
+  }
+  if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
+  return Effect.as(
+    Effect.logError("A request failed unexpectedly", cause).pipe(Effect.annotateLogs({ requestId })),
+    errorResponse(internalError, requestId)
+  )
+}

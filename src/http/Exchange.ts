@@ -1,0 +1,31 @@
+import { Context, Effect, Random } from "effect"
+import type { RunFrames } from "../streams/RunFrames.ts"
+
+/**
+ * What the listener knows of one request beside its bytes. A host that mounts the routes on a server of its own may leave
+ * it out: the request then gets its id from the router, and live routes answer over server-sent events only.
+ */
+export interface ExchangeShape {
+  readonly requestId: string
+  readonly remoteAddress?: string | undefined
+  /** Called when the whole body has arrived: from then on the connection may be idle while the server works. */
+  readonly bodyReceived: () => void
+  /** Turns the connection into a WebSocket that carries the frames; false when the request is no upgrade. */
+  readonly upgrade?: ((frames: RunFrames) => boolean) | undefined
+}
+
+export const Exchange = Context.Reference<ExchangeShape>("svc/http/Exchange", {
+  defaultValue: () => ({ requestId: "", bodyReceived: () => {} })
+})
+
+const alphabet = "abcdefghijklmnopqrstuvwxyz234567"
+
+/** A new request id: `req_` and 80 random bits. Ids that clients send are never taken over. */
+export const newRequestId: Effect.Effect<string> = Effect.map(Random.Random, (random) => {
+  let id = "req_"
+  for (let at = 0; at < 16; at++) id += alphabet.charAt(Math.floor(random.nextDoubleUnsafe() * alphabet.length))
+  return id
+})
+
+/** The id of the request in progress. */
+export const currentRequestId: Effect.Effect<string> = Effect.map(Exchange, ({ requestId }) => requestId)

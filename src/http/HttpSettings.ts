@@ -1,0 +1,29 @@
+import { Context } from "effect"
+import type { Discovery } from "../../schema/records/Discovery.ts"
+
+/** What the HTTP face has to know of its place: never taken from a request. */
+export class HttpSettings extends Context.Service<
+  HttpSettings,
+  {
+    /** Public origin and issuer without a trailing slash, e.g. `https://svc.example.com`. */
+    readonly baseUrl: string
+    readonly version: string
+    readonly displayName: string
+    readonly features: Discovery["features"]
+    readonly auth: Discovery["auth"]
+    readonly oidcClientId?: string | undefined
+  }
+>()("svc/http/HttpSettings") {}
+
+/** What this release implements. */
+export const implementedFeatures: Discovery["features"] = {
+  stacks: true,
+  opentofu_runner: true,
+  oidc: false,
+  workload_identity: false,
+  interfaces: false
+}
+
+/** Over https the cookie is tied to the host; plain http on loopback cannot use that prefix. */
+export const sessionCookieName = (baseUrl: string): string =>
+  baseUrl.startsWith("https:") ? "__Host-svc_session" : "svc_session"

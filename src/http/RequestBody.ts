@@ -1,0 +1,97 @@
+import { ByteSize, Effect, Result, type Schema } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { ApiError } from "../../schema/errors/ApiError.ts"
+import { decodeJson } from "../../schema/json/JsonDocument.ts"
+import type { JsonLimits } from "../../schema/json/JsonLimits.ts"
+import { Exchange } from "./Exchange.ts"
+
+const mebibyte = 1024 * 1024
+const bodyDeadline = "30 seconds"
+
+const defaultLimits: JsonLimits = {
+  maxBytes: mebibyte,
+  maxDepth: 64,
+  maxNodes: 100_000,
+  maxKeyBytes: 1024,
+  maxStringBytes: mebibyte
+}
+
+// Credential files arrive inside the JSON of a new Connection.
+const connectionLimits: JsonLimits = { ...defaultLimits, maxBytes: 20 * mebibyte, maxStringBytes: 2 * mebibyte }
+
+/** Ceilings of the body of an endpoint, by `group.endpoint`. */
+export const bodyLimitsOf = (endpoint: string): JsonLimits =>
+  endpoint === "connections.create" ? connectionLimits : defaultLimits
+
+const tooLarge = (maxBytes: number) =>
+  new ApiError({ code: "request_too_large", message: `The body is larger than ${maxBytes} bytes.` })
+
+const unsupported = (message: string) => new ApiError({ code: "unsupported_media_type", message })
+
+const jsonContentType = /^application\/json(?:\s*;\s*charset\s*=\s*"?utf-8"?)?\s*$/i
+
+const mediaTypeRefusal = (headers: HttpServerRequest.HttpServerRequest["headers"]): ApiError | undefined => {
+  const encoding = headers["content-encoding"]
+  if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
+    return unsupported("Compressed bodies are not accepted. Send the body as it is.")
+  }
+  return undefined
+}
+
+const declaredLength = (headers: HttpServerRequest.HttpServerRequest["headers"]): number | undefined => {
+  const text = headers["content-length"]
+  return text !== undefined && /^[0-9]{1,15}$/.test(text) ? Number(text) : undefined
+}
+
+/**
+ * The bytes of the request's body, read once within `maxBytes` and the body deadline. Fails with `request_too_large`,
+ * `unsupported_media_type` for compressed bodies, and `invalid_request` when they do not arrive.
+ */
+export const readBodyBytes = Effect.fn("readBodyBytes")(function* (maxBytes: number) {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const refusal = mediaTypeRefusal(request.headers)
+  if (refusal !== undefined) return yield* refusal
+  if ((declaredLength(request.headers) ?? 0) > maxBytes) return yield* tooLarge(maxBytes)
+  const buffer = yield* request.arrayBuffer.pipe(
+    Effect.provideService(HttpServerRequest.MaxBodySize, ByteSize.bytes(maxBytes)),
+    Effect.catch((error) =>
+      error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge"
+        ? tooLarge(maxBytes)
+        : new ApiError({ code: "invalid_request", message: "The body of the request did not arrive whole." })
+    ),
+    Effect.timeoutOrElse({
+      duration: bodyDeadline,
+      orElse: () =>
+        Effect.fail(
+          new ApiError({ code: "invalid_request", message: `The body of the request did not arrive within ${bodyDeadline}.` })
+        )
+    })
+  )
+  const exchange = yield* Exchange
+  exchange.bodyReceived()
+  return new Uint8Array(buffer)
+})
+
+/** The JSON value of the request's body, checked at the level of bytes; `undefined` when there is no body. */
+export const readJsonBody = Effect.fn("readJsonBody")(function* (limits: JsonLimits) {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const contentType = request.headers["content-type"]
+  if (contentType !== undefined && !jsonContentType.test(contentType)) {
+    return yield* unsupported("Bodies are JSON. Send `Content-Type: application/json`.")
+  }
+  const bytes = yield* readBodyBytes(limits.maxBytes)
+  if (bytes.byteLength === 0) return undefined
+  if (contentType === undefined) return yield* unsupported("The body has no type. Send `Content-Type: application/json`.")
+  const decoded: Result.Result<Schema.Json, ApiError> = Result.mapError(decodeJson(bytes, limits), (refusal) =>
+    refusal.reason === "too_large"
+      ? tooLarge(limits.maxBytes)
+      : new ApiError({
+          code: "invalid_request",
+          message:
+            refusal.position === undefined
+              ? refusal.message
+              : `${refusal.message} (line ${refusal.position.line}, column ${refusal.position.column})`
+        })
+  )
+  return yield* Effect.fromResult(decoded)
+})

@@ -1,0 +1,101 @@
+import { Context, Effect, Option } from "effect"
+import { HttpRouter, HttpServerRequest } from "effect/http"
+import type { Principal } from "../../../actors/account/Principal.ts"
+import type { ReadSql } from "../../../actors/database/ReadSql.ts"
+import type { AccessRule, WorkspaceLocator } from "../../../schema/api/Access.ts"
+import type { CallerShape } from "../../../schema/api/Middleware.ts"
+import { ApiError, invalidRequest } from "../../../schema/errors/ApiError.ts"
+import type { AuditActor } from "../../../schema/records/AuditEvent.ts"
+import { currentRequestId } from "../Exchange.ts"
+import { HttpSettings, sessionCookieName } from "../HttpSettings.ts"
+import { bodyLimitsOf, readJsonBody } from "../RequestBody.ts"
+import { Authenticator } from "./Authenticator.ts"
+import { presentedCredential } from "./Credentials.ts"
+import { crossSiteRefusal } from "./CrossSite.ts"
+import { credentialRefusal, grantedWorkspace } from "./Permission.ts"
+import { locateWorkspaces } from "./WorkspaceLocation.ts"
+
+const fieldOf = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null && Object.hasOwn(value, name)
+    ? Object.entries(value).find(([key]) => key === name)?.[1]
+    : undefined
+
+const maxLocatorLength = 200
+
+/** The id by which the route names its Workspace. Only its presence is settled here: an odd id is an unknown one. */
+const locatorValue = Effect.fn("locatorValue")(function* (locator: WorkspaceLocator, endpoint: string) {
+  const [place = "", name = ""] = locator.split(".")
+  const missing = invalidRequest(`The request does not name its Workspace. Give \`${name}\` in the ${place}, exactly once.`)
+  const raw = yield* Effect.gen(function* () {
+    if (place === "path") return (yield* HttpRouter.params)[name]
+    if (place === "query") return (yield* HttpServerRequest.ParsedSearchParams)[name]
+    return fieldOf(yield* readJsonBody(bodyLimitsOf(endpoint)), name)
+  })
+  return typeof raw === "string" && raw !== "" && raw.length <= maxLocatorLength ? raw : yield* missing
+})
+
+const auditActor = (principal: Principal): AuditActor =>
+  principal.credential === "session"
+    ? { kind: "user", subject: principal.subject }
+    : { kind: "token", subject: principal.subject, tokenId: principal.credentialId }
+
+/**
+ * Admits the request in progress under a route's rule, in the order of the specification: who is it (401), may it come
+ * from there (403), which Workspace does it touch (404), is that allowed (403). Nothing of query or body is validated yet.
+ */
+export const admit = Effect.fn("admit")(function* (
+  rule: Exclude<AccessRule, { readonly kind: "public" | "token" }>,
+  endpoint: string
+) {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const settings = yield* HttpSettings
+  const authenticator = yield* Authenticator
+  const presented = yield* Effect.fromResult(
+    presentedCredential(request.headers, sessionCookieName(settings.baseUrl))
+  )
+  const principal = yield* presented.kind === "bearer"
+    ? authenticator.bearer(presented.secret)
+    : authenticator.session(presented.secret)
+  const crossSite = presented.ambient
+    ? crossSiteRefusal(request.method, request.headers, new URL(settings.baseUrl).origin)
+    : undefined
+  if (crossSite !== undefined) return yield* crossSite
+  const granted =
+    rule.kind === "workspace"
+      ? yield* Effect.fromResult(
+          grantedWorkspace(
+            principal,
+            rule.role,
+            yield* locateWorkspaces(rule.locate, yield* locatorValue(rule.locate, endpoint), principal.subject)
+          )
+        )
+      : undefined
+  const refusal = credentialRefusal(principal, rule, request.method)
+  if (refusal !== undefined) return yield* refusal
+  const caller: CallerShape = {
+    subject: principal.subject,
+    credential: principal.credential,
+    credentialId: principal.credentialId,
+    boundWorkspaceId: principal.boundWorkspaceId,
+    scopes: principal.scopes,
+    workspaceId: granted?.workspaceId,
+    role: granted?.role,
+    actor: auditActor(principal),
+    requestId: yield* currentRequestId
+  }
+  return { caller, ambient: presented.ambient }
+})
+
+/** How the request in progress was admitted, for what outlives it: a live stream asks again whether it still may go on. */
+export interface AdmittedShape {
+  /** The credential was a cookie, so a WebSocket needs an origin check of its own. */
+  readonly ambient: boolean
+  readonly recheck: Effect.Effect<void, ApiError>
+}
+
+export const Admitted = Context.Reference<Option.Option<AdmittedShape>>("svc/http/authorization/Admitted", {
+  defaultValue: () => Option.none()
+})
+
+/** The services that admission needs. */
+export type AdmissionServices = Authenticator | HttpSettings | ReadSql

@@ -1,0 +1,15 @@
+import { Context, type Effect, type Redacted } from "effect"
+import type { Principal } from "../../../actors/account/Principal.ts"
+import type { ApiError } from "../../../schema/errors/ApiError.ts"
+
+/**
+ * Turns a presented secret into its principal. Fails with `unauthenticated` (session) or `invalid_token` (bearer) for
+ * anything that is unknown, expired or revoked.
+ */
+export class Authenticator extends Context.Service<
+  Authenticator,
+  {
+    readonly bearer: (token: Redacted.Redacted<string>) => Effect.Effect<Principal, ApiError>
+    readonly session: (secret: Redacted.Redacted<string>) => Effect.Effect<Principal, ApiError>
+  }
+>()("svc/http/authorization/Authenticator") {}

@@ -1,0 +1,54 @@
+import { Redacted, Result } from "effect"
+import type { Headers } from "effect/http"
+import { ApiError } from "../../../schema/errors/ApiError.ts"
+
+/** The one credential that a request presents. Only a cookie is sent by a browser on its own, so only it needs the origin check. */
+export interface PresentedCredential {
+  readonly kind: "bearer" | "session"
+  readonly ambient: boolean
+  readonly secret: Redacted.Redacted<string>
+}
+
+export const sessionHeader = "x-svc-account-session"
+
+const maxSecretLength = 512
+// One token: a comma is what a second Authorization header leaves behind.
+const bearerPattern = /^bearer ([A-Za-z0-9._~+/-]{1,512}={0,2})$/i
+const sessionPattern = /^[A-Za-z0-9._~+/=-]{1,512}$/
+
+const refuse = (message: string) => Result.fail(new ApiError({ code: "unauthenticated", message }))
+
+const missing = refuse("The request carries no credential. Sign in, or send `Authorization: Bearer <token>`.")
+const ambiguous = refuse("The request carries more than one credential. Send exactly one.")
+const malformed = refuse("The credential is malformed. Send one `Authorization: Bearer <token>` or one session.")
+
+const cookieValues = (header: string | undefined, name: string): ReadonlyArray<string> =>
+  (header ?? "").split(";").flatMap((pair) => {
+    const separator = pair.indexOf("=")
+    return separator > 0 && pair.slice(0, separator).trim() === name ? [pair.slice(separator + 1).trim()] : []
+  })
+
+/**
+ * Finds the credential of a request. A bearer makes cookies irrelevant; everything that could be read in two ways (two
+ * headers, two cookies of one name, header and cookie together) is refused instead of resolved.
+ */
+export const presentedCredential = (
+  headers: Headers.Headers,
+  sessionCookie: string
+): Result.Result<PresentedCredential, ApiError> => {
+  const authorization = headers["authorization"]
+  const header = headers[sessionHeader]
+  if (authorization !== undefined) {
+    if (header !== undefined) return ambiguous
+    const secret = bearerPattern.exec(authorization)?.[1]
+    if (secret === undefined) return malformed
+    return Result.succeed({ kind: "bearer", ambient: false, secret: Redacted.make(secret) })
+  }
+  const cookies = cookieValues(headers["cookie"], sessionCookie)
+  const presented = header === undefined ? cookies : [...cookies, header]
+  const [secret] = presented
+  if (secret === undefined) return missing
+  if (presented.length > 1) return ambiguous
+  if (secret.length > maxSecretLength || !sessionPattern.test(secret)) return malformed
+  return Result.succeed({ kind: "session", ambient: header === undefined, secret: Redacted.make(secret) })
+}

@@ -1,0 +1,52 @@
+import { Result } from "effect"
+import type { AccessRule } from "../../../schema/api/Access.ts"
+import { ApiError } from "../../../schema/errors/ApiError.ts"
+import type { WorkspaceId } from "../../../schema/records/Ids.ts"
+import { type Role, roleAtLeast } from "../../../schema/records/Workspace.ts"
+import type { Principal } from "../../../actors/account/Principal.ts"
+import type { LocatedWorkspace } from "./WorkspaceLocation.ts"
+
+const denied = (message: string) => new ApiError({ code: "permission_denied", message })
+
+const sessionNeeded = denied("This route needs the session of a signed-in person; tokens are refused.")
+const elsewhere = denied("The credential is bound to another Workspace.")
+const foreign = denied("You are not an active member of this Workspace.")
+const inactive = new ApiError({
+  code: "workspace_membership_inactive",
+  message: "The membership behind this credential is not active in its Workspace."
+})
+
+const readMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
+
+/** Refuses a credential whose kind or scopes do not allow the request. */
+export const credentialRefusal = (principal: Principal, rule: AccessRule, method: string): ApiError | undefined => {
+  const wantsSession =
+    (rule.kind === "account" && rule.credential === "session") || (rule.kind === "workspace" && rule.session === true)
+  if (wantsSession && principal.credential !== "session") return sessionNeeded
+  if (principal.scopes === "all") return undefined
+  const scope = readMethods.has(method) ? "read" : "write"
+  return principal.scopes.includes(scope)
+    ? undefined
+    : new ApiError({
+        code: "insufficient_scope",
+        message: `The token lacks the scope \`${scope}\`, which a ${method} request needs.`
+      })
+}
+
+/** The Workspace in which the principal acts, out of those that own the record, with the role held there. */
+export const grantedWorkspace = (
+  principal: Principal,
+  required: Role,
+  located: ReadonlyArray<LocatedWorkspace>
+): Result.Result<{ readonly workspaceId: WorkspaceId; readonly role: Role }, ApiError> => {
+  const bound = principal.boundWorkspaceId
+  const reachable = bound === undefined ? located : located.filter((place) => place.workspaceId === bound)
+  if (reachable.length === 0) return Result.fail(bound === undefined ? foreign : elsewhere)
+  const memberships = reachable.flatMap(({ memberStatus, role, workspaceId }) =>
+    role !== undefined && memberStatus === "active" ? [{ workspaceId, role }] : []
+  )
+  const granted = memberships.find(({ role }) => roleAtLeast(role, required))
+  if (granted !== undefined) return Result.succeed(granted)
+  if (memberships.length === 0) return Result.fail(bound === undefined ? foreign : inactive)
+  return Result.fail(denied(`This needs the role ${required} or more in the Workspace; ask an owner.`))
+}

@@ -1,0 +1,99 @@
+import { Effect, Schema } from "effect"
+import { ReadSql } from "../../../actors/database/ReadSql.ts"
+import type { WorkspaceLocator } from "../../../schema/api/Access.ts"
+import { ApiError, notFound } from "../../../schema/errors/ApiError.ts"
+import { WorkspaceId } from "../../../schema/records/Ids.ts"
+import { MemberStatus, Role } from "../../../schema/records/Workspace.ts"
+
+/** A Workspace that a request touches, with the caller's membership in it. */
+export interface LocatedWorkspace {
+  readonly workspaceId: WorkspaceId
+  readonly role: Role | undefined
+  readonly memberStatus: MemberStatus | undefined
+}
+
+type RecordLocator = Exclude<WorkspaceLocator, `${string}orkspaceId` | "path.shareId">
+
+const owningTables: Record<RecordLocator, { readonly table: string; readonly noun: string }> = {
+  "path.projectId": { table: "projects", noun: "Project" },
+  "path.capsuleId": { table: "capsules", noun: "Capsule" },
+  "path.dependencyId": { table: "dependencies", noun: "Dependency" },
+  "path.capsuleConfigId": { table: "install_configs", noun: "Configuration" },
+  "path.installPlanId": { table: "install_plans", noun: "Install plan" },
+  "path.revisionPlanId": { table: "revision_plans", noun: "Revision plan" },
+  "path.sourceId": { table: "sources", noun: "Source" },
+  "path.reportId": { table: "compatibility_reports", noun: "Compatibility report" },
+  "path.runId": { table: "runs", noun: "Run" },
+  "path.runGroupId": { table: "run_groups", noun: "Run group" },
+  "path.stateVersionId": { table: "state_versions", noun: "StateVersion" },
+  "path.connectionId": { table: "connections", noun: "Connection" }
+}
+
+const decodeRows = Schema.decodeUnknownEffect(
+  Schema.Array(
+    Schema.Struct({
+      // Null for what the operator owns: no Workspace may touch it.
+      workspaceId: Schema.NullOr(WorkspaceId),
+      role: Schema.NullOr(Role),
+      status: Schema.NullOr(MemberStatus)
+    })
+  )
+)
+
+const unavailable = new ApiError({
+  code: "verification_unavailable",
+  message: "The membership could not be verified just now. Try again."
+})
+
+/**
+ * Finds the Workspaces that a record, or a Workspace id given directly, belongs to, and the caller's membership in the
+ * same read. Fails with `not_found` for an unknown id, `permission_denied` for what no Workspace owns.
+ */
+export const locateWorkspaces = Effect.fn("locateWorkspaces")(function* (
+  locator: WorkspaceLocator,
+  id: string,
+  subject: string
+) {
+  const sql = yield* ReadSql
+  const membership = (column: string) =>
+    sql`LEFT JOIN memberships m ON m.workspace_id = ${sql(column)} AND m.subject = ${subject}`
+  const query = () => {
+    switch (locator) {
+      case "path.workspaceId":
+      case "query.workspaceId":
+      case "body.workspaceId":
+      case "body.fromWorkspaceId":
+        return {
+          noun: "Workspace",
+          rows: sql`SELECT w.id AS "workspaceId", m.role, m.status FROM workspaces w ${membership("w.id")} WHERE w.id = ${id}`
+        }
+      case "path.shareId":
+        return {
+          noun: "OutputShare",
+          rows: sql`SELECT s.to_workspace_id AS "workspaceId", m.role, m.status FROM output_shares s
+            ${membership("s.to_workspace_id")} WHERE s.id = ${id}
+            UNION ALL SELECT s.from_workspace_id, m.role, m.status FROM output_shares s
+            ${membership("s.from_workspace_id")} WHERE s.id = ${id}`
+        }
+      default: {
+        const { table, noun } = owningTables[locator]
+        return {
+          noun,
+          rows: sql`SELECT r.workspace_id AS "workspaceId", m.role, m.status FROM ${sql(table)} r
+            ${membership("r.workspace_id")} WHERE r.id = ${id}`
+        }
+      }
+    }
+  }
+  const { noun, rows } = query()
+  const found = yield* rows.pipe(
+    Effect.catch((error) => Effect.andThen(Effect.logError("A membership could not be read", error), unavailable)),
+    Effect.flatMap((read) => Effect.orDie(decodeRows(read)))
+  )
+  if (found.length === 0) return yield* notFound(noun)
+  return found.flatMap((row): ReadonlyArray<LocatedWorkspace> =>
+    row.workspaceId === null
+      ? []
+      : [{ workspaceId: row.workspaceId, role: row.role ?? undefined, memberStatus: row.status ?? undefined }]
+  )
+})

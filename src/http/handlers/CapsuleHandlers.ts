@@ -1,0 +1,126 @@
+import { Effect, Schema } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Capsules } from "../../../actors/capsule/Capsules.ts"
+import { ConfigurationPlanRequest, ReAdoptionRequest } from "../../../schema/api/CapsulesApi.ts"
+import { SvcApi } from "../../../schema/api/SvcApi.ts"
+import { invalidRequest } from "../../../schema/errors/ApiError.ts"
+import { exceedsJsonLimits } from "../../../schema/json/JsonValueBounds.ts"
+import { reviewedVariablesLimits } from "../../../schema/json/JsonLimits.ts"
+import { CapsuleId, InstallConfigId, RunId } from "../../../schema/records/Ids.ts"
+import { Run } from "../../../schema/records/Run.ts"
+import { currentRequestId } from "../Exchange.ts"
+import { retiredResponse } from "../RetiredRoutes.ts"
+import {
+  answer,
+  authorisedWorkspace,
+  commandContext,
+  cursorOf,
+  idempotent,
+  maybeIdempotent,
+  notBuilt,
+  pageRequest,
+  pathId
+} from "./Commands.ts"
+
+const runAnswer = answer(Schema.Struct({ run: Run }))
+const configurationPlanAnswer = answer(
+  Schema.Struct({
+    replayed: Schema.Boolean,
+    targetInstallConfigId: InstallConfigId,
+    planRunId: RunId,
+    run: Run
+  })
+)
+const normalisedConfiguration = Schema.encodeEffect(ConfigurationPlanRequest)
+const normalisedReAdoption = Schema.encodeEffect(ReAdoptionRequest)
+
+const capsuleOf = (params: { readonly capsuleId: string }) => pathId(CapsuleId, params.capsuleId, "Capsule")
+// Reached only when the routes are mounted without the authorisation that answers retired mutations first.
+const retired = () => Effect.map(currentRequestId, retiredResponse)
+
+export const capsuleHandlers = HttpApiBuilder.group(
+  SvcApi,
+  "capsules",
+  Effect.fn(function* (handlers) {
+    const capsules = yield* Capsules
+    return handlers.handleAll({
+      read: Effect.fn("capsules.read")(function* ({ params }) {
+        return { capsule: yield* capsules.read(yield* capsuleOf(params)) }
+      }),
+      update: Effect.fn("capsules.update")(function* ({ params, payload }) {
+        return { capsule: yield* capsules.update(yield* commandContext, yield* capsuleOf(params), payload) }
+      }),
+      remove: Effect.fn("capsules.remove")(function* ({ params }) {
+        return yield* capsules.remove(yield* commandContext, yield* capsuleOf(params))
+      }),
+      outputs: Effect.fn("capsules.outputs")(function* ({ params }) {
+        return { outputs: yield* capsules.outputs(yield* capsuleOf(params)) }
+      }),
+      usageSummary: Effect.fn("capsules.usageSummary")(function* ({ params }) {
+        return { usage: yield* capsules.usage(yield* capsuleOf(params)) }
+      }),
+      stateVersions: Effect.fn("capsules.stateVersions")(function* ({ params, query }) {
+        const page = yield* capsules.stateVersions(yield* capsuleOf(params), pageRequest(query))
+        return { stateVersions: page.items, ...cursorOf(page) }
+      }),
+      dependencies: notBuilt("Dependencies between Capsules"),
+      createDependency: notBuilt("Dependencies between Capsules"),
+      removeDependency: notBuilt("Dependencies between Capsules"),
+      providerBindings: Effect.fn("capsules.providerBindings")(function* ({ params }) {
+        return { providerBindings: yield* capsules.providerBindings(yield* capsuleOf(params)) }
+      }),
+      replaceProviderBindings: retired,
+      configs: Effect.fn("capsules.configs")(function* ({ query }) {
+        const page = yield* capsules.installConfigs(yield* authorisedWorkspace, pageRequest(query))
+        return { capsuleConfigs: page.items, ...cursorOf(page) }
+      }),
+      config: Effect.fn("capsules.config")(function* ({ params }) {
+        const id = yield* pathId(InstallConfigId, params.capsuleConfigId, "Configuration")
+        return { capsuleConfig: yield* capsules.installConfig(id) }
+      }),
+      updateConfig: retired,
+      plan: Effect.fn("capsules.plan")(function* ({ headers, params }) {
+        const id = yield* capsuleOf(params)
+        const request = yield* maybeIdempotent(headers, { capsuleId: id })
+        const { replayed, value } = yield* capsules.plan(yield* commandContext, id, request)
+        return yield* runAnswer({ run: value }, replayed ? 200 : 201)
+      }),
+      configurationPlan: Effect.fn("capsules.configurationPlan")(function* ({ headers, params, payload }) {
+        const id = yield* capsuleOf(params)
+        const body = yield* Effect.orDie(normalisedConfiguration(payload))
+        const request = yield* idempotent(headers, { capsuleId: id, body })
+        const { replayed, value } = yield* capsules.configurationPlan(yield* commandContext, id, payload, request)
+        return yield* configurationPlanAnswer({ replayed, ...value }, replayed ? 200 : 201)
+      }),
+      destroyPlan: Effect.fn("capsules.destroyPlan")(function* ({ headers, params }) {
+        const id = yield* capsuleOf(params)
+        const request = yield* maybeIdempotent(headers, { capsuleId: id })
+        const { replayed, value } = yield* capsules.destroyPlan(yield* commandContext, id, request)
+        return yield* runAnswer({ run: value }, replayed ? 200 : 201)
+      }),
+      driftCheck: Effect.fn("capsules.driftCheck")(function* ({ params }) {
+        return { run: yield* capsules.driftCheck(yield* commandContext, yield* capsuleOf(params)) }
+      }),
+      backup: Effect.fn("capsules.backup")(function* ({ params }) {
+        const id = yield* capsuleOf(params)
+        return { backup: yield* capsules.backup(yield* commandContext, yield* authorisedWorkspace, id) }
+      }),
+      reAdopt: Effect.fn("capsules.reAdopt")(function* ({ headers, params, payload }) {
+        const id = yield* capsuleOf(params)
+        if (
+          payload.reviewedUserVariables !== undefined &&
+          exceedsJsonLimits(payload.reviewedUserVariables, reviewedVariablesLimits) !== undefined
+        ) {
+          return yield* invalidRequest(
+            "body.reviewedUserVariables is too deep or too large: at most 32 levels, 4,096 values, 256-byte keys and 32,768-byte strings."
+          )
+        }
+        const body = yield* Effect.orDie(normalisedReAdoption(payload))
+        const request = yield* idempotent(headers, { capsuleId: id, body })
+        const { replayed, value } = yield* capsules.reAdopt(yield* commandContext, id, payload, request)
+        const { capsule, ...installConfigReAdoption } = value
+        return { capsule, installConfigReAdoption: { replayed, ...installConfigReAdoption } }
+      })
+    })
+  })
+)

@@ -1,0 +1,68 @@
+import { Effect, Schema } from "effect"
+import { HttpServerResponse } from "effect/http"
+import type { CommandContext, IdempotentRequest } from "../../../actors/Command.ts"
+import { parseIdempotencyKey } from "../../../actors/idempotency/Receipts.ts"
+import { requestDigest } from "../../../actors/idempotency/RequestDigest.ts"
+import type { Page, PageRequest } from "../../../actors/paging/Page.ts"
+import { Caller } from "../../../schema/api/Middleware.ts"
+import { defaultPageLimit } from "../../../schema/api/Paging.ts"
+import { ApiError, notFound } from "../../../schema/errors/ApiError.ts"
+import type { WorkspaceId } from "../../../schema/records/Ids.ts"
+
+/** The caller of this request, as actors take it. Keys of different credentials never meet. */
+export const commandContext: Effect.Effect<CommandContext, never, Caller> = Effect.map(Caller, (caller) => ({
+  actor: caller.actor,
+  actorKey: caller.credential === "session" ? caller.subject : caller.credentialId,
+  requestId: caller.requestId
+}))
+
+/** The Workspace that this request was authorised for. */
+export const authorisedWorkspace: Effect.Effect<WorkspaceId, never, Caller> = Effect.flatMap(Caller, ({ workspaceId }) =>
+  workspaceId === undefined ? Effect.die(new Error("The route names no Workspace.")) : Effect.succeed(workspaceId)
+)
+
+interface IdSchema<A> extends Schema.Codec<A, string> {}
+
+/** An id out of the path. Text that is no id of this kind is an unknown one. */
+export const pathId = <A>(kind: IdSchema<A>, text: string, noun: string): Effect.Effect<A, ApiError> =>
+  Effect.mapError(Effect.fromOption(Schema.decodeOption(kind)(text)), () => notFound(noun))
+
+type Header = { readonly "idempotency-key"?: string | undefined }
+
+/** The idempotency key of a create that demands one, with the digest of the request it came with. */
+export const idempotent = (headers: Header, request: Schema.Json): Effect.Effect<IdempotentRequest, ApiError> =>
+  Effect.map(parseIdempotencyKey(headers["idempotency-key"]), (key) => ({
+    key,
+    requestDigest: requestDigest(request)
+  }))
+
+/** The same, where the key is optional. */
+export const maybeIdempotent = (
+  headers: Header,
+  request: Schema.Json
+): Effect.Effect<IdempotentRequest | undefined, ApiError> =>
+  headers["idempotency-key"] === undefined ? Effect.undefined : idempotent(headers, request)
+
+export const pageRequest = (query: {
+  readonly limit?: number | undefined
+  readonly cursor?: string | undefined
+}): PageRequest => ({ limit: query.limit ?? defaultPageLimit, cursor: query.cursor })
+
+/** The cursor of a list as its answer carries it. */
+export const cursorOf = (page: Page<unknown>): { readonly nextCursor?: string } =>
+  page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }
+
+/** An answer with a status other than the first that its endpoint declares. */
+export const answer = <S extends Schema.Codec<unknown, unknown>>(schema: S) => {
+  const encode = HttpServerResponse.schemaJson(schema)
+  return (value: S["Type"], status: number) => Effect.orDie(encode(value, { status }))
+}
+
+/** The refusal of a route that this release does not implement. */
+export const notBuilt = (what: string) => () =>
+  Effect.fail(
+    new ApiError({
+      code: "capability_not_available",
+      message: `${what} is not available on this server. Branch on the capabilities that it advertises.`
+    })
+  )

@@ -1,0 +1,34 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { SvcApi } from "../../../schema/api/SvcApi.ts"
+import { apiVersion, type Discovery } from "../../../schema/records/Discovery.ts"
+import { HttpSettings } from "../HttpSettings.ts"
+
+/** The discovery document of this server (spec: Discovery document). */
+export const discoveryDocument: Effect.Effect<Discovery, never, HttpSettings> = Effect.map(HttpSettings, (settings) => ({
+  product: "svc",
+  name: settings.displayName,
+  auth: settings.auth,
+  apiBaseUrl: `${settings.baseUrl}/api/v1`,
+  api_versions: [apiVersion],
+  features: settings.features,
+  endpoints: {
+    api: `${settings.baseUrl}/api/v1`,
+    capabilities: `${settings.baseUrl}/api/v1/capabilities`,
+    openapi: `${settings.baseUrl}/openapi.json`,
+    oidc_issuer: settings.baseUrl
+  },
+  ...(settings.oidcClientId === undefined ? {} : { oidcClientId: settings.oidcClientId })
+}))
+
+export const discoveryHandlers = HttpApiBuilder.group(
+  SvcApi,
+  "discovery",
+  Effect.fn(function* (handlers) {
+    const document = yield* discoveryDocument
+    return handlers.handleAll({
+      wellKnown: () => Effect.succeed(document),
+      capabilities: () => Effect.succeed(document)
+    })
+  })
+)

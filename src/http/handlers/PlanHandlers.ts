@@ -1,0 +1,64 @@
+import { Effect, Schema } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { InstallPlans } from "../../../actors/install-plan/InstallPlans.ts"
+import { RevisionPlans } from "../../../actors/revision-plan/RevisionPlans.ts"
+import { CreateInstallPlan } from "../../../schema/api/InstallPlansApi.ts"
+import { SvcApi } from "../../../schema/api/SvcApi.ts"
+import { CapsuleId, InstallPlanId, RevisionPlanId } from "../../../schema/records/Ids.ts"
+import { InstallPlan, RevisionPlan } from "../../../schema/records/InstallPlan.ts"
+import { answer, authorisedWorkspace, commandContext, idempotent, pathId } from "./Commands.ts"
+
+const installPlanAnswer = answer(Schema.Struct({ installPlan: InstallPlan, replayed: Schema.Boolean }))
+const revisionPlanCreated = answer(Schema.Struct({ revisionPlan: RevisionPlan, replayed: Schema.Boolean }))
+const revisionPlanAnswer = answer(Schema.Struct({ revisionPlan: RevisionPlan }))
+const normalised = Schema.encodeEffect(CreateInstallPlan)
+
+export const installPlanHandlers = HttpApiBuilder.group(
+  SvcApi,
+  "installPlans",
+  Effect.fn(function* (handlers) {
+    const plans = yield* InstallPlans
+    return handlers.handleAll({
+      create: Effect.fn("installPlans.create")(function* ({ headers, payload }) {
+        const context = yield* commandContext
+        const request = yield* idempotent(headers, yield* Effect.orDie(normalised(payload)))
+        const { replayed, value } = yield* plans.create(context, yield* authorisedWorkspace, payload, request)
+        return yield* installPlanAnswer({ installPlan: value, replayed }, replayed ? 200 : 201)
+      }),
+      read: Effect.fn("installPlans.read")(function* ({ params }) {
+        return { installPlan: yield* plans.read(yield* pathId(InstallPlanId, params.installPlanId, "Install plan")) }
+      }),
+      reconcile: Effect.fn("installPlans.reconcile")(function* ({ params }) {
+        const id = yield* pathId(InstallPlanId, params.installPlanId, "Install plan")
+        return { installPlan: yield* plans.reconcile(yield* commandContext, id) }
+      })
+    })
+  })
+)
+
+export const revisionPlanHandlers = HttpApiBuilder.group(
+  SvcApi,
+  "revisionPlans",
+  Effect.fn(function* (handlers) {
+    const plans = yield* RevisionPlans
+    return handlers.handleAll({
+      create: Effect.fn("revisionPlans.create")(function* ({ headers, params, payload }) {
+        const id = yield* pathId(CapsuleId, params.capsuleId, "Capsule")
+        const request = yield* idempotent(headers, { capsuleId: id, ...payload })
+        const { replayed, value } = yield* plans.create(yield* commandContext, id, payload, request)
+        return yield* revisionPlanCreated({ revisionPlan: value, replayed }, replayed ? 200 : 201)
+      }),
+      read: Effect.fn("revisionPlans.read")(function* ({ params }) {
+        return {
+          revisionPlan: yield* plans.read(yield* pathId(RevisionPlanId, params.revisionPlanId, "Revision plan"))
+        }
+      }),
+      reconcile: Effect.fn("revisionPlans.reconcile")(function* ({ params }) {
+        const id = yield* pathId(RevisionPlanId, params.revisionPlanId, "Revision plan")
+        const revisionPlan = yield* plans.reconcile(yield* commandContext, id)
+        // 202 tells that the plan is on its way and has to be asked again (spec: Revision plans).
+        return yield* revisionPlanAnswer({ revisionPlan }, revisionPlan.nextAction === "reconcile" ? 202 : 200)
+      })
+    })
+  })
+)

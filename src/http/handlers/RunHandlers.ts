@@ -1,0 +1,81 @@
+import { Effect, Option, Schema } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Capsules } from "../../../actors/capsule/Capsules.ts"
+import { Runs, RunStreams } from "../../../actors/run/Runs.ts"
+import { SvcApi } from "../../../schema/api/SvcApi.ts"
+import { RunGroupId, RunId, StateVersionId } from "../../../schema/records/Ids.ts"
+import { Run } from "../../../schema/records/Run.ts"
+import { answer, commandContext, maybeIdempotent, pathId } from "./Commands.ts"
+import { liveAnswer } from "./LiveRuns.ts"
+
+const defaultSequenceLimit = 500
+
+const runAnswer = answer(Schema.Struct({ run: Run }))
+const runOf = (params: { readonly runId: string }) => pathId(RunId, params.runId, "Run")
+const groupOf = (params: { readonly runGroupId: string }) => pathId(RunGroupId, params.runGroupId, "Run group")
+const stateOf = (params: { readonly stateVersionId: string }) =>
+  pathId(StateVersionId, params.stateVersionId, "StateVersion")
+
+export const runHandlers = HttpApiBuilder.group(
+  SvcApi,
+  "runs",
+  Effect.fn(function* (handlers) {
+    const runs = yield* Runs
+    const streams = yield* RunStreams
+    const capsules = yield* Capsules
+    return handlers.handleAll({
+      read: Effect.fn("runs.read")(function* ({ params }) {
+        return { run: yield* runs.read(yield* runOf(params)) }
+      }),
+      approve: Effect.fn("runs.approve")(function* ({ params, payload }) {
+        return { run: yield* runs.approve(yield* commandContext, yield* runOf(params), payload) }
+      }),
+      apply: Effect.fn("runs.apply")(function* ({ headers, params }) {
+        const id = yield* runOf(params)
+        const request = yield* maybeIdempotent(headers, { planRunId: id })
+        const { replayed, value } = yield* runs.apply(yield* commandContext, id, request)
+        return yield* runAnswer({ run: value }, replayed ? 200 : 201)
+      }),
+      cancel: Effect.fn("runs.cancel")(function* ({ params, payload }) {
+        return { run: yield* runs.cancel(yield* commandContext, yield* runOf(params), payload.reason) }
+      }),
+      logs: Effect.fn("runs.logs")(function* ({ params, query, request }) {
+        const id = yield* runOf(params)
+        const live = yield* liveAnswer(request, id, "logs", query.after)
+        if (Option.isSome(live)) return live.value
+        const page = yield* streams.logs(id, query.after ?? 0, query.limit ?? defaultSequenceLimit)
+        return { entries: page.items, nextAfter: page.nextAfter, done: page.done }
+      }),
+      events: Effect.fn("runs.events")(function* ({ params, query, request }) {
+        const id = yield* runOf(params)
+        const live = yield* liveAnswer(request, id, "events", query.after)
+        if (Option.isSome(live)) return live.value
+        const page = yield* streams.events(id, query.after ?? 0, query.limit ?? defaultSequenceLimit)
+        return { events: page.items, nextAfter: page.nextAfter, done: page.done }
+      }),
+      cost: Effect.fn("runs.cost")(function* ({ params }) {
+        const run = yield* runs.read(yield* runOf(params))
+        return {
+          cost: {
+            runId: run.id,
+            status: "not_available",
+            items: [],
+            reasons: ["The operator of this server has given no price table."]
+          }
+        }
+      }),
+      group: Effect.fn("runs.group")(function* ({ params }) {
+        return yield* runs.group(yield* groupOf(params))
+      }),
+      approveGroup: Effect.fn("runs.approveGroup")(function* ({ params, payload }) {
+        return yield* runs.approveGroup(yield* commandContext, yield* groupOf(params), payload.comment)
+      }),
+      stateVersion: Effect.fn("runs.stateVersion")(function* ({ params }) {
+        return { stateVersion: yield* capsules.stateVersion(yield* stateOf(params)) }
+      }),
+      rollbackPlan: Effect.fn("runs.rollbackPlan")(function* ({ params }) {
+        return { run: yield* runs.rollbackPlan(yield* commandContext, yield* stateOf(params)) }
+      })
+    })
+  })
+)

@@ -1,0 +1,56 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Sources } from "../../../actors/source/Sources.ts"
+import { SvcApi } from "../../../schema/api/SvcApi.ts"
+import { CompatibilityReportId, SourceId, SourceSnapshotId } from "../../../schema/records/Ids.ts"
+import { authorisedWorkspace, commandContext, cursorOf, pageRequest, pathId } from "./Commands.ts"
+
+const sourceOf = (params: { readonly sourceId: string }) => pathId(SourceId, params.sourceId, "Source")
+const snapshotOf = (params: { readonly sourceSnapshotId: string }) =>
+  pathId(SourceSnapshotId, params.sourceSnapshotId, "SourceSnapshot")
+
+export const sourceHandlers = HttpApiBuilder.group(
+  SvcApi,
+  "sources",
+  Effect.fn(function* (handlers) {
+    const sources = yield* Sources
+    return handlers.handleAll({
+      list: Effect.fn("sources.list")(function* ({ query }) {
+        const page = yield* sources.list(yield* authorisedWorkspace, pageRequest(query))
+        return { sources: page.items, ...cursorOf(page) }
+      }),
+      create: Effect.fn("sources.create")(function* ({ payload }) {
+        return yield* sources.create(yield* commandContext, payload)
+      }),
+      read: Effect.fn("sources.read")(function* ({ params }) {
+        return { source: yield* sources.read(yield* sourceOf(params)) }
+      }),
+      update: Effect.fn("sources.update")(function* ({ params, payload }) {
+        return { source: yield* sources.update(yield* commandContext, yield* sourceOf(params), payload) }
+      }),
+      sync: Effect.fn("sources.sync")(function* ({ params, payload }) {
+        return { run: yield* sources.sync(yield* commandContext, yield* sourceOf(params), payload) }
+      }),
+      snapshots: Effect.fn("sources.snapshots")(function* ({ params, query }) {
+        const page = yield* sources.snapshots(yield* sourceOf(params), pageRequest(query))
+        return { snapshots: page.items, ...cursorOf(page) }
+      }),
+      installModules: Effect.fn("sources.installModules")(function* ({ params }) {
+        return yield* sources.installModules(yield* sourceOf(params), yield* snapshotOf(params))
+      }),
+      file: Effect.fn("sources.file")(function* ({ params, query }) {
+        return yield* sources.file(yield* sourceOf(params), yield* snapshotOf(params), query.path)
+      }),
+      compatibilityCheck: Effect.fn("sources.compatibilityCheck")(function* ({ params, payload }) {
+        return yield* sources.checkCompatibility(yield* commandContext, yield* sourceOf(params), payload)
+      }),
+      report: Effect.fn("sources.report")(function* ({ params }) {
+        const id = yield* pathId(CompatibilityReportId, params.reportId, "Compatibility report")
+        return { compatibilityReport: yield* sources.report(id) }
+      }),
+      stableSemver: Effect.fn("sources.stableSemver")(function* ({ payload }) {
+        return yield* sources.stableSemver(yield* authorisedWorkspace, payload.url)
+      })
+    })
+  })
+)

@@ -1,0 +1,40 @@
+import { Effect, Layer } from "effect"
+import { HttpServerRequest } from "effect/http"
+import type { HttpApiEndpoint } from "effect/http-api"
+import { BodyLimits } from "../../../schema/api/Middleware.ts"
+import { invalidRequest } from "../../../schema/errors/ApiError.ts"
+import { bodyLimitsOf, readJsonBody } from "../RequestBody.ts"
+
+const bodyMethods: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH", "DELETE"])
+
+const isEmptyObject = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 0
+
+const queryKeys = (endpoint: HttpApiEndpoint.Top): ReadonlySet<string> => {
+  const ast = endpoint.query?.ast
+  return new Set(
+    ast !== undefined && ast._tag === "Objects" ? ast.propertySignatures.map(({ name }) => String(name)) : []
+  )
+}
+
+/** Settles what a body may be before it is decoded, and refuses query keys that the route does not know. */
+export const bodyLimitsLayer: Layer.Layer<BodyLimits> = Layer.succeed(BodyLimits, (httpEffect, { endpoint, group }) => {
+  const limits = bodyLimitsOf(`${group.identifier}.${endpoint.identifier}`)
+  const known = queryKeys(endpoint)
+  const takesBody = endpoint.payload.size > 0
+  return Effect.gen(function* () {
+    const query = yield* HttpServerRequest.ParsedSearchParams
+    const unknown = Object.keys(query).find((key) => !known.has(key))
+    if (unknown !== undefined) {
+      return yield* invalidRequest(`The request is not valid. query.${unknown.slice(0, 64)}: is not a known field`)
+    }
+    if (bodyMethods.has(endpoint.method)) {
+      // The checked bytes are cached on the request, so the API decodes exactly what was checked here.
+      const body = yield* readJsonBody(limits)
+      if (body !== undefined && !takesBody && !isEmptyObject(body)) {
+        return yield* invalidRequest("This route takes no body. Send none, or an empty object.")
+      }
+    }
+    return yield* httpEffect
+  })
+})

@@ -1,0 +1,27 @@
+import { Context, Effect, Latch, Layer } from "effect"
+
+/** The server's farewell: opened once, when it takes no new work and its live streams have to end. */
+export class Draining extends Context.Service<
+  Draining,
+  {
+    readonly begin: Effect.Effect<void>
+    readonly await: Effect.Effect<void>
+    readonly begun: () => boolean
+  }
+>()("svc/streams/Draining") {
+  static readonly layer = Layer.effect(
+    Draining,
+    Effect.gen(function* () {
+      const latch = yield* Latch.make(false)
+      let begun = false
+      return Draining.of({
+        begin: Effect.suspend(() => {
+          begun = true
+          return latch.open
+        }),
+        await: latch.await,
+        begun: () => begun
+      })
+    })
+  )
+}

@@ -1,0 +1,31 @@
+import { Effect, Schedule, Stream } from "effect"
+import type { ApiError } from "../../schema/errors/ApiError.ts"
+import type { RunId } from "../../schema/records/Ids.ts"
+import { RunFeeds } from "./RunFeeds.ts"
+import type { RunFrames, RunSequence } from "./RunFrames.ts"
+
+/** How often a live subscription asks whether the authority behind it still holds. */
+const recheckEvery = "5 seconds"
+
+/** A subscription for as long as its authority lasts: the credential is live and the membership active. */
+export const subscribe = Effect.fn("subscribe")(function* (options: {
+  readonly runId: RunId
+  readonly sequence: RunSequence
+  readonly after: number
+  readonly subject: string
+  readonly requestId: string
+  readonly recheck: Effect.Effect<void, ApiError>
+}) {
+  const feeds = yield* RunFeeds
+  const watch = Effect.andThen(
+    Effect.sleep(recheckEvery),
+    Effect.repeat(options.recheck, Schedule.spaced(recheckEvery))
+  )
+  const subscription: RunFrames = {
+    subject: options.subject,
+    requestId: options.requestId,
+    after: options.after,
+    frames: feeds.follow(options.runId, options.sequence, options.after).pipe(Stream.interruptWhen(watch))
+  }
+  return subscription
+})

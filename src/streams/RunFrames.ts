@@ -1,0 +1,25 @@
+import type { Stream } from "effect"
+import type { ApiError } from "../../schema/errors/ApiError.ts"
+
+/** The two durable sequences of a Run. */
+export type RunSequence = "events" | "logs"
+
+/** A part of a sequence as it goes over the wire: one JSON text, and the last sequence number that it holds. */
+export interface RunFrame {
+  readonly text: string
+  readonly last: number
+}
+
+/**
+ * One live subscription, whatever carries it: every frame after `after`, in order, without gap or duplicate. It ends when
+ * the Run is final and fails when the authority behind it has ended. Nothing is read ahead of the consumer.
+ */
+export interface RunFrames {
+  readonly subject: string
+  readonly requestId: string
+  readonly after: number
+  readonly frames: Stream.Stream<RunFrame, ApiError>
+}
+
+/** The frame that tells that nothing follows. */
+export const doneText = JSON.stringify({ done: true })
