@@ -1,12 +1,10 @@
 import { Array as Arr, Result, Schema } from "effect"
 import { decodeJson } from "../json/JsonDocument.ts"
 import { repositoryFileLimits } from "../json/JsonLimits.ts"
-import type { JsonRefusal } from "../json/JsonRefusal.ts"
-import { exceedsJsonLimits } from "../json/JsonValueBounds.ts"
-import { diagnosticPath } from "./DiagnosticPath.ts"
-import { issueDiagnostics } from "./IssueDiagnostics.ts"
-import { ManifestDiagnostic, maxDiagnostics } from "./ManifestDiagnostic.ts"
-import { checkCrossFieldRules, type Report } from "./ModuleRules.ts"
+import { describeDiagnostics, diagnosticReport, jsonDiagnostic } from "./DiagnosticReport.ts"
+import { documentDecoder } from "./DocumentDecoder.ts"
+import { ManifestDiagnostic } from "./ManifestDiagnostic.ts"
+import { checkCrossFieldRules } from "./ModuleRules.ts"
 import { checkPublicMaterial, checkTexts } from "./PublicMaterial.ts"
 import { manifestDocuments, ManifestVersion, type RepositoryManifest } from "./RepositoryManifest.ts"
 
@@ -16,53 +14,26 @@ export class ManifestRefusal extends Schema.TaggedError<ManifestRefusal>()("Mani
   diagnostics: Schema.NonEmptyArray(ManifestDiagnostic)
 }) {
   override get message() {
-    return `The repository manifest is invalid: ${this.diagnostics.map(({ path, message }) => `${path || "/"}: ${message}`).join(" ")}`
+    return `The repository manifest is invalid: ${describeDiagnostics(this.diagnostics)}`
   }
 }
 
-/** A JSON refusal as a diagnostic of the whole document. */
-export const jsonDiagnostic = (refusal: JsonRefusal): ManifestDiagnostic => ({
-  path: "",
-  code: `json_${refusal.reason}`,
-  message:
-    refusal.position === undefined
-      ? refusal.message
-      : `Line ${refusal.position.line}, column ${refusal.position.column}: ${refusal.message}`
-})
+type Decoded = Result.Result<RepositoryManifest, Arr.NonEmptyReadonlyArray<ManifestDiagnostic>>
 
-/** Collects what rules report, without going past `maxDiagnostics`. */
-export const diagnosticList = () => {
-  const diagnostics: Array<ManifestDiagnostic> = []
-  const report: Report = (path, code, message) => {
-    if (diagnostics.length < maxDiagnostics) diagnostics.push({ path: diagnosticPath(path), code, message })
-  }
-  return { diagnostics, report }
+const decoders: Readonly<Record<ManifestVersion, (value: Schema.Json) => Decoded>> = {
+  "svc.com/v1": documentDecoder(manifestDocuments["svc.com/v1"]),
+  "svc.com/v2": documentDecoder(manifestDocuments["svc.com/v2"]),
+  "svc.com/v2.1": documentDecoder(manifestDocuments["svc.com/v2.1"]),
+  "svc.com/v2.2": documentDecoder(manifestDocuments["svc.com/v2.2"]),
+  "svc.com/v2.3": documentDecoder(manifestDocuments["svc.com/v2.3"]),
+  "svc.com/v2.4": documentDecoder(manifestDocuments["svc.com/v2.4"])
 }
-
-const decodersWith = (errors: "all" | "first") => {
-  const options = { errors, onExcessProperty: "error" } as const
-  return {
-    "svc.com/v1": Schema.decodeUnknownResult(manifestDocuments["svc.com/v1"], options),
-    "svc.com/v2": Schema.decodeUnknownResult(manifestDocuments["svc.com/v2"], options),
-    "svc.com/v2.1": Schema.decodeUnknownResult(manifestDocuments["svc.com/v2.1"], options),
-    "svc.com/v2.2": Schema.decodeUnknownResult(manifestDocuments["svc.com/v2.2"], options),
-    "svc.com/v2.3": Schema.decodeUnknownResult(manifestDocuments["svc.com/v2.3"], options),
-    "svc.com/v2.4": Schema.decodeUnknownResult(manifestDocuments["svc.com/v2.4"], options)
-  }
-}
-
-const reportingAll = decodersWith("all")
-const reportingFirst = decodersWith("first")
-
-/** Beyond this size only the first structural fault is looked for: a hostile document must not choose how much we say. */
-const fullReportNodes = 4000
 
 const isVersion = Schema.is(ManifestVersion)
-const isObject = Schema.is(Schema.Record(Schema.String, Schema.Unknown))
+const isObject = (value: Schema.Json): value is Schema.JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
 
-type Diagnostics = Arr.NonEmptyReadonlyArray<ManifestDiagnostic>
-
-const refuse = (diagnostics: Diagnostics, apiVersion?: ManifestVersion) =>
+const refuse = (diagnostics: Arr.NonEmptyReadonlyArray<ManifestDiagnostic>, apiVersion?: ManifestVersion) =>
   Result.fail(new ManifestRefusal({ diagnostics, ...(apiVersion === undefined ? {} : { apiVersion }) }))
 
 /**
@@ -71,20 +42,16 @@ const refuse = (diagnostics: Diagnostics, apiVersion?: ManifestVersion) =>
  */
 export const parseManifestValue = (value: Schema.Json): Result.Result<RepositoryManifest, ManifestRefusal> => {
   if (!isObject(value)) return refuse([{ path: "", code: "wrong_type", message: "Expected an object." }])
-  const apiVersion = Object.hasOwn(value, "apiVersion") ? value["apiVersion"] : undefined
+  const apiVersion: unknown = Object.hasOwn(value, "apiVersion") ? value["apiVersion"] : undefined
   if (!isVersion(apiVersion)) {
     const message = `Expected one of ${ManifestVersion.literals.join(", ")}.`
     return refuse([{ path: "/apiVersion", code: "unknown_version", message }])
   }
-  const decoders = exceedsJsonLimits(value, { maxNodes: fullReportNodes }) === undefined ? reportingAll : reportingFirst
-  const decoded: Result.Result<RepositoryManifest, Schema.SchemaError> = decoders[apiVersion](value)
-  const { diagnostics, report } = diagnosticList()
-  if (Result.isFailure(decoded)) {
-    checkTexts(value, report)
-    return refuse(Arr.appendAll(issueDiagnostics(decoded.failure.issue), diagnostics), apiVersion)
-  }
-  checkCrossFieldRules(decoded.success, report)
+  const { diagnostics, report } = diagnosticReport()
   checkTexts(value, report)
+  const decoded = decoders[apiVersion](value)
+  if (Result.isFailure(decoded)) return refuse(Arr.appendAll(decoded.failure, diagnostics), apiVersion)
+  checkCrossFieldRules(decoded.success, report)
   checkPublicMaterial(decoded.success, report)
   return Arr.isReadonlyArrayNonEmpty(diagnostics) ? refuse(diagnostics, apiVersion) : Result.succeed(decoded.success)
 }

@@ -1,7 +1,7 @@
 import type { DocumentPath } from "./DiagnosticPath.ts"
+import type { Report } from "./DiagnosticReport.ts"
 import type { InputDeclaration } from "./InputDeclaration.ts"
 import type { InterfaceDeclaration } from "./InterfaceDeclaration.ts"
-import type { ManifestDiagnosticCode } from "./ManifestDiagnostic.ts"
 import type { ManifestVersion, ModuleDeclaration, RepositoryManifest } from "./RepositoryManifest.ts"
 import {
   deliveryTargets,
@@ -9,9 +9,6 @@ import {
   oidcSlots,
   type RequirementDeclaration
 } from "./RequirementDeclaration.ts"
-
-/** Tells that the field at `path` breaks a rule; `message` must not hold its value. */
-export type Report = (path: DocumentPath, code: ManifestDiagnosticCode, message: string) => void
 
 const maxGeneratedSecrets = 8
 

@@ -2,8 +2,8 @@ import type { Schema } from "effect"
 import { forbiddenName } from "../secret-material/AuthorityNames.ts"
 import { findForbiddenTexts, type ForbiddenMaterial, forbiddenMaterial } from "../secret-material/SecretScan.ts"
 import type { DocumentPath } from "./DiagnosticPath.ts"
+import type { Report } from "./DiagnosticReport.ts"
 import { maxDiagnostics } from "./ManifestDiagnostic.ts"
-import type { Report } from "./ModuleRules.ts"
 import type { RepositoryManifest } from "./RepositoryManifest.ts"
 
 const messages: Readonly<Record<ForbiddenMaterial, string>> = {
@@ -14,15 +14,19 @@ const messages: Readonly<Record<ForbiddenMaterial, string>> = {
 
 const isArray = (value: Schema.Json): value is ReadonlyArray<Schema.Json> => Array.isArray(value)
 
-/** Visits every text of a value, keys before what they name, always in the same order. */
-const visitTexts = (value: Schema.Json, path: DocumentPath, visit: (text: string, path: DocumentPath) => void) => {
-  if (typeof value === "string") return visit(value, path)
+/**
+ * Visits every text of a value, keys before what they name, always in the same order. `at` is where the walk is: it
+ * changes as the walk goes on.
+ */
+const visitTexts = (value: Schema.Json, at: Array<PropertyKey>, visit: (text: string) => void): void => {
+  if (typeof value === "string") return visit(value)
   if (typeof value !== "object" || value === null) return
-  if (isArray(value)) return value.forEach((item, index) => visitTexts(item, [...path, index], visit))
-  for (const [key, item] of Object.entries(value)) {
-    const inner = [...path, key]
-    visit(key, inner)
-    visitTexts(item, inner, visit)
+  const entries: Iterable<[PropertyKey, Schema.Json]> = isArray(value) ? value.entries() : Object.entries(value)
+  for (const [key, item] of entries) {
+    at.push(key)
+    if (typeof key === "string") visit(key)
+    visitTexts(item, at, visit)
+    at.pop()
   }
 }
 
@@ -32,10 +36,11 @@ export const checkTexts = (document: Schema.Json, report: Report): void => {
   visitTexts(document, [], (text) => texts.push(text))
   const found = findForbiddenTexts(texts, maxDiagnostics)
   if (found.size === 0) return
+  const at: Array<PropertyKey> = []
   let index = 0
-  visitTexts(document, [], (_, path) => {
+  visitTexts(document, at, () => {
     const material = found.get(index++)
-    if (material !== undefined) report(path, material, messages[material])
+    if (material !== undefined) report(at, material, messages[material])
   })
 }
 

@@ -1,0 +1,29 @@
+import type { JsonRefusal } from "../json/JsonRefusal.ts"
+import { diagnosticPath, type DocumentPath } from "./DiagnosticPath.ts"
+import { type ManifestDiagnostic, type ManifestDiagnosticCode, maxDiagnostics } from "./ManifestDiagnostic.ts"
+
+/** Tells that the field at `path` breaks a rule; `message` must not hold its value. */
+export type Report = (path: DocumentPath, code: ManifestDiagnosticCode, message: string) => void
+
+/** A list of diagnostics and the way to add to it; it never grows past `maxDiagnostics`. */
+export const diagnosticReport = (): {
+  readonly diagnostics: ReadonlyArray<ManifestDiagnostic>
+  readonly report: Report
+} => {
+  const diagnostics: Array<ManifestDiagnostic> = []
+  const report: Report = (path, code, message) => {
+    if (diagnostics.length < maxDiagnostics) diagnostics.push({ path: diagnosticPath(path), code, message })
+  }
+  return { diagnostics, report }
+}
+
+/** A JSON refusal as a diagnostic of the whole document. */
+export const jsonDiagnostic = ({ message, position, reason }: JsonRefusal): ManifestDiagnostic => ({
+  path: "",
+  code: `json_${reason}`,
+  message: position === undefined ? message : `Line ${position.line}, column ${position.column}: ${message}`
+})
+
+/** One line for an error message. */
+export const describeDiagnostics = (diagnostics: ReadonlyArray<ManifestDiagnostic>): string =>
+  diagnostics.map(({ message, path }) => (path === "" ? message : `${path}: ${message}`)).join(" ")

@@ -1,0 +1,42 @@
+import { Schema } from "effect"
+import { manifestDocuments, type ManifestVersion } from "./RepositoryManifest.ts"
+import { SourceOptions } from "./SourceOptions.ts"
+
+/** A JSON Schema (draft 2020-12) that authors may point their editor at. */
+export interface PublishedSchema {
+  readonly fileName: string
+  readonly document: { readonly [keyword: string]: unknown }
+}
+
+const publish = (fileName: string, title: string, schema: Schema.Constraint): PublishedSchema => {
+  const { definitions, schema: root } = Schema.toJsonSchemaDocument(schema, { onExcessProperty: "error" })
+  const described = {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    $id: `https://svc.com/schemas/${fileName}`,
+    title,
+    description: "Structure only: the parser enforces further rules, and never accepts what this schema refuses."
+  }
+  const shared = Object.keys(definitions).length === 0 ? {} : { $defs: definitions }
+  return { fileName, document: { ...described, ...root, ...shared } }
+}
+
+const manifestSchema = (version: ManifestVersion) => {
+  const short = version.slice("svc.com/".length)
+  return publish(
+    `repository-manifest-${short}.schema.json`,
+    `svc repository manifest ${short}`,
+    manifestDocuments[version]
+  )
+}
+
+/** The structural schemas of the manifest from v2.1 on and of the source options document, in a fixed order. */
+export const publishedSchemas: ReadonlyArray<PublishedSchema> = [
+  manifestSchema("svc.com/v2.1"),
+  manifestSchema("svc.com/v2.2"),
+  manifestSchema("svc.com/v2.3"),
+  manifestSchema("svc.com/v2.4"),
+  publish("capsule-source-options-v1alpha1.schema.json", "svc capsule source options v1alpha1", SourceOptions)
+]
+
+/** The exact text of a checked-in schema file. */
+export const publishedText = (schema: PublishedSchema): string => `${JSON.stringify(schema.document, null, 2)}\n`
