@@ -1,0 +1,138 @@
+import { Clock, Effect, FileSystem, Option, Path, Schema, SemVer } from "effect"
+import { managedFolder, type ManagedTool, type Platform } from "./ManagedTools.ts"
+import { extractExecutable } from "./ReleaseArchive.ts"
+import { ReleaseMirror } from "./ReleaseMirror.ts"
+import { verifySignature } from "./ReleaseSignature.ts"
+import { digestOf } from "./ReleaseSums.ts"
+import { oldestVersions } from "./Tool.ts"
+import type { DownloadSettings } from "./ToolchainSettings.ts"
+import { type DownloadRefusal, ToolDownloadFailed, ToolMissing } from "./ToolErrors.ts"
+import { probeTool, sha256OfFile } from "./ToolProbe.ts"
+
+/** What is kept beside a managed tool: why it was trusted. `keyFingerprint` is null when a digest was set instead. */
+export const DownloadReceipt = Schema.Struct({
+  version: Schema.String,
+  archive: Schema.String,
+  archiveSha256: Schema.String,
+  executableSha256: Schema.String,
+  keyFingerprint: Schema.NullOr(Schema.String),
+  fetchedAt: Schema.String
+})
+const encodeReceipt = Schema.encodeEffect(Schema.fromJsonString(DownloadReceipt))
+
+const refuse = (reason: typeof DownloadRefusal.Type, message: string, remedy: string) =>
+  new ToolDownloadFailed({ reason, message, remedy })
+
+const trustedMaterial = Effect.fnUntraced(function* (setting: string) {
+  if (setting.includes("-----BEGIN")) return setting
+  const fileSystem = yield* FileSystem.FileSystem
+  return yield* fileSystem
+    .readFile(setting)
+    .pipe(
+      Effect.catchTag("PlatformError", () =>
+        refuse("key", `The trusted key file ${setting} cannot be read.`, "Correct SVC_TOOL_MIRROR_KEY.")
+      )
+    )
+})
+
+const signedDigest = Effect.fnUntraced(function* (release: URL, sumsFile: string, archive: string, key: string) {
+  const mirror = yield* ReleaseMirror
+  const sums = yield* mirror.small(new URL(sumsFile, release))
+  const signature = yield* mirror.small(new URL(`${sumsFile}.gpgsig`, release))
+  const fingerprint = yield* verifySignature(sums, signature, yield* trustedMaterial(key))
+  return { fingerprint, digest: yield* digestOf(sums, archive) }
+})
+
+/**
+ * Fetches the release that the settings name, verifies it, and stores it by the digest of its executable. Nothing of
+ * it runs before the signature over the checksums (or the digest from the settings) and the digest of the archive hold.
+ *
+ * Fails with `ToolMissing` when nothing is trusted, otherwise with `ToolDownloadFailed`.
+ */
+export const downloadTool = Effect.fn("ToolDownload.download")(
+  function* (settings: DownloadSettings, tools: string, platform: Platform, newest: Option.Option<ManagedTool>) {
+    const fileSystem = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const mirror = yield* ReleaseMirror
+    const { version, trustedKey, archiveSha256 } = settings
+
+    if (Option.isNone(trustedKey) && Option.isNone(archiveSha256)) {
+      return yield* new ToolMissing({
+        message: `OpenTofu ${version} may be downloaded, but no key is trusted to sign it.`,
+        remedy:
+          "Set SVC_TOOL_MIRROR_KEY to the release signing key (get.opentofu.org/opentofu.asc) or its file, or SVC_TOOL_SHA256 to the digest of the archive; or install OpenTofu, or set SVC_TOOL to its path."
+      })
+    }
+    const floor = Option.match(newest, {
+      onNone: () => oldestVersions.opentofu,
+      onSome: (tool) => tool.expected.version
+    })
+    if (SemVer.isLessThan(SemVer.parseUnsafe(version), SemVer.parseUnsafe(floor))) {
+      const message = `OpenTofu ${version} is older than ${floor}, which was managed before or is the oldest supported.`
+      return yield* refuse("downgrade", message, "Set SVC_TOOL_VERSION to that version or a newer one.")
+    }
+
+    const release = new URL(`${settings.mirror.href.replace(/\/+$/, "")}/v${version}/`)
+    const archive = `tofu_${version}_${platform.name}.tar.gz`
+
+    const signed = yield* Effect.transposeOption(
+      Option.map(trustedKey, (key) => signedDigest(release, `tofu_${version}_SHA256SUMS`, archive, key))
+    )
+    const trusted = [...Option.toArray(archiveSha256), ...Option.toArray(Option.map(signed, ({ digest }) => digest))]
+
+    yield* fileSystem.makeDirectory(tools, { recursive: true, mode: 0o700 })
+    const scratch = yield* fileSystem.makeTempDirectoryScoped({ directory: tools, prefix: ".download-" })
+    const file = path.join(scratch, archive)
+    const fetched = yield* mirror.archive(new URL(archive, release), file)
+    if (trusted.some((digest) => digest !== fetched.sha256)) {
+      const message = `${archive} is not the released file: ${fetched.size} bytes with SHA-256 ${fetched.sha256}, expected ${trusted.join(" and ")}.`
+      return yield* refuse("checksum", message, "It was cut short or changed; check the mirror, then try again.")
+    }
+
+    const content = path.join(scratch, "content")
+    yield* fileSystem.makeDirectory(content)
+    const executable = yield* extractExecutable(file, content, platform.executable)
+    const tool = yield* probeTool({ path: executable, origin: "managed" }).pipe(
+      Effect.catchTag("ToolBroken", (error) => refuse("archive", error.message, error.remedy))
+    )
+    if (tool.name !== "opentofu" || tool.version !== version) {
+      const message = `The release ${version} of the mirror holds ${tool.name} ${tool.version}.`
+      return yield* refuse("downgrade", message, "Check that the mirror holds the release that it names.")
+    }
+
+    const sha256 = yield* sha256OfFile(executable)
+    const receipt = yield* encodeReceipt({
+      version,
+      archive,
+      archiveSha256: fetched.sha256,
+      executableSha256: sha256,
+      keyFingerprint: Option.getOrNull(Option.map(signed, ({ fingerprint }) => fingerprint)),
+      fetchedAt: new Date(yield* Clock.currentTimeMillis).toISOString()
+    }).pipe(Effect.orDie)
+    yield* fileSystem.writeFileString(path.join(content, "receipt.json"), `${receipt}\n`, { mode: 0o444 })
+    yield* fileSystem.chmod(executable, 0o555)
+    yield* Effect.scoped(Effect.flatMap(fileSystem.open(executable), (opened) => opened.sync))
+
+    const folder = managedFolder(path, tools, version, platform, sha256)
+    yield* fileSystem.makeDirectory(path.dirname(folder), { recursive: true, mode: 0o700 })
+    // Another process may have stored the same content first; the name is its digest.
+    if (!(yield* fileSystem.exists(folder))) yield* fileSystem.rename(content, folder)
+    yield* Effect.logInfo(`Downloaded OpenTofu ${version} and verified it`).pipe(
+      Effect.annotateLogs({ mirror: settings.mirror.href, sha256, folder })
+    )
+    const stored: ManagedTool = {
+      path: path.join(folder, platform.executable),
+      origin: "managed",
+      expected: { sha256, version }
+    }
+    return stored
+  },
+  Effect.scoped,
+  Effect.catchTag("PlatformError", (error) =>
+    refuse(
+      "storage",
+      `The downloaded tool cannot be stored in the data folder (${error.reason._tag}).`,
+      "Check the free space and the permissions of the data folder."
+    )
+  )
+)

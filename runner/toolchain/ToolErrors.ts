@@ -1,0 +1,33 @@
+import { Schema } from "effect"
+
+/** There is no OpenTofu or Terraform that a Run could use. `remedy` says what the operator can do. */
+export class ToolMissing extends Schema.TaggedError<ToolMissing>()("ToolMissing", {
+  message: Schema.String,
+  remedy: Schema.String
+}) {}
+
+/** A tool was found but does not work, or is not what it must be. It is never passed over for another one. */
+export class ToolBroken extends Schema.TaggedError<ToolBroken>()("ToolBroken", {
+  path: Schema.String,
+  message: Schema.String,
+  remedy: Schema.String
+}) {}
+
+export const DownloadRefusal = Schema.Literals([
+  "unreachable",
+  "key",
+  "signature",
+  "checksum",
+  "archive",
+  "downgrade",
+  "storage"
+])
+
+/** The managed download was begun and did not end with a verified tool. Nothing of it was kept or run. */
+export class ToolDownloadFailed extends Schema.TaggedError<ToolDownloadFailed>()("ToolDownloadFailed", {
+  reason: DownloadRefusal,
+  message: Schema.String,
+  remedy: Schema.String
+}) {}
+
+export type ToolError = ToolMissing | ToolBroken | ToolDownloadFailed

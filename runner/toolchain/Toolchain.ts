@@ -1,0 +1,184 @@
+import {
+  Cache,
+  Context,
+  Data,
+  Duration,
+  Effect,
+  Exit,
+  FileSystem,
+  Layer,
+  Option,
+  Path,
+  Semaphore,
+  SemVer
+} from "effect"
+import type { ChildProcessSpawner } from "effect/process"
+import { currentPlatform, type ManagedTool, managedTools, type Platform } from "./ManagedTools.ts"
+import { ReleaseMirror } from "./ReleaseMirror.ts"
+import { type Tool, type ToolCandidate, toolExecutables, type ToolName, toolTitles } from "./Tool.ts"
+import type { DownloadSettings, ToolchainSettings } from "./ToolchainSettings.ts"
+import { downloadTool } from "./ToolDownload.ts"
+import { ToolBroken, type ToolError, ToolMissing } from "./ToolErrors.ts"
+import { probeTool } from "./ToolProbe.ts"
+import { findOnPath } from "./ToolSearch.ts"
+
+/** What a Capsule was created with and must go on with. */
+export interface ToolRequirement {
+  readonly name: ToolName
+}
+
+// A tool that is replaced on disk while the service runs is asked again.
+class FileIdentity extends Data.Class<{
+  readonly candidate: ToolCandidate
+  readonly size: string
+  readonly modified: number
+  readonly inode: string
+}> {}
+
+const installRemedy =
+  "Install OpenTofu (or Terraform) on PATH, set SVC_TOOL to its path, or allow the managed download with SVC_TOOL_DOWNLOAD=on and SVC_TOOL_MIRROR_KEY."
+
+/**
+ * Finds the OpenTofu or Terraform that executes Runs. Order: the configured path; a managed version; `tofu` on PATH;
+ * `terraform` on PATH; a managed download. Answers are cached for as long as the file stays the same.
+ */
+export class Toolchain extends Context.Service<
+  Toolchain,
+  {
+    /**
+     * With `require`, only a tool of that name counts, so a Capsule never changes its flavour silently.
+     *
+     * Fails with `ToolMissing` (nothing fits), `ToolBroken` (what was found does not work; it is not passed over) or
+     * `ToolDownloadFailed`. All three carry a `remedy`.
+     */
+    readonly resolve: (require?: ToolRequirement) => Effect.Effect<Tool, ToolError>
+  }
+>()("svc/toolchain/Toolchain") {
+  /** `tools` is the folder for managed versions, inside the data folder. */
+  static readonly layer = (settings: ToolchainSettings, tools: string) =>
+    Layer.effect(Toolchain, make(settings, tools)).pipe(Layer.provide(ReleaseMirror.layer))
+}
+
+const make = Effect.fnUntraced(function* (settings: ToolchainSettings, tools: string) {
+  const fileSystem = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const services = yield* Effect.context<
+    FileSystem.FileSystem | Path.Path | ChildProcessSpawner.ChildProcessSpawner | ReleaseMirror
+  >()
+  const downloading = yield* Semaphore.make(1)
+  const platform = Option.fromUndefinedOr(currentPlatform(process.platform, process.arch))
+
+  const probes = yield* Cache.makeWith(
+    (identity: FileIdentity) => Effect.provideContext(probeTool(identity.candidate), services),
+    { capacity: 32, timeToLive: (exit) => (Exit.isSuccess(exit) ? Duration.infinity : Duration.zero) }
+  )
+
+  const probe = Effect.fnUntraced(function* (candidate: ToolCandidate) {
+    const { path: file } = candidate
+    const info = yield* fileSystem.stat(file).pipe(
+      Effect.mapError(
+        (error) =>
+          new ToolBroken({
+            path: file,
+            message: `${file} cannot be looked at (${error.reason._tag}).`,
+            remedy: candidate.origin === "configured" ? "Correct SVC_TOOL." : "Check the permissions of its folder."
+          })
+      )
+    )
+    const identity = new FileIdentity({
+      candidate,
+      size: String(info.size),
+      modified: Option.match(info.mtime, { onNone: () => 0, onSome: (date) => date.getTime() }),
+      inode: String(Option.getOrElse(info.ino, () => 0n))
+    })
+    return yield* Cache.get(probes, identity)
+  })
+
+  const configured = Effect.fnUntraced(function* (setting: string, require: ToolRequirement | undefined) {
+    const tool = yield* probe({ path: path.resolve(setting), origin: "configured" })
+    if (require === undefined || tool.name === require.name) return tool
+    return yield* new ToolMissing({
+      message: `This Capsule was made with ${toolTitles[require.name]}, but SVC_TOOL names ${toolTitles[tool.name]} ${tool.version}.`,
+      remedy: `Point SVC_TOOL at ${toolTitles[require.name]}, or set it to auto and install both.`
+    })
+  })
+
+  const listManaged = (present: Platform) =>
+    managedTools(tools, present).pipe(
+      Effect.mapError(
+        (error) =>
+          new ToolBroken({
+            path: tools,
+            message: `The folder of managed tools cannot be read (${error.reason._tag}).`,
+            remedy: "Check the permissions of the data folder."
+          })
+      )
+    )
+
+  const fetched = (present: Platform, download: DownloadSettings) =>
+    Semaphore.withPermits(
+      downloading,
+      1
+    )(
+      Effect.gen(function* () {
+        const [newest] = yield* listManaged(present)
+        if (newest !== undefined && isCurrent(newest, download)) return newest
+        return yield* downloadTool(download, tools, present, Option.fromUndefinedOr(newest))
+      })
+    )
+
+  /** A managed tool; one that is older than the release we should have only when that cannot be fetched now. */
+  const managed = Effect.fnUntraced(function* (present: Platform) {
+    const [newest] = yield* listManaged(present)
+    if (newest === undefined) return Option.none<Tool>()
+    const release = Option.filter(settings.download, (download) => !isCurrent(newest, download))
+    if (Option.isNone(release)) return Option.some(yield* probe(newest))
+    const newer = yield* fetched(present, release.value).pipe(
+      Effect.catchIf(
+        (error) =>
+          error._tag === "ToolMissing" || (error._tag === "ToolDownloadFailed" && error.reason === "unreachable"),
+        (error) =>
+          Effect.as(
+            Effect.logWarning(`Staying with OpenTofu ${newest.expected.version}: ${error.message} ${error.remedy}`),
+            newest
+          )
+      )
+    )
+    return Option.some(yield* probe(newer))
+  })
+
+  const search = Effect.fnUntraced(function* (require: ToolRequirement | undefined) {
+    const allows = (name: ToolName) => require === undefined || require.name === name
+    if (allows("opentofu") && Option.isSome(platform)) {
+      const tool = yield* managed(platform.value)
+      if (Option.isSome(tool)) return tool.value
+    }
+    for (const name of ["opentofu", "terraform"] as const) {
+      if (!allows(name)) continue
+      const candidate = yield* findOnPath(settings.searchPath, toolExecutables[name])
+      if (Option.isNone(candidate)) continue
+      const tool = yield* probe(candidate.value)
+      if (allows(tool.name)) return tool
+    }
+    if (allows("opentofu") && Option.isSome(settings.download) && Option.isSome(platform)) {
+      return yield* probe(yield* fetched(platform.value, settings.download.value))
+    }
+    const wanted = require === undefined ? "OpenTofu or Terraform" : toolTitles[require.name]
+    return yield* new ToolMissing({
+      message: `No ${wanted} is configured, managed or on PATH.`,
+      remedy: require?.name === "terraform" ? "Install Terraform on PATH, or set SVC_TOOL to its path." : installRemedy
+    })
+  })
+
+  const resolve = Effect.fn("Toolchain.resolve")((require?: ToolRequirement) =>
+    Option.match(settings.tool, {
+      onSome: (setting) => configured(setting, require),
+      onNone: () => search(require)
+    }).pipe(Effect.provideContext(services))
+  )
+
+  return Toolchain.of({ resolve })
+})
+
+const isCurrent = (tool: ManagedTool, download: DownloadSettings) =>
+  SemVer.isGreaterThanOrEqualTo(SemVer.parseUnsafe(tool.expected.version), SemVer.parseUnsafe(download.version))

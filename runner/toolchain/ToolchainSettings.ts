@@ -1,0 +1,53 @@
+import { Config, Option, Schema } from "effect"
+
+/** The OpenTofu release that a managed download fetches unless `SVC_TOOL_VERSION` says otherwise. */
+export const pinnedVersion = "1.11.11"
+
+const releases = "https://github.com/opentofu/opentofu/releases/download"
+
+const Version = Schema.String.check(Schema.isPattern(/^\d+\.\d+\.\d+$/))
+const Sha256 = Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/))
+const Mirror = Schema.URLFromString.check(
+  Schema.makeFilter((url) =>
+    ["https:", "http:"].includes(url.protocol) && url.username === "" && url.password === "" && url.search === ""
+      ? undefined
+      : "expected an http(s) URL without credentials and query"
+  )
+)
+
+/** Where the tool comes from. */
+export interface ToolchainSettings {
+  /** Path of the one executable to use; none lets the service look for it. */
+  readonly tool: Option.Option<string>
+  /** Folders that are searched for `tofu` and `terraform`, as in PATH. */
+  readonly searchPath: string
+  /** None switches the managed download off. */
+  readonly download: Option.Option<DownloadSettings>
+}
+
+export interface DownloadSettings {
+  /** Base URL; the files lie at `<mirror>/v<version>/tofu_<version>_<os>_<arch>.tar.gz`. */
+  readonly mirror: URL
+  readonly version: string
+  /** OpenPGP public key that signs the checksums: armored text, or the path of a file with it. */
+  readonly trustedKey: Option.Option<string>
+  /** SHA-256 (hex) of the archive for this platform; trusted in place of a signature. */
+  readonly archiveSha256: Option.Option<string>
+}
+
+/** Reads `SVC_TOOL`, `SVC_TOOL_DOWNLOAD`, `SVC_TOOL_MIRROR`, `SVC_TOOL_MIRROR_KEY`, `SVC_TOOL_VERSION`, `SVC_TOOL_SHA256` and `PATH`. */
+export const toolchainConfig: Config.Config<ToolchainSettings> = Config.all({
+  tool: Config.NonEmptyString("SVC_TOOL").pipe(Config.withDefault("auto")),
+  searchPath: Config.String("PATH").pipe(Config.withDefault("")),
+  download: Config.Literals(["on", "off"], "SVC_TOOL_DOWNLOAD").pipe(Config.withDefault("on")),
+  mirror: Config.schema(Mirror, "SVC_TOOL_MIRROR").pipe(Config.withDefault(new URL(releases))),
+  version: Config.schema(Version, "SVC_TOOL_VERSION").pipe(Config.withDefault(pinnedVersion)),
+  trustedKey: Config.option(Config.NonEmptyString("SVC_TOOL_MIRROR_KEY")),
+  archiveSha256: Config.option(Config.schema(Sha256, "SVC_TOOL_SHA256"))
+}).pipe(
+  Config.map(({ tool, searchPath, download, ...release }) => ({
+    tool: tool === "auto" ? Option.none() : Option.some(tool),
+    searchPath,
+    download: download === "on" ? Option.some(release) : Option.none()
+  }))
+)

@@ -1,0 +1,175 @@
+import { afterAll, describe, expect, test } from "bun:test"
+import { NodeServices } from "@effect/platform-node"
+import { ConfigProvider, Effect, FileSystem, Layer, Option, Path } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { Toolchain, type ToolRequirement } from "../../../runner/toolchain/Toolchain.ts"
+import { pinnedVersion, toolchainConfig, type ToolchainSettings } from "../../../runner/toolchain/ToolchainSettings.ts"
+import { suite } from "../../support/Effect.ts"
+import { toolScript } from "./ReleaseFixture.ts"
+
+const platformLayer = Layer.mergeAll(NodeServices.layer, FetchHttpClient.layer)
+const tests = suite(platformLayer)
+afterAll(tests.dispose)
+
+const nothing: ToolchainSettings = { tool: Option.none(), searchPath: "", download: Option.none() }
+
+const resolver = Effect.fnUntraced(function* (settings: Partial<ToolchainSettings>, tools = "/nonexistent/tools") {
+  const context = yield* Layer.build(Toolchain.layer({ ...nothing, ...settings }, tools))
+  return (require?: ToolRequirement) =>
+    Effect.gen(function* () {
+      const toolchain = yield* Toolchain
+      return yield* toolchain.resolve(require)
+    }).pipe(Effect.provideContext(context))
+})
+
+const folder = Effect.fnUntraced(function* (files: Readonly<Record<string, string>>) {
+  const fileSystem = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const created = yield* fileSystem.makeTempDirectoryScoped({ prefix: "tools-" })
+  for (const [name, content] of Object.entries(files)) {
+    yield* fileSystem.writeFileString(path.join(created, name), content, { mode: 0o755 })
+  }
+  return created
+})
+
+const tofu = toolScript("OpenTofu", "1.9.0")
+const terraform = toolScript("Terraform", "1.11.4")
+
+describe("Toolchain", () => {
+  const real = Bun.which("terraform")
+  if (real !== null) {
+    tests.live("finds the real tool on PATH", () =>
+      Effect.gen(function* () {
+        const resolve = yield* resolver({ searchPath: process.env["PATH"] ?? "" })
+        const tool = yield* resolve({ name: "terraform" })
+        expect(tool).toMatchObject({ name: "terraform", path: real, origin: "path" })
+        expect(tool.version).toMatch(/^\d+\.\d+\.\d+/)
+      })
+    )
+  }
+
+  tests.live("prefers the configured path, then tofu, then terraform, in the order of PATH", () =>
+    Effect.gen(function* () {
+      const both = yield* folder({ tofu, terraform, custom: toolScript("Terraform", "1.12.1") })
+      const later = yield* folder({ tofu: toolScript("OpenTofu", "1.6.1") })
+      const only = yield* folder({ terraform })
+      const searchPath = ["relative", "", "/nonexistent", both, later].join(":")
+      expect(yield* (yield* resolver({ searchPath }))()).toEqual({
+        name: "opentofu",
+        version: "1.9.0",
+        path: `${both}/tofu`,
+        origin: "path"
+      })
+      expect(yield* (yield* resolver({ searchPath: only }))()).toMatchObject({ name: "terraform", version: "1.11.4" })
+      const configured = yield* resolver({ searchPath, tool: Option.some(`${both}/custom`) })
+      expect(yield* configured()).toMatchObject({ version: "1.12.1", origin: "configured" })
+    })
+  )
+
+  tests.live("keeps the flavour that a Capsule was made with", () =>
+    Effect.gen(function* () {
+      const both = yield* folder({ tofu, terraform })
+      const resolve = yield* resolver({ searchPath: both })
+      expect((yield* resolve({ name: "terraform" })).name).toBe("terraform")
+      expect((yield* resolve({ name: "opentofu" })).name).toBe("opentofu")
+      const pinned = yield* resolver({ searchPath: both, tool: Option.some(`${both}/tofu`) })
+      const refused = yield* Effect.flip(pinned({ name: "terraform" }))
+      expect(refused).toMatchObject({ _tag: "ToolMissing", remedy: expect.stringContaining("SVC_TOOL") })
+      const disguised = yield* folder({ tofu: terraform })
+      const missing = yield* Effect.flip((yield* resolver({ searchPath: disguised }))({ name: "opentofu" }))
+      expect(missing._tag).toBe("ToolMissing")
+    })
+  )
+
+  tests.live("says what to do when there is nothing", () =>
+    Effect.gen(function* () {
+      const empty = yield* folder({ "not-executable": "" })
+      const missing = yield* Effect.flip((yield* resolver({ searchPath: empty }))())
+      expect(missing).toMatchObject({
+        _tag: "ToolMissing",
+        message: "No OpenTofu or Terraform is configured, managed or on PATH."
+      })
+      expect(missing.remedy).toContain("SVC_TOOL_DOWNLOAD=on")
+    })
+  )
+
+  const broken = {
+    "exits with an error": "#!/bin/sh\nexit 3\n",
+    "answers garbage": "#!/bin/sh\necho OpenTofu v1.9.0\n",
+    "answers two versions": toolScript("OpenTofu", "1.9.0").replace("OpenTofu v1.9.0", "OpenTofu v1.9.1"),
+    "is another program": toolScript("OpenTofu", "1.9.0").replace("OpenTofu v", "Pulumi v"),
+    "is too old": toolScript("OpenTofu", "1.5.9"),
+    "cannot be started": "#!/nonexistent/interpreter\n"
+  }
+  for (const [what, script] of Object.entries(broken)) {
+    tests.live(`does not pass over a tool that ${what}`, () =>
+      Effect.gen(function* () {
+        const searchPath = yield* folder({ tofu: script, terraform })
+        const error = yield* Effect.flip((yield* resolver({ searchPath }))())
+        expect(error).toMatchObject({ _tag: "ToolBroken", path: `${searchPath}/tofu` })
+        expect(error.remedy).not.toBe("")
+      })
+    )
+  }
+
+  tests.live("refuses a configured path that does not exist", () =>
+    Effect.gen(function* () {
+      const searchPath = yield* folder({ tofu })
+      const error = yield* Effect.flip((yield* resolver({ searchPath, tool: Option.some("/nonexistent/tofu") }))())
+      expect(error).toMatchObject({ _tag: "ToolBroken", remedy: "Correct SVC_TOOL." })
+    })
+  )
+
+  tests.live("starts a tool once, and again when its file was replaced or it failed", () =>
+    Effect.gen(function* () {
+      const fileSystem = yield* FileSystem.FileSystem
+      const searchPath = yield* folder({ calls: "" })
+      const file = `${searchPath}/tofu`
+      const calls = Effect.map(
+        fileSystem.readFileString(`${searchPath}/calls`),
+        (content) => content.split("\n").length - 1
+      )
+      const install = (script: string) => fileSystem.writeFileString(file, script, { mode: 0o755 })
+      const resolve = yield* resolver({ searchPath })
+      yield* install("#!/bin/sh\nexit 1\n")
+      expect((yield* Effect.flip(resolve()))._tag).toBe("ToolBroken")
+      yield* install(toolScript("OpenTofu", "1.9.0", `${searchPath}/calls`))
+      yield* Effect.all([resolve(), resolve(), resolve()], { concurrency: "unbounded" })
+      yield* resolve({ name: "opentofu" })
+      expect(yield* calls).toBe(2)
+      yield* fileSystem.remove(file)
+      yield* install(`${toolScript("OpenTofu", "1.10.0", `${searchPath}/calls`)}# another size\n`)
+      expect((yield* resolve()).version).toBe("1.10.0")
+      expect(yield* calls).toBe(4)
+    })
+  )
+})
+
+describe("toolchainConfig", () => {
+  const load = (env: Record<string, string>) =>
+    Effect.runSync(Effect.exit(toolchainConfig.parse(ConfigProvider.fromUnknown(env))))
+
+  test("has defaults", () => {
+    const settings = load({ PATH: "/bin" })
+    expect(settings).toMatchObject({
+      _tag: "Success",
+      value: { tool: Option.none(), searchPath: "/bin", download: { value: { version: pinnedVersion } } }
+    })
+  })
+
+  test("switches the download off", () => {
+    expect(load({ SVC_TOOL_DOWNLOAD: "off" })).toMatchObject({ value: { download: Option.none() } })
+  })
+
+  test("refuses what it cannot trust or read", () => {
+    for (const env of [
+      { SVC_TOOL_MIRROR: "https://user:pass@mirror.example.test/" },
+      { SVC_TOOL_MIRROR: "file:///etc" },
+      { SVC_TOOL_VERSION: "latest" },
+      { SVC_TOOL_SHA256: "abc" },
+      { SVC_TOOL_DOWNLOAD: "maybe" }
+    ]) {
+      expect(load(env)._tag).toBe("Failure")
+    }
+  })
+})
