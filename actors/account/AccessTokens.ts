@@ -1,0 +1,199 @@
+import { Context, DateTime, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { ApiError, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
+import type { AccountToken, AccountTokenInventory } from "../../schema/records/AccountToken.ts"
+import { AccessTokenId } from "../../schema/records/Ids.ts"
+import { Audit } from "../audit/Audit.ts"
+import type { CommandContext } from "../Command.ts"
+import { ReadSql } from "../database/ReadSql.ts"
+import { transaction } from "../database/Transaction.ts"
+import { newId, now } from "../Identity.ts"
+import { type CursorBinding, Cursors } from "../paging/Cursors.ts"
+import type { Page, PageRequest } from "../paging/Page.ts"
+import { Memberships } from "../workspace/Memberships.ts"
+import { AccessTokenRow, accessTokenColumns } from "./AccessTokenRow.ts"
+import { mintSecret, secretHash } from "./BearerSecret.ts"
+import { ExtensionScopes, type ScopeEntry, scopeCatalog, scopeRefusal } from "./ScopeCatalog.ts"
+import { readTokenPage } from "./TokenPage.ts"
+
+const defaultLifetime = Duration.days(90)
+const longestLifetime = Duration.days(366)
+const publicPrefixLength = 12
+
+export interface NewAccessToken {
+  readonly name: string
+  readonly scopes: ReadonlyArray<string>
+  readonly workspaceId?: string | undefined
+  /** ISO 8601; 90 days from now when absent, 366 at most. */
+  readonly expiresAt?: string | undefined
+}
+
+export interface CreatedAccessToken {
+  /** Shown this once. */
+  readonly secret: Redacted.Redacted
+  readonly token: AccountToken
+}
+
+/** Personal access tokens, as their owner manages them. */
+export class AccessTokens extends Context.Service<
+  AccessTokens,
+  {
+    readonly catalog: ReadonlyArray<ScopeEntry>
+    /** Fails with `invalid_request` for scopes or times, `permission_denied` for a Workspace the owner is no member of. */
+    readonly create: (
+      context: CommandContext,
+      subject: string,
+      request: NewAccessToken
+    ) => Effect.Effect<CreatedAccessToken, ApiError>
+    /** Repeating it changes nothing. Fails with `not_found` for a token of anybody else. */
+    readonly revoke: (
+      context: CommandContext,
+      subject: string,
+      tokenId: string
+    ) => Effect.Effect<AccountToken, ApiError>
+    /** All tokens, oldest first. */
+    readonly list: (subject: string, page: PageRequest) => Effect.Effect<Page<AccountToken>, ApiError>
+    /** The versioned inventory; a cursor that is malformed or whose token is gone fails with `invalid_request`. */
+    readonly inventory: (subject: string, page: PageRequest) => Effect.Effect<AccountTokenInventory, ApiError>
+  }
+>()("svc/account/AccessTokens") {
+  static readonly layer = Layer.effect(
+    AccessTokens,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const read = yield* ReadSql
+  const audit = yield* Audit
+  const cursors = yield* Cursors
+  const memberships = yield* Memberships
+  const random = yield* SecureRandom.SecureRandom
+  const catalog = scopeCatalog(yield* ExtensionScopes)
+
+  const findOwn = SqlSchema.findAll({
+    Request: Schema.Struct({ subject: Schema.String, tokenId: Schema.String }),
+    Result: AccessTokenRow,
+    execute: ({ subject, tokenId }) =>
+      sql`SELECT ${sql.literal(accessTokenColumns)} FROM access_tokens WHERE token_id = ${tokenId} AND subject = ${subject}`
+  })
+
+  const expiry = Effect.fnUntraced(function* (asked: string | undefined) {
+    const at = yield* DateTime.now
+    if (asked === undefined) return DateTime.formatIso(DateTime.addDuration(at, defaultLifetime))
+    const latest = DateTime.formatIso(DateTime.addDuration(at, longestLifetime))
+    return asked > DateTime.formatIso(at) && asked <= latest
+      ? asked
+      : yield* invalidRequest("expires_at: give a time in the future, at most 366 days from now.")
+  })
+
+  const insert = Effect.fnUntraced(function* (
+    subject: string,
+    request: NewAccessToken,
+    secret: Redacted.Redacted,
+    expiresAt: string
+  ) {
+    const tokenId = yield* newId(AccessTokenId, "pat").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
+    yield* sql`INSERT INTO access_tokens ${sql.insert({
+      token_id: tokenId,
+      secret_hash: secretHash(secret),
+      subject,
+      name: request.name,
+      prefix: Redacted.value(secret).slice(0, publicPrefixLength),
+      scopes: JSON.stringify(request.scopes),
+      workspace_id: request.workspaceId ?? null,
+      created_at: yield* now,
+      expires_at: expiresAt,
+      revoked_at: null,
+      last_used_at: null
+    })}`
+    return tokenId
+  })
+
+  const create = Effect.fn("AccessTokens.create")(function* (
+    context: CommandContext,
+    subject: string,
+    request: NewAccessToken
+  ) {
+    const refusal = scopeRefusal(catalog, request.scopes, request.workspaceId !== undefined)
+    if (refusal !== undefined) return yield* refusal
+    if (request.workspaceId !== undefined && Option.isNone(yield* memberships.role(subject, request.workspaceId))) {
+      return yield* new ApiError({
+        code: "permission_denied",
+        message: "workspace_id: you are not an active member of this Workspace."
+      })
+    }
+    const expiresAt = yield* expiry(request.expiresAt)
+    const secret = yield* mintSecret("personalToken").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
+    const token = yield* Effect.gen(function* () {
+      const tokenId = yield* insert(subject, request, secret, expiresAt)
+      yield* audit.append({
+        workspaceId: request.workspaceId ?? null,
+        actor: context.actor,
+        action: "token.create",
+        target: { kind: "access_token", id: tokenId },
+        data: { scopes: request.scopes, expiresAt },
+        requestId: context.requestId
+      })
+      const [row] = yield* Effect.orDie(findOwn({ subject, tokenId }))
+      return row ?? (yield* notFound("Token"))
+    }).pipe(transaction(sql))
+    return { secret, token } satisfies CreatedAccessToken
+  })
+
+  const revoke = Effect.fn("AccessTokens.revoke")(function* (
+    context: CommandContext,
+    subject: string,
+    tokenId: string
+  ) {
+    const at = yield* now
+    const revoked = yield* sql`UPDATE access_tokens SET revoked_at = ${at}
+      WHERE token_id = ${tokenId} AND subject = ${subject} AND revoked_at IS NULL RETURNING token_id`
+    const [row] = yield* Effect.orDie(findOwn({ subject, tokenId }))
+    if (row === undefined) return yield* notFound("Token")
+    if (revoked.length > 0) {
+      yield* audit.append({
+        workspaceId: row.workspace_id,
+        actor: context.actor,
+        action: "token.revoke",
+        target: { kind: "access_token", id: tokenId },
+        requestId: context.requestId
+      })
+    }
+    return row
+  }, transaction(sql))
+
+  const readPage = Effect.fnUntraced(function* (binding: CursorBinding, page: PageRequest) {
+    const [createdAt, tokenId] = page.cursor === undefined ? [] : yield* cursors.decode(binding, page.cursor, 2)
+    const anchor = createdAt === undefined || tokenId === undefined ? undefined : { createdAt, tokenId }
+    const found = yield* readTokenPage(binding.subject, page.limit, anchor).pipe(Effect.provideService(ReadSql, read))
+    const last = found.tokens.at(-1)
+    const nextCursor =
+      found.more && last !== undefined ? yield* cursors.encode(binding, [last.created_at, last.token_id]) : undefined
+    return { ...found, nextCursor }
+  })
+
+  return AccessTokens.of({
+    catalog,
+    create,
+    revoke,
+    list: Effect.fn("AccessTokens.list")(function* (subject, page) {
+      const { nextCursor, tokens } = yield* readPage({ route: "account.tokens", subject }, page)
+      return { items: tokens, nextCursor }
+    }),
+    inventory: Effect.fn("AccessTokens.inventory")(function* (subject, page) {
+      const found = yield* readPage({ route: "account.tokens.inventory.v1", subject }, page)
+      return {
+        kind: "svc.account-pat-inventory@v1",
+        tokens: found.tokens,
+        total: found.total,
+        returned: found.tokens.length,
+        limit: page.limit,
+        truncated: found.more,
+        next_cursor: found.nextCursor ?? null
+      } as const
+    })
+  })
+})

@@ -1,0 +1,33 @@
+import { Context, Effect, Layer, Redacted } from "effect"
+import type { ApiError } from "../../schema/errors/ApiError.ts"
+import { bearerPrefixes } from "./BearerSecret.ts"
+import { invalidToken } from "./CredentialRefusal.ts"
+import type { Principal } from "./Principal.ts"
+import { Sessions } from "./Sessions.ts"
+import { TokenAuthority } from "./TokenAuthority.ts"
+
+/** Turns what a request presents into the person behind it. */
+export class Accounts extends Context.Service<
+  Accounts,
+  {
+    /** Fails with `invalid_token` for whatever is not a good bearer token; a session's secret is none. */
+    readonly authenticateBearer: (token: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
+    /** Fails with `unauthenticated` for whatever is not an open session. */
+    readonly authenticateSession: (secret: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
+  }
+>()("svc/account/Accounts") {
+  static readonly layer = Layer.effect(
+    Accounts,
+    Effect.gen(function* () {
+      const tokens = yield* TokenAuthority
+      const sessions = yield* Sessions
+      return Accounts.of({
+        authenticateBearer: (token) =>
+          Redacted.value(token).startsWith(bearerPrefixes.personalToken)
+            ? tokens.authenticate(token)
+            : Effect.fail(invalidToken()),
+        authenticateSession: sessions.authenticate
+      })
+    })
+  )
+}

@@ -1,0 +1,60 @@
+import { createHash } from "node:crypto"
+import { crc32 } from "node:zlib"
+import { Effect, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+
+/** The kinds of bearer secret, each with its own start, so that leak scanners and people can tell them apart. */
+export const bearerPrefixes = {
+  personalToken: "svcp_",
+  oauthAccess: "svca_",
+  oauthRefresh: "svcr_",
+  session: "svcs_",
+  setupLink: "svct_"
+} as const
+export type BearerKind = keyof typeof bearerPrefixes
+
+const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+const randomLength = 30
+const checksumLength = 6
+// The largest multiple of 62 that fits a byte: bytes beyond it would make some characters likelier than others.
+const fairBytes = 248
+
+const secretPattern = new RegExp(`^[0-9A-Za-z]{${randomLength + checksumLength}}$`)
+
+const checksum = (text: string): string => {
+  let rest = crc32(text)
+  let digits = ""
+  for (let n = 0; n < checksumLength; n++) {
+    digits = alphabet.charAt(rest % 62) + digits
+    rest = Math.floor(rest / 62)
+  }
+  return digits
+}
+
+const randomText = Effect.fnUntraced(function* (length: number) {
+  const random = yield* SecureRandom.SecureRandom
+  let text = ""
+  while (text.length < length) {
+    for (const byte of yield* random.randomBytes(length)) {
+      if (byte < fairBytes && text.length < length) text += alphabet.charAt(byte % 62)
+    }
+  }
+  return text
+})
+
+/** A new secret: prefix, 30 random base62 characters (178 bits), and a checksum of both. */
+export const mintSecret = Effect.fnUntraced(function* (kind: BearerKind) {
+  const body = `${bearerPrefixes[kind]}${yield* randomText(randomLength)}`
+  return Redacted.make(body + checksum(body))
+})
+
+/** Whether the text is spelled like a secret of that kind, checksum included. Says nothing about its being known. */
+export const isWellFormed = (kind: BearerKind, text: string): boolean => {
+  const prefix = bearerPrefixes[kind]
+  if (!text.startsWith(prefix) || !secretPattern.test(text.slice(prefix.length))) return false
+  return checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength)
+}
+
+/** What is stored instead of the secret. Without salt: 178 random bits cannot be guessed, and it has to be looked up. */
+export const secretHash = (secret: Redacted.Redacted): string =>
+  createHash("sha256").update(Redacted.value(secret)).digest("hex")

@@ -1,0 +1,64 @@
+import { Context, Effect, Layer, Option, type Redacted, Schema } from "effect"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { ApiError } from "../../schema/errors/ApiError.ts"
+import { now } from "../Identity.ts"
+import { Passwords } from "./Passwords.ts"
+import { type OpenSession, Sessions } from "./Sessions.ts"
+import { Users } from "./Users.ts"
+
+export interface SignInRequest {
+  readonly email: string
+  readonly password: Redacted.Redacted
+  readonly userAgent?: string | undefined
+  /** The session that the browser already had; it ends. */
+  readonly replaces?: Redacted.Redacted | undefined
+}
+
+const refused = () => new ApiError({ code: "unauthenticated", message: "The e-mail address or the password is wrong." })
+
+/** Sign-in by password. Unknown, locked and wrong look the same and take the same time. */
+export class PasswordSignIn extends Context.Service<
+  PasswordSignIn,
+  { readonly signIn: (request: SignInRequest) => Effect.Effect<OpenSession & { readonly subject: string }, ApiError> }
+>()("svc/account/PasswordSignIn") {
+  static readonly layer = Layer.effect(
+    PasswordSignIn,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const users = yield* Users
+      const passwords = yield* Passwords
+      const sessions = yield* Sessions
+
+      const findHash = SqlSchema.findAll({
+        Request: Schema.String,
+        Result: Schema.Struct({ hash: Schema.String }),
+        execute: (subject) => sql`SELECT password_hash AS hash FROM user_passwords WHERE subject = ${subject}`
+      })
+
+      /** Brings a hash to today's cost, unless the password was changed meanwhile. */
+      const rehash = Effect.fnUntraced(function* (subject: string, password: Redacted.Redacted, before: string) {
+        const hash = yield* passwords.hash(password)
+        yield* sql`UPDATE user_passwords SET password_hash = ${hash}, updated_at = ${yield* now}
+          WHERE subject = ${subject} AND password_hash = ${before}`
+      })
+
+      return PasswordSignIn.of({
+        signIn: Effect.fn("PasswordSignIn.signIn")(function* (request) {
+          const user = Option.filter(yield* users.findByEmail(request.email), ({ status }) => status === "active")
+          const [stored] = Option.isSome(user) ? yield* Effect.orDie(findHash(user.value.subject)) : []
+          const matches = yield* passwords.verify(request.password, stored?.hash)
+          if (Option.isNone(user) || stored === undefined || !matches) return yield* refused()
+          const { subject } = user.value
+          if (passwords.isOutdated(stored.hash)) yield* Effect.ignore(rehash(subject, request.password, stored.hash))
+          const opened = yield* sessions.open({
+            subject,
+            method: "password",
+            userAgent: request.userAgent,
+            replaces: request.replaces
+          })
+          return { ...opened, subject }
+        })
+      })
+    })
+  )
+}

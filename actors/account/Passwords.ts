@@ -1,0 +1,101 @@
+import { Context, Effect, Layer, Redacted, Ref, Semaphore } from "effect"
+import { ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
+
+// OWASP's minimum for argon2id: 19 MiB a hash bounds what a storm of sign-ins can take.
+const parameters = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const
+const currentPrefix = `$argon2id$v=19$m=${parameters.memoryCost},t=${parameters.timeCost},p=1$`
+const concurrentHashes = 2
+const longestQueue = 16
+const retryAfterSeconds = 5
+
+// Of the same cost as a real one and of no password: an unknown account takes as long as a known one.
+const dummyHash = `${currentPrefix}4464rBaj2HYHmcKQ6PxIze6UBEnHYziRag+Ubl76vyQ$VG9vbGVzYXJlbm90cGFzc3dvcmRzYW5kdGhpc2lzbm8`
+
+const shortest = 10
+const longestBytes = 256
+const denied: ReadonlySet<string> = new Set([
+  "1234567890",
+  "0123456789",
+  "12345678910",
+  "password123",
+  "password1234",
+  "passwordpassword",
+  "qwertyuiop",
+  "qwerty12345",
+  "1q2w3e4r5t",
+  "1qaz2wsx3edc",
+  "iloveyou123",
+  "administrator",
+  "changeme123",
+  "letmein1234",
+  "welcome123",
+  "aaaaaaaaaa",
+  "1111111111"
+])
+
+/** A password as it is hashed: NFC, never trimmed, 256 bytes at most. */
+const normalise = (password: Redacted.Redacted): Redacted.Redacted | undefined => {
+  const text = Redacted.value(password).normalize("NFC")
+  return text.includes("\u0000") || Buffer.byteLength(text) > longestBytes ? undefined : Redacted.make(text)
+}
+
+/** What is wrong with a password somebody wants to set, or `undefined`. Never quotes it. */
+export const passwordRefusal = (password: Redacted.Redacted): ApiError | undefined => {
+  const normal = normalise(password)
+  if (normal === undefined) return invalidRequest(`password: at most ${longestBytes} bytes, without NUL.`)
+  const text = Redacted.value(normal)
+  if ([...text].length < shortest) return invalidRequest(`password: at least ${shortest} characters.`)
+  return denied.has(text.toLowerCase()) ? invalidRequest("password: too common; choose another one.") : undefined
+}
+
+/** Password hashing, bounded: two hashes at once, a short queue, and then an honest refusal. */
+export class Passwords extends Context.Service<
+  Passwords,
+  {
+    /** PHC text of the password. Fails with `invalid_request` by the rules, `rate_limited` when too many wait. */
+    readonly hash: (password: Redacted.Redacted) => Effect.Effect<string, ApiError>
+    /** Compares in the same time whether or not there is a hash. Fails with `rate_limited` when too many wait. */
+    readonly verify: (password: Redacted.Redacted, hash: string | undefined) => Effect.Effect<boolean, ApiError>
+    /** Whether a hash was made with other costs than today's. */
+    readonly isOutdated: (hash: string) => boolean
+  }
+>()("svc/account/Passwords") {
+  static readonly layer = Layer.effect(
+    Passwords,
+    Effect.gen(function* () {
+      const hashing = yield* Semaphore.make(concurrentHashes)
+      const present = yield* Ref.make(0)
+
+      const bounded = <A>(work: () => Promise<A>) =>
+        Effect.acquireUseRelease(
+          Ref.updateAndGet(present, (count) => count + 1),
+          (count) =>
+            count > concurrentHashes + longestQueue
+              ? new ApiError({
+                  code: "rate_limited",
+                  message: "Too many people are signing in at this moment. Try again shortly.",
+                  retryAfter: retryAfterSeconds
+                }).pipe(Effect.fail)
+              : hashing.withPermit(Effect.promise(work)),
+          () => Ref.update(present, (count) => count - 1)
+        )
+
+      return Passwords.of({
+        hash: Effect.fn("Passwords.hash")(function* (password) {
+          const refusal = passwordRefusal(password)
+          if (refusal !== undefined) return yield* refusal
+          const text = Redacted.value(normalise(password) ?? password)
+          return yield* bounded(() => Bun.password.hash(text, parameters))
+        }),
+        verify: Effect.fn("Passwords.verify")(function* (password, hash) {
+          const normal = normalise(password)
+          // Longer than any password that was ever accepted: wrong, without spending a hash on it.
+          if (normal === undefined || Redacted.value(normal) === "") return false
+          const matches = yield* bounded(() => Bun.password.verify(Redacted.value(normal), hash ?? dummyHash))
+          return matches && hash !== undefined
+        }),
+        isOutdated: (hash) => !hash.startsWith(currentPrefix)
+      })
+    })
+  )
+}

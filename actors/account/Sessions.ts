@@ -1,0 +1,165 @@
+import { Clock, Context, DateTime, Duration, Effect, Layer, Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { type ApiError, notFound } from "../../schema/errors/ApiError.ts"
+import { Subject, WorkspaceId } from "../../schema/records/Ids.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { ReadSql } from "../database/ReadSql.ts"
+import { newId, now } from "../Identity.ts"
+import { isWellFormed, mintSecret, secretHash } from "./BearerSecret.ts"
+import { unauthenticated } from "./CredentialRefusal.ts"
+import type { Principal } from "./Principal.ts"
+
+const lifetime = Duration.days(30)
+// Sliding the end of a session is a write: often enough for 30 days, rarely enough for every request.
+const slideEvery = Duration.hours(1)
+
+export const SessionMethod = Schema.Literals(["setup", "password", "passkey", "upstream"])
+export type SessionMethod = typeof SessionMethod.Type
+
+/** A session as its owner sees it. */
+export const AccountSession = Schema.Struct({
+  id: Schema.String,
+  method: SessionMethod,
+  userAgent: Schema.NullOr(Schema.String),
+  createdAt: Timestamp,
+  lastSeenAt: Timestamp,
+  expiresAt: Timestamp
+})
+export type AccountSession = typeof AccountSession.Type
+
+const SessionId = Schema.String
+
+const AuthRow = Schema.Struct({
+  id: Schema.String,
+  subject: Subject,
+  workspace_id: Schema.NullOr(WorkspaceId),
+  last_seen_at: Timestamp
+})
+
+export interface OpenSession {
+  readonly secret: Redacted.Redacted
+  readonly session: AccountSession
+}
+
+/** Sessions of signed-in people. The secret lives in the browser's cookie; the database holds its digest. */
+export class Sessions extends Context.Service<
+  Sessions,
+  {
+    /** Opens a session of 30 days that slides with use. `replaces` ends the session that the browser had before. */
+    readonly open: (options: {
+      readonly subject: string
+      readonly method: SessionMethod
+      readonly userAgent?: string | undefined
+      /** Confines the session to one Workspace. */
+      readonly workspaceId?: string | undefined
+      readonly replaces?: Redacted.Redacted | undefined
+    }) => Effect.Effect<OpenSession>
+    /** Fails with `unauthenticated` for every secret that is not an open session of an active account. */
+    readonly authenticate: (secret: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
+    /** The person's open sessions, oldest first. */
+    readonly list: (subject: string) => Effect.Effect<ReadonlyArray<AccountSession>>
+    /** Ends one of the person's own sessions; `not_found` for any other. */
+    readonly revoke: (subject: string, sessionId: string) => Effect.Effect<void, ApiError>
+    /** Ends all sessions of a person, save one when named. */
+    readonly revokeAll: (subject: string, exceptId?: string) => Effect.Effect<void>
+  }
+>()("svc/account/Sessions") {
+  static readonly layer = Layer.effect(
+    Sessions,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const read = yield* ReadSql
+      const random = yield* SecureRandom.SecureRandom
+      const scope = yield* Effect.scope
+      const endOfLife = Effect.map(DateTime.now, (at) => DateTime.formatIso(DateTime.addDuration(at, lifetime)))
+
+      const findOpen = SqlSchema.findAll({
+        Request: Schema.Struct({ hash: Schema.String, at: Schema.String }),
+        Result: AuthRow,
+        execute: ({ hash, at }) =>
+          read`SELECT s.id, s.subject, s.workspace_id, s.last_seen_at
+            FROM account_sessions s JOIN users u ON u.subject = s.subject
+            WHERE s.secret_hash = ${hash} AND s.revoked_at IS NULL AND s.expires_at > ${at} AND u.status = 'active'`
+      })
+
+      const findOwn = SqlSchema.findAll({
+        Request: Schema.Struct({ subject: Schema.String, at: Schema.String }),
+        Result: AccountSession,
+        execute: ({ subject, at }) =>
+          read`SELECT id, method, user_agent AS "userAgent", created_at AS "createdAt", last_seen_at AS "lastSeenAt",
+              expires_at AS "expiresAt"
+            FROM account_sessions WHERE subject = ${subject} AND revoked_at IS NULL AND expires_at > ${at}
+            ORDER BY created_at, id`
+      })
+
+      const slide = Effect.fnUntraced(function* (id: string) {
+        yield* sql`UPDATE account_sessions SET last_seen_at = ${yield* now}, expires_at = ${yield* endOfLife}
+          WHERE id = ${id} AND revoked_at IS NULL`
+      })
+
+      return Sessions.of({
+        open: Effect.fn("Sessions.open")(
+          function* (options) {
+            const secret = yield* mintSecret("session")
+            const createdAt = yield* now
+            const session: AccountSession = {
+              id: yield* newId(SessionId, "ses"),
+              method: options.method,
+              userAgent: options.userAgent?.slice(0, 256) ?? null,
+              createdAt,
+              lastSeenAt: createdAt,
+              expiresAt: yield* endOfLife
+            }
+            if (options.replaces !== undefined) {
+              yield* sql`UPDATE account_sessions SET revoked_at = ${createdAt}
+                WHERE secret_hash = ${secretHash(options.replaces)} AND revoked_at IS NULL`
+            }
+            yield* sql`INSERT INTO account_sessions ${sql.insert({
+              id: session.id,
+              secret_hash: secretHash(secret),
+              subject: options.subject,
+              workspace_id: options.workspaceId ?? null,
+              user_agent: session.userAgent,
+              method: session.method,
+              created_at: createdAt,
+              last_seen_at: createdAt,
+              expires_at: session.expiresAt,
+              revoked_at: null
+            })}`
+            return { secret, session }
+          },
+          sql.withTransaction,
+          Effect.orDie,
+          Effect.provideService(SecureRandom.SecureRandom, random)
+        ),
+        authenticate: Effect.fn("Sessions.authenticate")(function* (secret) {
+          if (!isWellFormed("session", Redacted.value(secret))) return yield* unauthenticated()
+          const [row] = yield* Effect.orDie(findOpen({ hash: secretHash(secret), at: yield* now }))
+          if (row === undefined) return yield* unauthenticated()
+          const idle = (yield* Clock.currentTimeMillis) - Date.parse(row.last_seen_at)
+          if (idle > Duration.toMillis(slideEvery)) yield* Effect.forkIn(Effect.ignore(slide(row.id)), scope)
+          return {
+            credential: "session",
+            credentialId: row.id,
+            subject: row.subject,
+            scopes: "all",
+            ...(row.workspace_id === null ? {} : { boundWorkspaceId: row.workspace_id })
+          } as const
+        }),
+        list: Effect.fn("Sessions.list")(function* (subject) {
+          return yield* Effect.orDie(findOwn({ subject, at: yield* now }))
+        }),
+        revoke: Effect.fn("Sessions.revoke")(function* (subject, sessionId) {
+          const ended = yield* sql`UPDATE account_sessions SET revoked_at = COALESCE(revoked_at, ${yield* now})
+            WHERE id = ${sessionId} AND subject = ${subject} RETURNING id`.pipe(Effect.orDie)
+          if (ended.length === 0) return yield* notFound("Session")
+        }),
+        revokeAll: Effect.fn("Sessions.revokeAll")(function* (subject, exceptId) {
+          yield* sql`UPDATE account_sessions SET revoked_at = ${yield* now}
+            WHERE subject = ${subject} AND revoked_at IS NULL AND id <> ${exceptId ?? ""}`.pipe(Effect.orDie)
+        })
+      })
+    })
+  )
+}

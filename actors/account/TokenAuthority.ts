@@ -1,0 +1,101 @@
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { SqlSchema } from "effect/sql"
+import { ApiError } from "../../schema/errors/ApiError.ts"
+import type { AccountTokenAuthority } from "../../schema/records/AccountToken.ts"
+import { ReadSql } from "../database/ReadSql.ts"
+import { now } from "../Identity.ts"
+import { Memberships } from "../workspace/Memberships.ts"
+import { AccessTokenRow, accessTokenColumns } from "./AccessTokenRow.ts"
+import { isWellFormed, secretHash } from "./BearerSecret.ts"
+import { invalidToken } from "./CredentialRefusal.ts"
+import type { Principal } from "./Principal.ts"
+import { TokenUse } from "./TokenUse.ts"
+
+const Stored = Schema.Struct({
+  ...AccessTokenRow.fields,
+  user_status: Schema.String,
+  /** In how many other stores the same secret is known. */
+  elsewhere: Schema.Int
+})
+
+/** What a presented personal access token may do. */
+export class TokenAuthority extends Context.Service<
+  TokenAuthority,
+  {
+    /** For requests: fails with `invalid_token` unless the token is known, active and not expired. Notes the use. */
+    readonly authenticate: (token: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
+    /**
+     * The current authority of the presented bearer. Changes nothing. Fails with `invalid_token` (unknown, not a personal
+     * token, known to more than one store, revoked, expired), with `workspace_membership_inactive` when the Workspace it
+     * is bound to has no active membership, and with `verification_unavailable` when that cannot be told.
+     */
+    readonly current: (bearer: Redacted.Redacted) => Effect.Effect<AccountTokenAuthority, ApiError>
+  }
+>()("svc/account/TokenAuthority") {
+  static readonly layer = Layer.effect(
+    TokenAuthority,
+    Effect.gen(function* () {
+      const read = yield* ReadSql
+      const memberships = yield* Memberships
+      const use = yield* TokenUse
+
+      const find = SqlSchema.findAll({
+        Request: Schema.String,
+        Result: Stored,
+        execute: (hash) => read`SELECT ${read.literal(accessTokenColumns)},
+            (SELECT u.status FROM users u WHERE u.subject = access_tokens.subject) AS user_status,
+            (SELECT COUNT(*) FROM account_sessions s WHERE s.secret_hash = ${hash})
+              + (SELECT COUNT(*) FROM oauth_access_tokens o WHERE o.secret_hash = ${hash}) AS elsewhere
+          FROM access_tokens WHERE secret_hash = ${hash}`
+      })
+
+      const known = Effect.fnUntraced(function* (token: Redacted.Redacted) {
+        const [row] = yield* Effect.orDie(find(secretHash(token)))
+        const at = yield* now
+        const good =
+          row !== undefined &&
+          row.elsewhere === 0 &&
+          row.user_status === "active" &&
+          row.revoked_at === null &&
+          (row.expires_at === null || row.expires_at > at)
+        return good ? row : yield* invalidToken()
+      })
+
+      return TokenAuthority.of({
+        authenticate: Effect.fn("TokenAuthority.authenticate")(function* (token) {
+          // The checksum saves the database from guesses.
+          if (!isWellFormed("personalToken", Redacted.value(token))) return yield* invalidToken()
+          const row = yield* known(token)
+          yield* use.note(row.token_id, row.last_used_at)
+          return {
+            credential: "token",
+            credentialId: row.token_id,
+            subject: row.subject,
+            scopes: row.scopes,
+            ...(row.workspace_id === null ? {} : { boundWorkspaceId: row.workspace_id })
+          } as const
+        }),
+        current: Effect.fn("TokenAuthority.current")(function* (bearer) {
+          const row = yield* known(bearer)
+          const role =
+            row.workspace_id === null ? Option.none() : yield* memberships.role(row.subject, row.workspace_id)
+          if (row.workspace_id !== null && Option.isNone(role)) {
+            return yield* new ApiError({
+              code: "workspace_membership_inactive",
+              message: "The token is bound to a Workspace in which its owner has no active membership."
+            })
+          }
+          return {
+            kind: "svc.account-pat-authority@v1",
+            token_id: row.token_id,
+            subject: row.subject,
+            scopes: row.scopes,
+            workspace_id: row.workspace_id,
+            expires_at: row.expires_at,
+            workspace_role: Option.getOrNull(role)
+          } as const
+        })
+      })
+    })
+  )
+}

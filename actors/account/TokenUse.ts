@@ -1,0 +1,55 @@
+import { Clock, Context, Duration, Effect, Layer, Schedule } from "effect"
+import { SqlClient } from "effect/sql"
+
+const writeEvery = Duration.seconds(60)
+const flushEvery = Duration.seconds(10)
+
+/**
+ * Remembers when tokens were last used: at most once a minute a token, gathered into one transaction, so that reading with
+ * a token does not turn every read into a write.
+ */
+export class TokenUse extends Context.Service<
+  TokenUse,
+  {
+    /** `lastWritten` is what the row says now. */
+    readonly note: (tokenId: string, lastWritten: string | null) => Effect.Effect<void>
+    /** Writes what was gathered. Runs by itself, and when the service stops. */
+    readonly flush: Effect.Effect<void>
+  }
+>()("svc/account/TokenUse") {
+  static readonly layer = Layer.effect(
+    TokenUse,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const pending = new Map<string, string>()
+
+      const flush = Effect.gen(function* () {
+        const uses = [...pending]
+        pending.clear()
+        if (uses.length === 0) return
+        yield* Effect.forEach(
+          uses,
+          ([tokenId, at]) =>
+            sql`UPDATE access_tokens SET last_used_at = ${at}
+              WHERE token_id = ${tokenId} AND (last_used_at IS NULL OR last_used_at < ${at})`,
+          { discard: true }
+        ).pipe(sql.withTransaction)
+      }).pipe(
+        Effect.catchTag("SqlError", (error) => Effect.logWarning("Last uses of tokens were not recorded", error)),
+        Effect.withSpan("TokenUse.flush")
+      )
+
+      yield* Effect.addFinalizer(() => flush)
+      yield* Effect.forkScoped(Effect.repeat(flush, Schedule.spaced(flushEvery)))
+
+      return TokenUse.of({
+        note: Effect.fnUntraced(function* (tokenId, lastWritten) {
+          const millis = yield* Clock.currentTimeMillis
+          const last = Date.parse(pending.get(tokenId) ?? lastWritten ?? "1970-01-01T00:00:00.000Z")
+          if (millis - last >= Duration.toMillis(writeEvery)) pending.set(tokenId, new Date(millis).toISOString())
+        }),
+        flush
+      })
+    })
+  )
+}

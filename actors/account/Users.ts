@@ -1,0 +1,177 @@
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { type ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
+import { Subject } from "../../schema/records/Ids.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { Audit } from "../audit/Audit.ts"
+import type { CommandContext } from "../Command.ts"
+import { transaction } from "../database/Transaction.ts"
+import { newId, now } from "../Identity.ts"
+import { EmailAddress } from "./EmailAddress.ts"
+
+export const User = Schema.Struct({
+  subject: Subject,
+  email: Schema.String,
+  displayName: Schema.NullOr(Schema.String),
+  /** Runs the installation; says nothing about any Workspace. */
+  isOperator: Schema.Boolean,
+  status: Schema.Literals(["active", "disabled"]),
+  createdAt: Timestamp
+})
+export type User = typeof User.Type
+
+const UserRow = Schema.Struct({ ...User.fields, isOperator: Schema.BooleanFromBit })
+
+export interface NewUser {
+  readonly email: string
+  readonly displayName?: string | undefined
+  /** From `Passwords.hash`: hashing is slow and must not happen inside a transaction. */
+  readonly passwordHash?: string | undefined
+  readonly isOperator: boolean
+}
+
+/** The people who may sign in. */
+export class Users extends Context.Service<
+  Users,
+  {
+    /** Fails with `invalid_request` for the address, `failed_precondition` when it is taken. */
+    readonly create: (context: CommandContext, user: NewUser) => Effect.Effect<User, ApiError>
+    readonly find: (subject: string) => Effect.Effect<Option.Option<User>>
+    readonly findByEmail: (email: string) => Effect.Effect<Option.Option<User>>
+    /** Whether anybody has an account yet. */
+    readonly exist: Effect.Effect<boolean>
+    /** Sets the password by its hash; every session of the person ends in the same transaction. */
+    readonly setPassword: (
+      context: CommandContext,
+      subject: string,
+      passwordHash: string
+    ) => Effect.Effect<void, ApiError>
+    /** Locks an account out of every surface at once, or lets it in again. */
+    readonly setStatus: (
+      context: CommandContext,
+      subject: string,
+      status: User["status"]
+    ) => Effect.Effect<void, ApiError>
+  }
+>()("svc/account/Users") {
+  static readonly layer = Layer.effect(
+    Users,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const audit = yield* Audit
+      const random = yield* SecureRandom.SecureRandom
+
+      const columns = sql.literal(
+        `subject, email, display_name AS "displayName", is_operator AS "isOperator", status, created_at AS "createdAt"`
+      )
+      const findBySubject = SqlSchema.findAll({
+        Request: Schema.String,
+        Result: UserRow,
+        execute: (subject) => sql`SELECT ${columns} FROM users WHERE subject = ${subject}`
+      })
+      const findByAddress = SqlSchema.findAll({
+        Request: Schema.String,
+        Result: UserRow,
+        execute: (email) => sql`SELECT ${columns} FROM users WHERE email = ${email}`
+      })
+
+      const parseEmail = (text: string) =>
+        Schema.decodeEffect(EmailAddress)(text).pipe(
+          Effect.mapError(() => invalidRequest("email: give an e-mail address of at most 254 characters."))
+        )
+
+      const storePassword = Effect.fnUntraced(function* (subject: string, hash: string) {
+        const at = yield* now
+        yield* sql`INSERT INTO user_passwords ${sql.insert({ subject, password_hash: hash, updated_at: at })}
+          ON CONFLICT (subject) DO UPDATE SET password_hash = excluded.password_hash, updated_at = excluded.updated_at`
+      })
+
+      const create = Effect.fn("Users.create")(function* (context: CommandContext, user: NewUser) {
+        const email = yield* parseEmail(user.email)
+        const subject = yield* newId(Subject, "usr").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
+        const created: User = {
+          subject,
+          email,
+          displayName: user.displayName ?? null,
+          isOperator: user.isOperator,
+          status: "active",
+          createdAt: yield* now
+        }
+        yield* Effect.gen(function* () {
+          const inserted = yield* sql`INSERT INTO users ${sql.insert({
+            subject,
+            email,
+            display_name: created.displayName,
+            is_operator: created.isOperator ? 1 : 0,
+            status: created.status,
+            created_at: created.createdAt,
+            updated_at: created.createdAt
+          })} ON CONFLICT (email) DO NOTHING RETURNING subject`
+          if (inserted.length === 0)
+            return yield* failedPrecondition("email: an account with this address exists already.")
+          if (user.passwordHash !== undefined) yield* storePassword(subject, user.passwordHash)
+          yield* audit.append({
+            workspaceId: null,
+            actor: context.actor,
+            action: "account.create",
+            target: { kind: "user", id: subject },
+            data: { operator: user.isOperator },
+            requestId: context.requestId
+          })
+        }).pipe(transaction(sql))
+        return created
+      })
+
+      const change = Effect.fnUntraced(function* (
+        context: CommandContext,
+        subject: string,
+        action: string,
+        effect: Effect.Effect<unknown, unknown>
+      ) {
+        const [user] = yield* Effect.orDie(findBySubject(subject))
+        if (user === undefined) return yield* notFound("Account")
+        yield* Effect.orDie(effect)
+        yield* audit.append({
+          workspaceId: null,
+          actor: context.actor,
+          action,
+          target: { kind: "user", id: subject },
+          requestId: context.requestId
+        })
+      })
+
+      const endSessions = Effect.fnUntraced(function* (subject: string) {
+        yield* sql`UPDATE account_sessions SET revoked_at = ${yield* now} WHERE subject = ${subject} AND revoked_at IS NULL`
+      })
+
+      return Users.of({
+        create,
+        find: Effect.fn("Users.find")(function* (subject) {
+          return Option.fromUndefinedOr((yield* Effect.orDie(findBySubject(subject)))[0])
+        }),
+        findByEmail: Effect.fn("Users.findByEmail")(function* (text) {
+          const email = yield* Effect.option(parseEmail(text))
+          if (Option.isNone(email)) return Option.none()
+          return Option.fromUndefinedOr((yield* Effect.orDie(findByAddress(email.value)))[0])
+        }),
+        exist: Effect.map(sql`SELECT 1 AS one FROM users LIMIT 1`, (rows) => rows.length > 0).pipe(Effect.orDie),
+        setPassword: Effect.fn("Users.setPassword")(function* (context, subject, hash) {
+          yield* change(
+            context,
+            subject,
+            "account.password",
+            Effect.andThen(storePassword(subject, hash), endSessions(subject))
+          ).pipe(transaction(sql))
+        }),
+        setStatus: Effect.fn("Users.setStatus")(function* (context, subject, status) {
+          const update = Effect.gen(function* () {
+            yield* sql`UPDATE users SET status = ${status}, updated_at = ${yield* now} WHERE subject = ${subject}`
+            if (status === "disabled") yield* endSessions(subject)
+          })
+          yield* change(context, subject, `account.${status}`, update).pipe(transaction(sql))
+        })
+      })
+    })
+  )
+}

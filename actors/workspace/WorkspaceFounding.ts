@@ -1,0 +1,141 @@
+import { Effect, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { failedPrecondition } from "../../schema/errors/ApiError.ts"
+import { MembershipId, ProjectId, WorkspaceId } from "../../schema/records/Ids.ts"
+import { newId, now } from "../Identity.ts"
+
+export interface Founding {
+  readonly handle: string
+  readonly displayName: string
+  readonly type: "personal" | "organization"
+  readonly owner: string
+}
+
+/** What a handle may look like, made of any text; never empty. */
+export const handleFrom = (text: string): string => {
+  const plain = text
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+/, "")
+    .slice(0, 30)
+    .replace(/-+$/, "")
+  return plain.length >= 2 ? plain : `ws-${plain}`.replace(/-$/, "")
+}
+
+/** The default Project, in the caller's transaction; does nothing when the Workspace has one. */
+export const ensureDefaultProject = Effect.fnUntraced(function* (workspaceId: string) {
+  const sql = yield* SqlClient.SqlClient
+  const at = yield* now
+  const existing = yield* sql`SELECT id FROM projects WHERE workspace_id = ${workspaceId} AND is_default = 1`
+  if (existing.length > 0) return
+  yield* sql`INSERT INTO projects ${sql.insert({
+    id: yield* newId(ProjectId, "prj"),
+    workspace_id: workspaceId,
+    name: "Default",
+    slug: "default",
+    is_default: 1,
+    created_at: at,
+    updated_at: at
+  })}`
+})
+
+/** The owner's membership, in the caller's transaction; leaves one that exists as it is, a suspended one too. */
+export const ensureOwner = Effect.fnUntraced(function* (workspaceId: string, owner: string) {
+  const sql = yield* SqlClient.SqlClient
+  const at = yield* now
+  yield* sql`INSERT INTO memberships ${sql.insert({
+    id: yield* newId(MembershipId, "mbr"),
+    workspace_id: workspaceId,
+    subject: owner,
+    role: "owner",
+    status: "active",
+    created_at: at,
+    updated_at: at
+  })} ON CONFLICT (workspace_id, subject) DO NOTHING`
+})
+
+/**
+ * A Workspace with its owner and default Project, in the caller's transaction. Fails with `failed_precondition` when the
+ * handle is taken or the owner has a personal Workspace already.
+ */
+export const foundWorkspace = Effect.fn("foundWorkspace")(function* (founding: Founding) {
+  const sql = yield* SqlClient.SqlClient
+  const at = yield* now
+  const id = yield* newId(WorkspaceId, "ws")
+  const personalOwner = founding.type === "personal" ? founding.owner : null
+  const taken = yield* sql<{ handle: string }>`SELECT handle FROM workspaces
+    WHERE handle = ${founding.handle} OR personal_owner = ${personalOwner}`
+  if (taken.length > 0) {
+    return yield* failedPrecondition(
+      taken.some((row) => row.handle === founding.handle)
+        ? "handle: it is taken; choose another one."
+        : "type: you have a personal Workspace already."
+    )
+  }
+  yield* sql`INSERT INTO workspaces ${sql.insert({
+    id,
+    handle: founding.handle,
+    display_name: founding.displayName,
+    type: founding.type,
+    personal_owner: personalOwner,
+    archived_at: null,
+    created_at: at,
+    updated_at: at
+  })}`
+  yield* ensureOwner(id, founding.owner)
+  yield* ensureDefaultProject(id)
+  return id
+})
+
+const Missing = Schema.Struct({
+  workspaceId: Schema.NullOr(WorkspaceId),
+  members: Schema.Int,
+  projects: Schema.Int,
+  email: Schema.String,
+  displayName: Schema.NullOr(Schema.String)
+})
+
+/** What a person's personal Workspace lacks; nothing to do when it is whole. */
+export const findPersonal = (sql: SqlClient.SqlClient) =>
+  SqlSchema.findAll({
+    Request: Schema.String,
+    Result: Missing,
+    execute: (subject) => sql`SELECT w.id AS "workspaceId", u.email, u.display_name AS "displayName",
+        (SELECT COUNT(*) FROM memberships m WHERE m.workspace_id = w.id AND m.subject = u.subject) AS members,
+        (SELECT COUNT(*) FROM projects p WHERE p.workspace_id = w.id AND p.is_default = 1) AS projects
+      FROM users u LEFT JOIN workspaces w ON w.personal_owner = u.subject
+      WHERE u.subject = ${subject} AND u.status = 'active'`
+  })
+
+export const isWhole = (found: typeof Missing.Type): boolean =>
+  found.workspaceId !== null && found.members > 0 && found.projects > 0
+
+/** A handle nobody has: the wanted one, or with a few random characters. */
+const freeHandle = Effect.fnUntraced(function* (wanted: string) {
+  const sql = yield* SqlClient.SqlClient
+  const random = yield* SecureRandom.SecureRandom
+  const taken = yield* sql`SELECT 1 AS one FROM workspaces WHERE handle = ${wanted}`
+  if (taken.length === 0) return wanted
+  return `${wanted.slice(0, 30)}-${Buffer.from(yield* random.randomBytes(4)).toString("hex")}`
+})
+
+/** Creates or completes the personal Workspace, in the caller's transaction; the id when one was created. */
+export const repairPersonal = Effect.fn("repairPersonal")(function* (subject: string) {
+  const sql = yield* SqlClient.SqlClient
+  const [found] = yield* findPersonal(sql)(subject)
+  if (found === undefined || isWhole(found)) return undefined
+  if (found.workspaceId !== null) {
+    yield* ensureOwner(found.workspaceId, subject)
+    yield* ensureDefaultProject(found.workspaceId)
+    return undefined
+  }
+  const [localPart = ""] = found.email.split("@")
+  return yield* foundWorkspace({
+    handle: yield* freeHandle(handleFrom(localPart)),
+    displayName: found.displayName ?? localPart.slice(0, 120),
+    type: "personal",
+    owner: subject
+  })
+})

@@ -1,0 +1,138 @@
+import { Context, Effect, Layer, Option } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { type ApiError, notFound } from "../../schema/errors/ApiError.ts"
+import type { Workspace } from "../../schema/records/Workspace.ts"
+import { Audit } from "../audit/Audit.ts"
+import type { CommandContext } from "../Command.ts"
+import { ReadSql } from "../database/ReadSql.ts"
+import { transaction } from "../database/Transaction.ts"
+import { now } from "../Identity.ts"
+import type { Cursors } from "../paging/Cursors.ts"
+import type { PageRequest } from "../paging/Page.ts"
+import { findPersonal, foundWorkspace, isWhole, repairPersonal } from "./WorkspaceFounding.ts"
+import {
+  inventoryWorkspaces,
+  listWorkspaces,
+  readMemberWorkspace,
+  type WorkspaceList,
+  type WorkspaceListRequest
+} from "./WorkspaceList.ts"
+
+export interface NewWorkspace {
+  readonly handle: string
+  readonly displayName?: string | undefined
+  readonly type?: "personal" | "organization" | undefined
+}
+
+export type WorkspaceInventory = Effect.Success<ReturnType<typeof inventoryWorkspaces>>
+
+/** Workspaces, as their members see and change them. Callers have authorised the subject already. */
+export class Workspaces extends Context.Service<
+  Workspaces,
+  {
+    /** The creator becomes owner. Fails with `failed_precondition` when the handle is taken. */
+    readonly create: (
+      context: CommandContext,
+      subject: string,
+      request: NewWorkspace
+    ) => Effect.Effect<Workspace, ApiError>
+    /** With the subject's role. Fails with `not_found` without an active membership. */
+    readonly read: (subject: string, workspaceId: string) => Effect.Effect<Workspace, ApiError>
+    readonly update: (
+      context: CommandContext,
+      subject: string,
+      workspaceId: string,
+      change: { readonly displayName?: string | undefined; readonly archived?: boolean | undefined }
+    ) => Effect.Effect<Workspace, ApiError>
+    /** Creates or completes the personal Workspace of the subject; writes nothing when it is whole. */
+    readonly ensurePersonal: (context: CommandContext, subject: string) => Effect.Effect<void>
+    readonly list: (subject: string, request: WorkspaceListRequest) => Effect.Effect<WorkspaceList, ApiError>
+    readonly inventory: (subject: string, page: PageRequest) => Effect.Effect<WorkspaceInventory, ApiError>
+  }
+>()("svc/workspace/Workspaces") {
+  static readonly layer = Layer.effect(
+    Workspaces,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const read = yield* ReadSql
+      const audit = yield* Audit
+      const services = yield* Effect.context<SqlClient.SqlClient | ReadSql | Cursors | SecureRandom.SecureRandom>()
+
+      const readOne = Effect.fnUntraced(function* (subject: string, workspaceId: string) {
+        const workspace = yield* readMemberWorkspace(subject, workspaceId).pipe(Effect.provideContext(services))
+        return Option.isSome(workspace) ? workspace.value : yield* notFound("Workspace")
+      })
+
+      const noteCreation = (context: CommandContext, workspaceId: string, type: string) =>
+        audit.append({
+          workspaceId,
+          actor: context.actor,
+          action: "workspace.create",
+          target: { kind: "workspace", id: workspaceId },
+          data: { type },
+          requestId: context.requestId
+        })
+
+      return Workspaces.of({
+        create: Effect.fn("Workspaces.create")(function* (context, subject, request) {
+          const type = request.type ?? "organization"
+          const id = yield* foundWorkspace({
+            handle: request.handle,
+            displayName: request.displayName ?? request.handle,
+            type,
+            owner: subject
+          }).pipe(
+            Effect.tap((workspaceId) => noteCreation(context, workspaceId, type)),
+            Effect.provideContext(services),
+            transaction(sql)
+          )
+          return yield* readOne(subject, id)
+        }),
+        read: Effect.fn("Workspaces.read")(readOne),
+        update: Effect.fn("Workspaces.update")(function* (context, subject, workspaceId, change) {
+          yield* Effect.gen(function* () {
+            const at = yield* now
+            const changed = yield* sql`UPDATE workspaces SET ${sql.update({
+              updated_at: at,
+              ...(change.displayName === undefined ? {} : { display_name: change.displayName })
+            })} WHERE id = ${workspaceId} RETURNING id`
+            if (changed.length === 0) return yield* notFound("Workspace")
+            if (change.archived === true) {
+              yield* sql`UPDATE workspaces SET archived_at = COALESCE(archived_at, ${at}) WHERE id = ${workspaceId}`
+            }
+            if (change.archived === false)
+              yield* sql`UPDATE workspaces SET archived_at = NULL WHERE id = ${workspaceId}`
+            yield* audit.append({
+              workspaceId,
+              actor: context.actor,
+              action: "workspace.update",
+              target: { kind: "workspace", id: workspaceId },
+              data: {
+                renamed: change.displayName !== undefined,
+                ...(change.archived === undefined ? {} : { archived: change.archived })
+              },
+              requestId: context.requestId
+            })
+          }).pipe(transaction(sql))
+          return yield* readOne(subject, workspaceId)
+        }),
+        ensurePersonal: Effect.fn("Workspaces.ensurePersonal")(function* (context, subject) {
+          const [found] = yield* findPersonal(read)(subject)
+          if (found === undefined || isWhole(found)) return
+          yield* repairPersonal(subject).pipe(
+            Effect.tap((created) => (created === undefined ? Effect.void : noteCreation(context, created, "personal"))),
+            Effect.provideContext(services),
+            transaction(sql)
+          )
+        }, Effect.orDie),
+        list: Effect.fn("Workspaces.list")((subject, request) =>
+          listWorkspaces(subject, request).pipe(Effect.provideContext(services))
+        ),
+        inventory: Effect.fn("Workspaces.inventory")((subject, page) =>
+          inventoryWorkspaces(subject, page).pipe(Effect.provideContext(services))
+        )
+      })
+    })
+  )
+}
