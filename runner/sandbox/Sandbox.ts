@@ -67,6 +67,8 @@ export class Sandbox extends Context.Service<
   Sandbox,
   {
     readonly status: SandboxStatus
+    /** The path that the programs will see for a root; known before it is opened. */
+    readonly insideRoot: (root: string) => string
     readonly open: (spec: SandboxSpec) => Effect.Effect<OpenSandbox, SandboxRefused, Scope.Scope>
   }
 >()("svc/sandbox/Sandbox") {
@@ -170,7 +172,11 @@ export class Sandbox extends Context.Service<
         }
       })
 
-      return Sandbox.of({ status, open })
+      return Sandbox.of({
+        status,
+        insideRoot: (root) => (rung.level === "bubblewrap" ? insideRoot : root),
+        open
+      })
     })
   )
 }

@@ -1,0 +1,203 @@
+import { rm } from "node:fs/promises"
+import { Effect, Option, Redacted, Schema, type Scope, type Semaphore } from "effect"
+import { Sandbox } from "../sandbox/Sandbox.ts"
+import { openJournal } from "./ApplyJournal.ts"
+import { readApplyRecord, writeApplyRecord } from "./ApplyRecord.ts"
+import { sha256 } from "./Digest.ts"
+import { type LeftState, readLeftState } from "./LeftState.ts"
+import { fileOperation, type RunFileFailed } from "./RunFiles.ts"
+import { runFolderPaths } from "./RunFolder.ts"
+import type { ApplyJob } from "./RunJob.ts"
+import { type RunnerFailure, runnerFailure } from "./RunnerFailure.ts"
+import type { ApplyExit, ApplyOutcome, StateOutput } from "./RunOutcome.ts"
+import { failWhenCancelled, initialize, inputSecrets, openSession, type RunSession } from "./RunSession.ts"
+import type { RunSink } from "./RunSink.ts"
+import type { StateFile } from "./StateFile.ts"
+import { watchState } from "./StateWatch.ts"
+import type { ToolEnd } from "./ToolRun.ts"
+
+const longestOutputs = 64 * 1024 * 1024
+
+const ToolOutputs = Schema.fromJsonString(
+  Schema.Record(
+    Schema.String,
+    Schema.Struct({ value: Schema.Json, type: Schema.Json, sensitive: Schema.optionalKey(Schema.Boolean) })
+  )
+)
+const decodeOutputs = Schema.decodeUnknownOption(ToolOutputs)
+
+const prepareFailed = ({ message }: RunFileFailed) => runnerFailure("prepare_failed", "prepare", message)
+
+/** A state that the tool encrypted can only be read by the tool. */
+const askForOutputs = Effect.fnUntraced(function* (session: RunSession) {
+  const end = yield* session.tool({
+    phase: "outputs",
+    args: ["output", "-json"],
+    access: "none",
+    output: { kind: "document", maxBytes: longestOutputs },
+    timeout: session.timing.show,
+    grace: session.timing.planGrace
+  })
+  if (end.code !== 0 || end.document === undefined) return []
+  const decoded = decodeOutputs(new TextDecoder().decode(Redacted.value(end.document)))
+  return Object.entries(Option.getOrElse(decoded, () => ({}))).map(
+    ([name, { value, type, sensitive = false }]): StateOutput => ({
+      name,
+      type,
+      value: Redacted.make(value),
+      sensitive
+    })
+  )
+})
+
+const readOutputs = (session: RunSession, state: StateFile | undefined) => {
+  if (state === undefined) return Effect.succeed([])
+  return session.report
+    .phase("outputs")
+    .pipe(
+      Effect.andThen(
+        state.outputs === undefined
+          ? askForOutputs(session).pipe(Effect.orElseSucceed(() => []))
+          : Effect.succeed(state.outputs)
+      )
+    )
+}
+
+const exitOf = (end: ToolEnd, left: LeftState): ApplyExit => {
+  if (end.ending !== "exited") return end.ending
+  const isWhole = Option.isSome(left.found) && left.problem === undefined
+  return end.code === 0 && isWhole ? "succeeded" : "failed"
+}
+
+/** Whether the state tells of a change: a new serial, or resources where there was no state at all. */
+const isChanged = (base: StateFile | undefined, left: LeftState): boolean =>
+  left.problem !== undefined ||
+  Option.match(left.found, {
+    onNone: () => false,
+    onSome: ({ state }) => (base === undefined ? state.resourceCount > 0 : state.serial !== base.serial)
+  })
+
+const refuseSecondStart = Effect.fnUntraced(function* (path: string) {
+  const record = yield* readApplyRecord(path).pipe(Effect.mapError(prepareFailed))
+  if (Option.isSome(record)) {
+    return yield* runnerFailure(
+      "already_started",
+      "prepare",
+      "This apply was started before and is never run twice. Recover what it left, then plan again."
+    )
+  }
+})
+
+const runApply = Effect.fnUntraced(function* (session: RunSession, job: ApplyJob) {
+  const { paths, report, sink, base } = session
+  const journal = yield* openJournal(paths.journal, report.clean).pipe(Effect.mapError(prepareFailed))
+  const printed: Array<Uint8Array> = []
+  yield* writeApplyRecord(paths.applyRecord, {
+    version: 1,
+    modulePath: job.modulePath,
+    ...(base === undefined ? {} : { base: { lineage: base.lineage, serial: base.serial } })
+  }).pipe(Effect.mapError(prepareFailed))
+
+  yield* report.phase("apply")
+  const end = yield* watchState({
+    folder: session.module,
+    base,
+    baseBytes: job.state === undefined ? undefined : Redacted.value(job.state),
+    checkpointPath: paths.checkpoint,
+    sink,
+    report
+  }).pipe(
+    Effect.andThen(
+      session.tool({
+        phase: "apply",
+        args: ["apply", "-input=false", "-no-color", "-json", ...session.inputArguments, session.planFile],
+        access: "credentials",
+        output: {
+          kind: "messages",
+          onMessage: (message) => {
+            if (message._tag === "EmergencyState") printed.unshift(message.state)
+            return journal.note(message)
+          }
+        },
+        timeout: session.timing.apply,
+        grace: session.timing.applyGrace
+      })
+    ),
+    // The tool never started, so nothing was changed and there is nothing to recover.
+    Effect.tapError(() => Effect.promise(() => rm(paths.applyRecord, { force: true }))),
+    Effect.scoped
+  )
+  return { end, printed, journal: yield* journal.summary }
+})
+
+/** Applies a reviewed plan. See `ModuleRunner.apply`. */
+export const executeApply = Effect.fnUntraced(function* (
+  job: ApplyJob,
+  sink: RunSink,
+  installLock: Semaphore.Semaphore
+): Effect.fn.Return<ApplyOutcome, RunnerFailure, Sandbox | Scope.Scope> {
+  const sandbox = yield* Sandbox
+  const paths = runFolderPaths(job.runFolder)
+  yield* refuseSecondStart(paths.applyRecord)
+  const digest = sha256(Redacted.value(job.planFile))
+  if (digest !== job.planDigest) {
+    return yield* runnerFailure(
+      "job_invalid",
+      "prepare",
+      `The plan file has the digest ${digest} but ${job.planDigest} was reviewed. Plan again.`
+    )
+  }
+  // Left by an attempt that ended before its tool was started: they would be taken for this apply's own.
+  yield* Effect.forEach(
+    [paths.journal, paths.checkpoint],
+    (path) => fileOperation("remove an earlier attempt's notes", () => rm(path, { force: true })),
+    { discard: true }
+  ).pipe(Effect.mapError(prepareFailed))
+
+  const ephemeral = job.ephemeralVariables ?? {}
+  const session = yield* openSession(
+    {
+      job,
+      sink,
+      inputs: ephemeral,
+      secrets: Object.values(ephemeral).flatMap(inputSecrets),
+      planFile: job.planFile,
+      lock: "given",
+      build: () => Effect.succeed(job.build)
+    },
+    installLock
+  )
+  const init = yield* initialize(session, job, "readonly")
+  yield* failWhenCancelled(session.cancel, "init")
+  const { end, printed, journal } = yield* runApply(session, job)
+
+  yield* session.report.phase("state")
+  const left = yield* readLeftState({
+    folder: session.module,
+    base: session.base,
+    checkpointPath: session.paths.checkpoint,
+    printed
+  })
+  const state = Option.getOrUndefined(left.found)
+  return {
+    exit: exitOf(end, left),
+    ...(state === undefined
+      ? {}
+      : {
+          state: state.bytes,
+          lineage: state.state.lineage,
+          serial: state.state.serial,
+          resourceCount: state.state.resourceCount
+        }),
+    ...(left.problem === undefined ? {} : { stateProblem: left.problem }),
+    ...(left.rejected === undefined ? {} : { rejectedState: left.rejected }),
+    outputs: yield* readOutputs(session, state?.state),
+    changedAnything: journal.started.length > 0 || isChanged(session.base, left),
+    possiblyCreated: journal.possiblyCreated,
+    sandboxKilled: end.sandboxKilled,
+    tool: { name: job.tool.name, version: job.tool.version },
+    sandboxLevel: sandbox.status.level,
+    envNames: session.envNames,
+    diagnostics: [...init.diagnostics, ...end.diagnostics]
+  }
+})

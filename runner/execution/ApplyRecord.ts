@@ -1,0 +1,27 @@
+import { Effect, Option, Schema } from "effect"
+import { type RunFileFailed, readOptional, replaceDurably } from "./RunFiles.ts"
+
+/** Where an apply runs and what it started from: all that is needed to find its state again after a crash. */
+export const ApplyRecord = Schema.Struct({
+  version: Schema.Literal(1),
+  modulePath: Schema.String,
+  base: Schema.optionalKey(Schema.Struct({ lineage: Schema.String, serial: Schema.Int }))
+})
+export type ApplyRecord = typeof ApplyRecord.Type
+
+const ApplyRecordText = Schema.fromJsonString(ApplyRecord)
+const decode = Schema.decodeUnknownOption(ApplyRecordText)
+const encode = Schema.encodeSync(ApplyRecordText)
+
+export const writeApplyRecord = (path: string, record: ApplyRecord): Effect.Effect<void, RunFileFailed> =>
+  replaceDurably(path, encode(record), "write the apply record")
+
+/** None when no apply was started; `unreadable` when there is a record that nobody can read. */
+export const readApplyRecord = (
+  path: string
+): Effect.Effect<Option.Option<ApplyRecord | "unreadable">, RunFileFailed> =>
+  readOptional(path, "read the apply record").pipe(
+    Effect.map(
+      Option.map((bytes) => Option.getOrElse(decode(new TextDecoder().decode(bytes)), () => "unreadable" as const))
+    )
+  )

@@ -1,0 +1,19 @@
+import { Deferred, Effect, type Scope } from "effect"
+
+/** The wish to stop a run, remembered over its phases. */
+export interface CancelSignal {
+  readonly isRequested: Effect.Effect<boolean>
+  readonly requested: Effect.Effect<void>
+}
+
+/** Listens to a job's `cancel` until the Scope closes. */
+export const listenForCancel = Effect.fnUntraced(function* (
+  cancel: Effect.Effect<void>
+): Effect.fn.Return<CancelSignal, never, Scope.Scope> {
+  const requested = yield* Deferred.make<void>()
+  yield* cancel.pipe(
+    Effect.andThen(Deferred.succeed(requested, undefined)),
+    Effect.forkScoped({ startImmediately: true })
+  )
+  return { isRequested: Deferred.isDone(requested), requested: Deferred.await(requested) }
+})

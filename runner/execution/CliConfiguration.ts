@@ -1,0 +1,49 @@
+import { readdir } from "node:fs/promises"
+import { join } from "node:path"
+import { Effect } from "effect"
+import type { ProviderMirror } from "./RunJob.ts"
+
+const plainPath = /^[^"\\$%\p{Cc}]+$/u
+const segment = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
+
+const subfolders = (folder: string): Effect.Effect<ReadonlyArray<string>> =>
+  Effect.tryPromise(() => readdir(folder, { withFileTypes: true })).pipe(
+    Effect.map((entries) =>
+      entries
+        .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && segment.test(entry.name))
+        .map((entry) => entry.name)
+        .sort()
+    ),
+    Effect.orElseSucceed(() => [])
+  )
+
+/** The provider addresses (`host/namespace/type`) that a filesystem mirror holds. */
+export const mirroredProviders = Effect.fnUntraced(function* (mirror: string) {
+  const found: Array<string> = []
+  for (const host of yield* subfolders(mirror)) {
+    for (const namespace of yield* subfolders(join(mirror, host))) {
+      for (const type of yield* subfolders(join(mirror, host, namespace))) found.push(`${host}/${namespace}/${type}`)
+    }
+  }
+  return found
+})
+
+/** Whether a path can stand in a CLI configuration as it is. */
+export const isConfigurablePath = (path: string): boolean => plainPath.test(path)
+
+const list = (addresses: ReadonlyArray<string>) => `[${addresses.map((address) => JSON.stringify(address)).join(", ")}]`
+
+const installation = (mirror: ProviderMirror | undefined, mirrored: ReadonlyArray<string>): ReadonlyArray<string> => {
+  if (mirror === undefined) return ["  direct {}"]
+  const source = [`  filesystem_mirror {`, `    path = ${JSON.stringify(mirror.path)}`]
+  if (mirror.required) return [...source, "  }"]
+  if (mirrored.length === 0) return ["  direct {}"]
+  return [...source, `    include = ${list(mirrored)}`, "  }", "  direct {", `    exclude = ${list(mirrored)}`, "  }"]
+}
+
+/**
+ * The only CLI configuration of a run. Always names where providers come from: without that the tool would also take plugins out of
+ * the module's own `terraform.d` folder. A provider that the mirror holds never comes from the network.
+ */
+export const cliConfiguration = (mirror: ProviderMirror | undefined, mirrored: ReadonlyArray<string>): string =>
+  ["disable_checkpoint = true", "provider_installation {", ...installation(mirror, mirrored), "}", ""].join("\n")

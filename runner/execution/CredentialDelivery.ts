@@ -1,0 +1,197 @@
+import { posix } from "node:path"
+import { Redacted, Result } from "effect"
+import type { Schema } from "effect"
+import { credentialFileNameProblem, longestCredentialFile } from "./CredentialFileName.ts"
+import { environmentNameProblem } from "./EnvironmentNames.ts"
+import { literalTemplate } from "./LiteralTemplate.ts"
+import type { CredentialFile, ProviderCredentials } from "./RunJob.ts"
+
+/** Provider arguments that the runner adds to one provider configuration of the root module, as an override block. */
+export interface ProviderBlock {
+  readonly moduleLocalName: string
+  readonly alias: string | undefined
+  readonly body: Readonly<Record<string, Schema.Json>>
+}
+
+/** A credential file to be written; `path` is relative to the run's own folder. */
+export interface DeliveredFile {
+  readonly path: string
+  readonly content: Redacted.Redacted<Uint8Array>
+}
+
+/** How the credentials of a run reach its providers. `variables` are declared by the runner and are sensitive. */
+export interface CredentialDelivery {
+  readonly environment: Readonly<Record<string, Redacted.Redacted<string>>>
+  readonly blocks: ReadonlyArray<ProviderBlock>
+  readonly variables: Readonly<Record<string, Redacted.Redacted<string>>>
+  readonly files: ReadonlyArray<DeliveredFile>
+  /** Everything that must never be shown. */
+  readonly secrets: ReadonlyArray<Redacted.Redacted<string | Uint8Array>>
+}
+
+/** Where the run's own folder is for the programs, and where they start in it. */
+export interface DeliveryPlace {
+  readonly insideRoot: string
+  readonly credentialFolder: string
+  readonly moduleFolder: string
+}
+
+const identifier = /^[A-Za-z_][A-Za-z0-9_-]*$/
+const structuralArguments = new Set([
+  "alias",
+  "version",
+  "source",
+  "count",
+  "for_each",
+  "depends_on",
+  "lifecycle",
+  "locals"
+])
+const variablePrefix = "svc_provider_"
+
+type Item = {
+  readonly envName: string
+  readonly value: Redacted.Redacted<string>
+  readonly argument: Redacted.Redacted<string>
+}
+
+const problemOf = (tuple: ProviderCredentials): string | undefined => {
+  const name = tuple.alias === undefined ? tuple.moduleLocalName : `${tuple.moduleLocalName}.${tuple.alias}`
+  if (!identifier.test(tuple.moduleLocalName) || (tuple.alias !== undefined && !identifier.test(tuple.alias))) {
+    return `The provider configuration name ${JSON.stringify(name)} is not an identifier.`
+  }
+  const envNames = [...Object.keys(tuple.values), ...tuple.files.flatMap((file) => file.envName ?? [])]
+  for (const envName of envNames) {
+    const problem = environmentNameProblem(envName)
+    if (problem !== undefined) return `Provider ${name}: the environment name ${JSON.stringify(envName)} ${problem}.`
+  }
+  if (new Set(envNames).size < envNames.length) return `Provider ${name}: an environment name is given twice.`
+  for (const file of tuple.files) {
+    const problem = credentialFileNameProblem(file.name)
+    if (problem !== undefined) return `Provider ${name}: the file name ${JSON.stringify(file.name)} ${problem}.`
+    const size = Redacted.value(file.content).byteLength
+    if (size === 0 || size > longestCredentialFile) {
+      return `Provider ${name}: the file ${file.name} must hold 1 to ${longestCredentialFile} bytes.`
+    }
+  }
+  if (new Set(tuple.files.map((file) => file.name)).size < tuple.files.length) {
+    return `Provider ${name}: a file name is given twice.`
+  }
+  for (const argument of [...Object.keys(tuple.config), ...Object.values(tuple.argumentNames)]) {
+    if (!identifier.test(argument) || structuralArguments.has(argument)) {
+      return `Provider ${name}: ${JSON.stringify(argument)} cannot be set as a provider argument.`
+    }
+  }
+  return undefined
+}
+
+/** `DEMO_TOKEN` of provider `acme/demo` is its argument `token`, when no recipe says otherwise. A wrong guess is refused by the tool. */
+const conventionalArgument = (tuple: ProviderCredentials, envName: string): string | undefined => {
+  const type = tuple.provider.slice(tuple.provider.lastIndexOf("/") + 1)
+  const prefix = `${type.replaceAll("-", "_").toUpperCase()}_`
+  const rest = envName.startsWith(prefix) ? envName.slice(prefix.length).toLowerCase() : ""
+  return identifier.test(rest) && !structuralArguments.has(rest) ? rest : undefined
+}
+
+const providersWithSeveralConnections = (tuples: ReadonlyArray<ProviderCredentials>): Set<string> => {
+  const seen = new Map<string, string | undefined>()
+  const several = new Set<string>()
+  for (const { provider, connection } of tuples) {
+    if (seen.has(provider) && seen.get(provider) !== connection) several.add(provider)
+    seen.set(provider, connection)
+  }
+  return several
+}
+
+/**
+ * Decides how each secret travels. One set of credentials per provider: by environment. Several sets for one provider, or two
+ * providers that read the same name with different values: as provider arguments that refer to sensitive variables of the runner, so
+ * that no configuration can pick up the credentials of another. Fails with the reason when a secret cannot be kept apart.
+ *
+ * A plan file holds the arguments, so an apply needs them no more; the environment it needs again.
+ */
+export const deliverCredentials = (
+  tuples: ReadonlyArray<ProviderCredentials>,
+  place: DeliveryPlace
+): Result.Result<CredentialDelivery, string> => {
+  const problem = tuples.map(problemOf).find((candidate) => candidate !== undefined)
+  if (problem !== undefined) return Result.fail(problem)
+
+  const folders = new Map<string, string>()
+  const files: Array<DeliveredFile> = []
+  const pathOf = (tuple: ProviderCredentials, file: CredentialFile): string => {
+    const owner = tuple.connection ?? JSON.stringify([tuple.provider, tuple.moduleLocalName, tuple.alias])
+    const folder = folders.get(owner) ?? posix.join(place.credentialFolder, String(folders.size))
+    folders.set(owner, folder)
+    const path = posix.join(folder, file.name)
+    if (!files.some((known) => known.path === path)) files.push({ path, content: file.content })
+    return path
+  }
+  const itemsOf = (tuple: ProviderCredentials): ReadonlyArray<Item> => [
+    ...Object.entries(tuple.values).map(([envName, value]) => ({ envName, value, argument: value })),
+    ...tuple.files.flatMap((file) => {
+      const path = pathOf(tuple, file)
+      if (file.envName === undefined) return []
+      return [
+        {
+          envName: file.envName,
+          value: Redacted.make(posix.join(place.insideRoot, path)),
+          // A plan remembers its arguments, and the apply may run in another folder: only a relative path holds in both.
+          argument: Redacted.make(posix.relative(place.moduleFolder, path))
+        }
+      ]
+    })
+  ]
+  const credentials = tuples.map((tuple) => ({ tuple, items: itemsOf(tuple) }))
+
+  const byArgument = providersWithSeveralConnections(tuples)
+  const environment = new Map<string, { readonly value: Redacted.Redacted<string>; readonly provider: string }>()
+  const claimEnvironment = () => {
+    environment.clear()
+    for (const { tuple, items } of credentials) {
+      if (byArgument.has(tuple.provider)) continue
+      for (const { envName, value } of items) {
+        const known = environment.get(envName)
+        if (known !== undefined && Redacted.value(known.value) !== Redacted.value(value)) {
+          byArgument.add(known.provider).add(tuple.provider)
+          return false
+        }
+        environment.set(envName, { value, provider: tuple.provider })
+      }
+    }
+    return true
+  }
+  while (!claimEnvironment());
+
+  const blocks: Array<ProviderBlock> = []
+  const variables: Record<string, Redacted.Redacted<string>> = {}
+  for (const { tuple, items } of credentials) {
+    const body = new Map(Object.entries(tuple.config).map(([name, value]) => [name, literalTemplate(value)] as const))
+    if (byArgument.has(tuple.provider)) {
+      for (const { envName, argument } of items) {
+        const name = tuple.argumentNames[envName] ?? conventionalArgument(tuple, envName)
+        if (name === undefined) {
+          return Result.fail(
+            `Several Connections serve the provider ${tuple.provider}, or another provider reads ${envName} as well, so ${envName} ` +
+              "must be given as a provider argument, but its argument name is not known. Use a Credential Recipe that names the " +
+              "argument, or one Connection for all configurations of the provider."
+          )
+        }
+        const variable = `${variablePrefix}${Object.keys(variables).length}`
+        variables[variable] = argument
+        body.set(name, `\${var.${variable}}`)
+      }
+    }
+    if (body.size > 0) {
+      blocks.push({ moduleLocalName: tuple.moduleLocalName, alias: tuple.alias, body: Object.fromEntries(body) })
+    }
+  }
+
+  return Result.succeed({
+    environment: Object.fromEntries([...environment].map(([name, { value }]) => [name, value])),
+    blocks,
+    variables,
+    files,
+    secrets: tuples.flatMap((tuple) => [...Object.values(tuple.values), ...tuple.files.map((file) => file.content)])
+  })
+}

@@ -1,0 +1,71 @@
+import { Effect, Option, Redacted } from "effect"
+import { stateFileName } from "./ModuleOverride.ts"
+import { type HeldFolder, type RunFileFailed, readOptional } from "./RunFiles.ts"
+import type { StateProblem } from "./RunOutcome.ts"
+import { continuationProblem, parseState, type StateFile } from "./StateFile.ts"
+import { longestState } from "./StateWatch.ts"
+
+/** The file that the tool writes when it cannot write its state. */
+const emergencyFileName = "errored.tfstate"
+
+type Base = Pick<StateFile, "lineage" | "serial">
+
+/**
+ * What an apply left. `found` is the newest whole state that continues the base; `problem` and `rejected` tell of a file that does not.
+ * Without `found`, nothing was ever written.
+ */
+export interface LeftState {
+  readonly found: Option.Option<{ readonly bytes: Redacted.Redacted<Uint8Array>; readonly state: StateFile }>
+  readonly problem: StateProblem | undefined
+  readonly rejected: Redacted.Redacted<Uint8Array> | undefined
+}
+
+const ignoreUnreadable = (content: Effect.Effect<Option.Option<Uint8Array>, RunFileFailed>) =>
+  content.pipe(
+    Effect.map((bytes) => ({ bytes, unreadable: false })),
+    Effect.catch((problem) =>
+      Effect.as(Effect.logWarning(problem.message), { bytes: Option.none<Uint8Array>(), unreadable: true })
+    )
+  )
+
+/**
+ * Chooses among everything that may hold the newest state, first of equals: what the tool printed when it could not write, the file it
+ * wrote when it could not write the state, the state file, and the last checkpoint.
+ */
+export const readLeftState = Effect.fnUntraced(function* (request: {
+  readonly folder: HeldFolder
+  readonly base: Base | undefined
+  readonly checkpointPath: string
+  readonly printed: ReadonlyArray<Uint8Array>
+}): Effect.fn.Return<LeftState> {
+  const files = yield* Effect.forEach(
+    [
+      request.folder.read(emergencyFileName, longestState),
+      request.folder.read(stateFileName, longestState),
+      readOptional(request.checkpointPath, "read the checkpoint of the state")
+    ],
+    ignoreUnreadable
+  )
+  const contents = [...request.printed, ...files.flatMap(({ bytes }) => Option.toArray(bytes))]
+  const candidates = contents.map((bytes) => ({ bytes, state: parseState(bytes) }))
+
+  let found: { readonly bytes: Uint8Array; readonly state: StateFile } | undefined
+  let rejected: { readonly bytes: Uint8Array; readonly problem: StateProblem } | undefined
+  for (const { bytes, state } of candidates) {
+    const problem = Option.match(state, {
+      onNone: (): StateProblem => "unreadable",
+      onSome: (whole) => continuationProblem(request.base, whole)
+    })
+    if (Option.isNone(state) || problem !== undefined) {
+      rejected ??= { bytes, problem: problem ?? "unreadable" }
+    } else if (found === undefined || state.value.serial > found.state.serial) {
+      found = { bytes, state: state.value }
+    }
+  }
+  const unreadable = files.some((file) => file.unreadable) ? ("unreadable" as const) : undefined
+  return {
+    found: Option.fromNullishOr(found).pipe(Option.map(({ bytes, state }) => ({ bytes: Redacted.make(bytes), state }))),
+    problem: rejected?.problem ?? unreadable,
+    rejected: rejected === undefined ? undefined : Redacted.make(rejected.bytes)
+  }
+})

@@ -1,0 +1,13 @@
+import type { Schema } from "effect"
+
+const literalText = (text: string): string => text.replace(/[$%](?=\{)/g, "$&$&")
+
+const isArray = (value: Schema.JsonArray | Schema.JsonObject): value is Schema.JsonArray => Array.isArray(value)
+
+/** A value for a `.tf.json` file that means exactly itself: the tool reads strings and keys there as templates. */
+export const literalTemplate = (value: Schema.Json): Schema.Json => {
+  if (typeof value === "string") return literalText(value)
+  if (typeof value !== "object" || value === null) return value
+  if (isArray(value)) return value.map(literalTemplate)
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [literalText(key), literalTemplate(member)]))
+}

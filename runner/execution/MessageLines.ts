@@ -1,0 +1,62 @@
+/** Longest line that is read as a message, in UTF-16 units; a longer one can only be a log line. */
+export const longestMessage = 1024 * 1024
+
+/** A tool that cannot write its state prints it, in one message. That line is the only copy and is never cut. */
+const emergencyHead = /^\{"@level":"[a-z]{1,10}","@message":"Emergency state dump"/
+const headLength = 80
+const longestEmergency = 512 * 1024 * 1024
+
+export interface OutputLine {
+  readonly text: string
+  /** The line was longer than a message may be; the rest of it was dropped. */
+  readonly cut: boolean
+}
+
+/** Cuts the output of a tool into lines, with bounded memory. */
+export class MessageLines {
+  readonly #decoder = new TextDecoder("utf-8")
+  #pending: Array<string> = []
+  #length = 0
+  #head = ""
+  #cut = false
+
+  push(bytes: Uint8Array): ReadonlyArray<OutputLine> {
+    return this.#add(this.#decoder.decode(bytes, { stream: true }))
+  }
+
+  end(): ReadonlyArray<OutputLine> {
+    const lines = this.#add(this.#decoder.decode())
+    return this.#length === 0 ? lines : [...lines, this.#take()]
+  }
+
+  #add(text: string): ReadonlyArray<OutputLine> {
+    const lines: Array<OutputLine> = []
+    const parts = text.split("\n")
+    const last = parts.pop() ?? ""
+    for (const part of parts) {
+      this.#append(part)
+      lines.push(this.#take())
+    }
+    this.#append(last)
+    return lines
+  }
+
+  #append(text: string): void {
+    if (text === "") return
+    if (this.#head.length < headLength) this.#head += text.slice(0, headLength - this.#head.length)
+    const room = (emergencyHead.test(this.#head) ? longestEmergency : longestMessage) - this.#length
+    const kept = text.length > room ? text.slice(0, Math.max(0, room)) : text
+    if (kept.length < text.length) this.#cut = true
+    this.#pending.push(kept)
+    this.#length += kept.length
+  }
+
+  #take(): OutputLine {
+    const line = { text: this.#pending.join("").replace(/\r$/, ""), cut: this.#cut }
+    this.#pending = []
+    this.#length = 0
+    this.#head = ""
+    this.#cut = false
+    return line
+  }
+}

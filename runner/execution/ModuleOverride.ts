@@ -1,0 +1,59 @@
+import type { Schema } from "effect"
+import type { ProviderBlock } from "./CredentialDelivery.ts"
+import type { LocalModule } from "./RunJob.ts"
+
+/** Override files merge in the order of their names and the last one wins: this one sorts after every name that a repository may use. */
+export const overrideFileName = "~capsule_override.tf.json"
+
+/** Overrides can only change what exists, so the runner's own variables need a file that is no override. */
+export const variableFileName = "~capsule_variables.tf.json"
+
+export const stateFileName = "terraform.tfstate"
+
+const isOverrideFile = (name: string) => /^(?:.*_)?override\.(?:tf|tofu)(?:\.json)?$/.test(name)
+
+/**
+ * Why a file of the root module cannot stand beside the runner's own; undefined when it can. An override that sorts after ours would
+ * win over it, and one of the same name but another extension would hide it.
+ */
+export const reservedFileProblem = (name: string): string | undefined =>
+  name.startsWith("~capsule_") || (isOverrideFile(name) && name >= "~")
+    ? `The module holds the file ${JSON.stringify(name)}, a name that is reserved for the runner. Rename it in the repository.`
+    : undefined
+
+/** Files of a root module that would add values or state nobody reviewed: they are removed before the tool starts. */
+export const isAmbientFile = (name: string): boolean =>
+  /\.auto\.tfvars(?:\.json)?$/.test(name) ||
+  /^terraform\.tfvars(?:\.json)?$/.test(name) ||
+  /^(?:terraform|errored)\.tfstate/.test(name) ||
+  name === ".terraform" ||
+  name === "terraform.d" ||
+  name === ".terraformrc" ||
+  name === "terraform.rc" ||
+  name === ".tofurc" ||
+  name === ".terraform.tfstate.lock.info"
+
+/** Replaces the module's own backend or cloud block by a local state file, and adds provider arguments. */
+export const overrideDocument = (blocks: ReadonlyArray<ProviderBlock>): Schema.Json => {
+  const providers = new Map<string, Array<Schema.Json>>()
+  for (const { moduleLocalName, alias, body } of blocks) {
+    const bodies = providers.get(moduleLocalName) ?? []
+    providers.set(moduleLocalName, [...bodies, alias === undefined ? body : { alias, ...body }])
+  }
+  return {
+    terraform: { backend: { local: { path: stateFileName } } },
+    ...(providers.size > 0 ? { provider: Object.fromEntries(providers) } : {})
+  }
+}
+
+export const variableDocument = (names: ReadonlyArray<string>): Schema.Json => ({
+  variable: Object.fromEntries(names.map((name) => [name, { type: "string", sensitive: true }]))
+})
+
+/** The manifest of installed modules, as the tool's own installer would write it; with it no module is ever fetched. */
+export const moduleManifest = (modules: ReadonlyArray<LocalModule>): Schema.Json => ({
+  Modules: [
+    { Key: "", Source: "", Dir: "." },
+    ...modules.map(({ key, source, dir }) => ({ Key: key, Source: source, Dir: dir }))
+  ]
+})

@@ -1,0 +1,124 @@
+import { readdir, rm, stat } from "node:fs/promises"
+import { join } from "node:path"
+import { Effect, Redacted, type Schema } from "effect"
+import { extractBuildArchive } from "./BuildArchive.ts"
+import { cliConfiguration, mirroredProviders } from "./CliConfiguration.ts"
+import type { CredentialDelivery } from "./CredentialDelivery.ts"
+import {
+  isAmbientFile,
+  moduleManifest,
+  overrideDocument,
+  overrideFileName,
+  reservedFileProblem,
+  stateFileName,
+  variableDocument,
+  variableFileName
+} from "./ModuleOverride.ts"
+import { createPrivateFile, fileOperation, RunFileFailed, readOptional } from "./RunFiles.ts"
+import { moduleFolder, planFileName, type RunFolderPaths, sandboxPaths } from "./RunFolder.ts"
+import type { BuildArchive, RunJob } from "./RunJob.ts"
+
+export const lockFileName = ".terraform.lock.hcl"
+
+/** What goes into the sandbox besides the job. `inputs` is the content of the variable file; it is not written when empty. */
+export interface Preparation {
+  readonly delivery: CredentialDelivery
+  readonly inputs: Readonly<Record<string, Redacted.Redacted<Schema.Json>>>
+  readonly build: BuildArchive | undefined
+  readonly planFile: Redacted.Redacted<Uint8Array> | undefined
+  /** `repository`: the module's own lock comes first. `given`: only the job's lock counts. */
+  readonly lock: "repository" | "given"
+}
+
+const json = (value: Schema.Json) => `${JSON.stringify(value)}\n`
+
+const checkRootModule = Effect.fnUntraced(function* (folder: string, modulePath: string) {
+  const isFolder = yield* fileOperation("find the module's folder", () =>
+    stat(folder).then((entry) => entry.isDirectory())
+  ).pipe(Effect.orElseSucceed(() => false))
+  if (!isFolder) {
+    return yield* new RunFileFailed({ message: `The snapshot holds no folder ${JSON.stringify(modulePath)}.` })
+  }
+  const names = yield* fileOperation("list the module's folder", () => readdir(folder))
+  const problem = names.map(reservedFileProblem).find((candidate) => candidate !== undefined)
+  if (problem !== undefined) return yield* new RunFileFailed({ message: problem })
+  return names
+})
+
+const writeLock = Effect.fnUntraced(function* (folder: string, job: RunJob, lock: Preparation["lock"]) {
+  const path = join(folder, lockFileName)
+  if (lock === "repository") {
+    const own = yield* readOptional(path, "read the module's lock file")
+    if (own._tag === "Some") return
+  }
+  yield* fileOperation("remove the module's lock file", () => rm(path, { force: true }))
+  if (job.lockText !== undefined) yield* createPrivateFile(path, job.lockText, "write the lock file")
+})
+
+/**
+ * Lays out everything that the tool will read, before any code of the module runs: the tree of the snapshot, the build's outputs, the
+ * runner's overrides, inputs, credentials, lock and state. Fails with `ExtractionFailed` or `RunFileFailed`.
+ */
+export const prepareModule = Effect.fnUntraced(function* (
+  paths: RunFolderPaths,
+  job: RunJob,
+  preparation: Preparation
+) {
+  const inside = (path: string) => join(paths.sandbox, path)
+  const root = inside(moduleFolder(job.modulePath))
+  yield* job.extractModule(inside(sandboxPaths.source))
+  if (preparation.build !== undefined) yield* extractBuildArchive(preparation.build, inside(sandboxPaths.source))
+
+  const names = yield* checkRootModule(root, job.modulePath)
+  yield* Effect.forEach(
+    names.filter(isAmbientFile),
+    (name) =>
+      fileOperation(`remove ${JSON.stringify(name)} of the module`, () =>
+        rm(join(root, name), { recursive: true, force: true })
+      ),
+    { discard: true }
+  )
+
+  const { delivery } = preparation
+  const write = (path: string, content: string | Uint8Array, what: string) =>
+    createPrivateFile(path, content, `write ${what}`)
+  yield* write(join(root, overrideFileName), json(overrideDocument(delivery.blocks)), "the backend override")
+  const variables = Object.keys(delivery.variables)
+  if (variables.length > 0) {
+    yield* write(join(root, variableFileName), json(variableDocument(variables)), "the runner's variables")
+  }
+  yield* write(
+    join(root, ".terraform", "modules", "modules.json"),
+    json(moduleManifest(job.localModules)),
+    "the module manifest"
+  )
+  yield* writeLock(root, job, preparation.lock)
+  if (job.state !== undefined) {
+    yield* write(join(root, stateFileName), Redacted.value(job.state), "the state")
+  }
+
+  const mirrored = job.mirror === undefined || job.mirror.required ? [] : yield* mirroredProviders(job.mirror.path)
+  yield* write(
+    inside(sandboxPaths.cliConfiguration),
+    cliConfiguration(job.mirror, mirrored),
+    "the tool's configuration"
+  )
+  const inputs = Object.entries({ ...preparation.inputs, ...delivery.variables })
+  if (inputs.length > 0) {
+    const values = Object.fromEntries(inputs.map(([name, value]) => [name, Redacted.value(value)]))
+    yield* write(inside(sandboxPaths.inputs), json(values), "the inputs")
+  }
+  yield* Effect.forEach(
+    delivery.files,
+    (file) => write(inside(file.path), Redacted.value(file.content), "a credential file"),
+    { discard: true }
+  )
+  if (preparation.planFile !== undefined) {
+    yield* write(
+      inside(`${sandboxPaths.settings}/${planFileName}`),
+      Redacted.value(preparation.planFile),
+      "the plan file"
+    )
+  }
+  return { hasInputs: inputs.length > 0, rootFolder: root }
+})

@@ -1,0 +1,83 @@
+import { Context, Effect, Layer, type Option, Semaphore } from "effect"
+import { Sandbox } from "../sandbox/Sandbox.ts"
+import { executeApply } from "./ApplyExecution.ts"
+import { executeDriftCheck, executePlan } from "./PlanExecution.ts"
+import { recoverApply } from "./Recovery.ts"
+import { type RunFileFailed, removeTree } from "./RunFiles.ts"
+import type { ApplyJob, DriftJob, PlanJob } from "./RunJob.ts"
+import type { RunnerFailure } from "./RunnerFailure.ts"
+import { RunnerSettings } from "./RunnerSettings.ts"
+import type { ApplyOutcome, DriftOutcome, LeftOver, PlanOutcome } from "./RunOutcome.ts"
+import type { RunSink } from "./RunSink.ts"
+
+/**
+ * Executes plans and applies of one module with OpenTofu or Terraform, inside the sandbox, in a run folder of its own.
+ *
+ * - `plan`: computes a reviewable plan (to create, update or destroy). Fails with `RunnerFailure` when there is none, also when it was
+ *   cancelled. Inputs and the tree are gone from the disk afterwards; a build archive stays in the run folder.
+ * - `apply`: applies exactly the reviewed plan file, with the reviewed lock and build. A `RunnerFailure` means that the tool was not
+ *   started and nothing was changed; everything else is an `ApplyOutcome`, whose state must be imported whatever the exit is. A run
+ *   folder serves one apply: a second start is refused.
+ * - `driftCheck`: compares the state with the real objects.
+ * - `recover`: after a crash of the service, what a run folder holds of an apply; none when its tool was never started. Ends processes
+ *   that still work in the folder. May be called again.
+ * - `discard`: removes a run folder, once its state is kept elsewhere.
+ *
+ * An interrupted effect ends the sandbox by force; a graceful stop is the job's `cancel`.
+ */
+export class ModuleRunner extends Context.Service<
+  ModuleRunner,
+  {
+    readonly plan: (job: PlanJob, sink: RunSink) => Effect.Effect<PlanOutcome, RunnerFailure>
+    readonly apply: (job: ApplyJob, sink: RunSink) => Effect.Effect<ApplyOutcome, RunnerFailure>
+    readonly driftCheck: (job: DriftJob, sink: RunSink) => Effect.Effect<DriftOutcome, RunnerFailure>
+    readonly recover: (runFolder: string) => Effect.Effect<Option.Option<LeftOver>, RunFileFailed>
+    readonly discard: (runFolder: string) => Effect.Effect<void, RunFileFailed>
+  }
+>()("svc/execution/ModuleRunner") {
+  static readonly layer = Layer.effect(
+    ModuleRunner,
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      const settings = yield* RunnerSettings
+      const installLock = yield* Semaphore.make(1)
+
+      const plan = Effect.fn("ModuleRunner.plan")(
+        function* (job: PlanJob, sink: RunSink) {
+          yield* Effect.annotateCurrentSpan({ runId: job.runId })
+          return yield* executePlan(job, sink, installLock)
+        },
+        Effect.scoped,
+        Effect.provideService(Sandbox, sandbox),
+        Effect.provideService(RunnerSettings, settings)
+      )
+
+      const apply = Effect.fn("ModuleRunner.apply")(
+        function* (job: ApplyJob, sink: RunSink) {
+          yield* Effect.annotateCurrentSpan({ runId: job.runId })
+          return yield* executeApply(job, sink, installLock)
+        },
+        Effect.scoped,
+        Effect.provideService(Sandbox, sandbox),
+        Effect.provideService(RunnerSettings, settings)
+      )
+
+      const driftCheck = Effect.fn("ModuleRunner.driftCheck")(
+        function* (job: DriftJob, sink: RunSink) {
+          yield* Effect.annotateCurrentSpan({ runId: job.runId })
+          return yield* executeDriftCheck(job, sink, installLock)
+        },
+        Effect.scoped,
+        Effect.provideService(Sandbox, sandbox),
+        Effect.provideService(RunnerSettings, settings)
+      )
+
+      const recover = Effect.fn("ModuleRunner.recover")(recoverApply)
+      const discard = Effect.fn("ModuleRunner.discard")((runFolder: string) =>
+        removeTree(runFolder, "remove the run folder")
+      )
+
+      return ModuleRunner.of({ plan, apply, driftCheck, recover, discard })
+    })
+  )
+}

@@ -1,0 +1,53 @@
+import { Schema } from "effect"
+
+const Mask = Schema.optionalKey(Schema.NullOr(Schema.Json))
+
+const Change = Schema.Struct({
+  actions: Schema.Array(Schema.String),
+  before: Mask,
+  after: Mask,
+  after_unknown: Mask,
+  before_sensitive: Mask,
+  after_sensitive: Mask,
+  importing: Schema.optionalKey(Schema.NullOr(Schema.Unknown))
+})
+export type PlannedChange = typeof Change.Type
+
+const ResourceChange = Schema.Struct({
+  address: Schema.String,
+  previous_address: Schema.optionalKey(Schema.String),
+  mode: Schema.optionalKey(Schema.String),
+  type: Schema.String,
+  name: Schema.String,
+  provider_name: Schema.optionalKey(Schema.String),
+  action_reason: Schema.optionalKey(Schema.String),
+  change: Change
+})
+export type PlannedResourceChange = typeof ResourceChange.Type
+
+const list = <S extends Schema.Constraint>(item: S) => Schema.optionalKey(Schema.NullOr(Schema.Array(item)))
+const record = <S extends Schema.Constraint>(item: S) =>
+  Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, item)))
+
+/** The tool's JSON form of a plan file, as far as it is used. It holds sensitive values in clear text. */
+export const PlanDocument = Schema.Struct({
+  format_version: Schema.String.check(Schema.isPattern(/^1\./, { description: "a plan format of major version 1" })),
+  applyable: Schema.optionalKey(Schema.Boolean),
+  errored: Schema.optionalKey(Schema.Boolean),
+  resource_changes: list(ResourceChange),
+  resource_drift: list(ResourceChange),
+  output_changes: record(Change),
+  variables: record(Schema.Struct({ value: Schema.optionalKey(Schema.Json) })),
+  configuration: Schema.optionalKey(
+    Schema.Struct({
+      root_module: Schema.optionalKey(
+        Schema.Struct({
+          variables: record(Schema.Struct({ sensitive: Schema.optionalKey(Schema.Boolean) }))
+        })
+      )
+    })
+  )
+})
+export type PlanDocument = typeof PlanDocument.Type
+
+export const decodePlanDocument = Schema.decodeUnknownEffect(Schema.fromJsonString(PlanDocument))

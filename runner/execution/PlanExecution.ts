@@ -1,0 +1,209 @@
+import { Effect, Option, Redacted, type Scope, type Semaphore } from "effect"
+import type { RunDiagnostic } from "../../schema/records/Run.ts"
+import { Sandbox } from "../sandbox/Sandbox.ts"
+import { sha256 } from "./Digest.ts"
+import { lockFileName } from "./ModulePreparation.ts"
+import { decodePlanDocument } from "./PlanDocument.ts"
+import { type PlanProjection, planSensitiveTexts, projectPlan } from "./PlanProjection.ts"
+import { removeTree } from "./RunFiles.ts"
+import { planFileName } from "./RunFolder.ts"
+import type { BuildArchive, DriftJob, PlanJob, RunJob, RunVariable } from "./RunJob.ts"
+import { type RunnerFailure, runnerFailure } from "./RunnerFailure.ts"
+import type { DriftOutcome, PlanOutcome } from "./RunOutcome.ts"
+import {
+  derivedSecrets,
+  initialize,
+  inputSecrets,
+  openSession,
+  requireSuccess,
+  type RunSession,
+  type SessionStart
+} from "./RunSession.ts"
+import type { RunSink } from "./RunSink.ts"
+import { runSourceBuild } from "./SourceBuild.ts"
+
+const longestPlan = 512 * 1024 * 1024
+const longestDocument = 512 * 1024 * 1024
+const longestLock = 4 * 1024 * 1024
+
+/** The tool's exit code for "there are changes". */
+const changedCode = 2
+
+interface Planned {
+  readonly file: Uint8Array
+  readonly projection: PlanProjection
+  readonly hasChanges: boolean
+  readonly applyable: boolean
+  readonly lockText: string | undefined
+  readonly diagnostics: ReadonlyArray<RunDiagnostic>
+}
+
+const unreadable = (message: string) => runnerFailure("output_unreadable", "show", message)
+
+const describePlan = Effect.fnUntraced(function* (session: RunSession) {
+  yield* session.report.phase("show")
+  const end = yield* session.tool({
+    phase: "show",
+    args: ["show", "-json", session.planFile],
+    access: "none",
+    output: { kind: "document", maxBytes: longestDocument },
+    timeout: session.timing.show,
+    grace: session.timing.planGrace
+  })
+  yield* requireSuccess(end, "show", "output_unreadable")
+  if (end.document === undefined)
+    return yield* unreadable("The tool's description of the plan is too long or was cut off.")
+  const text = new TextDecoder().decode(Redacted.value(end.document))
+  // The parser's own message could quote a value of the plan.
+  return yield* decodePlanDocument(text).pipe(
+    Effect.mapError(() => unreadable("The tool's description of the plan is not in the expected format (version 1)."))
+  )
+})
+
+/** Reads a file of the sandbox that must be there. */
+const readProduct = (content: ReturnType<RunSession["settings"]["read"]>, what: string) =>
+  content.pipe(
+    Effect.mapError(({ message }) => runnerFailure("output_unreadable", "plan", message)),
+    Effect.flatMap(
+      Option.match({
+        onNone: () =>
+          Effect.fail(runnerFailure("output_unreadable", "plan", `The tool reported success but wrote no ${what}.`)),
+        onSome: Effect.succeed
+      })
+    )
+  )
+
+const computePlan = Effect.fnUntraced(function* (session: RunSession, job: RunJob, flags: ReadonlyArray<string>) {
+  const init = yield* initialize(session, job, "update")
+  yield* session.report.phase("plan")
+  const end = yield* session.tool({
+    phase: "plan",
+    args: [
+      "plan",
+      "-input=false",
+      "-no-color",
+      "-json",
+      "-detailed-exitcode",
+      `-out=${session.planFile}`,
+      ...session.inputArguments,
+      ...flags
+    ],
+    access: "credentials",
+    output: { kind: "messages" },
+    timeout: session.timing.plan,
+    grace: session.timing.planGrace
+  })
+  yield* requireSuccess(end, "plan", "plan_failed", [0, changedCode])
+  const file = yield* readProduct(session.settings.read(planFileName, longestPlan), "plan file")
+  const document = yield* describePlan(session)
+  if (document.errored === true)
+    return yield* runnerFailure("plan_failed", "plan", "The tool marked the plan as failed.")
+  session.redactor.add(derivedSecrets(planSensitiveTexts(document)))
+  const lock = yield* session.module
+    .read(lockFileName, longestLock)
+    .pipe(Effect.mapError(({ message }) => runnerFailure("output_unreadable", "plan", message)))
+  const planned: Planned = {
+    file,
+    projection: projectPlan(document, session.redactor),
+    hasChanges: end.code === changedCode,
+    applyable: document.applyable ?? end.code === changedCode,
+    lockText: Option.getOrUndefined(Option.map(lock, (bytes) => new TextDecoder().decode(bytes))),
+    diagnostics: [...init.diagnostics, ...end.diagnostics]
+  }
+  return planned
+})
+
+const inputsOf = (variables: Readonly<Record<string, RunVariable>>) =>
+  Object.fromEntries(Object.entries(variables).map(([name, { value }]) => [name, value]))
+
+const secretsOf = (variables: Readonly<Record<string, RunVariable>>) =>
+  Object.values(variables).flatMap(({ value, sensitive }) => (sensitive ? inputSecrets(value) : []))
+
+const lockEvidence = (lockText: string | undefined) =>
+  lockText === undefined ? {} : { lockText, providerLockDigest: sha256(lockText) }
+
+const openPlanSession = (
+  job: PlanJob | DriftJob,
+  sink: RunSink,
+  installLock: Semaphore.Semaphore,
+  build: (start: SessionStart) => Effect.Effect<BuildArchive | undefined, RunnerFailure, Sandbox>
+) =>
+  openSession(
+    {
+      job,
+      sink,
+      inputs: inputsOf(job.variables),
+      secrets: secretsOf(job.variables),
+      planFile: undefined,
+      lock: "repository",
+      build
+    },
+    installLock
+  ).pipe(
+    // The tree holds the state in clear text, and nothing of it is needed once the plan is read.
+    Effect.tap((session) =>
+      Effect.addFinalizer(() => Effect.ignore(removeTree(session.paths.sandbox, "remove the plan's tree")))
+    )
+  )
+
+/** Computes a reviewable plan. See `ModuleRunner.plan`. */
+export const executePlan = Effect.fnUntraced(function* (
+  job: PlanJob,
+  sink: RunSink,
+  installLock: Semaphore.Semaphore
+): Effect.fn.Return<PlanOutcome, RunnerFailure, Sandbox | Scope.Scope> {
+  const sandbox = yield* Sandbox
+  const { sourceBuild } = job
+  const session = yield* openPlanSession(job, sink, installLock, (start) =>
+    sourceBuild === undefined
+      ? Effect.undefined
+      : runSourceBuild(
+          {
+            paths: start.paths,
+            extractModule: job.extractModule,
+            modulePath: job.modulePath,
+            localModules: job.localModules,
+            build: sourceBuild,
+            network: sourceBuild.network,
+            timeout: start.timing.build,
+            grace: start.timing.planGrace
+          },
+          start
+        )
+  )
+  const planned = yield* computePlan(session, job, job.mode === "destroy" ? ["-destroy"] : [])
+  yield* session.report.planSummary(planned.projection.summary)
+  return {
+    planFile: Redacted.make(planned.file),
+    planDigest: sha256(planned.file),
+    ...lockEvidence(planned.lockText),
+    ...planned.projection,
+    hasChanges: planned.hasChanges,
+    applyable: planned.applyable,
+    ...(session.build === undefined ? {} : { build: session.build }),
+    tool: { name: job.tool.name, version: job.tool.version },
+    sandboxLevel: sandbox.status.level,
+    envNames: session.envNames,
+    diagnostics: planned.diagnostics
+  }
+})
+
+/** Compares the state with the real objects and changes nothing. See `ModuleRunner.driftCheck`. */
+export const executeDriftCheck = Effect.fnUntraced(function* (
+  job: DriftJob,
+  sink: RunSink,
+  installLock: Semaphore.Semaphore
+): Effect.fn.Return<DriftOutcome, RunnerFailure, Sandbox | Scope.Scope> {
+  const sandbox = yield* Sandbox
+  const session = yield* openPlanSession(job, sink, installLock, () => Effect.succeed(job.build))
+  const planned = yield* computePlan(session, job, ["-refresh-only"])
+  return {
+    drifted: planned.projection.resourceDrift.length > 0,
+    resourceDrift: planned.projection.resourceDrift,
+    ...lockEvidence(planned.lockText),
+    tool: { name: job.tool.name, version: job.tool.version },
+    sandboxLevel: sandbox.status.level,
+    envNames: session.envNames,
+    diagnostics: planned.diagnostics
+  }
+})

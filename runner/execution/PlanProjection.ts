@@ -1,0 +1,183 @@
+import type { Schema } from "effect"
+import type { ChangedAttribute, OutputChange, PlanSummary, ResourceChange } from "../../schema/records/Run.ts"
+import type { Redactor } from "../redaction/Redactor.ts"
+import type { PlanDocument, PlannedChange, PlannedResourceChange } from "./PlanDocument.ts"
+import type { PlannedOutput } from "./RunOutcome.ts"
+import { type Marks, marksOf, maskValue, sensitiveTexts } from "./SensitiveMask.ts"
+
+type Attribute = typeof ChangedAttribute.Type
+
+/** Longest value that is shown, as JSON text; a longer one is replaced by a note about its size. */
+const longestValue = 64 * 1024
+
+const isPresent = (value: Schema.Json | undefined): value is Schema.Json => value !== undefined && value !== null
+
+const bounded = (value: Schema.Json): Schema.Json => {
+  const size = JSON.stringify(value).length
+  return size > longestValue ? `(${size} characters, too long to show)` : value
+}
+
+const isObject = (value: Schema.Json | undefined): value is Schema.JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const keys = (value: Schema.Json | undefined) => (isObject(value) ? Object.keys(value) : [])
+const member = (value: Schema.Json | undefined, key: string) =>
+  isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
+
+const isUnknown = (marks: Marks): boolean => {
+  if (typeof marks !== "object" || marks === null) return marks === true
+  return Object.values(marks).some(isUnknown)
+}
+
+const changedAttribute = (change: PlannedChange, name: string): Attribute | undefined => {
+  const before = member(change.before, name)
+  const after = member(change.after, name)
+  const unknown = marksOf(change.after_unknown ?? undefined, name)
+  const sensitiveBefore = marksOf(change.before_sensitive ?? undefined, name)
+  const sensitiveAfter = marksOf(change.after_sensitive ?? undefined, name)
+  const same = JSON.stringify(before ?? null) === JSON.stringify(after ?? null) && !isUnknown(unknown)
+  if (same) return undefined
+  if (sensitiveBefore === true || sensitiveAfter === true) {
+    return { name, sensitive: true, ...(unknown === true ? { unknown: true } : {}) }
+  }
+  const shownAfter = isPresent(after) || (isUnknown(unknown) && unknown !== true)
+  return {
+    name,
+    ...(isPresent(before) ? { before: bounded(maskValue(before, sensitiveBefore, undefined)) } : {}),
+    ...(shownAfter ? { after: bounded(maskValue(after ?? {}, sensitiveAfter, unknown)) } : {}),
+    ...(unknown === true ? { unknown: true } : {})
+  }
+}
+
+const resourceChange = (planned: PlannedResourceChange): ResourceChange => {
+  const { change } = planned
+  const names = new Set([...keys(change.before), ...keys(change.after), ...keys(change.after_unknown)])
+  const reason =
+    planned.action_reason ??
+    (planned.previous_address !== undefined && planned.previous_address !== planned.address
+      ? `moved from ${planned.previous_address}`
+      : undefined)
+  return {
+    address: planned.address,
+    mode: planned.mode ?? "managed",
+    type: planned.type,
+    name: planned.name,
+    provider: planned.provider_name ?? "",
+    actions: change.actions,
+    ...(reason === undefined ? {} : { reason }),
+    changedAttributes: [...names]
+      .sort()
+      .map((name) => changedAttribute(change, name))
+      .filter((attribute) => attribute !== undefined)
+  }
+}
+
+const isNoOperation = (change: PlannedChange) => change.actions.every((action) => action === "no-op")
+
+const isShown = (planned: PlannedResourceChange) =>
+  !isNoOperation(planned.change) ||
+  isImport(planned.change) ||
+  (planned.previous_address !== undefined && planned.previous_address !== planned.address)
+
+const isImport = (change: PlannedChange) => change.importing !== undefined && change.importing !== null
+
+const planSummary = (changes: ReadonlyArray<PlannedResourceChange>): PlanSummary => {
+  const managed = changes.filter((planned) => (planned.mode ?? "managed") === "managed").map(({ change }) => change)
+  const count = (matches: (actions: ReadonlyArray<string>) => boolean) =>
+    managed.filter((change) => matches(change.actions)).length
+  const only = (action: string) => (actions: ReadonlyArray<string>) => actions.length === 1 && actions[0] === action
+  return {
+    add: count(only("create")),
+    change: count(only("update")),
+    destroy: count(only("delete")),
+    replace: count((actions) => actions.length > 1 && actions.includes("create")),
+    import: managed.filter(isImport).length,
+    forget: count((actions) => actions.includes("forget") && !actions.includes("create"))
+  }
+}
+
+const outputChange = (name: string, change: PlannedChange): OutputChange => {
+  const sensitive = isUnknown(change.before_sensitive ?? undefined) || isUnknown(change.after_sensitive ?? undefined)
+  const unknown = isUnknown(change.after_unknown ?? undefined)
+  return {
+    name,
+    actions: change.actions,
+    sensitive,
+    ...(unknown ? { unknown } : {}),
+    ...(sensitive || !isPresent(change.before) ? {} : { before: bounded(change.before) }),
+    ...(sensitive || change.after_unknown === true || !isPresent(change.after)
+      ? {}
+      : { after: bounded(maskValue(change.after, undefined, change.after_unknown ?? undefined)) })
+  }
+}
+
+const plannedOutput = (name: string, change: PlannedChange): PlannedOutput => {
+  const { after, sensitive, unknown = false } = outputChange(name, change)
+  return { name, sensitive, unknown, ...(after === undefined ? {} : { value: after }) }
+}
+
+export interface PlanProjection {
+  readonly summary: PlanSummary
+  readonly resourceChanges: ReadonlyArray<ResourceChange>
+  readonly outputChanges: ReadonlyArray<OutputChange>
+  readonly resourceDrift: ReadonlyArray<ResourceChange>
+  readonly plannedOutputs: ReadonlyArray<PlannedOutput>
+}
+
+/** Text that the plan itself marks as sensitive, wherever the plan holds it. */
+export const planSensitiveTexts = (plan: PlanDocument): ReadonlyArray<string> => {
+  const ofChange = (change: PlannedChange) => [
+    ...sensitiveTexts(change.before ?? undefined, change.before_sensitive ?? undefined),
+    ...sensitiveTexts(change.after ?? undefined, change.after_sensitive ?? undefined)
+  ]
+  const declared = plan.configuration?.root_module?.variables ?? {}
+  return [
+    ...[...(plan.resource_changes ?? []), ...(plan.resource_drift ?? [])].flatMap(({ change }) => ofChange(change)),
+    ...Object.values(plan.output_changes ?? {}).flatMap(ofChange),
+    ...Object.entries(plan.variables ?? {}).flatMap(([name, { value }]) =>
+      declared[name]?.sensitive === true ? sensitiveTexts(value, true) : []
+    )
+  ]
+}
+
+/**
+ * What reviewers see of a plan: first the tool's own marks of sensitive and unknown values, then the redactor over every string, key
+ * and number that is left. Objects that do not change are left out, unless they are imported or moved.
+ */
+export const projectPlan = (plan: PlanDocument, redactor: Redactor): PlanProjection => {
+  const value = (shown: Schema.Json) => redactor.json(shown)
+  const attribute = (shown: Attribute): Attribute => ({
+    ...shown,
+    name: redactor.text(shown.name),
+    ...(shown.before === undefined ? {} : { before: value(shown.before) }),
+    ...(shown.after === undefined ? {} : { after: value(shown.after) })
+  })
+  const resources = (planned: PlanDocument["resource_changes"]) =>
+    (planned ?? [])
+      .filter(isShown)
+      .map(resourceChange)
+      .map((change) => ({
+        ...change,
+        address: redactor.text(change.address),
+        ...(change.reason === undefined ? {} : { reason: redactor.text(change.reason) }),
+        changedAttributes: change.changedAttributes.map(attribute)
+      }))
+  const outputs = Object.entries(plan.output_changes ?? {})
+  return {
+    summary: planSummary(plan.resource_changes ?? []),
+    resourceChanges: resources(plan.resource_changes),
+    resourceDrift: resources(plan.resource_drift),
+    outputChanges: outputs
+      .filter(([, change]) => !isNoOperation(change))
+      .map(([name, change]) => outputChange(name, change))
+      .map((change) => ({
+        ...change,
+        ...(change.before === undefined ? {} : { before: value(change.before) }),
+        ...(change.after === undefined ? {} : { after: value(change.after) })
+      })),
+    plannedOutputs: outputs
+      .filter(([, change]) => !change.actions.includes("delete"))
+      .map(([name, change]) => plannedOutput(name, change))
+      .map((output) => ({ ...output, ...(output.value === undefined ? {} : { value: value(output.value) }) }))
+  }
+}

@@ -1,0 +1,56 @@
+import { join } from "node:path"
+import { Effect, Option } from "effect"
+import { readJournal } from "./ApplyJournal.ts"
+import { readApplyRecord } from "./ApplyRecord.ts"
+import { endProcessesIn } from "./LeftProcesses.ts"
+import { readLeftState } from "./LeftState.ts"
+import { type HeldFolder, holdFolder, isInPlace, type RunFileFailed } from "./RunFiles.ts"
+import { moduleFolder, removeSecrets, runFolderPaths } from "./RunFolder.ts"
+import type { LeftOver } from "./RunOutcome.ts"
+
+const emptyFolder: HeldFolder = {
+  read: () => Effect.succeedNone,
+  version: () => Effect.undefined
+}
+
+/** Finds what an apply left that ended with the service. See `ModuleRunner.recover`. */
+export const recoverApply = Effect.fnUntraced(function* (
+  runFolder: string
+): Effect.fn.Return<Option.Option<LeftOver>, RunFileFailed> {
+  const paths = runFolderPaths(runFolder)
+  yield* endProcessesIn(runFolder)
+  yield* removeSecrets(paths)
+  const found = yield* readApplyRecord(paths.applyRecord)
+  if (Option.isNone(found)) return Option.none()
+  const record = found.value === "unreadable" ? undefined : found.value
+
+  const left = yield* Effect.scoped(
+    Effect.gen(function* () {
+      const relative = moduleFolder(record?.modulePath ?? ".")
+      const folder = !(yield* isInPlace(paths.sandbox, relative))
+        ? emptyFolder
+        : yield* holdFolder(join(paths.sandbox, relative)).pipe(Effect.orElseSucceed(() => emptyFolder))
+      return yield* readLeftState({ folder, base: record?.base, checkpointPath: paths.checkpoint, printed: [] })
+    })
+  )
+  const journal = yield* readJournal(paths.journal)
+  const state = Option.getOrUndefined(left.found)
+  const problem = left.problem ?? (record === undefined ? "unreadable" : undefined)
+  const isNewer = state !== undefined && (record?.base === undefined || state.state.serial !== record.base.serial)
+  return Option.some({
+    ...(state === undefined
+      ? {}
+      : {
+          state: state.bytes,
+          lineage: state.state.lineage,
+          serial: state.state.serial,
+          resourceCount: state.state.resourceCount
+        }),
+    ...(problem === undefined ? {} : { stateProblem: problem }),
+    ...(left.rejected === undefined ? {} : { rejectedState: left.rejected }),
+    started: journal.started,
+    completed: journal.completed,
+    possiblyCreated: journal.possiblyCreated,
+    changedAnything: journal.started.length > 0 || isNewer || problem !== undefined
+  })
+})

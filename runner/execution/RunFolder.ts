@@ -1,0 +1,67 @@
+import { chmod, mkdir } from "node:fs/promises"
+import { join, posix } from "node:path"
+import { Effect } from "effect"
+import type { SandboxLevel } from "../../schema/records/Run.ts"
+import { fileOperation, removeTree } from "./RunFiles.ts"
+
+/** The only folder of a run that its programs see and write. The runner's own notes lie beside it, out of their reach. */
+const sandboxFolder = "capsule"
+
+/** Paths below the sandbox root, with `/`. */
+export const sandboxPaths = {
+  source: "source",
+  home: "home",
+  temporary: "tmp",
+  settings: "settings",
+  credentials: "settings/credentials",
+  cliConfiguration: "settings/cli.tfrc",
+  inputs: "settings/inputs.tfvars.json"
+} as const
+
+export const planFileName = "plan.bin"
+
+/** The root module's folder below the sandbox root. */
+export const moduleFolder = (modulePath: string): string => posix.join(sandboxPaths.source, modulePath)
+
+export interface RunFolderPaths {
+  readonly root: string
+  readonly sandbox: string
+  readonly build: string
+  readonly buildArchive: string
+  /** What an apply started and finished, one JSON line each. */
+  readonly journal: string
+  /** Written before an apply may change anything: its presence means that something may have been changed. */
+  readonly applyRecord: string
+  /** The last whole state that an apply was seen to write. */
+  readonly checkpoint: string
+}
+
+export const runFolderPaths = (runFolder: string): RunFolderPaths => ({
+  root: runFolder,
+  sandbox: join(runFolder, sandboxFolder),
+  build: join(runFolder, "build"),
+  buildArchive: join(runFolder, "build.tar"),
+  journal: join(runFolder, "journal.ndjson"),
+  applyRecord: join(runFolder, "apply.json"),
+  checkpoint: join(runFolder, "checkpoint.tfstate")
+})
+
+/** Creates the folder and an empty sandbox root; what an earlier attempt left in the sandbox goes away. */
+export const createRunFolder = Effect.fnUntraced(function* (paths: RunFolderPaths, level: SandboxLevel) {
+  yield* fileOperation("create the run folder", async () => {
+    await mkdir(paths.root, { recursive: true, mode: 0o700 })
+    // At the user level the run's own user must pass through; it still cannot list.
+    await chmod(paths.root, level === "user" ? 0o711 : 0o700)
+  })
+  yield* removeTree(paths.sandbox, "empty the run folder")
+  yield* fileOperation("create the run folder", async () => {
+    await mkdir(paths.sandbox, { mode: 0o700 })
+    for (const folder of ["source", "home", "temporary", "settings"] as const) {
+      await mkdir(join(paths.sandbox, sandboxPaths[folder]), { mode: 0o700 })
+    }
+  })
+})
+
+/** Removes what holds inputs and credentials in clear text; they are needed only while programs run. */
+export const removeSecrets = (paths: RunFolderPaths) =>
+  removeTree(join(paths.sandbox, sandboxPaths.settings), "remove the run's inputs")

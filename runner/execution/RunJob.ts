@@ -1,0 +1,137 @@
+import { type Duration, type Effect, type Redacted, Schema } from "effect"
+import type { SourceBuild, ToolIdentity } from "../../schema/records/Run.ts"
+
+/** The files of the snapshot could not be written out. */
+export class ExtractionFailed extends Schema.TaggedError<ExtractionFailed>()("ExtractionFailed", {
+  message: Schema.String
+}) {}
+
+/** A local module call that the scan found. `key` is nested with dots; `dir` is relative to the root module's folder. */
+export interface LocalModule {
+  readonly key: string
+  readonly source: string
+  readonly dir: string
+}
+
+export interface CredentialFile {
+  /** One path segment. */
+  readonly name: string
+  readonly content: Redacted.Redacted<Uint8Array>
+  /** Receives the path of the file. */
+  readonly envName?: string | undefined
+}
+
+/**
+ * What one provider configuration of the root module gets.
+ *
+ * - `provider`: normalised source address; configurations of one provider share it
+ * - `alias`: absent for the default configuration
+ * - `connection`: equal for equal credentials; absent when the configuration has none
+ * - `values`: secret values by environment name
+ * - `config`: non-secret provider arguments
+ * - `argumentNames`: the provider argument of the same meaning by environment name, for the case that two configurations of one
+ *   provider have different credentials: an environment cannot differ between them
+ */
+export interface ProviderCredentials {
+  readonly provider: string
+  readonly moduleLocalName: string
+  readonly alias?: string | undefined
+  readonly connection?: string | undefined
+  readonly values: Readonly<Record<string, Redacted.Redacted<string>>>
+  readonly files: ReadonlyArray<CredentialFile>
+  readonly config: Readonly<Record<string, Schema.Json>>
+  readonly argumentNames: Readonly<Record<string, string>>
+}
+
+/** A module input. A sensitive one is redacted wherever it appears. */
+export interface RunVariable {
+  readonly value: Redacted.Redacted<Schema.Json>
+  readonly sensitive: boolean
+}
+
+/** Bounds of each phase, and how long a cancelled tool may take to stop by itself before it is ended by force. */
+export interface RunTiming {
+  readonly build: Duration.Input
+  readonly init: Duration.Input
+  readonly plan: Duration.Input
+  readonly show: Duration.Input
+  readonly apply: Duration.Input
+  readonly planGrace: Duration.Input
+  readonly applyGrace: Duration.Input
+}
+
+export const defaultTiming: RunTiming = {
+  build: "15 minutes",
+  init: "15 minutes",
+  plan: "1 hour",
+  show: "5 minutes",
+  apply: "6 hours",
+  planGrace: "30 seconds",
+  applyGrace: "10 minutes"
+}
+
+/** Where providers come from. With `required`, a provider that the mirror does not hold is an error; otherwise its registry is asked. */
+export interface ProviderMirror {
+  readonly path: string
+  readonly required: boolean
+}
+
+/**
+ * What every run needs.
+ *
+ * - `runFolder`: absolute, on a durable disk; created here with mode 0700
+ * - `extractModule`: writes the snapshot's files into an existing empty folder
+ * - `modulePath`: `.` or canonical relative path of the root module
+ * - `lockText`: the dependency lock to use; for a plan only when the module has none of its own
+ * - `state`: the state that the run starts from
+ * - `cancel`: completes when somebody asks the run to stop
+ */
+export interface RunJob {
+  readonly runId: string
+  readonly runFolder: string
+  readonly extractModule: (target: string) => Effect.Effect<void, ExtractionFailed>
+  readonly modulePath: string
+  readonly localModules: ReadonlyArray<LocalModule>
+  readonly tool: ToolIdentity & { readonly path: string }
+  readonly credentials: ReadonlyArray<ProviderCredentials>
+  readonly mirror?: ProviderMirror | undefined
+  readonly lockText?: string | undefined
+  readonly state?: Redacted.Redacted<Uint8Array> | undefined
+  /** Default true: most providers speak to an API. */
+  readonly network?: boolean | undefined
+  readonly timing?: Partial<RunTiming> | undefined
+  readonly cancel: Effect.Effect<void>
+}
+
+export interface PlanJob extends RunJob {
+  readonly mode: "create_or_update" | "destroy"
+  readonly variables: Readonly<Record<string, RunVariable>>
+  readonly sourceBuild?: (SourceBuild & { readonly network: boolean }) | undefined
+}
+
+/** What a source build made: an archive of the declared outputs, kept in the run folder, laid over the tree of plan and apply. */
+export interface BuildArchive {
+  readonly path: string
+  readonly digest: string
+  readonly sizeBytes: number
+}
+
+/** A drift check runs on the build of the last apply; it builds nothing. */
+export interface DriftJob extends RunJob {
+  readonly variables: Readonly<Record<string, RunVariable>>
+  readonly build?: BuildArchive | undefined
+}
+
+/**
+ * The apply of a reviewed plan.
+ *
+ * - `planDigest`: `sha256:` of the plan file as it was reviewed; another file is refused
+ * - `build`: what the plan was made with; another archive is refused
+ * - `ephemeralVariables`: the ephemeral inputs that the plan was given; a plan file does not hold them
+ */
+export interface ApplyJob extends RunJob {
+  readonly planFile: Redacted.Redacted<Uint8Array>
+  readonly planDigest: string
+  readonly build?: BuildArchive | undefined
+  readonly ephemeralVariables?: Readonly<Record<string, Redacted.Redacted<Schema.Json>>> | undefined
+}

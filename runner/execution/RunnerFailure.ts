@@ -1,0 +1,48 @@
+import { Schema } from "effect"
+import { RunPhase } from "../../schema/events/RunEvent.ts"
+import { RunDiagnostic } from "../../schema/records/Run.ts"
+
+export const RunnerFailureReason = Schema.Literals([
+  /** The job contradicts itself: bad names, a credential that cannot be delivered, a digest that is not the reviewed one. */
+  "job_invalid",
+  "already_started",
+  "prepare_failed",
+  "sandbox_refused",
+  "tool_missing",
+  "build_failed",
+  "init_failed",
+  "plan_failed",
+  "output_unreadable",
+  "timed_out",
+  "cancelled",
+  "killed"
+])
+export type RunnerFailureReason = typeof RunnerFailureReason.Type
+
+/**
+ * A run ended without a result. Raised by an apply only before the tool was started for it: nothing was changed then.
+ *
+ * - `sandboxKilled`: the tool did not stop by itself and was ended by force
+ * - `message` and `diagnostics` are redacted
+ */
+export class RunnerFailure extends Schema.TaggedError<RunnerFailure>()("RunnerFailure", {
+  reason: RunnerFailureReason,
+  phase: RunPhase,
+  message: Schema.String,
+  diagnostics: Schema.Array(RunDiagnostic),
+  sandboxKilled: Schema.Boolean
+}) {}
+
+export const runnerFailure = (
+  reason: RunnerFailureReason,
+  phase: RunPhase,
+  message: string,
+  more: { readonly diagnostics?: ReadonlyArray<RunDiagnostic>; readonly sandboxKilled?: boolean } = {}
+): RunnerFailure =>
+  new RunnerFailure({
+    reason,
+    phase,
+    message,
+    diagnostics: more.diagnostics ?? [],
+    sandboxKilled: more.sandboxKilled ?? false
+  })

@@ -1,0 +1,118 @@
+import { Option, Redacted, Schema } from "effect"
+import type { StateOutput, StateProblem } from "./RunOutcome.ts"
+
+const PathStep = Schema.Struct({ type: Schema.String, value: Schema.Unknown })
+
+const Instance = Schema.Struct({
+  attributes: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))),
+  sensitive_attributes: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Array(PathStep))))
+})
+
+const Resource = Schema.Struct({
+  mode: Schema.String,
+  instances: Schema.optionalKey(Schema.NullOr(Schema.Array(Instance)))
+})
+
+const Output = Schema.Struct({
+  value: Schema.Json,
+  type: Schema.Json,
+  sensitive: Schema.optionalKey(Schema.Boolean)
+})
+
+/** Version 4, and the envelope of a state that OpenTofu encrypted: then only serial and lineage can be read. */
+const StateDocument = Schema.fromJsonString(
+  Schema.Struct({
+    serial: Schema.Int,
+    lineage: Schema.String.check(Schema.isMinLength(1)),
+    version: Schema.optionalKey(Schema.Int),
+    outputs: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Output))),
+    resources: Schema.optionalKey(Schema.NullOr(Schema.Array(Resource))),
+    encrypted_data: Schema.optionalKey(Schema.Unknown)
+  })
+)
+const decodeDocument = Schema.decodeUnknownOption(StateDocument)
+
+/** What the runner reads of a state file. `outputs` is undefined when the tool encrypted it. */
+export interface StateFile {
+  readonly serial: number
+  readonly lineage: string
+  /** Instances of managed resources. */
+  readonly resourceCount: number
+  readonly outputs: ReadonlyArray<StateOutput> | undefined
+  /** Text that the state itself marks as sensitive. */
+  readonly sensitiveTexts: ReadonlyArray<string>
+}
+
+const shortestSensitive = 6
+
+/** The strings and numbers of a value that are long enough to be told apart from ordinary words. */
+export const sensitiveLeaves = (value: unknown): ReadonlyArray<string> => {
+  const found: Array<string> = []
+  const open: Array<unknown> = [value]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next === "string" || typeof next === "number") {
+      const text = String(next)
+      if (text.length >= shortestSensitive) found.push(text)
+    } else if (typeof next === "object" && next !== null) {
+      open.push(...Object.values(next).filter((member) => member !== undefined))
+    }
+  }
+  return found
+}
+
+const at = (root: unknown, path: ReadonlyArray<typeof PathStep.Type>): unknown => {
+  let current: unknown = root
+  for (const step of path) {
+    const index =
+      typeof step.value === "object" && step.value !== null && "value" in step.value ? step.value.value : step.value
+    if (typeof current !== "object" || current === null) return undefined
+    current = Object.entries(current).find(([key]) => key === String(index))?.[1]
+  }
+  return current
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true })
+const decodeText = Option.liftThrowable((bytes: Uint8Array) => decoder.decode(bytes))
+
+/** None when the bytes are not a whole state file, for example because the tool is writing it. */
+export const parseState = (bytes: Uint8Array): Option.Option<StateFile> =>
+  decodeText(bytes).pipe(
+    Option.flatMap(decodeDocument),
+    Option.filter((document) => document.version === 4 || document.encrypted_data !== undefined),
+    Option.map((document): StateFile => {
+      const resources = document.resources ?? []
+      const instances = resources.flatMap((resource) => resource.instances ?? [])
+      const outputs = Object.entries(document.outputs ?? {}).map(([name, output]) => ({
+        name,
+        type: output.type,
+        value: Redacted.make(output.value),
+        sensitive: output.sensitive ?? false
+      }))
+      return {
+        serial: document.serial,
+        lineage: document.lineage,
+        resourceCount: resources
+          .filter((resource) => resource.mode === "managed")
+          .reduce((count, resource) => count + (resource.instances?.length ?? 0), 0),
+        outputs: document.encrypted_data === undefined ? outputs : undefined,
+        sensitiveTexts: [
+          ...outputs
+            .filter((output) => output.sensitive)
+            .flatMap((output) => sensitiveLeaves(Redacted.value(output.value))),
+          ...instances.flatMap((instance) =>
+            (instance.sensitive_attributes ?? []).flatMap((path) => sensitiveLeaves(at(instance.attributes, path)))
+          )
+        ]
+      }
+    })
+  )
+
+/** Why a state is not a continuation of the base; undefined when it is. */
+export const continuationProblem = (
+  base: Pick<StateFile, "lineage" | "serial"> | undefined,
+  next: Pick<StateFile, "lineage" | "serial">
+): StateProblem | undefined => {
+  if (base === undefined) return undefined
+  if (base.lineage !== next.lineage) return "lineage_changed"
+  return next.serial < base.serial ? "serial_decreased" : undefined
+}

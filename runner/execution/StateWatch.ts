@@ -1,0 +1,57 @@
+import { Effect, Exit, Option, Redacted, Ref, Schedule, type Scope } from "effect"
+import { stateFileName } from "./ModuleOverride.ts"
+import { type HeldFolder, replaceDurably } from "./RunFiles.ts"
+import type { RunReport } from "./RunReport.ts"
+import type { RunSink } from "./RunSink.ts"
+import { continuationProblem, parseState, type StateFile } from "./StateFile.ts"
+
+export const longestState = 512 * 1024 * 1024
+
+const interval = "200 millis"
+
+export interface WatchRequest {
+  readonly folder: HeldFolder
+  readonly base: StateFile | undefined
+  readonly baseBytes: Uint8Array | undefined
+  readonly checkpointPath: string
+  readonly sink: RunSink
+  readonly report: RunReport
+}
+
+const equalBytes = (left: Uint8Array, right: Uint8Array) =>
+  left.byteLength === right.byteLength && left.every((byte, index) => byte === right[index])
+
+/**
+ * Looks at the state file while a tool writes it, until the Scope closes. Each whole state that continues the base is kept twice: as a
+ * file of the run folder, and by the sink. A torn one is skipped: the tool is writing it, and the next look sees it whole.
+ */
+export const watchState = Effect.fnUntraced(function* (
+  request: WatchRequest
+): Effect.fn.Return<void, never, Scope.Scope> {
+  const { folder, base, sink, report } = request
+  const seen = yield* Ref.make<{ readonly version: string | undefined; readonly bytes: Uint8Array | undefined }>({
+    version: yield* folder.version(stateFileName),
+    bytes: request.baseBytes
+  })
+
+  const look = Effect.gen(function* () {
+    const version = yield* folder.version(stateFileName)
+    const last = yield* Ref.get(seen)
+    if (version === undefined || version === last.version) return
+    const content = yield* folder.read(stateFileName, longestState)
+    if (Option.isNone(content)) return
+    const state = parseState(content.value)
+    if (Option.isNone(state) || continuationProblem(base, state.value) !== undefined) return
+    yield* Ref.set(seen, { version, bytes: content.value })
+    if (last.bytes !== undefined && equalBytes(last.bytes, content.value)) return
+    yield* replaceDurably(request.checkpointPath, content.value, "keep a checkpoint of the state")
+    const kept = yield* Effect.exit(sink.checkpoint(Redacted.make(content.value)))
+    if (Exit.isSuccess(kept)) {
+      yield* report.stateSaved({ serial: state.value.serial, resourceCount: state.value.resourceCount })
+    } else {
+      yield* Effect.logError("A checkpoint of a state could not be kept.", kept.cause)
+    }
+  }).pipe(Effect.catch((problem) => Effect.logWarning(problem.message)))
+
+  yield* look.pipe(Effect.repeat(Schedule.spaced(interval)), Effect.forkScoped)
+})

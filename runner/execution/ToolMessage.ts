@@ -1,0 +1,105 @@
+import { Option, Schema } from "effect"
+import type { RunDiagnostic } from "../../schema/records/Run.ts"
+
+const Diagnostic = Schema.Struct({
+  severity: Schema.String,
+  summary: Schema.String,
+  detail: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  address: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  range: Schema.optionalKey(
+    Schema.NullOr(
+      Schema.Struct({
+        filename: Schema.String,
+        start: Schema.Struct({ line: Schema.Int })
+      })
+    )
+  )
+})
+
+const Hook = Schema.Struct({
+  resource: Schema.Struct({ addr: Schema.String }),
+  action: Schema.optionalKey(Schema.String),
+  id_value: Schema.optionalKey(Schema.String),
+  elapsed_seconds: Schema.optionalKey(Schema.Finite)
+})
+
+/** One line of the tool's machine-readable output; what is not named here is not used. */
+const Line = Schema.fromJsonString(
+  Schema.Struct({
+    "@level": Schema.optionalKey(Schema.String),
+    "@message": Schema.String,
+    type: Schema.optionalKey(Schema.String),
+    hook: Schema.optionalKey(Schema.Unknown),
+    diagnostic: Schema.optionalKey(Schema.Unknown)
+  })
+)
+const decodeLine = Schema.decodeUnknownOption(Line)
+const decodeHook = Schema.decodeUnknownOption(Hook)
+const decodeDiagnostic = Schema.decodeUnknownOption(Diagnostic)
+
+export type ResourceMoment = "started" | "progress" | "completed" | "failed"
+
+/** Nothing of a message is redacted yet. */
+export type ToolMessage = { readonly text: string } & (
+  | { readonly _tag: "Text" }
+  | {
+      readonly _tag: "Resource"
+      readonly moment: ResourceMoment
+      readonly address: string
+      readonly action: string
+      readonly id: string | undefined
+      readonly elapsedSeconds: number | undefined
+    }
+  | { readonly _tag: "Diagnostic"; readonly diagnostic: RunDiagnostic }
+  | { readonly _tag: "EmergencyState"; readonly state: Uint8Array }
+)
+
+const moments: Readonly<Record<string, ResourceMoment>> = {
+  apply_start: "started",
+  apply_progress: "progress",
+  apply_complete: "completed",
+  apply_errored: "failed"
+}
+
+const emergencyText = "Emergency state dump"
+
+/** The state as it was printed: parsing and printing it again would change numbers beyond 2^53. */
+const emergencyState = (line: string): Uint8Array | undefined => {
+  const start = line.indexOf('"state":')
+  const end = line.lastIndexOf(',"type":')
+  return start < 0 || end <= start ? undefined : new TextEncoder().encode(line.slice(start + '"state":'.length, end))
+}
+
+const runDiagnostic = (found: typeof Diagnostic.Type): RunDiagnostic => ({
+  severity: found.severity === "warning" ? "warning" : "error",
+  summary: found.summary,
+  ...(found.detail ? { detail: found.detail } : {}),
+  ...(found.address ? { address: found.address } : {}),
+  ...(found.range ? { path: found.range.filename, line: found.range.start.line } : {})
+})
+
+/** None for a line that is no message: human text, a cut line, or garbage. */
+export const parseToolMessage = (line: string): Option.Option<ToolMessage> => {
+  if (!line.startsWith("{")) return Option.none()
+  return Option.map(decodeLine(line), (decoded): ToolMessage => {
+    const text = decoded["@message"]
+    const state = text === emergencyText ? emergencyState(line) : undefined
+    if (state !== undefined) return { _tag: "EmergencyState", text, state }
+    const moment = moments[decoded.type ?? ""]
+    const hook = decodeHook(decoded.hook)
+    if (moment !== undefined && Option.isSome(hook)) {
+      return {
+        _tag: "Resource",
+        text,
+        moment,
+        address: hook.value.resource.addr,
+        action: hook.value.action ?? "unknown",
+        id: hook.value.id_value,
+        elapsedSeconds: hook.value.elapsed_seconds
+      }
+    }
+    const diagnostic = decoded.type === "diagnostic" ? decodeDiagnostic(decoded.diagnostic) : Option.none()
+    if (Option.isSome(diagnostic)) return { _tag: "Diagnostic", text, diagnostic: runDiagnostic(diagnostic.value) }
+    return { _tag: "Text", text }
+  })
+}

@@ -1,0 +1,214 @@
+import { Deferred, Duration, Effect, Fiber, Latch, Option, Redacted, Ref, Stream } from "effect"
+import type { RunPhase } from "../../schema/events/RunEvent.ts"
+import type { RunDiagnostic } from "../../schema/records/Run.ts"
+import type { Redactor } from "../redaction/Redactor.ts"
+import type { OpenSandbox, SandboxedCommand } from "../sandbox/Sandbox.ts"
+import type { SandboxProcess } from "../sandbox/SandboxProcess.ts"
+import type { SandboxSpawnFailed } from "../sandbox/SandboxStatus.ts"
+import { redactedLines } from "../redaction/LogLines.ts"
+import type { CancelSignal } from "./CancelSignal.ts"
+import { MessageLines, type OutputLine } from "./MessageLines.ts"
+import type { RunReport } from "./RunReport.ts"
+import type { RunSink } from "./RunSink.ts"
+import { parseToolMessage, type ToolMessage } from "./ToolMessage.ts"
+
+/**
+ * How the standard output of a program is read.
+ *
+ * - `messages`: the tool's JSON lines; anything else becomes a log line
+ * - `document`: one secret document, never logged; longer than `maxBytes` it is dropped
+ * - `text`: log lines
+ */
+export type ToolOutput =
+  | { readonly kind: "messages"; readonly onMessage?: (message: ToolMessage) => Effect.Effect<void> }
+  | { readonly kind: "document"; readonly maxBytes: number }
+  | { readonly kind: "text" }
+
+export interface ToolRun {
+  readonly phase: RunPhase
+  readonly command: SandboxedCommand
+  readonly output: ToolOutput
+  readonly timeout: Duration.Input
+  readonly grace: Duration.Input
+}
+
+/** `exited` also when it was asked to stop but had done its work already; `killed` when nobody here ended it. */
+export type ToolEnding = "exited" | "cancelled" | "timed_out" | "killed"
+
+export interface ToolEnd {
+  readonly ending: ToolEnding
+  /** Absent when the program did not exit by itself. */
+  readonly code: number | undefined
+  readonly sandboxKilled: boolean
+  /** Cleaned. */
+  readonly diagnostics: ReadonlyArray<RunDiagnostic>
+  readonly document: Redacted.Redacted<Uint8Array> | undefined
+  /** The last cleaned lines that were no messages: all there is to tell when a tool dies without a diagnostic. */
+  readonly lastLines: ReadonlyArray<string>
+}
+
+export interface ToolContext {
+  readonly box: OpenSandbox
+  readonly sink: RunSink
+  readonly report: RunReport
+  readonly redactor: Redactor
+  readonly cancel: CancelSignal
+}
+
+const mostDiagnostics = 200
+const mostLastLines = 5
+/** A tool that has not printed anything yet may not listen for signals yet, and would lose the only one it gets. */
+const longestStart = Duration.seconds(2)
+/** Something that left the process group may hold the output open after the end. */
+const longestDrain = Duration.seconds(5)
+
+const concat = (chunks: ReadonlyArray<Uint8Array>): Uint8Array => {
+  const whole = new Uint8Array(chunks.reduce((size, chunk) => size + chunk.byteLength, 0))
+  let offset = 0
+  for (const chunk of chunks) {
+    whole.set(chunk, offset)
+    offset += chunk.byteLength
+  }
+  return whole
+}
+
+/**
+ * Runs one program to its end and reports while it goes on. A cancel or the timeout sends one SIGINT, then after the grace period the
+ * whole sandbox is ended by force. Never fails for what the program does.
+ */
+export const runTool = Effect.fn("ToolRun.run")(function* (
+  context: ToolContext,
+  run: ToolRun
+): Effect.fn.Return<ToolEnd, SandboxSpawnFailed> {
+  const { box, sink, report, redactor, cancel } = context
+  const { phase, output } = run
+  const diagnostics: Array<RunDiagnostic> = []
+  const lastLines: Array<string> = []
+
+  const remember = (line: string) => {
+    lastLines.push(line)
+    if (lastLines.length > mostLastLines) lastLines.shift()
+  }
+
+  const onMessage = Effect.fnUntraced(function* (message: ToolMessage) {
+    yield* report.log(phase, "stdout", message.text)
+    if (message._tag === "Resource") yield* report.resource(message)
+    if (message._tag === "Diagnostic") {
+      const cleaned = report.cleanDiagnostic(message.diagnostic)
+      if (diagnostics.length < mostDiagnostics) diagnostics.push(cleaned)
+      yield* report.diagnostic(cleaned)
+    }
+    if (output.kind === "messages" && output.onMessage !== undefined) yield* output.onMessage(message)
+  })
+
+  const onLine = ({ text, cut }: OutputLine) =>
+    Option.match(cut ? Option.none() : parseToolMessage(text), {
+      onSome: onMessage,
+      onNone: () => {
+        if (text.trim() === "") return Effect.void
+        remember(report.clean(text))
+        return report.log(phase, "stdout", cut ? `${text} (cut)` : text)
+      }
+    })
+
+  const readMessages = (process: SandboxProcess, started: Latch.Latch) => {
+    const lines = new MessageLines()
+    return process.stdout.pipe(
+      Stream.runForEach((bytes) =>
+        Effect.andThen(
+          started.open,
+          Effect.suspend(() => Effect.forEach(lines.push(bytes), onLine, { discard: true }))
+        )
+      ),
+      Effect.andThen(Effect.suspend(() => Effect.forEach(lines.end(), onLine, { discard: true }))),
+      Effect.as(undefined)
+    )
+  }
+
+  const readDocument = (process: SandboxProcess, maxBytes: number) => {
+    const chunks: Array<Uint8Array> = []
+    let size = 0
+    return process.stdout.pipe(
+      Stream.runForEach((bytes) =>
+        Effect.sync(() => {
+          size += bytes.byteLength
+          if (size <= maxBytes) chunks.push(bytes)
+        })
+      ),
+      Effect.map(() => (size <= maxBytes ? Redacted.make(concat(chunks)) : undefined))
+    )
+  }
+
+  const readText = (stream: SandboxProcess["stdout"], name: "stdout" | "stderr", started: Latch.Latch) =>
+    stream.pipe(
+      Stream.tap(() => (name === "stdout" ? started.open : Effect.void)),
+      redactedLines(redactor),
+      Stream.runForEach((line) => {
+        if (line.trim() === "") return Effect.void
+        remember(line)
+        return sink.log(phase, name, line)
+      }),
+      Effect.as(undefined)
+    )
+
+  const readOutput = (process: SandboxProcess, started: Latch.Latch) => {
+    switch (output.kind) {
+      case "messages":
+        return readMessages(process, started)
+      case "document":
+        return readDocument(process, output.maxBytes)
+      case "text":
+        return readText(process.stdout, "stdout", started)
+    }
+  }
+
+  return yield* Effect.gen(function* () {
+    const started = yield* Latch.make()
+    const process = yield* box.spawn(run.command)
+    const reading = yield* readOutput(process, started).pipe(
+      Effect.orElseSucceed(() => undefined),
+      Effect.forkScoped
+    )
+    const readingErrors = yield* readText(process.stderr, "stderr", started).pipe(Effect.ignore, Effect.forkScoped)
+
+    const stopping = yield* Deferred.make<"cancelled" | "timed_out">()
+    yield* Effect.sleep(run.timeout).pipe(
+      Effect.andThen(Deferred.succeed(stopping, "timed_out" as const)),
+      Effect.forkScoped
+    )
+    yield* cancel.requested.pipe(Effect.andThen(Deferred.succeed(stopping, "cancelled" as const)), Effect.forkScoped)
+    const killed = yield* Ref.make(false)
+    yield* Deferred.await(stopping).pipe(
+      Effect.andThen(
+        Effect.timeoutOption(started.await, Duration.min(longestStart, Duration.fromInputUnsafe(run.grace)))
+      ),
+      Effect.andThen(process.interrupt),
+      Effect.andThen(Effect.sleep(run.grace)),
+      Effect.andThen(Ref.set(killed, true)),
+      Effect.andThen(process.kill),
+      Effect.forkScoped
+    )
+
+    const end = yield* process.end
+    const sandboxKilled = yield* Ref.get(killed)
+    const stopped = (yield* Deferred.isDone(stopping)) ? yield* Deferred.await(stopping) : undefined
+    // What the program started may have outlived it.
+    yield* process.kill
+    const document = yield* Fiber.join(reading).pipe(
+      Effect.timeoutOption(longestDrain),
+      Effect.map(Option.getOrUndefined)
+    )
+    yield* Fiber.join(readingErrors).pipe(Effect.timeoutOption(longestDrain))
+
+    const code = end._tag === "exited" && !sandboxKilled ? end.code : undefined
+    const finished: ToolEnd = {
+      ending: code === 0 ? "exited" : (stopped ?? (end._tag === "exited" ? "exited" : "killed")),
+      code,
+      sandboxKilled,
+      diagnostics,
+      document,
+      lastLines
+    }
+    return finished
+  }).pipe(Effect.scoped)
+})
