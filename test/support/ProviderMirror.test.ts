@@ -45,14 +45,16 @@ const workspace = Effect.fnUntraced(function* (module: string, modules: Readonly
     yield* fileSystem.makeDirectory(path.join(folder, name), { recursive: true })
     yield* fileSystem.writeFileString(path.join(folder, name, "main.tf"), content)
   }
-  const collect = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
-    const handle = yield* spawner.spawn(
+  const start = (args: ReadonlyArray<string>) =>
+    spawner.spawn(
       ChildProcess.make(tool, args, {
         cwd: folder,
         env: { ...mirror.environment, DEMO_TOKEN: token, PATH: "/usr/bin:/bin" },
         extendEnv: false
       })
     )
+  const collect = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
+    const handle = yield* start(args)
     const output = yield* Stream.mkString(Stream.decodeText(handle.all))
     return { exitCode: Number(yield* handle.exitCode), output }
   }, Effect.scoped)
@@ -66,7 +68,7 @@ const workspace = Effect.fnUntraced(function* (module: string, modules: Readonly
   const state = fileSystem
     .readFileString(path.join(folder, "terraform.tfstate"))
     .pipe(Effect.flatMap(Schema.decodeEffect(State)))
-  return { mirror, folder, write, run, succeed, state }
+  return { mirror, folder, write, start, run, succeed, state }
 })
 
 const note = (name: string, extra = "") => `
@@ -162,13 +164,30 @@ describe.skipIf(tool === "")("the demo provider under the real tool", () => {
     })
   )
 
+  tests.live("cuts its wait short when it is asked to stop, and still reports what it created", () =>
+    Effect.gen(function* () {
+      const module = requirement() + note("slow", "delay_ms = 600000")
+      const { mirror, start, succeed, state } = yield* workspace(module)
+      yield* succeed("init", "-no-color")
+      const handle = yield* start(["apply", "-auto-approve", "-json"])
+      yield* Stream.splitLines(Stream.decodeText(handle.all)).pipe(
+        Stream.tap((line) => (line.includes('"apply_start"') ? handle.kill({ killSignal: "SIGINT" }) : Effect.void)),
+        Stream.runDrain
+      )
+      expect(Number(yield* handle.exitCode)).toBe(1)
+      expect(yield* countCreations(mirror.notesDir)).toBe(1)
+      expect((yield* state).resources.map((entry) => entry.name)).toEqual(["slow"])
+    })
+  )
+
   tests.live("dies after a creation and leaves an orphan", () =>
     Effect.gen(function* () {
       const { mirror, run, succeed, state } = yield* workspace(requirement() + note("a", 'fail = "crash"'))
       yield* succeed("init", "-no-color")
       const crashed = yield* run("apply", "-auto-approve", "-no-color")
       expect(crashed.exitCode).toBe(1)
-      expect(crashed.output).toContain("Plugin did not respond")
+      // "did not respond" or "was cancelled", whichever the tool notices first.
+      expect(crashed.output).toContain("ApplyResourceChange")
       expect(yield* countCreations(mirror.notesDir)).toBe(1)
       expect((yield* state).resources).toEqual([])
     })
