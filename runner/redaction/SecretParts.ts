@@ -7,7 +7,7 @@ const shortestTokenPart = 16
 
 /** Members of known credential files that identify but do not authenticate; hiding them would only blind the reader. */
 const publicNames =
-  /^(type|project_id|client_id|client_email|subscription_id|tenant_id|region|zone|output|kind|apiVersion|universe_domain|.*_(uri|url))$/i
+  /^(type|project_id|client_id|client_email|subscription_id|tenant_id|region|zone|output|kind|apiVersion|universe_domain|.*_(uri|url|type))$/i
 const secretNames = /key|token|secret|passw|pwd|signature|^sig$|credential|auth/i
 
 const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Json))
