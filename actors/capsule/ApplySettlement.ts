@@ -24,6 +24,7 @@ export interface ApplyResult {
   readonly possiblyCreated: ReadonlyArray<string>
   readonly sandboxKilled: boolean
   readonly toolName?: "opentofu" | "terraform" | undefined
+  readonly providerLock?: string | undefined
   readonly evidence: RunEvidence
   readonly error?: { readonly code: string; readonly message: string } | undefined
 }
@@ -92,7 +93,12 @@ export class ApplySettlement extends Context.Service<
                 current_state_generation: capsule.current_state_generation + 1
               }
         if (result.exit === "succeeded") {
-          const settled = { ...pointers, runtime_safety: "safe", tool_name: result.toolName ?? capsule.tool_name }
+          const settled = {
+            ...pointers,
+            runtime_safety: "safe",
+            tool_name: result.toolName ?? capsule.tool_name,
+            provider_lock: result.providerLock ?? null
+          }
           if (destroying) return { ...settled, status: "destroyed", public_endpoint: null, drift_status: "none" }
           return {
             ...settled,

@@ -26,6 +26,8 @@ export interface CapsuleRow {
   readonly adopted_path: string | null
   readonly adopted_commit: string | null
   readonly tool_name: "opentofu" | "terraform" | null
+  /** Dependency lock of the last successful apply. */
+  readonly provider_lock: string | null
   readonly auto_update_enabled: number
   readonly auto_update_apply: number
   readonly drift_status: string

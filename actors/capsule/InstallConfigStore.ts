@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { CompiledInstall } from "../../schema/manifest/CompiledInstall.ts"
 import { ReportOutput } from "../../schema/records/CompatibilityReport.ts"
 import { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
-import { JsonValue } from "../../schema/records/Primitives.ts"
 import { type ProviderBinding, ProviderRequirement } from "../../schema/records/Provider.ts"
 import { SourceBuild } from "../../schema/records/Run.ts"
 import { canonicalJson } from "../idempotency/RequestDigest.ts"
@@ -11,15 +11,15 @@ import { derivedId, now } from "../Identity.ts"
 import { ProviderBindingId } from "../../schema/records/Ids.ts"
 import { Vault } from "../vault/Vault.ts"
 
-/** Everything of a configuration but its private values. Immutable; the digest covers it and the values. */
+/**
+ * Everything of a configuration but its private values. Immutable; the digest covers it and the values. `compiled` is what
+ * the manifest compiler made of snapshot, report and operator policy: plan and apply read nothing else of a manifest.
+ */
 export const StoredConfig = Schema.Struct({
+  compiled: CompiledInstall,
   variables: Schema.Array(DeclaredVariable),
   outputs: Schema.Array(ReportOutput),
   rootProviderRequirements: Schema.Array(ProviderRequirement),
-  outputAllowlist: Schema.Array(JsonValue),
-  interfaceBlueprints: Schema.Array(JsonValue),
-  /** What a repository manifest proposed and the compiler accepted. */
-  manifest: Schema.optionalKey(JsonValue),
   sourceBuild: Schema.optionalKey(SourceBuild)
 })
 export type StoredConfig = typeof StoredConfig.Type

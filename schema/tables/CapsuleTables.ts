@@ -40,6 +40,7 @@ export const capsuleTables: ReadonlyArray<string> = [
     adopted_path TEXT,
     adopted_commit TEXT,
     tool_name TEXT,
+    provider_lock TEXT,
     auto_update_enabled INTEGER NOT NULL,
     auto_update_apply INTEGER NOT NULL,
     drift_status TEXT NOT NULL,

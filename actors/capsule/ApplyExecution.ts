@@ -1,0 +1,138 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
+import type { ApplyOutcome } from "../../runner/execution/RunOutcome.ts"
+import type { RunEvidence } from "../../schema/records/Run.ts"
+import { transaction } from "../database/Transaction.ts"
+import { cancelRun, failRun } from "../run/RunEnding.ts"
+import type { RunExecution } from "../run/RunExecution.ts"
+import { RunHandover } from "../run/RunHandover.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { RunPlans } from "../run/RunPlans.ts"
+import { toRun, type RunRow } from "../run/RunRow.ts"
+import { type ApplyResult, ApplySettlement } from "./ApplySettlement.ts"
+import { RunInputs } from "./RunInputs.ts"
+import { type PreparedRun, RunPreparation } from "./RunPreparation.ts"
+
+/** Refused before the tool was started: nothing was changed. */
+interface Refusal {
+  readonly code: string
+  readonly message: string
+  readonly evidence: RunEvidence
+}
+
+const refusal = (code: string, message: string, evidence: RunEvidence): Refusal => ({ code, message, evidence })
+
+const resultOf = (prepared: PreparedRun, lockText: string, outcome: ApplyOutcome): ApplyResult => ({
+  exit: outcome.exit,
+  state: outcome.state,
+  stateProblem: outcome.stateProblem,
+  rejectedState: outcome.rejectedState,
+  lineage: outcome.lineage,
+  serial: outcome.serial,
+  resourceCount: outcome.resourceCount,
+  outputs: outcome.outputs,
+  changedAnything: outcome.changedAnything,
+  possiblyCreated: outcome.possiblyCreated,
+  sandboxKilled: outcome.sandboxKilled,
+  toolName: prepared.job.tool.name,
+  providerLock: lockText === "" ? undefined : lockText,
+  evidence: {
+    ...prepared.evidence,
+    tool: outcome.tool,
+    sandboxLevel: outcome.sandboxLevel,
+    diagnostics: outcome.diagnostics
+  }
+})
+
+/** Applies exactly the reviewed plan file: what was approved is what runs, or nothing does (design section 5). */
+export const makeApplyExecution = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const preparation = yield* RunPreparation
+  const inputs = yield* RunInputs
+  const settlement = yield* ApplySettlement
+  const runner = yield* ModuleRunner
+  const ledger = yield* RunLedger
+  const plans = yield* RunPlans
+  const handover = yield* RunHandover
+  const ending = { ledger, handover }
+
+  /** The reviewed plan, when everything it came from still stands. */
+  const reviewed = Effect.fnUntraced(function* (run: RunRow, prepared: PreparedRun) {
+    const plan = yield* ledger.find(run.plan_run_id ?? "")
+    if (
+      plan === undefined ||
+      plan.approved_at === null ||
+      plan.used_by_run_id !== run.id ||
+      plan.status !== "succeeded"
+    ) {
+      return yield* Effect.fail(
+        refusal("plan_not_usable", "The plan is not approved for this apply.", prepared.evidence)
+      )
+    }
+    const tool = toRun(plan).tool
+    const { name, version } = prepared.job.tool
+    if (tool !== undefined && (tool.name !== name || tool.version !== version)) {
+      const message = `The plan was made with ${tool.name} ${tool.version}, and this service now runs ${name} ${version}. Plan again.`
+      return yield* Effect.fail(refusal("tool_changed", message, prepared.evidence))
+    }
+    const saved = yield* plans.load(run.workspace_id, plan.id)
+    if (saved === undefined || plan.plan_digest === null) {
+      return yield* Effect.fail(refusal("plan_not_usable", "The saved plan is gone. Plan again.", prepared.evidence))
+    }
+    return { ...saved, planDigest: plan.plan_digest }
+  })
+
+  /** Ephemeral inputs are not in a plan file; they are given to the apply as they were to the plan. */
+  const ephemeralOf = Effect.fnUntraced(function* (prepared: PreparedRun) {
+    const ephemeral = prepared.variables.filter((variable) => variable.ephemeral)
+    if (ephemeral.length === 0) return {}
+    const values = yield* inputs
+      .variables(prepared.capsule, prepared.config, ephemeral, prepared.moduleInputDefaults)
+      .pipe(Effect.mapError((error) => refusal("missing_input", error.message, prepared.evidence)))
+    return Object.fromEntries(Object.entries(values).map(([name, { value }]) => [name, value]))
+  })
+
+  const execution: RunExecution = Effect.fn("Run.apply")(function* (run, control) {
+    const started = yield* Effect.gen(function* () {
+      const prepared = yield* preparation
+        .prepare(run, control)
+        .pipe(Effect.mapError((error) => refusal(error.code, error.message, error.evidence)))
+      const saved = yield* reviewed(run, prepared)
+      const ephemeralVariables = yield* ephemeralOf(prepared)
+      yield* control.sink.event("run.applying", { planRunId: run.plan_run_id })
+      const outcome = yield* runner
+        .apply(
+          {
+            ...prepared.job,
+            runFolder: control.runFolder,
+            cancel: control.cancelRequested,
+            planFile: saved.planFile,
+            planDigest: saved.planDigest,
+            ...(saved.lockText === "" ? {} : { lockText: saved.lockText }),
+            ephemeralVariables
+          },
+          control.sink
+        )
+        .pipe(
+          Effect.mapError((failure) =>
+            refusal(failure.reason, failure.message, { ...prepared.evidence, diagnostics: failure.diagnostics })
+          )
+        )
+      return resultOf(prepared, saved.lockText, outcome)
+    }).pipe(Effect.result)
+    if (started._tag === "Success") {
+      yield* settlement.settle(run.id, started.success)
+      return
+    }
+    const { code, message, evidence } = started.failure
+    yield* control.sink.log("prepare", "system", message)
+    yield* transaction(sql)(
+      Effect.andThen(
+        plans.drop(run.plan_run_id ?? ""),
+        code === "cancelled" ? cancelRun(ending, run, evidence) : failRun(ending, run, { code, message }, evidence)
+      )
+    )
+  })
+  return execution
+})

@@ -1,0 +1,135 @@
+import { Clock, Duration, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
+import type { PlanOutcome } from "../../runner/execution/RunOutcome.ts"
+import type { RunnerFailure } from "../../runner/execution/RunnerFailure.ts"
+import type { RunEvidence } from "../../schema/records/Run.ts"
+import { transaction } from "../database/Transaction.ts"
+import { cancelRun, failRun } from "../run/RunEnding.ts"
+import type { RunExecution } from "../run/RunExecution.ts"
+import { RunHandover } from "../run/RunHandover.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { RunPlans } from "../run/RunPlans.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import { RunSettings } from "../run/RunSettings.ts"
+import { CapsuleLedger } from "./CapsuleLedger.ts"
+import { RunInputs } from "./RunInputs.ts"
+import { type PreparedRun, RunBlocked, RunPreparation } from "./RunPreparation.ts"
+
+const evidenceOf = (outcome: PlanOutcome): RunEvidence => ({
+  planSummary: outcome.summary,
+  resourceChanges: outcome.resourceChanges,
+  outputChanges: outcome.outputChanges,
+  resourceDrift: outcome.resourceDrift,
+  diagnostics: outcome.diagnostics,
+  tool: outcome.tool,
+  sandboxLevel: outcome.sandboxLevel,
+  ...(outcome.providerLockDigest === undefined ? {} : { providerLockDigest: outcome.providerLockDigest })
+})
+
+/** Computes a plan and parks it for review: what the approver sees is what is sealed here. */
+export const makePlanExecution = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const preparation = yield* RunPreparation
+  const inputs = yield* RunInputs
+  const runner = yield* ModuleRunner
+  const capsules = yield* CapsuleLedger
+  const ledger = yield* RunLedger
+  const plans = yield* RunPlans
+  const handover = yield* RunHandover
+  const settings = yield* RunSettings
+  const ending = { ledger, handover }
+
+  const superseded = (run: RunRow, reason: string) =>
+    Effect.gen(function* () {
+      yield* ledger.move(run.id, { from: ["running"], to: "superseded", event: "run.superseded", data: { reason } })
+      yield* handover.finished(run)
+    })
+
+  const settle = Effect.fn("Run.planComputed")(function* (run: RunRow, prepared: PreparedRun, outcome: PlanOutcome) {
+    const capsule = yield* capsules.find(prepared.capsule.id)
+    const moved =
+      capsule === undefined ||
+      capsule.execution_authority_epoch !== run.execution_authority_epoch ||
+      capsule.current_state_generation !== run.base_state_generation
+    if (moved) return yield* superseded(run, "The Capsule has changed while the plan was computed.")
+    // A newer plan takes the place of every older one that still waits.
+    yield* ledger.supersedePlans(prepared.capsule.id, "A newer plan was computed.", run.id)
+    yield* plans.save(run.workspace_id, run.id, { planFile: outcome.planFile, lockText: outcome.lockText ?? "" })
+    const expires =
+      (yield* Clock.currentTimeMillis) + Duration.toMillis(Duration.fromInputUnsafe(settings.planLifetime))
+    yield* ledger.set(run.id, {
+      plan_digest: outcome.planDigest,
+      compatibility_report_id: prepared.report.id,
+      expires_at: new Date(expires).toISOString()
+    })
+    yield* ledger.move(run.id, {
+      from: ["running"],
+      to: "waiting_approval",
+      event: "run.waiting_approval",
+      data: { planDigest: outcome.planDigest, hasChanges: outcome.hasChanges },
+      evidence: { ...prepared.evidence, ...evidenceOf(outcome) }
+    })
+    yield* handover.finished(run)
+  }, transaction(sql))
+
+  const execution: RunExecution = Effect.fn("Run.plan")(function* (run, control) {
+    const prepared = yield* Effect.result(preparation.prepare(run, control))
+    if (prepared._tag === "Failure") return yield* stopped(run, prepared.failure, control.sink.log)
+    const { job, capsule, config, variables, moduleInputDefaults, evidence } = prepared.success
+    yield* ledger.mergeEvidence(run.id, evidence)
+    const values = yield* Effect.result(inputs.variables(capsule, config, variables, moduleInputDefaults))
+    if (values._tag === "Failure") {
+      return yield* stopped(
+        run,
+        new RunBlocked({ code: "missing_input", message: values.failure.message, evidence }),
+        control.sink.log
+      )
+    }
+    const destroy = run.type === "destroy_plan"
+    const build = config.config.sourceBuild
+    yield* runner
+      .plan(
+        {
+          ...job,
+          runFolder: control.runFolder,
+          cancel: control.cancelRequested,
+          mode: destroy ? "destroy" : "create_or_update",
+          variables: values.success,
+          ...(destroy && capsule.provider_lock !== null ? { lockText: capsule.provider_lock } : {}),
+          ...(build === undefined ? {} : { sourceBuild: { ...build, network: settings.buildNetwork } })
+        },
+        control.sink
+      )
+      .pipe(
+        Effect.matchEffect({
+          onSuccess: (outcome) => settle(run, prepared.success, outcome),
+          onFailure: (failure) => failedPlan(run, failure, evidence)
+        })
+      )
+  })
+
+  const stopped = Effect.fnUntraced(function* (
+    run: RunRow,
+    reason: RunBlocked,
+    log: (phase: "prepare", stream: "system", text: string) => Effect.Effect<void>
+  ) {
+    yield* log("prepare", "system", reason.message)
+    yield* transaction(sql)(
+      reason.code === "superseded"
+        ? superseded(run, reason.message)
+        : failRun(ending, run, { code: reason.code, message: reason.message }, reason.evidence)
+    )
+  })
+
+  const failedPlan = (run: RunRow, failure: RunnerFailure, evidence: RunEvidence) => {
+    const seen: RunEvidence = { ...evidence, diagnostics: failure.diagnostics }
+    return transaction(sql)(
+      failure.reason === "cancelled"
+        ? cancelRun(ending, run, seen)
+        : failRun(ending, run, { code: failure.reason, message: failure.message }, seen)
+    )
+  }
+
+  return execution
+})

@@ -1,0 +1,169 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import type { LocalModule, RunJob } from "../../runner/execution/RunJob.ts"
+import { ExtractionFailed } from "../../runner/execution/RunJob.ts"
+import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
+import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
+import { CompatibilityReportId } from "../../schema/records/Ids.ts"
+import type { ProviderRequirement } from "../../schema/records/Provider.ts"
+import { RunEvidence } from "../../schema/records/Run.ts"
+import { derivedId } from "../Identity.ts"
+import type { RunControl } from "../run/RunExecution.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import { RunSettings } from "../run/RunSettings.ts"
+import { CompatibilityCheck, decodeScan } from "../source/CompatibilityCheck.ts"
+import { type ReportRow, type SnapshotRow, SourceStore, toReport } from "../source/SourceStore.ts"
+import { CapsuleLedger } from "./CapsuleLedger.ts"
+import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
+import { InstallConfigStore, type LoadedInstallConfig, type StoredConfig } from "./InstallConfigStore.ts"
+import { RunInputs } from "./RunInputs.ts"
+import { StateVersions } from "./StateVersions.ts"
+
+/** Why a Run cannot start. `superseded` when the authority it was made for is gone. */
+export class RunBlocked extends Schema.TaggedError<RunBlocked>()("RunBlocked", {
+  code: Schema.String,
+  message: Schema.String,
+  evidence: RunEvidence
+}) {}
+
+const blocked = (code: string, message: string, evidence: RunEvidence = {}) =>
+  new RunBlocked({ code, message, evidence })
+
+/** Everything that plan, drift check and apply have in common. */
+export interface PreparedRun {
+  readonly capsule: GuardedCapsuleRow
+  readonly config: LoadedInstallConfig
+  readonly snapshot: SnapshotRow
+  readonly report: ReportRow
+  readonly variables: StoredConfig["variables"]
+  readonly moduleInputDefaults: Readonly<Record<string, Schema.Json>>
+  readonly evidence: RunEvidence
+  readonly job: Omit<RunJob, "cancel" | "runFolder">
+}
+
+/** Reads the authority of a Run again and gathers what the runner needs. It changes nothing but the report of a new commit. */
+export class RunPreparation extends Context.Service<
+  RunPreparation,
+  { readonly prepare: (run: RunRow, control: RunControl) => Effect.Effect<PreparedRun, RunBlocked> }
+>()("svc/actors/capsule/RunPreparation") {
+  static readonly layer = Layer.effect(
+    RunPreparation,
+    Effect.gen(function* () {
+      const capsules = yield* CapsuleLedger
+      const configs = yield* InstallConfigStore
+      const store = yield* SourceStore
+      const states = yield* StateVersions
+      const inputs = yield* RunInputs
+      const compatibility = yield* CompatibilityCheck
+      const snapshots = yield* SnapshotStore
+      const toolchain = yield* Toolchain
+      const settings = yield* RunSettings
+
+      const authority = Effect.fnUntraced(function* (run: RunRow) {
+        const capsule = yield* capsules.find(run.capsule_id ?? "")
+        const config = yield* configs.load(run.install_config_id ?? "")
+        const snapshot = yield* store.findSnapshot(run.source_snapshot_id ?? "")
+        if (capsule === undefined || config === undefined || snapshot === undefined) {
+          return yield* Effect.die(new Error(`Run ${run.id} refers to records that do not exist`))
+        }
+        const moved =
+          capsule.execution_authority_epoch !== run.execution_authority_epoch ||
+          capsule.install_config_id !== run.install_config_id ||
+          capsule.current_state_generation !== run.base_state_generation
+        if (moved)
+          return yield* blocked(
+            "superseded",
+            "The Capsule's configuration or state has changed since this Run was created."
+          )
+        if (capsule.status === "destroyed" || capsule.status === "disabled") {
+          return yield* blocked("failed_precondition", `The Capsule is ${capsule.status}.`)
+        }
+        return { capsule, config, snapshot }
+      })
+
+      /** A newer commit of the lane has no report until something looks at it: the plan does. */
+      const reportOf = Effect.fnUntraced(function* (run: RunRow, snapshot: SnapshotRow, modulePath: string) {
+        const known = yield* store.newestReport(snapshot.id, modulePath)
+        if (known !== undefined) return known
+        const staged = yield* compatibility
+          .check({
+            reportId: derivedId(CompatibilityReportId, "rep", run.id, "report"),
+            runId: run.id,
+            sourceId: snapshot.source_id,
+            snapshot: { id: snapshot.id, archiveDigest: snapshot.archive_digest, warnings: [] },
+            modulePath
+          })
+          .pipe(Effect.catchTag("CheckImpossible", (error) => Effect.fail(blocked(error.code, error.message))))
+        yield* store.insertReport(run.workspace_id, staged)
+        const stored = yield* store.newestReport(snapshot.id, modulePath)
+        return stored ?? (yield* Effect.die(new Error(`The report of ${snapshot.id} was not stored`)))
+      })
+
+      /** The inputs of this commit, with the origins that the configuration gave to those it knows. */
+      const declaredVariables = (config: LoadedInstallConfig, report: ReportRow): StoredConfig["variables"] => {
+        const known = new Map(config.config.variables.map((variable) => [variable.name, variable]))
+        return toReport(report).variables.map((variable) => ({
+          name: variable.name,
+          type: variable.type,
+          required: variable.required,
+          hasDefault: variable.hasDefault,
+          sensitive: variable.sensitive || known.get(variable.name)?.sensitive === true,
+          ephemeral: variable.ephemeral,
+          origin: known.get(variable.name)?.origin ?? "user",
+          set: known.get(variable.name)?.set ?? false
+        }))
+      }
+
+      const prepare = Effect.fn("Run.prepare")(function* (run: RunRow, control: RunControl) {
+        yield* control.sink.event("run.phase", { phase: "prepare" })
+        const { capsule, config, snapshot } = yield* authority(run)
+        const report = yield* reportOf(run, snapshot, capsule.module_path)
+        if (report.status === "unsupported") {
+          const reasons = toReport(report).findings.filter((finding) => finding.severity === "error")
+          return yield* blocked("module_unsupported", reasons.map((finding) => finding.message).join(" "))
+        }
+        const scan = yield* Effect.orDie(decodeScan(report.module_scan))
+        const requirements: ReadonlyArray<ProviderRequirement> = toReport(report).rootProviderRequirements
+        const providers = yield* inputs.providers(capsule.workspace_id, config.row.id, requirements)
+        const evidence: RunEvidence = { providerResolutions: providers.resolutions }
+        if (providers.blocked !== undefined) {
+          return yield* blocked(
+            providers.blocked.status,
+            `${providers.blocked.provider}: ${providers.blocked.blockedReason ?? "no Connection"} Bind a Connection with a configuration plan.`,
+            evidence
+          )
+        }
+        const tool = yield* toolchain
+          .resolve(capsule.tool_name === null ? undefined : { name: capsule.tool_name })
+          .pipe(Effect.mapError((error) => blocked("tool_unavailable", error.message, evidence)))
+        const base =
+          capsule.current_state_version_id === null ? undefined : yield* states.find(capsule.current_state_version_id)
+        const localModules: ReadonlyArray<LocalModule> = scan.localModules
+        return {
+          capsule,
+          config,
+          snapshot,
+          report,
+          variables: declaredVariables(config, report),
+          moduleInputDefaults: providers.moduleInputDefaults,
+          evidence: { ...evidence, tool: { name: tool.name, version: tool.version } },
+          job: {
+            runId: run.id,
+            extractModule: (target: string) =>
+              snapshots
+                .extract(snapshot.archive_digest, target)
+                .pipe(Effect.mapError((error) => new ExtractionFailed({ message: error.message }))),
+            modulePath: capsule.module_path,
+            localModules,
+            tool,
+            credentials: providers.credentials,
+            mirror: settings.mirror,
+            timing: settings.timing,
+            ...(base === undefined ? {} : { state: yield* states.open(base) })
+          }
+        } satisfies PreparedRun
+      })
+
+      return RunPreparation.of({ prepare })
+    })
+  )
+}

@@ -1,0 +1,163 @@
+import { Cause, Context, Deferred, Duration, Effect, FiberMap, FileSystem, Layer, Path } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import type { RunType } from "../../schema/records/Run.ts"
+import { transaction } from "../database/Transaction.ts"
+import { RunCheckpoints } from "./RunCheckpoints.ts"
+import { RunExecutions } from "./RunExecution.ts"
+import { RunJournal } from "./RunJournal.ts"
+import { RunLedger } from "./RunLedger.ts"
+import { RunLogs } from "./RunLogs.ts"
+import { RunQueue } from "./RunQueue.ts"
+import type { RunRow } from "./RunRow.ts"
+import { RunSettings } from "./RunSettings.ts"
+
+export const isApply = (type: RunType): boolean => type === "apply" || type === "destroy_apply"
+
+/** Folder of one attempt of a Run, below the runs folder. */
+export const runFolderName = (run: { readonly id: string; readonly attempt: number }): string =>
+  `${run.id}-${run.attempt}`
+
+/**
+ * Executes Runs in fibers of their own, outside any mailbox, so that reads and cancels always answer. It is the only
+ * owner of running Runs in this process; what it leaves behind when the process dies is `RunRecovery`'s to settle.
+ */
+export class RunExecutor extends Context.Service<
+  RunExecutor,
+  {
+    /** Asks the execution of a running Run to stop. Nothing happens when it does not run here. */
+    readonly cancel: (runId: string) => Effect.Effect<void>
+    /** Starts nothing more, gives running Runs their grace, then interrupts them and waits until each is settled. */
+    readonly drain: Effect.Effect<void>
+    /** Takes Runs from the queue until the scope closes. */
+    readonly work: Effect.Effect<never>
+  }
+>()("svc/actors/run/RunExecutor") {
+  static readonly layer = Layer.effect(
+    RunExecutor,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const queue = yield* RunQueue
+      const ledger = yield* RunLedger
+      const journal = yield* RunJournal
+      const logs = yield* RunLogs
+      const checkpoints = yield* RunCheckpoints
+      const executions = yield* RunExecutions
+      const settings = yield* RunSettings
+      const files = yield* FileSystem.FileSystem
+      const path = yield* Path.Path
+      const random = yield* SecureRandom.SecureRandom
+      const owner = yield* random.uuidV4()
+      const fibers = yield* FiberMap.make<string, void, never>()
+      const cancels = new Map<string, Deferred.Deferred<void>>()
+      let draining = false
+
+      /** A defect of ours must not leave a Run without an owner. The message stays inside; the log has the cause. */
+      const failed = (run: RunRow, cause: Cause.Cause<never>) =>
+        Effect.andThen(
+          Effect.logError("A Run ended in a defect", cause).pipe(Effect.annotateLogs({ runId: run.id })),
+          transaction(sql)(
+            ledger.move(run.id, {
+              from: ["running"],
+              to: "failed",
+              event: "run.failed",
+              error: {
+                code: "internal_error",
+                message: "The service failed while it executed this Run. The operator's log has the details."
+              }
+            })
+          )
+        )
+
+      const execute = Effect.fn("Run.execute")(function* (run: RunRow) {
+        const cancelled = yield* Deferred.make<void>()
+        cancels.set(run.id, cancelled)
+        // A cancel may have come between the claim and this line.
+        const current = yield* ledger.find(run.id)
+        if (current?.cancel_requested_at != null) yield* Deferred.succeed(cancelled, undefined)
+        const log = yield* logs.open(run.id)
+        const runFolder = path.join(settings.runsFolder, runFolderName(run))
+        yield* executions[run.type](run, {
+          runFolder,
+          cancelRequested: Deferred.await(cancelled),
+          sink: {
+            event: (kind, data) => journal.append(run.id, kind, data),
+            log: log.write,
+            checkpoint: (state) => checkpoints.save(run.workspace_id, run.id, state)
+          }
+        }).pipe(
+          Effect.catchCauseIf(
+            (cause) => !Cause.hasInterruptsOnly(cause),
+            (cause) => failed(run, cause)
+          ),
+          Effect.ensuring(log.flush)
+        )
+        // Kept for recovery unless the Run is settled: a state that was not committed may be in it.
+        const settled = yield* ledger.find(run.id)
+        if (settled?.status !== "running")
+          yield* Effect.ignore(files.remove(runFolder, { recursive: true, force: true }))
+      }, Effect.scoped)
+
+      const start = (run: RunRow) =>
+        FiberMap.run(
+          fibers,
+          run.id,
+          execute(run).pipe(
+            Effect.ensuring(Effect.sync(() => cancels.delete(run.id))),
+            Effect.ensuring(queue.wake),
+            Effect.annotateLogs({ runId: run.id })
+          )
+        )
+
+      const startAll = Effect.gen(function* () {
+        while (!draining) {
+          const run = yield* queue.claim(owner)
+          if (run === undefined) return
+          yield* start(run)
+        }
+      })
+
+      const cancel = Effect.fnUntraced(function* (runId: string) {
+        const cancelled = cancels.get(runId)
+        if (cancelled !== undefined) yield* Deferred.succeed(cancelled, undefined)
+      })
+
+      /** What changes nothing is simply done again by the next process, without counting as a failed attempt. */
+      const requeue = Effect.fnUntraced(function* (run: RunRow) {
+        yield* FiberMap.remove(fibers, run.id)
+        yield* transaction(sql)(
+          Effect.gen(function* () {
+            const moved = yield* ledger.move(run.id, {
+              from: ["running"],
+              to: "queued",
+              event: "run.queued",
+              data: { reason: "The service is stopping; the Run starts again with it." }
+            })
+            if (moved) yield* ledger.set(run.id, { attempt: run.attempt - 1 })
+          })
+        )
+      })
+
+      const drain = Effect.gen(function* () {
+        draining = true
+        yield* FiberMap.awaitEmpty(fibers).pipe(Effect.timeoutOption(Duration.fromInputUnsafe(settings.drainGrace)))
+        for (const runId of [...cancels.keys()]) {
+          const run = yield* ledger.find(runId)
+          if (run === undefined) continue
+          if (isApply(run.type)) yield* cancel(runId)
+          else yield* requeue(run)
+        }
+        yield* FiberMap.awaitEmpty(fibers)
+      }).pipe(Effect.withSpan("RunExecutor.drain"))
+
+      const work = Effect.forever(
+        startAll.pipe(
+          Effect.catchCause((cause) => Effect.logError("The Run queue could not be read", cause)),
+          Effect.andThen(queue.woken.pipe(Effect.timeoutOption("5 seconds")))
+        )
+      )
+
+      return RunExecutor.of({ cancel, drain, work })
+    })
+  )
+}

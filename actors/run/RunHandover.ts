@@ -1,0 +1,20 @@
+import { Context, type Effect } from "effect"
+import type { RunRow } from "./RunRow.ts"
+
+/**
+ * Tells a Run's coordinator and its Capsule's lane that the Run is over. Called inside the transaction that ends the Run:
+ * the messages stand when that transaction commits (design section 3).
+ */
+export class RunHandover extends Context.Service<
+  RunHandover,
+  {
+    /** The coordinator takes its next step. */
+    readonly finished: (run: RunRow) => Effect.Effect<void>
+    /** A Source has a new snapshot: Capsules that follow the lane may want a plan. */
+    readonly snapshotTaken: (snapshot: {
+      readonly sourceId: string
+      readonly snapshotId: string
+      readonly autoUpdate: boolean
+    }) => Effect.Effect<void>
+  }
+>()("svc/actors/run/RunHandover") {}

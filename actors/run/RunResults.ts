@@ -1,0 +1,33 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { now } from "../Identity.ts"
+
+/** What a finished Run hands to its coordinator, until the coordinator has taken it over. Holds no secret. */
+export class RunResults extends Context.Service<
+  RunResults,
+  {
+    /** In the caller's transaction. */
+    readonly save: (runId: string, result: string) => Effect.Effect<void>
+    readonly load: (runId: string) => Effect.Effect<string | undefined>
+    readonly drop: (runId: string) => Effect.Effect<void>
+  }
+>()("svc/actors/run/RunResults") {
+  static readonly layer = Layer.effect(
+    RunResults,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      return RunResults.of({
+        save: Effect.fnUntraced(function* (runId: string, result: string) {
+          yield* sql`INSERT INTO run_results ${sql.insert({ run_id: runId, result, created_at: yield* now })}
+            ON CONFLICT (run_id) DO UPDATE SET result = ${result}`
+        }, Effect.orDie),
+        load: (runId) =>
+          sql<{ result: string }>`SELECT result FROM run_results WHERE run_id = ${runId}`.pipe(
+            Effect.map((rows) => rows[0]?.result),
+            Effect.orDie
+          ),
+        drop: (runId) => sql`DELETE FROM run_results WHERE run_id = ${runId}`.pipe(Effect.asVoid, Effect.orDie)
+      })
+    })
+  )
+}

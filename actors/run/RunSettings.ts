@@ -1,0 +1,37 @@
+import { Context, type Duration } from "effect"
+import { defaultTiming, type ProviderMirror, type RunTiming } from "../../runner/execution/RunJob.ts"
+
+/**
+ * How Runs are executed.
+ *
+ * - `runsFolder`: absolute folder on a durable disk; each attempt has a folder of its own in it
+ * - `concurrency`, `workspaceConcurrency`: Runs executing at once, in all and of one Workspace
+ * - `planLifetime`: how long a reviewable or approved plan may wait
+ * - `drainGrace`: how long running Runs may go on after a request to stop, before applies are interrupted
+ * - `deniedProviders`: provider sources that no Run may use
+ * - `buildNetwork`: whether a reviewed source build may use the network
+ */
+export interface RunSettingsShape {
+  readonly runsFolder: string
+  readonly concurrency: number
+  readonly workspaceConcurrency: number
+  readonly planLifetime: Duration.Input
+  readonly drainGrace: Duration.Input
+  readonly mirror: ProviderMirror | undefined
+  readonly deniedProviders: ReadonlyArray<string>
+  readonly buildNetwork: boolean
+  readonly timing: Partial<RunTiming>
+}
+
+export const defaultRunSettings: Omit<RunSettingsShape, "runsFolder"> = {
+  concurrency: 4,
+  workspaceConcurrency: 4,
+  planLifetime: "7 days",
+  drainGrace: "30 seconds",
+  mirror: undefined,
+  deniedProviders: [],
+  buildNetwork: false,
+  timing: defaultTiming
+}
+
+export class RunSettings extends Context.Service<RunSettings, RunSettingsShape>()("svc/actors/run/RunSettings") {}

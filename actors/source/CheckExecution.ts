@@ -1,0 +1,85 @@
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { CompatibilityReportId } from "../../schema/records/Ids.ts"
+import { transaction } from "../database/Transaction.ts"
+import { derivedId } from "../Identity.ts"
+import { cancelRun, failRun } from "../run/RunEnding.ts"
+import type { RunExecution } from "../run/RunExecution.ts"
+import { RunHandover } from "../run/RunHandover.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { RunResults } from "../run/RunResults.ts"
+import { CompatibilityCheck } from "./CompatibilityCheck.ts"
+import { InstallConfigCompilation } from "../capsule/InstallConfigCompilation.ts"
+import { SourceStore } from "./SourceStore.ts"
+import { StagedReportJson, StagedSnapshot } from "./StagedFindings.ts"
+
+/** What a check Run is asked to look at. */
+export const CheckSpec = Schema.Struct({
+  sourceId: Schema.String,
+  snapshot: StagedSnapshot,
+  modulePath: Schema.String
+})
+export type CheckSpec = typeof CheckSpec.Type
+const decodeSpec = Schema.decodeUnknownEffect(Schema.fromJsonString(CheckSpec))
+const encodeReport = Schema.encodeEffect(StagedReportJson)
+
+/** Checks one module of a snapshot, and records the report or hands it to the coordinator that asked. */
+export const makeCheckExecution = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const compatibility = yield* CompatibilityCheck
+  const compilation = yield* InstallConfigCompilation
+  const store = yield* SourceStore
+  const ledger = yield* RunLedger
+  const results = yield* RunResults
+  const handover = yield* RunHandover
+
+  const execution: RunExecution = Effect.fn("Run.check")(function* (run, control) {
+    const spec = yield* Effect.orDie(decodeSpec(run.spec))
+    yield* control.sink.event("run.phase", { phase: "prepare" })
+    const checked = yield* compatibility
+      .check({
+        reportId: derivedId(CompatibilityReportId, "rep", run.id, "report"),
+        runId: run.id,
+        sourceId: spec.sourceId,
+        snapshot: spec.snapshot,
+        modulePath: spec.modulePath
+      })
+      .pipe(
+        Effect.map((staged) => ({ kind: "checked" as const, staged: compilation.annotate(staged, spec.snapshot) })),
+        Effect.raceFirst(Effect.as(control.cancelRequested, { kind: "cancelled" as const })),
+        Effect.catchTag("CheckImpossible", (error) =>
+          Effect.succeed({ kind: "failed" as const, error: { code: error.code, message: error.message } })
+        )
+      )
+    if (checked.kind === "failed") {
+      yield* control.sink.log("prepare", "system", checked.error.message)
+      return yield* transaction(sql)(failRun({ ledger, handover }, run, checked.error))
+    }
+    if (checked.kind === "cancelled") return yield* transaction(sql)(cancelRun({ ledger, handover }, run))
+    const { staged } = checked
+    for (const finding of staged.report.findings) {
+      const place =
+        finding.path === undefined ? "" : ` (${finding.path}${finding.line === undefined ? "" : `:${finding.line}`})`
+      yield* control.sink.log("prepare", "system", `${finding.severity}: ${finding.message}${place}`)
+    }
+    yield* transaction(sql)(
+      Effect.gen(function* () {
+        if (run.coordinator_kind === "install_plan") {
+          yield* results.save(run.id, yield* Effect.orDie(encodeReport(staged)))
+        } else {
+          const compiled = yield* compilation.baseConfig(run.workspace_id, staged, spec.snapshot)
+          yield* store.insertReport(run.workspace_id, compiled)
+          yield* ledger.set(run.id, { compatibility_report_id: staged.report.id })
+        }
+        yield* ledger.move(run.id, {
+          from: ["running"],
+          to: "succeeded",
+          event: "run.succeeded",
+          data: { compatibilityReportId: staged.report.id, status: staged.report.status }
+        })
+        yield* handover.finished(run)
+      })
+    )
+  })
+  return execution
+})

@@ -1,0 +1,112 @@
+import { createHash } from "node:crypto"
+import { Context, Effect, Layer, Schema } from "effect"
+import { ModuleScanner } from "../../runner/scan/ModuleScanner.ts"
+import { ScannedModule } from "../../runner/scan/ScannedModule.ts"
+import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
+import type { Finding } from "../../schema/records/CompatibilityReport.ts"
+import { canonicalJson } from "../idempotency/RequestDigest.ts"
+import { now } from "../Identity.ts"
+import type { StagedReport, StagedSnapshot } from "./StagedFindings.ts"
+
+/** The check could not be done at all; an unsupported module is a report instead. */
+export class CheckImpossible extends Schema.TaggedError<CheckImpossible>()("CheckImpossible", {
+  code: Schema.Literals(["module_not_found", "scan_limit_exceeded", "scan_failed", "snapshot_unreadable"]),
+  message: Schema.String
+}) {}
+
+export interface CheckRequest {
+  readonly reportId: string
+  readonly runId: string
+  readonly sourceId: string
+  readonly snapshot: Pick<StagedSnapshot, "id" | "archiveDigest" | "warnings">
+  readonly modulePath: string
+}
+
+const encodeScan = Schema.encodeEffect(Schema.toCodecJson(ScannedModule))
+export const decodeScan = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.toCodecJson(ScannedModule)))
+
+/** Names, basic types and default markers of the inputs: the contract that a later configuration is checked against. */
+const contractOf = (scan: ScannedModule): string =>
+  `sha256:${createHash("sha256")
+    .update(
+      canonicalJson(scan.variables.map((v) => [v.name, v.type, v.hasDefault, v.required, v.sensitive, v.ephemeral]))
+    )
+    .digest("hex")}`
+
+const statusOf = (scan: ScannedModule, findings: ReadonlyArray<Finding>) => {
+  if (scan.status === "unsupported") return "unsupported" as const
+  return findings.some((finding) => finding.severity === "warning") ? ("needs_attention" as const) : ("ready" as const)
+}
+
+/** Scans one module of a snapshot and writes down whether and how it can be installed (spec: Sources, compatibility-check). */
+export class CompatibilityCheck extends Context.Service<
+  CompatibilityCheck,
+  { readonly check: (request: CheckRequest) => Effect.Effect<StagedReport, CheckImpossible> }
+>()("svc/actors/source/CompatibilityCheck") {
+  static readonly layer = Layer.effect(
+    CompatibilityCheck,
+    Effect.gen(function* () {
+      const scanner = yield* ModuleScanner
+      const snapshots = yield* SnapshotStore
+
+      const impossible = (code: CheckImpossible["code"]) => (error: { readonly message: string }) =>
+        Effect.fail(new CheckImpossible({ code, message: error.message }))
+
+      const check = Effect.fn("CompatibilityCheck.check")(function* (request: CheckRequest) {
+        const tree = yield* snapshots
+          .open(request.snapshot.archiveDigest)
+          .pipe(Effect.catch(impossible("snapshot_unreadable")))
+        const scan = yield* scanner.scanModule(tree, request.modulePath).pipe(
+          Effect.catchTags({
+            ModuleNotInTree: impossible("module_not_found"),
+            ScanLimitExceeded: impossible("scan_limit_exceeded"),
+            HclParserUnavailable: impossible("scan_failed")
+          })
+        )
+        const findings: ReadonlyArray<Finding> = [
+          ...scan.findings,
+          ...request.snapshot.warnings.map((message) => ({
+            severity: "warning" as const,
+            code: "source_warning",
+            message
+          }))
+        ]
+        return {
+          report: {
+            id: request.reportId,
+            sourceId: request.sourceId,
+            sourceSnapshotId: request.snapshot.id,
+            modulePath: request.modulePath,
+            status: statusOf(scan, findings),
+            findings,
+            variables: scan.variables.map((variable) => ({
+              name: variable.name,
+              type: variable.type,
+              required: variable.required,
+              hasDefault: variable.hasDefault,
+              sensitive: variable.sensitive,
+              ephemeral: variable.ephemeral,
+              nullable: variable.nullable,
+              ...(variable.description === undefined ? {} : { description: variable.description })
+            })),
+            outputs: scan.outputs.map((output) => ({
+              name: output.name,
+              sensitive: output.sensitive,
+              ephemeral: output.ephemeral,
+              ...(output.description === undefined ? {} : { description: output.description })
+            })),
+            providerPackages: scan.providerPackages,
+            rootProviderRequirements: scan.rootProviderRequirements,
+            manifest: { status: "absent", diagnostics: [] },
+            createdByRunId: request.runId,
+            createdAt: yield* now
+          },
+          moduleScan: yield* Effect.orDie(encodeScan(scan)),
+          contractDigest: contractOf(scan)
+        } satisfies StagedReport
+      })
+
+      return CompatibilityCheck.of({ check })
+    })
+  )
+}

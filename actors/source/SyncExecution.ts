@@ -1,0 +1,202 @@
+import { createHash } from "node:crypto"
+import { Effect, Redacted, Result, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { GitCredentials } from "../../runner/git/GitCredentials.ts"
+import { GitPolicy } from "../../runner/git/GitPolicy.ts"
+import { parseGitRef } from "../../runner/git/GitRef.ts"
+import { parseGitUrl } from "../../runner/git/GitUrl.ts"
+import { SnapshotSync } from "../../runner/snapshot/SnapshotSync.ts"
+import type { SyncedSnapshot } from "../../runner/snapshot/SyncedSnapshot.ts"
+import { parseRepositoryManifest } from "../../schema/manifest/ManifestParser.ts"
+import { SourceSnapshotId } from "../../schema/records/Ids.ts"
+import type { RepositoryManifestStatus } from "../../schema/records/Source.ts"
+import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
+import { ConnectionStore, effectiveStatus } from "../connection/ConnectionStore.ts"
+import { transaction } from "../database/Transaction.ts"
+import { derivedId, now } from "../Identity.ts"
+import { cancelRun, failRun } from "../run/RunEnding.ts"
+import type { RunExecution } from "../run/RunExecution.ts"
+import { RunHandover } from "../run/RunHandover.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import { RunResults } from "../run/RunResults.ts"
+import { SourceStore } from "./SourceStore.ts"
+import { type StagedSnapshot, StagedSnapshotJson } from "./StagedFindings.ts"
+
+/** What a sync Run is asked to fetch. */
+export const SyncSpec = Schema.Struct({
+  url: Schema.String,
+  ref: Schema.String,
+  path: Schema.String,
+  expectedCommit: Schema.optionalKey(Schema.String),
+  authConnectionId: Schema.optionalKey(Schema.String),
+  intent: Schema.Literals(["observe", "manual_plan"])
+})
+export type SyncSpec = typeof SyncSpec.Type
+const decodeSpec = Schema.decodeUnknownEffect(Schema.fromJsonString(SyncSpec))
+const encodeSnapshot = Schema.encodeEffect(StagedSnapshotJson)
+
+/** A sync that could not even start. */
+class SyncRefused extends Schema.TaggedError<SyncRefused>()("SyncRefused", {
+  code: Schema.String,
+  message: Schema.String
+}) {}
+
+/** Error codes of Runs that the API also knows as status codes; everything else is `source_sync_failed`. */
+const runErrorCode = (tag: string): string => {
+  switch (tag) {
+    case "GitRefAmbiguous":
+      return "source_ref_ambiguous"
+    case "GitRefNotFound":
+      return "source_ref_not_found"
+    case "GitAuthenticationFailed":
+      return "source_authentication_failed"
+    case "GitLimitExceeded":
+      return "source_too_large"
+    case "GitAddressRefused":
+    case "GitRedirectRefused":
+      return "source_address_refused"
+    case "GitTimedOut":
+      return "source_timed_out"
+    default:
+      return "source_sync_failed"
+  }
+}
+
+const manifestStatus = (
+  synced: SyncedSnapshot
+): { readonly status: RepositoryManifestStatus; readonly document?: string } => {
+  const found = synced.repositoryManifest
+  if (found.status === "absent") return { status: { status: "absent" } }
+  if (found.status === "refused") return { status: { status: "invalid", reason: found.reason } }
+  const digest = `sha256:${createHash("sha256").update(found.bytes).digest("hex")}`
+  const document = new TextDecoder().decode(found.bytes)
+  const parsed = parseRepositoryManifest(found.bytes)
+  if (Result.isFailure(parsed)) {
+    const { apiVersion, message } = parsed.failure
+    return {
+      status: { status: "invalid", digest, reason: message, ...(apiVersion === undefined ? {} : { apiVersion }) }
+    }
+  }
+  return {
+    status: { status: "valid", digest, apiVersion: parsed.success.apiVersion },
+    document: new TextDecoder().decode(found.bytes)
+  }
+}
+
+/** Fetches a commit and records it as an immutable snapshot, or hands it to the coordinator that asked. */
+export const makeSyncExecution = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const snapshots = yield* SnapshotSync
+  const policy = yield* GitPolicy
+  const connections = yield* ConnectionStore
+  const store = yield* SourceStore
+  const capsules = yield* CapsuleLedger
+  const ledger = yield* RunLedger
+  const results = yield* RunResults
+  const handover = yield* RunHandover
+
+  const credentialsOf = Effect.fnUntraced(function* (connectionId: string | undefined, workspaceId: string) {
+    if (connectionId === undefined) return undefined
+    const row = yield* connections.find(connectionId)
+    const status = row === undefined ? "missing" : effectiveStatus(row, yield* now)
+    if (
+      row === undefined ||
+      row.workspace_id !== workspaceId ||
+      row.kind !== "git_https" ||
+      status === "revoked" ||
+      status === "expired"
+    ) {
+      return yield* new SyncRefused({
+        code: "source_authentication_failed",
+        message: `The Source's Git Connection cannot be used: it is ${row?.kind === "git_https" ? status : "not an HTTPS Git Connection of this Workspace"}.`
+      })
+    }
+    const { values } = Redacted.value(yield* connections.secrets(row))
+    const credentials: GitCredentials = {
+      kind: "basic",
+      username: Redacted.make(values["username"] ?? "git"),
+      password: Redacted.make(values["token"] ?? "")
+    }
+    yield* connections.touch(row.id)
+    return credentials
+  })
+
+  const settle = Effect.fnUntraced(function* (run: RunRow, spec: SyncSpec, synced: SyncedSnapshot) {
+    const id = derivedId(SourceSnapshotId, "snap", run.id, "snapshot")
+    const manifest = manifestStatus(synced)
+    const staged: StagedSnapshot = {
+      id,
+      url: spec.url,
+      ref: spec.ref,
+      path: spec.path,
+      resolvedCommit: synced.resolvedCommit,
+      archiveDigest: synced.archiveDigest,
+      archiveSizeBytes: synced.archiveSizeBytes,
+      fileCount: synced.fileCount,
+      omitted: synced.omitted,
+      warnings: synced.warnings,
+      repositoryManifest: manifest.status,
+      ...(manifest.document === undefined ? {} : { manifestDocument: manifest.document }),
+      createdByRunId: run.id,
+      createdAt: yield* now
+    }
+    // An install plan has no Source yet: the snapshot waits for its initial commit.
+    if (run.coordinator_kind === "install_plan") {
+      yield* results.save(run.id, yield* Effect.orDie(encodeSnapshot(staged)))
+    } else if (run.source_id !== null) {
+      yield* store.insertSnapshot(run.workspace_id, run.source_id, staged)
+      yield* capsules.markStale({
+        sourceId: run.source_id,
+        ref: spec.ref,
+        path: spec.path,
+        commit: staged.resolvedCommit
+      })
+      yield* handover.snapshotTaken({ sourceId: run.source_id, snapshotId: id, autoUpdate: spec.intent === "observe" })
+    }
+    yield* ledger.set(run.id, { source_snapshot_id: id, resolved_commit: staged.resolvedCommit })
+    yield* ledger.move(run.id, {
+      from: ["running"],
+      to: "succeeded",
+      event: "run.succeeded",
+      data: { sourceSnapshotId: id, resolvedCommit: staged.resolvedCommit, fileCount: staged.fileCount }
+    })
+    yield* handover.finished(run)
+  }, transaction(sql))
+
+  const execution: RunExecution = Effect.fn("Run.sync")(function* (run, control) {
+    const spec = yield* Effect.orDie(decodeSpec(run.spec))
+    yield* control.sink.event("run.phase", { phase: "fetch" })
+    const fetched = yield* Effect.gen(function* () {
+      const url = yield* Effect.fromResult(parseGitUrl(spec.url, policy))
+      const ref = yield* Effect.fromResult(parseGitRef(spec.ref))
+      return yield* snapshots.sync({
+        url,
+        ref,
+        path: spec.path,
+        expectedCommit: spec.expectedCommit,
+        credentials: yield* credentialsOf(spec.authConnectionId, run.workspace_id),
+        onProgress: (line) => control.sink.log("fetch", "system", line)
+      })
+    }).pipe(
+      Effect.map((synced) => ({ kind: "synced" as const, synced })),
+      Effect.raceFirst(Effect.as(control.cancelRequested, { kind: "cancelled" as const })),
+      Effect.catch((error) =>
+        Effect.succeed({
+          kind: "failed" as const,
+          error: { code: error._tag === "SyncRefused" ? error.code : runErrorCode(error._tag), message: error.message }
+        })
+      )
+    )
+    if (fetched.kind === "synced") return yield* settle(run, spec, fetched.synced)
+    if (fetched.kind === "cancelled") return yield* transaction(sql)(cancelRun({ ledger, handover }, run))
+    yield* control.sink.log("fetch", "system", fetched.error.message)
+    yield* transaction(sql)(
+      Effect.andThen(
+        run.source_id === null ? Effect.void : store.update(run.source_id, { status: "error" }),
+        failRun({ ledger, handover }, run, fetched.error)
+      )
+    )
+  })
+  return execution
+})
