@@ -1,0 +1,102 @@
+import { Schema } from "effect"
+import { FeatureDeclaration } from "./FeatureDeclaration.ts"
+import { InputRole, InputSourceKind, InputType, Label } from "./InputDeclaration.ts"
+import { BindingRequest, InterfaceDeclaration, OutputType } from "./InterfaceDeclaration.ts"
+import { ManifestDiagnostic } from "./ManifestDiagnostic.ts"
+import { InstallPins } from "./ModuleFacts.ts"
+import { ManifestVersion } from "./RepositoryManifest.ts"
+import { ConsumedInterfaceRequirement } from "./RequirementDeclaration.ts"
+import { SourceBuild } from "./SourceBuildDeclaration.ts"
+
+/**
+ * One variable that a value may be given for. `origin` says whose words it has: only `manifest` inputs of source `user`
+ * authorise a later patch of a repository-manifest Capsule. `secret` values are materialised, never stored in the open.
+ */
+export const CompiledInput = Schema.Struct({
+  name: Schema.String,
+  type: InputType,
+  origin: Schema.Literals(["manifest", "generic"]),
+  source: InputSourceKind,
+  required: Schema.Boolean,
+  hasDefault: Schema.Boolean,
+  secret: Schema.Boolean,
+  advanced: Schema.Boolean,
+  label: Schema.optionalKey(Label),
+  role: Schema.optionalKey(InputRole),
+  format: Schema.optionalKey(Schema.String),
+  helper: Schema.optionalKey(Label),
+  placeholder: Schema.optionalKey(Schema.String)
+})
+export type CompiledInput = typeof CompiledInput.Type
+
+/** The module variable, a map of strings, whose entries are the runtime bindings. */
+export const bindingEnvironmentVariable = "env"
+
+/** Where the value of one slot goes: into a variable of that name, or into that entry of the variable `env`. */
+export const CompiledDelivery = Schema.Struct({
+  slot: Schema.String,
+  lane: Schema.Literals(["variable", "binding"]),
+  name: Schema.String
+})
+export type CompiledDelivery = typeof CompiledDelivery.Type
+
+const deliveries = Schema.Array(CompiledDelivery)
+
+export const CompiledRequirement = Schema.Union([
+  Schema.Struct({
+    kind: Schema.Literal("secret.generated"),
+    bytes: Schema.Int,
+    encoding: Schema.Literals(["hex", "base64url"]),
+    deliveries
+  }),
+  Schema.Struct({ kind: Schema.Literal("http.endpoint"), deliveries }),
+  Schema.Struct({
+    kind: Schema.Literal("identity.oidc"),
+    callbackPath: Schema.String,
+    scopes: Schema.Array(Schema.String),
+    /** The variable whose planned value is the origin that the redirect URI is derived from. */
+    endpointVariable: Schema.String,
+    deliveries
+  }),
+  ConsumedInterfaceRequirement
+])
+export type CompiledRequirement = typeof CompiledRequirement.Type
+
+/** An Interface that the host materialises after an apply. */
+export const InterfaceBlueprint = Schema.Struct({
+  key: InterfaceDeclaration.fields.key,
+  name: InterfaceDeclaration.fields.name,
+  spec: InterfaceDeclaration.fields.spec
+})
+export type InterfaceBlueprint = typeof InterfaceBlueprint.Type
+
+/** A one-shot proposal to bind the installing principal to the Interface with that key. */
+export const InterfaceBindingRequest = Schema.Struct({ interfaceKey: Schema.String, ...BindingRequest.fields })
+export type InterfaceBindingRequest = typeof InterfaceBindingRequest.Type
+
+/** An Output that may be projected publicly, and as what. */
+export const PublicOutput = Schema.Struct({ name: Schema.String, type: OutputType })
+export type PublicOutput = typeof PublicOutput.Type
+
+/** What became of the manifest: only an `adopted` one has any effect, and then all of it has. */
+export const ManifestAssistance = Schema.Literals(["adopted", "absent", "invalid", "not_declared", "rejected"])
+export type ManifestAssistance = typeof ManifestAssistance.Type
+
+/** The presentation and the requirements that an InstallConfig stores; plan and run read nothing else. */
+export const CompiledInstall = Schema.Struct({
+  origin: Schema.Literals(["repository_manifest", "generic"]),
+  assistance: ManifestAssistance,
+  manifestVersion: Schema.optionalKey(ManifestVersion),
+  pins: InstallPins,
+  inputs: Schema.Array(CompiledInput),
+  requires: Schema.Array(CompiledRequirement),
+  features: Schema.Array(FeatureDeclaration),
+  interfaceBlueprints: Schema.Array(InterfaceBlueprint),
+  bindingRequests: Schema.Array(InterfaceBindingRequest),
+  outputAllowlist: Schema.Array(PublicOutput),
+  sourceBuild: Schema.optionalKey(
+    Schema.Struct({ origin: Schema.Literals(["operator", "repository"]), proposal: SourceBuild })
+  ),
+  diagnostics: Schema.Array(ManifestDiagnostic)
+})
+export type CompiledInstall = typeof CompiledInstall.Type

@@ -1,0 +1,232 @@
+import { Array as Arr, Result, Schema } from "effect"
+import {
+  bindingEnvironmentVariable,
+  type CompiledInput,
+  type CompiledInstall,
+  type ManifestAssistance
+} from "./CompiledInstall.ts"
+import { describeDiagnostics, diagnosticReport, type Report } from "./DiagnosticReport.ts"
+import { compileInput, genericInput } from "./InputCompiler.ts"
+import { compileInterfaces } from "./InterfaceCompiler.ts"
+import { ManifestDiagnostic } from "./ManifestDiagnostic.ts"
+import type { ManifestRefusal } from "./ManifestParser.ts"
+import type { InstallPins, ModuleFacts } from "./ModuleFacts.ts"
+import type { BaseInstallConfig, OperatorPolicy } from "./OperatorPolicy.ts"
+import type { ModuleDeclaration, RepositoryManifest } from "./RepositoryManifest.ts"
+import { compileRequirements } from "./RequirementCompiler.ts"
+import { deliveryTargets } from "./RequirementDeclaration.ts"
+
+/** The manifest of the pinned snapshot as the parser left it. */
+export type ManifestDeclaration =
+  | { readonly _tag: "Absent" }
+  | { readonly _tag: "Refused"; readonly refusal: ManifestRefusal }
+  | { readonly _tag: "Parsed"; readonly manifest: RepositoryManifest }
+
+export interface CompilationRequest {
+  /** What the install was reviewed with; the report has to be made from exactly this. */
+  readonly pins: InstallPins
+  readonly facts: ModuleFacts
+  readonly declaration: ManifestDeclaration
+  readonly policy: OperatorPolicy
+  readonly base: BaseInstallConfig
+}
+
+/** The evidence is not of one piece: something moved between the review and the compilation. Review again. */
+export class InstallEvidenceMismatch extends Schema.TaggedError<InstallEvidenceMismatch>()("InstallEvidenceMismatch", {
+  fields: Schema.NonEmptyArray(
+    Schema.Literals(["sourceSnapshotId", "compatibilityReportId", "modulePath", "manifestDigest"])
+  )
+}) {
+  override get message() {
+    return `The compatibility report was made from another ${this.fields.join(", ")} than the one selected; run the compatibility check again.`
+  }
+}
+
+/** The operator requires an exact manifest version, and this repository's manifest is not one that can be adopted. */
+export class ManifestRequired extends Schema.TaggedError<ManifestRequired>()("ManifestRequired", {
+  requiredVersion: Schema.String,
+  diagnostics: Schema.NonEmptyArray(ManifestDiagnostic)
+}) {
+  override get message() {
+    return `The operator requires a valid ${this.requiredVersion} manifest: ${describeDiagnostics(this.diagnostics)}`
+  }
+}
+
+const pinNames = ["sourceSnapshotId", "compatibilityReportId", "modulePath", "manifestDigest"] as const
+
+const checkEvidence = ({ declaration, facts, pins }: CompilationRequest) => {
+  const moved = pinNames.filter((name) => facts.pins[name] !== pins[name])
+  const hasManifest = declaration._tag !== "Absent"
+  const undigested = hasManifest !== (pins.manifestDigest !== undefined) && !moved.includes("manifestDigest")
+  const fields = undigested ? [...moved, "manifestDigest" as const] : moved
+  return Arr.isReadonlyArrayNonEmpty(fields)
+    ? Result.fail(new InstallEvidenceMismatch({ fields }))
+    : Result.succeed(undefined)
+}
+
+const operatorSourceBuild = ({ sourceBuild }: BaseInstallConfig) =>
+  sourceBuild === undefined ? {} : { sourceBuild: { origin: "operator" as const, proposal: sourceBuild } }
+
+/** The install that needs no manifest: the scanned variables and what the operator declares. */
+const genericInstall = (
+  { base, facts, pins }: CompilationRequest,
+  assistance: Exclude<ManifestAssistance, "adopted">,
+  diagnostics: ReadonlyArray<ManifestDiagnostic>
+): CompiledInstall => ({
+  origin: "generic",
+  assistance,
+  pins,
+  inputs: facts.variables.filter(({ name }) => !base.variables.includes(name)).map(genericInput),
+  requires: [],
+  features: [],
+  interfaceBlueprints: base.interfaceBlueprints,
+  bindingRequests: base.bindingRequests,
+  outputAllowlist: base.outputAllowlist,
+  ...operatorSourceBuild(base),
+  diagnostics
+})
+
+/** The variables that requirements fill, each with the place that claims it first. */
+const claimedVariables = (module: ModuleDeclaration): ReadonlySet<string> =>
+  new Set(
+    (module.requires ?? []).flatMap((requirement) =>
+      deliveryTargets(requirement).map(({ lane, target }) =>
+        lane === "variables" ? target : bindingEnvironmentVariable
+      )
+    )
+  )
+
+const compileInputs = (
+  module: ModuleDeclaration,
+  { base, facts }: CompilationRequest,
+  path: ReadonlyArray<PropertyKey>,
+  report: Report
+): ReadonlyArray<CompiledInput> => {
+  const variables = new Map(facts.variables.map((variable) => [variable.name, variable]))
+  const claimed = claimedVariables(module)
+  const declared = module.inputs.flatMap((input, index) => {
+    const at = [...path, "inputs", index]
+    if (base.variables.includes(input.name)) {
+      report([...at, "name"], "operator_declaration_conflict", "The operator sets this variable.")
+    }
+    if (claimed.has(input.name)) {
+      report([...at, "name"], "variable_claimed_twice", "A requirement of the module delivers to this variable.")
+    }
+    return compileInput(input, variables.get(input.name), at, report) ?? []
+  })
+  const taken = new Set([...declared.map(({ name }) => name), ...claimed, ...base.variables])
+  return [...declared, ...facts.variables.filter(({ name }) => !taken.has(name)).map(genericInput)]
+}
+
+const checkOperatorVariables = (
+  module: ModuleDeclaration,
+  base: BaseInstallConfig,
+  path: ReadonlyArray<PropertyKey>,
+  report: Report
+) =>
+  module.requires?.forEach((requirement, index) => {
+    for (const { lane, slot, target } of deliveryTargets(requirement)) {
+      const variable = lane === "variables" ? target : bindingEnvironmentVariable
+      if (base.variables.includes(variable)) {
+        report(
+          [...path, "requires", index, "deliver", lane, slot],
+          "operator_declaration_conflict",
+          "The operator sets this variable."
+        )
+      }
+    }
+  })
+
+const adopt = (
+  request: CompilationRequest,
+  manifest: RepositoryManifest,
+  module: ModuleDeclaration
+): CompiledInstall => {
+  const { base, facts, pins, policy } = request
+  const path = ["install", "modules", pins.modulePath]
+  const { diagnostics, report } = diagnosticReport()
+  const variables = new Map(facts.variables.map((variable) => [variable.name, variable]))
+  const outputs = new Map(facts.outputs.map((output) => [output.name, output]))
+  const inputs = compileInputs(module, request, path, report)
+  const requires = compileRequirements(module.requires ?? [], [...path, "requires"], { variables, policy, report })
+  checkOperatorVariables(module, base, path, report)
+  const interfaces = compileInterfaces(module.interfaces ?? [], [...path, "interfaces"], {
+    outputs,
+    policy,
+    base,
+    report
+  })
+  if (diagnostics.length > 0) return genericInstall(request, "rejected", diagnostics)
+  const proposed =
+    module.sourceBuild === undefined
+      ? {}
+      : { sourceBuild: { origin: "repository" as const, proposal: module.sourceBuild } }
+  return {
+    origin: "repository_manifest",
+    assistance: "adopted",
+    manifestVersion: manifest.apiVersion,
+    pins,
+    inputs,
+    requires,
+    features: module.features ?? [],
+    ...interfaces,
+    ...proposed,
+    ...operatorSourceBuild(base),
+    diagnostics
+  }
+}
+
+const compileDeclaration = (request: CompilationRequest): CompiledInstall => {
+  const { declaration, pins } = request
+  switch (declaration._tag) {
+    case "Absent":
+      return genericInstall(request, "absent", [])
+    case "Refused":
+      return genericInstall(request, "invalid", declaration.refusal.diagnostics)
+    case "Parsed": {
+      const { modules } = declaration.manifest.install
+      const module = Object.hasOwn(modules, pins.modulePath) ? modules[pins.modulePath] : undefined
+      return module === undefined
+        ? genericInstall(request, "not_declared", [])
+        : adopt(request, declaration.manifest, module)
+    }
+  }
+}
+
+const lacking: Readonly<Record<"absent" | "not_declared", ManifestDiagnostic>> = {
+  absent: { path: "", code: "manifest_absent", message: "The repository has no manifest." },
+  not_declared: {
+    path: "/install/modules",
+    code: "module_not_declared",
+    message: "The manifest does not declare the selected module."
+  }
+}
+
+/** Why a compiled install is not what an operator who requires `version` asked for. */
+const shortcomings = (compiled: CompiledInstall, version: string): ReadonlyArray<ManifestDiagnostic> => {
+  if (compiled.assistance === "absent" || compiled.assistance === "not_declared") return [lacking[compiled.assistance]]
+  if (compiled.assistance !== "adopted") return compiled.diagnostics
+  if (compiled.manifestVersion === version) return []
+  return [{ path: "/apiVersion", code: "manifest_version_mismatch", message: `Expected ${version}.` }]
+}
+
+/**
+ * Compiles the exact manifest, the exact report and the operator's ceilings into what an InstallConfig stores.
+ *
+ * A manifest is adopted whole or not at all: anything that is not proven or not allowed turns its assistance off, and
+ * the generic install goes on with the reasons beside it. Only an operator who requires an exact version makes that
+ * fatal. Evidence that is not of one piece is always fatal.
+ */
+export const compileInstallConfig = (
+  request: CompilationRequest
+): Result.Result<CompiledInstall, InstallEvidenceMismatch | ManifestRequired> => {
+  const evidence = checkEvidence(request)
+  if (Result.isFailure(evidence)) return Result.fail(evidence.failure)
+  const compiled = compileDeclaration(request)
+  const { requiredManifestVersion } = request.policy
+  if (requiredManifestVersion === undefined) return Result.succeed(compiled)
+  const diagnostics = shortcomings(compiled, requiredManifestVersion)
+  return Arr.isReadonlyArrayNonEmpty(diagnostics)
+    ? Result.fail(new ManifestRequired({ requiredVersion: requiredManifestVersion, diagnostics }))
+    : Result.succeed(compiled)
+}

@@ -1,0 +1,39 @@
+import { Schema } from "effect"
+import { InputType } from "./InputDeclaration.ts"
+
+export const VariableFacts = Schema.Struct({
+  name: Schema.String,
+  type: InputType,
+  hasDefault: Schema.Boolean,
+  required: Schema.Boolean,
+  sensitive: Schema.Boolean,
+  ephemeral: Schema.Boolean
+})
+export type VariableFacts = typeof VariableFacts.Type
+
+export const OutputFacts = Schema.Struct({
+  name: Schema.String,
+  sensitive: Schema.Boolean,
+  ephemeral: Schema.Boolean
+})
+export type OutputFacts = typeof OutputFacts.Type
+
+/**
+ * The evidence that a configuration is compiled from: one report, of one module, of one snapshot, beside the manifest
+ * with that digest (`sha256:` and 64 hex digits; absent when the snapshot has none).
+ */
+export const InstallPins = Schema.Struct({
+  sourceSnapshotId: Schema.String,
+  compatibilityReportId: Schema.String,
+  modulePath: Schema.String,
+  manifestDigest: Schema.optionalKey(Schema.String)
+})
+export type InstallPins = typeof InstallPins.Type
+
+/** What a compatibility report proves of one module, and what the report itself was made from. */
+export const ModuleFacts = Schema.Struct({
+  pins: InstallPins,
+  variables: Schema.Array(VariableFacts),
+  outputs: Schema.Array(OutputFacts)
+})
+export type ModuleFacts = typeof ModuleFacts.Type

@@ -1,0 +1,60 @@
+import { Schema } from "effect"
+import { InterfaceBlueprint, InterfaceBindingRequest, PublicOutput } from "./CompiledInstall.ts"
+import { ManifestVersion } from "./RepositoryManifest.ts"
+import { SourceBuild } from "./SourceBuildDeclaration.ts"
+
+export const RequirementKindName = Schema.Literals([
+  "secret.generated",
+  "http.endpoint",
+  "identity.oidc",
+  "interface.consume"
+])
+
+/** A permission and the one way in which it may be delivered. */
+export const AllowedPermission = Schema.Struct({ permission: Schema.String, delivery: Schema.String })
+export type AllowedPermission = typeof AllowedPermission.Type
+
+/**
+ * The operator's ceilings over what a manifest may ask (`policy.repositoryInstallUx` of an InstallConfig). An absent
+ * list of OIDC scopes grants no identity at all; an absent list of callback paths leaves the path to the manifest.
+ * `runtimeOidcBindings` lets a v2.4 manifest receive its OIDC values as runtime bindings.
+ */
+export const OperatorPolicy = Schema.Struct({
+  requiredManifestVersion: Schema.optionalKey(ManifestVersion),
+  allowedRequirementKinds: Schema.Array(RequirementKindName),
+  allowedOidcScopes: Schema.optionalKey(Schema.Array(Schema.String)),
+  allowedOidcCallbackPaths: Schema.optionalKey(Schema.Array(Schema.String)),
+  runtimeOidcBindings: Schema.Boolean,
+  allowedPermissions: Schema.Array(AllowedPermission)
+})
+export type OperatorPolicy = typeof OperatorPolicy.Type
+
+/** What holds where the operator decided nothing. */
+export const defaultOperatorPolicy: OperatorPolicy = {
+  allowedRequirementKinds: RequirementKindName.literals,
+  runtimeOidcBindings: false,
+  allowedPermissions: [
+    { permission: "ui.open", delivery: "none" },
+    { permission: "mcp.invoke", delivery: "oauth2" }
+  ]
+}
+
+/**
+ * What the operator's own InstallConfig declares already. A proposal is added beside it; one that contradicts it is
+ * rejected. `variables` are the names that the operator sets.
+ */
+export const BaseInstallConfig = Schema.Struct({
+  variables: Schema.Array(Schema.String),
+  sourceBuild: Schema.optionalKey(SourceBuild),
+  interfaceBlueprints: Schema.Array(InterfaceBlueprint),
+  bindingRequests: Schema.Array(InterfaceBindingRequest),
+  outputAllowlist: Schema.Array(PublicOutput)
+})
+export type BaseInstallConfig = typeof BaseInstallConfig.Type
+
+export const emptyBaseConfig: BaseInstallConfig = {
+  variables: [],
+  interfaceBlueprints: [],
+  bindingRequests: [],
+  outputAllowlist: []
+}

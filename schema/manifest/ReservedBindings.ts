@@ -1,0 +1,15 @@
+const reservedNames = new Set(
+  "PATH HOME SHELL USER LOGNAME PWD OLDPWD TMPDIR TEMP TMP HOSTNAME IFS ENV BASH_ENV CDPATH PYTHONPATH PERL5LIB RUBYOPT".split(
+    " "
+  )
+)
+
+const reservedPrefixes = ["SVC_", "TF_", "TOFU_", "OPENTOFU_", "LD_", "DYLD_", "GIT_", "SSH_", "BUN_", "NODE_", "NPM_"]
+
+/** Names that the host, the toolchain or the loader of a process gives a meaning to; no repository may claim one. */
+export const isReservedBinding = (name: string): boolean => {
+  const upper = name.toUpperCase()
+  return (
+    reservedNames.has(upper) || upper.endsWith("_PROXY") || reservedPrefixes.some((prefix) => upper.startsWith(prefix))
+  )
+}

@@ -1,0 +1,46 @@
+import { Result, Schema } from "effect"
+import { parseInstallLink, type LinkPolicy } from "../handoff/InstallLink.ts"
+import { LinkProblemCode } from "../handoff/LinkRefusal.ts"
+import { ManifestDiagnosticCode } from "./ManifestDiagnostic.ts"
+import { parseRepositoryManifest } from "./ManifestParser.ts"
+import { ManifestVersion } from "./RepositoryManifest.ts"
+import { parseSourceOptions, sourceOptionsVersion } from "./SourceOptions.ts"
+
+/** What the product says of a document or link, offline: the same judgement that a sync or an `/install` request makes. */
+export const Verdict = Schema.Struct({
+  status: Schema.Literals(["valid", "invalid"]),
+  apiVersion: Schema.optionalKey(Schema.Union([ManifestVersion, Schema.Literal(sourceOptionsVersion)])),
+  diagnostics: Schema.Array(
+    Schema.Struct({
+      path: Schema.String,
+      code: Schema.Union([ManifestDiagnosticCode, LinkProblemCode]),
+      message: Schema.String
+    })
+  )
+})
+export type Verdict = typeof Verdict.Type
+
+/** `svc manifest check`: the bytes of a repository manifest. */
+export const manifestVerdict = (bytes: Uint8Array): Verdict =>
+  Result.match(parseRepositoryManifest(bytes), {
+    onSuccess: ({ apiVersion }) => ({ status: "valid", apiVersion, diagnostics: [] }),
+    onFailure: ({ apiVersion, diagnostics }) => ({
+      status: "invalid",
+      ...(apiVersion === undefined ? {} : { apiVersion }),
+      diagnostics
+    })
+  })
+
+/** `svc options check`: the bytes of a source options document. */
+export const sourceOptionsVerdict = (bytes: Uint8Array): Verdict =>
+  Result.match(parseSourceOptions(bytes), {
+    onSuccess: ({ apiVersion }) => ({ status: "valid", apiVersion, diagnostics: [] }),
+    onFailure: ({ diagnostics }) => ({ status: "invalid", diagnostics })
+  })
+
+/** `svc link check`: a whole hand-off link. */
+export const linkVerdict = (link: string, policy?: LinkPolicy): Verdict =>
+  Result.match(parseInstallLink(link, policy), {
+    onSuccess: () => ({ status: "valid", diagnostics: [] }),
+    onFailure: ({ problems }) => ({ status: "invalid", diagnostics: problems })
+  })
