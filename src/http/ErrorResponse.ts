@@ -20,7 +20,8 @@ export const errorResponse = (error: ApiError, requestId: string): HttpServerRes
 
 const internalError = new ApiError({
   code: "internal_error",
-  message: "The server failed on this request. Nothing about the fault is shown here; the operator finds it in the log under the request id."
+  message:
+    "The server failed on this request. Nothing about the fault is shown here; the operator finds it in the log under the request id."
 })
 
 const expected = (failure: unknown): ApiError | undefined => {

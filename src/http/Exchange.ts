@@ -21,11 +21,13 @@ export const Exchange = Context.Reference<ExchangeShape>("svc/http/Exchange", {
 const alphabet = "abcdefghijklmnopqrstuvwxyz234567"
 
 /** A new request id: `req_` and 80 random bits. Ids that clients send are never taken over. */
-export const newRequestId: Effect.Effect<string> = Effect.map(Random.Random, (random) => {
+export const makeRequestId = (random: { readonly nextDoubleUnsafe: () => number }): string => {
   let id = "req_"
   for (let at = 0; at < 16; at++) id += alphabet.charAt(Math.floor(random.nextDoubleUnsafe() * alphabet.length))
   return id
-})
+}
+
+export const newRequestId: Effect.Effect<string> = Effect.map(Random.Random, makeRequestId)
 
 /** The id of the request in progress. */
 export const currentRequestId: Effect.Effect<string> = Effect.map(Exchange, ({ requestId }) => requestId)

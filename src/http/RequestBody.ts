@@ -63,7 +63,10 @@ export const readBodyBytes = Effect.fn("readBodyBytes")(function* (maxBytes: num
       duration: bodyDeadline,
       orElse: () =>
         Effect.fail(
-          new ApiError({ code: "invalid_request", message: `The body of the request did not arrive within ${bodyDeadline}.` })
+          new ApiError({
+            code: "invalid_request",
+            message: `The body of the request did not arrive within ${bodyDeadline}.`
+          })
         )
     })
   )
@@ -81,7 +84,8 @@ export const readJsonBody = Effect.fn("readJsonBody")(function* (limits: JsonLim
   }
   const bytes = yield* readBodyBytes(limits.maxBytes)
   if (bytes.byteLength === 0) return undefined
-  if (contentType === undefined) return yield* unsupported("The body has no type. Send `Content-Type: application/json`.")
+  if (contentType === undefined)
+    return yield* unsupported("The body has no type. Send `Content-Type: application/json`.")
   const decoded: Result.Result<Schema.Json, ApiError> = Result.mapError(decodeJson(bytes, limits), (refusal) =>
     refusal.reason === "too_large"
       ? tooLarge(limits.maxBytes)

@@ -14,7 +14,10 @@ const segment = (part: PropertyKey): string => {
   return text.length > maxSegment ? `${text.slice(0, maxSegment)}...` : text
 }
 
-const describe = (place: string, issue: { readonly path?: ReadonlyArray<unknown> | undefined; readonly message: string }) => {
+const describe = (
+  place: string,
+  issue: { readonly path?: ReadonlyArray<unknown> | undefined; readonly message: string }
+) => {
   const path = [place, ...(issue.path ?? []).map((part) => segment(typeof part === "number" ? part : String(part)))]
   const message = issue.message === "Expected no excess property" ? "is not a known field" : issue.message
   return `${path.join(".")}: ${message}`

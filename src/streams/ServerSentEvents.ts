@@ -24,10 +24,14 @@ export const serverSentEvents = Effect.fn("serverSentEvents")(function* (subscri
     }),
     Stream.concat(Stream.suspend(() => Stream.succeed(message(last, doneText)))),
     Stream.catchCause((cause) =>
-      Cause.hasInterruptsOnly(cause) ? Stream.empty : Stream.fromEffectDrain(Effect.logDebug("A live stream ended", cause))
+      Cause.hasInterruptsOnly(cause)
+        ? Stream.empty
+        : Stream.fromEffectDrain(Effect.logDebug("A live stream ended", cause))
     )
   )
-  const heartbeats = Stream.fromSchedule(Schedule.spaced(heartbeatEvery)).pipe(Stream.map(() => encoder.encode(": \n\n")))
+  const heartbeats = Stream.fromSchedule(Schedule.spaced(heartbeatEvery)).pipe(
+    Stream.map(() => encoder.encode(": \n\n"))
+  )
   return HttpServerResponse.stream(
     Stream.merge(frames, heartbeats, { haltStrategy: "left" }).pipe(Stream.interruptWhen(draining.await)),
     { contentType: "text/event-stream", headers: { "cache-control": "no-store", "x-accel-buffering": "no" } }

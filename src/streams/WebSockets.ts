@@ -86,7 +86,10 @@ export class WebSockets extends Context.Service<
                     Effect.annotateLogs({ requestId: subscription.requestId })
                   )
                 : Effect.void
-            return Effect.andThen(log, Effect.sync(() => sink.close(code, reason)))
+            return Effect.andThen(
+              log,
+              Effect.sync(() => sink.close(code, reason))
+            )
           }),
           Effect.ignore
         )

@@ -25,7 +25,9 @@ const maxLocatorLength = 200
 /** The id by which the route names its Workspace. Only its presence is settled here: an odd id is an unknown one. */
 const locatorValue = Effect.fn("locatorValue")(function* (locator: WorkspaceLocator, endpoint: string) {
   const [place = "", name = ""] = locator.split(".")
-  const missing = invalidRequest(`The request does not name its Workspace. Give \`${name}\` in the ${place}, exactly once.`)
+  const missing = invalidRequest(
+    `The request does not name its Workspace. Give \`${name}\` in the ${place}, exactly once.`
+  )
   const raw = yield* Effect.gen(function* () {
     if (place === "path") return (yield* HttpRouter.params)[name]
     if (place === "query") return (yield* HttpServerRequest.ParsedSearchParams)[name]
@@ -50,9 +52,7 @@ export const admit = Effect.fn("admit")(function* (
   const request = yield* HttpServerRequest.HttpServerRequest
   const settings = yield* HttpSettings
   const authenticator = yield* Authenticator
-  const presented = yield* Effect.fromResult(
-    presentedCredential(request.headers, sessionCookieName(settings.baseUrl))
-  )
+  const presented = yield* Effect.fromResult(presentedCredential(request.headers, sessionCookieName(settings.baseUrl)))
   const principal = yield* presented.kind === "bearer"
     ? authenticator.bearer(presented.secret)
     : authenticator.session(presented.secret)

@@ -91,9 +91,10 @@ export const locateWorkspaces = Effect.fn("locateWorkspaces")(function* (
     Effect.flatMap((read) => Effect.orDie(decodeRows(read)))
   )
   if (found.length === 0) return yield* notFound(noun)
-  return found.flatMap((row): ReadonlyArray<LocatedWorkspace> =>
-    row.workspaceId === null
-      ? []
-      : [{ workspaceId: row.workspaceId, role: row.role ?? undefined, memberStatus: row.status ?? undefined }]
+  return found.flatMap(
+    (row): ReadonlyArray<LocatedWorkspace> =>
+      row.workspaceId === null
+        ? []
+        : [{ workspaceId: row.workspaceId, role: row.role ?? undefined, memberStatus: row.status ?? undefined }]
   )
 })

@@ -17,8 +17,10 @@ export const commandContext: Effect.Effect<CommandContext, never, Caller> = Effe
 }))
 
 /** The Workspace that this request was authorised for. */
-export const authorisedWorkspace: Effect.Effect<WorkspaceId, never, Caller> = Effect.flatMap(Caller, ({ workspaceId }) =>
-  workspaceId === undefined ? Effect.die(new Error("The route names no Workspace.")) : Effect.succeed(workspaceId)
+export const authorisedWorkspace: Effect.Effect<WorkspaceId, never, Caller> = Effect.flatMap(
+  Caller,
+  ({ workspaceId }) =>
+    workspaceId === undefined ? Effect.die(new Error("The route names no Workspace.")) : Effect.succeed(workspaceId)
 )
 
 interface IdSchema<A> extends Schema.Codec<A, string> {}

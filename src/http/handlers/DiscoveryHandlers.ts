@@ -5,21 +5,24 @@ import { apiVersion, type Discovery } from "../../../schema/records/Discovery.ts
 import { HttpSettings } from "../HttpSettings.ts"
 
 /** The discovery document of this server (spec: Discovery document). */
-export const discoveryDocument: Effect.Effect<Discovery, never, HttpSettings> = Effect.map(HttpSettings, (settings) => ({
-  product: "svc",
-  name: settings.displayName,
-  auth: settings.auth,
-  apiBaseUrl: `${settings.baseUrl}/api/v1`,
-  api_versions: [apiVersion],
-  features: settings.features,
-  endpoints: {
-    api: `${settings.baseUrl}/api/v1`,
-    capabilities: `${settings.baseUrl}/api/v1/capabilities`,
-    openapi: `${settings.baseUrl}/openapi.json`,
-    oidc_issuer: settings.baseUrl
-  },
-  ...(settings.oidcClientId === undefined ? {} : { oidcClientId: settings.oidcClientId })
-}))
+export const discoveryDocument: Effect.Effect<Discovery, never, HttpSettings> = Effect.map(
+  HttpSettings,
+  (settings) => ({
+    product: "svc",
+    name: settings.displayName,
+    auth: settings.auth,
+    apiBaseUrl: `${settings.baseUrl}/api/v1`,
+    api_versions: [apiVersion],
+    features: settings.features,
+    endpoints: {
+      api: `${settings.baseUrl}/api/v1`,
+      capabilities: `${settings.baseUrl}/api/v1/capabilities`,
+      openapi: `${settings.baseUrl}/openapi.json`,
+      oidc_issuer: settings.baseUrl
+    },
+    ...(settings.oidcClientId === undefined ? {} : { oidcClientId: settings.oidcClientId })
+  })
+)
 
 export const discoveryHandlers = HttpApiBuilder.group(
   SvcApi,

@@ -1,4 +1,4 @@
-import { Effect, Layer } from "effect"
+import { Effect, Layer, type SchemaAST } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { BodyLimits } from "../../../schema/api/Middleware.ts"
@@ -17,11 +17,21 @@ const queryKeys = (endpoint: HttpApiEndpoint.Top): ReadonlySet<string> => {
   )
 }
 
+const admitsNothing = (ast: SchemaAST.AST): boolean => {
+  if (ast._tag === "Undefined") return true
+  if (ast._tag === "Union") return ast.types.every(admitsNothing)
+  return ast._tag === "Objects" && ast.propertySignatures.length === 0 && ast.indexSignatures.length === 0
+}
+
+// A struct without fields decodes from every object, so an endpoint that declares one counts as one without a body.
+const takesFields = (endpoint: HttpApiEndpoint.Top): boolean =>
+  [...endpoint.payload.values()].some(({ schemas }) => schemas.some(({ ast }) => !admitsNothing(ast)))
+
 /** Settles what a body may be before it is decoded, and refuses query keys that the route does not know. */
 export const bodyLimitsLayer: Layer.Layer<BodyLimits> = Layer.succeed(BodyLimits, (httpEffect, { endpoint, group }) => {
   const limits = bodyLimitsOf(`${group.identifier}.${endpoint.identifier}`)
   const known = queryKeys(endpoint)
-  const takesBody = endpoint.payload.size > 0
+  const takesBody = takesFields(endpoint)
   return Effect.gen(function* () {
     const query = yield* HttpServerRequest.ParsedSearchParams
     const unknown = Object.keys(query).find((key) => !known.has(key))

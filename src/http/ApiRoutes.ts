@@ -1,0 +1,31 @@
+import { Layer } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { SvcApi } from "../../schema/api/SvcApi.ts"
+import { capsuleHandlers } from "./handlers/CapsuleHandlers.ts"
+import { connectionHandlers } from "./handlers/ConnectionHandlers.ts"
+import { dashboardHandlers } from "./handlers/DashboardHandlers.ts"
+import { discoveryHandlers } from "./handlers/DiscoveryHandlers.ts"
+import { installPlanHandlers, revisionPlanHandlers } from "./handlers/PlanHandlers.ts"
+import { runHandlers } from "./handlers/RunHandlers.ts"
+import { sourceHandlers } from "./handlers/SourceHandlers.ts"
+import { authorizationLayer } from "./middleware/AuthorizationLayer.ts"
+import { bodyLimitsLayer } from "./middleware/BodyLimitsLayer.ts"
+import { envelopeLayer } from "./middleware/EnvelopeLayer.ts"
+
+/** What every route of the API passes through, outermost last: body limits, authorisation, envelope. */
+export const apiMiddleware = Layer.mergeAll(bodyLimitsLayer, authorizationLayer, envelopeLayer)
+
+/** The groups of the API that read and change the spine. Account tokens and Workspaces are served beside them. */
+export const spineHandlers = Layer.mergeAll(
+  discoveryHandlers,
+  installPlanHandlers,
+  revisionPlanHandlers,
+  capsuleHandlers,
+  sourceHandlers,
+  runHandlers,
+  connectionHandlers,
+  dashboardHandlers
+)
+
+/** The routes of the API on a router; the handlers of the remaining groups are given by the composition. */
+export const apiRoutes = HttpApiBuilder.layer(SvcApi).pipe(Layer.provide(spineHandlers))

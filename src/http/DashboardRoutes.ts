@@ -1,0 +1,35 @@
+import { Context, Effect } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { type AssetSet, assetFor } from "../dashboard/Assets.ts"
+import { currentRequestId } from "./Exchange.ts"
+import { unknownRouteResponse } from "./UnknownRoutes.ts"
+
+/** The files of the dashboard, or nothing for a server without one. */
+export class DashboardAssets extends Context.Service<DashboardAssets, { readonly assets: Effect.Effect<AssetSet> }>()(
+  "svc/http/DashboardAssets"
+) {}
+
+const pathOf = (url: string): string => url.replace(/[?#].*$/s, "")
+
+/** Everything that no other route claims and that the dashboard has a page or a file for. */
+export const dashboardRoutes = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const dashboard = yield* DashboardAssets
+    const serve = Effect.gen(function* () {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const found = assetFor(yield* dashboard.assets, {
+        path: pathOf(request.url),
+        acceptEncoding: request.headers["accept-encoding"],
+        acceptLanguage: request.headers["accept-language"],
+        ifNoneMatch: request.headers["if-none-match"]
+      })
+      if (found === undefined) return unknownRouteResponse(request.url, yield* currentRequestId)
+      return HttpServerResponse.uint8Array(found.body, {
+        status: found.status,
+        headers: found.headers,
+        ...(found.headers["content-type"] === undefined ? {} : { contentType: found.headers["content-type"] })
+      })
+    })
+    yield* router.add("GET", "/*", serve)
+  })
+)

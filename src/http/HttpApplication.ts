@@ -1,0 +1,35 @@
+import { type Context, Effect, Layer } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import { apiMiddleware, apiRoutes } from "./ApiRoutes.ts"
+import { dashboardRoutes } from "./DashboardRoutes.ts"
+import { health } from "./Health.ts"
+import { openApiDocument } from "./OpenApiDocument.ts"
+import { perimeter } from "./Perimeter.ts"
+import { sourceHooks } from "./SourceHooks.ts"
+import { routerConfig } from "./UnknownRoutes.ts"
+
+/** The whole HTTP face as a function from request to response, for whatever server carries it. */
+export type WebHandler = (request: Request, context?: Context.Context<never>) => Promise<Response>
+
+const routes = Layer.mergeAll(apiRoutes, openApiDocument, health, sourceHooks, dashboardRoutes, perimeter).pipe(
+  Layer.provide(apiMiddleware),
+  Layer.provide(HttpServer.layerServices)
+)
+
+type Needs = Layer.Services<typeof routes>
+type Marker = HttpRouter.Request<"Requires" | "Error" | "GlobalRequires" | "GlobalError", unknown>
+
+/** Every service that the routes and the requests on them need. */
+export type HttpServices =
+  | Exclude<Needs, HttpRouter.HttpRouter | Marker>
+  | Exclude<HttpRouter.Request.Only<"Requires" | "GlobalRequires", Needs>, HttpRouter.Provided>
+
+/** Builds the routes once, for as long as the caller's Scope lasts. */
+export const makeWebHandler = Effect.gen(function* () {
+  const services = yield* Effect.context<HttpServices>()
+  const application = Layer.provideMerge(routes, Layer.succeedContext(services))
+  const { dispose, handler } = HttpRouter.toWebHandler(application, { routerConfig, disableLogger: true })
+  yield* Effect.addFinalizer(() => Effect.promise(dispose))
+  const webHandler: WebHandler = handler
+  return webHandler
+})

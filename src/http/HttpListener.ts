@@ -1,0 +1,151 @@
+import { Context, Effect, Layer, Random, Schema } from "effect"
+import { ApiError } from "../../schema/errors/ApiError.ts"
+import { Draining } from "../streams/Draining.ts"
+import type { RunFrames } from "../streams/RunFrames.ts"
+import { type SocketSession, WebSockets } from "../streams/WebSockets.ts"
+import { Exchange, makeRequestId } from "./Exchange.ts"
+import type { WebHandler } from "./HttpApplication.ts"
+import { formatListenAddress, type ListenAddress } from "./ListenAddress.ts"
+import { plainErrorResponse } from "./PlainErrorResponse.ts"
+
+const kibibyte = 1024
+const mebibyte = kibibyte * kibibyte
+
+// Time without a byte while a request arrives; trickled bodies end at the body deadline instead.
+const arrivalIdleSeconds = 30
+// Time without a byte while the server works on an answer. Live streams send something every 10 seconds.
+const workIdleSeconds = 240
+const drainDeadline = "20 seconds"
+
+/** The address cannot be listened on. */
+export class ListenRefused extends Schema.TaggedError<ListenRefused>()("ListenRefused", { message: Schema.String }) {}
+
+interface SocketData {
+  readonly subscription: RunFrames
+  session?: SocketSession
+}
+
+const hostPattern = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?$/
+
+const malformedRequest = new ApiError({
+  code: "invalid_request",
+  message: "The request does not name one host. Send one well-formed Host header."
+})
+
+const starting = new ApiError({
+  code: "verification_unavailable",
+  message: "The server is starting. Try again in a moment."
+})
+
+const failed = new ApiError({ code: "internal_error", message: "The server failed on this request." })
+
+const hasBody = (request: Request) =>
+  request.headers.has("transfer-encoding") || Number(request.headers.get("content-length") ?? "0") > 0
+
+/**
+ * The listening socket. It opens before the application exists, so that the address can be told to those who need it, and
+ * answers 503 until a handler is mounted. Closing its Scope drains: live streams end with the place to resume from, and
+ * requests in progress get time to finish.
+ */
+export class HttpListener extends Context.Service<
+  HttpListener,
+  {
+    readonly address: ListenAddress
+    /** `http://host:port`. */
+    readonly url: string
+    readonly mount: (handler: WebHandler) => Effect.Effect<void>
+  }
+>()("svc/http/HttpListener") {
+  static readonly layer = (address: ListenAddress) =>
+    Layer.effect(
+      HttpListener,
+      Effect.gen(function* () {
+        const sockets = yield* WebSockets
+        const draining = yield* Draining
+        const random = yield* Random.Random
+        let mounted: WebHandler | undefined
+
+        const answer = async (request: Request, server: Bun.Server<SocketData>): Promise<Response | undefined> => {
+          const requestId = makeRequestId(random)
+          const host = request.headers.get("host")
+          if (host === null || !hostPattern.test(host) || !URL.canParse(request.url)) {
+            return plainErrorResponse(malformedRequest, requestId)
+          }
+          if (mounted === undefined) return plainErrorResponse(starting, requestId)
+          if (!hasBody(request)) server.timeout(request, workIdleSeconds)
+          let upgraded = false
+          const exchange = {
+            requestId,
+            remoteAddress: server.requestIP(request)?.address,
+            bodyReceived: () => server.timeout(request, workIdleSeconds),
+            upgrade: (subscription: RunFrames) => {
+              upgraded = server.upgrade(request, { data: { subscription }, headers: { "x-request-id": requestId } })
+              return upgraded
+            }
+          }
+          const response = await mounted(request, Context.make(Exchange, exchange))
+          return upgraded ? undefined : response
+        }
+
+        const server = yield* Effect.acquireRelease(
+          Effect.try({
+            try: () =>
+              Bun.serve<SocketData>({
+                hostname: address.host,
+                port: address.port,
+                development: false,
+                idleTimeout: arrivalIdleSeconds,
+                // Larger than any body that is accepted: the application refuses with the envelope.
+                maxRequestBodySize: 1024 * mebibyte,
+                fetch: answer,
+                error: () => plainErrorResponse(failed, makeRequestId(random)),
+                websocket: {
+                  perMessageDeflate: false,
+                  maxPayloadLength: 64 * kibibyte,
+                  backpressureLimit: mebibyte,
+                  closeOnBackpressureLimit: true,
+                  idleTimeout: 120,
+                  open: (socket) => {
+                    socket.data.session = sockets.open(socket.data.subscription, {
+                      send: (text) => socket.send(text),
+                      close: (code, reason) => socket.close(code, reason),
+                      terminate: () => socket.terminate()
+                    })
+                  },
+                  // Subscribers have nothing to say.
+                  message: () => {},
+                  drain: (socket) => socket.data.session?.drained(),
+                  close: (socket) => socket.data.session?.closed()
+                }
+              }),
+            catch: (cause) =>
+              new ListenRefused({
+                message: `Listening on ${formatListenAddress(address)} failed: ${cause instanceof Error ? cause.message : String(cause)}. Choose another address.`
+              })
+          }),
+          (server) =>
+            draining.begin.pipe(
+              Effect.andThen(sockets.drain),
+              Effect.andThen(
+                Effect.promise(() => server.stop()).pipe(
+                  Effect.timeoutOrElse({
+                    duration: drainDeadline,
+                    orElse: () => Effect.promise(() => server.stop(true))
+                  })
+                )
+              )
+            )
+        )
+
+        const bound: ListenAddress = { host: address.host, port: server.port ?? address.port }
+        return HttpListener.of({
+          address: bound,
+          url: `http://${formatListenAddress(bound)}`,
+          mount: (handler) =>
+            Effect.sync(() => {
+              mounted = handler
+            })
+        })
+      })
+    )
+}

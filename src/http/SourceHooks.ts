@@ -1,0 +1,42 @@
+import { Effect } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Sources } from "../../actors/source/Sources.ts"
+import { SourceId } from "../../schema/records/Ids.ts"
+import { pathId } from "./handlers/Commands.ts"
+import { readBodyBytes } from "./RequestBody.ts"
+
+const maxDeliveryBytes = 1024 * 1024
+const bearerPattern = /^bearer ([A-Za-z0-9._~+/-]{1,512}={0,2})$/i
+
+/**
+ * `POST /hooks/sources/{sourceId}`: the raw bytes and the proof of their sender go to the Source, which alone decides.
+ * The payload itself is never read: a delivery can only ask for a look at the repository.
+ */
+export const sourceHooks = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const sources = yield* Sources
+    yield* router.add(
+      "POST",
+      "/hooks/sources/:sourceId",
+      Effect.gen(function* () {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const { sourceId } = yield* HttpRouter.params
+        const id = yield* pathId(SourceId, sourceId ?? "", "Source")
+        const body = yield* readBodyBytes(maxDeliveryBytes)
+        const header = (name: string) => request.headers[name]
+        const { runIds } = yield* sources.hook(id, {
+          signature256: header("x-hub-signature-256"),
+          gitlabToken: header("x-gitlab-token"),
+          bearer: bearerPattern.exec(header("authorization") ?? "")?.[1],
+          deliveryId:
+            header("x-github-delivery") ??
+            header("x-gitea-delivery") ??
+            header("x-forgejo-delivery") ??
+            header("x-gitlab-event-uuid"),
+          body
+        })
+        return HttpServerResponse.jsonUnsafe({ accepted: true, runIds }, { status: 202 })
+      })
+    )
+  })
+)

@@ -1,0 +1,68 @@
+import { Cause } from "effect"
+import { FindMyWay, HttpServerError } from "effect/http"
+import { HttpApi } from "effect/http-api"
+import { SvcApi } from "../../schema/api/SvcApi.ts"
+import { ApiError } from "../../schema/errors/ApiError.ts"
+import { errorResponse } from "./ErrorResponse.ts"
+import { methodNotAllowed } from "./RetiredRoutes.ts"
+
+/** Paths mean one thing: no folded slashes, no other case. */
+export const routerConfig = {
+  ignoreTrailingSlash: false,
+  ignoreDuplicateSlashes: false,
+  caseSensitive: true,
+  maxParamLength: 200
+} as const
+
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const
+
+/** Routes outside the API definition, for telling an unknown path from a wrong method. */
+const otherRoutes: ReadonlyArray<readonly [method: string, path: `/${string}`]> = [
+  ["GET", "/openapi.json"],
+  ["GET", "/healthz"],
+  ["GET", "/readyz"],
+  ["POST", "/hooks/sources/:sourceId"]
+]
+
+const isPath = (path: string): path is `/${string}` => path.startsWith("/")
+
+const knownRoutes = () => {
+  const routes = FindMyWay.make<true>(routerConfig)
+  HttpApi.reflect(SvcApi, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint }) => {
+      if (isPath(endpoint.path)) routes.on(endpoint.method, endpoint.path, true)
+    }
+  })
+  for (const [method, path] of otherRoutes) routes.on(method, path, true)
+  return routes
+}
+
+const known = knownRoutes()
+
+const allowedMethods = (url: string): ReadonlyArray<string> =>
+  methods
+    .filter((method) => known.has(method, url))
+    .flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]))
+
+const notFoundError = new ApiError({
+  code: "not_found",
+  message: "There is no such route. The routes are listed at /openapi.json."
+})
+
+/** Whether a request ended because no route matched it. */
+export const isRouteNotFound = <E>(cause: Cause.Cause<E>): boolean =>
+  cause.reasons.some(
+    (reason) =>
+      Cause.isFailReason(reason) &&
+      HttpServerError.isHttpServerError(reason.error) &&
+      reason.error.reason._tag === "RouteNotFound"
+  )
+
+/** 405 with `Allow` for a known path under another method, 404 otherwise. */
+export const unknownRouteResponse = (url: string, requestId: string) => {
+  const allowed = allowedMethods(url)
+  return allowed.length === 0
+    ? errorResponse(notFoundError, requestId)
+    : methodNotAllowed(allowed, `This route knows ${allowed.join(", ")} only.`, requestId)
+}

@@ -1,0 +1,36 @@
+import type { AttentionItem } from "../../../schema/api/DashboardApi.ts"
+import type { Capsule } from "../../../schema/records/Capsule.ts"
+import type { Run } from "../../../schema/records/Run.ts"
+
+type Item = typeof AttentionItem.Type
+
+const ofCapsule = (capsule: Capsule): ReadonlyArray<Item> => {
+  const about = { capsuleId: capsule.id, capsuleName: capsule.name, since: capsule.updatedAt }
+  const items: Array<Item> = []
+  if (capsule.runtimeSafety === "unknown") items.push({ kind: "unknown_safety", ...about })
+  if (capsule.status === "error") items.push({ kind: "failed", ...about })
+  if (capsule.driftStatus === "drifted") {
+    items.push({ kind: "drifted", ...about, since: capsule.driftCheckedAt ?? capsule.updatedAt })
+  }
+  if (capsule.status === "stale") items.push({ kind: "stale", ...about })
+  return items
+}
+
+/** What a person has to look at: plans that wait for approval first, then what is broken, then what is behind. */
+export const attentionOf = (capsules: ReadonlyArray<Capsule>, waiting: ReadonlyArray<Run>): ReadonlyArray<Item> => {
+  const names = new Map(capsules.map(({ id, name }) => [String(id), name]))
+  const approvals = waiting.map((run): Item => {
+    const name = names.get(String(run.capsuleId))
+    return {
+      kind: "waiting_approval",
+      runId: run.id,
+      runType: run.type,
+      since: run.finishedAt ?? run.createdAt,
+      ...(run.capsuleId === undefined ? {} : { capsuleId: run.capsuleId }),
+      ...(name === undefined ? {} : { capsuleName: name })
+    }
+  })
+  const order: ReadonlyArray<Item["kind"]> = ["unknown_safety", "failed", "drifted", "stale"]
+  const troubles = capsules.flatMap(ofCapsule)
+  return [...approvals, ...order.flatMap((kind) => troubles.filter((item) => item.kind === kind))]
+}

@@ -1,0 +1,70 @@
+import { Effect, Option } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Users } from "../../../actors/account/Users.ts"
+import { Audit } from "../../../actors/audit/Audit.ts"
+import { Capsules } from "../../../actors/capsule/Capsules.ts"
+import { Runs } from "../../../actors/run/Runs.ts"
+import { Caller } from "../../../schema/api/Middleware.ts"
+import { SvcApi } from "../../../schema/api/SvcApi.ts"
+import { notFound } from "../../../schema/errors/ApiError.ts"
+import { HttpSettings } from "../HttpSettings.ts"
+import { attentionOf } from "./Attention.ts"
+import { authorisedWorkspace } from "./Commands.ts"
+import { discoveryDocument } from "./DiscoveryHandlers.ts"
+import { workspaceOf, workspacesOf } from "./WorkspaceReads.ts"
+
+const maxWorkspaces = 100
+const recent = 20
+
+export const dashboardHandlers = HttpApiBuilder.group(
+  SvcApi,
+  "dashboard",
+  Effect.fn(function* (handlers) {
+    const users = yield* Users
+    const capsules = yield* Capsules
+    const runs = yield* Runs
+    const audit = yield* Audit
+    const { version } = yield* HttpSettings
+    const capabilities = yield* discoveryDocument
+    return handlers.handleAll({
+      bootstrap: Effect.fn("dashboard.bootstrap")(function* ({ query }) {
+        const caller = yield* Caller
+        const user = Option.getOrUndefined(yield* users.find(caller.subject))
+        const all = yield* workspacesOf(caller.subject, maxWorkspaces)
+        // A credential bound to one Workspace learns nothing of the others.
+        const workspaces = all.filter(
+          ({ id }) => caller.boundWorkspaceId === undefined || id === caller.boundWorkspaceId
+        )
+        const selected = workspaces.find(({ id }) => id === query.workspaceId) ?? workspaces[0]
+        return {
+          subject: {
+            id: caller.subject,
+            ...(user === undefined ? {} : { email: user.email }),
+            ...(user === undefined || user.displayName === null ? {} : { displayName: user.displayName })
+          },
+          workspaces,
+          ...(selected === undefined ? {} : { selectedWorkspaceId: selected.id }),
+          capabilities,
+          version
+        }
+      }),
+      overview: Effect.fn("dashboard.overview")(function* () {
+        const caller = yield* Caller
+        const workspaceId = yield* authorisedWorkspace
+        const workspace = yield* workspaceOf(caller.subject, workspaceId)
+        if (workspace === undefined) return yield* notFound("Workspace")
+        const listed = yield* capsules.list(workspaceId, {}, { limit: 100 })
+        const waiting = yield* runs.list(workspaceId, { status: "waiting_approval" }, { limit: 50 })
+        const latest = yield* runs.list(workspaceId, {}, { limit: recent })
+        const activity = yield* audit.list(workspaceId, caller.subject, {}, { limit: recent })
+        return {
+          workspace,
+          capsules: listed.items,
+          attention: attentionOf(listed.items, waiting.items),
+          recentRuns: latest.items,
+          activity: activity.items
+        }
+      })
+    })
+  })
+)

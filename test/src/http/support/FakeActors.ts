@@ -1,0 +1,100 @@
+import { Effect, Layer, Redacted } from "effect"
+import { Users } from "../../../../actors/account/Users.ts"
+import { Audit } from "../../../../actors/audit/Audit.ts"
+import { Capsules } from "../../../../actors/capsule/Capsules.ts"
+import { Connections } from "../../../../actors/connection/Connections.ts"
+import { InstallPlans } from "../../../../actors/install-plan/InstallPlans.ts"
+import { RevisionPlans } from "../../../../actors/revision-plan/RevisionPlans.ts"
+import { Runs } from "../../../../actors/run/Runs.ts"
+import { Sources } from "../../../../actors/source/Sources.ts"
+import { ApiError } from "../../../../schema/errors/ApiError.ts"
+import { Authenticator } from "../../../../src/http/authorization/Authenticator.ts"
+import { principals } from "./World.ts"
+
+/** What a handler meets behind the face: every call is noted and refused in a way that no validation would. */
+export const reached = new ApiError({ code: "run_conflict", message: "An actor was reached." })
+
+const refuse = () => Effect.fail(reached)
+
+const actors = Layer.mergeAll(
+  Layer.succeed(Capsules, {
+    update: refuse,
+    remove: refuse,
+    plan: refuse,
+    destroyPlan: refuse,
+    driftCheck: refuse,
+    configurationPlan: refuse,
+    reAdopt: refuse,
+    planUpdate: refuse,
+    driftCheckAll: refuse,
+    backup: refuse,
+    backups: refuse,
+    read: refuse,
+    list: refuse,
+    outputs: refuse,
+    providerBindings: refuse,
+    stateVersions: refuse,
+    stateVersion: refuse,
+    currentStateVersions: refuse,
+    installConfigs: refuse,
+    installConfig: refuse,
+    usage: refuse,
+    workspaceUsage: refuse
+  }),
+  Layer.succeed(Runs, {
+    approve: refuse,
+    apply: refuse,
+    cancel: refuse,
+    read: refuse,
+    list: refuse,
+    group: refuse,
+    approveGroup: refuse,
+    rollbackPlan: refuse
+  }),
+  Layer.succeed(Sources, {
+    create: refuse,
+    update: refuse,
+    sync: refuse,
+    checkCompatibility: refuse,
+    stableSemver: refuse,
+    read: refuse,
+    list: refuse,
+    snapshots: refuse,
+    installModules: refuse,
+    file: refuse,
+    report: refuse,
+    hook: (_, delivery) =>
+      delivery.bearer === "hook-secret"
+        ? Effect.succeed({ runIds: [new TextDecoder().decode(delivery.body)] })
+        : Effect.fail(new ApiError({ code: "unauthenticated", message: "The delivery is not signed." }))
+  }),
+  Layer.succeed(Connections, {
+    create: refuse,
+    test: refuse,
+    revoke: refuse,
+    list: refuse,
+    recipes: Effect.succeed([])
+  }),
+  Layer.succeed(InstallPlans, { create: refuse, read: refuse, reconcile: refuse }),
+  Layer.succeed(RevisionPlans, { create: refuse, read: refuse, reconcile: refuse }),
+  Layer.succeed(Audit, { append: () => Effect.void, list: refuse })
+)
+
+const users = Layer.mock(Users)({ find: () => Effect.succeedNone })
+
+const authenticator = Layer.succeed(Authenticator, {
+  bearer: (token) => {
+    const found = principals.get(Redacted.value(token))
+    return found === undefined || found.credential === "session"
+      ? Effect.fail(new ApiError({ code: "invalid_token", message: "The token is unknown." }))
+      : Effect.succeed(found)
+  },
+  session: (secret) => {
+    const found = principals.get(Redacted.value(secret))
+    return found === undefined || found.credential !== "session"
+      ? Effect.fail(new ApiError({ code: "unauthenticated", message: "The session is unknown." }))
+      : Effect.succeed(found)
+  }
+})
+
+export const fakeActors = Layer.mergeAll(actors, users, authenticator)

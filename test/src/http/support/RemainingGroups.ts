@@ -1,0 +1,51 @@
+import { Effect, Layer } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { SvcApi } from "../../../../schema/api/SvcApi.ts"
+import { apiMiddleware } from "../../../../src/http/ApiRoutes.ts"
+import { reached } from "./FakeActors.ts"
+
+const refuse = () => Effect.fail(reached)
+
+/** The groups that the composition takes from elsewhere, behind the same middleware. */
+export const remainingGroups = Layer.mergeAll(
+  HttpApiBuilder.group(SvcApi, "accountTokens", (handlers) =>
+    handlers.handleAll({
+      list: refuse,
+      scopes: refuse,
+      create: refuse,
+      revoke: refuse,
+      inventory: refuse,
+      current: refuse
+    })
+  ),
+  HttpApiBuilder.group(SvcApi, "workspaces", (handlers) =>
+    handlers.handleAll({
+      inventory: refuse,
+      list: refuse,
+      create: refuse,
+      read: refuse,
+      update: refuse,
+      members: refuse,
+      addMember: refuse,
+      updateMember: refuse,
+      removeMember: refuse,
+      projects: refuse,
+      createProject: refuse,
+      readProject: refuse,
+      graph: refuse,
+      uiSurfaces: refuse,
+      activity: refuse,
+      materializationFailures: refuse,
+      retryMaterialization: refuse,
+      usage: refuse,
+      billing: refuse,
+      backups: refuse,
+      createBackup: refuse,
+      planUpdate: refuse,
+      driftCheck: refuse,
+      currentStateVersions: refuse,
+      runs: refuse,
+      capsules: refuse
+    })
+  )
+).pipe(Layer.provide(apiMiddleware))

@@ -1,0 +1,51 @@
+import { Context, Effect, Layer } from "effect"
+import { HttpSettings, implementedFeatures } from "../../../../src/http/HttpSettings.ts"
+import { DashboardAssets } from "../../../../src/http/DashboardRoutes.ts"
+import { makeWebHandler, type WebHandler } from "../../../../src/http/HttpApplication.ts"
+import { Draining } from "../../../../src/streams/Draining.ts"
+import { RunFeeds } from "../../../../src/streams/RunFeeds.ts"
+import { WebSockets } from "../../../../src/streams/WebSockets.ts"
+import { testDatabase } from "../../../support/Database.ts"
+import { fakeActors } from "./FakeActors.ts"
+import { fakeRunStreams } from "./FakeRunStreams.ts"
+import { remainingGroups } from "./RemainingGroups.ts"
+import { seed } from "./World.ts"
+
+export const origin = "http://svc.example.test"
+
+const settings = Layer.succeed(HttpSettings, {
+  baseUrl: origin,
+  version: "0.0.0",
+  displayName: "svc",
+  features: implementedFeatures,
+  auth: { oidc: false, password: true }
+})
+
+const noDashboard = Layer.succeed(DashboardAssets, { assets: Effect.succeed(new Map()) })
+
+const live = Layer.mergeAll(WebSockets.layer, RunFeeds.layer).pipe(
+  Layer.provideMerge(Layer.mergeAll(fakeRunStreams, Draining.layer))
+)
+
+/** The real face over fake actors and a real database that holds the world. */
+export class TestApplication extends Context.Service<TestApplication, { readonly handler: WebHandler }>()(
+  "test/http/TestApplication"
+) {
+  static readonly layer = Layer.effect(
+    TestApplication,
+    Effect.gen(function* () {
+      yield* seed
+      return { handler: yield* makeWebHandler }
+    })
+  ).pipe(
+    Layer.provideMerge(remainingGroups),
+    Layer.provideMerge(Layer.mergeAll(settings, noDashboard, live, fakeActors)),
+    Layer.provideMerge(testDatabase)
+  )
+}
+
+/** Sends a request straight into the application. */
+export const send = Effect.fn("send")(function* (path: string, init: RequestInit = {}) {
+  const { handler } = yield* TestApplication
+  return yield* Effect.promise(() => handler(new Request(`${origin}${path}`, init)))
+})
