@@ -1,0 +1,153 @@
+import { Worker } from "node:worker_threads"
+import { Context, Duration, Effect, Exit, Layer, Option, Pool, Result, Schema, type Scope } from "effect"
+import { HclAnswer, hclFileName, type HclRequest } from "./HclWorkerMessage.ts"
+import { HclParserUnavailable } from "./ScanError.ts"
+import { ScanLimits } from "./ScanLimits.ts"
+
+export interface HclDiagnostic {
+  readonly line: number
+  readonly message: string
+}
+
+/**
+ * What the parser says of one file.
+ *
+ * - `Parsed`: the content as JSON text
+ * - `Refused`: the file is not HCL; at least one diagnostic
+ * - `Abandoned`: the file took the parser down or would not end; the parser has been started anew
+ */
+export type HclVerdict =
+  | { readonly _tag: "Parsed"; readonly json: string }
+  | { readonly _tag: "Refused"; readonly diagnostics: ReadonlyArray<HclDiagnostic> }
+  | { readonly _tag: "Abandoned"; readonly reason: "crash" | "deadline" }
+
+interface ParserThread {
+  readonly ask: (text: string) => Effect.Effect<HclAnswer>
+}
+
+const startDeadline = Duration.seconds(30)
+const idleTime = Duration.seconds(30)
+const maxThreads = 2
+
+/** A compiled binary holds the worker under the path it had when built from the repository's root, see docs of `bun build --compile`. */
+const workerLocation = (): string | URL =>
+  typeof Bun !== "undefined" && Bun.isStandaloneExecutable
+    ? `${import.meta.dir}/runner/scan/HclWorker.js`
+    : new URL("./HclWorker.ts", import.meta.url)
+
+const decodeAnswer = Schema.decodeUnknownResult(HclAnswer)
+
+/** The next message of the worker; a worker that fails or ends instead answers `failed`. `begin` runs once somebody listens. */
+const nextAnswer = (worker: Worker, begin: () => void = () => {}): Effect.Effect<HclAnswer> =>
+  Effect.callback<HclAnswer>((resume) => {
+    const finish = (answer: HclAnswer) => {
+      stop()
+      resume(Effect.succeed(answer))
+    }
+    const onMessage = (message: unknown) =>
+      finish(Result.getOrElse(decodeAnswer(message), () => ({ kind: "failed" as const, message: "unexpected answer" })))
+    const onError = (cause: unknown) => finish({ kind: "failed", message: String(cause) })
+    const onExit = () => finish({ kind: "failed", message: "the thread ended" })
+    const stop = () => {
+      worker.off("message", onMessage)
+      worker.off("error", onError)
+      worker.off("exit", onExit)
+    }
+    worker.on("message", onMessage)
+    worker.on("error", onError)
+    worker.on("exit", onExit)
+    begin()
+    return Effect.sync(stop)
+  })
+
+const unavailable = (reason: string) =>
+  new HclParserUnavailable({
+    message: `The configuration parser could not be started: ${reason}. Check that the installation is complete and has memory left.`
+  })
+
+const startThread: Effect.Effect<ParserThread, HclParserUnavailable, Scope.Scope> = Effect.gen(function* () {
+  const worker = yield* Effect.acquireRelease(
+    Effect.try({ try: () => new Worker(workerLocation()), catch: (cause) => unavailable(String(cause)) }),
+    (worker) => Effect.promise(() => worker.terminate())
+  )
+  // Without a listener an error event is thrown into this process.
+  worker.on("error", () => {})
+  worker.unref()
+  const first = yield* nextAnswer(worker).pipe(
+    Effect.timeoutOrElse({
+      duration: startDeadline,
+      orElse: () => Effect.fail(unavailable(`no sign of it within ${Duration.format(startDeadline)}`))
+    })
+  )
+  if (first.kind === "failed") return yield* unavailable(first.message)
+  let lastId = 0
+  const ask = (text: string) =>
+    Effect.suspend(() => {
+      const request: HclRequest = { id: ++lastId, text }
+      return nextAnswer(worker, () => worker.postMessage(request))
+    })
+  return { ask }
+})
+
+const maxDiagnostics = 10
+const maxMessageLength = 500
+const diagnosticStart = new RegExp(`(?:^|[ \\[])${hclFileName.replace(".", "\\.")}:(\\d+),\\d+-(?:\\d+,)?\\d+: `, "g")
+
+const diagnosticsOf = (error: string): ReadonlyArray<HclDiagnostic> => {
+  const starts = [...error.matchAll(diagnosticStart)].slice(0, maxDiagnostics)
+  if (starts.length === 0) return [{ line: 1, message: error.slice(0, maxMessageLength) }]
+  return starts.map((start, index) => ({
+    line: Number(start[1]),
+    message: error
+      .slice(start.index + start[0].length, starts[index + 1]?.index ?? error.length)
+      .replace(/\]$/, "")
+      .slice(0, maxMessageLength)
+      .trim()
+  }))
+}
+
+const verdictOf = (answer: HclAnswer): HclVerdict => {
+  switch (answer.kind) {
+    case "json":
+      return { _tag: "Parsed", json: answer.json }
+    case "error":
+      return { _tag: "Refused", diagnostics: diagnosticsOf(answer.error) }
+    case "ready":
+    case "crash":
+    case "failed":
+      return { _tag: "Abandoned", reason: "crash" }
+  }
+}
+
+/**
+ * The reference HCL parser, in threads of its own: a hostile file can end or stall its thread, which is then replaced. Threads start at
+ * the first file and end when nothing has been parsed for a while.
+ */
+export class HclParser extends Context.Service<
+  HclParser,
+  {
+    /** Fails only when no thread can be started. Obeys `ScanLimits.fileDeadline`. */
+    readonly parse: (text: string) => Effect.Effect<HclVerdict, HclParserUnavailable>
+  }
+>()("svc/scan/HclParser") {
+  static readonly layer = Layer.effect(
+    HclParser,
+    Effect.gen(function* () {
+      const threads = yield* Pool.makeWithTTL({ acquire: startThread, min: 0, max: maxThreads, timeToLive: idleTime })
+      const parse = Effect.fn("HclParser.parse")(function* (text: string) {
+        const { fileDeadline } = yield* ScanLimits
+        const thread = yield* Pool.get(threads)
+        return yield* thread.ask(text).pipe(
+          Effect.map(verdictOf),
+          Effect.timeoutOption(fileDeadline),
+          Effect.map(Option.getOrElse((): HclVerdict => ({ _tag: "Abandoned", reason: "deadline" }))),
+          // A thread that is still busy, or was interrupted, would answer the next file with this one's result.
+          Effect.onExit((exit) =>
+            Exit.isSuccess(exit) && exit.value._tag !== "Abandoned" ? Effect.void : Pool.invalidate(threads, thread)
+          )
+        )
+      }, Effect.scoped)
+      return HclParser.of({ parse })
+    })
+  )
+}

@@ -1,0 +1,59 @@
+// The entry point of a worker thread, and an extra entry point of a compiled binary. It is plain code: it starts once per worker, and
+// loading more than the parser would double that time.
+import { readFile } from "node:fs/promises"
+import { parentPort } from "node:worker_threads"
+import { gunzipSync } from "node:zlib"
+import "@cdktn/hcl2json/wasm/wasm_exec.js"
+import wasmLocation from "@cdktn/hcl2json/main.wasm.gz" with { type: "file" }
+import type { HclAnswer, HclRequest } from "./HclWorkerMessage.ts"
+
+type ParserCallback = (error: string | null | undefined, json?: string) => void
+
+interface GoRuntime {
+  readonly importObject: WebAssembly.Imports
+  readonly run: (instance: WebAssembly.Instance) => Promise<void>
+}
+
+declare global {
+  var Go: new () => GoRuntime
+  var fs: { writeSync: (descriptor: number, bytes: Uint8Array) => number }
+  var __parse_terraform_config_wasm__: { parse?: (name: string, text: string, done: ParserCallback) => void }
+}
+
+// Kept in step with HclWorkerMessage by its type; importing the value would load Effect here.
+const fileName: typeof import("./HclWorkerMessage.ts").hclFileName = "file.tf"
+
+const answer = (message: HclAnswer) => parentPort?.postMessage(message)
+
+const start = async () => {
+  // The parser's own prints, a stack trace of a crash among them, must not reach the output of this process.
+  globalThis.fs.writeSync = (_, bytes) => bytes.length
+  const parser: typeof globalThis.__parse_terraform_config_wasm__ = {}
+  globalThis.__parse_terraform_config_wasm__ = parser
+  const go = new globalThis.Go()
+  const compressed = await readFile(wasmPath())
+  const { instance } = await WebAssembly.instantiate(gunzipSync(compressed), go.importObject)
+  void go.run(instance)
+  while (parser.parse === undefined) await new Promise((resolve) => setTimeout(resolve, 0))
+  const { parse } = parser
+
+  parentPort?.on("message", ({ id, text }: HclRequest) => {
+    try {
+      parse(fileName, text, (error, json) => {
+        if (error) answer(isParserFault(error) ? { kind: "crash", id } : { kind: "error", id, error })
+        else answer(json === undefined ? { kind: "crash", id } : { kind: "json", id, json })
+      })
+    } catch {
+      answer({ kind: "crash", id })
+    }
+  })
+  answer({ kind: "ready" })
+}
+
+const wasmPath = () => (wasmLocation.startsWith("./") ? new URL(wasmLocation, import.meta.url) : wasmLocation)
+
+/** One overflow of the stack leaves the Go runtime damaged even if it still answers. */
+const isParserFault = (error: string) =>
+  error.includes("call stack") || error.includes("already exited") || error.includes("unreachable")
+
+start().catch((cause: unknown) => answer({ kind: "failed", message: String(cause) }))

@@ -1,0 +1,26 @@
+import { Schema } from "effect"
+
+/** What the worker is asked: the text of one file. */
+export interface HclRequest {
+  readonly id: number
+  readonly text: string
+}
+
+/**
+ * What the worker says: once that it is ready (or why it cannot be), then one answer a request.
+ *
+ * - `json`: the file as JSON text, in which blocks are arrays and expressions are template strings
+ * - `error`: the parser's diagnostics, of a file named `hclFileName`
+ * - `crash`: the parser failed rather than the file; the worker must not be used again
+ */
+export const HclAnswer = Schema.Union([
+  Schema.Struct({ kind: Schema.Literal("ready") }),
+  Schema.Struct({ kind: Schema.Literal("json"), id: Schema.Int, json: Schema.String }),
+  Schema.Struct({ kind: Schema.Literal("error"), id: Schema.Int, error: Schema.String }),
+  Schema.Struct({ kind: Schema.Literal("crash"), id: Schema.Int }),
+  Schema.Struct({ kind: Schema.Literal("failed"), message: Schema.String })
+])
+export type HclAnswer = typeof HclAnswer.Type
+
+/** How the parser names the file in its diagnostics. */
+export const hclFileName = "file.tf"

@@ -1,0 +1,19 @@
+import { Schema } from "effect"
+
+/** The scan as a whole is over a bound. Nothing of it is returned: a part of a tree would hide providers. */
+export class ScanLimitExceeded extends Schema.TaggedError<ScanLimitExceeded>()("ScanLimitExceeded", {
+  limit: Schema.Literals(["files", "bytes", "time", "module_calls"]),
+  maximum: Schema.Finite,
+  message: Schema.String
+}) {}
+
+/** The parser could not be started, which says nothing about the module. */
+export class HclParserUnavailable extends Schema.TaggedError<HclParserUnavailable>()("HclParserUnavailable", {
+  message: Schema.String
+}) {}
+
+/** The path is not canonical, or no configuration file is directly in that folder. */
+export class ModuleNotInTree extends Schema.TaggedError<ModuleNotInTree>()("ModuleNotInTree", {
+  modulePath: Schema.String,
+  message: Schema.String
+}) {}

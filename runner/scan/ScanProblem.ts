@@ -1,0 +1,32 @@
+import type { Finding } from "../../schema/records/CompatibilityReport.ts"
+
+/** A finding before it is known in which file of the tree the text stands: equal files are read only once. */
+export interface ScanProblem {
+  readonly severity: Finding["severity"]
+  readonly code: string
+  readonly message: string
+  readonly line?: number
+}
+
+/** A problem for which the module cannot be installed. */
+export const refusal = (code: string, message: string, line?: number): ScanProblem => ({
+  severity: "error",
+  code,
+  message,
+  ...(line === undefined ? {} : { line })
+})
+
+export const notice = (
+  severity: "info" | "warning",
+  code: string,
+  message: string,
+  line?: number
+): ScanProblem => ({ severity, code, message, ...(line === undefined ? {} : { line }) })
+
+export const locate = (problem: ScanProblem, path: string): Finding => ({ ...problem, path })
+
+const maxQuoted = 100
+
+/** A name from a repository as it may appear in a message. */
+export const quoted = (name: string): string =>
+  JSON.stringify(name.length > maxQuoted ? `${name.slice(0, maxQuoted)}…` : name)

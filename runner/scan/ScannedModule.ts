@@ -1,0 +1,94 @@
+import { Schema } from "effect"
+import { Finding } from "../../schema/records/CompatibilityReport.ts"
+import { ProviderPackage, ProviderRequirement } from "../../schema/records/Provider.ts"
+
+/** A line of a file of the tree, counted from 1. */
+export const SourceLocation = Schema.Struct({ path: Schema.String, line: Schema.Int })
+export type SourceLocation = typeof SourceLocation.Type
+
+/**
+ * A declared input.
+ *
+ * - `type`: what a form offers; everything that is not exactly a string, number or bool is `json`
+ * - `typeExpression`: the constraint as written; `any` when there is none
+ * - `default`: absent when it is not literal, holds a number that a double cannot represent, or must not be shown because the
+ *   variable is sensitive or ephemeral
+ * - `defaultJson`: the same default as exact JSON text; also there for numbers of any precision
+ */
+export const ScannedVariable = Schema.Struct({
+  name: Schema.String,
+  type: Schema.Literals(["string", "number", "boolean", "json"]),
+  typeExpression: Schema.String,
+  required: Schema.Boolean,
+  hasDefault: Schema.Boolean,
+  default: Schema.optionalKey(Schema.Json),
+  defaultJson: Schema.optionalKey(Schema.String),
+  sensitive: Schema.Boolean,
+  ephemeral: Schema.Boolean,
+  nullable: Schema.Boolean,
+  description: Schema.optionalKey(Schema.String),
+  location: SourceLocation
+})
+export type ScannedVariable = typeof ScannedVariable.Type
+
+export const ScannedOutput = Schema.Struct({
+  name: Schema.String,
+  sensitive: Schema.Boolean,
+  ephemeral: Schema.Boolean,
+  description: Schema.optionalKey(Schema.String),
+  location: SourceLocation
+})
+export type ScannedOutput = typeof ScannedOutput.Type
+
+/** A module call of the scanned module itself. `source` never holds credentials; `path` is there for a local module of the tree. */
+export const ModuleCall = Schema.Struct({
+  name: Schema.String,
+  source: Schema.String,
+  path: Schema.optionalKey(Schema.String),
+  location: SourceLocation
+})
+export type ModuleCall = typeof ModuleCall.Type
+
+/**
+ * One reachable call of a local module, as the tool's own module manifest lists it.
+ *
+ * - `key`: call names from the root down, joined with dots
+ * - `source`: as written
+ * - `dir`: folder relative to the scanned module
+ * - `path`: folder relative to the tree
+ */
+export const LocalModuleCall = Schema.Struct({
+  key: Schema.String,
+  source: Schema.String,
+  dir: Schema.String,
+  path: Schema.String
+})
+export type LocalModuleCall = typeof LocalModuleCall.Type
+
+/**
+ * What the tree says of one module and of all it reaches. An unsupported module has no provider packages, no provider requirements
+ * and no local modules, never a part of them; its findings of severity `error` say why.
+ *
+ * - `path`: `.` or canonical path in the tree
+ * - `providerPackages`: everything reachable, sorted by source
+ * - `rootProviderRequirements`: the provider configurations that the module itself uses, plus the default configurations that its
+ *   child modules inherit from it, sorted
+ * - `requiredVersion`: constraints on the tool of all reachable modules, sorted
+ */
+export const ScannedModule = Schema.Struct({
+  path: Schema.String,
+  status: Schema.Literals(["supported", "unsupported"]),
+  variables: Schema.Array(ScannedVariable),
+  outputs: Schema.Array(ScannedOutput),
+  providerPackages: Schema.Array(ProviderPackage),
+  rootProviderRequirements: Schema.Array(ProviderRequirement),
+  moduleCalls: Schema.Array(ModuleCall),
+  localModules: Schema.Array(LocalModuleCall),
+  requiredVersion: Schema.Array(Schema.String),
+  findings: Schema.Array(Finding)
+})
+export type ScannedModule = typeof ScannedModule.Type
+
+/** Every module of a tree, sorted by path. */
+export const TreeScan = Schema.Struct({ modules: Schema.Array(ScannedModule) })
+export type TreeScan = typeof TreeScan.Type
