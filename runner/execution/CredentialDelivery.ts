@@ -8,6 +8,7 @@ import type { CredentialFile, ProviderCredentials } from "./RunJob.ts"
 
 /** Provider arguments that the runner adds to one provider configuration of the root module, as an override block. */
 export interface ProviderBlock {
+  readonly provider: string
   readonly moduleLocalName: string
   readonly alias: string | undefined
   readonly body: Readonly<Record<string, Schema.Json>>
@@ -85,7 +86,7 @@ const problemOf = (tuple: ProviderCredentials): string | undefined => {
   return undefined
 }
 
-/** `DEMO_TOKEN` of provider `acme/demo` is its argument `token`, when no recipe says otherwise. A wrong guess is refused by the tool. */
+/** `DEMO_TOKEN` of provider `acme/demo` is its argument `token`, when no recipe says otherwise. A wrong guess is refused later. */
 const conventionalArgument = (tuple: ProviderCredentials, envName: string): string | undefined => {
   const type = tuple.provider.slice(tuple.provider.lastIndexOf("/") + 1)
   const prefix = `${type.replaceAll("-", "_").toUpperCase()}_`
@@ -183,7 +184,12 @@ export const deliverCredentials = (
       }
     }
     if (body.size > 0) {
-      blocks.push({ moduleLocalName: tuple.moduleLocalName, alias: tuple.alias, body: Object.fromEntries(body) })
+      blocks.push({
+        provider: tuple.provider,
+        moduleLocalName: tuple.moduleLocalName,
+        alias: tuple.alias,
+        body: Object.fromEntries(body)
+      })
     }
   }
 

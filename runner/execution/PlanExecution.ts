@@ -4,6 +4,7 @@ import { Sandbox } from "../sandbox/Sandbox.ts"
 import { sha256 } from "./Digest.ts"
 import { lockFileName } from "./ModulePreparation.ts"
 import { decodePlanDocument } from "./PlanDocument.ts"
+import { checkProviderArguments } from "./ProviderArguments.ts"
 import { type PlanProjection, planSensitiveTexts, projectPlan } from "./PlanProjection.ts"
 import { removeTree } from "./RunFiles.ts"
 import { planFileName } from "./RunFolder.ts"
@@ -75,6 +76,7 @@ const readProduct = (content: ReturnType<RunSession["settings"]["read"]>, what: 
 
 const computePlan = Effect.fnUntraced(function* (session: RunSession, job: RunJob, flags: ReadonlyArray<string>) {
   const init = yield* initialize(session, job, "update")
+  yield* checkProviderArguments(session)
   yield* session.report.phase("plan")
   const end = yield* session.tool({
     phase: "plan",

@@ -8,7 +8,7 @@ import { Redactor, type Secret } from "../redaction/Redactor.ts"
 import { Sandbox } from "../sandbox/Sandbox.ts"
 import { type CancelSignal, listenForCancel } from "./CancelSignal.ts"
 import { isConfigurablePath } from "./CliConfiguration.ts"
-import { deliverCredentials } from "./CredentialDelivery.ts"
+import { deliverCredentials, type ProviderBlock } from "./CredentialDelivery.ts"
 import { type Preparation, prepareModule } from "./ModulePreparation.ts"
 import { fileOperation, type HeldFolder, holdFolder, type RunFileFailed } from "./RunFiles.ts"
 import {
@@ -50,6 +50,7 @@ export interface RunSession {
   readonly redactor: Redactor
   readonly cancel: CancelSignal
   readonly envNames: ReadonlyArray<string>
+  readonly providerBlocks: ReadonlyArray<ProviderBlock>
   readonly base: StateFile | undefined
   /** What was laid over the tree. */
   readonly build: BuildArchive | undefined
@@ -261,6 +262,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     redactor,
     cancel,
     envNames: Object.keys(delivery.environment).sort(),
+    providerBlocks: delivery.blocks,
     base,
     build,
     module,

@@ -24,8 +24,14 @@ export interface RunSink {
  * fails, so that nobody reports it as saved.
  */
 export const unbreakableSink = (sink: RunSink): RunSink => {
+  let told = false
   const guarded = (report: Effect.Effect<void>) =>
-    Effect.catchDefect(report, (defect) => Effect.logError("A run could not report what it does.", defect))
+    Effect.catchDefect(report, (defect) => {
+      // What broke once breaks for every line that follows.
+      if (told) return Effect.void
+      told = true
+      return Effect.logError("A run cannot report what it does.", defect)
+    })
   return {
     event: (kind, data) => guarded(Effect.suspend(() => sink.event(kind, data))),
     log: (phase, stream, text) => guarded(Effect.suspend(() => sink.log(phase, stream, text))),

@@ -1,0 +1,74 @@
+import { Effect, Redacted, Schema } from "effect"
+import type { ProviderBlock } from "./CredentialDelivery.ts"
+import { runnerFailure } from "./RunnerFailure.ts"
+import { requireSuccess, type RunSession } from "./RunSession.ts"
+
+const longestSchema = 512 * 1024 * 1024
+
+const names = Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)))
+
+const Schemas = Schema.fromJsonString(
+  Schema.Struct({
+    provider_schemas: Schema.optionalKey(
+      Schema.Record(
+        Schema.String,
+        Schema.Struct({
+          provider: Schema.optionalKey(
+            Schema.Struct({ block: Schema.optionalKey(Schema.Struct({ attributes: names, block_types: names })) })
+          )
+        })
+      )
+    )
+  })
+)
+const decodeSchemas = Schema.decodeUnknownEffect(Schemas)
+
+type ProviderSchemas = NonNullable<(typeof Schemas.Type)["provider_schemas"]>
+
+/** An address without a host is one of the tool's default registry. */
+const schemaOf = (schemas: ProviderSchemas, provider: string) =>
+  Object.entries(schemas).find(
+    ([address]) => address === provider || (provider.split("/").length === 2 && address.endsWith(`/${provider}`))
+  )?.[1]
+
+const unknownArgument = (schemas: ProviderSchemas, { provider, body }: ProviderBlock): string | undefined => {
+  const block = schemaOf(schemas, provider)?.provider?.block
+  const known = new Set([...Object.keys(block?.attributes ?? {}), ...Object.keys(block?.block_types ?? {})])
+  return Object.keys(body).find((argument) => !known.has(argument))
+}
+
+/**
+ * The tool silently ignores an argument of an override that the provider does not have: a misspelt region would deploy elsewhere, and a
+ * credential would not arrive. So every argument that the runner adds is looked up in the provider's schema, after its installation.
+ */
+export const checkProviderArguments = Effect.fnUntraced(function* (session: RunSession) {
+  if (session.providerBlocks.length === 0) return
+  const end = yield* session.tool({
+    phase: "init",
+    args: ["providers", "schema", "-json"],
+    access: "none",
+    output: { kind: "document", maxBytes: longestSchema },
+    timeout: session.timing.show,
+    grace: session.timing.planGrace
+  })
+  yield* requireSuccess(end, "init", "init_failed")
+  const unreadable = runnerFailure(
+    "output_unreadable",
+    "init",
+    "The tool's description of the providers cannot be read."
+  )
+  if (end.document === undefined) return yield* unreadable
+  const { provider_schemas: schemas = {} } = yield* decodeSchemas(
+    new TextDecoder().decode(Redacted.value(end.document))
+  ).pipe(Effect.mapError(() => unreadable))
+  for (const block of session.providerBlocks) {
+    const argument = unknownArgument(schemas, block)
+    if (argument === undefined) continue
+    return yield* runnerFailure(
+      "job_invalid",
+      "init",
+      `The provider ${block.provider} has no argument ${JSON.stringify(argument)}. Correct the Connection's provider configuration, ` +
+        "or the argument name of its Credential Recipe."
+    )
+  }
+})

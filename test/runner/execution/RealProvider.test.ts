@@ -1,0 +1,296 @@
+import { createHash } from "node:crypto"
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect } from "bun:test"
+import { Deferred, Effect, Fiber, Option, Redacted } from "effect"
+import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
+import type { PlanJob, ProviderCredentials } from "../../../runner/execution/RunJob.ts"
+import type { RunSink } from "../../../runner/execution/RunSink.ts"
+import { it } from "../../support/Effect.ts"
+import { countCreations, providerMirror } from "../../support/ProviderMirror.ts"
+import {
+  applyJob,
+  planJob,
+  recorder,
+  type Recorded,
+  runnerWith,
+  temporaryFolder,
+  type Tree
+} from "./support/RunnerHarness.ts"
+
+const provider = "example.test/acme/demo"
+const tokenA = "token-alpha-canary-1234"
+const tokenB = "token-beta-canary-5678"
+const ownerOf = (token: string) => createHash("sha256").update(token).digest("hex").slice(0, 8)
+
+const required = `
+terraform {
+  required_providers {
+    demo = {
+      source  = "${provider}"
+      version = "1.0.0"
+    }
+  }
+}
+`
+const note = (name: string, more = "") => `
+resource "demo_note" "${name}" {
+  name    = "${name}"
+  content = "content of ${name}"
+  ${more}
+}
+`
+
+const credentials = (notesDir: string, more: Partial<ProviderCredentials> = {}): ProviderCredentials => ({
+  provider,
+  moduleLocalName: "demo",
+  connection: "conn_a",
+  values: { DEMO_TOKEN: Redacted.make(tokenA), DEMO_DIR: Redacted.make(notesDir) },
+  files: [],
+  config: {},
+  argumentNames: {},
+  ...more
+})
+
+interface Stage {
+  readonly folder: string
+  readonly notesDir: string
+  readonly job: (tree: Tree, more?: Partial<PlanJob>) => PlanJob
+}
+
+/** A runner whose sandbox may reach one mirror and one folder of notes. */
+const onStage = <E>(body: (stage: Stage) => Effect.Effect<unknown, E, ModuleRunner>) =>
+  Effect.gen(function* () {
+    const mirror = yield* providerMirror
+    const folder = yield* temporaryFolder
+    const stage: Stage = {
+      folder,
+      notesDir: mirror.notesDir,
+      job: (tree, more = {}) =>
+        planJob(folder, tree, {
+          mirror: { path: mirror.path, required: true },
+          credentials: [credentials(mirror.notesDir)],
+          ...more
+        })
+    }
+    yield* body(stage).pipe(
+      Effect.provide(runnerWith({ extraReadOnly: [mirror.interpreter], extraWritable: [mirror.notesDir] }))
+    )
+  })
+
+const notesOf = (notesDir: string): ReadonlyArray<Readonly<Record<string, unknown>>> =>
+  readdirSync(notesDir)
+    .filter((name) => name.endsWith(".json"))
+    .map((name) => JSON.parse(readFileSync(join(notesDir, name), "utf8")))
+
+/** Completes `reached` at the first recorded event that matches. */
+const signalOn = (
+  sink: RunSink,
+  reached: Deferred.Deferred<void>,
+  matches: (recorded: Recorded) => boolean,
+  seen: Recorded
+): RunSink => ({
+  ...sink,
+  event: (kind, data) =>
+    sink.event(kind, data).pipe(Effect.tap(() => (matches(seen) ? Deferred.succeed(reached, undefined) : Effect.void)))
+})
+
+describe("ModuleRunner with a real provider", () => {
+  it.live("delivers one Connection by environment, locks the provider, hides the token that a provider prints", () =>
+    onStage(({ job, folder, notesDir }) =>
+      Effect.gen(function* () {
+        const runner = yield* ModuleRunner
+        const seen = recorder()
+        const first = job(
+          { "main.tf": `${required}${note("a")}` },
+          {
+            credentials: [credentials(notesDir, { config: { echo_token: true } })]
+          }
+        )
+        const plan = yield* runner.plan(first, seen.sink)
+        expect(plan.summary.add).toBe(1)
+        expect(plan.envNames).toEqual(["DEMO_DIR", "DEMO_TOKEN"])
+        expect(plan.lockText).toContain(`provider "${provider}"`)
+        expect(plan.providerLockDigest).toMatch(/^sha256:/)
+        expect(plan.resourceChanges[0]?.provider).toBe(provider)
+
+        const applied = yield* runner.apply(applyJob(folder, first, plan), seen.sink)
+        expect(applied).toMatchObject({ exit: "succeeded", resourceCount: 1 })
+        expect(notesOf(notesDir).map(({ owner }) => owner)).toEqual([ownerOf(tokenA)])
+        const shown = `${seen.everything()}${JSON.stringify([plan, applied])}`
+        expect(shown).toContain("token=[redacted]")
+        expect(shown).not.toContain(tokenA)
+        expect(shown).not.toContain(Buffer.from(`user:${tokenA}`).toString("base64").slice(8, 28))
+        // The file is written before the tool tells that it is done, so at least one look saw it whole.
+        expect(applied.serial).toBeGreaterThan(0)
+
+        const { state } = applied
+        if (state === undefined) throw new Error("the apply left no state")
+        const { variables } = first
+        const drift = { ...first, variables, state, lockText: plan.lockText }
+        expect((yield* runner.driftCheck(drift, recorder().sink)).drifted).toBe(false)
+        const [name = ""] = readdirSync(notesDir).filter((file) => file.endsWith(".json"))
+        const stored = JSON.parse(readFileSync(join(notesDir, name), "utf8"))
+        writeFileSync(join(notesDir, name), JSON.stringify({ ...stored, content: "changed by hand" }))
+        const edited = yield* runner.driftCheck(drift, recorder().sink)
+        expect(edited.drifted).toBe(true)
+        expect(edited.resourceDrift[0]).toMatchObject({ address: "demo_note.a", actions: ["update"] })
+        expect(edited.resourceDrift[0]?.changedAttributes).toContainEqual({
+          name: "content",
+          before: "content of a",
+          after: "changed by hand"
+        })
+        rmSync(join(notesDir, name))
+        const removed = yield* runner.driftCheck(drift, recorder().sink)
+        expect(removed.resourceDrift[0]?.actions).toEqual(["delete"])
+      })
+    )
+  )
+
+  it.live("keeps two Connections of one provider apart, and the apply needs neither again", () =>
+    onStage(({ job, folder, notesDir }) =>
+      Effect.gen(function* () {
+        const runner = yield* ModuleRunner
+        const tree = {
+          "main.tf": `${required}provider "demo" {\n  alias = "b"\n}\n${note("a")}${note("b", "provider = demo.b")}`
+        }
+        const first = job(tree, {
+          credentials: [
+            credentials(notesDir, { argumentNames: { DEMO_TOKEN: "token" } }),
+            credentials(notesDir, {
+              alias: "b",
+              connection: "conn_b",
+              values: { DEMO_TOKEN: Redacted.make(tokenB), DEMO_DIR: Redacted.make(notesDir) },
+              config: { region: "eu" }
+            })
+          ]
+        })
+        const unknownArgument = yield* Effect.flip(runner.plan(first, recorder().sink))
+        expect(unknownArgument).toMatchObject({ reason: "job_invalid", phase: "init" })
+        expect(unknownArgument.message).toContain('no argument "region"')
+
+        const [plain, aliased] = first.credentials
+        if (plain === undefined || aliased === undefined) throw new Error("the job has two configurations")
+        const second = { ...first, credentials: [plain, { ...aliased, config: {} }] }
+        const plan = yield* runner.plan(second, recorder().sink)
+        expect(plan.envNames).toEqual([])
+        expect(JSON.stringify(plan)).not.toContain("svc_provider")
+        const seen = recorder()
+        const applied = yield* runner.apply(applyJob(folder, second, plan), seen.sink)
+        expect(applied.exit).toBe("succeeded")
+        const owners = Object.fromEntries(notesOf(notesDir).map(({ name, owner }) => [name, owner]))
+        expect(owners).toEqual({ a: ownerOf(tokenA), b: ownerOf(tokenB) })
+        const shown = seen.everything() + JSON.stringify([plan, applied])
+        expect(shown).not.toContain(tokenA)
+        expect(shown).not.toContain(tokenB)
+      })
+    )
+  )
+
+  it.live("imports the state of an apply that failed half way", () =>
+    onStage(({ job, folder, notesDir }) =>
+      Effect.gen(function* () {
+        const runner = yield* ModuleRunner
+        const first = job({ "main.tf": `${required}${note("good")}${note("bad", 'fail = "before"')}` })
+        const plan = yield* runner.plan(first, recorder().sink)
+        const seen = recorder()
+        const applied = yield* runner.apply(applyJob(folder, first, plan), seen.sink)
+        expect(applied).toMatchObject({
+          exit: "failed",
+          changedAnything: true,
+          resourceCount: 1,
+          possiblyCreated: [],
+          sandboxKilled: false
+        })
+        expect(applied.stateProblem).toBeUndefined()
+        expect(seen.events.find(({ kind }) => kind === "resource.failed")?.data["address"]).toBe("demo_note.bad")
+        expect(applied.diagnostics[0]?.summary).toBe("demo_note refused")
+        expect(notesOf(notesDir)).toHaveLength(1)
+      })
+    )
+  )
+
+  it.live("a cancel stops gracefully: what was made is in the state", () =>
+    onStage(({ job, folder, notesDir }) =>
+      Effect.gen(function* () {
+        const runner = yield* ModuleRunner
+        const tree = {
+          "main.tf": `${required}${note("a")}${note("b", "delay_ms = 60000\n  depends_on = [demo_note.a]")}${note("c", "depends_on = [demo_note.b]")}`
+        }
+        const first = job(tree)
+        const plan = yield* runner.plan(first, recorder().sink)
+        const cancel = yield* Deferred.make<void>()
+        const seen = recorder()
+        const sink = signalOn(
+          seen.sink,
+          cancel,
+          ({ events }) => events.filter(({ kind }) => kind === "resource.started").length === 2,
+          seen
+        )
+        const applied = yield* runner.apply(applyJob(folder, first, plan, { cancel: Deferred.await(cancel) }), sink)
+        expect(applied).toMatchObject({ exit: "cancelled", sandboxKilled: false, changedAnything: true })
+        expect(applied.possiblyCreated).toEqual([])
+        expect(applied.resourceCount).toBe(notesOf(notesDir).length)
+        expect(notesOf(notesDir).length).toBeLessThan(3)
+      })
+    )
+  )
+
+  it.live("after a sudden end, the folder still tells what was made and what may have been", () =>
+    onStage(({ job, folder, notesDir }) =>
+      Effect.gen(function* () {
+        const runner = yield* ModuleRunner
+        const tree = {
+          "main.tf": `${required}${note("a")}${note("b", "delay_ms = 60000\n  depends_on = [demo_note.a]")}`
+        }
+        const first = job(tree)
+        const plan = yield* runner.plan(first, recorder().sink)
+        const apply = applyJob(folder, first, plan)
+        expect(yield* runner.recover(apply.runFolder)).toEqual(Option.none())
+        const reached = yield* Deferred.make<void>()
+        const seen = recorder()
+        const isUnderWay = ({ events }: Recorded) =>
+          events.some(({ kind }) => kind === "state.saved") &&
+          events.filter(({ kind }) => kind === "resource.started").length === 2
+        const running = yield* runner
+          .apply(apply, signalOn(seen.sink, reached, isUnderWay, seen))
+          .pipe(Effect.forkChild({ startImmediately: true }))
+        yield* Deferred.await(reached)
+        yield* Fiber.interrupt(running)
+
+        expect(seen.checkpoints.at(-1)?.resourceCount).toBe(1)
+        const left = yield* runner.recover(apply.runFolder)
+        expect(Option.getOrUndefined(left)).toMatchObject({
+          resourceCount: 1,
+          possiblyCreated: ["demo_note.b"],
+          changedAnything: true
+        })
+        expect(Option.getOrUndefined(left)?.completed.map(({ address }) => address)).toEqual(["demo_note.a"])
+        // The plugin went down with its sandbox: no note appears behind the service's back.
+        expect(yield* countCreations(notesDir)).toBe(1)
+        expect(readdirSync(join(apply.runFolder, "capsule"))).not.toContain("settings")
+      })
+    )
+  )
+
+  it.live("refuses another provider than the reviewed lock names, and one that the mirror does not hold", () =>
+    onStage(({ job, folder, notesDir }) =>
+      Effect.gen(function* () {
+        const runner = yield* ModuleRunner
+        const first = job({ "main.tf": `${required}${note("a")}` })
+        const plan = yield* runner.plan(first, recorder().sink)
+        const tampered = plan.lockText?.replace(/h1:[^"]{10}/, "h1:AAAAAAAAAA")
+        for (const lockText of [tampered, undefined]) {
+          const failure = yield* Effect.flip(runner.apply(applyJob(folder, first, plan, { lockText }), recorder().sink))
+          expect(failure).toMatchObject({ reason: "init_failed", phase: "init" })
+        }
+        expect(notesOf(notesDir)).toEqual([])
+
+        const absent = job({ "main.tf": required.replace("acme/demo", "acme/absent") })
+        const failure = yield* Effect.flip(runner.plan(absent, recorder().sink))
+        expect(failure.reason).toBe("init_failed")
+        expect(JSON.stringify(failure.diagnostics)).toContain("example.test/acme/absent")
+      })
+    )
+  )
+})
