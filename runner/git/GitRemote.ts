@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, type Scope } from "effect"
+import { Context, Effect, Layer, type Scope, Struct } from "effect"
 import { authorizationHeader, type GitCredentials } from "./GitCredentials.ts"
 import { type GitEndpoint, pinEndpoint } from "./GitEndpoint.ts"
 import { type GitError, GitTimedOut } from "./GitError.ts"
@@ -77,7 +77,7 @@ export class GitRemote extends Context.Service<
       })
 
       const resolve = Effect.fn("GitRemote.resolve")((request: RemoteRequest & { readonly ref: GitRef }) =>
-        Effect.map(locate(request), ({ endpoint: _, ...resolved }): ResolvedRef => resolved)
+        Effect.map(locate(request), (located): ResolvedRef => Struct.omit(located, ["endpoint"]))
       )
 
       const newestStableTag = Effect.fn("GitRemote.newestStableTag")(function* (request: RemoteRequest) {

@@ -1,6 +1,6 @@
 import { describe, expect } from "bun:test"
 import { NodeServices } from "@effect/platform-node"
-import { Effect, FileSystem, Redacted, Stream } from "effect"
+import { Effect, Redacted, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import * as git from "isomorphic-git"
 import http from "isomorphic-git/http/node"
@@ -8,11 +8,7 @@ import * as fs from "node:fs"
 import { serveRepository } from "../../../runner/git/GitServer.ts"
 import { commitFiles, createRepository, tagCommit } from "../../../runner/git/RepositoryWriter.ts"
 import { it } from "../../support/Effect.ts"
-
-const temporaryFolder = Effect.flatMap(FileSystem.FileSystem, (files) => files.makeTempDirectoryScoped()).pipe(
-  Effect.provide(NodeServices.layer),
-  Effect.orDie
-)
+import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 
 const nativeGit = (args: ReadonlyArray<string>, environment: Record<string, string> = {}) =>
   Effect.gen(function* () {

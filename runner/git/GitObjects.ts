@@ -1,0 +1,100 @@
+import { Effect, Result } from "effect"
+import { createHash } from "node:crypto"
+import { type GitError, GitProtocolBroken } from "./GitError.ts"
+
+export type GitObjectType = "commit" | "tree" | "blob" | "tag"
+
+export interface GitObject {
+  readonly type: GitObjectType
+  readonly bytes: Uint8Array
+}
+
+/** The objects of one fetch. `read` fails for objects the server did not send. */
+export interface GitObjectSource {
+  readonly read: (oid: string) => Effect.Effect<GitObject, GitError>
+}
+
+export type TreeEntryKind = "tree" | "file" | "executable" | "symlink" | "submodule" | "special"
+
+export interface TreeEntry {
+  readonly name: string
+  readonly kind: TreeEntryKind
+  readonly mode: string
+  readonly oid: string
+}
+
+const oidBytes = 20
+const kinds: ReadonlyMap<string, TreeEntryKind> = new Map([
+  ["40000", "tree"],
+  ["040000", "tree"],
+  ["100644", "file"],
+  ["100664", "file"],
+  ["100755", "executable"],
+  ["120000", "symlink"],
+  ["160000", "submodule"]
+])
+
+export const missingObject = () =>
+  new GitProtocolBroken({ message: "The Git server did not send every object of the commit, or sent damaged ones." })
+
+/**
+ * Reads an object and proves it: its type is the one its place asks for and its bytes hash to its id. So a snapshot is the
+ * commit that was resolved, whoever fetched it and from wherever.
+ */
+export const readVerified = Effect.fnUntraced(function* (
+  source: GitObjectSource,
+  oid: string,
+  type: GitObjectType
+): Effect.fn.Return<Uint8Array, GitError> {
+  const found = yield* source.read(oid)
+  if (found.type !== type || hashObject(found) !== oid) return yield* missingObject()
+  return found.bytes
+})
+
+export const hashObject = (object: GitObject): string =>
+  createHash("sha1").update(`${object.type} ${object.bytes.length}\0`).update(object.bytes).digest("hex")
+
+const header = (bytes: Uint8Array, key: string): string | undefined =>
+  Buffer.from(bytes)
+    .toString("latin1")
+    .split("\n\n", 1)[0]
+    ?.split("\n")
+    .find((line) => line.startsWith(`${key} `))
+    ?.slice(key.length + 1)
+
+/** The commit that an object id stands for, through any annotated tags; and that commit's root tree. */
+export const peelToCommit = Effect.fnUntraced(function* (
+  source: GitObjectSource,
+  oid: string
+): Effect.fn.Return<{ readonly commit: string; readonly tree: string }, GitError> {
+  const maxTags = 10
+  let current = oid
+  for (let depth = 0; depth <= maxTags; depth++) {
+    const { type } = yield* source.read(current)
+    const bytes = yield* readVerified(source, current, type)
+    const next = header(bytes, type === "commit" ? "tree" : "object")
+    if ((type !== "commit" && type !== "tag") || next === undefined || !/^[0-9a-f]{40}$/.test(next))
+      return yield* new GitProtocolBroken({ message: "The ref points to something that is not a commit." })
+    if (type === "commit") return { commit: current, tree: next }
+    current = next
+  }
+  return yield* new GitProtocolBroken({ message: "The ref points to a tag of a tag of a tag, without end." })
+})
+
+/** The entries of a tree object, in its own order. Names that are not UTF-8 hold U+FFFD. */
+export const parseTree = (bytes: Uint8Array): Result.Result<ReadonlyArray<TreeEntry>, GitProtocolBroken> => {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const entries: Array<TreeEntry> = []
+  let at = 0
+  while (at < buffer.length) {
+    const space = buffer.indexOf(0x20, at)
+    const end = space === -1 ? -1 : buffer.indexOf(0, space)
+    if (end === -1 || end + 1 + oidBytes > buffer.length) return Result.fail(missingObject())
+    const mode = buffer.toString("latin1", at, space)
+    const name = buffer.toString("utf8", space + 1, end)
+    const oid = buffer.toString("hex", end + 1, end + 1 + oidBytes)
+    entries.push({ name, kind: kinds.get(mode) ?? "special", mode: mode.padStart(6, "0"), oid })
+    at = end + 1 + oidBytes
+  }
+  return Result.succeed(entries)
+}

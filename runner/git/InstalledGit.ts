@@ -1,0 +1,76 @@
+import { Context, Effect, FileSystem, Layer } from "effect"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { delimiter, isAbsolute } from "node:path"
+import { GitNativeUnavailable } from "./GitError.ts"
+import { GitPolicy } from "./GitPolicy.ts"
+
+/** Pinning an address (`http.curloptResolve`) came with 2.37. */
+const oldestVersion = [2, 37] as const
+
+const parseVersion = (text: string) => {
+  const [, major, minor] = /^git version (\d+)\.(\d+)/.exec(text) ?? []
+  return major === undefined || minor === undefined ? undefined : [Number(major), Number(minor)]
+}
+
+const isUsable = (text: string) => {
+  const [major = 0, minor = 0] = parseVersion(text) ?? []
+  return major > oldestVersion[0] || (major === oldestVersion[0] && minor >= oldestVersion[1])
+}
+
+export interface UsableGit {
+  readonly program: string
+  /** No other way may be taken when it fails. */
+  readonly required: boolean
+}
+
+/** The git program of this machine that fetches, where the policy wants one. */
+export class InstalledGit extends Context.Service<
+  InstalledGit,
+  {
+    /** Undefined: fetch without it. Looked for once. */
+    readonly usable: Effect.Effect<UsableGit | undefined, GitNativeUnavailable>
+  }
+>()("svc/git/InstalledGit") {
+  static readonly layer = Layer.effect(
+    InstalledGit,
+    Effect.gen(function* () {
+      const policy = yield* GitPolicy
+      const fileSystem = yield* FileSystem.FileSystem
+      const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+
+      const works = (program: string) =>
+        fileSystem.exists(program).pipe(
+          Effect.flatMap((exists) =>
+            exists
+              ? spawner.string(ChildProcess.make(program, ["--version"], { env: { LC_ALL: "C" } }))
+              : Effect.succeed("")
+          ),
+          Effect.map(isUsable),
+          Effect.orElseSucceed(() => false)
+        )
+
+      const find = Effect.gen(function* () {
+        const folders = (process.env["PATH"] ?? "").split(delimiter).filter(isAbsolute)
+        for (const folder of folders) {
+          const program = `${folder}/git`
+          if (yield* works(program)) return program
+        }
+        return undefined
+      })
+
+      const usable = Effect.gen(function* () {
+        if (policy.native === "off") return undefined
+        // Extra certificates are known to this runtime only.
+        if (policy.native === "auto" && process.env["NODE_EXTRA_CA_CERTS"] !== undefined) return undefined
+        const program = yield* find
+        if (program !== undefined) return { program, required: policy.native === "required" }
+        if (policy.native === "auto") return undefined
+        return yield* new GitNativeUnavailable({
+          message: `The operator requires an installed git of version ${oldestVersion.join(".")} or newer, and there is none.`
+        })
+      })
+
+      return InstalledGit.of({ usable: yield* Effect.cached(usable) })
+    })
+  )
+}

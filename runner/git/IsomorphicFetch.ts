@@ -1,0 +1,101 @@
+import { Effect } from "effect"
+import * as git from "isomorphic-git"
+import { createHash } from "node:crypto"
+import * as nodeFs from "node:fs"
+import { type GitError, GitProtocolBroken, GitRefNotFound, GitRepositoryEmpty } from "./GitError.ts"
+import { type GitObjectSource, type GitObjectType, missingObject } from "./GitObjects.ts"
+import type { GitTransport } from "./GitTransport.ts"
+import type { GitUrl } from "./GitUrl.ts"
+
+export interface FetchRequest {
+  readonly url: GitUrl
+  /** What to fetch: the object the server listed for the ref. */
+  readonly oid: string
+  /** A folder that does not exist yet. */
+  readonly gitdir: string
+  /** Called for every step of the transfer. */
+  readonly onProgress: (phase: string, percent: number) => void
+}
+
+const trailerBytes = 20
+
+const fetchFailure = (request: FetchRequest, transport: GitTransport, error: unknown): GitError => {
+  const known = transport.failure()
+  if (known !== undefined) return known
+  // A server that does not hand out unlisted objects says so in a packet that the library cannot read.
+  if (error instanceof git.Errors.NotFoundError || /not our ref|unadvertised/.test(String(error)))
+    return new GitRefNotFound({
+      ref: request.oid,
+      message: `The Git server does not hand out the commit ${request.oid}. Name a branch or tag that points to it.`
+    })
+  return new GitProtocolBroken({ message: "The Git server sent data that is not a valid Git answer." })
+}
+
+/** The last bytes of a pack are the hash of the rest; the library does not look. */
+const verifyPack = Effect.fnUntraced(function* (packs: ReadonlyArray<string>) {
+  for (const path of packs) {
+    const pack = yield* Effect.sync(() => nodeFs.readFileSync(path))
+    const content = pack.subarray(0, pack.length - trailerBytes)
+    const trailer = pack.subarray(content.length).toString("hex")
+    if (createHash("sha1").update(content).digest("hex") !== trailer)
+      return yield* new GitProtocolBroken({ message: "The Git server sent a pack with a wrong checksum." })
+  }
+})
+
+const objectType = (type: string): GitObjectType | undefined =>
+  type === "commit" || type === "tree" || type === "blob" || type === "tag" ? type : undefined
+
+/** Fetches one commit without history, by isomorphic-git, into a bare repository on disk. */
+export const fetchIsomorphic = Effect.fn("fetchIsomorphic")(function* (
+  transport: GitTransport,
+  request: FetchRequest
+): Effect.fn.Return<GitObjectSource, GitError> {
+  const at = { fs: nodeFs, gitdir: request.gitdir }
+  const fetched = yield* Effect.tryPromise({
+    try: async () => {
+      await git.init({ ...at, bare: true })
+      await git.addRemote({ ...at, remote: "origin", url: request.url })
+      return git.fetch({
+        ...at,
+        http: transport,
+        url: request.url,
+        ref: request.oid,
+        depth: 1,
+        singleBranch: true,
+        tags: false,
+        onProgress: ({ phase, loaded, total }) => {
+          if (total > 0) request.onProgress(phase, Math.floor((100 * loaded) / total))
+        }
+      })
+    },
+    catch: (error) => fetchFailure(request, transport, error)
+  })
+  const failure = transport.failure()
+  if (failure !== undefined) return yield* failure
+  if (fetched.fetchHead === null) return yield* new GitRepositoryEmpty({ message: "The repository has no commits." })
+  const packFolder = `${request.gitdir}/objects/pack`
+  const packs = yield* Effect.sync(() =>
+    nodeFs.existsSync(packFolder)
+      ? nodeFs
+          .readdirSync(packFolder)
+          .filter((name) => name.endsWith(".pack"))
+          .map((name) => `${packFolder}/${name}`)
+      : []
+  )
+  yield* verifyPack(packs)
+  const cache = {}
+  return {
+    read: (oid) =>
+      Effect.tryPromise({
+        try: () => git.readObject({ ...at, oid, format: "content", cache }),
+        catch: missingObject
+      }).pipe(
+        Effect.flatMap((found) => {
+          const type = objectType(found.type)
+          return type !== undefined && found.format === "content"
+            ? Effect.succeed({ type, bytes: found.object })
+            : Effect.fail(missingObject())
+        })
+      )
+  }
+})

@@ -1,0 +1,209 @@
+import { Effect, Redacted, Schedule, Stream } from "effect"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { readdir, stat } from "node:fs/promises"
+import type { GitEndpoint } from "./GitEndpoint.ts"
+import {
+  GitAuthenticationFailed,
+  type GitError,
+  GitLimitExceeded,
+  GitNativeUnavailable,
+  GitProtocolBroken,
+  GitRedirectRefused,
+  GitRefNotFound,
+  GitRepositoryNotFound,
+  GitTimedOut,
+  GitUnreachable
+} from "./GitError.ts"
+import type { FetchRequest } from "./IsomorphicFetch.ts"
+
+export interface NativeOptions {
+  /** Path of git. */
+  readonly program: string
+  readonly endpoint: GitEndpoint
+  readonly authorization: Redacted.Redacted<string> | undefined
+  /** Bytes that the fetched pack may have on disk. */
+  readonly packBytes: number
+  /** Longest time with almost no data. */
+  readonly idleMillis: number
+}
+
+const keptErrorCharacters = 4096
+const packPollInterval = "100 millis"
+
+/** Nothing of the machine's or the service's own settings reaches git; what it must know is said here. */
+const environment = (options: NativeOptions, home: string) => {
+  const { origin, protocol } = new URL(options.endpoint.url)
+  const certificates = process.env["SSL_CERT_FILE"]
+  return {
+    PATH: process.env["PATH"] ?? "/usr/bin:/bin",
+    HOME: home,
+    LC_ALL: "C",
+    GIT_CONFIG_GLOBAL: "/dev/null",
+    GIT_CONFIG_NOSYSTEM: "1",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_ASKPASS: "/bin/false",
+    GIT_ALLOW_PROTOCOL: protocol === "https:" ? "https" : "http:https",
+    ...(certificates === undefined ? {} : { GIT_SSL_CAINFO: certificates }),
+    ...(options.authorization === undefined
+      ? {}
+      : {
+          // An argument would show in the list of processes.
+          GIT_CONFIG_COUNT: "1",
+          GIT_CONFIG_KEY_0: `http.${origin}/.extraHeader`,
+          GIT_CONFIG_VALUE_0: Redacted.make(`Authorization: ${Redacted.value(options.authorization)}`)
+        })
+  }
+}
+
+const pinArguments = (options: NativeOptions): ReadonlyArray<string> => {
+  const { hostname, port, protocol } = new URL(options.endpoint.url)
+  const number = port === "" ? (protocol === "https:" ? "443" : "80") : port
+  const addresses = options.endpoint.addresses.map((address) => (address.includes(":") ? `[${address}]` : address))
+  const settings = {
+    "protocol.version": "2",
+    "http.followRedirects": "false",
+    "http.curloptResolve": `${hostname}:${number}:${addresses.join(",")}`,
+    "http.proxy": "",
+    "http.lowSpeedLimit": "1",
+    "http.lowSpeedTime": String(Math.ceil(options.idleMillis / 1000)),
+    "credential.helper": "",
+    "core.hooksPath": "/dev/null",
+    "transfer.fsckObjects": "true",
+    "fetch.recurseSubmodules": "false",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    // One pack file to watch, whatever the number of objects.
+    "fetch.unpackLimit": "1"
+  }
+  return Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`])
+}
+
+/** Whether the failure says something about the server, so that another way to fetch would meet it too. */
+const fetchFailure = (stderr: string, oid: string, authorized: boolean): GitError | undefined => {
+  if (/not our ref|unadvertised object|couldn't find remote ref/i.test(stderr))
+    return new GitRefNotFound({
+      ref: oid,
+      message: `The Git server does not hand out the commit ${oid}. Name a branch or tag that points to it.`
+    })
+  if (/redirect|returned error: 30\d/i.test(stderr))
+    return new GitRedirectRefused({ message: "The Git server answered with a redirect, which is never followed." })
+  if (/Authentication failed|could not read Username|returned error: 40[13]/i.test(stderr))
+    return new GitAuthenticationFailed({
+      message: authorized
+        ? "The Git server refused the credentials. Check that they are valid and may read this repository."
+        : "The Git server asks for credentials. Choose a Connection for this Source."
+    })
+  if (/repository .* not found|returned error: 404/i.test(stderr))
+    return new GitRepositoryNotFound({ message: "The Git server knows no repository at this URL." })
+  if (/Operation too slow|timed out/i.test(stderr))
+    return new GitTimedOut({ message: "The Git server stopped answering." })
+  if (/Failed to connect|Connection refused|SSL|returned error: 5\d\d/i.test(stderr))
+    return new GitUnreachable({ message: "The connection to the Git server failed. Try again later." })
+  if (/index-pack|fsck|early EOF|bad (?:pack|object)|unexpected disconnect|protocol error/i.test(stderr))
+    return new GitProtocolBroken({ message: "The Git server sent data that is not a valid Git answer." })
+  return undefined
+}
+
+const packSize = async (gitdir: string): Promise<number> => {
+  const folder = `${gitdir}/objects/pack`
+  const names = await readdir(folder).catch(() => [])
+  const sizes = await Promise.all(
+    names.map((name) =>
+      stat(`${folder}/${name}`).then(
+        (found) => found.size,
+        () => 0
+      )
+    )
+  )
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+const packTooLarge = (maximum: number) =>
+  new GitLimitExceeded({
+    limit: "packBytes",
+    maximum,
+    message: `The Git server sent more than the ${maximum} bytes this service accepts.`
+  })
+
+const watchPack = (gitdir: string, maximum: number): Effect.Effect<never, GitLimitExceeded> =>
+  Effect.promise(() => packSize(gitdir)).pipe(
+    Effect.flatMap((size) => (size > maximum ? Effect.fail(packTooLarge(maximum)) : Effect.void)),
+    Effect.repeat(Schedule.spaced(packPollInterval)),
+    Effect.andThen(Effect.never)
+  )
+
+const progressLine = /^(?:remote: )?([A-Z][A-Za-z ]+): +(\d{1,3})%/
+
+/** Runs git to its end; answers its exit code and the end of what it said. */
+const runGit = Effect.fnUntraced(function* (
+  options: NativeOptions,
+  request: FetchRequest,
+  args: ReadonlyArray<string>
+): Effect.fn.Return<
+  { readonly code: number; readonly stderr: string },
+  GitNativeUnavailable,
+  ChildProcessSpawner.ChildProcessSpawner
+> {
+  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+  return yield* Effect.gen(function* () {
+    const handle = yield* spawner.spawn(
+      ChildProcess.make(options.program, args, {
+        env: environment(options, request.gitdir),
+        stdin: "ignore",
+        stdout: "ignore",
+        // In the process group of this process, so that whoever ends this process ends git too.
+        detached: false,
+        killSignal: "SIGKILL"
+      })
+    )
+    const stderr = yield* handle.stderr.pipe(
+      Stream.decodeText(),
+      Stream.runFold(
+        () => "",
+        (kept: string, text: string) => {
+          for (const line of text.split(/[\r\n]+/)) {
+            const [, phase, percent] = progressLine.exec(line) ?? []
+            if (phase !== undefined) request.onProgress(phase, Number(percent))
+          }
+          return `${kept}${text}`.slice(-keptErrorCharacters)
+        }
+      )
+    )
+    return { code: Number(yield* handle.exitCode), stderr }
+  }).pipe(
+    Effect.scoped,
+    Effect.mapError(() => new GitNativeUnavailable({ message: "The installed git could not be run." }))
+  )
+})
+
+/**
+ * Fetches one commit without history, by the installed git, into a bare repository on disk. Fails with
+ * `GitNativeUnavailable` when git failed in a way that says nothing about the server.
+ */
+export const fetchNative = Effect.fn("fetchNative")(function* (
+  options: NativeOptions,
+  request: FetchRequest
+): Effect.fn.Return<void, GitError, ChildProcessSpawner.ChildProcessSpawner> {
+  const created = yield* runGit(options, request, ["init", "--quiet", "--bare", "--template=", "--", request.gitdir])
+  if (created.code !== 0)
+    return yield* new GitNativeUnavailable({ message: "The installed git could not create a repository." })
+  const fetched = yield* runGit(options, request, [
+    ...pinArguments(options),
+    `--git-dir=${request.gitdir}`,
+    "fetch",
+    "--progress",
+    "--depth=1",
+    "--no-tags",
+    "--no-write-fetch-head",
+    "--no-recurse-submodules",
+    "--",
+    request.url,
+    `+${request.oid}:refs/svc/want`
+  ]).pipe(Effect.raceFirst(watchPack(request.gitdir, options.packBytes)))
+  // A fast fetch may end between two looks at its size.
+  const size = yield* Effect.promise(() => packSize(request.gitdir))
+  if (size > options.packBytes) return yield* packTooLarge(options.packBytes)
+  if (fetched.code !== 0)
+    return yield* fetchFailure(fetched.stderr, request.oid, options.authorization !== undefined) ??
+      new GitNativeUnavailable({ message: "The installed git could not fetch the repository." })
+})

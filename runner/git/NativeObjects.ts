@@ -1,0 +1,90 @@
+import { Effect, Queue, type Scope, Stream } from "effect"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { type GitError, GitLimitExceeded, GitNativeUnavailable } from "./GitError.ts"
+import { type GitObjectSource, missingObject } from "./GitObjects.ts"
+
+export interface NativeObjectsOptions {
+  /** Path of git. */
+  readonly program: string
+  readonly gitdir: string
+  /** Larger objects are refused before they are read. */
+  readonly objectBytes: number
+}
+
+const newline = 0x0a
+const header = /^([0-9a-f]{40}) (commit|tree|blob|tag) (\d+)$/
+
+const isType = (text: string | undefined) => text === "commit" || text === "tree" || text === "blob" || text === "tag"
+
+/**
+ * Reads objects of a repository on disk through one `git cat-file --batch`, which neither filters nor converts them.
+ * Reads must not overlap.
+ */
+export const openNativeObjects = Effect.fn("openNativeObjects")(function* (
+  options: NativeObjectsOptions
+): Effect.fn.Return<GitObjectSource, GitError, ChildProcessSpawner.ChildProcessSpawner | Scope.Scope> {
+  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+  const requests = yield* Queue.unbounded<Uint8Array>()
+  const handle = yield* spawner
+    .spawn(
+      ChildProcess.make(options.program, [`--git-dir=${options.gitdir}`, "cat-file", "--batch"], {
+        env: {
+          PATH: process.env["PATH"] ?? "/usr/bin:/bin",
+          HOME: options.gitdir,
+          LC_ALL: "C",
+          GIT_CONFIG_GLOBAL: "/dev/null",
+          GIT_CONFIG_NOSYSTEM: "1",
+          GIT_NO_REPLACE_OBJECTS: "1"
+        },
+        stdin: Stream.fromQueue(requests),
+        stderr: "ignore",
+        detached: false,
+        killSignal: "SIGKILL"
+      })
+    )
+    .pipe(Effect.mapError(() => new GitNativeUnavailable({ message: "The installed git could not be run." })))
+  const pull = yield* Stream.toPull(handle.stdout)
+
+  const ready: { chunks: Array<Uint8Array>; bytes: number } = { chunks: [], bytes: 0 }
+
+  const more = pull.pipe(
+    Effect.mapError(missingObject),
+    Effect.map((chunks) => {
+      for (const chunk of chunks) {
+        ready.chunks.push(chunk)
+        ready.bytes += chunk.length
+      }
+    })
+  )
+
+  const take = Effect.fnUntraced(function* (size: number) {
+    while (ready.bytes < size) yield* more
+    const all = Buffer.concat(ready.chunks)
+    ready.chunks = [all.subarray(size)]
+    ready.bytes = all.length - size
+    return all.subarray(0, size)
+  })
+
+  const takeLine = Effect.fnUntraced(function* () {
+    while (!ready.chunks.some((chunk) => chunk.includes(newline))) yield* more
+    const end = Buffer.concat(ready.chunks).indexOf(newline)
+    return (yield* take(end + 1)).toString("latin1", 0, end)
+  })
+
+  return {
+    read: Effect.fnUntraced(function* (oid) {
+      yield* Queue.offer(requests, Buffer.from(`${oid}\n`))
+      const [, found, type, size] = header.exec(yield* takeLine()) ?? []
+      if (found !== oid || !isType(type)) return yield* missingObject()
+      if (Number(size) > options.objectBytes)
+        return yield* new GitLimitExceeded({
+          limit: "fileBytes",
+          maximum: options.objectBytes,
+          message: `A file of the commit is larger than the ${options.objectBytes} bytes this service accepts.`
+        })
+      const bytes = yield* take(Number(size))
+      yield* take(1)
+      return { type, bytes }
+    })
+  }
+})

@@ -1,0 +1,105 @@
+import { Result, Schema } from "effect"
+import { Header, Pax } from "tar"
+
+/**
+ * The archive of a snapshot, whose SHA-256 is the snapshot's `archiveDigest`:
+ *
+ * 1. a pax global header with one record, `comment=svc-snapshot-v1 <JSON>`. The JSON is `{"omitted":[...]}`: every entry
+ *    of the commit that is not a regular file, sorted by path, each `{"path","kind","mode","oid"}`. Two commits that
+ *    differ only in a link or a submodule therefore have different digests.
+ * 2. the regular files, sorted by the bytes of their path: mode 0644 or 0755, owner 0, time 0, no names, preceded by a
+ *    pax header only where a path does not fit into a plain one
+ * 3. two blocks of zeros
+ *
+ * The same commit and folder make the same bytes on every machine. Any tar program can read it.
+ */
+export const blockSize = 512
+
+const marker = "svc-snapshot-v1"
+const epoch = new Date(0)
+
+export const OmittedRecord = Schema.Struct({
+  path: Schema.String,
+  kind: Schema.Literals(["symlink", "submodule", "special"]),
+  mode: Schema.String,
+  oid: Schema.String
+})
+export type OmittedRecord = typeof OmittedRecord.Type
+
+const Preamble = Schema.fromJsonString(Schema.Struct({ omitted: Schema.Array(OmittedRecord) }))
+
+export interface ArchiveFile {
+  readonly path: string
+  readonly executable: boolean
+  readonly sizeBytes: number
+}
+
+export const paddingOf = (sizeBytes: number): number => (blockSize - (sizeBytes % blockSize)) % blockSize
+
+export const archiveEnd: Uint8Array = Buffer.alloc(2 * blockSize)
+
+export const encodePreamble = (omitted: ReadonlyArray<OmittedRecord>): Uint8Array => {
+  const records = omitted.map(({ path, kind, mode, oid }) => ({ path, kind, mode, oid }))
+  return new Pax({ comment: `${marker} ${JSON.stringify({ omitted: records })}`, mtime: epoch }, true).encode()
+}
+
+/** The header blocks in front of a file's bytes. */
+export const encodeFileHeader = (file: ArchiveFile): Uint8Array => {
+  const header = new Header({
+    path: file.path,
+    mode: file.executable ? 0o755 : 0o644,
+    uid: 0,
+    gid: 0,
+    size: file.sizeBytes,
+    mtime: epoch,
+    type: "File",
+    linkpath: "",
+    uname: "",
+    gname: "",
+    devmaj: 0,
+    devmin: 0
+  })
+  header.encode()
+  const block = header.block ?? Buffer.alloc(0)
+  return header.needPax ? Buffer.concat([new Pax({ path: file.path, mtime: epoch }).encode(), block]) : block
+}
+
+export type DecodedHeader =
+  | { readonly _tag: "end" }
+  | { readonly _tag: "pax"; readonly global: boolean; readonly sizeBytes: number }
+  | { readonly _tag: "file"; readonly file: ArchiveFile }
+
+const modes = new Map([
+  [0o644, false],
+  [0o755, true]
+])
+
+/** Reads one header block. What it says counts only after it was encoded again to the same bytes. */
+export const decodeHeader = (block: Uint8Array, paxPath: string | undefined): Result.Result<DecodedHeader, string> => {
+  const header = new Header(Buffer.from(block))
+  if (header.nullBlock) return Result.succeed({ _tag: "end" })
+  if (!header.cksumValid) return Result.fail("an entry has a wrong checksum")
+  const sizeBytes = header.size ?? -1
+  if (!Number.isSafeInteger(sizeBytes) || sizeBytes < 0) return Result.fail("an entry has no size")
+  if (header.type === "ExtendedHeader" || header.type === "GlobalExtendedHeader")
+    return Result.succeed({ _tag: "pax", global: header.type === "GlobalExtendedHeader", sizeBytes })
+  const executable = modes.get(header.mode ?? 0)
+  const path = paxPath ?? header.path
+  if (header.type !== "File" || executable === undefined || path === undefined)
+    return Result.fail("an entry is not a plain file")
+  return Result.succeed({ _tag: "file", file: { path, executable, sizeBytes } })
+}
+
+/** The path a pax header gives to the file after it. */
+export const decodePaxPath = (body: Uint8Array): string | undefined =>
+  Pax.parse(Buffer.from(body).toString("utf8")).path
+
+/** The omitted entries of the global header. */
+export const decodePreamble = (body: Uint8Array): Result.Result<ReadonlyArray<OmittedRecord>, string> => {
+  const comment = Pax.parse(Buffer.from(body).toString("utf8"), undefined, true).comment
+  if (comment?.startsWith(`${marker} `) !== true) return Result.fail("the first entry is not a snapshot's")
+  return Schema.decodeResult(Preamble)(comment.slice(marker.length + 1)).pipe(
+    Result.map((preamble) => preamble.omitted),
+    Result.mapError(() => "the list of omitted entries cannot be read")
+  )
+}

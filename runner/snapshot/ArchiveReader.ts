@@ -1,0 +1,84 @@
+import { Effect, FileSystem, Option, Result } from "effect"
+import { createHash } from "node:crypto"
+import { type ArchiveIndex, ArchiveIndexer, type IndexedFile } from "./ArchiveIndex.ts"
+import { decodeSeekTable, decompressFrame, type Frame, seekFooterBytes, seekTableBytes } from "./SeekableFrames.ts"
+
+/** A stored archive that was read through once. */
+export interface OpenedArchive {
+  readonly path: string
+  readonly frames: ReadonlyArray<Frame>
+  readonly index: ArchiveIndex
+}
+
+const readAt = Effect.fnUntraced(function* (file: FileSystem.File, at: number, bytes: number) {
+  if (bytes === 0) return new Uint8Array()
+  const read = yield* file
+    .readAlloc(bytes, { position: BigInt(at) })
+    .pipe(Effect.mapError(() => "the file cannot be read"))
+  const found = Option.getOrElse(read, () => new Uint8Array())
+  return found.length === bytes ? found : yield* Effect.fail("the file is cut off")
+})
+
+const openFile = Effect.fnUntraced(function* (path: string) {
+  const fileSystem = yield* FileSystem.FileSystem
+  return yield* fileSystem.open(path, { flag: "r" }).pipe(Effect.mapError(() => "the file cannot be opened"))
+})
+
+const readFrame = Effect.fnUntraced(function* (file: FileSystem.File, frame: Frame) {
+  return yield* Effect.fromResult(decompressFrame(frame, yield* readAt(file, frame.at, frame.compressedBytes)))
+})
+
+const readFrames = Effect.fnUntraced(function* (file: FileSystem.File) {
+  const info = yield* file.stat.pipe(Effect.mapError(() => "the file cannot be read"))
+  const size = Number(info.size)
+  const tail = yield* readAt(file, Math.max(0, size - seekFooterBytes), Math.min(size, seekFooterBytes))
+  const tableBytes = yield* Effect.fromResult(seekTableBytes(tail))
+  if (tableBytes > size) return yield* Effect.fail("the seek table cannot be read")
+  return yield* Effect.fromResult(decodeSeekTable(yield* readAt(file, size - tableBytes, tableBytes), size))
+})
+
+/**
+ * Reads a whole archive once, in bounded memory, and checks every byte of it against the digest (64 hex digits). Fails
+ * with what is wrong with it.
+ */
+export const openArchive = Effect.fn("openArchive")(function* (
+  path: string,
+  sha256: string
+): Effect.fn.Return<OpenedArchive, string, FileSystem.FileSystem> {
+  return yield* Effect.gen(function* () {
+    const file = yield* openFile(path)
+    const frames = yield* readFrames(file)
+    const indexer = new ArchiveIndexer()
+    for (const frame of frames) yield* Effect.fromResult(indexer.push(yield* readFrame(file, frame)))
+    const index = yield* Effect.fromResult(indexer.finish())
+    if (index.sha256 !== sha256) return yield* Effect.fail("the contents are not the ones that were stored")
+    return { path, frames, index }
+  }).pipe(Effect.scoped)
+})
+
+const within = (file: IndexedFile) => (frame: Frame) =>
+  frame.offset < file.offset + file.sizeBytes && frame.offset + frame.bytes > file.offset
+
+/** The bytes of one file, checked again: the disk may have changed since the archive was opened. */
+export const readArchiveFile = Effect.fn("readArchiveFile")(function* (
+  archive: OpenedArchive,
+  entry: IndexedFile
+): Effect.fn.Return<Uint8Array, string, FileSystem.FileSystem> {
+  if (entry.sizeBytes === 0) return new Uint8Array()
+  return yield* Effect.gen(function* () {
+    const file = yield* openFile(archive.path)
+    const frames = archive.frames.filter(within(entry))
+    const parts: Array<Uint8Array> = []
+    for (const frame of frames) parts.push(yield* readFrame(file, frame))
+    const start = entry.offset - (frames[0]?.offset ?? 0)
+    const bytes = Buffer.concat(parts).subarray(start, start + entry.sizeBytes)
+    const digest = createHash("sha256").update(bytes).digest("hex")
+    return digest === entry.sha256 ? bytes : yield* Effect.fail("the file's contents are not the ones that were stored")
+  }).pipe(Effect.scoped)
+})
+
+/** Whether a failed check has to do with the file at all, e.g. in tests of hostile archives. */
+export const indexArchive = (archive: Uint8Array): Result.Result<ArchiveIndex, string> => {
+  const indexer = new ArchiveIndexer()
+  return Result.flatMap(indexer.push(archive), () => indexer.finish())
+}

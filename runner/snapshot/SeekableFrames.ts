@@ -1,0 +1,90 @@
+import { Result } from "effect"
+import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
+
+/**
+ * Compression with random access: independent zstd frames of at most `frameBytes` uncompressed, then the seek table of
+ * the "zstd seekable format" in a skippable frame, which ordinary zstd programs pass over.
+ */
+export const frameBytes = 1024 * 1024
+
+const level = 3
+const skippableMagic = 0x184d2a5e
+const seekableMagic = 0x8f92eab1
+const headerBytes = 8
+const footerBytes = 9
+const entryBytes = 8
+/** More would be an archive of a terabyte. */
+const maxFrames = 1_000_000
+
+/** One frame: where it is in the file, and where its contents are in the uncompressed whole. */
+export interface Frame {
+  readonly at: number
+  readonly compressedBytes: number
+  readonly offset: number
+  readonly bytes: number
+}
+
+export const compressFrame = (bytes: Uint8Array): Uint8Array =>
+  zstdCompressSync(bytes, {
+    params: { [constants.ZSTD_c_compressionLevel]: level, [constants.ZSTD_c_checksumFlag]: 0 }
+  })
+
+/** Fails when the frame holds anything but exactly the bytes the table says. */
+export const decompressFrame = (frame: Frame, compressed: Uint8Array): Result.Result<Uint8Array, string> =>
+  Result.try({
+    try: () => zstdDecompressSync(compressed, { maxOutputLength: Math.max(frame.bytes, 1) }),
+    catch: () => "a part cannot be decompressed"
+  }).pipe(
+    Result.flatMap((bytes) =>
+      bytes.length === frame.bytes ? Result.succeed(bytes) : Result.fail("a part has the wrong size")
+    )
+  )
+
+/** The seek table that ends a file of these frames. */
+export const encodeSeekTable = (frames: ReadonlyArray<Pick<Frame, "compressedBytes" | "bytes">>): Uint8Array => {
+  const contentBytes = frames.length * entryBytes + footerBytes
+  const table = Buffer.alloc(headerBytes + contentBytes)
+  table.writeUInt32LE(skippableMagic, 0)
+  table.writeUInt32LE(contentBytes, 4)
+  for (const [index, frame] of frames.entries()) {
+    table.writeUInt32LE(frame.compressedBytes, headerBytes + index * entryBytes)
+    table.writeUInt32LE(frame.bytes, headerBytes + index * entryBytes + 4)
+  }
+  table.writeUInt32LE(frames.length, table.length - footerBytes)
+  table.writeUInt32LE(seekableMagic, table.length - 4)
+  return table
+}
+
+/** How many bytes to read from the end of the file to have the whole table, from its last bytes. */
+export const seekTableBytes = (tail: Uint8Array): Result.Result<number, string> => {
+  const buffer = Buffer.from(tail)
+  if (buffer.length < footerBytes || buffer.readUInt32LE(buffer.length - 4) !== seekableMagic)
+    return Result.fail("the seek table is missing")
+  const frames = buffer.readUInt32LE(buffer.length - footerBytes)
+  if (frames > maxFrames || buffer[buffer.length - 5] !== 0) return Result.fail("the seek table cannot be read")
+  return Result.succeed(headerBytes + frames * entryBytes + footerBytes)
+}
+
+export const seekFooterBytes = footerBytes
+
+/** The frames of a file of `fileBytes`; they must fill it exactly. */
+export const decodeSeekTable = (table: Uint8Array, fileBytes: number): Result.Result<ReadonlyArray<Frame>, string> => {
+  const buffer = Buffer.from(table)
+  const count = (buffer.length - headerBytes - footerBytes) / entryBytes
+  if (buffer.readUInt32LE(0) !== skippableMagic || buffer.readUInt32LE(4) !== buffer.length - headerBytes)
+    return Result.fail("the seek table cannot be read")
+  const frames: Array<Frame> = []
+  let at = 0
+  let offset = 0
+  for (let index = 0; index < count; index++) {
+    const compressedBytes = buffer.readUInt32LE(headerBytes + index * entryBytes)
+    const bytes = buffer.readUInt32LE(headerBytes + index * entryBytes + 4)
+    if (bytes === 0 || bytes > frameBytes) return Result.fail("the seek table has a bad entry")
+    frames.push({ at, compressedBytes, offset, bytes })
+    at += compressedBytes
+    offset += bytes
+  }
+  return at + buffer.length === fileBytes
+    ? Result.succeed(frames)
+    : Result.fail("the file has another size than it should")
+}

@@ -1,0 +1,50 @@
+import { Schema } from "effect"
+
+/** The path asked for is not a folder of the commit. */
+export class SnapshotPathNotFound extends Schema.TaggedError<SnapshotPathNotFound>()("SnapshotPathNotFound", {
+  path: Schema.String,
+  message: Schema.String
+}) {}
+
+/** The commit, or the folder asked for, holds no regular file. */
+export class SnapshotEmpty extends Schema.TaggedError<SnapshotEmpty>()("SnapshotEmpty", {
+  path: Schema.String,
+  message: Schema.String
+}) {}
+
+/** The commit holds a file name that cannot be kept safely. */
+export class SnapshotPathRefused extends Schema.TaggedError<SnapshotPathRefused>()("SnapshotPathRefused", {
+  message: Schema.String
+}) {}
+
+/** The process that fetches could not be started, or ended without a result. */
+export class SnapshotSyncFailed extends Schema.TaggedError<SnapshotSyncFailed>()("SnapshotSyncFailed", {
+  message: Schema.String
+}) {}
+
+/** The disk did not take or give the bytes. */
+export class SnapshotStorageFailed extends Schema.TaggedError<SnapshotStorageFailed>()("SnapshotStorageFailed", {
+  message: Schema.String
+}) {}
+
+/** No archive with this digest is stored. */
+export class SnapshotMissing extends Schema.TaggedError<SnapshotMissing>()("SnapshotMissing", {
+  archiveDigest: Schema.String,
+  message: Schema.String
+}) {}
+
+/** The stored archive is not the one that was stored. */
+export class SnapshotDamaged extends Schema.TaggedError<SnapshotDamaged>()("SnapshotDamaged", {
+  archiveDigest: Schema.String,
+  message: Schema.String
+}) {}
+
+/** Why a fetched commit did not become a snapshot. Messages are for the end user. */
+export const SnapshotError = Schema.Union([
+  SnapshotPathNotFound,
+  SnapshotEmpty,
+  SnapshotPathRefused,
+  SnapshotSyncFailed,
+  SnapshotStorageFailed
+])
+export type SnapshotError = typeof SnapshotError.Type

@@ -1,0 +1,233 @@
+import { Cache, Clock, Context, Duration, Effect, FileSystem, Layer, Option, type Scope } from "effect"
+import { randomUUID } from "node:crypto"
+import type { IndexedFile } from "./ArchiveIndex.ts"
+import { type OpenedArchive, openArchive, readArchiveFile } from "./ArchiveReader.ts"
+import { SnapshotDamaged, SnapshotMissing, SnapshotStorageFailed } from "./SnapshotError.ts"
+import { SourceFileUnreadable, type SourceTree } from "./SourceTree.ts"
+
+/** What a sweep removed. */
+export interface SweptSnapshots {
+  readonly temporaryFolders: number
+  readonly archives: number
+}
+
+export interface SnapshotStoreOptions {
+  /** Created with mode 0700. One process owns it. */
+  readonly folder: string
+  /** Archives younger than this are never swept: their record may be on its way. One day by default. */
+  readonly orphanGrace?: Duration.Duration
+}
+
+type ReadFailure = SnapshotMissing | SnapshotDamaged
+
+const archiveSuffix = ".tar.zst"
+const temporaryName = "tmp"
+const openedAtOnce = 32
+const digestText = /^sha256:([0-9a-f]{64})$/
+const shardName = /^[0-9a-f]{2}$/
+const archiveFile = /^([0-9a-f]{64})\.tar\.zst$/
+
+const missing = (archiveDigest: string) =>
+  new SnapshotMissing({ archiveDigest, message: "The snapshot is not stored here any more. Sync the Source again." })
+
+const storageFailed = (what: string) => () =>
+  new SnapshotStorageFailed({ message: `${what} Check the data folder's permissions and free space.` })
+
+/**
+ * The archives of all snapshots, each stored once under its digest. An archive appears whole or not at all: it is written
+ * elsewhere, forced to disk, then renamed.
+ */
+export class SnapshotStore extends Context.Service<
+  SnapshotStore,
+  {
+    /** The tree of a snapshot. The archive is read through and checked the first time. */
+    readonly open: (archiveDigest: string) => Effect.Effect<SourceTree, ReadFailure>
+    /** Writes the regular files below `target`, which must not exist or be empty; it gets mode 0700. */
+    readonly extract: (
+      archiveDigest: string,
+      target: string
+    ) => Effect.Effect<void, ReadFailure | SnapshotStorageFailed>
+    /** Removes left-over temporary folders and every archive that is old enough and not in `keep` (digests `sha256:...`). */
+    readonly sweep: (keep: ReadonlySet<string>) => Effect.Effect<SweptSnapshots, SnapshotStorageFailed>
+    /** A new folder on the same file system as the archives, removed with the Scope. */
+    readonly temporaryFolder: Effect.Effect<string, SnapshotStorageFailed, Scope.Scope>
+    /** Takes over a finished archive, which must be on disk already, by renaming it. */
+    readonly adopt: (file: string, archiveDigest: string) => Effect.Effect<void, SnapshotStorageFailed>
+  }
+>()("svc/snapshot/SnapshotStore") {
+  static readonly layer = (
+    options: SnapshotStoreOptions
+  ): Layer.Layer<SnapshotStore, SnapshotStorageFailed, FileSystem.FileSystem> =>
+    Layer.effect(SnapshotStore, makeStore(options))
+}
+
+const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
+  const fileSystem = yield* FileSystem.FileSystem
+  const { folder } = options
+  const grace = Duration.toMillis(options.orphanGrace ?? Duration.days(1))
+  const temporary = `${folder}/${temporaryName}`
+  const live = new Set<string>()
+
+  const prepared = fileSystem
+    .makeDirectory(temporary, { recursive: true, mode: 0o700 })
+    .pipe(
+      Effect.andThen(fileSystem.chmod(folder, 0o700)),
+      Effect.mapError(storageFailed("The snapshot folder could not be created."))
+    )
+  yield* prepared
+
+  const shardOf = (sha256: string) => `${folder}/${sha256.slice(0, 2)}`
+  const pathOf = (sha256: string) => `${shardOf(sha256)}/${sha256}${archiveSuffix}`
+
+  const openByDigest = Effect.fnUntraced(function* (
+    archiveDigest: string
+  ): Effect.fn.Return<OpenedArchive, ReadFailure> {
+    const sha256 = digestText.exec(archiveDigest)?.[1]
+    if (sha256 === undefined) return yield* missing(archiveDigest)
+    const exists = yield* fileSystem.exists(pathOf(sha256)).pipe(Effect.orElseSucceed(() => false))
+    if (!exists) return yield* missing(archiveDigest)
+    return yield* openArchive(pathOf(sha256), sha256).pipe(
+      Effect.provideService(FileSystem.FileSystem, fileSystem),
+      Effect.mapError(
+        (reason) =>
+          new SnapshotDamaged({
+            archiveDigest,
+            message: `The stored snapshot is damaged (${reason}). Sync the Source again.`
+          })
+      )
+    )
+  })
+
+  // Failures are not kept: a damaged or missing archive may be stored anew.
+  const opened = yield* Cache.makeWith(openByDigest, {
+    capacity: openedAtOnce,
+    timeToLive: (exit) => (exit._tag === "Success" ? Duration.infinity : Duration.zero)
+  })
+
+  const read = (archive: OpenedArchive, file: IndexedFile) =>
+    readArchiveFile(archive, file).pipe(
+      Effect.provideService(FileSystem.FileSystem, fileSystem),
+      Effect.mapError((reason) => new SourceFileUnreadable({ path: file.path, message: `${file.path}: ${reason}.` }))
+    )
+
+  const open = Effect.fn("SnapshotStore.open")(function* (
+    archiveDigest: string
+  ): Effect.fn.Return<SourceTree, ReadFailure> {
+    const archive = yield* Cache.get(opened, archiveDigest)
+    const byPath = new Map(archive.index.files.map((file) => [file.path, file]))
+    return {
+      files: archive.index.files.map(({ path, sizeBytes, executable }) => ({ path, sizeBytes, executable })),
+      omitted: archive.index.omitted.map(({ path, kind }) => ({ path, kind })),
+      read: (path) => {
+        const file = byPath.get(path)
+        return file === undefined
+          ? Effect.fail(new SourceFileUnreadable({ path, message: `${path} is not a file of the snapshot.` }))
+          : read(archive, file)
+      }
+    }
+  })
+
+  const extract = Effect.fn("SnapshotStore.extract")(function* (
+    archiveDigest: string,
+    target: string
+  ): Effect.fn.Return<void, ReadFailure | SnapshotStorageFailed> {
+    const failed = storageFailed("The snapshot could not be unpacked.")
+    const archive = yield* Cache.get(opened, archiveDigest)
+    yield* fileSystem
+      .makeDirectory(target, { recursive: true, mode: 0o700 })
+      .pipe(Effect.andThen(fileSystem.chmod(target, 0o700)), Effect.mapError(failed))
+    const present = yield* fileSystem.readDirectory(target).pipe(Effect.mapError(failed))
+    if (present.length > 0)
+      return yield* new SnapshotStorageFailed({ message: "The folder to unpack the snapshot into is not empty." })
+    const made = new Set<string>()
+    for (const file of archive.index.files) {
+      const parent = file.path.slice(0, Math.max(0, file.path.lastIndexOf("/")))
+      if (parent !== "" && !made.has(parent)) {
+        yield* fileSystem
+          .makeDirectory(`${target}/${parent}`, { recursive: true, mode: 0o755 })
+          .pipe(Effect.mapError(failed))
+        made.add(parent)
+      }
+      const bytes = yield* read(archive, file).pipe(
+        Effect.mapError(
+          (error) => new SnapshotDamaged({ archiveDigest, message: `The stored snapshot is damaged. ${error.message}` })
+        )
+      )
+      // The path has no links in it: everything below the fresh folder was made here.
+      yield* fileSystem
+        .writeFile(`${target}/${file.path}`, bytes, { flag: "wx", mode: file.executable ? 0o755 : 0o644 })
+        .pipe(Effect.mapError(failed))
+    }
+  })
+
+  const temporaryFolder = Effect.acquireRelease(
+    Effect.gen(function* () {
+      const name = yield* Effect.sync(() => randomUUID())
+      live.add(name)
+      yield* fileSystem
+        .makeDirectory(`${temporary}/${name}`, { recursive: true, mode: 0o700 })
+        .pipe(Effect.mapError(storageFailed("A temporary folder could not be created.")))
+      return name
+    }),
+    (name) =>
+      fileSystem.remove(`${temporary}/${name}`, { recursive: true, force: true }).pipe(
+        // What cannot be removed now is removed by the next sweep.
+        Effect.ignore,
+        Effect.ensuring(Effect.sync(() => live.delete(name)))
+      )
+  ).pipe(Effect.map((name) => `${temporary}/${name}`))
+
+  const syncFolder = (path: string) =>
+    Effect.scoped(Effect.flatMap(fileSystem.open(path, { flag: "r" }), (handle) => handle.sync))
+
+  const adopt = Effect.fn("SnapshotStore.adopt")(function* (
+    file: string,
+    archiveDigest: string
+  ): Effect.fn.Return<void, SnapshotStorageFailed> {
+    const sha256 = digestText.exec(archiveDigest)?.[1]
+    if (sha256 === undefined) return yield* Effect.die(new Error(`not an archive digest: ${archiveDigest}`))
+    // Also when it is there already: it may be damaged, and its time protects it from the sweep.
+    yield* fileSystem
+      .makeDirectory(shardOf(sha256), { recursive: true, mode: 0o700 })
+      .pipe(
+        Effect.andThen(fileSystem.rename(file, pathOf(sha256))),
+        Effect.andThen(syncFolder(shardOf(sha256))),
+        Effect.andThen(syncFolder(folder)),
+        Effect.mapError(storageFailed("The snapshot could not be stored."))
+      )
+    yield* Cache.invalidate(opened, archiveDigest)
+  })
+
+  const isOld = Effect.fnUntraced(function* (path: string) {
+    const info = yield* fileSystem.stat(path)
+    const now = yield* Clock.currentTimeMillis
+    return Option.exists(info.mtime, (mtime) => now - mtime.getTime() >= grace)
+  })
+
+  const sweep = Effect.fn("SnapshotStore.sweep")(function* (
+    keep: ReadonlySet<string>
+  ): Effect.fn.Return<SweptSnapshots, SnapshotStorageFailed> {
+    return yield* Effect.gen(function* () {
+      let temporaryFolders = 0
+      for (const name of yield* fileSystem.readDirectory(temporary)) {
+        if (live.has(name)) continue
+        yield* fileSystem.remove(`${temporary}/${name}`, { recursive: true, force: true })
+        temporaryFolders += 1
+      }
+      let archives = 0
+      for (const shard of (yield* fileSystem.readDirectory(folder)).filter((name) => shardName.test(name))) {
+        for (const name of yield* fileSystem.readDirectory(`${folder}/${shard}`)) {
+          const sha256 = archiveFile.exec(name)?.[1]
+          const path = `${folder}/${shard}/${name}`
+          if (sha256 === undefined || keep.has(`sha256:${sha256}`) || !(yield* isOld(path))) continue
+          yield* fileSystem.remove(path)
+          yield* Cache.invalidate(opened, `sha256:${sha256}`)
+          archives += 1
+        }
+      }
+      return { temporaryFolders, archives }
+    }).pipe(Effect.mapError(storageFailed("Old snapshots could not be removed.")))
+  })
+
+  return SnapshotStore.of({ open, extract, sweep, temporaryFolder, adopt })
+})

@@ -1,0 +1,179 @@
+import { Context, Duration, Effect, FileSystem, Layer, Redacted, Schema, Stream } from "effect"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { authorizationHeader, type GitCredentials } from "../git/GitCredentials.ts"
+import { type GitError, GitRefMoved, GitTimedOut } from "../git/GitError.ts"
+import { GitPolicy } from "../git/GitPolicy.ts"
+import type { GitRef } from "../git/GitRef.ts"
+import { GitRemote, type LocatedRef } from "../git/GitRemote.ts"
+import type { GitUrl } from "../git/GitUrl.ts"
+import { InstalledGit } from "../git/InstalledGit.ts"
+import { watchMemory } from "./ProcessMemory.ts"
+import { type SnapshotError, SnapshotPathNotFound, SnapshotSyncFailed } from "./SnapshotError.ts"
+import { SnapshotStore } from "./SnapshotStore.ts"
+import type { SyncedSnapshot } from "./SyncedSnapshot.ts"
+import { SyncProcessCommand } from "./SyncProcessCommand.ts"
+import { archiveName, type SyncJob, SyncJobText, SyncOutcomeText } from "./SyncProtocol.ts"
+import { refusedName } from "./TreePath.ts"
+
+export interface SyncRequest {
+  readonly url: GitUrl
+  readonly ref: GitRef
+  /** `.` or a folder of the commit, relative, with `/` between segments. Paths in the snapshot are relative to it. */
+  readonly path: string
+  /** The sync fails unless the ref is at this commit. */
+  readonly expectedCommit?: string | undefined
+  readonly credentials?: GitCredentials | undefined
+  /** Gets lines for the user. They hold no secret. */
+  readonly onProgress?: ((line: string) => Effect.Effect<void>) | undefined
+}
+
+/**
+ * Makes snapshots of remote repositories: resolves the ref, fetches that one commit in a process of its own, archives it
+ * and stores the archive. The process is ended when it uses too much memory or time, and with the Scope of the call.
+ */
+export class SnapshotSync extends Context.Service<
+  SnapshotSync,
+  {
+    readonly sync: (request: SyncRequest) => Effect.Effect<SyncedSnapshot, GitError | SnapshotError>
+  }
+>()("svc/snapshot/SnapshotSync") {
+  static readonly layer = Layer.effect(
+    SnapshotSync,
+    Effect.gen(function* () {
+      const policy = yield* GitPolicy
+      const remote = yield* GitRemote
+      const installed = yield* InstalledGit
+      const store = yield* SnapshotStore
+      const fileSystem = yield* FileSystem.FileSystem
+      const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+
+      const run = Effect.fnUntraced(function* (job: SyncJob, onProgress: (line: string) => Effect.Effect<void>) {
+        const { program, args } = yield* SyncProcessCommand
+        const input = yield* Effect.orDie(Schema.encodeEffect(SyncJobText)(job))
+        const handle = yield* spawner
+          .spawn(
+            ChildProcess.make(program, args, {
+              cwd: job.folder,
+              env: processEnvironment(job.folder),
+              // Stays open: its end tells the process that nobody waits any more.
+              stdin: Stream.concat(Stream.make(Buffer.from(`${input}\n`)), Stream.never),
+              detached: true,
+              killSignal: "SIGKILL"
+            })
+          )
+          .pipe(
+            Effect.mapError(() => new SnapshotSyncFailed({ message: "The process that fetches could not be started." }))
+          )
+        const progress = handle.stderr.pipe(
+          Stream.decodeText(),
+          Stream.splitLines,
+          Stream.take(maxProgressLines),
+          Stream.runForEach((line) => onProgress(line.slice(0, maxProgressCharacters))),
+          Effect.ignore
+        )
+        const answer = handle.stdout.pipe(Stream.decodeText(), Stream.mkString)
+        const outcome = Effect.all([answer, progress], { concurrency: 2 }).pipe(
+          Effect.flatMap(([text]) => Schema.decodeEffect(SyncOutcomeText)(text)),
+          Effect.mapError(
+            () => new SnapshotSyncFailed({ message: "The process that fetches ended without a result. Sync again." })
+          )
+        )
+        const watched = watchMemory(handle.pid, policy.limits.rssBytes).pipe(
+          Effect.provideService(FileSystem.FileSystem, fileSystem)
+        )
+        return yield* Effect.raceFirst(outcome, watched)
+      })
+
+      const fetch = Effect.fnUntraced(function* (request: SyncRequest, located: LocatedRef) {
+        const native = yield* installed.usable
+        const folder = yield* store.temporaryFolder
+        const { limits } = policy
+        const job: SyncJob = {
+          endpoint: located.endpoint,
+          oid: located.oid,
+          commit: located.commit,
+          ref: request.ref,
+          ...(located.fullRef === undefined ? {} : { fullRef: located.fullRef }),
+          path: request.path,
+          ...(request.credentials === undefined
+            ? {}
+            : { authorization: Redacted.value(authorizationHeader(request.credentials)) }),
+          ...(native === undefined ? {} : { native }),
+          limits: {
+            packBytes: limits.packBytes,
+            files: limits.files,
+            fileBytes: limits.fileBytes,
+            totalBytes: limits.totalBytes,
+            depth: limits.depth,
+            idleMillis: Duration.toMillis(limits.idle)
+          },
+          folder
+        }
+        const outcome = yield* run(job, request.onProgress ?? (() => Effect.void))
+        if (outcome.status === "failed") return yield* outcome.error
+        yield* store.adopt(`${folder}/${archiveName}`, outcome.snapshot.archiveDigest)
+        return outcome.snapshot
+      }, Effect.scoped)
+
+      const attempt = Effect.fnUntraced(function* (request: SyncRequest) {
+        const located = yield* remote.locate(request)
+        const { expectedCommit } = request
+        if (expectedCommit !== undefined && expectedCommit !== located.commit)
+          return yield* new GitRefMoved({
+            ref: request.ref,
+            expectedCommit,
+            message: `${request.ref} is at the commit ${located.commit}, not at the expected ${expectedCommit}.`
+          })
+        if (request.onProgress !== undefined)
+          yield* request.onProgress(`Resolved ${located.fullRef ?? request.ref} to commit ${located.commit}.`)
+        return yield* fetch(request, located).pipe(
+          // A named ref was there a moment ago: it moved and the server does not hand out what it was.
+          Effect.catchTag("GitRefNotFound", (error) =>
+            Effect.fail(
+              located.fullRef === undefined
+                ? error
+                : new GitRefMoved({
+                    ref: request.ref,
+                    expectedCommit: located.commit,
+                    message: `${request.ref} moved away from the commit ${located.commit} while it was being fetched. Sync again.`
+                  })
+            )
+          )
+        )
+      })
+
+      const sync = Effect.fn("SnapshotSync.sync")(
+        function* (request: SyncRequest): Effect.fn.Return<SyncedSnapshot, GitError | SnapshotError> {
+          if (request.path !== "." && request.path.split("/").some((segment) => refusedName(segment) !== undefined))
+            return yield* new SnapshotPathNotFound({
+              path: request.path,
+              message: "The path must be `.` or a relative folder such as modules/app, without ., .. or empty segments."
+            })
+          return yield* attempt(request).pipe(
+            Effect.catchTag("GitRefMoved", (error) =>
+              request.expectedCommit === undefined ? attempt(request) : Effect.fail(error)
+            )
+          )
+        },
+        Effect.timeoutOrElse({
+          duration: policy.limits.deadline,
+          orElse: () => Effect.fail(new GitTimedOut({ message: "The sync took too long and was stopped." }))
+        })
+      )
+
+      return SnapshotSync.of({ sync })
+    })
+  )
+}
+
+const maxProgressLines = 10_000
+const maxProgressCharacters = 500
+
+/** Only what finding programs and trusting certificates needs; never the service's own settings. */
+const processEnvironment = (folder: string): Record<string, string> => {
+  const passed = ["PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"].flatMap((name) => {
+    const value = process.env[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return { ...Object.fromEntries(passed), HOME: folder, TMPDIR: folder }
+}

@@ -1,0 +1,30 @@
+import { Effect, Schema, Stdio, Stream } from "effect"
+import { runSyncJob } from "./SyncWorker.ts"
+import { type SyncOutcome, SyncOutcomeText, SyncJobText } from "./SyncProtocol.ts"
+
+const newline = "\n"
+
+/**
+ * The whole life of a process that does one sync: reads its job, works, writes the outcome. It ends early when its input
+ * does, since then nobody waits for it. Entry points run it: `git/SyncMain.ts`, or a hidden command of a compiled binary.
+ */
+export const syncProcess = Effect.gen(function* () {
+  const stdio = yield* Stdio.Stdio
+  const lines = yield* Stream.toPull(stdio.stdin.pipe(Stream.decodeText(), Stream.splitLines))
+  const [text] = yield* lines
+  const job = yield* Schema.decodeEffect(SyncJobText)(text)
+  const abandoned = lines.pipe(
+    Effect.forever,
+    Effect.catch(() => Effect.interrupt)
+  )
+  const emit = (line: string) => {
+    process.stderr.write(`${line}${newline}`)
+  }
+  const outcome = yield* runSyncJob(job, emit).pipe(
+    Effect.map((snapshot): SyncOutcome => ({ status: "synced", snapshot })),
+    Effect.catch((error) => Effect.succeed<SyncOutcome>({ status: "failed", error })),
+    Effect.raceFirst(abandoned)
+  )
+  const answer = yield* Schema.encodeEffect(SyncOutcomeText)(outcome)
+  yield* Stream.make(answer).pipe(Stream.run(stdio.stdout({ endOnDone: true })))
+}).pipe(Effect.scoped)

@@ -1,0 +1,48 @@
+import { Schema } from "effect"
+import { GitEndpoint } from "../git/GitEndpoint.ts"
+import { GitError } from "../git/GitError.ts"
+import { SnapshotError } from "./SnapshotError.ts"
+import { SyncedSnapshot } from "./SyncedSnapshot.ts"
+
+/**
+ * What the process that fetches reads from its standard input: one line of JSON. The input then stays open; its end means
+ * that nobody waits for the result any more. All sizes are bytes, times milliseconds.
+ */
+export const SyncJob = Schema.Struct({
+  endpoint: GitEndpoint,
+  /** The object to fetch, and the commit it must peel to. */
+  oid: Schema.String,
+  commit: Schema.String,
+  /** As the user wrote it. */
+  ref: Schema.String,
+  fullRef: Schema.optionalKey(Schema.String),
+  path: Schema.String,
+  /** Value of the `Authorization` header. */
+  authorization: Schema.optionalKey(Schema.String),
+  /** Path of an installed git to fetch with, and whether another way may be taken when it fails. */
+  native: Schema.optionalKey(Schema.Struct({ program: Schema.String, required: Schema.Boolean })),
+  limits: Schema.Struct({
+    packBytes: Schema.Int,
+    files: Schema.Int,
+    fileBytes: Schema.Int,
+    totalBytes: Schema.Int,
+    depth: Schema.Int,
+    idleMillis: Schema.Int
+  }),
+  /** An empty folder for everything, the archive included. */
+  folder: Schema.String
+})
+export type SyncJob = typeof SyncJob.Type
+
+/** The name of the archive in the folder. */
+export const archiveName = "archive.tar.zst"
+
+/** What the process writes to its standard output: one JSON text. Progress lines go to its standard error. */
+export const SyncOutcome = Schema.Union([
+  Schema.Struct({ status: Schema.Literal("synced"), snapshot: SyncedSnapshot }),
+  Schema.Struct({ status: Schema.Literal("failed"), error: Schema.Union([GitError, SnapshotError]) })
+])
+export type SyncOutcome = typeof SyncOutcome.Type
+
+export const SyncJobText = Schema.fromJsonString(SyncJob)
+export const SyncOutcomeText = Schema.fromJsonString(SyncOutcome)

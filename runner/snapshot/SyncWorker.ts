@@ -1,0 +1,92 @@
+import { Duration, Effect, type FileSystem, Redacted, type Scope } from "effect"
+import type { ChildProcessSpawner } from "effect/process"
+import type { GitError } from "../git/GitError.ts"
+import type { GitObjectSource } from "../git/GitObjects.ts"
+import { makeGitTransport } from "../git/GitTransport.ts"
+import { fetchIsomorphic, type FetchRequest } from "../git/IsomorphicFetch.ts"
+import { fetchNative } from "../git/NativeGit.ts"
+import { openNativeObjects } from "../git/NativeObjects.ts"
+import { buildSnapshot } from "./SnapshotBuild.ts"
+import type { SnapshotError } from "./SnapshotError.ts"
+import type { SyncedSnapshot } from "./SyncedSnapshot.ts"
+import { archiveName, type SyncJob } from "./SyncProtocol.ts"
+
+const progressStep = 10
+
+/** Passes on a step of the transfer when its phase changed or it got a good deal further. */
+const throttle = (emit: (line: string) => void) => {
+  let lastPhase = ""
+  let lastPercent = 0
+  return (phase: string, percent: number) => {
+    if (phase === lastPhase && percent < lastPercent + progressStep) return
+    lastPhase = phase
+    lastPercent = percent - (percent % progressStep)
+    emit(`${phase}: ${percent}%`)
+  }
+}
+
+const fetchByLibrary = Effect.fnUntraced(function* (job: SyncJob, request: FetchRequest) {
+  const abort = yield* Effect.acquireRelease(
+    Effect.sync(() => new AbortController()),
+    (controller) => Effect.sync(() => controller.abort())
+  )
+  const transport = makeGitTransport(job.endpoint, {
+    authorization: job.authorization === undefined ? undefined : Redacted.make(job.authorization),
+    maximum: { limit: "packBytes", bytes: job.limits.packBytes },
+    idle: Duration.millis(job.limits.idleMillis),
+    signal: abort.signal
+  })
+  return yield* fetchIsomorphic(transport, request)
+})
+
+const fetchByGit = Effect.fnUntraced(function* (job: SyncJob, program: string, request: FetchRequest) {
+  yield* fetchNative(
+    {
+      program,
+      endpoint: job.endpoint,
+      authorization: job.authorization === undefined ? undefined : Redacted.make(job.authorization),
+      packBytes: job.limits.packBytes,
+      idleMillis: job.limits.idleMillis
+    },
+    request
+  )
+  return yield* openNativeObjects({ program, gitdir: request.gitdir, objectBytes: job.limits.fileBytes })
+})
+
+const fetchObjects = Effect.fnUntraced(function* (
+  job: SyncJob,
+  emit: (line: string) => void
+): Effect.fn.Return<GitObjectSource, GitError, ChildProcessSpawner.ChildProcessSpawner | Scope.Scope> {
+  const request = (name: string): FetchRequest => ({
+    url: job.endpoint.url,
+    oid: job.oid,
+    gitdir: `${job.folder}/${name}`,
+    onProgress: throttle(emit)
+  })
+  const { native } = job
+  if (native === undefined) return yield* fetchByLibrary(job, request("library.git"))
+  const fetched = fetchByGit(job, native.program, request("native.git"))
+  if (native.required) return yield* fetched
+  return yield* Effect.catchTag(fetched, "GitNativeUnavailable", () => {
+    emit("The installed git cannot fetch this repository; trying without it.")
+    return fetchByLibrary(job, request("library.git"))
+  })
+})
+
+/** Does one job: fetches the commit and leaves its archive in the job's folder. `emit` gets lines for the user. */
+export const runSyncJob = Effect.fn("runSyncJob")(function* (
+  job: SyncJob,
+  emit: (line: string) => void
+): Effect.fn.Return<
+  SyncedSnapshot,
+  GitError | SnapshotError,
+  ChildProcessSpawner.ChildProcessSpawner | FileSystem.FileSystem
+> {
+  return yield* Effect.gen(function* () {
+    const source = yield* fetchObjects(job, emit)
+    emit("Archiving.")
+    const snapshot = yield* buildSnapshot(source, job, `${job.folder}/${archiveName}`)
+    emit(`Archived ${snapshot.fileCount} files, ${snapshot.archiveSizeBytes} bytes.`)
+    return snapshot
+  }).pipe(Effect.scoped)
+})

@@ -1,0 +1,65 @@
+import { Result } from "effect"
+
+const maxPathBytes = 1024
+/** Characters that file systems drop when they compare names, so that they could hide a `.git`. */
+const ignorable = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g
+const control = /\p{Cc}/u
+
+/** What a file system that ignores case and normal form would compare. */
+const folded = (path: string) => path.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC")
+
+const isGitFolder = (segment: string) => {
+  const plain = folded(segment.replaceAll(ignorable, ""))
+    .replace(/:.*$/, "")
+    .replace(/[ .]+$/, "")
+  return plain === ".git" || plain === "git~1"
+}
+
+/** A name as it may appear in a message: no control characters, not endless. */
+export const printableName = (name: string): string => JSON.stringify(name.slice(0, 100))
+
+/** Why a single file or folder name of a tree is refused; undefined when it is fine. */
+export const refusedName = (name: string): string | undefined => {
+  if (name === "" || name === "." || name === ".." || name.includes("/")) return "is not a name"
+  if (name.includes("\\")) return "holds a backslash"
+  if (control.test(name)) return "holds a control character"
+  if (name.includes("\ufffd")) return "is not valid UTF-8"
+  if (isGitFolder(name)) return "is reserved for Git"
+  return undefined
+}
+
+/**
+ * Collects the paths of one tree and refuses what would mean something else on some file system: bad names, over-long
+ * paths, repeated paths, and paths that differ only by case or Unicode normal form.
+ */
+export class TreePathRegistry {
+  readonly #spellings = new Map<string, string>()
+  readonly #entries = new Set<string>()
+
+  /** Adds a file or a left-out entry; folders are added by what is in them. */
+  add(path: string): Result.Result<void, string> {
+    if (Buffer.byteLength(path) > maxPathBytes)
+      return Result.fail(`The path ${printableName(path)} is longer than ${maxPathBytes} bytes.`)
+    const segments = path.split("/")
+    for (const [index, segment] of segments.entries()) {
+      const reason = refusedName(segment)
+      if (reason !== undefined) return Result.fail(`The name ${printableName(segment)} in the repository ${reason}.`)
+      const prefix = segments.slice(0, index + 1).join("/")
+      const key = folded(prefix)
+      const spelling = this.#spellings.get(key)
+      if (spelling !== undefined && spelling !== prefix)
+        return Result.fail(
+          `The paths ${printableName(spelling)} and ${printableName(prefix)} differ only by case or Unicode form. Rename one.`
+        )
+      const isLeaf = index === segments.length - 1
+      if (isLeaf ? spelling !== undefined : this.#entries.has(prefix))
+        return Result.fail(`The path ${printableName(prefix)} appears twice in the repository.`)
+      this.#spellings.set(key, prefix)
+    }
+    this.#entries.add(path)
+    return Result.void
+  }
+}
+
+/** The order of an archive: by the bytes of the path. */
+export const comparePaths = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))

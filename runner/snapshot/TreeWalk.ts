@@ -1,0 +1,127 @@
+import { Effect, Result } from "effect"
+import { type GitError, GitLimitExceeded } from "../git/GitError.ts"
+import { type GitObjectSource, parseTree, readVerified, type TreeEntry } from "../git/GitObjects.ts"
+import type { OmittedRecord } from "./ArchiveFormat.ts"
+import { SnapshotEmpty, SnapshotPathNotFound, SnapshotPathRefused } from "./SnapshotError.ts"
+import { comparePaths, refusedName, TreePathRegistry } from "./TreePath.ts"
+
+export interface WalkedFile {
+  readonly path: string
+  readonly oid: string
+  readonly executable: boolean
+}
+
+export interface WalkedTree {
+  /** Sorted by the bytes of their path. */
+  readonly files: ReadonlyArray<WalkedFile>
+  readonly omitted: ReadonlyArray<OmittedRecord>
+}
+
+interface WalkLimits {
+  readonly files: number
+  readonly depth: number
+}
+
+const readEntries = Effect.fnUntraced(function* (
+  source: GitObjectSource,
+  tree: string
+): Effect.fn.Return<ReadonlyArray<TreeEntry>, GitError> {
+  return yield* Effect.fromResult(parseTree(yield* readVerified(source, tree, "tree")))
+})
+
+/** The tree of a folder below `root`; `.` is the root itself. Links are not followed. */
+export const findFolder = Effect.fnUntraced(function* (
+  source: GitObjectSource,
+  root: string,
+  path: string
+): Effect.fn.Return<string, GitError | SnapshotPathNotFound> {
+  let tree = root
+  if (path === ".") return tree
+  for (const segment of path.split("/")) {
+    const entry = (yield* readEntries(source, tree)).find((candidate) => candidate.name === segment)
+    if (entry === undefined || entry.kind !== "tree")
+      return yield* new SnapshotPathNotFound({
+        path,
+        message:
+          entry === undefined
+            ? `The commit has no folder ${path}.`
+            : `${path} is not a folder of the commit: part of it is a file, a link or a submodule.`
+      })
+    tree = entry.oid
+  }
+  return tree
+})
+
+/** Finds one entry by path from `root`; undefined when nothing is there. The entry on the way that is no folder is answered instead. */
+export const findEntry = Effect.fnUntraced(function* (
+  source: GitObjectSource,
+  root: string,
+  segments: ReadonlyArray<string>
+): Effect.fn.Return<TreeEntry | undefined, GitError> {
+  let tree = root
+  for (const [index, segment] of segments.entries()) {
+    const entry = (yield* readEntries(source, tree)).find((candidate) => candidate.name === segment)
+    if (entry === undefined || index === segments.length - 1 || entry.kind !== "tree") return entry
+    tree = entry.oid
+  }
+  return undefined
+})
+
+/**
+ * Lists everything below a tree. Regular files are kept; links, submodules and unknown kinds are listed as omitted. Names
+ * that could be read in two ways make the whole walk fail.
+ */
+export const walkTree = Effect.fn("walkTree")(function* (
+  source: GitObjectSource,
+  request: { readonly tree: string; readonly path: string; readonly limits: WalkLimits }
+): Effect.fn.Return<WalkedTree, GitError | SnapshotPathRefused | SnapshotEmpty> {
+  const { limits } = request
+  const paths = new TreePathRegistry()
+  const files: Array<WalkedFile> = []
+  const omitted: Array<OmittedRecord> = []
+  let seen = 0
+
+  const visit = Effect.fnUntraced(function* (
+    tree: string,
+    prefix: string,
+    depth: number
+  ): Effect.fn.Return<void, GitError | SnapshotPathRefused> {
+    if (depth > limits.depth)
+      return yield* new GitLimitExceeded({
+        limit: "depth",
+        maximum: limits.depth,
+        message: `The repository nests folders deeper than the ${limits.depth} levels this service accepts.`
+      })
+    for (const entry of yield* readEntries(source, tree)) {
+      seen += 1
+      if (seen > limits.files)
+        return yield* new GitLimitExceeded({
+          limit: "files",
+          maximum: limits.files,
+          message: `The repository holds more than the ${limits.files} entries this service accepts. Sync a folder of it instead.`
+        })
+      const path = `${prefix}${entry.name}`
+      if (entry.kind === "tree" && refusedName(entry.name) === undefined) {
+        yield* visit(entry.oid, `${path}/`, depth + 1)
+        continue
+      }
+      const added = paths.add(path)
+      if (Result.isFailure(added)) return yield* new SnapshotPathRefused({ message: added.failure })
+      if (entry.kind === "file" || entry.kind === "executable")
+        files.push({ path, oid: entry.oid, executable: entry.kind === "executable" })
+      else if (entry.kind !== "tree") omitted.push({ path, kind: entry.kind, mode: entry.mode, oid: entry.oid })
+    }
+  })
+
+  yield* visit(request.tree, "", 1)
+  if (files.length === 0)
+    return yield* new SnapshotEmpty({
+      path: request.path,
+      message:
+        request.path === "."
+          ? "The commit holds no regular files."
+          : `The folder ${request.path} of the commit holds no regular files.`
+    })
+  const byPath = (a: { readonly path: string }, b: { readonly path: string }) => comparePaths(a.path, b.path)
+  return { files: files.sort(byPath), omitted: omitted.sort(byPath) }
+})

@@ -1,0 +1,8 @@
+import { NodeServices } from "@effect/platform-node"
+import { Effect, FileSystem } from "effect"
+
+/** A new folder that goes with the Scope. */
+export const temporaryFolder = Effect.flatMap(FileSystem.FileSystem, (files) => files.makeTempDirectoryScoped()).pipe(
+  Effect.provide(NodeServices.layer),
+  Effect.orDie
+)
