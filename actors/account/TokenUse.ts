@@ -1,8 +1,8 @@
-import { Clock, Context, Duration, Effect, Layer, Schedule } from "effect"
+import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 
 const writeEvery = Duration.seconds(60)
-const flushEvery = Duration.seconds(10)
+const flushAfter = Duration.seconds(10)
 
 /**
  * Remembers when tokens were last used: at most once a minute a token, gathered into one transaction, so that reading with
@@ -13,7 +13,7 @@ export class TokenUse extends Context.Service<
   {
     /** `lastWritten` is what the row says now. */
     readonly note: (tokenId: string, lastWritten: string | null) => Effect.Effect<void>
-    /** Writes what was gathered. Runs by itself, and when the service stops. */
+    /** Writes what was gathered. Happens by itself soon after a use, and when the service stops. */
     readonly flush: Effect.Effect<void>
   }
 >()("svc/account/TokenUse") {
@@ -21,11 +21,14 @@ export class TokenUse extends Context.Service<
     TokenUse,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const scope = yield* Effect.scope
       const pending = new Map<string, string>()
+      let scheduled = false
 
       const flush = Effect.gen(function* () {
         const uses = [...pending]
         pending.clear()
+        scheduled = false
         if (uses.length === 0) return
         yield* Effect.forEach(
           uses,
@@ -40,13 +43,16 @@ export class TokenUse extends Context.Service<
       )
 
       yield* Effect.addFinalizer(() => flush)
-      yield* Effect.forkScoped(Effect.repeat(flush, Schedule.spaced(flushEvery)))
 
       return TokenUse.of({
         note: Effect.fnUntraced(function* (tokenId, lastWritten) {
           const millis = yield* Clock.currentTimeMillis
           const last = Date.parse(pending.get(tokenId) ?? lastWritten ?? "1970-01-01T00:00:00.000Z")
-          if (millis - last >= Duration.toMillis(writeEvery)) pending.set(tokenId, new Date(millis).toISOString())
+          if (millis - last < Duration.toMillis(writeEvery)) return
+          pending.set(tokenId, new Date(millis).toISOString())
+          if (scheduled) return
+          scheduled = true
+          yield* Effect.forkIn(Effect.delay(flush, flushAfter), scope)
         }),
         flush
       })

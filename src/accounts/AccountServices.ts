@@ -1,0 +1,26 @@
+import { Layer } from "effect"
+import { AccessTokens } from "../../actors/account/AccessTokens.ts"
+import { Accounts } from "../../actors/account/Accounts.ts"
+import { Passwords } from "../../actors/account/Passwords.ts"
+import { PasswordSignIn } from "../../actors/account/PasswordSignIn.ts"
+import { Sessions } from "../../actors/account/Sessions.ts"
+import { SetupLinks } from "../../actors/account/SetupLinks.ts"
+import { TokenAuthority } from "../../actors/account/TokenAuthority.ts"
+import { TokenUse } from "../../actors/account/TokenUse.ts"
+import { Users } from "../../actors/account/Users.ts"
+import { Members } from "../../actors/workspace/Members.ts"
+import { Memberships } from "../../actors/workspace/Memberships.ts"
+import { Projects } from "../../actors/workspace/Projects.ts"
+import { Workspaces } from "../../actors/workspace/Workspaces.ts"
+
+const people = Layer.mergeAll(PasswordSignIn.layer, SetupLinks.layer, Members.layer).pipe(
+  Layer.provideMerge(Layer.mergeAll(Users.layer, Sessions.layer, Passwords.layer))
+)
+
+const authority = Accounts.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(TokenAuthority.layer, AccessTokens.layer)),
+  Layer.provideMerge(Layer.mergeAll(Memberships.layer, TokenUse.layer, Workspaces.layer, Projects.layer))
+)
+
+/** People, their credentials, and the Workspaces they share: everything behind the account and Workspace routes. */
+export const accountServices = authority.pipe(Layer.provideMerge(people))

@@ -1,0 +1,195 @@
+import { expect } from "bun:test"
+import { Duration, Effect, Layer, Option, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { Accounts } from "../../../actors/account/Accounts.ts"
+import { Passwords } from "../../../actors/account/Passwords.ts"
+import { PasswordSignIn } from "../../../actors/account/PasswordSignIn.ts"
+import { Sessions } from "../../../actors/account/Sessions.ts"
+import { SetupLinks } from "../../../actors/account/SetupLinks.ts"
+import { Users } from "../../../actors/account/Users.ts"
+import { serviceContext } from "../../../actors/Command.ts"
+import { newPerson, testAccounts, text } from "../../support/Accounts.ts"
+import { it } from "../../support/Effect.ts"
+
+const fresh = Effect.provide(Layer.fresh(testAccounts))
+const password = Redacted.make("a long enough password")
+
+const firstLink = Effect.flatMap(SetupLinks, (links) => links.issueFirst).pipe(Effect.map(Option.getOrThrow))
+const redeem = (secret: Redacted.Redacted, email = "admin@example.com") =>
+  Effect.flatMap(SetupLinks, (links) => links.redeem({ secret, password, email, displayName: "Admin" }))
+
+it.effect("the first link makes the first account, an operator, and signs it in; then there are no more links", () =>
+  Effect.gen(function* () {
+    const users = yield* Users
+    const accounts = yield* Accounts
+    const links = yield* SetupLinks
+    const { secret } = yield* firstLink
+    const opened = yield* redeem(secret)
+    const principal = yield* accounts.authenticateSession(opened.secret)
+    expect(principal).toMatchObject({ credential: "session", subject: opened.subject, scopes: "all" })
+    expect(Option.getOrThrow(yield* users.find(opened.subject))).toMatchObject({
+      email: "admin@example.com",
+      isOperator: true
+    })
+    expect((yield* Effect.flip(redeem(secret))).code).toBe("not_found")
+    expect(Option.isNone(yield* links.issueFirst)).toBe(true)
+  }).pipe(fresh)
+)
+
+it.effect("a link ends after 30 minutes, with the next one, and when somebody has an account", () =>
+  Effect.gen(function* () {
+    const old = yield* firstLink
+    const next = yield* firstLink
+    expect((yield* Effect.flip(redeem(old.secret))).code).toBe("not_found")
+    yield* TestClock.adjust("31 minutes")
+    expect((yield* Effect.flip(redeem(next.secret))).code).toBe("not_found")
+    const last = yield* firstLink
+    yield* newPerson("somebody")
+    expect((yield* Effect.flip(redeem(last.secret))).code).toBe("not_found")
+    expect((yield* Effect.flip(redeem(Redacted.make("svct_guess")))).code).toBe("not_found")
+  }).pipe(fresh)
+)
+
+it.effect("two browsers racing for one link make exactly one account", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { secret } = yield* firstLink
+    const outcomes = yield* Effect.forEach(
+      ["a@example.com", "b@example.com", "c@example.com"],
+      (email) => Effect.result(redeem(secret, email)),
+      { concurrency: "unbounded" }
+    )
+    expect(outcomes.filter(({ _tag }) => _tag === "Success").length).toBe(1)
+    expect((yield* sql`SELECT subject FROM users`).length).toBe(1)
+  }).pipe(fresh)
+)
+
+it.effect("a refused redemption does not use up the link", () =>
+  Effect.gen(function* () {
+    const links = yield* SetupLinks
+    const { secret } = yield* firstLink
+    expect(
+      (yield* Effect.flip(links.redeem({ secret, password: Redacted.make("short"), email: "a@example.com" }))).code
+    ).toBe("invalid_request")
+    expect((yield* Effect.flip(links.redeem({ secret, password }))).code).toBe("invalid_request")
+    expect((yield* Effect.flip(redeem(secret, "no address"))).code).toBe("invalid_request")
+    yield* redeem(secret)
+  }).pipe(fresh)
+)
+
+it.effect("a reset link sets a new password and ends every session", () =>
+  Effect.gen(function* () {
+    const links = yield* SetupLinks
+    const sessions = yield* Sessions
+    const signIn = yield* PasswordSignIn
+    const first = yield* redeem((yield* firstLink).secret)
+    const { secret } = yield* links.issueReset(first.subject)
+    const renewed = Redacted.make("another good password")
+    const opened = yield* links.redeem({ secret, password: renewed })
+    expect((yield* Effect.flip(sessions.authenticate(first.secret))).code).toBe("unauthenticated")
+    expect((yield* sessions.authenticate(opened.secret)).subject).toBe(first.subject)
+    expect((yield* Effect.flip(signIn.signIn({ email: "admin@example.com", password }))).code).toBe("unauthenticated")
+    expect((yield* signIn.signIn({ email: "admin@example.com", password: renewed })).subject).toBe(first.subject)
+    expect((yield* Effect.flip(links.issueReset("usr_unknown"))).code).toBe("not_found")
+  }).pipe(fresh)
+)
+
+it.effect("sign-in finds the address in any case, and says the same of every failure", () =>
+  Effect.gen(function* () {
+    const signIn = yield* PasswordSignIn
+    const users = yield* Users
+    const { subject } = yield* redeem((yield* firstLink).secret)
+    expect((yield* signIn.signIn({ email: " Admin@Example.COM", password })).subject).toBe(subject)
+    const wrong = yield* Effect.flip(
+      signIn.signIn({ email: "admin@example.com", password: Redacted.make("not the password") })
+    )
+    const unknown = yield* Effect.flip(signIn.signIn({ email: "nobody@example.com", password }))
+    const odd = yield* Effect.flip(signIn.signIn({ email: "not an address", password }))
+    yield* users.setStatus(serviceContext, subject, "disabled")
+    const locked = yield* Effect.flip(signIn.signIn({ email: "admin@example.com", password }))
+    for (const error of [unknown, odd, locked]) expect({ ...error }).toEqual({ ...wrong })
+    expect(wrong.code).toBe("unauthenticated")
+  }).pipe(fresh)
+)
+
+it.effect("an outdated hash is renewed at the next sign-in", () =>
+  Effect.gen(function* () {
+    const signIn = yield* PasswordSignIn
+    const passwords = yield* Passwords
+    const sql = yield* SqlClient.SqlClient
+    const { subject } = yield* redeem((yield* firstLink).secret)
+    const weak = yield* Effect.promise(() =>
+      Bun.password.hash(text(password), { algorithm: "argon2id", memoryCost: 1024, timeCost: 1 })
+    )
+    yield* sql`UPDATE user_passwords SET password_hash = ${weak}`
+    yield* signIn.signIn({ email: "admin@example.com", password })
+    const [row] = yield* sql<{
+      password_hash: string
+    }>`SELECT password_hash FROM user_passwords WHERE subject = ${subject}`
+    expect(passwords.isOutdated(row?.password_hash ?? "")).toBe(false)
+    expect((yield* signIn.signIn({ email: "admin@example.com", password })).subject).toBe(subject)
+  }).pipe(fresh)
+)
+
+it.effect("a session slides for 30 days, and its secret is stored nowhere", () =>
+  Effect.gen(function* () {
+    const sessions = yield* Sessions
+    const sql = yield* SqlClient.SqlClient
+    const { subject } = yield* newPerson("ann")
+    const { secret, session } = yield* sessions.open({ subject, method: "password", userAgent: "x".repeat(1000) })
+    expect(session.userAgent?.length).toBe(256)
+    const dump = JSON.stringify(yield* sql`SELECT * FROM account_sessions`)
+    expect(dump).not.toContain(text(secret))
+    yield* TestClock.adjust(Duration.days(29))
+    expect((yield* sessions.authenticate(secret)).subject).toBe(subject)
+    // The slide is written beside the request; what it wrote is seen from the list.
+    while ((yield* sessions.list(subject))[0]?.expiresAt === session.expiresAt) yield* Effect.yieldNow
+    yield* TestClock.adjust(Duration.days(29))
+    expect((yield* sessions.authenticate(secret)).subject).toBe(subject)
+    yield* TestClock.adjust(Duration.days(61))
+    expect((yield* Effect.flip(sessions.authenticate(secret))).code).toBe("unauthenticated")
+  }).pipe(fresh)
+)
+
+it.effect("sign-in replaces the browser's session; people list and end their own only", () =>
+  Effect.gen(function* () {
+    const sessions = yield* Sessions
+    const ann = yield* newPerson("ann")
+    const bob = yield* newPerson("bob")
+    const before = yield* sessions.open({ subject: ann.subject, method: "password" })
+    const after = yield* sessions.open({ subject: ann.subject, method: "password", replaces: before.secret })
+    expect(text(after.secret)).not.toBe(text(before.secret))
+    expect((yield* Effect.flip(sessions.authenticate(before.secret))).code).toBe("unauthenticated")
+    expect((yield* sessions.list(ann.subject)).map(({ id }) => id)).toEqual([after.session.id])
+    expect((yield* Effect.flip(sessions.revoke(bob.subject, after.session.id))).code).toBe("not_found")
+    expect((yield* sessions.authenticate(after.secret)).subject).toBe(ann.subject)
+    const other = yield* sessions.open({ subject: ann.subject, method: "password" })
+    yield* sessions.revokeAll(ann.subject, other.session.id)
+    expect((yield* Effect.flip(sessions.authenticate(after.secret))).code).toBe("unauthenticated")
+    yield* sessions.revoke(ann.subject, other.session.id)
+    expect((yield* Effect.flip(sessions.authenticate(other.secret))).code).toBe("unauthenticated")
+  }).pipe(fresh)
+)
+
+it.effect("locking an account ends its sessions at once, and they stay ended", () =>
+  Effect.gen(function* () {
+    const sessions = yield* Sessions
+    const users = yield* Users
+    const { subject } = yield* newPerson("ann")
+    const { secret } = yield* sessions.open({ subject, method: "password" })
+    yield* users.setStatus(serviceContext, subject, "disabled")
+    expect((yield* Effect.flip(sessions.authenticate(secret))).code).toBe("unauthenticated")
+    yield* users.setStatus(serviceContext, subject, "active")
+    expect((yield* Effect.flip(sessions.authenticate(secret))).code).toBe("unauthenticated")
+  }).pipe(fresh)
+)
+
+it.effect("one address, one account", () =>
+  Effect.gen(function* () {
+    const users = yield* Users
+    yield* newPerson("ann")
+    const taken = yield* Effect.flip(users.create(serviceContext, { email: "ANN@example.com", isOperator: false }))
+    expect(taken.code).toBe("failed_precondition")
+  }).pipe(fresh)
+)
