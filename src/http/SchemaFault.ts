@@ -7,7 +7,13 @@ const maxSegment = 64
 
 const places = { Params: "path", Query: "query", Headers: "header", Payload: "body" } as const
 
-const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
+const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1({
+  // The words of the rule, where it has some, say more than its pattern.
+  checkHook: (issue) => {
+    const description = issue.filter.annotations?.["description"]
+    return typeof description === "string" ? `Expected ${description}` : SchemaIssue.defaultCheckHook(issue)
+  }
+})
 
 const segment = (part: PropertyKey): string => {
   const text = String(part)

@@ -42,7 +42,7 @@ const known = knownRoutes()
 
 const allowedMethods = (url: string): ReadonlyArray<string> =>
   methods
-    .filter((method) => known.has(method, url))
+    .filter((method) => known.find(method, url) !== undefined)
     .flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]))
 
 const notFoundError = new ApiError({

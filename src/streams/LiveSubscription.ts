@@ -1,11 +1,13 @@
-import { Effect, Schedule, Stream } from "effect"
+import { Context, type Duration, Effect, Schedule, Stream } from "effect"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { RunId } from "../../schema/records/Ids.ts"
 import { RunFeeds } from "./RunFeeds.ts"
 import type { RunFrames, RunSequence } from "./RunFrames.ts"
 
 /** How often a live subscription asks whether the authority behind it still holds. */
-const recheckEvery = "5 seconds"
+export const RecheckInterval = Context.Reference<Duration.Input>("svc/streams/RecheckInterval", {
+  defaultValue: () => "5 seconds"
+})
 
 /** A subscription for as long as its authority lasts: the credential is live and the membership active. */
 export const subscribe = Effect.fn("subscribe")(function* (options: {
@@ -17,6 +19,7 @@ export const subscribe = Effect.fn("subscribe")(function* (options: {
   readonly recheck: Effect.Effect<void, ApiError>
 }) {
   const feeds = yield* RunFeeds
+  const recheckEvery = yield* RecheckInterval
   const watch = Effect.andThen(
     Effect.sleep(recheckEvery),
     Effect.repeat(options.recheck, Schedule.spaced(recheckEvery))

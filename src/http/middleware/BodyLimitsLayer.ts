@@ -27,11 +27,19 @@ const admitsNothing = (ast: SchemaAST.AST): boolean => {
 const takesFields = (endpoint: HttpApiEndpoint.Top): boolean =>
   [...endpoint.payload.values()].some(({ schemas }) => schemas.some(({ ast }) => !admitsNothing(ast)))
 
+// An action without arguments may leave out its empty object, which its schema would miss.
+const withEmptyObject = Effect.map(HttpServerRequest.HttpServerRequest, (request) => {
+  const headers = new Headers({ ...request.headers, "content-type": "application/json" })
+  headers.delete("content-length")
+  return HttpServerRequest.fromWeb(new Request(request.originalUrl, { method: request.method, headers, body: "{}" }))
+})
+
 /** Settles what a body may be before it is decoded, and refuses query keys that the route does not know. */
 export const bodyLimitsLayer: Layer.Layer<BodyLimits> = Layer.succeed(BodyLimits, (httpEffect, { endpoint, group }) => {
   const limits = bodyLimitsOf(`${group.identifier}.${endpoint.identifier}`)
   const known = queryKeys(endpoint)
   const takesBody = takesFields(endpoint)
+  const declaresEmpty = !takesBody && endpoint.payload.size > 0
   return Effect.gen(function* () {
     const query = yield* HttpServerRequest.ParsedSearchParams
     const unknown = Object.keys(query).find((key) => !known.has(key))
@@ -43,6 +51,9 @@ export const bodyLimitsLayer: Layer.Layer<BodyLimits> = Layer.succeed(BodyLimits
       const body = yield* readJsonBody(limits)
       if (body !== undefined && !takesBody && !isEmptyObject(body)) {
         return yield* invalidRequest("This route takes no body. Send none, or an empty object.")
+      }
+      if (body === undefined && declaresEmpty) {
+        return yield* Effect.provideServiceEffect(httpEffect, HttpServerRequest.HttpServerRequest, withEmptyObject)
       }
     }
     return yield* httpEffect

@@ -46,7 +46,7 @@ const token = (subject: string, scopes: ReadonlyArray<string>, bound?: string): 
 })
 
 /** Secrets that the test's authenticator knows. */
-export const principals: ReadonlyMap<string, Principal> = new Map([
+const known = new Map<string, Principal>([
   ["ada-session", session(world.ada)],
   ["bob-session", session(world.bob)],
   ["viewer-session", session(world.viewer)],
@@ -57,6 +57,19 @@ export const principals: ReadonlyMap<string, Principal> = new Map([
   ["ada-token-for-b", token(world.ada, ["read", "write"], world.workspaceB)],
   ["suspended-token-for-a", token(world.suspended, ["read", "write"], world.workspaceA)]
 ])
+
+export const principals: ReadonlyMap<string, Principal> = known
+
+/** Runs the effect while a secret is revoked. */
+export const withoutPrincipal = <A, E, R>(secret: string, effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.suspend(() => {
+    const principal = known.get(secret)
+    known.delete(secret)
+    return Effect.ensuring(
+      effect,
+      Effect.sync(() => (principal === undefined ? undefined : known.set(secret, principal)))
+    )
+  })
 
 const at = "2026-01-01T00:00:00.000Z"
 

@@ -1,0 +1,215 @@
+import { afterAll, describe, expect } from "bun:test"
+import { Effect, Schema } from "effect"
+import { ErrorEnvelope } from "../../../schema/errors/ApiError.ts"
+import { suite } from "../../support/Effect.ts"
+import { origin, send, TestApplication } from "./support/TestApplication.ts"
+import { world } from "./support/World.ts"
+
+const tests = suite(TestApplication.layer)
+afterAll(tests.dispose)
+
+const decodeEnvelope = Schema.decodeUnknownEffect(ErrorEnvelope)
+const session = { cookie: "svc_session=ada-session", "sec-fetch-site": "same-origin" }
+const json = { ...session, "content-type": "application/json" }
+
+const refusal = Effect.fn("refusal")(function* (path: string, init: RequestInit = {}) {
+  const response = yield* send(path, init)
+  const { error } = yield* decodeEnvelope(yield* Effect.promise(() => response.json()))
+  expect(response.headers.get("x-request-id")).toBe(error.requestId)
+  return { status: response.status, code: error.code, message: error.message, headers: response.headers }
+})
+
+const post = (path: string, body: BodyInit, headers: Record<string, string> = json) =>
+  refusal(path, { method: "POST", headers, body })
+
+describe("the perimeter", () => {
+  tests.live("answers unknown routes with 404 in the envelope, the retired namespace too", () =>
+    Effect.gen(function* () {
+      for (const path of [
+        "/v1/capsules",
+        "/v1/workspaces",
+        "/api/v1/nothing",
+        "/api/v1//capsule-configs",
+        "/api/v1/Capsule-Configs",
+        `/api/v1/capsules/${world.capsuleId}/`,
+        "/api/v2/capsules",
+        "/internal/v1/runs",
+        "/no-such-page"
+      ]) {
+        expect(yield* refusal(path, { headers: session })).toMatchObject({ status: 404, code: "not_found" })
+      }
+    })
+  )
+
+  tests.live("tells the methods of a known path: 405 with Allow", () =>
+    Effect.gen(function* () {
+      const capsules = yield* refusal(`/api/v1/workspaces/${world.workspaceA}/capsules`, { method: "POST" })
+      expect(capsules).toMatchObject({ status: 405, code: "method_not_allowed" })
+      expect(capsules.headers.get("allow")).toBe("GET, HEAD")
+      const hook = yield* refusal(`/hooks/sources/${world.sourceId}`)
+      expect(hook.headers.get("allow")).toBe("POST")
+      for (const method of ["OPTIONS", "PROPFIND"]) {
+        const answer = yield* refusal("/api/v1/capabilities", { method })
+        expect(answer.status).toBe(405)
+        expect(answer.headers.get("access-control-allow-origin")).toBeNull()
+      }
+    })
+  )
+
+  tests.live("keeps every answer about account tokens out of caches, refusals included", () =>
+    Effect.gen(function* () {
+      for (const [path, init, status] of [
+        ["/api/v1/account/tokens", {}, 401],
+        ["/api/v1/account/tokens/nothing/here", {}, 404],
+        ["/api/v1/account/tokens/scopes", { method: "DELETE" }, 405],
+        ["/api/v1/account/tokens", { method: "POST", headers: json, body: "{" }, 400],
+        ["/api/v1/account/tokens", { method: "POST", headers: json, body: "x".repeat(1_048_577) }, 413],
+        ["/api/v1/account/tokens", { headers: session }, 409]
+      ] satisfies ReadonlyArray<readonly [string, RequestInit, number]>) {
+        const answer = yield* refusal(path, init)
+        expect(answer.status).toBe(status)
+        expect(answer.headers.get("cache-control")).toBe("no-store")
+        expect(answer.headers.get("pragma")).toBe("no-cache")
+      }
+    })
+  )
+
+  tests.live("reads JSON only: 415 for other types and for compressed bodies", () =>
+    Effect.gen(function* () {
+      const path = `/api/v1/workspaces/${world.workspaceA}/install-plans`
+      for (const headers of [
+        { ...session, "content-type": "text/plain" },
+        { ...session, "content-type": "application/json; charset=utf-16" },
+        { ...session, "content-type": "application/x-www-form-urlencoded" },
+        { ...json, "content-encoding": "gzip" }
+      ]) {
+        expect(yield* post(path, "{}", headers)).toMatchObject({ status: 415, code: "unsupported_media_type" })
+      }
+      const untyped = yield* post(path, new TextEncoder().encode("{}"), session)
+      expect(untyped).toMatchObject({ status: 415 })
+      const utf8 = yield* post(path, "{}", { ...session, "content-type": "application/json; charset=UTF-8" })
+      expect(utf8).toMatchObject({ status: 400 })
+    })
+  )
+
+  tests.live("bounds bodies by bytes and structure before a schema sees them", () =>
+    Effect.gen(function* () {
+      const path = `/api/v1/runs/${world.runId}/cancel`
+      const big = yield* post(path, JSON.stringify({ reason: "x".repeat(1_048_600) }))
+      expect(big).toMatchObject({ status: 413, code: "request_too_large" })
+      for (const body of [
+        '{"reason":"a","reason":"b"}',
+        `{"reason":${"[".repeat(100)}${"]".repeat(100)}}`,
+        '{"reason":"\\ud800"}',
+        "{reason:1}",
+        "null",
+        "[]",
+        '"text"',
+        '\u{feff}{"reason":"a"}',
+        '{"reason":1}',
+        '{"reason":"fine","extra":"secret-value"}',
+        '{"__proto__":{"reason":"a"}}'
+      ]) {
+        const answer = yield* post(path, body)
+        expect(`${body.slice(0, 30)} ${answer.status} ${answer.code}`).toBe(`${body.slice(0, 30)} 400 invalid_request`)
+        expect(answer.message).not.toContain("secret-value")
+      }
+      expect(yield* post(path, '{"reason":"fine"}')).toMatchObject({ status: 409, code: "run_conflict" })
+      expect(
+        yield* refusal(`/api/v1/capsules/${world.capsuleId}/plan`, { method: "POST", headers: session })
+      ).toMatchObject({
+        status: 409
+      })
+    })
+  )
+
+  tests.live("names the fields at fault, never their values", () =>
+    Effect.gen(function* () {
+      const answer = yield* post(
+        `/api/v1/workspaces/${world.workspaceA}/install-plans`,
+        JSON.stringify({ source: { name: "hunter2-secret", url: 7 }, capsule: {}, variables: { "bad name": 1 } })
+      )
+      expect(answer.status).toBe(400)
+      expect(answer.message).toContain("body.source.url")
+      expect(answer.message).toContain("body.capsule.name")
+      expect(answer.message).not.toContain("hunter2")
+      for (const [query, expected] of [
+        ["limit=0", "query.limit: Expected a whole number from 1 to 100"],
+        ["limit=0x10", "query.limit: Expected a whole number from 1 to 100"],
+        ["limit=1000", "query.limit"],
+        ["limit=1&limit=2", "query.limit"],
+        ["cursor=a&cursor=b", "query.cursor"],
+        ["nope=1", "query.nope: is not a known field"]
+      ] as const) {
+        const refused = yield* refusal(`/api/v1/sources?workspaceId=${world.workspaceA}&${query}`, { headers: session })
+        expect(refused).toMatchObject({ status: 400, code: "invalid_request" })
+        expect(refused.message).toContain(expected)
+      }
+    })
+  )
+
+  tests.live("demands one well-formed Idempotency-Key where a create needs it", () =>
+    Effect.gen(function* () {
+      const path = `/api/v1/capsules/${world.capsuleId}/revision-plans`
+      const body = JSON.stringify({ ref: "main" })
+      expect(yield* post(path, body)).toMatchObject({ status: 400, code: "idempotency_key_required" })
+      for (const key of ["", "a, b", "a b", "x".repeat(129), "é"]) {
+        expect(yield* post(path, body, { ...json, "idempotency-key": key })).toMatchObject({
+          status: 400,
+          code: "invalid_request"
+        })
+      }
+      expect(yield* post(path, body, { ...json, "idempotency-key": "key-1" })).toMatchObject({ status: 409 })
+    })
+  )
+
+  tests.live("publishes discovery and the API definition under its own address only", () =>
+    Effect.gen(function* () {
+      for (const path of ["/.well-known/svc", "/api/v1/capabilities"]) {
+        const response = yield* send(path, { headers: { "x-forwarded-host": "evil.example.test" } })
+        const document = yield* Effect.promise(() => response.json())
+        expect(document).toMatchObject({ product: "svc", apiBaseUrl: `${origin}/api/v1` })
+        expect(JSON.stringify(document)).not.toContain("evil")
+      }
+      const openapi = yield* Effect.flatMap(send("/openapi.json"), (response) => Effect.promise(() => response.json()))
+      expect(openapi.servers).toEqual([{ url: origin }])
+      expect(Object.keys(openapi.paths).length).toBeGreaterThan(70)
+    })
+  )
+
+  tests.live("answers HEAD as GET without a body, and health without asking who it is", () =>
+    Effect.gen(function* () {
+      const head = yield* send("/api/v1/capabilities", { method: "HEAD" })
+      expect([head.status, yield* Effect.promise(() => head.text())]).toEqual([200, ""])
+      expect((yield* send("/healthz")).status).toBe(200)
+      expect((yield* send("/readyz")).status).toBe(200)
+    })
+  )
+
+  tests.live("hands the raw bytes of a webhook to its Source", () =>
+    Effect.gen(function* () {
+      const hook = (headers: Record<string, string>) =>
+        send(`/hooks/sources/${world.sourceId}`, { method: "POST", headers, body: '{ "a" : 1 }' })
+      const accepted = yield* hook({ authorization: "Bearer hook-secret" })
+      expect(accepted.status).toBe(202)
+      expect(yield* Effect.promise(() => accepted.json())).toEqual({ accepted: true, runIds: ['{ "a" : 1 }'] })
+      expect((yield* hook({})).status).toBe(401)
+      const elsewhere = yield* refusal("/hooks/sources/nonsense", { method: "POST", body: "{}" })
+      expect(elsewhere.status).toBe(404)
+    })
+  )
+
+  tests.live("says what this release does not implement", () =>
+    Effect.gen(function* () {
+      for (const path of [
+        `/api/v1/output-shares?workspaceId=${world.workspaceA}`,
+        `/api/v1/capsules/${world.capsuleId}/dependencies`
+      ]) {
+        expect(yield* refusal(path, { headers: session })).toMatchObject({
+          status: 501,
+          code: "capability_not_available"
+        })
+      }
+    })
+  )
+})
