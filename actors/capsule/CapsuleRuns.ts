@@ -1,0 +1,168 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
+import type { RunType } from "../../schema/records/Run.ts"
+import { RunExecutor } from "../run/RunExecutor.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { RunQueue } from "../run/RunQueue.ts"
+import { toRun } from "../run/RunRow.ts"
+import { SourceStore } from "../source/SourceStore.ts"
+import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
+
+/** A Run to be created for a Capsule under its present authority. */
+export interface CapsuleRunRequest {
+  readonly runId: string
+  readonly type: Extract<RunType, "plan" | "destroy_plan" | "drift_check">
+  readonly sourceSnapshotId?: string | undefined
+  readonly trigger: "user" | "webhook" | "schedule" | "auto_update" | "service"
+  readonly createdBy?: string | undefined
+  readonly runGroupId?: string | undefined
+  readonly coordinator?: { readonly kind: "install_plan" | "revision_plan"; readonly id: string } | undefined
+}
+
+/** Creates the Runs of a Capsule. Every method works in the caller's transaction. */
+export class CapsuleRuns extends Context.Service<
+  CapsuleRuns,
+  {
+    readonly create: (capsule: GuardedCapsuleRow, request: CapsuleRunRequest) => Effect.Effect<void, ApiError>
+    readonly createApply: (
+      capsule: GuardedCapsuleRow,
+      request: { readonly runId: string; readonly planRunId: string; readonly createdBy: string | undefined }
+    ) => Effect.Effect<void, ApiError>
+    /** The snapshot an ordinary plan uses: the newest of the tracked lane (spec: Sources). */
+    readonly trackedSnapshot: (capsule: GuardedCapsuleRow) => Effect.Effect<string, ApiError>
+  }
+>()("svc/actors/capsule/CapsuleRuns") {
+  static readonly layer = Layer.effect(
+    CapsuleRuns,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ledger = yield* RunLedger
+      const queue = yield* RunQueue
+      const executor = yield* RunExecutor
+      const store = yield* SourceStore
+
+      const alive = (capsule: GuardedCapsuleRow) =>
+        capsule.status === "destroyed" || capsule.status === "disabled"
+          ? Effect.fail(failedPrecondition(`The Capsule is ${capsule.status}.`))
+          : Effect.void
+
+      const trackedSnapshot = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
+        const newest = yield* store.newestSnapshot(capsule.source_id, capsule.tracked_ref, capsule.tracked_path)
+        return newest === undefined
+          ? yield* failedPrecondition("The Source has no snapshot of this Capsule's ref and path yet. Sync it first.")
+          : newest.id
+      })
+
+      const snapshotFor = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, request: CapsuleRunRequest) {
+        if (request.sourceSnapshotId !== undefined) return request.sourceSnapshotId
+        if (request.type === "plan") return yield* trackedSnapshot(capsule)
+        // What is deployed is destroyed and compared with the code it came from.
+        return capsule.adopted_snapshot_id ?? (yield* trackedSnapshot(capsule))
+      })
+
+      /** A drift check never delays what a person asked for. */
+      const yieldDriftChecks = Effect.fnUntraced(function* (capsuleId: string) {
+        for (const run of yield* ledger.openExclusive(capsuleId)) {
+          if (run.type === "drift_check" && run.status === "running") yield* sql.afterCommit(executor.cancel(run.id))
+        }
+      })
+
+      const create = Effect.fn("CapsuleRuns.create")(function* (
+        capsule: GuardedCapsuleRow,
+        request: CapsuleRunRequest
+      ) {
+        yield* alive(capsule)
+        if (request.type === "drift_check" && capsule.current_state_version_id === null) {
+          return yield* failedPrecondition("The Capsule was never applied, so there is nothing to compare.")
+        }
+        const snapshotId = yield* snapshotFor(capsule, request)
+        const snapshot = yield* store.findSnapshot(snapshotId)
+        if (request.type !== "drift_check") yield* yieldDriftChecks(capsule.id)
+        yield* ledger.insert({
+          id: request.runId,
+          workspaceId: capsule.workspace_id,
+          type: request.type,
+          capsuleId: capsule.id,
+          sourceId: capsule.source_id,
+          runGroupId: request.runGroupId,
+          coordinator: request.coordinator,
+          sourceSnapshotId: snapshotId,
+          resolvedCommit: snapshot?.resolved_commit,
+          installConfigId: capsule.install_config_id,
+          executionAuthorityEpoch: capsule.execution_authority_epoch,
+          baseStateGeneration: capsule.current_state_generation,
+          baseStateVersionId: capsule.current_state_version_id ?? undefined,
+          requiresApproval: request.type !== "drift_check",
+          createdBy: request.createdBy,
+          trigger: request.trigger,
+          spec: {}
+        })
+        yield* sql.afterCommit(queue.wake)
+      })
+
+      const conflict = (message: string) => new ApiError({ code: "run_conflict", message })
+
+      const createApply = Effect.fn("CapsuleRuns.createApply")(function* (
+        capsule: GuardedCapsuleRow,
+        request: { readonly runId: string; readonly planRunId: string; readonly createdBy: string | undefined }
+      ) {
+        const plan = yield* ledger.find(request.planRunId)
+        if (plan === undefined || (plan.type !== "plan" && plan.type !== "destroy_plan")) {
+          return yield* failedPrecondition("Only a plan or destroy plan can be applied.")
+        }
+        if (plan.used_by_run_id !== null)
+          return yield* conflict("This plan has been applied already. Each plan is usable once; plan again.")
+        if (plan.status === "waiting_approval")
+          return yield* failedPrecondition("The plan is not approved yet. Review and approve it first.")
+        if (plan.status !== "succeeded" || plan.approved_at === null) {
+          return yield* failedPrecondition(`The plan is ${plan.status} and cannot be applied. Plan again.`)
+        }
+        yield* alive(capsule)
+        const moved =
+          plan.execution_authority_epoch !== capsule.execution_authority_epoch ||
+          plan.install_config_id !== capsule.install_config_id ||
+          plan.base_state_generation !== capsule.current_state_generation
+        if (moved) {
+          return yield* new ApiError({
+            code: "guard_conflict",
+            message: "The Capsule's configuration or state has changed since this plan was made. Plan again."
+          })
+        }
+        const open = yield* ledger.openExclusive(capsule.id)
+        if (open.some((run) => run.type === "apply" || run.type === "destroy_apply")) {
+          return yield* conflict("Another apply of this Capsule is queued or running.")
+        }
+        yield* yieldDriftChecks(capsule.id)
+        const projected = toRun(plan)
+        yield* ledger.insert({
+          id: request.runId,
+          workspaceId: capsule.workspace_id,
+          type: plan.type === "plan" ? "apply" : "destroy_apply",
+          capsuleId: capsule.id,
+          sourceId: capsule.source_id,
+          planRunId: plan.id,
+          runGroupId: plan.run_group_id ?? undefined,
+          sourceSnapshotId: plan.source_snapshot_id ?? undefined,
+          resolvedCommit: plan.resolved_commit ?? undefined,
+          compatibilityReportId: plan.compatibility_report_id ?? undefined,
+          installConfigId: capsule.install_config_id,
+          executionAuthorityEpoch: capsule.execution_authority_epoch,
+          baseStateGeneration: capsule.current_state_generation,
+          baseStateVersionId: capsule.current_state_version_id ?? undefined,
+          planDigest: plan.plan_digest ?? undefined,
+          createdBy: request.createdBy,
+          trigger: "user",
+          spec: {},
+          evidence: projected.planSummary === undefined ? {} : { planSummary: projected.planSummary }
+        })
+        const leased = yield* Effect.orDie(sql`UPDATE runs SET ${sql.update({ used_by_run_id: request.runId })}
+          WHERE id = ${plan.id} AND used_by_run_id IS NULL AND status = 'succeeded' RETURNING id`)
+        if (leased.length === 0) return yield* conflict("This plan has been applied already.")
+        yield* sql.afterCommit(queue.wake)
+      })
+
+      return CapsuleRuns.of({ create, createApply, trackedSnapshot })
+    })
+  )
+}

@@ -1,0 +1,109 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
+import type { AutoUpdate } from "../../schema/records/Capsule.ts"
+import type { CommandContext } from "../../schema/protocol/Command.ts"
+import { Audit } from "../audit/Audit.ts"
+import { transaction } from "../database/Transaction.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { CapsuleLedger } from "./CapsuleLedger.ts"
+import { type GuardedCapsuleRow, toCapsule } from "./CapsuleRow.ts"
+import { ConfigSuccession, guardMoved } from "./ConfigSuccession.ts"
+
+type Load = Effect.Effect<GuardedCapsuleRow, ApiError>
+
+interface UpdateRequest {
+  readonly name?: string
+  readonly autoUpdate?: AutoUpdate
+  readonly status?: "active" | "disabled"
+}
+
+/** The status to move to, when the request asks for one. Enabling returns to what the evidence says. */
+const nextStatus = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, wanted: "active" | "disabled" | undefined) {
+  if (wanted === undefined || wanted === capsule.status) return undefined
+  if (wanted === "disabled") {
+    const succession = yield* ConfigSuccession
+    yield* succession.idle(capsule)
+    return "disabled"
+  }
+  if (capsule.status !== "disabled") {
+    return yield* failedPrecondition(`Only a disabled Capsule can be enabled; this one is ${capsule.status}.`)
+  }
+  if (capsule.runtime_safety === "unknown") return "error"
+  return capsule.current_state_version_id === null ? "pending" : "active"
+})
+
+/** Renames, enables or disables a Capsule, or sets its auto-update. */
+export const updateCapsule = Effect.fn("Capsule.update")(function* (
+  load: Load,
+  context: CommandContext,
+  request: UpdateRequest
+) {
+  const sql = yield* SqlClient.SqlClient
+  const capsules = yield* CapsuleLedger
+  const ledger = yield* RunLedger
+  const audit = yield* Audit
+  return yield* Effect.gen(function* () {
+    const capsule = yield* load
+    if (capsule.status === "destroyed") return yield* failedPrecondition("The Capsule is destroyed.")
+    if (request.autoUpdate?.apply === true && !request.autoUpdate.enabled) {
+      return yield* invalidRequest("autoUpdate.apply: needs autoUpdate.enabled.")
+    }
+    if (request.name !== undefined && request.name !== capsule.name) {
+      if (yield* capsules.nameTaken(capsule.project_id, request.name, capsule.environment)) {
+        return yield* failedPrecondition("Another Capsule of this Project and environment has that name.")
+      }
+      yield* capsules.annotate(capsule.id, { name: request.name })
+    }
+    if (request.autoUpdate !== undefined) {
+      yield* capsules.annotate(capsule.id, {
+        auto_update_enabled: request.autoUpdate.enabled ? 1 : 0,
+        auto_update_apply: request.autoUpdate.apply ? 1 : 0
+      })
+    }
+    const status = yield* nextStatus(capsule, request.status)
+    if (status !== undefined) {
+      if (!(yield* capsules.fence(capsule, { status }))) return yield* guardMoved()
+      if (status === "disabled") yield* ledger.supersedePlans(capsule.id, "The Capsule was disabled.")
+    }
+    yield* audit.append({
+      workspaceId: capsule.workspace_id,
+      actor: context.actor,
+      action: "capsule.update",
+      target: { kind: "capsule", id: capsule.id },
+      capsuleId: capsule.id,
+      data: { fields: Object.keys(request) },
+      requestId: context.requestId
+    })
+    return yield* toCapsule(yield* load)
+  }).pipe(transaction(sql))
+})
+
+/** Removes a Capsule that was never applied: nothing exists that would need a destroy plan. */
+export const removeUnapplied = Effect.fn("Capsule.removeUnapplied")(function* (load: Load, context: CommandContext) {
+  const sql = yield* SqlClient.SqlClient
+  const capsules = yield* CapsuleLedger
+  const ledger = yield* RunLedger
+  const audit = yield* Audit
+  return yield* Effect.gen(function* () {
+    const capsule = yield* load
+    const open = yield* ledger.openExclusive(capsule.id)
+    if (open.length > 0) {
+      return yield* new ApiError({
+        code: "run_conflict",
+        message: `The Run ${open[0]?.id ?? ""} of this Capsule is not over. Cancel it first.`
+      })
+    }
+    if (!(yield* capsules.fence(capsule, { status: "destroyed" }))) return yield* guardMoved()
+    yield* ledger.supersedePlans(capsule.id, "The Capsule was removed.")
+    yield* audit.append({
+      workspaceId: capsule.workspace_id,
+      actor: context.actor,
+      action: "capsule.remove",
+      target: { kind: "capsule", id: capsule.id },
+      capsuleId: capsule.id,
+      requestId: context.requestId
+    })
+    return { capsule: yield* toCapsule(yield* load) }
+  }).pipe(transaction(sql))
+})

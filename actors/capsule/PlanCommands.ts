@@ -1,0 +1,161 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { type ApiError, failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
+import { InstallConfigId, RunId } from "../../schema/records/Ids.ts"
+import type { CommandContext, IdempotentRequest } from "../../schema/protocol/Command.ts"
+import { Audit } from "../audit/Audit.ts"
+import { transaction } from "../database/Transaction.ts"
+import { Receipts } from "../idempotency/Receipts.ts"
+import { newId } from "../Identity.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { RunQueue } from "../run/RunQueue.ts"
+import { toRun } from "../run/RunRow.ts"
+import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
+import { type CapsuleRunRequest, CapsuleRuns } from "./CapsuleRuns.ts"
+import { bindingsOf } from "./ConfigurationPlan.ts"
+import { ConfigSuccession } from "./ConfigSuccession.ts"
+import { InstallConfigStore } from "./InstallConfigStore.ts"
+import { StateVersions } from "./StateVersions.ts"
+
+type Load = Effect.Effect<GuardedCapsuleRow, ApiError>
+
+/** The Run as it is now, with its place in the queue. */
+const projected = Effect.fnUntraced(function* (runId: string) {
+  const ledger = yield* RunLedger
+  const queue = yield* RunQueue
+  const row = yield* ledger.find(runId)
+  return row === undefined ? yield* Effect.die(new Error(`Run ${runId} is gone`)) : toRun(row, yield* queue.place(row))
+})
+
+const audited = Effect.fnUntraced(function* (
+  context: CommandContext,
+  capsule: GuardedCapsuleRow,
+  action: string,
+  runId: string
+) {
+  const audit = yield* Audit
+  yield* audit.append({
+    workspaceId: capsule.workspace_id,
+    actor: context.actor,
+    action,
+    target: { kind: "capsule", id: capsule.id },
+    capsuleId: capsule.id,
+    runId,
+    requestId: context.requestId
+  })
+})
+
+/** One effect per key when a key is given, and one transaction either way. */
+const perhapsOnce = Effect.fnUntraced(function* <R>(
+  capsule: GuardedCapsuleRow,
+  route: string,
+  context: CommandContext,
+  idempotency: IdempotentRequest | undefined,
+  create: Effect.Effect<string, ApiError, R>
+) {
+  const receipts = yield* Receipts
+  const sql = yield* SqlClient.SqlClient
+  if (idempotency === undefined) {
+    return { value: yield* transaction(sql)(Effect.flatMap(create, projected)), replayed: false }
+  }
+  return yield* receipts.once(
+    { scope: capsule.workspace_id, actor: context.actorKey, route: `${route} ${capsule.id}` },
+    idempotency,
+    {
+      create: Effect.gen(function* () {
+        const runId = yield* create
+        return { value: yield* projected(runId), receipt: { resultId: runId, firstStatus: 201 } }
+      }),
+      replay: (receipt) => projected(receipt.resultId)
+    }
+  )
+})
+
+/** Creates a plan, destroy plan or drift check under the Capsule's present authority. */
+export const createRun = Effect.fn("Capsule.createRun")(function* (
+  load: Load,
+  context: CommandContext,
+  request: Omit<CapsuleRunRequest, "runId" | "createdBy" | "trigger">,
+  idempotency: IdempotentRequest | undefined
+) {
+  const runs = yield* CapsuleRuns
+  const create = Effect.gen(function* () {
+    const capsule = yield* load
+    const runId = yield* newId(RunId, "run")
+    const trigger = context.actor.kind === "service" ? "service" : "user"
+    yield* runs.create(capsule, { ...request, runId, trigger, createdBy: context.actor.subject })
+    yield* audited(context, capsule, `capsule.${request.type}`, runId)
+    return runId
+  })
+  return yield* perhapsOnce(yield* load, `capsules.${request.type}`, context, idempotency, create)
+})
+
+/** Creates the Apply Run of an approved plan; the plan is used from then on. */
+export const applyPlan = Effect.fn("Capsule.apply")(function* (
+  load: Load,
+  context: CommandContext,
+  planRunId: string,
+  idempotency: IdempotentRequest | undefined
+) {
+  const runs = yield* CapsuleRuns
+  const create = Effect.gen(function* () {
+    const capsule = yield* load
+    const runId = yield* newId(RunId, "run")
+    yield* runs.createApply(capsule, { runId, planRunId, createdBy: context.actor.subject })
+    yield* audited(context, capsule, "run.apply", runId)
+    return runId
+  })
+  return yield* perhapsOnce(yield* load, `runs.apply ${planRunId}`, context, idempotency, create)
+})
+
+/**
+ * Plans the commit and configuration with which an earlier StateVersion was applied, against the present state. Where the
+ * configuration differs it is derived anew, so that the plan's authority is the present one.
+ */
+export const rollbackPlan = Effect.fn("Capsule.rollbackPlan")(function* (
+  load: Load,
+  context: CommandContext,
+  stateVersionId: string
+) {
+  const sql = yield* SqlClient.SqlClient
+  const states = yield* StateVersions
+  const configs = yield* InstallConfigStore
+  const succession = yield* ConfigSuccession
+  const runs = yield* CapsuleRuns
+  return yield* Effect.gen(function* () {
+    const capsule = yield* load
+    const version = yield* states.find(stateVersionId)
+    if (version === undefined || version.capsule_id !== capsule.id) return yield* notFound("StateVersion")
+    if (version.source_snapshot_id === null || version.partial === 1) {
+      return yield* failedPrecondition("This StateVersion did not come from a successful apply of a snapshot.")
+    }
+    let current = capsule
+    if (version.install_config_id !== capsule.install_config_id) {
+      yield* succession.idle(capsule)
+      const earlier = yield* configs.load(version.install_config_id)
+      if (earlier === undefined) return yield* notFound("InstallConfig")
+      current = yield* succession.succeed(capsule, {
+        id: yield* newId(InstallConfigId, "icfg"),
+        workspaceId: capsule.workspace_id,
+        origin: earlier.row.origin,
+        modulePath: earlier.row.module_path,
+        sourceSnapshotId: earlier.row.source_snapshot_id ?? undefined,
+        compatibilityReportId: earlier.row.compatibility_report_id ?? undefined,
+        contractDigest: earlier.row.contract_digest,
+        config: earlier.config,
+        values: yield* configs.values(earlier.row),
+        bindings: yield* bindingsOf(earlier.row.id)
+      })
+    }
+    const runId = yield* newId(RunId, "run")
+    yield* runs.create(current, {
+      runId,
+      type: "plan",
+      sourceSnapshotId: version.source_snapshot_id,
+      trigger: "user",
+      createdBy: context.actor.subject
+    })
+    yield* audited(context, capsule, "capsule.rollback_plan", runId)
+    return yield* projected(runId)
+  }).pipe(transaction(sql))
+})

@@ -1,0 +1,138 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { ReAdoptionRequest } from "../../schema/api/CapsulesApi.ts"
+import { type ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
+import { InstallConfigId, SourceSnapshotId } from "../../schema/records/Ids.ts"
+import type { CommandContext, IdempotentRequest } from "../../schema/protocol/Command.ts"
+import { Audit } from "../audit/Audit.ts"
+import { Receipts } from "../idempotency/Receipts.ts"
+import { newId } from "../Identity.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import { type GuardedCapsuleRow, guardHolds, toCapsule } from "./CapsuleRow.ts"
+import { bindingsOf } from "./ConfigurationPlan.ts"
+import { ConfigSuccession, guardMoved } from "./ConfigSuccession.ts"
+import { InstallConfigStore, type LoadedInstallConfig, type VariableValues } from "./InstallConfigStore.ts"
+import { checkValues, missingInputs } from "./VariableRules.ts"
+
+/** The last Run that decided over the real infrastructure. */
+const decisiveRun = Effect.fnUntraced(function* (capsuleId: string) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE capsule_id = ${capsuleId}
+    AND type IN ('apply', 'destroy_apply', 'restore') AND status IN ('succeeded', 'failed', 'cancelled')
+    ORDER BY finished_at DESC, id DESC LIMIT 1`)
+  return rows[0]
+})
+
+/** Safe runtime evidence or no decisive Run; everything else is ambiguous and stays refused (spec: States). */
+const checkEvidence = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
+  if (capsule.runtime_safety === "safe") return
+  const decisive = yield* decisiveRun(capsule.id)
+  if (decisive === undefined) return
+  return yield* failedPrecondition(
+    "The runtime evidence of the last apply is not safe. Plan and apply the Capsule until it is, then re-adopt."
+  )
+})
+
+const reviewedValues = Effect.fnUntraced(function* (config: LoadedInstallConfig, request: ReAdoptionRequest) {
+  const configs = yield* InstallConfigStore
+  const current: VariableValues = yield* configs.values(config.row)
+  const reviewed = request.reviewedUserVariables
+  if (reviewed === undefined) return current
+  const user = config.config.variables.filter((variable) => variable.origin === "user")
+  const secret = user.find((variable) => variable.sensitive && Object.hasOwn(reviewed, variable.name))
+  if (secret !== undefined)
+    return yield* invalidRequest(`reviewedUserVariables.${secret.name}: secret inputs are not reviewed here.`)
+  yield* checkValues("reviewedUserVariables", user, reviewed)
+  const kept = Object.fromEntries(
+    Object.entries(current).filter(([name]) => !user.some((variable) => variable.name === name && !variable.sensitive))
+  )
+  const values = { ...kept, ...reviewed }
+  const missing = missingInputs(user, values)
+  if (missing.length > 0)
+    return yield* invalidRequest(`reviewedUserVariables: required inputs are missing: ${missing.join(", ")}.`)
+  return values
+})
+
+/** Rebinds a Capsule to a derived configuration under the fence. It runs no infrastructure (spec: Re-adoption). */
+export const reAdopt = Effect.fn("Capsule.ReAdopt")(function* (
+  capsuleId: string,
+  context: CommandContext,
+  request: ReAdoptionRequest,
+  idempotency: IdempotentRequest,
+  load: Effect.Effect<GuardedCapsuleRow, ApiError>
+) {
+  const receipts = yield* Receipts
+  const configs = yield* InstallConfigStore
+  const succession = yield* ConfigSuccession
+  const audit = yield* Audit
+
+  const answer = Effect.fnUntraced(function* (targetId: string) {
+    const target = yield* configs.load(targetId)
+    const previous = target?.row.predecessor_id == null ? undefined : yield* configs.load(target.row.predecessor_id)
+    if (target === undefined || previous === undefined || target.row.source_snapshot_id === null) {
+      return yield* Effect.die(new Error(`InstallConfig ${targetId} is gone`))
+    }
+    return {
+      capsule: yield* toCapsule(yield* load),
+      previousInstallConfigId: InstallConfigId.make(previous.row.id),
+      previousInstallConfigDigest: previous.row.digest,
+      targetInstallConfigId: InstallConfigId.make(target.row.id),
+      targetInstallConfigDigest: target.row.digest,
+      sourceSnapshotId: SourceSnapshotId.make(target.row.source_snapshot_id)
+    }
+  })
+
+  const create = Effect.gen(function* () {
+    const capsule = yield* load
+    if (!(yield* guardHolds(capsule, request.expected.authorityGuard))) return yield* guardMoved()
+    if (request.baseInstallConfigId !== capsule.install_config_id) {
+      return yield* failedPrecondition("baseInstallConfigId is not the Capsule's current configuration.")
+    }
+    yield* succession.idle(capsule)
+    yield* checkEvidence(capsule)
+    const config = yield* configs.load(capsule.install_config_id)
+    if (config === undefined) return yield* Effect.die(new Error(`InstallConfig ${capsule.install_config_id} is gone`))
+    if (
+      config.row.source_snapshot_id !== request.sourceSnapshotId &&
+      capsule.adopted_snapshot_id !== request.sourceSnapshotId
+    ) {
+      return yield* failedPrecondition("sourceSnapshotId is neither the configuration's nor the adopted snapshot.")
+    }
+    const values = yield* reviewedValues(config, request)
+    const target = yield* newId(InstallConfigId, "icfg")
+    yield* succession.succeed(capsule, {
+      id: target,
+      workspaceId: capsule.workspace_id,
+      origin: config.row.origin,
+      modulePath: config.row.module_path,
+      sourceSnapshotId: request.sourceSnapshotId,
+      compatibilityReportId: config.row.compatibility_report_id ?? undefined,
+      contractDigest: config.row.contract_digest,
+      config: {
+        ...config.config,
+        variables: config.config.variables.map((variable) => ({
+          ...variable,
+          set: Object.hasOwn(values, variable.name)
+        }))
+      },
+      values,
+      bindings: yield* bindingsOf(config.row.id)
+    })
+    yield* audit.append({
+      workspaceId: capsule.workspace_id,
+      actor: context.actor,
+      action: "capsule.re_adopt",
+      target: { kind: "capsule", id: capsuleId },
+      capsuleId,
+      data: { previousInstallConfigId: config.row.id, targetInstallConfigId: target },
+      requestId: context.requestId
+    })
+    return { value: yield* answer(target), receipt: { resultId: target, firstStatus: 200 } }
+  })
+
+  return yield* receipts.once(
+    { scope: (yield* load).workspace_id, actor: context.actorKey, route: `capsules.reAdopt ${capsuleId}` },
+    idempotency,
+    { create, replay: (receipt) => answer(receipt.resultId) }
+  )
+})

@@ -1,0 +1,90 @@
+import { Effect, type Schema } from "effect"
+import { holdsRedactionSentinel } from "../../runner/redaction/RedactionMark.ts"
+import { type ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
+import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
+import type { VariableValues } from "./InstallConfigStore.ts"
+
+const maxDepth = 32
+const maxNodes = 4096
+const maxKeyBytes = 256
+const maxStringBytes = 32_768
+
+const bytesOf = (text: string): number => new TextEncoder().encode(text).length
+
+/** Why a value is beyond the bounds of private values (spec: Limits), counted before anything digests or scans it. */
+const boundsProblem = (root: Schema.Json): string | undefined => {
+  const open: Array<readonly [Schema.Json, number]> = [[root, 1]]
+  let nodes = 0
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [value, depth] = next
+    nodes += 1
+    if (nodes > maxNodes) return `holds more than ${maxNodes} values`
+    if (depth > maxDepth) return `is nested deeper than ${maxDepth}`
+    if (typeof value === "string" && bytesOf(value) > maxStringBytes)
+      return `holds a text longer than ${maxStringBytes} bytes`
+    if (typeof value !== "object" || value === null) continue
+    for (const [key, member] of Object.entries(value)) {
+      if (!Array.isArray(value) && bytesOf(key) > maxKeyBytes) return `holds a key longer than ${maxKeyBytes} bytes`
+      open.push([member, depth + 1])
+    }
+  }
+  return undefined
+}
+
+const fits = (type: DeclaredVariable["type"], value: Schema.Json): boolean => {
+  if (value === null) return true
+  switch (type) {
+    case "string":
+      return typeof value === "string"
+    case "number":
+      return typeof value === "number"
+    case "boolean":
+      return typeof value === "boolean"
+    case "json":
+      return true
+  }
+}
+
+/** Bounds of the whole set, before it is looked at more closely. */
+export const checkBounds = (field: string, values: Schema.Json): Effect.Effect<void, ApiError> => {
+  const problem = boundsProblem(values)
+  return problem === undefined ? Effect.void : Effect.fail(invalidRequest(`${field}: ${problem}.`))
+}
+
+/** Which declared variables a person may set: host-delivered and derived ones are the service's own. */
+export const isUserVariable = (variable: DeclaredVariable): boolean =>
+  variable.origin === "user" || variable.origin === "module_default"
+
+/**
+ * Checks given values against the declared inputs: known names, basic types, none that the service fills itself, no
+ * redaction mark. Fails with `invalid_request`, naming the variable and never its value.
+ */
+export const checkValues = Effect.fnUntraced(function* (
+  field: string,
+  declared: ReadonlyArray<DeclaredVariable>,
+  values: VariableValues
+): Effect.fn.Return<void, ApiError> {
+  yield* checkBounds(field, values)
+  const known = new Map(declared.map((variable) => [variable.name, variable]))
+  for (const [name, value] of Object.entries(values)) {
+    const variable = known.get(name)
+    if (variable === undefined) return yield* invalidRequest(`${field}.${name}: the module declares no such input.`)
+    if (!isUserVariable(variable))
+      return yield* invalidRequest(`${field}.${name}: the service fills this input itself.`)
+    if (!fits(variable.type, value)) return yield* invalidRequest(`${field}.${name}: expected a ${variable.type}.`)
+    if (holdsRedactionSentinel(value)) {
+      return yield* invalidRequest(
+        `${field}.${name}: holds the redaction mark; give the real value or leave the input out.`
+      )
+    }
+  }
+})
+
+/** The required inputs that a set of values leaves open. */
+export const missingInputs = (
+  declared: ReadonlyArray<DeclaredVariable>,
+  values: VariableValues
+): ReadonlyArray<string> =>
+  declared
+    .filter((variable) => variable.required && variable.origin === "user" && values[variable.name] === undefined)
+    .map((variable) => variable.name)

@@ -1,0 +1,76 @@
+import { Schema } from "effect"
+import { ClusterSchema, Entity } from "effect/cluster"
+import { Rpc } from "effect/rpc"
+import { ConfigurationPlanRequest, ReAdoptionRequest } from "../api/CapsulesApi.ts"
+import { ApiError } from "../errors/ApiError.ts"
+import { AutoUpdate, Capsule } from "../records/Capsule.ts"
+import { InstallConfigId, RunGroupId, RunId, SourceSnapshotId } from "../records/Ids.ts"
+import { Run } from "../records/Run.ts"
+import { CommandContext, IdempotentRequest, replayable } from "./Command.ts"
+
+const command = { context: CommandContext }
+const repeatable = { ...command, idempotency: Schema.optionalKey(IdempotentRequest) }
+
+export const ConfigurationPlanned = Schema.Struct({
+  targetInstallConfigId: InstallConfigId,
+  planRunId: RunId,
+  run: Run
+})
+
+export const ReAdopted = Schema.Struct({
+  capsule: Capsule,
+  previousInstallConfigId: InstallConfigId,
+  previousInstallConfigDigest: Schema.String,
+  targetInstallConfigId: InstallConfigId,
+  targetInstallConfigDigest: Schema.String,
+  sourceSnapshotId: SourceSnapshotId
+})
+
+/** Commands of one Capsule. Those that carry private values are answered and forgotten, never stored as messages. */
+export const CapsuleActor = Entity.make("Capsule", [
+  Rpc.make("Plan", {
+    payload: { ...repeatable, groupId: Schema.optionalKey(RunGroupId) },
+    success: replayable(Run),
+    error: ApiError
+  }),
+  Rpc.make("DestroyPlan", { payload: repeatable, success: replayable(Run), error: ApiError }),
+  Rpc.make("RollbackPlan", { payload: { ...command, stateVersionId: Schema.String }, success: Run, error: ApiError }),
+  Rpc.make("DriftCheck", {
+    payload: { ...command, groupId: Schema.optionalKey(RunGroupId) },
+    success: Run,
+    error: ApiError
+  }),
+  Rpc.make("Apply", { payload: { ...repeatable, planRunId: RunId }, success: replayable(Run), error: ApiError }),
+  Rpc.make("Update", {
+    payload: {
+      ...command,
+      name: Schema.optionalKey(Schema.String),
+      autoUpdate: Schema.optionalKey(AutoUpdate),
+      status: Schema.optionalKey(Schema.Literals(["active", "disabled"]))
+    },
+    success: Capsule,
+    error: ApiError
+  }),
+  Rpc.make("Remove", {
+    payload: command,
+    success: Schema.Union([Schema.Struct({ run: Run }), Schema.Struct({ capsule: Capsule })]),
+    error: ApiError
+  }),
+  Rpc.make("ConfigurationPlan", {
+    payload: { ...command, request: ConfigurationPlanRequest, idempotency: IdempotentRequest },
+    success: replayable(ConfigurationPlanned),
+    error: ApiError
+  }),
+  Rpc.make("ReAdopt", {
+    payload: { ...command, request: ReAdoptionRequest, idempotency: IdempotentRequest },
+    success: replayable(ReAdopted),
+    error: ApiError
+  }),
+  /** A hand-over: the lane has a newer snapshot, and the Capsule has opted in to plan it by itself. */
+  Rpc.make("FollowLane", {
+    payload: { sourceSnapshotId: Schema.String },
+    primaryKey: ({ sourceSnapshotId }) => sourceSnapshotId
+  })
+    .annotate(ClusterSchema.Persisted, true)
+    .annotate(ClusterSchema.WithTransaction, true)
+])

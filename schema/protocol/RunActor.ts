@@ -1,0 +1,24 @@
+import { Schema } from "effect"
+import { Entity } from "effect/cluster"
+import { Rpc } from "effect/rpc"
+import { ApiError } from "../errors/ApiError.ts"
+import { Run } from "../records/Run.ts"
+import { CommandContext } from "./Command.ts"
+
+/** Decisions about one Run. Its execution goes on outside the mailbox, so these always answer. */
+export const RunActor = Entity.make("Run", [
+  Rpc.make("Approve", {
+    payload: {
+      context: CommandContext,
+      planDigest: Schema.optionalKey(Schema.String),
+      comment: Schema.optionalKey(Schema.String)
+    },
+    success: Run,
+    error: ApiError
+  }),
+  Rpc.make("Cancel", {
+    payload: { context: CommandContext, reason: Schema.optionalKey(Schema.String) },
+    success: Run,
+    error: ApiError
+  })
+])

@@ -1,0 +1,35 @@
+import { Schema } from "effect"
+import { Entity } from "effect/cluster"
+import { Rpc } from "effect/rpc"
+import { CreateSource, UpdateSource } from "../api/SourcesApi.ts"
+import { ApiError } from "../errors/ApiError.ts"
+import { Run } from "../records/Run.ts"
+import { Source, SyncIntent } from "../records/Source.ts"
+import { CommandContext } from "./Command.ts"
+
+/** Commands of one Source. */
+export const SourceActor = Entity.make("Source", [
+  Rpc.make("Create", {
+    payload: { context: CommandContext, request: CreateSource },
+    success: Schema.Struct({ source: Source, hookSecret: Schema.String }),
+    error: ApiError
+  }),
+  Rpc.make("Update", { payload: { context: CommandContext, request: UpdateSource }, success: Source, error: ApiError }),
+  Rpc.make("Sync", {
+    payload: {
+      context: CommandContext,
+      intent: SyncIntent,
+      expectedCommit: Schema.optionalKey(Schema.String),
+      /** The lane to sync; the Source's default one when absent. */
+      lane: Schema.optionalKey(Schema.Struct({ ref: Schema.String, path: Schema.String })),
+      trigger: Schema.Literals(["user", "webhook", "schedule", "service"])
+    },
+    success: Run,
+    error: ApiError
+  }),
+  Rpc.make("CheckCompatibility", {
+    payload: { context: CommandContext, sourceSnapshotId: Schema.String, modulePath: Schema.String },
+    success: Run,
+    error: ApiError
+  })
+])
