@@ -202,13 +202,7 @@ export const parseInstallLink = (link: string, policy: LinkPolicy = {}): Result.
   const query = at === -1 ? "" : link.slice(at + 1)
   const url = URL.parse(address)
   const isWeb = url !== null && (url.protocol === "https:" || url.protocol === "http:")
-  if (
-    !isWeb ||
-    url.username !== "" ||
-    url.password !== "" ||
-    !address.endsWith(installPath) ||
-    url.pathname !== installPath
-  ) {
+  if (!isWeb || address !== url.origin + installPath) {
     problems.add("", "not_a_link", `Expected the service's origin followed by ${installPath}?...`)
     return problems.settle<HandoffLink>(undefined)
   }

@@ -43,18 +43,17 @@ const headerForms: ReadonlyArray<RegExp> = [
 const credentialName =
   /(?:pass(?:word|wd|phrase)|secret|token|credential|(?:api|access|account|private|secret|signing|encryption)[_-]?key(?:[_-]?id)?)/
 
-const named = (value: RegExp, before = /(?:)/) =>
-  new RegExp(before.source + credentialName.source + value.source, value.flags)
+const assigned = (value: RegExp) => new RegExp(`${credentialName.source}["']?[ \\t]{0,4}${value.source}`, "i")
 
 /** `name=value`, `name: value` and `--name value`. References such as `$NAME` are no values. */
 const assignments: ReadonlyArray<RegExp> = [
-  named(/["']?[ \t]{0,4}=(?![=>])[ \t]{0,4}["']?[^\s"'<>{}$%.*=,;&][^\s"'<>{}]{2}/i),
+  assigned(/=(?![=>])[ \t]{0,4}["']?[^\s"'<>{}$%.*=,;&][^\s"'<>{}]{2}/),
   // After a colon comes prose as often as a value, so the value has to look like one: letters with digits, or length.
-  named(
-    /["']?[ \t]{0,4}:[ \t]{0,4}["']?(?!base64|oauth|sha[0-9]|utf-?8|rsa|ed25519|https?)(?=[!-~]{0,32}[0-9])(?=[!-~]{0,32}[A-Za-z])(?:(?!["'<>{}$])[!-~]){6}/i
+  assigned(
+    /:[ \t]{0,4}["']?(?!base64|oauth|sha[0-9]|utf-?8|rsa|ed25519|https?)(?=[!-~]{0,12}[0-9])(?=[!-~]{0,12}[A-Za-z])[!#%&(-;=?-z|~]{6}/
   ),
-  named(/["']?[ \t]{0,4}:[ \t]{0,4}["']?[A-Za-z0-9+/_=]{20}/i),
-  named(/[ \t]{1,4}[^\s"'<>{}$-][^\s"'<>{}]{2}/i, /(?:^|\s)--?/)
+  assigned(/:[ \t]{0,4}["']?[A-Za-z0-9+/_=]{20}/),
+  new RegExp(`(?:^|\\s)--?${credentialName.source}[ \\t]{1,4}[^\\s"'<>{}$-][^\\s"'<>{}]{2}`, "i")
 ]
 
 export const secretPatterns: ReadonlyArray<RegExp> = [...prefixedKeys, ...headerForms, ...assignments]

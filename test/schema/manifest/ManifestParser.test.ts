@@ -77,7 +77,7 @@ describe("bytes", () => {
     }
     expect(Result.isSuccess(padded(131_072))).toBe(true)
     const refused = padded(131_073)
-    expect(Result.isFailure(refused) && refused.failure.diagnostics.map(({ code }) => code)).toEqual(["json_too_large"])
+    expect(Result.isFailure(refused) && refused.failure.diagnostics[0].code).toBe("json_too_large")
   })
 
   test.each([
@@ -90,9 +90,12 @@ describe("bytes", () => {
     ['{"apiVersion":"svc.com/v1","a":1e999}', "json_number_out_of_range"],
     ['{"apiVersion":"\\ud800"}', "json_lone_surrogate"],
     ["[".repeat(100_000), "json_too_deep"]
-  ])("%.30p", (document, code) => {
+  ])("%p", (document, code) => {
     const parsed = parseRepositoryManifest(new TextEncoder().encode(document))
-    expect(Result.isFailure(parsed) && parsed.failure.diagnostics.map((diagnostic) => diagnostic.code)).toEqual([code])
+    const codes = Result.isFailure(parsed)
+      ? parsed.failure.diagnostics.map((diagnostic) => String(diagnostic.code))
+      : []
+    expect(codes).toEqual([code])
   })
 })
 
@@ -127,35 +130,38 @@ table("root", [
 
 describe("module keys", () => {
   test.each([".", "app", "modules/app", "a.b/c-d_e", "..a", ".well-known", "日本", text(1024), "modules/%25"])(
-    "%.20p is canonical",
+    "%p is canonical",
     (key) => {
       expect(verdict(moduleKey(key))).toBe("valid")
     }
   )
   test.each([
-    ...[
-      "./app",
-      "/app",
-      "app/",
-      "a//b",
-      "a/../b",
-      "..",
-      "a/./b",
-      "C:/a",
-      "c:a",
-      "a\\b",
-      " a",
-      "a ",
-      "a\u00a0",
-      "\u3000a"
-    ],
-    ...["\ufeffa", "a\u0000b", "a\nb", "%2e%2e/a", "a%2Fb", "e\u0301"]
+    "./app",
+    "/app",
+    "app/",
+    "a//b",
+    "a/../b",
+    "..",
+    "a/./b",
+    "C:/a",
+    "c:a",
+    "a\\b",
+    " a",
+    "a ",
+    "a\u00a0",
+    "\u3000a",
+    "\ufeffa",
+    "a\u0000b",
+    "a\nb",
+    "%2e%2e/a",
+    "a%2Fb",
+    "e\u0301"
   ])("%p is not, and is not repeated", (key) => {
     const [diagnostic] = diagnosticsOf(moduleKey(key))
     expect(diagnostic).toMatchObject({ code: "invalid_path" })
     expect(diagnostic?.path).toBe(key === ".." ? "/install/modules/.." : "/install/modules/*")
   })
-  test.each(["", text(1025)])("%.20p has no possible length", (key) => {
+  test.each(["", text(1025)])("%p has no possible length", (key) => {
     expect(verdict(moduleKey(key))).toBe("invalid_length /install/modules/*")
   })
 })

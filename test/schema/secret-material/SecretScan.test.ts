@@ -79,7 +79,7 @@ test.each([
   "100%25 sure, 50% off",
   "a".repeat(4096),
   ""
-])("%.40p is none", (text) => {
+])("%p is none", (text) => {
   expect(forbiddenMaterial(text)).toBeUndefined()
 })
 

@@ -1,0 +1,103 @@
+import { expect, test } from "bun:test"
+import { isReturnUri } from "../../../schema/handoff/ReturnUri.ts"
+
+test.each([
+  "https://app.example/callback",
+  "https://app.example",
+  "https://app.example/",
+  "https://app.example:8443/a/b",
+  "https://localhost/cb",
+  "myapp://callback",
+  "myapp://callback/done",
+  "myapp:///done",
+  "com.example.app://oauth.done/x",
+  "my-app+x.1://cb"
+])("%s may receive", (uri) => {
+  expect(isReturnUri(uri)).toBe(true)
+})
+
+test.each([
+  "http://app.example/cb",
+  "http://127.0.0.1/cb",
+  "ws://app.example",
+  "ftp://app.example/x",
+  "mailto:a@example.com",
+  "javascript:alert(1)",
+  "JaVaScRiPt:alert(1)",
+  "javascript://x/%0aalert(1)",
+  "JAVASCRIPT://x",
+  "data:text/html,x",
+  "data://text/html",
+  "vbscript:x",
+  "vbscript://x",
+  "file:///etc/passwd",
+  "file://h/x",
+  "blob:https://app.example/x",
+  "blob://x",
+  "about:blank",
+  "about://blank",
+  "filesystem:https://a.example/x",
+  "filesystem://x",
+  "view-source:https://a.example",
+  "view-source://a.example",
+  "intent://x",
+  "intent://x#Intent;end",
+  "chrome://settings",
+  "chrome-extension://abc/x",
+  "resource://x",
+  "//e.example",
+  "\\\\e.example",
+  "/\\e.example",
+  "/cb",
+  "cb",
+  "",
+  "https:/app.example",
+  "https:app.example",
+  "https:///app.example/cb",
+  "https://u@app.example/cb",
+  "https://u:p@app.example/cb",
+  "https://@app.example/cb",
+  "myapp://u@host/cb",
+  "https://app.example@evil.example",
+  "https://app.example/cb?",
+  "https://app.example/cb?a=b",
+  "https://app.example/cb#",
+  "https://app.example/cb#x",
+  "myapp://cb?",
+  "myapp://cb#",
+  "java\tscript://x",
+  "ht\ntps://app.example",
+  " https://app.example",
+  "https://app.example ",
+  "https://app.example/\u0000",
+  "myapp://\u202ecb",
+  "https://é.example/",
+  "myapp:cb",
+  "myapp:/cb",
+  "myapp://",
+  "https://",
+  "1app://cb",
+  "-app://cb",
+  "a://cb",
+  "my_app://cb",
+  "https://App.example/cb",
+  "HTTPS://app.example/cb",
+  "https://app.example:443/cb",
+  "https://app.example/a/../b",
+  "https://app.example/%2e%2e/b",
+  "https://127.1/cb",
+  "myapp://x/%0d%0aSet-Cookie",
+  "myapp://x/%00",
+  "myapp://x/%zz",
+  "https://app.example/\\evil",
+  "myapp://x/<script>",
+  `https://app.example/${"a".repeat(2048)}`,
+  `https://app.example/${"a".repeat(8192)}`
+])("%p may not (R1)", (uri) => {
+  expect(isReturnUri(uri)).toBe(false)
+})
+
+test("the service itself is no client", () => {
+  expect(isReturnUri("https://svc.example/api/v1/x", "https://svc.example")).toBe(false)
+  expect(isReturnUri("https://svc.example:8443/x", "https://svc.example")).toBe(true)
+})

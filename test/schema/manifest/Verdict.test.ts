@@ -1,0 +1,41 @@
+import { expect, test } from "bun:test"
+import { Schema } from "effect"
+import { linkVerdict, manifestVerdict, sourceOptionsVerdict, Verdict } from "../../../schema/manifest/Verdict.ts"
+import { bytes, fullModule, manifest } from "./ManifestFixture.ts"
+import { validOptions } from "./SourceOptionsFixture.ts"
+
+test("a valid document is named by its version", () => {
+  expect(manifestVerdict(bytes(manifest("svc.com/v2.4", fullModule)))).toEqual({
+    status: "valid",
+    apiVersion: "svc.com/v2.4",
+    diagnostics: []
+  })
+  expect(sourceOptionsVerdict(bytes(validOptions))).toEqual({
+    status: "valid",
+    apiVersion: "install.svc.com/v1alpha1",
+    diagnostics: []
+  })
+  expect(linkVerdict("https://svc.example/install?git=https%3A%2F%2Fg.example%2Fa")).toEqual({
+    status: "valid",
+    diagnostics: []
+  })
+})
+
+test("an invalid one has its reasons, and its version where that was recognised", () => {
+  expect(manifestVerdict(bytes({ ...manifest("svc.com/v1"), $schema: "x" }))).toEqual({
+    status: "invalid",
+    apiVersion: "svc.com/v1",
+    diagnostics: [{ path: "/$schema", code: "unknown_field", message: "This version has no such field; remove it." }]
+  })
+  expect(manifestVerdict(new Uint8Array())).toMatchObject({
+    status: "invalid",
+    diagnostics: [{ path: "", code: "json_syntax" }]
+  })
+  expect(sourceOptionsVerdict(bytes({}))).toMatchObject({ status: "invalid" })
+  expect(linkVerdict("https://svc.example/install?product=app")).toMatchObject({ status: "invalid" })
+})
+
+test("is plain JSON", () => {
+  const verdict = manifestVerdict(bytes({ ...manifest("svc.com/v1"), kind: 1 }))
+  expect(Schema.decodeUnknownSync(Verdict)(JSON.parse(JSON.stringify(verdict)))).toEqual(verdict)
+})
