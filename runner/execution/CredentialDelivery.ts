@@ -170,7 +170,9 @@ export const deliverCredentials = (
     const body = new Map(Object.entries(tuple.config).map(([name, value]) => [name, literalTemplate(value)] as const))
     if (byArgument.has(tuple.provider)) {
       for (const { envName, argument } of items) {
-        const name = tuple.argumentNames[envName] ?? conventionalArgument(tuple, envName)
+        const name = Object.hasOwn(tuple.argumentNames, envName)
+          ? tuple.argumentNames[envName]
+          : conventionalArgument(tuple, envName)
         if (name === undefined) {
           return Result.fail(
             `Several Connections serve the provider ${tuple.provider}, or another provider reads ${envName} as well, so ${envName} ` +

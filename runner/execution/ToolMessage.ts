@@ -54,12 +54,12 @@ export type ToolMessage = { readonly text: string } & (
   | { readonly _tag: "EmergencyState"; readonly state: Uint8Array }
 )
 
-const moments: Readonly<Record<string, ResourceMoment>> = {
-  apply_start: "started",
-  apply_progress: "progress",
-  apply_complete: "completed",
-  apply_errored: "failed"
-}
+const moments: ReadonlyMap<string, ResourceMoment> = new Map([
+  ["apply_start", "started"],
+  ["apply_progress", "progress"],
+  ["apply_complete", "completed"],
+  ["apply_errored", "failed"]
+])
 
 const emergencyText = "Emergency state dump"
 
@@ -85,7 +85,7 @@ export const parseToolMessage = (line: string): Option.Option<ToolMessage> => {
     const text = decoded["@message"]
     const state = text === emergencyText ? emergencyState(line) : undefined
     if (state !== undefined) return { _tag: "EmergencyState", text, state }
-    const moment = moments[decoded.type ?? ""]
+    const moment = moments.get(decoded.type ?? "")
     const hook = decodeHook(decoded.hook)
     if (moment !== undefined && Option.isSome(hook)) {
       return {

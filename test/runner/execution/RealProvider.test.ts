@@ -5,6 +5,7 @@ import { describe, expect } from "bun:test"
 import { Deferred, Effect, Fiber, Option, Redacted } from "effect"
 import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import type { PlanJob, ProviderCredentials } from "../../../runner/execution/RunJob.ts"
+import { RunnerSettings } from "../../../runner/execution/RunnerSettings.ts"
 import type { RunSink } from "../../../runner/execution/RunSink.ts"
 import { it } from "../../support/Effect.ts"
 import { countCreations, providerMirror } from "../../support/ProviderMirror.ts"
@@ -54,17 +55,20 @@ const credentials = (notesDir: string, more: Partial<ProviderCredentials> = {}):
 
 interface Stage {
   readonly folder: string
+  readonly cacheFolder: string
   readonly notesDir: string
   readonly job: (tree: Tree, more?: Partial<PlanJob>) => PlanJob
 }
 
 /** A runner whose sandbox may reach one mirror and one folder of notes. */
-const onStage = <E>(body: (stage: Stage) => Effect.Effect<unknown, E, ModuleRunner>) =>
+const onStage = <E>(body: (stage: Stage) => Effect.Effect<unknown, E, ModuleRunner>, useCache = false) =>
   Effect.gen(function* () {
     const mirror = yield* providerMirror
     const folder = yield* temporaryFolder
+    const cacheFolder = join(folder, "cache")
     const stage: Stage = {
       folder,
+      cacheFolder,
       notesDir: mirror.notesDir,
       job: (tree, more = {}) =>
         planJob(folder, tree, {
@@ -74,7 +78,8 @@ const onStage = <E>(body: (stage: Stage) => Effect.Effect<unknown, E, ModuleRunn
         })
     }
     yield* body(stage).pipe(
-      Effect.provide(runnerWith({ extraReadOnly: [mirror.interpreter], extraWritable: [mirror.notesDir] }))
+      Effect.provide(runnerWith({ extraReadOnly: [mirror.interpreter], extraWritable: [mirror.notesDir] })),
+      Effect.provideService(RunnerSettings, { providerCache: useCache ? cacheFolder : undefined })
     )
   })
 
@@ -144,6 +149,21 @@ describe("ModuleRunner with a real provider", () => {
         const removed = yield* runner.driftCheck(drift, recorder().sink)
         expect(removed.resourceDrift[0]?.actions).toEqual(["delete"])
       })
+    )
+  )
+
+  it.live("installs into the provider cache, and later runs take providers from there", () =>
+    onStage(
+      ({ job, folder, cacheFolder }) =>
+        Effect.gen(function* () {
+          const runner = yield* ModuleRunner
+          const first = job({ "main.tf": `${required}${note("a")}` })
+          const plan = yield* runner.plan(first, recorder().sink)
+          const applied = yield* runner.apply(applyJob(folder, first, plan), recorder().sink)
+          expect(applied.exit).toBe("succeeded")
+          expect(readdirSync(join(cacheFolder, "example.test", "acme", "demo"))).toEqual(["1.0.0"])
+        }),
+      true
     )
   )
 

@@ -112,6 +112,27 @@ describe("a tool that misbehaves", () => {
     })
   )
 
+  live("is cancelled while it plans: it gets one signal and ends by itself", () =>
+    Effect.gen(function* () {
+      const runner = yield* ModuleRunner
+      const folder = yield* temporaryFolder
+      const cancel = yield* Deferred.make<void>()
+      const seen = recorder()
+      const sink: RunSink = {
+        ...seen.sink,
+        log: (phase, stream, text) =>
+          seen.sink
+            .log(phase, stream, text)
+            .pipe(Effect.tap(() => (text === "working" ? Deferred.succeed(cancel, undefined) : Effect.void)))
+      }
+      const script = { plan: "trap 'echo stopping; exit 1' INT; echo working; while :; do sleep 0.02; done" }
+      const job = plan(folder, script, { cancel: Deferred.await(cancel) })
+      const failure = yield* Effect.flip(runner.plan(job, sink))
+      expect(failure).toMatchObject({ reason: "cancelled", phase: "plan", sandboxKilled: false })
+      expect(seen.logs.map(({ text }) => text)).toContain("stopping")
+    })
+  )
+
   live("claims success without a plan, or with a link in its place", () =>
     Effect.gen(function* () {
       const runner = yield* ModuleRunner

@@ -1,0 +1,70 @@
+import { chmodSync } from "node:fs"
+import { describe, expect } from "bun:test"
+import { Effect } from "effect"
+import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
+import { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
+import { it } from "../../support/Effect.ts"
+import { countCreations, providerMirror } from "../../support/ProviderMirror.ts"
+import { Redacted } from "effect"
+import { applyJob, planJob, recorder, runnerWith, temporaryFolder } from "./support/RunnerHarness.ts"
+
+const tree = {
+  "main.tf": `
+terraform {
+  required_providers {
+    demo = {
+      source = "example.test/acme/demo"
+    }
+  }
+}
+resource "demo_note" "a" {
+  name    = "a"
+  content = "c"
+}
+`
+}
+
+/** Below bubblewrap the same run must work as well; what it may see differs. */
+const planAndApply = Effect.gen(function* () {
+  const sandbox = yield* Sandbox
+  const runner = yield* ModuleRunner
+  const mirror = yield* providerMirror
+  const folder = yield* temporaryFolder
+  // The run's own user must reach mirror and notes.
+  if (sandbox.status.level === "user") for (const path of [`${mirror.path}/..`, mirror.notesDir]) chmodSync(path, 0o777)
+  const job = planJob(folder, tree, {
+    mirror: { path: mirror.path, required: false },
+    credentials: [
+      {
+        provider: "example.test/acme/demo",
+        moduleLocalName: "demo",
+        connection: "a",
+        values: { DEMO_TOKEN: Redacted.make("level-canary-token"), DEMO_DIR: Redacted.make(mirror.notesDir) },
+        files: [],
+        config: {},
+        argumentNames: {}
+      }
+    ]
+  })
+  const plan = yield* runner.plan(job, recorder().sink)
+  const applied = yield* runner.apply(applyJob(folder, job, plan), recorder().sink)
+  expect(applied).toMatchObject({ exit: "succeeded", resourceCount: 1 })
+  expect(yield* countCreations(mirror.notesDir)).toBe(1)
+  return applied.sandboxLevel
+})
+
+describe("isolation levels", () => {
+  it.live("process", () =>
+    planAndApply.pipe(
+      Effect.map((level) => expect(level).toBe("process")),
+      Effect.provide(runnerWith({ isolation: "off" }))
+    )
+  )
+
+  it.live("without bubblewrap", () =>
+    planAndApply.pipe(
+      Effect.map((level) => expect(["user", "process"]).toContain(level)),
+      Effect.provide(runnerWith({ bubblewrap: "/nowhere/bwrap" }))
+    )
+  )
+})

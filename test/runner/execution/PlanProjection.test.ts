@@ -1,0 +1,174 @@
+import { describe, expect, test } from "bun:test"
+import { Effect, Redacted } from "effect"
+import * as fc from "fast-check"
+import { decodePlanDocument } from "../../../runner/execution/PlanDocument.ts"
+import { planSensitiveTexts, projectPlan } from "../../../runner/execution/PlanProjection.ts"
+import { maskValue, sensitiveTexts } from "../../../runner/execution/SensitiveMask.ts"
+import { Redactor } from "../../../runner/redaction/Redactor.ts"
+
+const planOf = (document: Readonly<Record<string, unknown>>) =>
+  Effect.runSync(decodePlanDocument(JSON.stringify({ format_version: "1.2", ...document })))
+
+const change = (actions: ReadonlyArray<string>, more: Readonly<Record<string, unknown>> = {}) => ({
+  address: `demo.${actions.join("_")}`,
+  mode: "managed",
+  type: "demo",
+  name: actions.join("_"),
+  provider_name: "example.test/acme/demo",
+  change: { actions, ...more }
+})
+
+const none = new Redactor()
+
+describe("projectPlan", () => {
+  test("counts each change once, and only managed ones", () => {
+    const plan = planOf({
+      resource_changes: [
+        change(["create"]),
+        change(["update"]),
+        change(["delete"]),
+        change(["delete", "create"]),
+        change(["create", "delete"]),
+        change(["forget"]),
+        change(["create", "forget"]),
+        change(["no-op"], { importing: { id: "x" } }),
+        change(["no-op"]),
+        { ...change(["read"]), mode: "data" }
+      ]
+    })
+    const { summary, resourceChanges } = projectPlan(plan, none)
+    expect(summary).toEqual({ add: 1, change: 1, destroy: 1, replace: 3, import: 1, forget: 1 })
+    expect(resourceChanges).toHaveLength(9)
+  })
+
+  test("shows what changes of each attribute, and nothing of what is sensitive", () => {
+    const plan = planOf({
+      resource_changes: [
+        {
+          ...change(["update"], {
+            before: { same: 1, size: 1, token: "old-secret", tags: { a: "x", key: "nested-secret" }, gone: "g" },
+            after: { same: 1, size: 2, token: "new-secret", tags: { a: "y", key: "nested-secret" }, list: ["k"] },
+            after_unknown: { id: true, list: [false, true], tags: {} },
+            before_sensitive: { token: true, tags: { key: true } },
+            after_sensitive: { token: true, tags: { key: true } }
+          }),
+          action_reason: "replace_because_cannot_update",
+          previous_address: "demo.before"
+        }
+      ]
+    })
+    const [first] = projectPlan(plan, none).resourceChanges
+    expect(first?.reason).toBe("replace_because_cannot_update")
+    expect(first?.changedAttributes).toEqual([
+      { name: "gone", before: "g" },
+      { name: "id", unknown: true },
+      { name: "list", after: ["k", "(known after apply)"] },
+      { name: "size", before: 1, after: 2 },
+      { name: "tags", before: { a: "x", key: "(sensitive value)" }, after: { a: "y", key: "(sensitive value)" } },
+      { name: "token", sensitive: true }
+    ])
+    expect([...planSensitiveTexts(plan)].sort()).toEqual(
+      ["nested-secret", "nested-secret", "new-secret", "old-secret"].sort()
+    )
+  })
+
+  test("a whole object can be sensitive, a moved object is told, a long value is only measured", () => {
+    const plan = planOf({
+      resource_changes: [
+        change(["create"], { after: { a: "s" }, after_sensitive: true }),
+        { ...change(["no-op"]), previous_address: "demo.old" },
+        change(["update"], { before: { a: "" }, after: { a: "x".repeat(70_000) } })
+      ]
+    })
+    const [whole, moved, long] = projectPlan(plan, none).resourceChanges
+    expect(whole?.changedAttributes).toEqual([{ name: "a", sensitive: true }])
+    expect(moved?.reason).toBe("moved from demo.old")
+    expect(long?.changedAttributes[0]?.after).toBe("(70002 characters, too long to show)")
+  })
+
+  test("outputs: sensitive and unknown ones have no value, unchanged ones are planned but no change", () => {
+    const plan = planOf({
+      output_changes: {
+        plain: { actions: ["update"], before: 1, after: { a: 1 }, after_unknown: { b: true }, after_sensitive: false },
+        later: { actions: ["create"], before: null, after: null, after_unknown: true },
+        hidden: { actions: ["create"], after: { a: "s" }, after_sensitive: { a: true } },
+        same: { actions: ["no-op"], before: 1, after: 1 },
+        gone: { actions: ["delete"], before: 1, after: null }
+      }
+    })
+    const { outputChanges, plannedOutputs } = projectPlan(plan, none)
+    expect(outputChanges).toEqual([
+      {
+        name: "plain",
+        actions: ["update"],
+        sensitive: false,
+        unknown: true,
+        before: 1,
+        after: { a: 1, b: "(known after apply)" }
+      },
+      { name: "later", actions: ["create"], sensitive: false, unknown: true },
+      { name: "hidden", actions: ["create"], sensitive: true },
+      { name: "gone", actions: ["delete"], sensitive: false, before: 1 }
+    ])
+    expect(plannedOutputs.map(({ name }) => name)).toEqual(["plain", "later", "hidden", "same"])
+  })
+
+  test("the redactor has the last word", () => {
+    const plan = planOf({
+      resource_changes: [
+        change(["create"], { after: { url: "postgres://u:p4ssw0rd-canary@h", n: { "p4ssw0rd-canary": 1 } } })
+      ]
+    })
+    const shown = JSON.stringify(projectPlan(plan, new Redactor([Redacted.make("p4ssw0rd-canary")])))
+    expect(shown).not.toContain("p4ssw0rd-canary")
+    expect(shown).toContain("postgres://u:[redacted]@h")
+  })
+})
+
+describe("maskValue", () => {
+  // Every leaf is unique, so that a leaf that shows up is known to be that one.
+  const tree = fc.letrec<{ node: Node }>((tie) => ({
+    node: fc.oneof(
+      { maxDepth: 4 },
+      fc.boolean().map((secret): Node => ({ secret, members: undefined })),
+      fc.record({
+        secret: fc.boolean(),
+        members: fc.array(tie("node"), { maxLength: 4 })
+      })
+    )
+  })).node
+
+  interface Node {
+    readonly secret: boolean
+    readonly members: ReadonlyArray<Node> | undefined
+  }
+  type Json = Parameters<typeof maskValue>[0]
+
+  test("no marked leaf is ever shown, every other one is", () => {
+    fc.assert(
+      fc.property(tree, fc.boolean(), (root, asList) => {
+        const hidden: Array<string> = []
+        const open: Array<string> = []
+        let count = 0
+        const build = (node: Node, inherited: boolean): readonly [value: Json & {}, marks: Json & {}] => {
+          const secret = inherited || node.secret
+          if (node.members === undefined) {
+            const leaf = `leaf-${count++}-`
+            ;(secret ? hidden : open).push(leaf)
+            return [leaf, node.secret]
+          }
+          const members = node.members.map((member) => build(member, secret))
+          const values = members.map(([value]) => value)
+          const marks = members.map(([, mark]) => mark)
+          return asList ? [values, node.secret || marks] : [{ ...values }, node.secret || { ...marks }]
+        }
+        const [value, marks] = build(root, false)
+        const shown = JSON.stringify(maskValue(value, marks, undefined))
+        for (const leaf of hidden) expect(shown).not.toContain(leaf)
+        for (const leaf of open) expect(shown).toContain(leaf)
+        expect(new Set(sensitiveTexts(value, marks))).toEqual(new Set(hidden))
+      }),
+      { numRuns: 200 }
+    )
+  })
+})
