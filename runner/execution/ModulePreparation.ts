@@ -20,7 +20,12 @@ import type { BuildArchive, RunJob } from "./RunJob.ts"
 
 export const lockFileName = ".terraform.lock.hcl"
 
-/** What goes into the sandbox besides the job. `inputs` is the content of the variable file; it is not written when empty. */
+/**
+ * What goes into the sandbox besides the job.
+ *
+ * - `inputs`: the content of the variable file, which is not written when empty
+ * - `planFile`: the plan to apply; it holds the provider arguments already, and the tool refuses to be given others
+ */
 export interface Preparation {
   readonly delivery: CredentialDelivery
   readonly inputs: Readonly<Record<string, Redacted.Redacted<Schema.Json>>>
@@ -103,7 +108,8 @@ export const prepareModule = Effect.fnUntraced(function* (
     cliConfiguration(job.mirror, mirrored),
     "the tool's configuration"
   )
-  const inputs = Object.entries({ ...preparation.inputs, ...delivery.variables })
+  const providerInputs = preparation.planFile === undefined ? delivery.variables : {}
+  const inputs = Object.entries({ ...preparation.inputs, ...providerInputs })
   if (inputs.length > 0) {
     const values = Object.fromEntries(inputs.map(([name, value]) => [name, Redacted.value(value)]))
     yield* write(inside(sandboxPaths.inputs), json(values), "the inputs")

@@ -123,7 +123,8 @@ export interface DriftJob extends RunJob {
 }
 
 /**
- * The apply of a reviewed plan.
+ * The apply of a reviewed plan. Credentials that travelled as provider arguments are inside the plan file and are used as they were
+ * when it was planned; those of the environment are the job's.
  *
  * - `planDigest`: `sha256:` of the plan file as it was reviewed; another file is refused
  * - `build`: what the plan was made with; another archive is refused

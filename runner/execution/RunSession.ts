@@ -1,5 +1,5 @@
 import { constants } from "node:fs"
-import { access, mkdir } from "node:fs/promises"
+import { access, mkdir, readdir, realpath } from "node:fs/promises"
 import { isAbsolute, posix } from "node:path"
 import { type Duration, Effect, Redacted, Result, Schema, type Scope, type Semaphore } from "effect"
 import type { RunPhase } from "../../schema/events/RunEvent.ts"
@@ -100,7 +100,16 @@ const checkJob = Effect.fnUntraced(function* (job: RunJob) {
   if (mirror !== undefined && !(isAbsolute(mirror) && isConfigurablePath(mirror))) {
     return yield* invalid("The provider mirror must be an absolute path without quotes, backslashes, $ or %.")
   }
-  yield* fileOperation("find the tool", () => access(job.tool.path, constants.X_OK)).pipe(
+  if (mirror !== undefined) {
+    yield* fileOperation("find the provider mirror", () => readdir(mirror)).pipe(
+      Effect.mapError(() => invalid(`The provider mirror ${mirror} is not a folder that can be read.`))
+    )
+  }
+  // Only the program itself is let into the sandbox, so a link to it must be followed first.
+  return yield* fileOperation("find the tool", async () => {
+    await access(job.tool.path, constants.X_OK)
+    return await realpath(job.tool.path)
+  }).pipe(
     Effect.mapError(() =>
       runnerFailure(
         "tool_missing",
@@ -168,7 +177,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
   const timing = { ...defaultTiming, ...job.timing }
   const cancel = yield* listenForCancel(job.cancel)
   yield* report.phase("prepare")
-  yield* checkJob(job)
+  const program = yield* checkJob(job)
 
   const insideRoot = sandbox.insideRoot(paths.sandbox)
   const cwd = moduleFolder(job.modulePath)
@@ -214,7 +223,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     .open({
       root: paths.sandbox,
       readOnly: [
-        ...(job.tool.path.startsWith("/usr/") ? [] : [job.tool.path]),
+        ...(program.startsWith("/usr/") ? [] : [program]),
         ...(job.mirror === undefined ? [] : [job.mirror.path]),
         ...(cache === undefined ? [] : [cache])
       ]
@@ -239,7 +248,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
       {
         phase: command.phase,
         command: {
-          argv: [job.tool.path, ...command.args],
+          argv: [program, ...command.args],
           cwd,
           environment: environments[command.access],
           network: command.access !== "none" && (job.network ?? true),

@@ -69,6 +69,8 @@ export interface BubblewrapRequest {
   readonly prlimit: string | undefined
   readonly limits: SandboxLimits
   readonly root: string
+  /** Left out where they do not exist. */
+  readonly optional: { readonly readOnly: ReadonlyArray<string>; readonly writable: ReadonlyArray<string> }
   readonly readOnly: ReadonlyArray<string>
   readonly writable: ReadonlyArray<string>
   readonly network: boolean
@@ -108,6 +110,8 @@ export const bubblewrapCommandLine = (request: BubblewrapRequest): CommandLine =
     "/dev",
     "--tmpfs",
     "/tmp",
+    ...request.optional.readOnly.flatMap((path) => ["--ro-bind-try", path, path]),
+    ...request.optional.writable.flatMap((path) => ["--bind-try", path, path]),
     ...request.readOnly.flatMap((path) => ["--ro-bind", path, path]),
     ...request.writable.flatMap((path) => ["--bind", path, path]),
     "--bind",

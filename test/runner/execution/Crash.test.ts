@@ -1,0 +1,88 @@
+import { readdirSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { describe, expect } from "bun:test"
+import { Effect, Option } from "effect"
+import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
+import { it } from "../../support/Effect.ts"
+import { countCreations, providerMirror } from "../../support/ProviderMirror.ts"
+import { runnerWith, temporaryFolder } from "./support/RunnerHarness.ts"
+
+const main = `
+terraform {
+  required_providers {
+    demo = {
+      source = "example.test/acme/demo"
+    }
+  }
+}
+resource "demo_note" "a" {
+  name    = "a"
+  content = "c"
+}
+resource "demo_note" "b" {
+  name       = "b"
+  content    = "c"
+  delay_ms   = 60000
+  depends_on = [demo_note.a]
+}
+`
+
+const script = fileURLToPath(new URL("support/ApplyProcess.ts", import.meta.url))
+
+/** Processes that work in a folder, as the kernel tells. */
+const workingIn = (folder: string) =>
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      const { success, stdout } = Bun.spawnSync(["readlink", `/proc/${pid}/cwd`])
+      return success && stdout.toString().startsWith(folder)
+    })
+
+const firstLine = async (stream: ReadableStream<Uint8Array>) => {
+  let text = ""
+  for await (const chunk of stream) {
+    text += new TextDecoder().decode(chunk)
+    if (text.includes("\n")) break
+  }
+  return text.trim()
+}
+
+/** Kills the service in the middle of an apply and looks at what is left. */
+const crash = (isolation: "auto" | "off") =>
+  Effect.gen(function* () {
+    const runner = yield* ModuleRunner
+    const mirror = yield* providerMirror
+    const folder = yield* temporaryFolder
+    const request = {
+      folder,
+      mirror: mirror.path,
+      interpreter: mirror.interpreter,
+      notesDir: mirror.notesDir,
+      isolation,
+      main
+    }
+    const service = yield* Effect.acquireRelease(
+      Effect.sync(() =>
+        Bun.spawn([process.execPath, script, JSON.stringify(request)], { stdout: "pipe", stderr: "inherit" })
+      ),
+      (child) => Effect.sync(() => child.kill("SIGKILL"))
+    )
+    const runFolder = yield* Effect.promise(() => firstLine(service.stdout))
+    expect(runFolder).toStartWith(folder)
+    service.kill("SIGKILL")
+    yield* Effect.promise(() => service.exited)
+
+    const left = Option.getOrUndefined(yield* runner.recover(runFolder))
+    expect(left).toMatchObject({ resourceCount: 1, possiblyCreated: ["demo_note.b"], changedAnything: true })
+    expect(left?.completed.map(({ address }) => address)).toEqual(["demo_note.a"])
+    expect(left?.stateProblem).toBeUndefined()
+    expect(workingIn(runFolder)).toEqual([])
+    expect(yield* countCreations(mirror.notesDir)).toBe(1)
+    // Asked again, it tells the same.
+    expect(Option.getOrUndefined(yield* runner.recover(runFolder))).toMatchObject({ serial: left?.serial ?? -1 })
+  }).pipe(Effect.provide(runnerWith({ isolation })))
+
+describe("after the service was killed in the middle of an apply", () => {
+  it.live("in the sandbox: nothing goes on, and everything is found again", () => crash("auto"), 60_000)
+  it.live("as plain processes: what goes on is ended first", () => crash("off"), 60_000)
+})

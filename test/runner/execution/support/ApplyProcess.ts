@@ -1,0 +1,69 @@
+// Plans and applies in a process of its own, so that a test can kill it. Prints the run folder of the apply once it is under way.
+import { Effect, Redacted, Schema } from "effect"
+import { ModuleRunner } from "../../../../runner/execution/ModuleRunner.ts"
+import { applyJob, planJob, recorder, runnerWith } from "./RunnerHarness.ts"
+
+const Request = Schema.fromJsonString(
+  Schema.Struct({
+    folder: Schema.String,
+    mirror: Schema.String,
+    interpreter: Schema.String,
+    notesDir: Schema.String,
+    isolation: Schema.Literals(["auto", "off"]),
+    main: Schema.String
+  })
+)
+
+const program = Effect.gen(function* () {
+  const request = yield* Schema.decodeUnknownEffect(Request)(process.argv[2])
+  const job = planJob(
+    request.folder,
+    { "main.tf": request.main },
+    {
+      mirror: { path: request.mirror, required: true },
+      credentials: [
+        {
+          provider: "example.test/acme/demo",
+          moduleLocalName: "demo",
+          connection: "a",
+          values: { DEMO_TOKEN: Redacted.make("crash-token"), DEMO_DIR: Redacted.make(request.notesDir) },
+          files: [],
+          config: {},
+          argumentNames: {}
+        }
+      ]
+    }
+  )
+  const run = Effect.gen(function* () {
+    const runner = yield* ModuleRunner
+    const plan = yield* runner.plan(job, recorder().sink)
+    const apply = applyJob(request.folder, job, plan)
+    const seen = recorder()
+    let told = false
+    return yield* runner.apply(apply, {
+      ...seen.sink,
+      event: (kind, data) =>
+        seen.sink.event(kind, data).pipe(
+          Effect.andThen(
+            Effect.sync(() => {
+              const started = seen.events.filter((event) => event.kind === "resource.started").length
+              if (told || started < 2 || !seen.events.some((event) => event.kind === "state.saved")) return
+              told = true
+              process.stdout.write(`${apply.runFolder}\n`)
+            })
+          )
+        )
+    })
+  })
+  yield* run.pipe(
+    Effect.provide(
+      runnerWith({
+        isolation: request.isolation,
+        extraReadOnly: [request.interpreter],
+        extraWritable: [request.notesDir]
+      })
+    )
+  )
+})
+
+await Effect.runPromise(program)
