@@ -1,6 +1,8 @@
 import { Context, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { ApiError } from "../../schema/errors/ApiError.ts"
+import type { CommandContext } from "../Command.ts"
+import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import { Passwords } from "./Passwords.ts"
 import { type OpenSession, Sessions } from "./Sessions.ts"
@@ -14,12 +16,26 @@ export interface SignInRequest {
   readonly replaces?: Redacted.Redacted | undefined
 }
 
+export interface PasswordChange {
+  readonly subject: string
+  readonly present: Redacted.Redacted
+  readonly next: Redacted.Redacted
+  readonly userAgent?: string | undefined
+}
+
 const refused = () => new ApiError({ code: "unauthenticated", message: "The e-mail address or the password is wrong." })
 
 /** Sign-in by password. Unknown, locked and wrong look the same and take the same time. */
 export class PasswordSignIn extends Context.Service<
   PasswordSignIn,
-  { readonly signIn: (request: SignInRequest) => Effect.Effect<OpenSession & { readonly subject: string }, ApiError> }
+  {
+    readonly signIn: (request: SignInRequest) => Effect.Effect<OpenSession & { readonly subject: string }, ApiError>
+    /**
+     * Changes the person's own password, against the present one. Every session ends; the answer is a new one. Fails with
+     * `permission_denied` when the present password is wrong, `invalid_request` when the new one is refused.
+     */
+    readonly change: (context: CommandContext, request: PasswordChange) => Effect.Effect<OpenSession, ApiError>
+  }
 >()("svc/account/PasswordSignIn") {
   static readonly layer = Layer.effect(
     PasswordSignIn,
@@ -57,6 +73,17 @@ export class PasswordSignIn extends Context.Service<
             replaces: request.replaces
           })
           return { ...opened, subject }
+        }),
+        change: Effect.fn("PasswordSignIn.change")(function* (context, { next, present, subject, userAgent }) {
+          const [stored] = yield* Effect.orDie(findHash(subject))
+          if (!(yield* passwords.verify(present, stored?.hash))) {
+            return yield* new ApiError({ code: "permission_denied", message: "The present password is wrong." })
+          }
+          const hash = yield* passwords.hash(next)
+          return yield* Effect.andThen(
+            users.setPassword(context, subject, hash),
+            sessions.open({ subject, method: "password", userAgent })
+          ).pipe(transaction(sql))
         })
       })
     })

@@ -1,0 +1,42 @@
+import { Effect, Schema } from "effect"
+import { SqlSchema } from "effect/sql"
+import { ReadSql } from "../database/ReadSql.ts"
+
+const Node = Schema.Struct({
+  id: Schema.String,
+  kind: Schema.Literals(["source", "capsule"]),
+  name: Schema.String,
+  status: Schema.String,
+  environment: Schema.NullOr(Schema.String)
+})
+const Edge = Schema.Struct({ id: Schema.String, from: Schema.String, to: Schema.String, mode: Schema.String })
+
+/** The Sources and living Capsules of a Workspace, and what flows between them. An edge runs from producer to consumer. */
+export const readWorkspaceGraph = Effect.fn("readWorkspaceGraph")(function* (workspaceId: string) {
+  const read = yield* ReadSql
+  const nodes = yield* SqlSchema.findAll({
+    Request: Schema.Void,
+    Result: Node,
+    execute: () => read`SELECT id, 'source' AS kind, name, status, NULL AS environment FROM sources
+        WHERE workspace_id = ${workspaceId}
+      UNION ALL SELECT id, 'capsule', name, status, environment FROM capsules
+        WHERE workspace_id = ${workspaceId} AND status <> 'destroyed'
+      ORDER BY 2 DESC, 3, 1`
+  })(undefined)
+  const edges = yield* SqlSchema.findAll({
+    Request: Schema.Void,
+    Result: Edge,
+    execute: () => read`SELECT d.id, d.producer_capsule_id AS "from", d.consumer_capsule_id AS "to", d.mode
+        FROM dependencies d
+        JOIN capsules p ON p.id = d.producer_capsule_id AND p.status <> 'destroyed'
+        JOIN capsules c ON c.id = d.consumer_capsule_id AND c.status <> 'destroyed'
+        WHERE d.workspace_id = ${workspaceId}
+      UNION ALL SELECT id || ':source', source_id, id, 'source' FROM capsules
+        WHERE workspace_id = ${workspaceId} AND status <> 'destroyed'
+      ORDER BY 1`
+  })(undefined)
+  return {
+    nodes: nodes.map(({ environment, ...node }) => (environment === null ? node : { ...node, environment })),
+    edges
+  }
+}, Effect.orDie)

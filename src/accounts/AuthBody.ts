@@ -1,0 +1,26 @@
+import { Effect, Schema } from "effect"
+import { invalidRequest } from "../../schema/errors/ApiError.ts"
+import type { JsonLimits } from "../../schema/json/JsonLimits.ts"
+import { readJsonBody } from "../http/RequestBody.ts"
+
+const limits: JsonLimits = {
+  maxBytes: 65_536,
+  maxDepth: 16,
+  maxNodes: 1000,
+  maxKeyBytes: 128,
+  maxStringBytes: 32_768
+}
+
+/**
+ * The closed body of an authentication route. What is wrong with it is told by the shape alone: these bodies hold secrets,
+ * so nothing of them is ever quoted.
+ */
+export const authBody = <A, I>(schema: Schema.Codec<A, I>, shape: string) =>
+  Effect.flatMap(readJsonBody(limits), (value) =>
+    Schema.decodeUnknownEffect(schema)(value ?? {}, { onExcessProperty: "error" }).pipe(
+      Effect.mapError(() => invalidRequest(`The body is not valid. Expected ${shape}, and nothing else.`))
+    )
+  )
+
+/** A secret out of a body; printed as redacted from the first moment. */
+export const SecretText = Schema.RedactedFromValue(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(1024)))

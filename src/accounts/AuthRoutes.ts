@@ -1,0 +1,160 @@
+import { Effect, Option, Schema } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { unauthenticated } from "../../actors/account/CredentialRefusal.ts"
+import { PasswordSignIn } from "../../actors/account/PasswordSignIn.ts"
+import { AccountSession, Sessions } from "../../actors/account/Sessions.ts"
+import { SetupLinks } from "../../actors/account/SetupLinks.ts"
+import { Users } from "../../actors/account/Users.ts"
+import { displayText } from "../../schema/records/Primitives.ts"
+import { currentRequestId } from "../http/Exchange.ts"
+import type { HttpSettings } from "../http/HttpSettings.ts"
+import { AttemptLimits } from "./AttemptLimits.ts"
+import { authBody, SecretText } from "./AuthBody.ts"
+import { presentedSession, refuseCrossSite, requireSameOrigin, withoutSession, withSession } from "./SessionCookie.ts"
+import { commandOf, signedIn, signedInResponse, signedInToChange, userAgent } from "./SignedIn.ts"
+
+const setupBody = authBody(
+  Schema.Struct({
+    secret: SecretText,
+    password: SecretText,
+    email: Schema.optionalKey(Schema.String),
+    displayName: Schema.optionalKey(displayText(80))
+  }),
+  "{secret, password, email?, displayName?}"
+)
+
+const signInBody = authBody(Schema.Struct({ email: Schema.String, password: SecretText }), "{email, password}")
+
+const passwordBody = authBody(
+  Schema.Struct({ currentPassword: SecretText, newPassword: SecretText }),
+  "{currentPassword, newPassword}"
+)
+
+const SessionAnswer = Schema.Struct({
+  session: Schema.Struct({ id: Schema.String }),
+  user: Schema.Struct({
+    subject: Schema.String,
+    email: Schema.String,
+    displayName: Schema.optionalKey(Schema.String),
+    isOperator: Schema.Boolean
+  })
+})
+const SessionList = Schema.Struct({
+  sessions: Schema.Array(Schema.Struct({ ...AccountSession.fields, current: Schema.Boolean }))
+})
+const encodeSession = HttpServerResponse.schemaJson(SessionAnswer)
+const encodeSessions = HttpServerResponse.schemaJson(SessionList)
+
+const address = Effect.map(HttpServerRequest.HttpServerRequest, ({ remoteAddress }) =>
+  Option.getOrUndefined(remoteAddress)
+)
+
+const setup = Effect.gen(function* () {
+  yield* refuseCrossSite
+  const limits = yield* AttemptLimits
+  yield* limits.consume("sign_in", { address: yield* address })
+  const links = yield* SetupLinks
+  const opened = yield* links.redeem({
+    ...(yield* setupBody),
+    userAgent: yield* userAgent,
+    requestId: yield* currentRequestId
+  })
+  return yield* signedInResponse(opened, 201)
+})
+
+const signIn = Effect.gen(function* () {
+  yield* refuseCrossSite
+  const body = yield* signInBody
+  const limits = yield* AttemptLimits
+  yield* limits.consume("sign_in", { address: yield* address, subject: body.email })
+  const passwords = yield* PasswordSignIn
+  const before = yield* presentedSession
+  const opened = yield* passwords.signIn({ ...body, userAgent: yield* userAgent, replaces: before?.secret })
+  return yield* signedInResponse(opened, 200)
+})
+
+/** Whatever the cookie was worth, it is gone afterwards. */
+const signOut = Effect.gen(function* () {
+  const presented = yield* presentedSession
+  if (presented?.ambient !== false) yield* requireSameOrigin
+  const sessions = yield* Sessions
+  if (presented !== undefined) {
+    yield* sessions.authenticate(presented.secret).pipe(
+      Effect.andThen(({ credentialId, subject }) => sessions.revoke(subject, credentialId)),
+      Effect.ignore
+    )
+  }
+  return yield* withoutSession(HttpServerResponse.empty({ status: 204 }))
+})
+
+const readSession = Effect.gen(function* () {
+  const principal = yield* signedIn
+  const users = yield* Users
+  const user = yield* users.find(principal.subject)
+  if (Option.isNone(user)) return yield* unauthenticated()
+  const { displayName, email, isOperator, subject } = user.value
+  const named = displayName === null ? {} : { displayName }
+  return yield* Effect.orDie(
+    encodeSession({ session: { id: principal.credentialId }, user: { subject, email, isOperator, ...named } })
+  )
+})
+
+const listSessions = Effect.gen(function* () {
+  const principal = yield* signedIn
+  const sessions = yield* Sessions
+  const open = yield* sessions.list(principal.subject)
+  const listed = open.map((session) => ({ ...session, current: session.id === principal.credentialId }))
+  return yield* Effect.orDie(encodeSessions({ sessions: listed }))
+})
+
+const revokeSession = Effect.gen(function* () {
+  const principal = yield* signedInToChange
+  const sessions = yield* Sessions
+  const { sessionId = "" } = yield* HttpRouter.params
+  yield* sessions.revoke(principal.subject, sessionId)
+  const response = HttpServerResponse.empty({ status: 204 })
+  return sessionId === principal.credentialId ? yield* withoutSession(response) : response
+})
+
+const changePassword = Effect.gen(function* () {
+  const principal = yield* signedInToChange
+  const { currentPassword, newPassword } = yield* passwordBody
+  const limits = yield* AttemptLimits
+  yield* limits.consume("sign_in", { address: yield* address, subject: principal.subject })
+  const passwords = yield* PasswordSignIn
+  const opened = yield* passwords.change(yield* commandOf(principal), {
+    subject: principal.subject,
+    present: currentPassword,
+    next: newPassword,
+    userAgent: yield* userAgent
+  })
+  return yield* withSession(HttpServerResponse.empty({ status: 204 }), opened.secret)
+})
+
+/** The routes of signing in and out, as method and path, for telling a wrong method from an unknown path. */
+export const authRouteTable = [
+  ["POST", "/auth/setup"],
+  ["POST", "/auth/sign-in"],
+  ["POST", "/auth/sign-out"],
+  ["POST", "/auth/password"],
+  ["GET", "/auth/session"],
+  ["GET", "/auth/sessions"],
+  ["POST", "/auth/sessions/:sessionId/revoke"]
+] as const
+
+/** Setup, sign-in, sign-out and the person's sessions. */
+export const authRoutes = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const services = yield* Effect.context<
+      AttemptLimits | HttpSettings | PasswordSignIn | Sessions | SetupLinks | Users
+    >()
+    const provided = Effect.provideContext(services)
+    yield* router.add("POST", "/auth/setup", provided(setup))
+    yield* router.add("POST", "/auth/sign-in", provided(signIn))
+    yield* router.add("POST", "/auth/sign-out", provided(signOut))
+    yield* router.add("POST", "/auth/password", provided(changePassword))
+    yield* router.add("GET", "/auth/session", provided(readSession))
+    yield* router.add("GET", "/auth/sessions", provided(listSessions))
+    yield* router.add("POST", "/auth/sessions/:sessionId/revoke", provided(revokeSession))
+  })
+)

@@ -1,0 +1,45 @@
+import { Effect, Schema } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { unauthenticated } from "../../actors/account/CredentialRefusal.ts"
+import type { Principal } from "../../actors/account/Principal.ts"
+import { AccountSession, type OpenSession, Sessions } from "../../actors/account/Sessions.ts"
+import type { CommandContext } from "../../actors/Command.ts"
+import { currentRequestId } from "../http/Exchange.ts"
+import { presentedSession, requireSameOrigin, withSession } from "./SessionCookie.ts"
+
+/** The person behind the session of this request. Fails with `unauthenticated` without one. */
+export const signedIn = Effect.gen(function* () {
+  const sessions = yield* Sessions
+  const presented = yield* presentedSession
+  return presented === undefined ? yield* unauthenticated() : yield* sessions.authenticate(presented.secret)
+})
+
+/** The same for a request that changes something. */
+export const signedInToChange = Effect.gen(function* () {
+  const principal = yield* signedIn
+  const presented = yield* presentedSession
+  if (presented?.ambient === true) yield* requireSameOrigin
+  return principal
+})
+
+/** What this person does, as actors take it. */
+export const commandOf = (principal: Principal): Effect.Effect<CommandContext> =>
+  Effect.map(currentRequestId, (requestId) => ({
+    actor: { kind: "user", subject: principal.subject },
+    actorKey: principal.subject,
+    requestId
+  }))
+
+export const userAgent = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) => headers["user-agent"])
+
+const encodeSignedIn = HttpServerResponse.schemaJson(Schema.Struct({ subject: Schema.String, session: AccountSession }))
+
+/** The answer to a sign-in: who it is, and the cookie. The secret is in the cookie alone. */
+export const signedInResponse = Effect.fnUntraced(function* (
+  opened: OpenSession & { readonly subject: string },
+  status: 200 | 201
+) {
+  const { secret, session, subject } = opened
+  const response = yield* Effect.orDie(encodeSignedIn({ subject, session }, { status }))
+  return yield* withSession(response, secret)
+})

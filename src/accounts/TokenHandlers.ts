@@ -1,0 +1,76 @@
+import { Effect, Redacted } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { AccessTokens } from "../../actors/account/AccessTokens.ts"
+import { invalidToken } from "../../actors/account/CredentialRefusal.ts"
+import { TokenAuthority } from "../../actors/account/TokenAuthority.ts"
+import { Caller } from "../../schema/api/Middleware.ts"
+import { SvcApi } from "../../schema/api/SvcApi.ts"
+import { ApiError } from "../../schema/errors/ApiError.ts"
+import { commandContext, pageRequest } from "../http/handlers/Commands.ts"
+
+/** The person whose tokens these are. A session confined to one Workspace must not mint authority beyond it. */
+const owner = Effect.flatMap(Caller, ({ boundWorkspaceId, subject }) =>
+  boundWorkspaceId === undefined
+    ? Effect.succeed(subject)
+    : Effect.fail(
+        new ApiError({
+          code: "permission_denied",
+          message: "This session is confined to one Workspace. Sign in to the account to manage its tokens."
+        })
+      )
+)
+
+const bearerPattern = /^bearer ([A-Za-z0-9._~+/-]{1,512}={0,2})$/i
+
+/** The bearer of the Authorization header alone: cookies, other headers, query and body are never looked at. */
+const presentedBearer = Effect.gen(function* () {
+  const { headers } = yield* HttpServerRequest.HttpServerRequest
+  const header = headers["authorization"]
+  if (header === undefined) {
+    return yield* new ApiError({
+      code: "unauthenticated",
+      message: "Send the token as `Authorization: Bearer <token>`."
+    })
+  }
+  const token = bearerPattern.exec(header)?.[1]
+  return token === undefined ? yield* invalidToken() : Redacted.make(token)
+})
+
+/** Routes of personal access tokens. */
+export const tokenHandlers = HttpApiBuilder.group(
+  SvcApi,
+  "accountTokens",
+  Effect.fn(function* (handlers) {
+    const tokens = yield* AccessTokens
+    const authority = yield* TokenAuthority
+    return handlers.handleAll({
+      list: Effect.fn("accountTokens.list")(function* ({ query }) {
+        const page = yield* tokens.list(yield* owner, pageRequest(query))
+        return {
+          tokens: page.items,
+          ...(page.nextCursor === undefined ? {} : { next_cursor: page.nextCursor })
+        }
+      }),
+      scopes: () => Effect.succeed({ kind: "svc.account-pat-scope-catalog@v1", scopes: tokens.catalog } as const),
+      create: Effect.fn("accountTokens.create")(function* ({ payload }) {
+        const { secret, token } = yield* tokens.create(yield* commandContext, yield* owner, {
+          name: payload.name,
+          scopes: payload.scopes,
+          workspaceId: payload.workspace_id,
+          expiresAt: payload.expires_at
+        })
+        return { token: Redacted.value(secret), token_record: token }
+      }),
+      revoke: Effect.fn("accountTokens.revoke")(function* ({ params }) {
+        return { token_record: yield* tokens.revoke(yield* commandContext, yield* owner, params.tokenId) }
+      }),
+      inventory: Effect.fn("accountTokens.inventory")(function* ({ query }) {
+        return yield* tokens.inventory(yield* owner, pageRequest(query))
+      }),
+      current: Effect.fn("accountTokens.current")(function* () {
+        return yield* authority.current(yield* presentedBearer)
+      })
+    })
+  })
+)

@@ -1,0 +1,177 @@
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Audit } from "../../actors/audit/Audit.ts"
+import { Capsules } from "../../actors/capsule/Capsules.ts"
+import { ReadSql } from "../../actors/database/ReadSql.ts"
+import { Runs } from "../../actors/run/Runs.ts"
+import { Members } from "../../actors/workspace/Members.ts"
+import { Projects } from "../../actors/workspace/Projects.ts"
+import { readWorkspaceGraph } from "../../actors/workspace/WorkspaceGraph.ts"
+import { Workspaces } from "../../actors/workspace/Workspaces.ts"
+import { Caller } from "../../schema/api/Middleware.ts"
+import { SvcApi } from "../../schema/api/SvcApi.ts"
+import { ApiError } from "../../schema/errors/ApiError.ts"
+import { ProjectId } from "../../schema/records/Ids.ts"
+import {
+  authorisedWorkspace,
+  commandContext,
+  cursorOf,
+  notBuilt,
+  pageRequest,
+  pathId
+} from "../http/handlers/Commands.ts"
+
+const largestPage = 100
+
+/** The whole account: credentials confined to one Workspace are refused. */
+const wholeAccount = Effect.filterOrFail(
+  Caller,
+  ({ boundWorkspaceId }) => boundWorkspaceId === undefined,
+  () =>
+    new ApiError({
+      code: "permission_denied",
+      message: "The credential is bound to one Workspace; this needs one of the whole account."
+    })
+)
+
+const memberScope = Effect.gen(function* () {
+  const { subject } = yield* Caller
+  return { workspaceId: yield* authorisedWorkspace, acting: { subject } }
+})
+
+const interfaces = notBuilt("Interfaces")
+
+/** Routes of Workspaces and everything listed by Workspace. */
+export const workspaceHandlers = HttpApiBuilder.group(
+  SvcApi,
+  "workspaces",
+  Effect.fn(function* (handlers) {
+    const workspaces = yield* Workspaces
+    const members = yield* Members
+    const projects = yield* Projects
+    const capsules = yield* Capsules
+    const runs = yield* Runs
+    const audit = yield* Audit
+    const read = yield* ReadSql
+    return handlers.handleAll({
+      inventory: Effect.fn("workspaces.inventory")(function* ({ query }) {
+        const { subject } = yield* wholeAccount
+        return yield* workspaces.inventory(subject, { limit: query.limit ?? largestPage, cursor: query.cursor })
+      }),
+      list: Effect.fn("workspaces.list")(function* ({ query }) {
+        const { boundWorkspaceId, subject } = yield* Caller
+        if (boundWorkspaceId === undefined) yield* workspaces.ensurePersonal(yield* commandContext, subject)
+        const limit = query.limit ?? largestPage
+        const list = yield* workspaces.list(subject, {
+          limit,
+          cursor: query.cursor,
+          order: query.order,
+          selectedWorkspaceId: query.selectedWorkspaceId,
+          includeTotal: query.includeTotal === "true",
+          boundWorkspaceId
+        })
+        return {
+          workspaces: list.workspaces,
+          returned: list.workspaces.length,
+          limit,
+          truncated: list.truncated,
+          ...(list.total === undefined ? {} : { total: list.total }),
+          ...(list.pinnedWorkspaceId === undefined ? {} : { pinnedWorkspaceId: list.pinnedWorkspaceId }),
+          ...(list.nextCursor === undefined ? {} : { nextCursor: list.nextCursor })
+        }
+      }),
+      create: Effect.fn("workspaces.create")(function* ({ payload }) {
+        const { subject } = yield* wholeAccount
+        return { workspace: yield* workspaces.create(yield* commandContext, subject, payload) }
+      }),
+      read: Effect.fn("workspaces.read")(function* () {
+        const { subject } = yield* Caller
+        return { workspace: yield* workspaces.read(subject, yield* authorisedWorkspace) }
+      }),
+      update: Effect.fn("workspaces.update")(function* ({ payload }) {
+        const { subject } = yield* Caller
+        const id = yield* authorisedWorkspace
+        return { workspace: yield* workspaces.update(yield* commandContext, subject, id, payload) }
+      }),
+      members: Effect.fn("workspaces.members")(function* ({ query }) {
+        const { subject } = yield* Caller
+        const page = yield* members.list(yield* authorisedWorkspace, subject, pageRequest(query))
+        return { members: page.items, ...cursorOf(page) }
+      }),
+      addMember: Effect.fn("workspaces.addMember")(function* ({ payload }) {
+        return { member: yield* members.add(yield* commandContext, yield* memberScope, payload) }
+      }),
+      updateMember: Effect.fn("workspaces.updateMember")(function* ({ params, payload }) {
+        return { member: yield* members.update(yield* commandContext, yield* memberScope, params.subject, payload) }
+      }),
+      removeMember: Effect.fn("workspaces.removeMember")(function* ({ params }) {
+        yield* members.remove(yield* commandContext, yield* memberScope, params.subject)
+      }),
+      projects: Effect.fn("workspaces.projects")(function* ({ query }) {
+        const { subject } = yield* Caller
+        const page = yield* projects.list(yield* authorisedWorkspace, subject, pageRequest(query))
+        return { projects: page.items, ...cursorOf(page) }
+      }),
+      createProject: Effect.fn("workspaces.createProject")(function* ({ payload }) {
+        return { project: yield* projects.create(yield* commandContext, yield* authorisedWorkspace, payload) }
+      }),
+      readProject: Effect.fn("workspaces.readProject")(function* ({ params }) {
+        return { project: yield* projects.read(yield* pathId(ProjectId, params.projectId, "Project")) }
+      }),
+      graph: Effect.fn("workspaces.graph")(function* () {
+        const id = yield* authorisedWorkspace
+        return yield* readWorkspaceGraph(id).pipe(Effect.provideService(ReadSql, read))
+      }),
+      uiSurfaces: interfaces,
+      activity: Effect.fn("workspaces.activity")(function* ({ query }) {
+        const { subject } = yield* Caller
+        const { action, capsuleId, since } = query
+        const id = yield* authorisedWorkspace
+        const page = yield* audit.list(id, subject, { action, capsuleId, since }, pageRequest(query))
+        return { events: page.items, ...cursorOf(page) }
+      }),
+      materializationFailures: interfaces,
+      retryMaterialization: interfaces,
+      usage: Effect.fn("workspaces.usage")(function* () {
+        const usage = yield* capsules.workspaceUsage(yield* authorisedWorkspace)
+        return {
+          usage: [
+            { metric: "run_minutes" as const, value: usage.runMinutes },
+            { metric: "applies" as const, value: usage.applies },
+            { metric: "state_bytes" as const, value: usage.stateBytes },
+            { metric: "log_bytes" as const, value: usage.logBytes }
+          ]
+        }
+      }),
+      billing: () => Effect.succeed({ billing: { mode: "disabled" as const } }),
+      backups: Effect.fn("workspaces.backups")(function* ({ query }) {
+        const page = yield* capsules.backups(yield* authorisedWorkspace, pageRequest(query))
+        return { backups: page.items, ...cursorOf(page) }
+      }),
+      createBackup: Effect.fn("workspaces.createBackup")(function* () {
+        return { backup: yield* capsules.backup(yield* commandContext, yield* authorisedWorkspace, undefined) }
+      }),
+      planUpdate: Effect.fn("workspaces.planUpdate")(function* () {
+        return yield* capsules.planUpdate(yield* commandContext, yield* authorisedWorkspace)
+      }),
+      driftCheck: Effect.fn("workspaces.driftCheck")(function* () {
+        return yield* capsules.driftCheckAll(yield* commandContext, yield* authorisedWorkspace)
+      }),
+      currentStateVersions: Effect.fn("workspaces.currentStateVersions")(function* ({ query }) {
+        const page = yield* capsules.currentStateVersions(yield* authorisedWorkspace, pageRequest(query))
+        return { stateVersions: page.items, ...cursorOf(page) }
+      }),
+      runs: Effect.fn("workspaces.runs")(function* ({ query }) {
+        const { capsuleId, sourceId, status, type } = query
+        const id = yield* authorisedWorkspace
+        const page = yield* runs.list(id, { capsuleId, sourceId, status, type }, pageRequest(query))
+        return { runs: page.items, ...cursorOf(page) }
+      }),
+      capsules: Effect.fn("workspaces.capsules")(function* ({ query }) {
+        const { projectId, status } = query
+        const page = yield* capsules.list(yield* authorisedWorkspace, { projectId, status }, pageRequest(query))
+        return { capsules: page.items, ...cursorOf(page) }
+      })
+    })
+  })
+)
