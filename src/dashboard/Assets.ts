@@ -1,0 +1,148 @@
+/** Where hashed files live; everything below it may be cached for ever. */
+export const assetPrefix = "/assets/"
+
+/** One file to serve. `br` and `gzip` hold the same content compressed ahead of time. */
+export interface Asset {
+  readonly path: string
+  readonly contentType: string
+  readonly sha256: string
+  /** True when the name holds the content's hash. */
+  readonly immutable: boolean
+  readonly identity: Uint8Array<ArrayBuffer>
+  readonly br?: Uint8Array<ArrayBuffer>
+  readonly gzip?: Uint8Array<ArrayBuffer>
+}
+
+export type AssetSet = ReadonlyMap<string, Asset>
+
+export interface AssetRequest {
+  readonly path: string
+  readonly acceptEncoding?: string | undefined
+  readonly acceptLanguage?: string | undefined
+  readonly ifNoneMatch?: string | undefined
+}
+
+export interface AssetResponse {
+  readonly status: 200 | 304
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array<ArrayBuffer>
+}
+
+/** What a page may do: nothing that does not come from this origin, and no inline script or style. */
+export const contentSecurityPolicy = [
+  "default-src 'self'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "object-src 'none'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+  "form-action 'self'"
+].join("; ")
+
+const pageHeaders: Readonly<Record<string, string>> = {
+  "content-security-policy": contentSecurityPolicy,
+  "x-frame-options": "DENY",
+  "cross-origin-opener-policy": "same-origin",
+  "permissions-policy": "camera=(), geolocation=(), microphone=()",
+  "cache-control": "no-cache",
+  vary: "Accept-Encoding, Accept-Language"
+}
+
+const entrancePaths: ReadonlySet<string> = new Set(["/sign-in", "/setup"])
+
+const appPaths: ReadonlyArray<RegExp> = [
+  /^\/$/,
+  /^\/(?:new|install|account)$/,
+  /^\/account\/[a-z-]+$/,
+  /^\/(?:runs|capsules|sources)\/[A-Za-z0-9_]+$/,
+  /^\/w\/[a-z0-9][a-z0-9-]{1,38}(?:\/[A-Za-z0-9_-]+){0,3}$/
+]
+
+/** Whether the dashboard has a page at this path. The server answers others with its own 404. */
+export const isDashboardPage = (path: string): boolean => {
+  const trimmed = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
+  return entrancePaths.has(trimmed) || appPaths.some((pattern) => pattern.test(trimmed))
+}
+
+interface Weighted {
+  readonly name: string
+  readonly weight: number
+}
+
+const weightedList = (header: string | undefined): ReadonlyArray<Weighted> =>
+  (header ?? "").split(",").flatMap((item) => {
+    const [name, ...parameters] = item.split(";").map((part) => part.trim())
+    if (name === undefined || name === "") return []
+    const weight = parameters
+      .map((parameter) => /^q=([0-9.]+)$/.exec(parameter)?.[1])
+      .find((found) => found !== undefined)
+    return [{ name: name.toLowerCase(), weight: weight === undefined ? 1 : Number(weight) }]
+  })
+
+const accepts = (accepted: ReadonlyArray<Weighted>, coding: string): boolean =>
+  (accepted.find((item) => item.name === coding) ?? accepted.find((item) => item.name === "*"))?.weight !== undefined &&
+  ((accepted.find((item) => item.name === coding) ?? accepted.find((item) => item.name === "*"))?.weight ?? 0) > 0
+
+/** Japanese when the browser wants it at least as much as English. */
+const languageOf = (header: string | undefined): "en" | "ja" => {
+  const accepted = weightedList(header)
+  const best = (prefix: string) =>
+    Math.max(
+      0,
+      ...accepted
+        .filter((item) => item.name === prefix || item.name.startsWith(`${prefix}-`))
+        .map((item) => item.weight)
+    )
+  const japanese = best("ja")
+  if (japanese === 0) return "en"
+  if (japanese > best("en")) return "ja"
+  const first = accepted.find((item) => item.name.startsWith("ja") || item.name.startsWith("en"))
+  return japanese === best("en") && first?.name.startsWith("ja") === true ? "ja" : "en"
+}
+
+const fileFor = (path: string, language: "en" | "ja"): string | undefined => {
+  if (path.startsWith(assetPrefix)) return path
+  const trimmed = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
+  if (entrancePaths.has(trimmed)) return `${trimmed}.${language}.html`
+  return isDashboardPage(trimmed) ? "/app.html" : undefined
+}
+
+const matches = (header: string | undefined, etag: string): boolean =>
+  header !== undefined &&
+  header.split(",").some((candidate) => candidate.trim() === "*" || candidate.trim().replace(/^W\//, "") === etag)
+
+/**
+ * The answer to a GET of `path`, or `undefined` when the dashboard has nothing there. Pure: the HTTP layer adds its own
+ * headers (request id, nosniff) and sends no body for HEAD.
+ */
+export const assetFor = (assets: AssetSet, request: AssetRequest): AssetResponse | undefined => {
+  const name = fileFor(request.path, languageOf(request.acceptLanguage))
+  const asset = name === undefined ? undefined : assets.get(name)
+  if (asset === undefined) return undefined
+  const accepted = weightedList(request.acceptEncoding)
+  const coding =
+    asset.br !== undefined && accepts(accepted, "br")
+      ? "br"
+      : asset.gzip !== undefined && accepts(accepted, "gzip")
+        ? "gzip"
+        : undefined
+  const etag = `"${asset.sha256.slice(0, 32)}${coding === undefined ? "" : `-${coding}`}"`
+  const headers = {
+    "content-type": asset.contentType,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    etag,
+    ...(asset.immutable
+      ? { "cache-control": "public, max-age=31536000, immutable", vary: "Accept-Encoding" }
+      : pageHeaders)
+  }
+  if (matches(request.ifNoneMatch, etag)) return { status: 304, headers, body: new Uint8Array(0) }
+  const body = coding === "br" ? asset.br : coding === "gzip" ? asset.gzip : asset.identity
+  return {
+    status: 200,
+    headers: { ...headers, ...(coding === undefined ? {} : { "content-encoding": coding }) },
+    body: body ?? asset.identity
+  }
+}

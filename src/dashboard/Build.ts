@@ -1,0 +1,162 @@
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { brotliCompress, constants, gzip } from "node:zlib"
+import { promisify } from "node:util"
+import { Effect, Schema } from "effect"
+import { type Asset, type AssetSet, assetPrefix } from "./Assets.ts"
+import { entrancePages, pageHtml } from "./Pages.tsx"
+
+/** The dashboard's sources could not be bundled: they are missing, or they hold an error. */
+export class DashboardBuildError extends Schema.TaggedError<DashboardBuildError>()("DashboardBuildError", {
+  message: Schema.String
+}) {}
+
+const folder = dirname(fileURLToPath(import.meta.url))
+
+const contentTypes: Readonly<Record<string, string>> = {
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  svg: "image/svg+xml",
+  html: "text/html; charset=utf-8"
+}
+
+const contentType = (path: string): string =>
+  contentTypes[path.slice(path.lastIndexOf(".") + 1)] ?? "application/octet-stream"
+
+const compressBrotli = promisify(brotliCompress)
+const compressGzip = promisify(gzip)
+
+/** `best` is for a release: it takes seconds. `fast` is for a start from a source checkout. */
+export type Effort = "best" | "fast"
+
+const asset = Effect.fn("Build.asset")(function* (
+  path: string,
+  bytes: Uint8Array<ArrayBuffer>,
+  immutable: boolean,
+  effort: Effort
+) {
+  const quality = effort === "best" ? 11 : 4
+  const digest = yield* Effect.promise(() => crypto.subtle.digest("SHA-256", bytes))
+  const brotli = yield* Effect.promise(() =>
+    compressBrotli(bytes, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: bytes.byteLength }
+    })
+  )
+  const gzipped = yield* Effect.promise(() => compressGzip(bytes, { level: effort === "best" ? 9 : 5 }))
+  const made: Asset = {
+    path,
+    contentType: contentType(path),
+    sha256: Buffer.from(digest).toString("hex"),
+    immutable,
+    identity: bytes,
+    br: new Uint8Array(brotli),
+    gzip: new Uint8Array(gzipped)
+  }
+  return made
+})
+
+const run = Effect.fn("Build.run")(function* (entries: ReadonlyArray<string>, splitting: boolean) {
+  const built = yield* Effect.tryPromise({
+    try: () =>
+      Bun.build({
+        entrypoints: entries.map((entry) => join(folder, entry)),
+        target: "browser",
+        format: "esm",
+        minify: true,
+        splitting,
+        metafile: true,
+        publicPath: assetPrefix,
+        naming: { entry: "[name]-[hash].[ext]", chunk: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
+        define: { "process.env.NODE_ENV": '"production"' }
+      }),
+    catch: (cause) =>
+      new DashboardBuildError({
+        message: `The dashboard could not be bundled: ${cause instanceof AggregateError ? cause.errors.map(String).join("; ") : String(cause)}`
+      })
+  })
+  if (!built.success)
+    return yield* new DashboardBuildError({
+      message: `The dashboard could not be bundled: ${built.logs.map(String).join("; ")}`
+    })
+  return built
+})
+
+const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
+
+/** Files that a page needs before it can run: an entry and what it imports statically, itself last. */
+const staticClosure = (built: Bun.BuildOutput, entry: string): ReadonlyArray<string> => {
+  const outputs = built.metafile?.outputs ?? {}
+  const seen = new Set<string>()
+  const visit = (path: string): void => {
+    if (seen.has(path)) return
+    seen.add(path)
+    for (const imported of outputs[path]?.imports ?? []) if (imported.kind === "import-statement") visit(imported.path)
+  }
+  visit(entry)
+  return [...seen].map(baseName).reverse()
+}
+
+const entryOf = (built: Bun.BuildOutput, suffix: string): string | undefined =>
+  Object.entries(built.metafile?.outputs ?? {}).find(([, output]) => output.entryPoint?.endsWith(suffix))?.[0]
+
+/**
+ * Bundles the dashboard: hashed files under `/assets/`, the HTML pages, and a compressed sibling of each.
+ * The result holds bytes only, so it is served the same from memory, from `dist/dashboard` and from a compiled binary.
+ */
+export const buildDashboard = Effect.fn("Build.buildDashboard")(function* (effort: Effort) {
+  const [built, booted] = yield* Effect.all([
+    run(["app/Main.tsx", "entrance/Entrance.tsx", "styles/Dashboard.css"], true),
+    // A blocking script before the first paint cannot import anything.
+    run(["entrance/Boot.ts"], false)
+  ])
+  const bundled = yield* Effect.forEach(
+    [...built.outputs, ...booted.outputs],
+    (output) =>
+      Effect.promise(() => output.arrayBuffer()).pipe(
+        Effect.flatMap((buffer) =>
+          asset(`${assetPrefix}${baseName(output.path)}`, new Uint8Array(buffer), true, effort)
+        )
+      ),
+    { concurrency: 4 }
+  )
+  const drawn = yield* Effect.tryPromise({
+    try: () => Bun.file(join(folder, "styles", "Icon.svg")).arrayBuffer(),
+    catch: () => new DashboardBuildError({ message: "The dashboard's icon is missing." })
+  })
+  const icon = `${assetPrefix}Icon-${Bun.hash(drawn).toString(36)}.svg`
+  const files = [...bundled, yield* asset(icon, new Uint8Array(drawn), true, effort)]
+  const url = (name: RegExp) => files.find((file) => name.test(file.path))?.path
+  const app = entryOf(built, "app/Main.tsx")
+  const entrance = entryOf(built, "entrance/Entrance.tsx")
+  const style = url(/\/Dashboard-[^/]+\.css$/)
+  const boot = url(/\/Boot-[^/]+\.js$/)
+  if (app === undefined || entrance === undefined || style === undefined || boot === undefined) {
+    return yield* new DashboardBuildError({
+      message: "The dashboard's bundle lacks an entry: app, entrance, boot script or style sheet."
+    })
+  }
+  const html = (entry: string, page: Parameters<typeof pageHtml>[0]["page"], language: "en" | "ja") =>
+    new TextEncoder().encode(
+      pageHtml({
+        page,
+        language,
+        style,
+        boot,
+        icon,
+        scripts: staticClosure(built, entry).map((name) => `${assetPrefix}${name}`)
+      })
+    )
+  const pages = yield* Effect.forEach(
+    [
+      asset("/app.html", html(app, "app", "en"), false, effort),
+      ...entrancePages.flatMap((page) =>
+        (["en", "ja"] as const).map((language) =>
+          asset(`/${page}.${language}.html`, html(entrance, page, language), false, effort)
+        )
+      )
+    ],
+    (made) => made
+  )
+  const assets: AssetSet = new Map([...files, ...pages].map((made) => [made.path, made]))
+  return assets
+})

@@ -1,0 +1,62 @@
+import { renderToStaticMarkup } from "react-dom/server"
+import { Setup } from "./entrance/Setup.tsx"
+import { SignIn } from "./entrance/SignIn.tsx"
+import { entranceWords } from "./entrance/Words.ts"
+import { FixedLanguage } from "./words/Words.ts"
+
+/** Pages before sign-in: their HTML holds their text, so that they read without a script. */
+export const entrancePages = ["sign-in", "setup"] as const
+
+type Language = "en" | "ja"
+
+interface PageParts {
+  readonly page: "app" | (typeof entrancePages)[number]
+  readonly language: Language
+  readonly style: string
+  readonly boot: string
+  readonly icon: string
+  /** The entry last, what it imports before it. */
+  readonly scripts: ReadonlyArray<string>
+}
+
+const titles = (page: PageParts["page"], language: Language): string => {
+  const words = entranceWords[language]
+  if (page === "app") return "svc"
+  return `${page === "setup" ? words.setupTitle : words.signInTitle} · svc`
+}
+
+const content = (page: PageParts["page"]) => {
+  if (page === "app") return null
+  return page === "setup" ? <Setup /> : <SignIn />
+}
+
+export const pageHtml = ({ page, language, style, boot, icon, scripts }: PageParts): string => {
+  const entry = scripts.at(-1)
+  const markup = renderToStaticMarkup(
+    <html lang={language}>
+      <head>
+        <meta charSet="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="referrer" content="same-origin" />
+        <title>{titles(page, language)}</title>
+        <link rel="icon" type="image/svg+xml" href={icon} />
+        <link rel="stylesheet" href={style} />
+        <script src={boot} />
+        {scripts.slice(0, -1).map((script) => (
+          <link key={script} rel="modulepreload" href={script} />
+        ))}
+        <script type="module" src={entry} />
+      </head>
+      <body>
+        <div id="root" data-page={page}>
+          <FixedLanguage value={language}>{content(page)}</FixedLanguage>
+        </div>
+        {page === "app" ? (
+          <noscript>{language === "ja" ? "JavaScript を有効にしてください。" : "svc needs JavaScript."}</noscript>
+        ) : null}
+      </body>
+    </html>
+  )
+  return `<!doctype html>${markup}`
+}

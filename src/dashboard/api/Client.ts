@@ -1,0 +1,85 @@
+import { Fault, faultFrom } from "./Fault.ts"
+
+type Query = Readonly<Record<string, string | number | boolean | undefined>>
+
+export interface RequestOptions {
+  readonly query?: Query
+  readonly body?: unknown
+  readonly idempotencyKey?: string
+  readonly signal?: AbortSignal
+  /** Answers with 401 lead to the sign-in page, except for the pages that are it. */
+  readonly keepOn401?: boolean
+}
+
+export const apiUrl = (path: string, query: Query = {}): string => {
+  const parameters = new URLSearchParams()
+  for (const [key, value] of Object.entries(query)) {
+    if (value !== undefined && value !== "") parameters.set(key, String(value))
+  }
+  const encoded = parameters.toString()
+  return encoded === "" ? path : `${path}?${encoded}`
+}
+
+/** Where to come back to after sign-in: this page, its query and its fragment. */
+export const signInUrl = (location: {
+  readonly pathname: string
+  readonly search: string
+  readonly hash: string
+}): string => `/sign-in?return=${encodeURIComponent(`${location.pathname}${location.search}${location.hash}`)}`
+
+/** Only a path of this very origin may follow a sign-in; anything else (another host, a script) becomes `/`. */
+export const returnPath = (candidate: string | null, origin: string): string => {
+  if (candidate === null || !candidate.startsWith("/")) return "/"
+  const url = URL.canParse(candidate, origin) ? new URL(candidate, origin) : undefined
+  if (url === undefined || url.origin !== origin || url.pathname === "/sign-in") return "/"
+  return `${url.pathname}${url.search}${url.hash}`
+}
+
+export const newIdempotencyKey = (): string => crypto.randomUUID()
+
+const decode = (text: string): unknown => {
+  if (text === "") return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const send = (method: string, path: string, options: RequestOptions): Promise<Response> => {
+  const headers = new Headers({ accept: "application/json" })
+  if (options.body !== undefined) headers.set("content-type", "application/json")
+  if (options.idempotencyKey !== undefined) headers.set("idempotency-key", options.idempotencyKey)
+  return fetch(apiUrl(path, options.query), {
+    method,
+    headers,
+    credentials: "same-origin",
+    ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+    ...(options.signal === undefined ? {} : { signal: options.signal })
+  })
+}
+
+const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === "AbortError"
+
+/** One request to this origin. Rejects with a {@link Fault}; the shape of `A` is the API document's promise. */
+export const request = async <A>(method: string, path: string, options: RequestOptions = {}): Promise<A> => {
+  const response = await send(method, path, options).catch((error: unknown) => {
+    if (isAbort(error)) throw error
+    throw new Fault({ status: 0, code: "network", message: "The server could not be reached." })
+  })
+  const text = await response.text()
+  // The one place where unchecked JSON becomes a typed value: same origin, same build, one API document.
+  const body: ReturnType<typeof JSON.parse> = decode(text)
+  if (response.ok) return body
+  if (response.status === 401 && options.keepOn401 !== true) window.location.assign(signInUrl(window.location))
+  throw faultFrom(response.status, body, response.headers.get("x-request-id"))
+}
+
+export const get = <A>(path: string, query?: Query, signal?: AbortSignal): Promise<A> =>
+  request<A>("GET", path, {
+    ...(query === undefined ? {} : { query }),
+    ...(signal === undefined ? {} : { signal })
+  })
+
+export const post = <A>(path: string, body: unknown = {}, options: Omit<RequestOptions, "body"> = {}): Promise<A> =>
+  request<A>("POST", path, { ...options, body })

@@ -1,0 +1,41 @@
+/** An answer of the API that is not a success, or a request that got no answer (`status` 0, code `network`). */
+export class Fault extends Error {
+  readonly status: number
+  readonly code: string
+  readonly requestId: string | undefined
+
+  constructor(fields: {
+    readonly status: number
+    readonly code: string
+    readonly message: string
+    readonly requestId?: string
+  }) {
+    super(fields.message)
+    this.name = "Fault"
+    this.status = fields.status
+    this.code = fields.code
+    this.requestId = fields.requestId
+  }
+
+  /** Worth asking again by itself: the network, an overloaded or a restarting server. */
+  get transient(): boolean {
+    return this.status === 0 || this.status === 429 || this.status === 502 || this.status === 503 || this.status === 504
+  }
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
+
+/** Reads the error envelope `{error: {code, message, requestId}}`; a proxy's answer without one still becomes a Fault. */
+export const faultFrom = (status: number, body: unknown, requestId: string | null): Fault => {
+  const error = isRecord(body) && isRecord(body.error) ? body.error : {}
+  const id = text(error.requestId) ?? requestId ?? undefined
+  return new Fault({
+    status,
+    code: text(error.code) ?? `http_${status}`,
+    message: text(error.message) ?? `The server answered ${status}.`,
+    ...(id === undefined ? {} : { requestId: id })
+  })
+}

@@ -1,0 +1,120 @@
+// A live list of a Run (its events or its log) over one WebSocket, resumed from the last sequence number it saw.
+
+export interface Sequenced {
+  readonly seq: number
+}
+
+export interface StreamSocket {
+  onmessage: ((event: { readonly data: unknown }) => void) | null
+  onclose: ((event: { readonly code: number }) => void) | null
+  onopen: (() => void) | null
+  close(): void
+}
+
+export type StreamState = "connecting" | "live" | "waiting" | "done" | "refused"
+
+export interface RunStreamOptions<A extends Sequenced> {
+  /** URL of the stream that answers what comes after `seq`. */
+  readonly url: (after: number) => string
+  readonly read: (frame: unknown) => ReadonlyArray<A>
+  readonly onItems: (items: ReadonlyArray<A>) => void
+  readonly onState: (state: StreamState, retryInMs?: number) => void
+  readonly open: (url: string) => StreamSocket
+  readonly schedule: (run: () => void, ms: number) => () => void
+  readonly random: () => number
+}
+
+const firstDelayMs = 250
+const longestDelayMs = 15_000
+/** Close codes after which asking again cannot help: policy, no authority, unknown Run. */
+const finalCodes: ReadonlySet<number> = new Set([1008, 4400, 4401, 4403, 4404])
+
+/** Exponential with half of it random, so that many pages do not return to a restarted server at the same instant. */
+export const backoff = (attempt: number, random: number): number => {
+  const full = Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(attempt, 16))
+  return Math.round(full / 2 + (full / 2) * random)
+}
+
+const isDone = (frame: unknown): boolean =>
+  typeof frame === "object" && frame !== null && "done" in frame && frame.done === true
+
+const parse = (data: unknown): unknown => {
+  if (typeof data !== "string") return undefined
+  try {
+    return JSON.parse(data)
+  } catch {
+    return undefined
+  }
+}
+
+export class RunStream<A extends Sequenced> {
+  private after = 0
+  private attempt = 0
+  private socket: StreamSocket | undefined
+  private unschedule: (() => void) | undefined
+  private stopped = false
+  private readonly options: RunStreamOptions<A>
+
+  constructor(options: RunStreamOptions<A>) {
+    this.options = options
+  }
+
+  start(): void {
+    this.stopped = false
+    this.connect()
+  }
+
+  /** Ends the stream; nothing is called back afterwards. */
+  stop(): void {
+    this.stopped = true
+    this.unschedule?.()
+    const socket = this.socket
+    this.socket = undefined
+    if (socket === undefined) return
+    socket.onmessage = null
+    socket.onclose = null
+    socket.onopen = null
+    socket.close()
+  }
+
+  /** Skips the wait, for a person who presses a button or a browser that says it is online again. */
+  retryNow(): void {
+    if (this.unschedule === undefined || this.stopped) return
+    this.unschedule()
+    this.unschedule = undefined
+    this.connect()
+  }
+
+  private connect(): void {
+    this.unschedule = undefined
+    this.options.onState("connecting")
+    const socket = this.options.open(this.options.url(this.after))
+    let done = false
+    this.socket = socket
+    socket.onopen = () => this.options.onState("live")
+    socket.onmessage = (event) => {
+      const frame = parse(event.data)
+      // Only a frame proves a working path: a proxy that accepts and cuts must not reset the back-off.
+      this.attempt = 0
+      const fresh: Array<A> = []
+      for (const item of this.options.read(frame)) {
+        if (item.seq <= this.after) continue
+        this.after = item.seq
+        fresh.push(item)
+      }
+      if (fresh.length > 0) this.options.onItems(fresh)
+      if (isDone(frame)) {
+        done = true
+        this.options.onState("done")
+      }
+    }
+    socket.onclose = (event) => {
+      if (this.stopped || done) return
+      if (finalCodes.has(event.code)) return this.options.onState("refused")
+      const delay = backoff(this.attempt, this.options.random())
+      this.attempt += 1
+      this.options.onState("waiting", delay)
+      this.unschedule = this.options.schedule(() => this.connect(), delay)
+    }
+  }
+}

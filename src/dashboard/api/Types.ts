@@ -1,0 +1,114 @@
+// The JSON that the API answers, as the browser reads it. Type imports only: nothing of the server's runtime enters the bundle.
+
+import type { AttentionItem as AttentionItemSchema } from "../../../schema/api/DashboardApi.ts"
+import type { RunEvent as RunEventSchema, RunLogEntry } from "../../../schema/events/RunEvent.ts"
+import type { AccountToken, AccountTokenScopeCatalog } from "../../../schema/records/AccountToken.ts"
+import type { AuditEvent as AuditEventSchema } from "../../../schema/records/AuditEvent.ts"
+import type { Capsule as CapsuleSchema, Dependency as DependencySchema } from "../../../schema/records/Capsule.ts"
+import type {
+  CompatibilityReport as CompatibilityReportSchema,
+  InstallModules as InstallModulesSchema
+} from "../../../schema/records/CompatibilityReport.ts"
+import type {
+  Connection as ConnectionSchema,
+  CredentialRecipe as CredentialRecipeSchema
+} from "../../../schema/records/Connection.ts"
+import type { Discovery as DiscoverySchema } from "../../../schema/records/Discovery.ts"
+import type { InstallConfig as InstallConfigSchema } from "../../../schema/records/InstallConfig.ts"
+import type {
+  InstallPlan as InstallPlanSchema,
+  RevisionPlan as RevisionPlanSchema
+} from "../../../schema/records/InstallPlan.ts"
+import type {
+  ProviderBinding as ProviderBindingSchema,
+  ProviderRequirement as ProviderRequirementSchema
+} from "../../../schema/records/Provider.ts"
+import type { Run as RunSchema } from "../../../schema/records/Run.ts"
+import type { Source as SourceSchema, SourceSnapshot as SourceSnapshotSchema } from "../../../schema/records/Source.ts"
+import type {
+  Output as OutputSchema,
+  StateVersion as StateVersionSchema
+} from "../../../schema/records/StateVersion.ts"
+import type {
+  Member as MemberSchema,
+  Project as ProjectSchema,
+  Workspace as WorkspaceSchema
+} from "../../../schema/records/Workspace.ts"
+
+export type Workspace = typeof WorkspaceSchema.Encoded
+export type Role = Workspace["role"]
+export type Member = typeof MemberSchema.Encoded
+export type Project = typeof ProjectSchema.Encoded
+export type Source = typeof SourceSchema.Encoded
+export type SourceSnapshot = typeof SourceSnapshotSchema.Encoded
+export type InstallModules = typeof InstallModulesSchema.Encoded
+export type InstallModule = InstallModules["modules"][number]
+export type CompatibilityReport = typeof CompatibilityReportSchema.Encoded
+export type ReportVariable = CompatibilityReport["variables"][number]
+export type Finding = CompatibilityReport["findings"][number]
+export type ProviderRequirement = typeof ProviderRequirementSchema.Encoded
+export type ProviderBinding = typeof ProviderBindingSchema.Encoded
+export type InstallConfig = typeof InstallConfigSchema.Encoded
+export type DeclaredVariable = InstallConfig["variables"][number]
+export type SourceBuild = NonNullable<InstallConfig["sourceBuild"]>
+export type Capsule = typeof CapsuleSchema.Encoded
+export type Dependency = typeof DependencySchema.Encoded
+export type Run = typeof RunSchema.Encoded
+export type RunType = Run["type"]
+export type RunStatus = Run["status"]
+export type ResourceChange = NonNullable<Run["resourceChanges"]>[number]
+export type ChangedAttribute = ResourceChange["changedAttributes"][number]
+export type OutputChange = NonNullable<Run["outputChanges"]>[number]
+export type PlanSummary = NonNullable<Run["planSummary"]>
+export type RunDiagnostic = NonNullable<Run["diagnostics"]>[number]
+export type RunEvent = typeof RunEventSchema.Encoded
+export type LogEntry = typeof RunLogEntry.Encoded
+export type StateVersion = typeof StateVersionSchema.Encoded
+export type Output = typeof OutputSchema.Encoded
+export type Connection = typeof ConnectionSchema.Encoded
+export type CredentialRecipe = typeof CredentialRecipeSchema.Encoded
+export type AuditEvent = typeof AuditEventSchema.Encoded
+export type InstallPlan = typeof InstallPlanSchema.Encoded
+export type RevisionPlan = typeof RevisionPlanSchema.Encoded
+export type TokenRecord = typeof AccountToken.Encoded
+export type TokenScope = (typeof AccountTokenScopeCatalog.Encoded)["scopes"][number]
+export type Discovery = typeof DiscoverySchema.Encoded
+
+export interface Bilingual {
+  readonly ja: string
+  readonly en: string
+}
+
+export interface Bootstrap {
+  readonly subject: { readonly id: string; readonly email?: string; readonly displayName?: string }
+  readonly workspaces: ReadonlyArray<Workspace>
+  readonly selectedWorkspaceId?: string
+  readonly capabilities: Discovery
+  readonly version: string
+}
+
+export type AttentionItem = typeof AttentionItemSchema.Encoded
+
+export interface Overview {
+  readonly workspace: Workspace
+  readonly capsules: ReadonlyArray<Capsule>
+  readonly attention: ReadonlyArray<AttentionItem>
+  readonly recentRuns: ReadonlyArray<Run>
+  readonly activity: ReadonlyArray<AuditEvent>
+}
+
+export interface Graph {
+  readonly nodes: ReadonlyArray<{
+    readonly id: string
+    readonly kind: "capsule" | "source"
+    readonly name: string
+    readonly environment?: string
+    readonly status: string
+  }>
+  readonly edges: ReadonlyArray<{
+    readonly id: string
+    readonly from: string
+    readonly to: string
+    readonly mode: string
+  }>
+}

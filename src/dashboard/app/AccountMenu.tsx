@@ -1,0 +1,66 @@
+import { useNavigate } from "@tanstack/react-router"
+import { post } from "../api/Client.ts"
+import { setPreferences } from "../preferences/Preferences.ts"
+import { usePreferences } from "../preferences/UsePreferences.ts"
+import { Icon } from "../ui/Icon.tsx"
+import { Menu, MenuChoice, MenuItem, MenuSeparator } from "../ui/Menu.tsx"
+import { useWords } from "../words/Words.ts"
+import { useBootstrap } from "./Workspace.ts"
+import { appWords } from "./Words.ts"
+
+const signOut = (): void => {
+  // Whatever the answer, the next page asks the server who we are.
+  void post("/auth/sign-out", {}, { keepOn401: true })
+    .catch(() => undefined)
+    .then(() => window.location.assign("/sign-in"))
+}
+
+export const AccountMenu = ({ onHelp }: { readonly onHelp: () => void }) => {
+  const words = useWords(appWords)
+  const { subject } = useBootstrap()
+  const { theme, language } = usePreferences()
+  const navigate = useNavigate()
+  return (
+    <Menu
+      align="start"
+      side="top"
+      trigger={
+        <button type="button" className="side-account" aria-label={words.accountMenu}>
+          <Icon name="person" />
+          <span className="side-account-name">{subject.displayName ?? subject.email ?? subject.id}</span>
+          <Icon name="updown" />
+        </button>
+      }
+    >
+      <MenuItem icon="person" onSelect={() => void navigate({ to: "/account" })}>
+        {words.account}
+      </MenuItem>
+      <MenuItem icon="book" detail="?" onSelect={onHelp}>
+        {words.shortcuts}
+      </MenuItem>
+      <MenuSeparator />
+      <MenuChoice
+        label={words.theme}
+        value={theme}
+        options={[
+          ["system", words.themes.system],
+          ["light", words.themes.light],
+          ["dark", words.themes.dark]
+        ]}
+        onChange={(value) => setPreferences({ theme: value })}
+      />
+      <MenuSeparator />
+      <MenuChoice
+        label={words.language}
+        value={language}
+        options={[
+          ["en", "English"],
+          ["ja", "日本語"]
+        ]}
+        onChange={(value) => setPreferences({ language: value })}
+      />
+      <MenuSeparator />
+      <MenuItem onSelect={signOut}>{words.signOut}</MenuItem>
+    </Menu>
+  )
+}

@@ -1,0 +1,56 @@
+const en: Record<string, string> & { readonly openRun: string } = {
+  openRun: "Open run",
+  "run.approve": "approved a plan.",
+  "run.apply": "started an apply.",
+  "run.cancel": "cancelled a run.",
+  "run.create": "started a run.",
+  "capsule.create": "created a capsule.",
+  "capsule.update": "changed a capsule.",
+  "capsule.plan": "asked for a plan.",
+  "capsule.delete": "asked to destroy a capsule.",
+  "capsule.configuration": "changed a capsule's configuration.",
+  "source.create": "added a source.",
+  "source.update": "changed a source.",
+  "source.sync": "synced a source.",
+  "connection.create": "created a connection.",
+  "connection.test": "tested a connection.",
+  "connection.revoke": "revoked a connection.",
+  "member.add": "added a member.",
+  "member.update": "changed a member.",
+  "member.remove": "removed a member.",
+  "workspace.create": "created the workspace.",
+  "workspace.update": "changed the workspace.",
+  "install_plan.create": "started an install.",
+  "token.create": "created an API token.",
+  "token.revoke": "revoked an API token."
+}
+
+const ja: typeof en = {
+  openRun: "実行を開く",
+  "run.approve": "がプランを承認しました。",
+  "run.apply": "が適用を開始しました。",
+  "run.cancel": "が実行を中止しました。",
+  "run.create": "が実行を開始しました。",
+  "capsule.create": "がカプセルを作成しました。",
+  "capsule.update": "がカプセルを変更しました。",
+  "capsule.plan": "がプランを依頼しました。",
+  "capsule.delete": "がカプセルの破棄を依頼しました。",
+  "capsule.configuration": "がカプセルの構成を変更しました。",
+  "source.create": "がソースを追加しました。",
+  "source.update": "がソースを変更しました。",
+  "source.sync": "がソースを同期しました。",
+  "connection.create": "が接続を作成しました。",
+  "connection.test": "が接続をテストしました。",
+  "connection.revoke": "が接続を取り消しました。",
+  "member.add": "がメンバーを追加しました。",
+  "member.update": "がメンバーを変更しました。",
+  "member.remove": "がメンバーを外しました。",
+  "workspace.create": "がワークスペースを作成しました。",
+  "workspace.update": "がワークスペースを変更しました。",
+  "install_plan.create": "がインストールを開始しました。",
+  "token.create": "が API トークンを作成しました。",
+  "token.revoke": "が API トークンを取り消しました。"
+}
+
+/** Sentences of the operation history; an action without one shows its dotted name. */
+export const actionWords = { en, ja }

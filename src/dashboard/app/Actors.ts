@@ -1,0 +1,20 @@
+import { useQuery } from "@tanstack/react-query"
+import { membersQuery } from "../api/Queries.ts"
+import { useBootstrap, useOptionalWorkspace } from "./Workspace.ts"
+
+/** Turns a subject into the name that people of this Workspace know; an unknown one stays as it is. */
+export const useActorName = (): ((subject: string) => string) => {
+  const { subject: own } = useBootstrap()
+  const workspace = useOptionalWorkspace()
+  const { data: members } = useQuery({
+    ...membersQuery(workspace?.id ?? ""),
+    enabled: workspace !== undefined,
+    staleTime: 60_000
+  })
+  return (subject) => {
+    const member = members?.find((each) => each.subject === subject)
+    const name =
+      member?.displayName ?? member?.email ?? (subject === own.id ? (own.displayName ?? own.email) : undefined)
+    return name ?? subject
+  }
+}

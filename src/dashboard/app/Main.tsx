@@ -1,0 +1,35 @@
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query"
+import { RouterProvider } from "@tanstack/react-router"
+import { StrictMode } from "react"
+import { createRoot } from "react-dom/client"
+import { retryQuery } from "../api/Queries.ts"
+import { applyPreferences } from "../preferences/Preferences.ts"
+import { makeRouter } from "./Router.tsx"
+
+applyPreferences()
+
+const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: { retry: retryQuery, retryDelay: (count) => Math.min(15_000, 500 * 2 ** count), staleTime: 2000 },
+    mutations: { retry: false }
+  }
+})
+
+const router = makeRouter(queryClient)
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    readonly router: ReturnType<typeof makeRouter>
+  }
+}
+
+const root = document.querySelector("#root")
+if (root !== null) {
+  createRoot(root).render(
+    <StrictMode>
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </StrictMode>
+  )
+}

@@ -1,0 +1,11 @@
+/** The pages of a Workspace, in the order of the side bar. A page without its routes on the server is not in this list. */
+export const navigation = [
+  { to: "/w/$workspace", word: "home", icon: "home" },
+  { to: "/w/$workspace/capsules", word: "capsules", icon: "capsule" },
+  { to: "/w/$workspace/runs", word: "runs", icon: "run" },
+  { to: "/w/$workspace/sources", word: "sources", icon: "source" },
+  { to: "/w/$workspace/connections", word: "connections", icon: "connection" },
+  { to: "/w/$workspace/graph", word: "graph", icon: "graph" },
+  { to: "/w/$workspace/activity", word: "activity", icon: "activity" },
+  { to: "/w/$workspace/settings", word: "workspace", icon: "people" }
+] as const

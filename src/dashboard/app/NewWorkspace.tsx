@@ -1,0 +1,93 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useNavigate } from "@tanstack/react-router"
+import { useState } from "react"
+import { post } from "../api/Client.ts"
+import { bootstrapQuery } from "../api/Queries.ts"
+import type { Workspace } from "../api/Types.ts"
+import { Button } from "../ui/Button.tsx"
+import { Dialog } from "../ui/Dialog.tsx"
+import { FaultNotice } from "../ui/Feedback.tsx"
+import { TextField } from "../ui/Field.tsx"
+import { commonWords } from "../words/Common.ts"
+import { useWords } from "../words/Words.ts"
+import { appWords } from "./Words.ts"
+
+const words = {
+  en: {
+    name: "Name",
+    handle: "Handle",
+    handleHelp:
+      "Part of every address of this workspace. Lower-case letters, digits and hyphens; it cannot be changed later."
+  },
+  ja: {
+    name: "名前",
+    handle: "ハンドル",
+    handleHelp: "このワークスペースのすべての URL に使われます。英小文字・数字・ハイフンのみ。あとから変更できません。"
+  }
+}
+
+const handleFrom = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 39)
+
+export const NewWorkspace = ({ onClose }: { readonly onClose: () => void }) => {
+  const text = useWords(words)
+  const app = useWords(appWords)
+  const common = useWords(commonWords)
+  const navigate = useNavigate()
+  const queryClient = useQueryClient()
+  const [name, setName] = useState("")
+  const [handle, setHandle] = useState<string | undefined>(undefined)
+  const shownHandle = handle ?? handleFrom(name)
+  const create = useMutation({
+    mutationFn: () =>
+      post<{ workspace: Workspace }>("/api/v1/workspaces", {
+        handle: shownHandle,
+        displayName: name.trim(),
+        type: "organization"
+      }),
+    onSuccess: async ({ workspace }) => {
+      await queryClient.invalidateQueries({ queryKey: bootstrapQuery.queryKey })
+      onClose()
+      void navigate({ to: "/w/$workspace", params: { workspace: workspace.handle } })
+    }
+  })
+  return (
+    <Dialog title={app.newWorkspace} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          create.mutate()
+        }}
+      >
+        <TextField
+          label={text.name}
+          required
+          maxLength={80}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
+        <TextField
+          label={text.handle}
+          helper={text.handleHelp}
+          mono
+          required
+          pattern="[a-z0-9][a-z0-9\-]{1,38}"
+          value={shownHandle}
+          onChange={(event) => setHandle(event.target.value)}
+        />
+        {create.error === null ? null : <FaultNotice error={create.error} />}
+        <div className="form-actions">
+          <Button tone="primary" type="submit" busy={create.isPending}>
+            {common.create}
+          </Button>
+          <Button onClick={onClose}>{common.cancel}</Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,226 @@
+import type { QueryClient } from "@tanstack/react-query"
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect
+} from "@tanstack/react-router"
+import { bootstrapQuery, capsuleQuery, runQuery, sourceQuery } from "../api/Queries.ts"
+import { Crash, NotFound } from "./Fallbacks.tsx"
+import { Shell } from "./Shell.tsx"
+import { defaultWorkspace } from "./Workspace.ts"
+
+interface Context {
+  readonly queryClient: QueryClient
+}
+
+const root = createRootRouteWithContext<Context>()({
+  beforeLoad: ({ context }) => context.queryClient.ensureQueryData(bootstrapQuery),
+  component: Shell,
+  errorComponent: Crash,
+  notFoundComponent: NotFound
+})
+
+const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
+
+const handleOf = async (queryClient: QueryClient, workspaceId: string): Promise<string> => {
+  const { workspaces } = await queryClient.ensureQueryData(bootstrapQuery)
+  return workspaces.find((workspace) => workspace.id === workspaceId)?.handle ?? workspaceId
+}
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: "/",
+  beforeLoad: async ({ context }) => {
+    const { workspaces, selectedWorkspaceId } = await context.queryClient.ensureQueryData(bootstrapQuery)
+    const workspace = defaultWorkspace(workspaces, selectedWorkspaceId)
+    throw workspace === undefined
+      ? redirect({ to: "/account" })
+      : redirect({ to: "/w/$workspace", params: { workspace: workspace.handle } })
+  }
+})
+
+// Short addresses, for links from outside that know an id and nothing else.
+const shortRun = createRoute({
+  getParentRoute: () => root,
+  path: "/runs/$runId",
+  beforeLoad: async ({ context, params }) => {
+    const run = await context.queryClient.ensureQueryData(runQuery(params.runId))
+    throw redirect({
+      to: "/w/$workspace/runs/$runId",
+      params: { workspace: await handleOf(context.queryClient, run.workspaceId), runId: run.id }
+    })
+  }
+})
+
+const shortCapsule = createRoute({
+  getParentRoute: () => root,
+  path: "/capsules/$capsuleId",
+  beforeLoad: async ({ context, params }) => {
+    const capsule = await context.queryClient.ensureQueryData(capsuleQuery(params.capsuleId))
+    throw redirect({
+      to: "/w/$workspace/capsules/$capsuleId",
+      params: { workspace: await handleOf(context.queryClient, capsule.workspaceId), capsuleId: capsule.id }
+    })
+  }
+})
+
+const shortSource = createRoute({
+  getParentRoute: () => root,
+  path: "/sources/$sourceId",
+  beforeLoad: async ({ context, params }) => {
+    const source = await context.queryClient.ensureQueryData(sourceQuery(params.sourceId))
+    throw redirect({
+      to: "/w/$workspace/sources/$sourceId",
+      params: { workspace: await handleOf(context.queryClient, source.workspaceId), sourceId: source.id }
+    })
+  }
+})
+
+const install = createRoute({
+  getParentRoute: () => root,
+  path: "/new",
+  component: lazyRouteComponent(() => import("../screens/install/InstallScreen.tsx"), "InstallScreen")
+})
+
+/** What other programs link to; the address bar shows `/new` with the same query, untouched. */
+const installLink = createRoute({
+  getParentRoute: () => root,
+  path: "/install",
+  beforeLoad: ({ location }) => {
+    throw redirect({ href: `/new${location.searchStr}`, replace: true })
+  }
+})
+
+const account = createRoute({
+  getParentRoute: () => root,
+  path: "/account",
+  component: lazyRouteComponent(() => import("../screens/account/AccountScreen.tsx"), "AccountScreen")
+})
+
+const workspace = createRoute({
+  getParentRoute: () => root,
+  path: "/w/$workspace",
+  component: lazyRouteComponent(() => import("./WorkspaceFrame.tsx"), "WorkspaceFrame")
+})
+
+const overview = createRoute({
+  getParentRoute: () => workspace,
+  path: "/",
+  component: lazyRouteComponent(() => import("../screens/home/HomeScreen.tsx"), "HomeScreen")
+})
+
+const capsules = createRoute({
+  getParentRoute: () => workspace,
+  path: "/capsules",
+  validateSearch: (search: Record<string, unknown>) => ({
+    q: text(search.q),
+    status: text(search.status),
+    drift: text(search.drift)
+  }),
+  component: lazyRouteComponent(() => import("../screens/capsules/CapsulesScreen.tsx"), "CapsulesScreen")
+})
+
+const capsule = createRoute({
+  getParentRoute: () => workspace,
+  path: "/capsules/$capsuleId",
+  component: lazyRouteComponent(() => import("../screens/capsule/CapsuleScreen.tsx"), "CapsuleScreen")
+})
+
+const capsuleTab = createRoute({
+  getParentRoute: () => workspace,
+  path: "/capsules/$capsuleId/$tab",
+  component: lazyRouteComponent(() => import("../screens/capsule/CapsuleScreen.tsx"), "CapsuleScreen")
+})
+
+const runs = createRoute({
+  getParentRoute: () => workspace,
+  path: "/runs",
+  validateSearch: (search: Record<string, unknown>) => ({ status: text(search.status), type: text(search.type) }),
+  component: lazyRouteComponent(() => import("../screens/runs/RunsScreen.tsx"), "RunsScreen")
+})
+
+const run = createRoute({
+  getParentRoute: () => workspace,
+  path: "/runs/$runId",
+  component: lazyRouteComponent(() => import("../screens/run/RunScreen.tsx"), "RunScreen")
+})
+
+const sources = createRoute({
+  getParentRoute: () => workspace,
+  path: "/sources",
+  component: lazyRouteComponent(() => import("../screens/sources/SourcesScreen.tsx"), "SourcesScreen")
+})
+
+const source = createRoute({
+  getParentRoute: () => workspace,
+  path: "/sources/$sourceId",
+  component: lazyRouteComponent(() => import("../screens/source/SourceScreen.tsx"), "SourceScreen")
+})
+
+const connections = createRoute({
+  getParentRoute: () => workspace,
+  path: "/connections",
+  component: lazyRouteComponent(() => import("../screens/connections/ConnectionsScreen.tsx"), "ConnectionsScreen")
+})
+
+const activity = createRoute({
+  getParentRoute: () => workspace,
+  path: "/activity",
+  component: lazyRouteComponent(() => import("../screens/activity/ActivityScreen.tsx"), "ActivityScreen")
+})
+
+const graph = createRoute({
+  getParentRoute: () => workspace,
+  path: "/graph",
+  component: lazyRouteComponent(() => import("../screens/graph/GraphScreen.tsx"), "GraphScreen")
+})
+
+const settings = createRoute({
+  getParentRoute: () => workspace,
+  path: "/settings",
+  component: lazyRouteComponent(() => import("../screens/workspace/WorkspaceScreen.tsx"), "WorkspaceScreen")
+})
+
+const settingsTab = createRoute({
+  getParentRoute: () => workspace,
+  path: "/settings/$tab",
+  component: lazyRouteComponent(() => import("../screens/workspace/WorkspaceScreen.tsx"), "WorkspaceScreen")
+})
+
+const tree = root.addChildren([
+  home,
+  shortRun,
+  shortCapsule,
+  shortSource,
+  install,
+  installLink,
+  account,
+  workspace.addChildren([
+    overview,
+    capsules,
+    capsule,
+    capsuleTab,
+    runs,
+    run,
+    sources,
+    source,
+    connections,
+    activity,
+    graph,
+    settings,
+    settingsTab
+  ])
+])
+
+export const makeRouter = (queryClient: QueryClient) =>
+  createRouter({
+    routeTree: tree,
+    context: { queryClient },
+    defaultPreload: "intent",
+    defaultPreloadStaleTime: 0,
+    scrollRestoration: true,
+    defaultErrorComponent: Crash,
+    defaultNotFoundComponent: NotFound
+  })

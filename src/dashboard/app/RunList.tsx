@@ -1,0 +1,73 @@
+import { Link } from "@tanstack/react-router"
+import type { Capsule, PlanSummary, Run } from "../api/Types.ts"
+import { RunStatus } from "../ui/Status.tsx"
+import { Time } from "../ui/Time.tsx"
+import { commonWords } from "../words/Common.ts"
+import { shortCommit } from "../words/Format.ts"
+import { useWords } from "../words/Words.ts"
+import { useActorName } from "./Actors.ts"
+import { useWorkspace } from "./Workspace.ts"
+
+const Sum = ({ summary }: { readonly summary: PlanSummary }) => {
+  const parts: ReadonlyArray<readonly [string, string, number]> = [
+    ["destroy", "−", summary.destroy],
+    ["replace", "±", summary.replace],
+    ["update", "~", summary.change],
+    ["create", "+", summary.add]
+  ]
+  return (
+    <span className="sum">
+      {parts
+        .filter(([, , count]) => count > 0)
+        .map(([kind, sign, count]) => (
+          <span key={kind} className={`sum-${kind}`}>
+            {sign}
+            {count}
+          </span>
+        ))}
+    </span>
+  )
+}
+
+interface RunListProps {
+  readonly runs: ReadonlyArray<Run>
+  /** For names; on a Capsule's own page the name would only repeat itself, so leave it out. */
+  readonly capsules?: ReadonlyArray<Capsule>
+}
+
+export const RunList = ({ runs, capsules }: RunListProps) => {
+  const words = useWords(commonWords)
+  const workspace = useWorkspace()
+  const actorName = useActorName()
+  const named = new Map((capsules ?? []).map((capsule) => [capsule.id, capsule]))
+  return (
+    <ul className="rows">
+      {runs.map((run) => {
+        const capsule = run.capsuleId === undefined ? undefined : named.get(run.capsuleId)
+        return (
+          <li key={run.id}>
+            <Link
+              to="/w/$workspace/runs/$runId"
+              params={{ workspace: workspace.handle, runId: run.id }}
+              className="row row-run"
+            >
+              <span className="row-name">
+                <strong>{capsule === undefined ? words.runType[run.type] : capsule.name}</strong>
+                {capsule === undefined ? null : <span className="muted">{words.runType[run.type]}</span>}
+                {run.planSummary === undefined ? null : <Sum summary={run.planSummary} />}
+              </span>
+              <span className="row-commit">
+                {run.resolvedCommit === undefined ? null : <code>{shortCommit(run.resolvedCommit)}</code>}
+              </span>
+              <span className="row-who">
+                {run.createdBy === undefined ? words.trigger[run.trigger] : actorName(run.createdBy)} ·{" "}
+                <Time at={run.createdAt} />
+              </span>
+              <RunStatus run={run} />
+            </Link>
+          </li>
+        )
+      })}
+    </ul>
+  )
+}

@@ -1,0 +1,127 @@
+import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router"
+import { Suspense, useEffect, useMemo, useState } from "react"
+import type { Workspace } from "../api/Types.ts"
+import { Dialog } from "../ui/Dialog.tsx"
+import { Skeleton } from "../ui/Feedback.tsx"
+import { IconButton } from "../ui/Button.tsx"
+import { Icon } from "../ui/Icon.tsx"
+import { Toasts } from "../ui/Toast.tsx"
+import { commonWords } from "../words/Common.ts"
+import { useWords } from "../words/Words.ts"
+import { AccountMenu } from "./AccountMenu.tsx"
+import { navigation } from "./Navigation.ts"
+import { Palette } from "./Palette.tsx"
+import { type GoTarget, useShortcuts } from "./Shortcuts.ts"
+import { ShortcutHelp } from "./ShortcutHelp.tsx"
+import { WorkspaceMenu } from "./WorkspaceMenu.tsx"
+import { appWords } from "./Words.ts"
+import { useOptionalWorkspace } from "./Workspace.ts"
+
+const SideBar = ({
+  workspace,
+  onPalette,
+  onHelp
+}: {
+  readonly workspace: Workspace | undefined
+  readonly onPalette: () => void
+  readonly onHelp: () => void
+}) => {
+  const words = useWords(appWords)
+  return (
+    <div className="side">
+      <WorkspaceMenu workspace={workspace} />
+      <button type="button" className="side-search" onClick={onPalette}>
+        <Icon name="search" />
+        <span>{useWords(commonWords).search}</span>
+        <kbd>{/Mac|iPhone|iPad/.test(navigator.userAgent) ? "⌘" : "Ctrl"} K</kbd>
+      </button>
+      <nav aria-label={words.navigation}>
+        {workspace === undefined ? null : (
+          <ul className="side-nav">
+            {navigation.map((item) => (
+              <li key={item.to}>
+                <Link
+                  to={item.to}
+                  params={{ workspace: workspace.handle }}
+                  activeOptions={{ exact: item.word === "home", includeSearch: false }}
+                  className="side-link"
+                >
+                  <Icon name={item.icon} />
+                  {words[item.word]}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        )}
+      </nav>
+      <div className="side-foot">
+        <Link to="/new" className="button button-primary side-install">
+          <Icon name="plus" />
+          {words.install}
+        </Link>
+        <AccountMenu onHelp={onHelp} />
+      </div>
+    </div>
+  )
+}
+
+export const Shell = () => {
+  const words = useWords(appWords)
+  const common = useWords(commonWords)
+  const workspace = useOptionalWorkspace()
+  const navigate = useNavigate()
+  const path = useRouterState({ select: (state) => state.location.pathname })
+  const [open, setOpen] = useState<"palette" | "help" | "navigation" | undefined>(undefined)
+  const handle = workspace?.handle
+  const actions = useMemo(
+    () => ({
+      palette: () => setOpen((current) => (current === "palette" ? undefined : "palette")),
+      help: () => setOpen("help"),
+      install: () => void navigate({ to: "/new" }),
+      go: (target: GoTarget) => {
+        const to = navigation.find((item) => item.word === target)?.to
+        if (to !== undefined && handle !== undefined) void navigate({ to, params: { workspace: handle } })
+      }
+    }),
+    [navigate, handle]
+  )
+  useShortcuts(actions)
+  useEffect(() => setOpen((current) => (current === "navigation" ? undefined : current)), [path])
+  const side = <SideBar workspace={workspace} onPalette={actions.palette} onHelp={actions.help} />
+  return (
+    <div className="shell">
+      <a className="skip" href="#content">
+        {common.skipToContent}
+      </a>
+      <header className="bar">
+        <IconButton icon="menu" label={words.openNavigation} onClick={() => setOpen("navigation")} />
+        <Link to="/" className="bar-name">
+          {workspace?.displayName ?? common.product}
+        </Link>
+        <IconButton icon="search" label={words.palette} onClick={actions.palette} />
+      </header>
+      <aside className="shell-side">{side}</aside>
+      <main className="shell-main" id="content" tabIndex={-1}>
+        <Suspense
+          fallback={
+            <div className="page">
+              <Skeleton rows={5} />
+            </div>
+          }
+        >
+          <Outlet />
+        </Suspense>
+      </main>
+      {open === "navigation" ? (
+        <Dialog kind="side" title={common.product} onClose={() => setOpen(undefined)}>
+          {side}
+        </Dialog>
+      ) : null}
+      {open === "palette" && workspace !== undefined ? (
+        <Palette workspace={workspace} onClose={() => setOpen(undefined)} />
+      ) : null}
+      {open === "help" ? <ShortcutHelp onClose={() => setOpen(undefined)} /> : null}
+      <Toasts />
+    </div>
+  )
+}

@@ -1,0 +1,49 @@
+const en = {
+  signInTitle: "Sign in",
+  signInAbout: "Manage infrastructure from Git: plan, review, apply.",
+  email: "E-mail address",
+  password: "Password",
+  signIn: "Sign in",
+  signInFailed: "The e-mail address or the password is not right.",
+  tooMany: "Too many attempts. Wait a minute, then try again.",
+  unreachable: "The server cannot be reached. Check your connection and try again.",
+  forgot: "Forgot the password? An operator can reset it with",
+  showPassword: "Show password",
+  setupTitle: "Create the first account",
+  setupAbout: "This one-time link makes you the owner of this server.",
+  displayName: "Your name",
+  displayNameHelp: "Shown to others beside what you do.",
+  passwordHelp: "At least 12 characters. A sentence is easier to remember than a code.",
+  create: "Create account",
+  setupNoSecret: "This link is incomplete",
+  setupNoSecretText:
+    "Open the whole link that the server printed when it started, including the part after #. It works once, for 30 minutes. A new one comes from",
+  setupRefused: "This link was already used or is older than 30 minutes. A new one comes from",
+  noScript: "This page needs JavaScript to send the form."
+}
+
+const ja: typeof en = {
+  signInTitle: "サインイン",
+  signInAbout: "Git からインフラを管理。プラン、レビュー、適用まで。",
+  email: "メールアドレス",
+  password: "パスワード",
+  signIn: "サインイン",
+  signInFailed: "メールアドレスまたはパスワードが正しくありません。",
+  tooMany: "試行回数が多すぎます。1 分ほど待ってからやり直してください。",
+  unreachable: "サーバーに接続できません。通信環境を確認してやり直してください。",
+  forgot: "パスワードを忘れた場合、運用者は次のコマンドで再設定できます:",
+  showPassword: "パスワードを表示",
+  setupTitle: "最初のアカウントを作成",
+  setupAbout: "この 1 回限りのリンクで、あなたがこのサーバーのオーナーになります。",
+  displayName: "名前",
+  displayNameHelp: "ほかの人に、操作の記録とともに表示されます。",
+  passwordHelp: "12 文字以上。記号の羅列より、覚えやすい文章がおすすめです。",
+  create: "アカウントを作成",
+  setupNoSecret: "リンクが完全ではありません",
+  setupNoSecretText:
+    "サーバーの起動時に表示されたリンクを、# 以降も含めてすべて開いてください。リンクは 1 回限り、30 分間有効です。新しいリンクは次のコマンドで発行できます:",
+  setupRefused: "このリンクは使用済みか、30 分の期限を過ぎています。新しいリンクは次のコマンドで発行できます:",
+  noScript: "フォームの送信には JavaScript が必要です。"
+}
+
+export const entranceWords = { en, ja }

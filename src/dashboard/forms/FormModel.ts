@@ -1,0 +1,181 @@
+import type { Bilingual, DeclaredVariable, ReportVariable } from "../api/Types.ts"
+
+/** One question of the form. `secret` answers are sent once and never kept in the browser. */
+export interface FormField {
+  readonly name: string
+  readonly type: ReportVariable["type"]
+  readonly label: Bilingual
+  readonly helper: Bilingual | undefined
+  readonly placeholder: string | undefined
+  readonly required: boolean
+  readonly hasDefault: boolean
+  readonly secret: boolean
+  readonly advanced: boolean
+  readonly format: string | undefined
+}
+
+export interface FormGroup {
+  readonly id: string
+  /** Absent for the questions that belong to no feature. */
+  readonly label: Bilingual | undefined
+  readonly optional: boolean
+  readonly fields: ReadonlyArray<FormField>
+}
+
+export interface FormModel {
+  readonly groups: ReadonlyArray<FormGroup>
+  readonly advanced: ReadonlyArray<FormField>
+  /** Variables that nobody is asked for, with where their value comes from. */
+  readonly filled: ReadonlyArray<{ readonly name: string; readonly origin: DeclaredVariable["origin"] }>
+}
+
+/** What a person typed, by variable name. A number and JSON stay as typed until they are sent. */
+export type Draft = Readonly<Record<string, string>>
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const bilingual = (value: unknown): Bilingual | undefined =>
+  isRecord(value) && typeof value.ja === "string" && typeof value.en === "string"
+    ? { ja: value.ja, en: value.en }
+    : undefined
+
+const text = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
+
+const records = (value: unknown): ReadonlyArray<Readonly<Record<string, unknown>>> =>
+  Array.isArray(value) ? value.filter(isRecord) : []
+
+/** The presentation as the server hands it on: the manifest's own `inputs` and `features`. Anything else is ignored. */
+const presentationOf = (presentation: unknown) => {
+  const document = isRecord(presentation) ? presentation : {}
+  const inputs = new Map(
+    records(document.inputs).flatMap((input) => (typeof input.name === "string" ? [[input.name, input] as const] : []))
+  )
+  const features = records(document.features).flatMap((feature) => {
+    const label = bilingual(feature.label)
+    const names = Array.isArray(feature.inputs) ? feature.inputs.filter((name) => typeof name === "string") : []
+    return typeof feature.id === "string" && label !== undefined
+      ? [{ id: feature.id, label, optional: feature.optional === true, names }]
+      : []
+  })
+  return { inputs, features }
+}
+
+const fieldOf = (
+  variable: ReportVariable | DeclaredVariable,
+  input: Readonly<Record<string, unknown>> | undefined
+): FormField => {
+  const description = variable.name === "" || !("description" in variable) ? undefined : variable.description
+  return {
+    name: variable.name,
+    type: variable.type,
+    label: bilingual(input?.label) ?? { en: variable.name, ja: variable.name },
+    helper:
+      bilingual(input?.helper) ??
+      (description === undefined || description === "" ? undefined : { en: description, ja: description }),
+    placeholder: text(input?.placeholder),
+    required: variable.required || input?.required === true,
+    hasDefault: variable.hasDefault,
+    secret: variable.sensitive || input?.secret === true,
+    advanced: input?.advanced === true || (input === undefined && !variable.required),
+    format: text(input?.format)
+  }
+}
+
+/**
+ * The form for a module's variables: what the manifest groups and labels comes in its order; variables with a default and
+ * no word in the manifest fold under advanced.
+ */
+export const formModel = (
+  variables: ReadonlyArray<ReportVariable>,
+  declared: ReadonlyArray<DeclaredVariable> = [],
+  presentation: unknown = undefined
+): FormModel => {
+  const { inputs, features } = presentationOf(presentation)
+  const origins = new Map(declared.map(({ name, origin }) => [name, origin]))
+  const originOf = (name: string): DeclaredVariable["origin"] => origins.get(name) ?? "user"
+  const order = [...inputs.keys()]
+  const rank = (name: string): number => (order.includes(name) ? order.indexOf(name) : order.length)
+  const asked = variables
+    .filter(({ name }) => originOf(name) === "user")
+    .map((variable) => fieldOf(variable, inputs.get(variable.name)))
+    .sort((a, b) => rank(a.name) - rank(b.name) || Number(b.required) - Number(a.required))
+  const plain = asked.filter((field) => !field.advanced)
+  const claimed = new Set(features.flatMap(({ names }) => names))
+  const rest = plain.filter(({ name }) => !claimed.has(name))
+  return {
+    groups: [
+      ...(rest.length === 0 ? [] : [{ id: "", label: undefined, optional: false, fields: rest }]),
+      ...features
+        .map((feature) => ({
+          id: feature.id,
+          label: feature.label,
+          optional: feature.optional,
+          fields: plain.filter(({ name }) => feature.names.includes(name))
+        }))
+        .filter(({ fields }) => fields.length > 0)
+    ],
+    advanced: asked.filter((field) => field.advanced),
+    filled: variables
+      .filter(({ name }) => originOf(name) !== "user")
+      .map(({ name }) => ({ name, origin: originOf(name) }))
+  }
+}
+
+export const fieldsOf = (model: FormModel): ReadonlyArray<FormField> => [
+  ...model.groups.flatMap(({ fields }) => fields),
+  ...model.advanced
+]
+
+export type FieldProblem = "required" | "number" | "json" | "boolean"
+
+export type Parsed =
+  | { readonly kind: "unset" }
+  | { readonly kind: "value"; readonly value: unknown }
+  | { readonly kind: "problem"; readonly problem: FieldProblem; readonly detail?: string }
+
+const problem = (which: FieldProblem, detail?: string): Parsed => ({
+  kind: "problem",
+  problem: which,
+  ...(detail === undefined ? {} : { detail })
+})
+
+/** Reads one answer. An empty answer is unset, except where one is required; text keeps its spaces. */
+export const parseAnswer = (field: Pick<FormField, "type" | "required">, typed: string | undefined): Parsed => {
+  if (typed === undefined || typed === "") return field.required ? problem("required") : { kind: "unset" }
+  if (field.type === "string") return { kind: "value", value: typed }
+  if (field.type === "boolean")
+    return typed === "true" || typed === "false" ? { kind: "value", value: typed === "true" } : problem("boolean")
+  if (field.type === "number") {
+    const value = Number(typed.trim())
+    return typed.trim() === "" || !Number.isFinite(value) ? problem("number") : { kind: "value", value }
+  }
+  try {
+    return { kind: "value", value: JSON.parse(typed) }
+  } catch (error) {
+    return problem("json", error instanceof Error ? error.message : undefined)
+  }
+}
+
+export interface Answers {
+  readonly values: Readonly<Record<string, unknown>>
+  readonly problems: ReadonlyMap<string, Extract<Parsed, { readonly kind: "problem" }>>
+}
+
+/** Every answer of a draft, or what is wrong with some of them. */
+export const answersOf = (fields: ReadonlyArray<FormField>, draft: Draft): Answers => {
+  const values: Record<string, unknown> = {}
+  const problems = new Map<string, Extract<Parsed, { readonly kind: "problem" }>>()
+  for (const field of fields) {
+    const parsed = parseAnswer(field, draft[field.name])
+    if (parsed.kind === "value") values[field.name] = parsed.value
+    if (parsed.kind === "problem") problems.set(field.name, parsed)
+  }
+  return { values, problems }
+}
+
+/** The part of a draft that may stay in the browser: answers to secret questions never do. */
+export const keepable = (fields: ReadonlyArray<FormField>, draft: Draft): Draft => {
+  const secret = new Set(fields.filter((field) => field.secret).map(({ name }) => name))
+  return Object.fromEntries(Object.entries(draft).filter(([name]) => !secret.has(name)))
+}

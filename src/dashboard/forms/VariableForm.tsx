@@ -1,0 +1,151 @@
+import type { FieldProblem, Draft, FormField, FormModel } from "./FormModel.ts"
+import { AreaField, SelectField, TextField } from "../ui/Field.tsx"
+import { commonWords } from "../words/Common.ts"
+import { useBilingual, useWords } from "../words/Words.ts"
+import { formWords } from "./Words.ts"
+
+interface InputProps {
+  readonly field: FormField
+  readonly value: string
+  readonly problem: { readonly problem: FieldProblem; readonly detail?: string } | undefined
+  readonly onChange: (value: string) => void
+  /** Said under the question, after its own help. */
+  readonly note?: string | undefined
+}
+
+const prettier = (typed: string): string | undefined => {
+  try {
+    return JSON.stringify(JSON.parse(typed), null, 2)
+  } catch {
+    return undefined
+  }
+}
+
+export const VariableInput = ({ field, value, problem, onChange, note }: InputProps) => {
+  const words = useWords(formWords)
+  const common = useWords(commonWords)
+  const say = useBilingual()
+  const helper = [
+    field.helper === undefined ? undefined : say(field.helper),
+    field.secret ? words.secretHelp : undefined,
+    note ?? (field.hasDefault && !field.required ? words.keepDefault : undefined)
+  ].filter((part) => part !== undefined)
+  const label = say(field.label)
+  const shared = {
+    label,
+    helper: (
+      <>
+        {label === field.name ? null : <code className="field-variable">{field.name}</code>}
+        {helper.length === 0 ? null : <span>{helper.join(" ")}</span>}
+      </>
+    ),
+    error:
+      problem === undefined
+        ? undefined
+        : `${words.problems[problem.problem]}${problem.detail === undefined ? "" : ` ${problem.detail}`}`,
+    optional: !field.required,
+    name: field.name
+  }
+  if (field.type === "boolean") {
+    return (
+      <SelectField {...shared} value={value} onChange={(event) => onChange(event.target.value)}>
+        <option value="">{field.hasDefault ? words.moduleDefault : words.chooseFirst}</option>
+        <option value="true">{common.yes}</option>
+        <option value="false">{common.no}</option>
+      </SelectField>
+    )
+  }
+  if (field.type === "json" && !field.secret) {
+    return (
+      <AreaField
+        {...shared}
+        mono
+        rows={4}
+        spellCheck={false}
+        placeholder={field.placeholder}
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+        onBlur={() => {
+          const pretty = prettier(value)
+          if (pretty !== undefined && pretty !== value) onChange(pretty)
+        }}
+      />
+    )
+  }
+  return (
+    <TextField
+      {...shared}
+      type={field.secret ? "password" : "text"}
+      inputMode={field.type === "number" ? "decimal" : undefined}
+      autoComplete={field.secret ? "new-password" : "off"}
+      spellCheck={false}
+      placeholder={field.placeholder}
+      value={value}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  )
+}
+
+interface VariableFormProps {
+  readonly model: FormModel
+  readonly draft: Draft
+  readonly problems: ReadonlyMap<string, { readonly problem: FieldProblem; readonly detail?: string }>
+  readonly onChange: (name: string, value: string) => void
+  readonly noteFor?: (name: string) => string | undefined
+}
+
+export const VariableForm = ({ model, draft, problems, onChange, noteFor }: VariableFormProps) => {
+  const words = useWords(formWords)
+  const common = useWords(commonWords)
+  const say = useBilingual()
+  const input = (field: FormField) => (
+    <VariableInput
+      key={field.name}
+      field={field}
+      value={draft[field.name] ?? ""}
+      problem={problems.get(field.name)}
+      note={noteFor?.(field.name)}
+      onChange={(value) => onChange(field.name, value)}
+    />
+  )
+  const open = model.advanced.some(({ name }) => problems.has(name) || (draft[name] ?? "") !== "")
+  return (
+    <div className="form">
+      {model.groups.length === 0 && model.advanced.length === 0 ? <p className="muted">{words.noInputs}</p> : null}
+      {model.groups.map((group) =>
+        group.label === undefined ? (
+          <div key={group.id} className="form">
+            {group.fields.map(input)}
+          </div>
+        ) : (
+          <fieldset key={group.id} className="feature">
+            <legend>
+              {say(group.label)}
+              {group.optional ? <span className="field-optional">{common.optional}</span> : null}
+            </legend>
+            {group.fields.map(input)}
+          </fieldset>
+        )
+      )}
+      {model.advanced.length === 0 ? null : (
+        <details className="fold" open={open || undefined}>
+          <summary>{words.advanced(model.advanced.length)}</summary>
+          <p className="muted">{words.advancedAbout}</p>
+          <div className="form">{model.advanced.map(input)}</div>
+        </details>
+      )}
+      {model.filled.length === 0 ? null : (
+        <details className="fold">
+          <summary>{words.filled}</summary>
+          <ul className="plain-list">
+            {model.filled.map(({ name, origin }) => (
+              <li key={name}>
+                <code>{name}</code> <span className="muted">{words.origins[origin]}</span>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </div>
+  )
+}

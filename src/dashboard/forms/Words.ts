@@ -1,0 +1,53 @@
+const en = {
+  problems: {
+    required: "This needs a value.",
+    number: "This must be a number.",
+    json: "This is not valid JSON.",
+    boolean: "Choose yes or no."
+  },
+  advanced: (count: number) => `Advanced (${count})`,
+  advancedAbout: "These have a default; leave them empty to keep it.",
+  moduleDefault: "Module default",
+  keepDefault: "Leave empty to use the module's default.",
+  secretHelp: "Stored sealed. It is never shown again.",
+  chooseFirst: "Choose…",
+  format: "Format JSON",
+  filled: "Filled in for you",
+  origins: {
+    user: "asked for",
+    capsule_name: "the capsule's name",
+    workspace_scoped_capsule_name: "the capsule's name, unique in this workspace",
+    module_default: "the module's default",
+    host: "delivered by this server"
+  },
+  noInputs: "This module asks for nothing.",
+  secretKept: "For your safety, secret values are not kept across a reload: enter them again."
+}
+
+const ja: typeof en = {
+  problems: {
+    required: "値を入力してください。",
+    number: "数値を入力してください。",
+    json: "JSON として正しくありません。",
+    boolean: "はい / いいえを選択してください。"
+  },
+  advanced: (count: number) => `詳細設定 (${count})`,
+  advancedAbout: "既定値があります。空のままにすると既定値が使われます。",
+  moduleDefault: "モジュールの既定値",
+  keepDefault: "空のままにすると、モジュールの既定値が使われます。",
+  secretHelp: "暗号化して保存され、再表示されることはありません。",
+  chooseFirst: "選択してください…",
+  format: "JSON を整形",
+  filled: "自動で入力される値",
+  origins: {
+    user: "入力が必要",
+    capsule_name: "カプセルの名前",
+    workspace_scoped_capsule_name: "カプセルの名前(ワークスペース内で一意)",
+    module_default: "モジュールの既定値",
+    host: "このサーバーから渡されます"
+  },
+  noInputs: "このモジュールに入力項目はありません。",
+  secretKept: "安全のため、秘密の値は再読み込み後に保持されません。もう一度入力してください。"
+}
+
+export const formWords = { en, ja }

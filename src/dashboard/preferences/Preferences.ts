@@ -1,0 +1,69 @@
+export type Language = "en" | "ja"
+export type Theme = "system" | "light" | "dark"
+
+export interface Preferences {
+  readonly language: Language
+  readonly theme: Theme
+  /** Single-letter shortcuts; some people need them off. */
+  readonly letterKeys: boolean
+}
+
+const key = "svc.preferences"
+
+/** For a page that is rendered ahead of time, where there is no browser to ask. */
+export const defaultPreferences: Preferences = { language: "en", theme: "system", letterKeys: true }
+
+const browserLanguage = (): Language => {
+  for (const tag of navigator.languages) {
+    if (tag.startsWith("ja")) return "ja"
+    if (tag.startsWith("en")) return "en"
+  }
+  return "en"
+}
+
+const stored = (): Partial<Record<keyof Preferences, unknown>> => {
+  try {
+    const value: unknown = JSON.parse(localStorage.getItem(key) ?? "{}")
+    return typeof value === "object" && value !== null ? value : {}
+  } catch {
+    return {}
+  }
+}
+
+const read = (): Preferences => {
+  const found = stored()
+  return {
+    language: found.language === "en" || found.language === "ja" ? found.language : browserLanguage(),
+    theme: found.theme === "light" || found.theme === "dark" ? found.theme : "system",
+    letterKeys: found.letterKeys !== false
+  }
+}
+
+let current: Preferences | undefined
+const listeners = new Set<() => void>()
+
+export const preferences = (): Preferences => (current ??= read())
+
+/** Puts language and theme on the html element, where the style sheet and assistive technology read them. */
+export const applyPreferences = (): void => {
+  const { language, theme } = preferences()
+  document.documentElement.lang = language
+  if (theme === "system") delete document.documentElement.dataset.theme
+  else document.documentElement.dataset.theme = theme
+}
+
+export const setPreferences = (change: Partial<Preferences>): void => {
+  current = { ...preferences(), ...change }
+  try {
+    localStorage.setItem(key, JSON.stringify(current))
+  } catch {
+    // A browser that refuses storage still gets the change for this visit.
+  }
+  applyPreferences()
+  for (const listener of listeners) listener()
+}
+
+export const subscribePreferences = (listener: () => void): (() => void) => {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}

@@ -1,0 +1,5 @@
+import { useSyncExternalStore } from "react"
+import { defaultPreferences, type Preferences, preferences, subscribePreferences } from "./Preferences.ts"
+
+export const usePreferences = (): Preferences =>
+  useSyncExternalStore(subscribePreferences, preferences, () => defaultPreferences)

@@ -1,0 +1,67 @@
+import { useBootstrap } from "../../app/Workspace.ts"
+import { appWords } from "../../app/Words.ts"
+import { setPreferences } from "../../preferences/Preferences.ts"
+import { usePreferences } from "../../preferences/UsePreferences.ts"
+import { CopyText } from "../../ui/CopyText.tsx"
+import { CheckField, SelectField } from "../../ui/Field.tsx"
+import { Facts, Page, Panel } from "../../ui/Layout.tsx"
+import { useWords } from "../../words/Words.ts"
+import { Tokens } from "./Tokens.tsx"
+import { accountWords } from "./Words.ts"
+
+const isTheme = (value: string): value is "system" | "light" | "dark" =>
+  value === "system" || value === "light" || value === "dark"
+
+export const AccountScreen = () => {
+  const words = useWords(accountWords)
+  const app = useWords(appWords)
+  const { subject, version } = useBootstrap()
+  const { theme, language, letterKeys } = usePreferences()
+  return (
+    <Page title={words.title}>
+      <Panel title={words.profile}>
+        <Facts
+          columns
+          items={[
+            [words.name, subject.displayName],
+            [words.email, subject.email],
+            [words.subject, <CopyText key="id" text={subject.id} />]
+          ]}
+        />
+      </Panel>
+      <Tokens />
+      <Panel title={words.appearance}>
+        <div className="form">
+          <div className="form-pair">
+            <SelectField
+              label={words.theme}
+              value={theme}
+              onChange={(event) =>
+                isTheme(event.target.value) ? setPreferences({ theme: event.target.value }) : undefined
+              }
+            >
+              <option value="system">{words.themes.system}</option>
+              <option value="light">{words.themes.light}</option>
+              <option value="dark">{words.themes.dark}</option>
+            </SelectField>
+            <SelectField
+              label={words.language}
+              value={language}
+              onChange={(event) => setPreferences({ language: event.target.value === "ja" ? "ja" : "en" })}
+            >
+              <option value="en">English</option>
+              <option value="ja">日本語</option>
+            </SelectField>
+          </div>
+          <CheckField
+            label={words.letterKeys}
+            helper={words.letterKeysHelp}
+            checked={letterKeys}
+            onChange={(event) => setPreferences({ letterKeys: event.target.checked })}
+          />
+        </div>
+      </Panel>
+      <p className="muted version">{app.version(version)}</p>
+    </Page>
+  )
+}

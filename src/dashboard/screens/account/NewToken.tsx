@@ -1,0 +1,127 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { post } from "../../api/Client.ts"
+import { tokenScopesQuery, tokensQuery } from "../../api/Queries.ts"
+import type { TokenRecord } from "../../api/Types.ts"
+import { useBootstrap } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { CopyText } from "../../ui/CopyText.tsx"
+import { Dialog } from "../../ui/Dialog.tsx"
+import { FaultNotice, Loadable } from "../../ui/Feedback.tsx"
+import { CheckField, SelectField, TextField } from "../../ui/Field.tsx"
+import { commonWords } from "../../words/Common.ts"
+import { useBilingual, useWords } from "../../words/Words.ts"
+import { accountWords } from "./Words.ts"
+
+export const NewToken = ({ workspaceId, onClose }: { readonly workspaceId?: string; readonly onClose: () => void }) => {
+  const words = useWords(accountWords)
+  const common = useWords(commonWords)
+  const say = useBilingual()
+  const { workspaces } = useBootstrap()
+  const queryClient = useQueryClient()
+  const catalog = useQuery(tokenScopesQuery)
+  const [name, setName] = useState("")
+  const [scopes, setScopes] = useState<ReadonlyArray<string>>(["read"])
+  const [workspace, setWorkspace] = useState(workspaceId ?? "")
+  const [expiresOn, setExpiresOn] = useState("")
+  const needsWorkspace = (catalog.data ?? []).some(
+    ({ scope, workspaceBinding }) => workspaceBinding === "required" && scopes.includes(scope)
+  )
+  const create = useMutation({
+    mutationFn: () =>
+      post<{ token: string; token_record: TokenRecord }>("/api/v1/account/tokens", {
+        name: name.trim(),
+        scopes,
+        ...(workspace === "" ? {} : { workspace_id: workspace }),
+        ...(expiresOn === "" ? {} : { expires_at: `${expiresOn}T23:59:59.000Z` })
+      }),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: tokensQuery.queryKey })
+  })
+  if (create.data !== undefined) {
+    return (
+      <Dialog title={words.onceTitle} onClose={onClose}>
+        <div className="form">
+          <p>{words.onceText}</p>
+          <div className="secret-once">
+            <CopyText text={create.data.token} />
+          </div>
+          <div className="form-actions">
+            <Button tone="primary" onClick={onClose}>
+              {words.done}
+            </Button>
+          </div>
+        </div>
+      </Dialog>
+    )
+  }
+  const missing = needsWorkspace && workspace === ""
+  return (
+    <Dialog title={words.newToken} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!missing && scopes.length > 0) create.mutate()
+        }}
+      >
+        <TextField
+          label={words.tokenName}
+          helper={words.tokenNameHelp}
+          required
+          maxLength={80}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
+        <fieldset className="feature">
+          <legend>{words.scopes}</legend>
+          <Loadable query={catalog}>
+            {(found) =>
+              found
+                .filter(({ selfService }) => selfService)
+                .map((scope) => (
+                  <CheckField
+                    key={scope.scope}
+                    label={say(scope.label)}
+                    helper={say(scope.description)}
+                    checked={scopes.includes(scope.scope)}
+                    onChange={(event) =>
+                      setScopes(
+                        event.target.checked ? [...scopes, scope.scope] : scopes.filter((each) => each !== scope.scope)
+                      )
+                    }
+                  />
+                ))
+            }
+          </Loadable>
+        </fieldset>
+        <SelectField
+          label={words.workspace}
+          error={missing ? words.workspaceNeeded : undefined}
+          value={workspace}
+          onChange={(event) => setWorkspace(event.target.value)}
+        >
+          <option value="">{words.anyWorkspace}</option>
+          {workspaces.map((each) => (
+            <option key={each.id} value={each.id}>
+              {each.displayName}
+            </option>
+          ))}
+        </SelectField>
+        <TextField
+          label={words.expires}
+          optional
+          type="date"
+          value={expiresOn}
+          onChange={(event) => setExpiresOn(event.target.value)}
+        />
+        {create.error === null ? null : <FaultNotice error={create.error} />}
+        <div className="form-actions">
+          <Button tone="primary" type="submit" busy={create.isPending} disabled={scopes.length === 0}>
+            {common.create}
+          </Button>
+          <Button onClick={onClose}>{common.cancel}</Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,143 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { post } from "../../api/Client.ts"
+import { tokensQuery } from "../../api/Queries.ts"
+import type { TokenRecord } from "../../api/Types.ts"
+import { useBootstrap } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { Dialog } from "../../ui/Dialog.tsx"
+import { Empty, FaultNotice, Loadable } from "../../ui/Feedback.tsx"
+import { Panel } from "../../ui/Layout.tsx"
+import { Status } from "../../ui/Status.tsx"
+import { Time } from "../../ui/Time.tsx"
+import { commonWords } from "../../words/Common.ts"
+import { calendarDate } from "../../words/Format.ts"
+import { useLanguage, useWords } from "../../words/Words.ts"
+import { NewToken } from "./NewToken.tsx"
+import { accountWords } from "./Words.ts"
+
+const Revoke = ({ token, onClose }: { readonly token: TokenRecord; readonly onClose: () => void }) => {
+  const words = useWords(accountWords)
+  const common = useWords(commonWords)
+  const queryClient = useQueryClient()
+  const revoke = useMutation({
+    mutationFn: () => post(`/api/v1/account/tokens/${token.token_id}/revoke`),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: tokensQuery.queryKey })
+      onClose()
+    }
+  })
+  return (
+    <Dialog title={words.revokeTitle(token.name)} onClose={onClose}>
+      <div className="form">
+        <p>{words.revokeText}</p>
+        {revoke.error === null ? null : <FaultNotice error={revoke.error} />}
+        <div className="form-actions">
+          <Button tone="danger" busy={revoke.isPending} onClick={() => revoke.mutate()}>
+            {words.revoke}
+          </Button>
+          <Button onClick={onClose}>{common.cancel}</Button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}
+
+const Row = ({ token }: { readonly token: TokenRecord }) => {
+  const words = useWords(accountWords)
+  const language = useLanguage()
+  const { workspaces } = useBootstrap()
+  const [revoking, setRevoking] = useState(false)
+  const expired = token.expires_at !== null && Date.parse(token.expires_at) < Date.now()
+  const live = token.revoked_at === null && !expired
+  return (
+    <li className="row row-static">
+      <span className="row-name row-stack">
+        <span>
+          <strong>{token.name}</strong> <code>{token.prefix}…</code>
+        </span>
+        <span className="muted">
+          {token.scopes.join(", ")}
+          {token.workspace_id === null
+            ? ""
+            : ` · ${workspaces.find(({ id }) => id === token.workspace_id)?.displayName ?? token.workspace_id}`}
+          {" · "}
+          {token.last_used_at === null ? (
+            words.neverUsed
+          ) : (
+            <>
+              {words.lastUsed} <Time at={token.last_used_at} />
+            </>
+          )}
+          {` · ${words.expires} ${token.expires_at === null ? words.never : calendarDate(language, token.expires_at)}`}
+        </span>
+      </span>
+      <Status tone={live ? "good" : "muted"}>
+        {token.revoked_at !== null ? words.revoked : expired ? words.expired : words.active}
+      </Status>
+      <span className="row-end">
+        {token.revoked_at === null ? (
+          <Button small onClick={() => setRevoking(true)}>
+            {words.revoke}
+          </Button>
+        ) : null}
+      </span>
+      {revoking ? <Revoke token={token} onClose={() => setRevoking(false)} /> : null}
+    </li>
+  )
+}
+
+/** Your tokens; with a Workspace, only those that are bound to it. */
+export const Tokens = ({ workspaceId }: { readonly workspaceId?: string }) => {
+  const words = useWords(accountWords)
+  const query = useQuery(tokensQuery)
+  const [creating, setCreating] = useState(false)
+  return (
+    <Panel
+      flush
+      title={words.tokens}
+      about={words.tokensAbout}
+      actions={
+        <Button small icon="plus" onClick={() => setCreating(true)}>
+          {words.newToken}
+        </Button>
+      }
+    >
+      <Loadable query={query}>
+        {(tokens) => {
+          const own = workspaceId === undefined ? tokens : tokens.filter((token) => token.workspace_id === workspaceId)
+          const live = own.filter((token) => token.revoked_at === null)
+          const revoked = own.filter((token) => token.revoked_at !== null)
+          return (
+            <>
+              {live.length === 0 ? (
+                <Empty icon="lock" title={words.tokensNone}>
+                  <p>{words.tokensNoneText}</p>
+                </Empty>
+              ) : (
+                <ul className="rows">
+                  {live.map((token) => (
+                    <Row key={token.token_id} token={token} />
+                  ))}
+                </ul>
+              )}
+              {revoked.length === 0 ? null : (
+                <details className="fold fold-inset">
+                  <summary>{words.showRevoked(revoked.length)}</summary>
+                  <ul className="rows">
+                    {revoked.map((token) => (
+                      <Row key={token.token_id} token={token} />
+                    ))}
+                  </ul>
+                </details>
+              )}
+            </>
+          )
+        }}
+      </Loadable>
+      {creating ? (
+        <NewToken {...(workspaceId === undefined ? {} : { workspaceId })} onClose={() => setCreating(false)} />
+      ) : null}
+    </Panel>
+  )
+}

@@ -1,0 +1,72 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
+import { useState } from "react"
+import { activityQuery, capsulesQuery } from "../../api/Queries.ts"
+import { ActivityList } from "../../app/ActivityList.tsx"
+import { useWorkspace } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { Empty, Loadable, Skeleton } from "../../ui/Feedback.tsx"
+import { Filter } from "../../ui/Filter.tsx"
+import { Page, Panel } from "../../ui/Layout.tsx"
+import { commonWords } from "../../words/Common.ts"
+import { useWords } from "../../words/Words.ts"
+
+const words = {
+  en: {
+    title: "Activity",
+    about: "Who did what, newest first. Entries are only ever added, and never hold a secret or a value.",
+    capsule: "Capsule",
+    emptyTitle: "Nothing happened yet",
+    emptyText: "Every change that a person, a token or the service makes is recorded here."
+  },
+  ja: {
+    title: "アクティビティ",
+    about: "誰が何をしたかの記録です(新しい順)。追記のみで、秘密や値は含まれません。",
+    capsule: "カプセル",
+    emptyTitle: "まだ記録はありません",
+    emptyText: "人、トークン、サービスによる変更が、すべてここに記録されます。"
+  }
+}
+
+export const ActivityScreen = () => {
+  const text = useWords(words)
+  const common = useWords(commonWords)
+  const workspace = useWorkspace()
+  const [capsuleId, setCapsuleId] = useState<string | undefined>(undefined)
+  const capsules = useQuery(capsulesQuery(workspace.id)).data ?? []
+  const query = useInfiniteQuery(activityQuery(workspace.id, capsuleId === undefined ? {} : { capsuleId }))
+  return (
+    <Page title={text.title} about={text.about}>
+      {capsules.length === 0 ? null : (
+        <div className="toolbar">
+          <Filter
+            label={text.capsule}
+            value={capsuleId}
+            options={capsules.map((capsule) => [capsule.id, `${capsule.name} · ${capsule.environment}`])}
+            onChange={setCapsuleId}
+          />
+        </div>
+      )}
+      <Panel flush>
+        <Loadable query={query} skeleton={<Skeleton rows={8} />}>
+          {({ pages }) => {
+            const events = pages.flatMap((page) => page.events)
+            return events.length === 0 ? (
+              <Empty icon="activity" title={text.emptyTitle}>
+                <p>{text.emptyText}</p>
+              </Empty>
+            ) : (
+              <ActivityList events={events} detailed />
+            )
+          }}
+        </Loadable>
+      </Panel>
+      {query.hasNextPage ? (
+        <div className="load-more">
+          <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+            {common.loadMore}
+          </Button>
+        </div>
+      ) : null}
+    </Page>
+  )
+}

@@ -1,0 +1,41 @@
+import { useInfiniteQuery } from "@tanstack/react-query"
+import { activityQuery } from "../../api/Queries.ts"
+import type { Capsule } from "../../api/Types.ts"
+import { ActivityList } from "../../app/ActivityList.tsx"
+import { useWorkspace } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { Empty, Loadable } from "../../ui/Feedback.tsx"
+import { Panel } from "../../ui/Layout.tsx"
+import { commonWords } from "../../words/Common.ts"
+import { useWords } from "../../words/Words.ts"
+import { capsuleWords } from "./Words.ts"
+
+export const CapsuleActivity = ({ capsule }: { readonly capsule: Capsule }) => {
+  const words = useWords(capsuleWords)
+  const common = useWords(commonWords)
+  const workspace = useWorkspace()
+  const query = useInfiniteQuery(activityQuery(workspace.id, { capsuleId: capsule.id }))
+  return (
+    <>
+      <Panel flush>
+        <Loadable query={query}>
+          {({ pages }) => {
+            const events = pages.flatMap((page) => page.events)
+            return events.length === 0 ? (
+              <Empty icon="activity" title={words.activityNone} />
+            ) : (
+              <ActivityList events={events} />
+            )
+          }}
+        </Loadable>
+      </Panel>
+      {query.hasNextPage ? (
+        <div className="load-more">
+          <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+            {common.loadMore}
+          </Button>
+        </div>
+      ) : null}
+    </>
+  )
+}

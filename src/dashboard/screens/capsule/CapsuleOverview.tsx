@@ -1,0 +1,178 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { outputsQuery, runsQuery, sourceQuery } from "../../api/Queries.ts"
+import type { Capsule, Output, Run } from "../../api/Types.ts"
+import { RunList } from "../../app/RunList.tsx"
+import { useWorkspace } from "../../app/Workspace.ts"
+import { LinkButton } from "../../ui/Button.tsx"
+import { CopyText } from "../../ui/CopyText.tsx"
+import { Empty, Loadable, Notice } from "../../ui/Feedback.tsx"
+import { Icon } from "../../ui/Icon.tsx"
+import { Facts, Panel } from "../../ui/Layout.tsx"
+import { CapsuleStatus, DriftStatus } from "../../ui/Status.tsx"
+import { Time } from "../../ui/Time.tsx"
+import { commonWords } from "../../words/Common.ts"
+import { httpsLink, repositoryName, shortCommit } from "../../words/Format.ts"
+import { useWords } from "../../words/Words.ts"
+import { capsuleWords } from "./Words.ts"
+
+const shownValue = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value, null, 2))
+
+/** An address that can be opened, only when it is `https:`; anything else stays text. */
+export const OutputValue = ({ value }: { readonly value: unknown }) => {
+  const common = useWords(commonWords)
+  const link = httpsLink(value)
+  const text = shownValue(value)
+  if (link !== undefined) {
+    return (
+      <a href={link} target="_blank" rel="noreferrer noopener" className="output-link">
+        {text}
+        <Icon name="external" />
+        <span className="visually-hidden">({common.opensNewTab})</span>
+      </a>
+    )
+  }
+  return text.includes("\n") ? <pre className="output-block">{text}</pre> : <CopyText text={text} />
+}
+
+const Outputs = ({ outputs }: { readonly outputs: ReadonlyArray<Output> }) => {
+  const words = useWords(capsuleWords)
+  if (outputs.length === 0) {
+    return (
+      <Empty icon="external" title={words.outputsNone}>
+        <p>{words.outputsNoneText}</p>
+      </Empty>
+    )
+  }
+  return (
+    <dl className="outputs">
+      {outputs.map((output) => (
+        <div key={output.name}>
+          <dt>
+            <code>{output.name}</code>
+          </dt>
+          <dd>
+            <OutputValue value={output.value} />
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+const Alerts = ({ capsule, last }: { readonly capsule: Capsule; readonly last: Run | undefined }) => {
+  const words = useWords(capsuleWords)
+  const workspace = useWorkspace()
+  const open =
+    last === undefined ? null : (
+      <LinkButton small to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: last.id }}>
+        {words.openLastRun}
+      </LinkButton>
+    )
+  return (
+    <>
+      {capsule.runtimeSafety === "unknown" ? (
+        <Notice tone="warn" title={words.unknownTitle}>
+          <p>{words.unknownText}</p>
+          {open}
+        </Notice>
+      ) : capsule.status === "error" ? (
+        <Notice tone="bad" title={words.errorTitle}>
+          <p>{words.errorText}</p>
+          {open}
+        </Notice>
+      ) : null}
+      {capsule.driftStatus === "drifted" ? (
+        <Notice tone="warn" title={words.driftedTitle}>
+          <p>{words.driftedText}</p>
+        </Notice>
+      ) : null}
+      {capsule.status === "stale" ? (
+        <Notice tone="info" title={words.staleTitle}>
+          <p>{words.staleText}</p>
+        </Notice>
+      ) : null}
+      {capsule.status === "destroyed" ? <Notice tone="info">{words.gone}</Notice> : null}
+    </>
+  )
+}
+
+const autoUpdateState = (capsule: Capsule): "off" | "plan" | "apply" =>
+  capsule.autoUpdate.enabled ? (capsule.autoUpdate.apply ? "apply" : "plan") : "off"
+
+export const CapsuleOverview = ({ capsule }: { readonly capsule: Capsule }) => {
+  const words = useWords(capsuleWords)
+  const workspace = useWorkspace()
+  const outputs = useQuery(outputsQuery(capsule.id))
+  const source = useQuery(sourceQuery(capsule.sourceId)).data
+  const runsPage = useInfiniteQuery(runsQuery(workspace.id, { capsuleId: capsule.id }))
+  const runs = runsPage.data?.pages[0]?.runs ?? []
+  const revision = capsule.adoptedSourceRevision
+  return (
+    <div className="split">
+      <div className="split-main">
+        <Alerts capsule={capsule} last={runs[0]} />
+        {capsule.publicEndpoint === undefined ? null : (
+          <div className="endpoint">
+            <span>{words.endpoint}</span>
+            <OutputValue value={capsule.publicEndpoint} />
+          </div>
+        )}
+        <Panel flush title={words.outputs}>
+          <Loadable query={outputs}>{(found) => <Outputs outputs={found} />}</Loadable>
+        </Panel>
+        <Panel flush title={words.recent}>
+          {runs.length === 0 ? <Empty icon="run" title={words.runsNone} /> : <RunList runs={runs.slice(0, 5)} />}
+        </Panel>
+      </div>
+      <aside className="split-side" aria-label={words.facts}>
+        <Panel title={words.facts}>
+          <Facts
+            items={[
+              [words.status, <CapsuleStatus key="status" status={capsule.status} />],
+              [
+                words.drift,
+                <span key="drift" className="stack">
+                  <DriftStatus status={capsule.driftStatus} />
+                  {capsule.driftCheckedAt === undefined ? null : (
+                    <small className="muted">
+                      {words.checked} <Time at={capsule.driftCheckedAt} />
+                    </small>
+                  )}
+                </span>
+              ],
+              [
+                words.revision,
+                revision === undefined ? (
+                  <span key="none" className="muted">
+                    {words.notAdopted}
+                  </span>
+                ) : (
+                  <CopyText key="commit" text={revision.resolvedCommit} shown={shortCommit(revision.resolvedCommit)} />
+                )
+              ],
+              [words.ref2, revision?.ref],
+              [
+                words.source,
+                source === undefined ? undefined : (
+                  <Link
+                    key="source"
+                    to="/w/$workspace/sources/$sourceId"
+                    params={{ workspace: workspace.handle, sourceId: source.id }}
+                  >
+                    {repositoryName(source.url)}
+                  </Link>
+                )
+              ],
+              [words.module, <code key="module">{capsule.modulePath}</code>],
+              [words.environment, capsule.environment],
+              [words.autoUpdate, words.autoUpdateStates[autoUpdateState(capsule)]],
+              [words.generation, String(capsule.currentStateGeneration)],
+              [words.created, <Time key="created" at={capsule.createdAt} />]
+            ]}
+          />
+        </Panel>
+      </aside>
+    </div>
+  )
+}

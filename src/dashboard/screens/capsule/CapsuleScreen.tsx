@@ -1,0 +1,124 @@
+import { useQuery } from "@tanstack/react-query"
+import { Link, useParams } from "@tanstack/react-router"
+import { useState } from "react"
+import { capsuleQuery } from "../../api/Queries.ts"
+import type { Capsule } from "../../api/Types.ts"
+import { appWords } from "../../app/Words.ts"
+import { useMay, useWorkspace } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { FaultNotice, Loadable, Skeleton } from "../../ui/Feedback.tsx"
+import { Page } from "../../ui/Layout.tsx"
+import { Menu, MenuItem } from "../../ui/Menu.tsx"
+import { CapsuleStatus } from "../../ui/Status.tsx"
+import { Tabs } from "../../ui/Tabs.tsx"
+import { useWords } from "../../words/Words.ts"
+import { usePlan } from "../run/PlanAgain.tsx"
+import { CapsuleActivity } from "./CapsuleActivity.tsx"
+import { CapsuleRuns } from "./CapsuleRuns.tsx"
+import { Configuration } from "./Configuration.tsx"
+import { Danger } from "./Danger.tsx"
+import { Dependencies } from "./Dependencies.tsx"
+import { CapsuleOverview } from "./CapsuleOverview.tsx"
+import { PlanRevision } from "./PlanRevision.tsx"
+import { StateVersions } from "./StateVersions.tsx"
+import { capsuleWords } from "./Words.ts"
+
+const tabs = ["overview", "runs", "state", "configuration", "dependencies", "activity", "danger"] as const
+type Tab = (typeof tabs)[number]
+
+const isTab = (tab: string | undefined): tab is Tab => tabs.some((each) => each === tab)
+
+const Actions = ({ capsule }: { readonly capsule: Capsule }) => {
+  const words = useWords(capsuleWords)
+  const may = useMay()
+  const plan = usePlan(capsule.id, "plan")
+  const drift = usePlan(capsule.id, "drift-check")
+  const [choosing, setChoosing] = useState(false)
+  if (!may("member") || capsule.status === "destroyed" || capsule.status === "disabled") return null
+  return (
+    <>
+      {plan.error === null && drift.error === null ? null : <FaultNotice error={plan.error ?? drift.error} />}
+      <Menu trigger={<Button icon="dots" aria-label={words.moreActions} title={words.moreActions} />}>
+        <MenuItem
+          icon="activity"
+          disabled={capsule.currentStateVersionId === undefined}
+          onSelect={() => drift.mutate()}
+        >
+          {words.driftCheck}
+        </MenuItem>
+        <MenuItem icon="source" onSelect={() => setChoosing(true)}>
+          {words.planRef}
+        </MenuItem>
+      </Menu>
+      <Button tone="primary" icon="run" busy={plan.isPending} onClick={() => plan.mutate()}>
+        {capsule.status === "stale" ? words.planUpdate : words.plan}
+      </Button>
+      {choosing ? <PlanRevision capsule={capsule} onClose={() => setChoosing(false)} /> : null}
+    </>
+  )
+}
+
+const Content = ({ capsule, tab }: { readonly capsule: Capsule; readonly tab: Tab }) => {
+  const words = useWords(capsuleWords)
+  const app = useWords(appWords)
+  const workspace = useWorkspace()
+  const params = { workspace: workspace.handle, capsuleId: capsule.id }
+  return (
+    <Page
+      title={capsule.name}
+      trail={
+        <Link
+          to="/w/$workspace/capsules"
+          params={params}
+          search={{ q: undefined, status: undefined, drift: undefined }}
+        >
+          {app.capsules}
+        </Link>
+      }
+      beside={
+        <>
+          <span className="tag">{capsule.environment}</span>
+          <CapsuleStatus status={capsule.status} />
+        </>
+      }
+      actions={<Actions capsule={capsule} />}
+    >
+      <Tabs
+        label={words.sections}
+        items={tabs.map((each) => ({
+          name: words.tabs[each],
+          current: each === tab,
+          ...(each === "overview"
+            ? { to: "/w/$workspace/capsules/$capsuleId", params }
+            : { to: "/w/$workspace/capsules/$capsuleId/$tab", params: { ...params, tab: each } })
+        }))}
+      />
+      {tab === "overview" ? <CapsuleOverview capsule={capsule} /> : null}
+      {tab === "runs" ? <CapsuleRuns capsule={capsule} /> : null}
+      {tab === "state" ? <StateVersions capsule={capsule} /> : null}
+      {tab === "configuration" ? <Configuration capsule={capsule} /> : null}
+      {tab === "dependencies" ? <Dependencies capsule={capsule} /> : null}
+      {tab === "activity" ? <CapsuleActivity capsule={capsule} /> : null}
+      {tab === "danger" ? <Danger capsule={capsule} /> : null}
+    </Page>
+  )
+}
+
+export const CapsuleScreen = () => {
+  const params = useParams({ strict: false })
+  const query = useQuery(capsuleQuery(params.capsuleId ?? ""))
+  const tab = isTab(params.tab) ? params.tab : "overview"
+  return (
+    <Loadable
+      query={query}
+      skeleton={
+        <div className="page">
+          <Skeleton rows={1} height="line" />
+          <Skeleton rows={5} />
+        </div>
+      }
+    >
+      {(capsule) => <Content capsule={capsule} tab={tab} />}
+    </Loadable>
+  )
+}

@@ -1,0 +1,194 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useNavigate } from "@tanstack/react-router"
+import { useState } from "react"
+import { newIdempotencyKey, post } from "../../api/Client.ts"
+import { bindingsQuery, capsuleQuery, connectionsQuery, installConfigQuery } from "../../api/Queries.ts"
+import type { Capsule, InstallConfig, ProviderBinding } from "../../api/Types.ts"
+import { useMay, useWorkspace } from "../../app/Workspace.ts"
+import { answersOf, type Draft, fieldsOf, formModel } from "../../forms/FormModel.ts"
+import { VariableForm } from "../../forms/VariableForm.tsx"
+import { Button } from "../../ui/Button.tsx"
+import { FaultNotice, Loadable } from "../../ui/Feedback.tsx"
+import { SelectField } from "../../ui/Field.tsx"
+import { Panel } from "../../ui/Layout.tsx"
+import { providerName } from "../../words/Format.ts"
+import { useWords } from "../../words/Words.ts"
+import { BuildDisclosure } from "../install/BuildDisclosure.tsx"
+import { capsuleWords } from "./Words.ts"
+
+const Bindings = ({
+  bindings,
+  chosen,
+  onChange
+}: {
+  readonly bindings: ReadonlyArray<ProviderBinding>
+  readonly chosen: Readonly<Record<number, string>>
+  readonly onChange: (index: number, id: string) => void
+}) => {
+  const words = useWords(capsuleWords)
+  const workspace = useWorkspace()
+  const connections = useQuery(connectionsQuery(workspace.id)).data ?? []
+  if (bindings.length === 0) return <p className="muted">{words.configBindingsNone}</p>
+  return (
+    <div className="form">
+      {bindings.map((binding, index) => (
+        <SelectField
+          key={`${binding.moduleLocalName}.${binding.childAlias ?? ""}`}
+          label={`${binding.moduleLocalName}${binding.childAlias === undefined ? "" : `.${binding.childAlias}`}`}
+          helper={providerName(binding.provider)}
+          value={chosen[index] ?? binding.connectionId}
+          onChange={(event) => onChange(index, event.target.value)}
+        >
+          {connections
+            .filter(
+              (connection) =>
+                connection.id === binding.connectionId ||
+                (providerName(connection.provider) === providerName(binding.provider) &&
+                  connection.status !== "revoked")
+            )
+            .map((connection) => (
+              <option key={connection.id} value={connection.id}>
+                {connection.displayName}
+              </option>
+            ))}
+        </SelectField>
+      ))}
+    </div>
+  )
+}
+
+interface FormProps {
+  readonly capsule: Capsule
+  readonly config: InstallConfig
+  readonly bindings: ReadonlyArray<ProviderBinding>
+}
+
+const Form = ({ capsule, config, bindings }: FormProps) => {
+  const words = useWords(capsuleWords)
+  const workspace = useWorkspace()
+  const may = useMay()
+  const navigate = useNavigate()
+  const queryClient = useQueryClient()
+  const [draft, setDraft] = useState<Draft>({})
+  const [removed, setRemoved] = useState<ReadonlySet<string>>(new Set())
+  const [chosen, setChosen] = useState<Readonly<Record<number, string>>>({})
+  const [tried, setTried] = useState(false)
+  const [key] = useState(newIdempotencyKey)
+  const isSet = new Set(config.variables.filter((variable) => variable.set).map(({ name }) => name))
+  const model = formModel(config.variables, config.variables, config.presentation)
+  // A value that is kept answers a required question.
+  const fields = fieldsOf(model).map((field) => ({ ...field, required: field.required && !isSet.has(field.name) }))
+  const answers = answersOf(fields, draft)
+  const changed =
+    Object.keys(answers.values).length > 0 ||
+    removed.size > 0 ||
+    Object.entries(chosen).some(([index, id]) => bindings[Number(index)]?.connectionId !== id)
+  const plan = useMutation({
+    mutationFn: () => {
+      const body = {
+        variablePatch: { set: answers.values, remove: [...removed] },
+        providerBindings: bindings.map((binding, index) => ({
+          ...binding,
+          connectionId: chosen[index] ?? binding.connectionId
+        })),
+        interfaceBlueprints: config.interfaceBlueprints,
+        expected: { authorityGuard: capsule.installConfigReAdoption.authorityGuard }
+      }
+      return post<{ planRunId: string }>(`/api/v1/capsules/${capsule.id}/configuration-plans`, body, {
+        idempotencyKey: key
+      })
+    },
+    onSuccess: (answer) => {
+      void queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })
+      void navigate({
+        to: "/w/$workspace/runs/$runId",
+        params: { workspace: workspace.handle, runId: answer.planRunId }
+      })
+    }
+  })
+  const editable = may("admin") && capsule.status !== "destroyed" && capsule.status !== "disabled"
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        setTried(true)
+        if (answers.problems.size === 0 && changed && !plan.isPending) plan.mutate()
+      }}
+    >
+      <Panel title={words.configTitle} about={words.configAbout}>
+        <VariableForm
+          model={model}
+          draft={draft}
+          problems={tried ? answers.problems : new Map()}
+          onChange={(name, value) => {
+            setDraft({ ...draft, [name]: value })
+            setRemoved(new Set([...removed].filter((each) => each !== name)))
+          }}
+          noteFor={(name) => (isSet.has(name) ? words.configSet : words.configUnset)}
+        />
+        {isSet.size === 0 ? null : (
+          <details className="fold">
+            <summary>{words.configReset}</summary>
+            <ul className="plain-list">
+              {fields
+                .filter(
+                  ({ name }) =>
+                    isSet.has(name) && !(config.variables.find((variable) => variable.name === name)?.required ?? false)
+                )
+                .map(({ name }) => (
+                  <li key={name}>
+                    <label className="inline-check">
+                      <input
+                        type="checkbox"
+                        checked={removed.has(name)}
+                        onChange={(event) =>
+                          setRemoved(
+                            new Set(
+                              event.target.checked ? [...removed, name] : [...removed].filter((each) => each !== name)
+                            )
+                          )
+                        }
+                      />{" "}
+                      <code>{name}</code>
+                    </label>
+                  </li>
+                ))}
+            </ul>
+          </details>
+        )}
+      </Panel>
+      <Panel title={words.configBindings}>
+        <Bindings bindings={bindings} chosen={chosen} onChange={(index, id) => setChosen({ ...chosen, [index]: id })} />
+      </Panel>
+      {config.sourceBuild === undefined ? null : (
+        <Panel title={words.build}>
+          <BuildDisclosure build={config.sourceBuild} />
+        </Panel>
+      )}
+      {plan.error === null ? null : <FaultNotice error={plan.error} />}
+      {editable ? (
+        <div className="form-actions">
+          <Button tone="primary" type="submit" busy={plan.isPending} disabled={!changed}>
+            {words.configPlan}
+          </Button>
+          {changed ? null : <span className="muted">{words.configNothing}</span>}
+        </div>
+      ) : null}
+    </form>
+  )
+}
+
+export const Configuration = ({ capsule }: { readonly capsule: Capsule }) => {
+  const config = useQuery(installConfigQuery(capsule.installConfigId))
+  const bindings = useQuery(bindingsQuery(capsule.id))
+  return (
+    <Loadable query={config}>
+      {(found) => (
+        <Loadable query={bindings}>
+          {(bound) => <Form key={found.id} capsule={capsule} config={found} bindings={bound} />}
+        </Loadable>
+      )}
+    </Loadable>
+  )
+}

@@ -1,0 +1,160 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useNavigate } from "@tanstack/react-router"
+import { useState } from "react"
+import { request } from "../../api/Client.ts"
+import { capsuleQuery } from "../../api/Queries.ts"
+import type { Capsule, Run } from "../../api/Types.ts"
+import { useMay, useWorkspace } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { Dialog } from "../../ui/Dialog.tsx"
+import { FaultNotice, Notice } from "../../ui/Feedback.tsx"
+import { CheckField, TextField } from "../../ui/Field.tsx"
+import { Panel } from "../../ui/Layout.tsx"
+import { toast } from "../../ui/Toast.tsx"
+import { commonWords } from "../../words/Common.ts"
+import { useWords } from "../../words/Words.ts"
+import { capsuleWords } from "./Words.ts"
+
+const useChange = (capsule: Capsule) => {
+  const common = useWords(commonWords)
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: (body: Readonly<Record<string, unknown>>) =>
+      request("PATCH", `/api/v1/capsules/${capsule.id}`, { body }),
+    onSuccess: () => toast(common.saved),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })
+  })
+}
+
+const Rename = ({ capsule }: { readonly capsule: Capsule }) => {
+  const words = useWords(capsuleWords)
+  const common = useWords(commonWords)
+  const change = useChange(capsule)
+  const [name, setName] = useState(capsule.name)
+  return (
+    <Panel title={words.renameTitle}>
+      <form
+        className="form form-inline"
+        onSubmit={(event) => {
+          event.preventDefault()
+          change.mutate({ name: name.trim() })
+        }}
+      >
+        <TextField
+          label={words.name}
+          required
+          maxLength={80}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
+        <Button type="submit" busy={change.isPending} disabled={name.trim() === capsule.name || name.trim() === ""}>
+          {common.save}
+        </Button>
+      </form>
+      {change.error === null ? null : <FaultNotice error={change.error} />}
+    </Panel>
+  )
+}
+
+const AutoUpdate = ({ capsule }: { readonly capsule: Capsule }) => {
+  const words = useWords(capsuleWords)
+  const change = useChange(capsule)
+  const { enabled, apply } = capsule.autoUpdate
+  return (
+    <Panel title={words.autoTitle}>
+      <div className="form">
+        <CheckField
+          label={words.autoEnable}
+          checked={enabled}
+          onChange={(event) =>
+            change.mutate({ autoUpdate: { enabled: event.target.checked, apply: event.target.checked && apply } })
+          }
+        />
+        <CheckField
+          label={words.autoApply}
+          helper={words.autoApplyHelp}
+          checked={apply}
+          disabled={!enabled}
+          onChange={(event) => change.mutate({ autoUpdate: { enabled, apply: event.target.checked } })}
+        />
+      </div>
+      {change.error === null ? null : <FaultNotice error={change.error} />}
+    </Panel>
+  )
+}
+
+const Destroy = ({ capsule }: { readonly capsule: Capsule }) => {
+  const words = useWords(capsuleWords)
+  const common = useWords(commonWords)
+  const workspace = useWorkspace()
+  const navigate = useNavigate()
+  const queryClient = useQueryClient()
+  const [open, setOpen] = useState(false)
+  const never = capsule.currentStateVersionId === undefined && capsule.status === "pending"
+  const destroy = useMutation({
+    mutationFn: () => request<{ run?: Run; capsule?: Capsule }>("DELETE", `/api/v1/capsules/${capsule.id}`),
+    onSuccess: ({ run }) => {
+      void queryClient.invalidateQueries({ queryKey: ["workspace"] })
+      void queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })
+      setOpen(false)
+      void (run === undefined
+        ? navigate({
+            to: "/w/$workspace/capsules",
+            params: { workspace: workspace.handle },
+            search: { q: undefined, status: undefined, drift: undefined }
+          })
+        : navigate({ to: "/w/$workspace/runs/$runId", params: { workspace: workspace.handle, runId: run.id } }))
+    }
+  })
+  return (
+    <Panel title={words.destroyTitle} tone="danger">
+      <p>{never ? words.destroyNever : words.destroyText}</p>
+      <Button tone="danger" icon="trash" onClick={() => setOpen(true)}>
+        {never ? words.removeNow : words.destroy}
+      </Button>
+      {open ? (
+        <Dialog
+          title={never ? words.confirmRemoveTitle(capsule.name) : words.confirmTitle(capsule.name)}
+          onClose={() => setOpen(false)}
+        >
+          <div className="form">
+            <p>{never ? words.destroyNever : words.destroyText}</p>
+            {destroy.error === null ? null : <FaultNotice error={destroy.error} />}
+            <div className="form-actions">
+              <Button tone="danger" busy={destroy.isPending} onClick={() => destroy.mutate()}>
+                {never ? words.removeNow : words.destroy}
+              </Button>
+              <Button onClick={() => setOpen(false)}>{common.cancel}</Button>
+            </div>
+          </div>
+        </Dialog>
+      ) : null}
+    </Panel>
+  )
+}
+
+export const Danger = ({ capsule }: { readonly capsule: Capsule }) => {
+  const words = useWords(capsuleWords)
+  const common = useWords(commonWords)
+  const may = useMay()
+  const change = useChange(capsule)
+  if (capsule.status === "destroyed") return <Notice tone="info">{words.gone}</Notice>
+  if (!may("admin")) return <Notice tone="info">{common.needsRole(common.role.admin)}</Notice>
+  return (
+    <div className="stack">
+      <Rename capsule={capsule} />
+      <AutoUpdate capsule={capsule} />
+      <Panel title={words.disableTitle} tone="danger">
+        <p>{words.disableText}</p>
+        {change.error === null ? null : <FaultNotice error={change.error} />}
+        <Button
+          busy={change.isPending}
+          onClick={() => change.mutate({ status: capsule.status === "disabled" ? "active" : "disabled" })}
+        >
+          {capsule.status === "disabled" ? words.enable : words.disable}
+        </Button>
+      </Panel>
+      <Destroy capsule={capsule} />
+    </div>
+  )
+}

@@ -1,0 +1,100 @@
+import { useInfiniteQuery, useMutation } from "@tanstack/react-query"
+import { Link, useNavigate } from "@tanstack/react-router"
+import { newIdempotencyKey, post } from "../../api/Client.ts"
+import { stateVersionsQuery } from "../../api/Queries.ts"
+import type { Capsule, Run, StateVersion } from "../../api/Types.ts"
+import { useMay, useWorkspace } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { CopyText } from "../../ui/CopyText.tsx"
+import { Empty, FaultNotice, Loadable } from "../../ui/Feedback.tsx"
+import { Panel } from "../../ui/Layout.tsx"
+import { Status } from "../../ui/Status.tsx"
+import { Time } from "../../ui/Time.tsx"
+import { commonWords } from "../../words/Common.ts"
+import { shortDigest } from "../../words/Format.ts"
+import { useWords } from "../../words/Words.ts"
+import { capsuleWords } from "./Words.ts"
+
+const Row = ({ version, capsule }: { readonly version: StateVersion; readonly capsule: Capsule }) => {
+  const words = useWords(capsuleWords)
+  const workspace = useWorkspace()
+  const navigate = useNavigate()
+  const may = useMay()
+  const isCurrent = version.id === capsule.currentStateVersionId
+  const rollback = useMutation({
+    mutationFn: () =>
+      post<{ run: Run }>(
+        `/api/v1/state-versions/${version.id}/rollback-plan`,
+        {},
+        { idempotencyKey: newIdempotencyKey() }
+      ),
+    onSuccess: ({ run }) =>
+      void navigate({ to: "/w/$workspace/runs/$runId", params: { workspace: workspace.handle, runId: run.id } })
+  })
+  return (
+    <li className="row row-static">
+      <span className="row-name row-stack">
+        <span>
+          <strong>#{version.generation}</strong> {words.resources(version.resourceCount)}
+        </span>
+        <span className="muted">
+          {words.serial} {version.serial} · <Time at={version.createdAt} /> ·{" "}
+          <Link to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: version.createdByRunId }}>
+            {words.fromRun}
+          </Link>
+        </span>
+        {rollback.error === null ? null : <FaultNotice error={rollback.error} />}
+      </span>
+      <CopyText text={version.digest} shown={shortDigest(version.digest)} />
+      <span className="row-end">
+        {version.partial ? (
+          <span title={words.partialHelp}>
+            <Status tone="attention">{words.partial}</Status>
+          </span>
+        ) : null}
+        {isCurrent ? (
+          <Status tone="good">{words.current}</Status>
+        ) : may("member") && capsule.status !== "destroyed" ? (
+          <Button small busy={rollback.isPending} onClick={() => rollback.mutate()}>
+            {words.rollback}
+          </Button>
+        ) : null}
+      </span>
+    </li>
+  )
+}
+
+export const StateVersions = ({ capsule }: { readonly capsule: Capsule }) => {
+  const words = useWords(capsuleWords)
+  const common = useWords(commonWords)
+  const query = useInfiniteQuery(stateVersionsQuery(capsule.id))
+  return (
+    <>
+      <Panel flush title={words.stateTitle} about={words.stateAbout}>
+        <Loadable query={query}>
+          {({ pages }) => {
+            const versions = pages.flatMap((page) => page.stateVersions)
+            return versions.length === 0 ? (
+              <Empty icon="lock" title={words.stateNone}>
+                <p>{words.stateNoneText}</p>
+              </Empty>
+            ) : (
+              <ul className="rows">
+                {versions.map((version) => (
+                  <Row key={version.id} version={version} capsule={capsule} />
+                ))}
+              </ul>
+            )
+          }}
+        </Loadable>
+      </Panel>
+      {query.hasNextPage ? (
+        <div className="load-more">
+          <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+            {common.loadMore}
+          </Button>
+        </div>
+      ) : null}
+    </>
+  )
+}

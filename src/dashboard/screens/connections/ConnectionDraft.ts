@@ -1,0 +1,68 @@
+import type { CredentialRecipe } from "../../api/Types.ts"
+import { providerName } from "../../words/Format.ts"
+
+export type AuthMode = CredentialRecipe["authModes"][number]
+
+/** A recipe of this id or provider word takes any names; see the server's recipe list. */
+const anyProvider = "*"
+const gitProvider = "git"
+
+export const isGeneric = (recipe: CredentialRecipe): boolean => recipe.provider === anyProvider
+
+/** Recipes that fit a provider, the closest first; without one, all of them. */
+export const recipesFor = (
+  recipes: ReadonlyArray<CredentialRecipe>,
+  provider: string | undefined
+): ReadonlyArray<CredentialRecipe> => {
+  if (provider === undefined) return recipes
+  const wanted = providerName(provider)
+  const own = recipes.filter((recipe) => providerName(recipe.provider) === wanted)
+  return [...own, ...recipes.filter(isGeneric)]
+}
+
+export interface FreeVariable {
+  readonly id: number
+  readonly name: string
+  readonly value: string
+}
+
+export interface ConnectionDraft {
+  readonly recipe: CredentialRecipe
+  readonly mode: AuthMode
+  readonly provider: string
+  readonly displayName: string
+  readonly values: Readonly<Record<string, string>>
+  readonly files: Readonly<Record<string, string>>
+  readonly free: ReadonlyArray<FreeVariable>
+  readonly expiresOn: string
+}
+
+/** The body of `POST /api/v1/connections`. Empty answers are left out: the server refuses empty values. */
+export const connectionBody = (workspaceId: string, draft: ConnectionDraft) => {
+  const isGit = draft.recipe.provider === gitProvider
+  const values = Object.fromEntries(
+    [
+      ...draft.mode.values.map(({ name }) => [name, draft.values[name] ?? ""] as const),
+      ...(isGeneric(draft.recipe) && draft.mode.id !== "none"
+        ? draft.free.map(({ name, value }) => [name.trim(), value] as const)
+        : [])
+    ].filter(([name, value]) => name !== "" && value !== "")
+  )
+  const files = draft.mode.files.flatMap((file) => {
+    const content = draft.files[file.name] ?? ""
+    return content === ""
+      ? []
+      : [{ name: file.name, content, ...(file.envName === undefined ? {} : { envName: file.envName }) }]
+  })
+  return {
+    workspaceId,
+    provider: isGeneric(draft.recipe) ? draft.provider.trim() : draft.recipe.provider,
+    ...(isGit ? { kind: "git_https" } : {}),
+    recipeId: draft.recipe.id,
+    authMode: draft.mode.id,
+    displayName: draft.displayName.trim(),
+    values,
+    files,
+    ...(draft.expiresOn === "" ? {} : { expiresAt: `${draft.expiresOn}T23:59:59.000Z` })
+  }
+}

@@ -1,0 +1,143 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { post } from "../../api/Client.ts"
+import { connectionsQuery } from "../../api/Queries.ts"
+import type { Connection } from "../../api/Types.ts"
+import { useMay, useWorkspace } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { Dialog } from "../../ui/Dialog.tsx"
+import { Empty, FaultNotice, Loadable } from "../../ui/Feedback.tsx"
+import { Page, Panel } from "../../ui/Layout.tsx"
+import { ConnectionStatus } from "../../ui/Status.tsx"
+import { Time } from "../../ui/Time.tsx"
+import { toast } from "../../ui/Toast.tsx"
+import { commonWords } from "../../words/Common.ts"
+import { calendarDate, providerName } from "../../words/Format.ts"
+import { useLanguage, useWords } from "../../words/Words.ts"
+import { NewConnection } from "./NewConnection.tsx"
+import { connectionWords } from "./Words.ts"
+
+const Revoke = ({ connection, onClose }: { readonly connection: Connection; readonly onClose: () => void }) => {
+  const words = useWords(connectionWords)
+  const common = useWords(commonWords)
+  const workspace = useWorkspace()
+  const queryClient = useQueryClient()
+  const revoke = useMutation({
+    mutationFn: () => post(`/api/v1/connections/${connection.id}/revoke`),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: connectionsQuery(workspace.id).queryKey })
+      onClose()
+    }
+  })
+  return (
+    <Dialog title={words.revokeTitle(connection.displayName)} onClose={onClose}>
+      <div className="form">
+        <p>{words.revokeText}</p>
+        {revoke.error === null ? null : <FaultNotice error={revoke.error} />}
+        <div className="form-actions">
+          <Button tone="danger" busy={revoke.isPending} onClick={() => revoke.mutate()}>
+            {words.revoke}
+          </Button>
+          <Button onClick={onClose}>{common.cancel}</Button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}
+
+const Row = ({ connection }: { readonly connection: Connection }) => {
+  const words = useWords(connectionWords)
+  const language = useLanguage()
+  const workspace = useWorkspace()
+  const may = useMay()
+  const queryClient = useQueryClient()
+  const [revoking, setRevoking] = useState(false)
+  const test = useMutation({
+    mutationFn: () => post<{ connection: Connection }>(`/api/v1/connections/${connection.id}/test`),
+    onSuccess: (answer) => {
+      if (answer.connection.status === "verified") toast(words.tested)
+    },
+    onSettled: () => queryClient.invalidateQueries({ queryKey: connectionsQuery(workspace.id).queryKey })
+  })
+  const names = [...connection.envNames, ...connection.fileNames]
+  return (
+    <li className="row row-static row-connection">
+      <span className="row-name row-stack">
+        <span>
+          <strong>{connection.displayName}</strong> <span className="tag">{providerName(connection.provider)}</span>
+        </span>
+        <span className="muted">
+          {connection.scope === "operator" ? `${words.operator} · ` : ""}
+          {connection.lastUsedAt === undefined ? (
+            words.neverUsed
+          ) : (
+            <>
+              {words.lastUsed} <Time at={connection.lastUsedAt} />
+            </>
+          )}
+          {connection.expiresAt === undefined
+            ? ""
+            : ` · ${words.expires} ${calendarDate(language, connection.expiresAt)}`}
+        </span>
+        {names.length === 0 ? null : (
+          <span className="names">
+            {names.map((name) => (
+              <code key={name}>{name}</code>
+            ))}
+          </span>
+        )}
+        {test.error === null ? null : <FaultNotice error={test.error} />}
+      </span>
+      <ConnectionStatus status={connection.status} />
+      <span className="row-end">
+        {connection.scope === "workspace" && connection.status !== "revoked" && may("admin") ? (
+          <>
+            <Button small busy={test.isPending} onClick={() => test.mutate()}>
+              {words.test}
+            </Button>
+            <Button small tone="quiet" onClick={() => setRevoking(true)}>
+              {words.revoke}
+            </Button>
+          </>
+        ) : null}
+      </span>
+      {revoking ? <Revoke connection={connection} onClose={() => setRevoking(false)} /> : null}
+    </li>
+  )
+}
+
+export const ConnectionsScreen = () => {
+  const words = useWords(connectionWords)
+  const workspace = useWorkspace()
+  const may = useMay()
+  const [creating, setCreating] = useState(false)
+  const query = useQuery(connectionsQuery(workspace.id))
+  const create = (
+    <Button tone="primary" icon="plus" onClick={() => setCreating(true)}>
+      {words.create}
+    </Button>
+  )
+  return (
+    <Page title={words.title} about={words.about} actions={may("admin") ? create : null}>
+      <Panel flush>
+        <Loadable query={query}>
+          {(connections) =>
+            connections.length === 0 ? (
+              <Empty icon="connection" title={words.emptyTitle} action={may("admin") ? create : undefined}>
+                <p>{words.emptyText}</p>
+                {may("admin") ? null : <p>{words.needsAdmin}</p>}
+              </Empty>
+            ) : (
+              <ul className="rows">
+                {connections.map((connection) => (
+                  <Row key={connection.id} connection={connection} />
+                ))}
+              </ul>
+            )
+          }
+        </Loadable>
+      </Panel>
+      {creating ? <NewConnection onClose={() => setCreating(false)} /> : null}
+    </Page>
+  )
+}

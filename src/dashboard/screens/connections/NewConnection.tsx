@@ -1,0 +1,232 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { post } from "../../api/Client.ts"
+import { connectionsQuery, recipesQuery } from "../../api/Queries.ts"
+import type { Connection, CredentialRecipe } from "../../api/Types.ts"
+import { useWorkspace } from "../../app/Workspace.ts"
+import { Button, IconButton } from "../../ui/Button.tsx"
+import { Dialog } from "../../ui/Dialog.tsx"
+import { FaultNotice, Loadable } from "../../ui/Feedback.tsx"
+import { AreaField, SelectField, TextField } from "../../ui/Field.tsx"
+import { commonWords } from "../../words/Common.ts"
+import { httpsLink, providerName } from "../../words/Format.ts"
+import { useBilingual, useWords } from "../../words/Words.ts"
+import { connectionBody, type FreeVariable, isGeneric, recipesFor } from "./ConnectionDraft.ts"
+import { connectionWords } from "./Words.ts"
+
+interface NewConnectionProps {
+  /** Set when a module asks for exactly this provider. */
+  readonly provider?: string
+  readonly onClose: () => void
+  readonly onCreated?: (connection: Connection) => void
+}
+
+const FreeVariables = ({
+  free,
+  onChange
+}: {
+  readonly free: ReadonlyArray<FreeVariable>
+  readonly onChange: (free: ReadonlyArray<FreeVariable>) => void
+}) => {
+  const words = useWords(connectionWords)
+  const set = (id: number, next: Partial<FreeVariable>) =>
+    onChange(free.map((each) => (each.id === id ? { ...each, ...next } : each)))
+  return (
+    <fieldset className="feature">
+      <legend>{words.variables}</legend>
+      {free.map((variable) => (
+        <div key={variable.id} className="variable-row">
+          <TextField
+            label={words.variableName}
+            mono
+            autoComplete="off"
+            spellCheck={false}
+            value={variable.name}
+            onChange={(event) => set(variable.id, { name: event.target.value })}
+          />
+          <TextField
+            label={words.variableValue}
+            type="password"
+            autoComplete="new-password"
+            value={variable.value}
+            onChange={(event) => set(variable.id, { value: event.target.value })}
+          />
+          {free.length === 1 ? null : (
+            <IconButton
+              icon="cross"
+              label={words.removeVariable}
+              onClick={() => onChange(free.filter(({ id }) => id !== variable.id))}
+            />
+          )}
+        </div>
+      ))}
+      <Button
+        small
+        icon="plus"
+        onClick={() => onChange([...free, { id: Math.max(0, ...free.map(({ id }) => id)) + 1, name: "", value: "" }])}
+      >
+        {words.addVariable}
+      </Button>
+    </fieldset>
+  )
+}
+
+const Form = ({
+  recipes,
+  provider,
+  onClose,
+  onCreated
+}: NewConnectionProps & { readonly recipes: ReadonlyArray<CredentialRecipe> }) => {
+  const words = useWords(connectionWords)
+  const common = useWords(commonWords)
+  const say = useBilingual()
+  const workspace = useWorkspace()
+  const queryClient = useQueryClient()
+  const fitting = recipesFor(recipes, provider)
+  const [recipeId, setRecipeId] = useState(fitting[0]?.id ?? "")
+  const [modeId, setModeId] = useState<string | undefined>(undefined)
+  const [typedProvider, setProvider] = useState(provider === undefined ? "" : providerName(provider))
+  const [displayName, setDisplayName] = useState("")
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({})
+  const [files, setFiles] = useState<Readonly<Record<string, string>>>({})
+  const [free, setFree] = useState<ReadonlyArray<FreeVariable>>([{ id: 1, name: "", value: "" }])
+  const [expiresOn, setExpiresOn] = useState("")
+  const recipe = fitting.find(({ id }) => id === recipeId) ?? fitting[0]
+  const mode = recipe?.authModes.find(({ id }) => id === modeId) ?? recipe?.authModes[0]
+  const create = useMutation({
+    mutationFn: async () => {
+      if (recipe === undefined || mode === undefined) throw new Error("No recipe is chosen.")
+      return post<{ connection: Connection }>(
+        "/api/v1/connections",
+        connectionBody(workspace.id, {
+          recipe,
+          mode,
+          provider: typedProvider,
+          displayName,
+          values,
+          files,
+          free,
+          expiresOn
+        })
+      )
+    },
+    onSuccess: async ({ connection }) => {
+      await queryClient.invalidateQueries({ queryKey: connectionsQuery(workspace.id).queryKey })
+      onCreated?.(connection)
+      onClose()
+    }
+  })
+  if (recipe === undefined || mode === undefined) return null
+  const documentation = httpsLink(recipe.documentationUrl)
+  return (
+    <form
+      className="form"
+      autoComplete="off"
+      onSubmit={(event) => {
+        event.preventDefault()
+        create.mutate()
+      }}
+    >
+      <SelectField
+        label={words.recipe}
+        helper={say(recipe.description)}
+        value={recipe.id}
+        onChange={(event) => setRecipeId(event.target.value)}
+      >
+        {fitting.map((each) => (
+          <option key={each.id} value={each.id}>
+            {say(each.displayName)}
+          </option>
+        ))}
+      </SelectField>
+      {isGeneric(recipe) ? (
+        <TextField
+          label={words.provider}
+          helper={words.providerHelp}
+          mono
+          required
+          readOnly={provider !== undefined}
+          spellCheck={false}
+          value={typedProvider}
+          onChange={(event) => setProvider(event.target.value)}
+        />
+      ) : null}
+      {recipe.authModes.length < 2 ? null : (
+        <SelectField label={words.mode} value={mode.id} onChange={(event) => setModeId(event.target.value)}>
+          {recipe.authModes.map((each) => (
+            <option key={each.id} value={each.id}>
+              {say(each.label)}
+            </option>
+          ))}
+        </SelectField>
+      )}
+      <TextField
+        label={words.displayName}
+        helper={words.displayNameHelp}
+        required
+        maxLength={120}
+        value={displayName}
+        onChange={(event) => setDisplayName(event.target.value)}
+      />
+      {mode.values.map((value) => (
+        <TextField
+          key={value.name}
+          label={say(value.label)}
+          helper={<code className="field-variable">{value.name}</code>}
+          required={value.required}
+          optional={!value.required}
+          type={value.secret ? "password" : "text"}
+          autoComplete={value.secret ? "new-password" : "off"}
+          value={values[value.name] ?? ""}
+          onChange={(event) => setValues({ ...values, [value.name]: event.target.value })}
+        />
+      ))}
+      {mode.files.map((file) => (
+        <AreaField
+          key={file.name}
+          label={say(file.label)}
+          helper={<code className="field-variable">{file.name}</code>}
+          mono
+          rows={5}
+          required={file.required}
+          spellCheck={false}
+          value={files[file.name] ?? ""}
+          onChange={(event) => setFiles({ ...files, [file.name]: event.target.value })}
+        />
+      ))}
+      {isGeneric(recipe) && mode.id !== "none" ? <FreeVariables free={free} onChange={setFree} /> : null}
+      <TextField
+        label={words.expiresAt}
+        helper={words.expiresHelp}
+        optional
+        type="date"
+        value={expiresOn}
+        onChange={(event) => setExpiresOn(event.target.value)}
+      />
+      {documentation === undefined ? null : (
+        <p>
+          <a href={documentation} target="_blank" rel="noreferrer noopener">
+            {words.documentation}
+          </a>
+        </p>
+      )}
+      {create.error === null ? null : <FaultNotice error={create.error} />}
+      <div className="form-actions">
+        <Button tone="primary" type="submit" busy={create.isPending}>
+          {common.save}
+        </Button>
+        <Button onClick={onClose}>{common.cancel}</Button>
+      </div>
+    </form>
+  )
+}
+
+export const NewConnection = (props: NewConnectionProps) => {
+  const words = useWords(connectionWords)
+  const recipes = useQuery(recipesQuery)
+  return (
+    <Dialog title={words.create} onClose={props.onClose}>
+      <Loadable query={recipes}>{(found) => <Form {...props} recipes={found} />}</Loadable>
+    </Dialog>
+  )
+}

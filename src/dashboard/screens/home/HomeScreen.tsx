@@ -1,0 +1,206 @@
+import { useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { overviewQuery } from "../../api/Queries.ts"
+import type { AttentionItem, Capsule, Overview, Run } from "../../api/Types.ts"
+import { ActivityList } from "../../app/ActivityList.tsx"
+import { RunList } from "../../app/RunList.tsx"
+import { useWorkspace } from "../../app/Workspace.ts"
+import { LinkButton } from "../../ui/Button.tsx"
+import { Empty, Loadable, Skeleton } from "../../ui/Feedback.tsx"
+import { Icon, type IconName } from "../../ui/Icon.tsx"
+import { Page, Panel } from "../../ui/Layout.tsx"
+import { CapsuleStatus } from "../../ui/Status.tsx"
+import { useWords } from "../../words/Words.ts"
+import { appWords } from "../../app/Words.ts"
+import { homeWords } from "./Words.ts"
+
+const look: Readonly<Record<AttentionItem["kind"], readonly [IconName, string]>> = {
+  waiting_approval: ["person", "attention"],
+  failed: ["warning", "bad"],
+  drifted: ["activity", "warn"],
+  stale: ["sync", "info"],
+  unknown_safety: ["shield", "bad"]
+}
+
+interface AttentionRowProps {
+  readonly item: AttentionItem
+  readonly capsule: Capsule | undefined
+}
+
+const AttentionRow = ({ item, capsule }: AttentionRowProps) => {
+  const words = useWords(homeWords)
+  const workspace = useWorkspace()
+  const [icon, tone] = look[item.kind]
+  const label = item.kind === "waiting_approval" ? words.review : item.kind === "stale" ? words.planUpdate : words.look
+  return (
+    <li className="attention-row">
+      <span className={`attention-icon attention-${tone}`}>
+        <Icon name={icon} />
+      </span>
+      <span className="attention-text">
+        <strong>{item.capsuleName ?? capsule?.name ?? item.capsuleId ?? item.runId}</strong>
+        <span>{words.kinds[item.kind]}</span>
+      </span>
+      {item.runId === undefined ? (
+        item.capsuleId === undefined ? null : (
+          <LinkButton
+            small
+            to="/w/$workspace/capsules/$capsuleId"
+            params={{ workspace: workspace.handle, capsuleId: item.capsuleId }}
+          >
+            {label}
+          </LinkButton>
+        )
+      ) : (
+        <LinkButton
+          small
+          tone={item.kind === "waiting_approval" ? "primary" : "plain"}
+          to="/w/$workspace/runs/$runId"
+          params={{ workspace: workspace.handle, runId: item.runId }}
+        >
+          {label}
+        </LinkButton>
+      )}
+    </li>
+  )
+}
+
+const CapsuleCards = ({ capsules }: { readonly capsules: ReadonlyArray<Capsule> }) => {
+  const workspace = useWorkspace()
+  return (
+    <ul className="rows">
+      {capsules.slice(0, 8).map((capsule) => (
+        <li key={capsule.id}>
+          <Link
+            to="/w/$workspace/capsules/$capsuleId"
+            params={{ workspace: workspace.handle, capsuleId: capsule.id }}
+            className="row row-capsule"
+          >
+            <span className="row-name">
+              <strong>{capsule.name}</strong>
+              <span className="muted">{capsule.environment}</span>
+            </span>
+            <CapsuleStatus status={capsule.status} />
+          </Link>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const FirstSteps = () => {
+  const words = useWords(homeWords)
+  const app = useWords(appWords)
+  return (
+    <Panel>
+      <Empty
+        icon="capsule"
+        title={words.emptyTitle}
+        action={
+          <LinkButton tone="primary" icon="plus" to="/new">
+            {app.install}
+          </LinkButton>
+        }
+      >
+        <p>{words.emptyText}</p>
+        <ol className="first-steps">
+          {words.steps.map((step) => (
+            <li key={step}>{step}</li>
+          ))}
+        </ol>
+      </Empty>
+    </Panel>
+  )
+}
+
+const Content = ({ overview }: { readonly overview: Overview }) => {
+  const words = useWords(homeWords)
+  const workspace = useWorkspace()
+  const params = { workspace: workspace.handle }
+  const named = new Map(overview.capsules.map((capsule) => [capsule.id, capsule]))
+  const runs: ReadonlyArray<Run> = overview.recentRuns
+  if (overview.capsules.length === 0 && runs.length === 0) return <FirstSteps />
+  return (
+    <div className="home">
+      <div className="home-main">
+        <Panel
+          flush
+          title={words.attention}
+          beside={overview.attention.length === 0 ? null : <span className="count">{overview.attention.length}</span>}
+        >
+          {overview.attention.length === 0 ? (
+            <div className="quiet">
+              <Icon name="check" />
+              <p>
+                <strong>{words.attentionNone}</strong> {words.attentionNoneText}
+              </p>
+            </div>
+          ) : (
+            <ul className="attention">
+              {overview.attention.map((item) => (
+                <AttentionRow
+                  key={`${item.kind} ${item.capsuleId ?? ""} ${item.runId ?? ""}`}
+                  item={item}
+                  capsule={item.capsuleId === undefined ? undefined : named.get(item.capsuleId)}
+                />
+              ))}
+            </ul>
+          )}
+        </Panel>
+        <Panel
+          flush
+          title={words.recent}
+          actions={
+            <Link to="/w/$workspace/runs" params={params} search={{ status: undefined, type: undefined }}>
+              {words.allRuns}
+            </Link>
+          }
+        >
+          <RunList runs={runs.slice(0, 8)} capsules={overview.capsules} />
+        </Panel>
+      </div>
+      <div className="home-side">
+        <Panel
+          flush
+          title={words.capsules}
+          beside={<span className="count">{overview.capsules.length}</span>}
+          actions={
+            <Link
+              to="/w/$workspace/capsules"
+              params={params}
+              search={{ q: undefined, status: undefined, drift: undefined }}
+            >
+              {words.allCapsules}
+            </Link>
+          }
+        >
+          <CapsuleCards capsules={overview.capsules} />
+        </Panel>
+        <Panel
+          flush
+          title={words.activity}
+          actions={
+            <Link to="/w/$workspace/activity" params={params}>
+              {words.allActivity}
+            </Link>
+          }
+        >
+          <ActivityList events={overview.activity.slice(0, 6)} />
+        </Panel>
+      </div>
+    </div>
+  )
+}
+
+export const HomeScreen = () => {
+  const words = useWords(homeWords)
+  const workspace = useWorkspace()
+  const query = useQuery(overviewQuery(workspace.id))
+  return (
+    <Page title={words.title} documentTitle={workspace.displayName}>
+      <Loadable query={query} skeleton={<Skeleton rows={6} />}>
+        {(overview) => <Content overview={overview} />}
+      </Loadable>
+    </Page>
+  )
+}

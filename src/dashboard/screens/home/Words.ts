@@ -1,0 +1,63 @@
+const en = {
+  title: "Home",
+  attention: "Needs you",
+  attentionNone: "Nothing needs you.",
+  attentionNoneText: "Plans to approve, failures, drift and available updates appear here.",
+  kinds: {
+    waiting_approval: "A plan waits for approval",
+    failed: "Failed",
+    drifted: "Drifted from its state",
+    stale: "A newer commit is available",
+    unknown_safety: "What really exists is uncertain"
+  },
+  review: "Review",
+  look: "Look",
+  planUpdate: "Plan the update",
+  capsules: "Capsules",
+  recent: "Recent runs",
+  allRuns: "All runs",
+  allCapsules: "All capsules",
+  activity: "Activity",
+  allActivity: "All activity",
+  emptyTitle: "Install your first module",
+  emptyText:
+    "Give the address of a Git repository with an OpenTofu or Terraform module. You see the plan before anything is changed.",
+  steps: [
+    "Point at a Git repository and a module in it",
+    "Fill in its variables and connect its providers",
+    "Review the plan, approve it, and watch it being applied"
+  ]
+}
+
+const ja: typeof en = {
+  title: "ホーム",
+  attention: "対応が必要",
+  attentionNone: "対応が必要なものはありません。",
+  attentionNoneText: "承認待ちのプラン、失敗、ドリフト、更新があるとここに表示されます。",
+  kinds: {
+    waiting_approval: "プランが承認を待っています",
+    failed: "失敗しました",
+    drifted: "ステートとの差異があります",
+    stale: "新しいコミットがあります",
+    unknown_safety: "実際の状態が確認できていません"
+  },
+  review: "レビュー",
+  look: "確認",
+  planUpdate: "更新をプラン",
+  capsules: "カプセル",
+  recent: "最近の実行",
+  allRuns: "すべての実行",
+  allCapsules: "すべてのカプセル",
+  activity: "アクティビティ",
+  allActivity: "すべてのアクティビティ",
+  emptyTitle: "最初のモジュールをインストール",
+  emptyText:
+    "OpenTofu / Terraform モジュールがある Git リポジトリの URL を指定してください。何かが変更される前に、必ずプランを確認できます。",
+  steps: [
+    "Git リポジトリと、その中のモジュールを選ぶ",
+    "変数を入力し、プロバイダーを接続する",
+    "プランをレビューして承認し、適用の様子を見守る"
+  ]
+}
+
+export const homeWords = { en, ja }

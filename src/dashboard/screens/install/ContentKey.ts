@@ -1,0 +1,11 @@
+/**
+ * A short name of a request's content (FNV-1a, 64 bits). With the draft's random id it makes an Idempotency-Key that stays
+ * the same for the same request, also after a reload, and changes when anything in it changes. Not a secret, not a proof.
+ */
+export const contentKey = (content: unknown): string => {
+  let hash = 0xcbf29ce484222325n
+  for (const byte of new TextEncoder().encode(JSON.stringify(content))) {
+    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n)
+  }
+  return hash.toString(16).padStart(16, "0")
+}

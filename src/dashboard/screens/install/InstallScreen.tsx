@@ -1,0 +1,211 @@
+import { useQuery } from "@tanstack/react-query"
+import { Link, useNavigate, useRouterState } from "@tanstack/react-router"
+import { useMemo, useState } from "react"
+import { installConfigQuery, reportQuery, runQuery, snapshotsQuery } from "../../api/Queries.ts"
+import { get } from "../../api/Client.ts"
+import type { CompatibilityReport, SourceSnapshot } from "../../api/Types.ts"
+import { useMay, useOptionalWorkspace, useWorkspace } from "../../app/Workspace.ts"
+import { answersOf, fieldsOf, formModel, keepable, type Draft } from "../../forms/FormModel.ts"
+import { VariableForm } from "../../forms/VariableForm.tsx"
+import { Button, LinkButton } from "../../ui/Button.tsx"
+import { Empty, Notice } from "../../ui/Feedback.tsx"
+import { TextField } from "../../ui/Field.tsx"
+import { Page } from "../../ui/Layout.tsx"
+import { repositoryName } from "../../words/Format.ts"
+import { useWords } from "../../words/Words.ts"
+import { ConnectionsStep } from "./ConnectionsStep.tsx"
+import { useInstallDraft } from "./Draft.ts"
+import { type InstallLink, readInstallLink } from "./InstallLink.ts"
+import { ModuleStep } from "./ModuleStep.tsx"
+import { ReviewStep } from "./ReviewStep.tsx"
+import { SourceStep } from "./SourceStep.tsx"
+import { Step } from "./Step.tsx"
+import { installWords } from "./Words.ts"
+
+/** The snapshot that exactly this sync made: never an older one that happens to exist. */
+const useSnapshot = (sourceId: string | undefined, syncRunId: string | undefined) => {
+  const run = useQuery({
+    ...runQuery(syncRunId ?? ""),
+    enabled: syncRunId !== undefined,
+    refetchInterval: ({ state }) => (state.data?.status === "queued" || state.data?.status === "running" ? 600 : false)
+  })
+  const snapshotId = run.data?.status === "succeeded" ? run.data.sourceSnapshotId : undefined
+  const snapshot = useQuery({
+    queryKey: [...snapshotsQuery(sourceId ?? "").queryKey, "one", snapshotId],
+    enabled: sourceId !== undefined && snapshotId !== undefined,
+    queryFn: async ({ signal }): Promise<SourceSnapshot | null> => {
+      const { snapshots } = await get<{ snapshots: ReadonlyArray<SourceSnapshot> }>(
+        `/api/v1/sources/${sourceId}/snapshots`,
+        {},
+        signal
+      )
+      return snapshots.find(({ id }) => id === snapshotId) ?? null
+    },
+    refetchInterval: ({ state }) => (state.data === null ? 600 : false)
+  })
+  return { run: run.data, snapshot: snapshot.data ?? undefined }
+}
+
+const slugName = (url: string): string => repositoryName(url).split("/").at(-1) ?? ""
+
+interface FlowProps {
+  readonly link: InstallLink
+}
+
+const Configured = ({
+  state,
+  snapshot,
+  report
+}: {
+  readonly state: ReturnType<typeof useInstallDraft>
+  readonly snapshot: SourceSnapshot
+  readonly report: CompatibilityReport
+}) => {
+  const words = useWords(installWords)
+  const { draft, change, clear } = state
+  const config = useQuery({
+    ...installConfigQuery(report.installConfigId ?? ""),
+    enabled: report.installConfigId !== undefined
+  }).data
+  const model = useMemo(() => formModel(report.variables, config?.variables, config?.presentation), [report, config])
+  const fields = useMemo(() => fieldsOf(model), [model])
+  const [secrets, setSecrets] = useState<Draft>({})
+  const [tried, setTried] = useState(false)
+  const typed = { ...draft.answers, ...secrets }
+  const answers = answersOf(fields, typed)
+  const nameProblem = tried && draft.name.trim() === ""
+  const ready = answers.problems.size === 0 && draft.name.trim() !== "" && draft.environment.trim() !== ""
+  const onChange = (name: string, value: string) => {
+    const next = { ...typed, [name]: value }
+    const kept = keepable(fields, next)
+    change({ answers: kept })
+    setSecrets(Object.fromEntries(Object.entries(next).filter(([each]) => !Object.hasOwn(kept, each))))
+  }
+  return (
+    <>
+      <Step number={3} title={words.steps.inputs} state="open">
+        <div className="form-pair">
+          <TextField
+            label={words.name}
+            helper={words.nameHelp}
+            required
+            maxLength={80}
+            error={nameProblem ? " " : undefined}
+            placeholder={slugName(snapshot.url)}
+            value={draft.name}
+            onChange={(event) => change({ name: event.target.value })}
+          />
+          <TextField
+            label={words.environment}
+            required
+            maxLength={40}
+            value={draft.environment}
+            onChange={(event) => change({ environment: event.target.value })}
+          />
+        </div>
+        <VariableForm model={model} draft={typed} problems={tried ? answers.problems : new Map()} onChange={onChange} />
+      </Step>
+      <Step number={4} title={words.steps.connections} state="open">
+        <ConnectionsStep
+          requirements={report.rootProviderRequirements}
+          bindings={draft.bindings}
+          onChange={(bindings) => change({ bindings })}
+        />
+      </Step>
+      <Step number={5} title={words.steps.review} state="open">
+        {tried && !ready ? <Notice tone="bad">{words.fixFirst}</Notice> : null}
+        <ReviewStep
+          draft={draft}
+          snapshot={snapshot}
+          report={report}
+          config={config}
+          values={answers.values}
+          ready={ready}
+          onTried={() => setTried(true)}
+          onDone={clear}
+        />
+      </Step>
+    </>
+  )
+}
+
+const Flow = ({ link }: FlowProps) => {
+  const words = useWords(installWords)
+  const workspace = useWorkspace()
+  const state = useInstallDraft(link, workspace.id)
+  const { draft, change } = state
+  const { run, snapshot } = useSnapshot(draft.sourceId, draft.syncRunId)
+  const report = useQuery({ ...reportQuery(draft.reportId ?? ""), enabled: draft.reportId !== undefined }).data
+  const reading = run?.status === "queued" || run?.status === "running"
+  const usable = report !== undefined && report.status !== "unsupported" && snapshot !== undefined
+  return (
+    <div className="install">
+      {link.handOff === undefined ? null : (
+        <Notice tone="info">
+          <p>
+            {words.handOff(link.handOff.product)} <code>{link.handOff.returnUri}</code>
+          </p>
+        </Notice>
+      )}
+      <Step number={1} title={words.steps.source} state={snapshot === undefined ? "open" : "done"}>
+        <SourceStep draft={draft} change={change} reading={reading} />
+        {run?.status === "failed" || run?.status === "cancelled" ? (
+          <Notice tone="bad" title={words.readFailed}>
+            <p>{run.error?.message}</p>
+            <Link to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: run.id }}>
+              {words.openRun}
+            </Link>
+          </Notice>
+        ) : null}
+      </Step>
+      <Step number={2} title={words.steps.module} state={snapshot === undefined ? "later" : usable ? "done" : "open"}>
+        {snapshot === undefined ? null : (
+          <ModuleStep key={snapshot.id} draft={draft} change={change} snapshot={snapshot} wanted={link.modulePath} />
+        )}
+      </Step>
+      {usable ? (
+        <Configured key={report.id} state={state} snapshot={snapshot} report={report} />
+      ) : (
+        <>
+          <Step number={3} title={words.steps.inputs} state="later" />
+          <Step number={4} title={words.steps.connections} state="later" />
+          <Step number={5} title={words.steps.review} state="later" />
+        </>
+      )}
+    </div>
+  )
+}
+
+export const InstallScreen = () => {
+  const words = useWords(installWords)
+  const workspace = useOptionalWorkspace()
+  const navigate = useNavigate()
+  const search = useRouterState({ select: (router) => router.location.searchStr })
+  const reading = useMemo(() => readInstallLink(search), [search])
+  if (workspace === undefined) {
+    return <Empty icon="people" title={words.noWorkspace} action={<LinkButton to="/">OK</LinkButton>} />
+  }
+  return (
+    <Page title={words.title} about={words.about} narrow>
+      {reading.kind === "refused" ? (
+        <Notice tone="bad" title={words.linkTitle}>
+          <p>{words.linkProblems[reading.problem]}</p>
+          <p>{words.linkText}</p>
+          <Button small onClick={() => void navigate({ to: "/new" })}>
+            {words.fillByHand}
+          </Button>
+        </Notice>
+      ) : (
+        <MemberOnly key={workspace.id}>
+          <Flow key={search} link={reading.kind === "link" ? reading.link : {}} />
+        </MemberOnly>
+      )}
+    </Page>
+  )
+}
+
+const MemberOnly = ({ children }: { readonly children: React.ReactNode }) => {
+  const words = useWords(installWords)
+  const may = useMay()
+  return may("member") ? children : <Notice tone="info">{words.needsMember}</Notice>
+}

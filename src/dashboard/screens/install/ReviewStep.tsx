@@ -1,0 +1,155 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useNavigate } from "@tanstack/react-router"
+import { useState } from "react"
+import { get, post } from "../../api/Client.ts"
+import type { CompatibilityReport, InstallConfig, InstallPlan, Run, SourceSnapshot } from "../../api/Types.ts"
+import { useWorkspace } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { FaultNotice, Notice } from "../../ui/Feedback.tsx"
+import { Facts } from "../../ui/Layout.tsx"
+import { CheckField } from "../../ui/Field.tsx"
+import { repositoryName, shortCommit } from "../../words/Format.ts"
+import { useWords } from "../../words/Words.ts"
+import { BuildDisclosure } from "./BuildDisclosure.tsx"
+import { requirementKey } from "./ConnectionsStep.tsx"
+import { advance } from "./Coordinator.ts"
+import type { InstallDraft } from "./Draft.ts"
+import { contentKey } from "./ContentKey.ts"
+import { Findings } from "./ModuleStep.tsx"
+import { installWords } from "./Words.ts"
+
+const api = "/api/v1"
+
+interface ReviewStepProps {
+  readonly draft: InstallDraft
+  readonly snapshot: SourceSnapshot
+  readonly report: CompatibilityReport
+  readonly config: InstallConfig | undefined
+  readonly values: Readonly<Record<string, unknown>>
+  readonly ready: boolean
+  readonly onTried: () => void
+  readonly onDone: () => void
+}
+
+export const ReviewStep = ({ draft, snapshot, report, config, values, ready, onTried, onDone }: ReviewStepProps) => {
+  const words = useWords(installWords)
+  const workspace = useWorkspace()
+  const navigate = useNavigate()
+  const queryClient = useQueryClient()
+  const [phase, setPhase] = useState<InstallPlan["phase"] | undefined>(undefined)
+  const [buildRead, setBuildRead] = useState(false)
+  const build = config?.sourceBuild
+  const bindings = report.rootProviderRequirements.flatMap((requirement) => {
+    const connectionId = draft.bindings[requirementKey(requirement)]
+    return connectionId === undefined || connectionId === "" ? [] : [{ ...requirement, connectionId }]
+  })
+  const plan = useMutation({
+    mutationFn: async () => {
+      // The check's Run is known from the report; the preflight pins exactly what was shown on this page.
+      const body = {
+        source: {
+          name: repositoryName(snapshot.url).slice(0, 80),
+          url: snapshot.url,
+          ref: snapshot.ref,
+          path: snapshot.path,
+          ...(draft.authConnectionId === "" ? {} : { authConnectionId: draft.authConnectionId })
+        },
+        capsule: { name: draft.name.trim(), environment: draft.environment.trim() },
+        options: { modulePath: report.modulePath, providerBindings: bindings },
+        preflight: {
+          sourceId: snapshot.sourceId,
+          sourceSnapshotId: snapshot.id,
+          compatibilityCheckRunId: report.createdByRunId,
+          compatibilityReportId: report.id,
+          ...(report.installConfigId === undefined ? {} : { installConfigId: report.installConfigId })
+        },
+        ...(build === undefined ? {} : { initialConfiguration: { sourceBuild: build } }),
+        variables: values
+      }
+      const { installPlan } = await post<{ installPlan: InstallPlan }>(
+        `${api}/workspaces/${workspace.id}/install-plans`,
+        body,
+        {
+          idempotencyKey: `${draft.id}-${contentKey(body)}`
+        }
+      )
+      const last = await advance(
+        installPlan,
+        (id) =>
+          post<{ installPlan: InstallPlan }>(`${api}/install-plans/${id}/reconcile`).then(
+            (answer) => answer.installPlan
+          ),
+        (step) => setPhase(step.phase)
+      )
+      return last
+    },
+    onSuccess: async (last) => {
+      void queryClient.invalidateQueries({ queryKey: ["workspace"] })
+      if (last.planRunId === undefined) return
+      await queryClient.prefetchQuery({
+        queryKey: ["run", last.planRunId],
+        queryFn: () => get<{ run: Run }>(`${api}/runs/${last.planRunId ?? ""}`).then(({ run }) => run)
+      })
+      onDone()
+      void navigate({ to: "/w/$workspace/runs/$runId", params: { workspace: workspace.handle, runId: last.planRunId } })
+    }
+  })
+  const failed = plan.data?.phase === "failed" ? plan.data : undefined
+  const allowed = build === undefined || buildRead
+  return (
+    <div className="stack">
+      <Facts
+        items={[
+          [
+            words.reviewSource,
+            <span key="source">
+              {repositoryName(snapshot.url)} <code>{snapshot.ref}</code>{" "}
+              <code>{shortCommit(snapshot.resolvedCommit)}</code>
+            </span>
+          ],
+          [words.reviewModule, <code key="module">{report.modulePath}</code>],
+          [words.reviewName, `${draft.name.trim()} · ${draft.environment.trim()}`],
+          [words.reviewInputs, Object.keys(values).length === 0 ? undefined : Object.keys(values).join(", ")],
+          [
+            words.reviewConnections,
+            bindings.length === 0 ? undefined : bindings.map(({ moduleLocalName }) => moduleLocalName).join(", ")
+          ]
+        ]}
+      />
+      {build === undefined ? null : (
+        <div className="build-frame">
+          <h3>{words.build}</h3>
+          <BuildDisclosure build={build} />
+          <CheckField
+            label={words.buildAllow}
+            checked={buildRead}
+            onChange={(event) => setBuildRead(event.target.checked)}
+          />
+        </div>
+      )}
+      {failed === undefined ? null : (
+        <Notice tone="bad" title={words.phases.failed}>
+          <Findings findings={failed.diagnostics} />
+        </Notice>
+      )}
+      {plan.error === null ? null : <FaultNotice error={plan.error} />}
+      <div className="form-actions">
+        <Button
+          tone="primary"
+          icon="run"
+          busy={plan.isPending}
+          disabled={!allowed}
+          onClick={() => {
+            onTried()
+            if (ready) plan.mutate()
+          }}
+        >
+          {words.makePlan}
+        </Button>
+        <span className="muted" role="status">
+          {plan.isPending && phase !== undefined ? words.phases[phase] : words.reviewNote}
+        </span>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,44 @@
+import type { Run, RunDiagnostic } from "../../api/Types.ts"
+
+export type Advice =
+  | "network"
+  | "credentials"
+  | "configuration"
+  | "state"
+  | "stale"
+  | "timeout"
+  | "plan"
+  | "apply"
+  | "other"
+
+const rules: ReadonlyArray<readonly [RegExp, Advice]> = [
+  [/stale|superseded|moved|epoch|already used|plan_used/i, "stale"],
+  [/timeout|timed out|deadline/i, "timeout"],
+  [
+    /connection refused|could not connect|no such host|dial tcp|dns|unreachable|network|tls handshake|registry .*unavailable/i,
+    "network"
+  ],
+  [
+    /credential|unauthori[sz]ed|forbidden|access denied|authentication|missing_connection|permission|401|403/i,
+    "credentials"
+  ],
+  [
+    /unsupported|invalid|missing required|no value for required variable|reference to undeclared|syntax|validation/i,
+    "configuration"
+  ]
+]
+
+/** Which next step fits a failure: judged by its code and messages, else by what kind of Run it was. */
+export const adviceFor = (run: Pick<Run, "type" | "error">, diagnostics: ReadonlyArray<RunDiagnostic>): Advice => {
+  const text = [
+    run.error?.code ?? "",
+    run.error?.message ?? "",
+    ...diagnostics
+      .filter(({ severity }) => severity === "error")
+      .map(({ summary, detail }) => `${summary} ${detail ?? ""}`)
+  ].join("\n")
+  const found = rules.find(([pattern]) => pattern.test(text))?.[1]
+  if (found !== undefined) return found
+  if (run.type === "apply" || run.type === "destroy_apply") return "apply"
+  return run.type === "plan" || run.type === "destroy_plan" || run.type === "drift_check" ? "plan" : "other"
+}

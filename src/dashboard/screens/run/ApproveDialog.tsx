@@ -1,0 +1,134 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useNavigate } from "@tanstack/react-router"
+import { useState } from "react"
+import { newIdempotencyKey, post } from "../../api/Client.ts"
+import { runQuery } from "../../api/Queries.ts"
+import type { Run } from "../../api/Types.ts"
+import { useWorkspace } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { Dialog } from "../../ui/Dialog.tsx"
+import { FaultNotice, Notice } from "../../ui/Feedback.tsx"
+import { AreaField, TextField } from "../../ui/Field.tsx"
+import { Facts } from "../../ui/Layout.tsx"
+import { commonWords } from "../../words/Common.ts"
+import { shortCommit, shortDigest } from "../../words/Format.ts"
+import { useWords } from "../../words/Words.ts"
+import { losses } from "./PlanDiff.ts"
+import { Counts } from "./PlanView.tsx"
+import { runWords } from "./Words.ts"
+
+interface ApproveDialogProps {
+  readonly run: Run
+  /** What has to be typed when something will be destroyed or replaced. */
+  readonly name: string
+  readonly onClose: () => void
+}
+
+/** Whether the plan takes something away, by its changes or, when those are cut short, by its counts. */
+export const losesOf = (run: Run): number =>
+  Math.max(losses(run.resourceChanges ?? []), (run.planSummary?.destroy ?? 0) + (run.planSummary?.replace ?? 0))
+
+export const ApproveDialog = ({ run, name, onClose }: ApproveDialogProps) => {
+  const words = useWords(runWords)
+  const common = useWords(commonWords)
+  const workspace = useWorkspace()
+  const navigate = useNavigate()
+  const queryClient = useQueryClient()
+  const [typed, setTyped] = useState("")
+  const [comment, setComment] = useState("")
+  // One key for the life of the dialog: pressing again after a lost answer cannot apply twice.
+  const [key] = useState(newIdempotencyKey)
+  const lost = losesOf(run)
+  const dangerous = lost > 0 || run.type === "destroy_plan"
+  const confirmed = !dangerous || typed.trim() === name
+  const approve = useMutation({
+    mutationFn: async (thenApply: boolean) => {
+      if (run.approvedAt === undefined) {
+        await post(`/api/v1/runs/${run.id}/approve`, {
+          ...(run.planDigest === undefined ? {} : { planDigest: run.planDigest }),
+          ...(comment.trim() === "" ? {} : { comment: comment.trim() })
+        })
+      }
+      return thenApply
+        ? (await post<{ run: Run }>(`/api/v1/runs/${run.id}/apply`, {}, { idempotencyKey: key })).run
+        : undefined
+    },
+    onSuccess: (apply) => {
+      onClose()
+      if (apply !== undefined)
+        void navigate({ to: "/w/$workspace/runs/$runId", params: { workspace: workspace.handle, runId: apply.id } })
+    },
+    onSettled: () =>
+      Promise.all([
+        queryClient.invalidateQueries({ queryKey: runQuery(run.id).queryKey }),
+        queryClient.invalidateQueries({ queryKey: ["workspace"] })
+      ])
+  })
+  return (
+    <Dialog title={words.approveDialogTitle} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (confirmed && !approve.isPending) approve.mutate(true)
+        }}
+      >
+        {run.planSummary === undefined ? null : <Counts summary={run.planSummary} />}
+        {dangerous ? <Notice tone="warn">{words.reviewLosses(Math.max(1, lost))}</Notice> : null}
+        <p className="muted">{words.approveBinds}</p>
+        <Facts
+          items={[
+            [
+              words.planDigest,
+              run.planDigest === undefined ? undefined : <code key="digest">{shortDigest(run.planDigest)}</code>
+            ],
+            [
+              words.commit,
+              run.resolvedCommit === undefined ? undefined : <code key="commit">{shortCommit(run.resolvedCommit)}</code>
+            ]
+          ]}
+        />
+        {dangerous ? (
+          <TextField
+            label={words.confirmName(name)}
+            helper={words.confirmHelp}
+            autoComplete="off"
+            autoCapitalize="off"
+            spellCheck={false}
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
+          />
+        ) : null}
+        {run.approvedAt === undefined ? (
+          <AreaField
+            label={words.comment}
+            helper={words.commentHelp}
+            optional
+            rows={2}
+            maxLength={2000}
+            value={comment}
+            onChange={(event) => setComment(event.target.value)}
+          />
+        ) : null}
+        {approve.error === null ? null : <FaultNotice error={approve.error} />}
+        <div className="form-actions">
+          <Button tone={dangerous ? "danger" : "primary"} type="submit" disabled={!confirmed} busy={approve.isPending}>
+            {run.approvedAt !== undefined
+              ? words.applyNow
+              : run.type === "destroy_plan"
+                ? words.approveAndDestroy
+                : words.approveAndApply}
+          </Button>
+          {run.approvedAt === undefined ? (
+            <Button disabled={!confirmed || approve.isPending} onClick={() => approve.mutate(false)}>
+              {words.approveOnly}
+            </Button>
+          ) : null}
+          <Button tone="quiet" onClick={onClose}>
+            {common.cancel}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

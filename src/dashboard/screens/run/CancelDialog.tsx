@@ -1,0 +1,55 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { post } from "../../api/Client.ts"
+import { runQuery } from "../../api/Queries.ts"
+import type { Run } from "../../api/Types.ts"
+import { Button } from "../../ui/Button.tsx"
+import { Dialog } from "../../ui/Dialog.tsx"
+import { FaultNotice } from "../../ui/Feedback.tsx"
+import { TextField } from "../../ui/Field.tsx"
+import { commonWords } from "../../words/Common.ts"
+import { useWords } from "../../words/Words.ts"
+import { runWords } from "./Words.ts"
+
+export const CancelDialog = ({ run, onClose }: { readonly run: Run; readonly onClose: () => void }) => {
+  const words = useWords(runWords)
+  const common = useWords(commonWords)
+  const queryClient = useQueryClient()
+  const [reason, setReason] = useState("")
+  const parked = run.status === "waiting_approval"
+  const changes = run.type === "apply" || run.type === "destroy_apply" || run.type === "restore"
+  const cancel = useMutation({
+    mutationFn: () => post(`/api/v1/runs/${run.id}/cancel`, reason.trim() === "" ? {} : { reason: reason.trim() }),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: runQuery(run.id).queryKey })
+      onClose()
+    }
+  })
+  return (
+    <Dialog title={parked ? words.discardTitle : words.cancelTitle} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          cancel.mutate()
+        }}
+      >
+        <p>{parked ? words.discardText : changes && run.status === "running" ? words.cancelApply : words.cancelPlan}</p>
+        <TextField
+          label={words.cancelReason}
+          optional
+          maxLength={500}
+          value={reason}
+          onChange={(event) => setReason(event.target.value)}
+        />
+        {cancel.error === null ? null : <FaultNotice error={cancel.error} />}
+        <div className="form-actions">
+          <Button tone="danger" type="submit" busy={cancel.isPending}>
+            {parked ? words.discard : words.cancel}
+          </Button>
+          <Button onClick={onClose}>{parked ? common.back : words.keepRunning}</Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,134 @@
+import { useInfiniteQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { useState } from "react"
+import { runsQuery } from "../../api/Queries.ts"
+import type { Capsule, Run } from "../../api/Types.ts"
+import { useMay, useWorkspace } from "../../app/Workspace.ts"
+import { Button, LinkButton } from "../../ui/Button.tsx"
+import { Notice } from "../../ui/Feedback.tsx"
+import { Time } from "../../ui/Time.tsx"
+import { useWords } from "../../words/Words.ts"
+import { ApproveDialog, losesOf } from "./ApproveDialog.tsx"
+import { CancelDialog } from "./CancelDialog.tsx"
+import { PlanAgain } from "./PlanAgain.tsx"
+import { Counts } from "./PlanView.tsx"
+import { runWords } from "./Words.ts"
+
+const useApplyOf = (run: Run): Run | undefined => {
+  const workspace = useWorkspace()
+  const wanted = run.approvedAt !== undefined && run.capsuleId !== undefined
+  const { data } = useInfiniteQuery({
+    ...runsQuery(workspace.id, run.capsuleId === undefined ? {} : { capsuleId: run.capsuleId }),
+    enabled: wanted
+  })
+  return data?.pages.flatMap(({ runs }) => runs).find((other) => other.planRunId === run.id)
+}
+
+/** The place where a person decides: stays in sight while the plan is read. */
+const Review = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule | undefined }) => {
+  const words = useWords(runWords)
+  const may = useMay()
+  const [open, setOpen] = useState<"approve" | "discard" | undefined>(undefined)
+  const lost = losesOf(run)
+  const approved = run.approvedAt !== undefined
+  const empty = run.planSummary !== undefined && Object.values(run.planSummary).every((count) => count === 0)
+  return (
+    <div className={`decision${lost > 0 ? " decision-danger" : ""}`} data-testid="decision">
+      <div className="decision-text">
+        <h2>{approved ? words.approvedTitle : words.reviewTitle}</h2>
+        <div className="decision-sum">
+          {run.planSummary === undefined || empty ? null : <Counts summary={run.planSummary} />}
+          <p>
+            {approved
+              ? words.approvedText
+              : lost > 0
+                ? words.reviewLosses(lost)
+                : empty
+                  ? words.reviewNoChanges
+                  : words.reviewSafe}
+          </p>
+        </div>
+        {run.expiresAt === undefined || approved ? null : (
+          <p className="muted">
+            {words.expires} <Time at={run.expiresAt} />
+          </p>
+        )}
+      </div>
+      {may("admin") ? (
+        <div className="decision-actions">
+          <Button tone={lost > 0 ? "danger" : "primary"} icon="check" onClick={() => setOpen("approve")}>
+            {approved ? words.applyNow : run.type === "destroy_plan" ? words.approveAndDestroy : words.approveAndApply}
+          </Button>
+          {approved ? null : <Button onClick={() => setOpen("discard")}>{words.discard}</Button>}
+        </div>
+      ) : (
+        <p className="muted">{words.needsAdmin}</p>
+      )}
+      {open === "approve" ? (
+        <ApproveDialog run={run} name={capsule?.name ?? run.id} onClose={() => setOpen(undefined)} />
+      ) : null}
+      {open === "discard" ? <CancelDialog run={run} onClose={() => setOpen(undefined)} /> : null}
+    </div>
+  )
+}
+
+const Queue = ({ run }: { readonly run: Run }) => {
+  const words = useWords(runWords)
+  const workspace = useWorkspace()
+  const position = run.queue?.position ?? 0
+  const holder = run.queue?.heldByRunId
+  return (
+    <Notice tone="info" title={words.queueTitle}>
+      <p>{position === 0 ? words.queueFirst : words.queueBehind(position)}</p>
+      {holder === undefined ? null : (
+        <p>
+          {words.queueHolder}{" "}
+          <Link to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: holder }}>
+            {words.openHolder}
+          </Link>
+        </p>
+      )}
+    </Notice>
+  )
+}
+
+/** What a reader of this Run can or must do now, if anything. */
+export const Decision = ({
+  run,
+  capsule,
+  cancelling
+}: {
+  readonly run: Run
+  readonly capsule: Capsule | undefined
+  readonly cancelling: boolean
+}) => {
+  const words = useWords(runWords)
+  const workspace = useWorkspace()
+  const apply = useApplyOf(run)
+  const isPlan = run.type === "plan" || run.type === "destroy_plan"
+  if (run.status === "queued") return <Queue run={run} />
+  if (run.status === "running") return cancelling ? <Notice tone="warn">{words.cancelRequested}</Notice> : null
+  if (run.status === "waiting_approval") return <Review run={run} capsule={capsule} />
+  if (run.status === "superseded" || run.status === "expired") {
+    return (
+      <Notice tone="info">
+        <p>{run.status === "superseded" ? words.superseded : words.expired}</p>
+        {capsule === undefined || !isPlan ? null : (
+          <PlanAgain capsule={capsule} destroy={run.type === "destroy_plan"} tone="plain" />
+        )}
+      </Notice>
+    )
+  }
+  if (!isPlan || run.status !== "succeeded" || run.approvedAt === undefined) return null
+  if (apply === undefined) return <Review run={run} capsule={capsule} />
+  return (
+    <Notice tone="good">
+      <p>
+        {words.approvedBy} <code>{run.approvedBy}</code> <Time at={run.approvedAt} />
+      </p>
+      <LinkButton small to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: apply.id }}>
+        {words.openApply}
+      </LinkButton>
+    </Notice>
+  )
+}

@@ -1,0 +1,135 @@
+import type { Capsule, Run, RunDiagnostic, RunEvent } from "../../api/Types.ts"
+import { useWorkspace } from "../../app/Workspace.ts"
+import { LinkButton } from "../../ui/Button.tsx"
+import { Notice } from "../../ui/Feedback.tsx"
+import { useWords } from "../../words/Words.ts"
+import { adviceFor } from "./Advice.ts"
+import { PlanAgain } from "./PlanAgain.tsx"
+import { runWords } from "./Words.ts"
+
+const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
+
+const fromEvent = ({ data }: RunEvent): RunDiagnostic => {
+  const detail = text(data.detail)
+  const address = text(data.address)
+  const path = text(data.path)
+  return {
+    severity: data.severity === "warning" ? "warning" : "error",
+    summary: text(data.summary) ?? text(data.message) ?? "",
+    ...(detail === undefined ? {} : { detail }),
+    ...(address === undefined ? {} : { address }),
+    ...(path === undefined ? {} : { path }),
+    ...(typeof data.line === "number" ? { line: data.line } : {})
+  }
+}
+
+/** What the Run recorded, and while it runs what its events already said. */
+export const diagnosticsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArray<RunDiagnostic> =>
+  run.diagnostics ?? events.filter(({ kind }) => kind === "diagnostic").map(fromEvent)
+
+const Diagnostic = ({ diagnostic }: { readonly diagnostic: RunDiagnostic }) => (
+  <li className={`diagnostic diagnostic-${diagnostic.severity}`}>
+    <strong>{diagnostic.summary}</strong>
+    {diagnostic.address === undefined && diagnostic.path === undefined ? null : (
+      <p className="diagnostic-place">
+        {diagnostic.address === undefined ? null : <code>{diagnostic.address}</code>}
+        {diagnostic.path === undefined ? null : (
+          <code>{`${diagnostic.path}${diagnostic.line === undefined ? "" : `:${diagnostic.line}`}`}</code>
+        )}
+      </p>
+    )}
+    {diagnostic.detail === undefined ? null : <pre className="diagnostic-detail">{diagnostic.detail}</pre>}
+  </li>
+)
+
+interface DiagnosisProps {
+  readonly run: Run
+  readonly capsule: Capsule | undefined
+  readonly events: ReadonlyArray<RunEvent>
+}
+
+const isChange = (run: Run): boolean => run.type === "apply" || run.type === "destroy_apply" || run.type === "restore"
+
+/** For a Run that failed: the cause first, then what it left behind, then the way on. */
+export const Diagnosis = ({ run, capsule, events }: DiagnosisProps) => {
+  const words = useWords(runWords)
+  const workspace = useWorkspace()
+  const found = diagnosticsOf(run, events)
+  const errors = found.filter(({ severity }) => severity === "error")
+  const warnings = found.filter(({ severity }) => severity === "warning")
+  const failed = run.status === "failed"
+  const advice = adviceFor(run, found)
+  const uncertain =
+    isChange(run) && capsule?.runtimeSafety === "unknown" && run.status !== "running" && run.status !== "queued"
+  return (
+    <>
+      {failed ? (
+        <section className="diagnosis" role="alert">
+          <h2>{words.failedTitle}</h2>
+          {errors.length === 0 ? <p className="diagnosis-message">{run.error?.message}</p> : null}
+          <ul className="diagnostics">
+            {errors.map((diagnostic, index) => (
+              <Diagnostic key={index} diagnostic={diagnostic} />
+            ))}
+          </ul>
+          {run.error === undefined || errors.length === 0 ? null : (
+            <p className="diagnosis-code">{run.error.message}</p>
+          )}
+          <div className="diagnosis-next">
+            <h3>{words.nextTitle}</h3>
+            <p>{words.advice[advice]}</p>
+            <div className="diagnosis-actions">
+              {capsule === undefined ? null : (
+                <PlanAgain capsule={capsule} destroy={run.type === "destroy_plan" || run.type === "destroy_apply"} />
+              )}
+              {advice === "credentials" ? (
+                <LinkButton to="/w/$workspace/connections" params={{ workspace: workspace.handle }}>
+                  {words.fixConnection}
+                </LinkButton>
+              ) : null}
+              {advice === "configuration" && capsule !== undefined ? (
+                <LinkButton
+                  to="/w/$workspace/capsules/$capsuleId/$tab"
+                  params={{ workspace: workspace.handle, capsuleId: capsule.id, tab: "configuration" }}
+                >
+                  {words.editConfiguration}
+                </LinkButton>
+              ) : null}
+            </div>
+          </div>
+        </section>
+      ) : null}
+      {run.possiblyCreated === undefined || run.possiblyCreated.length === 0 ? null : (
+        <Notice tone="warn" title={words.possiblyTitle}>
+          <p>{words.possiblyText}</p>
+          <ul className="addresses">
+            {run.possiblyCreated.map((address) => (
+              <li key={address}>
+                <code>{address}</code>
+              </li>
+            ))}
+          </ul>
+        </Notice>
+      )}
+      {uncertain ? (
+        <Notice tone="warn" title={words.unsafeTitle}>
+          <p>{words.unsafeText}</p>
+        </Notice>
+      ) : failed && isChange(run) && run.stateVersionId !== undefined ? (
+        <Notice tone="info" title={words.partialTitle}>
+          <p>{words.partialText}</p>
+        </Notice>
+      ) : null}
+      {warnings.length === 0 ? null : (
+        <details className="warnings">
+          <summary>{words.warnings(warnings.length)}</summary>
+          <ul className="diagnostics">
+            {warnings.map((diagnostic, index) => (
+              <Diagnostic key={index} diagnostic={diagnostic} />
+            ))}
+          </ul>
+        </details>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,60 @@
+import type { LogEntry } from "../../api/Types.ts"
+import { stripAnsi } from "./Ansi.ts"
+
+export interface LogLine {
+  /** Position in the whole log, from 1: what a reader quotes. */
+  readonly number: number
+  readonly at: string
+  readonly phase: string
+  readonly stream: LogEntry["stream"]
+  readonly text: string
+}
+
+/**
+ * The lines of a growing log. An entry may hold several lines; `\r\n` ends a line like `\n`, and of what a bare `\r`
+ * overwrote only the last version stays. Appending is linear in what is appended.
+ */
+export class LogBuffer {
+  private readonly lines: Array<LogLine> = []
+
+  append(entries: ReadonlyArray<LogEntry>): void {
+    for (const entry of entries) {
+      const text = entry.text.endsWith("\n") ? entry.text.slice(0, -1) : entry.text
+      for (const raw of text.split("\n")) {
+        const line = raw.endsWith("\r") ? raw.slice(0, -1) : raw
+        const overwritten = line.lastIndexOf("\r")
+        this.lines.push({
+          number: this.lines.length + 1,
+          at: entry.at,
+          phase: entry.phase,
+          stream: entry.stream,
+          text: overwritten < 0 ? line : line.slice(overwritten + 1)
+        })
+      }
+    }
+  }
+
+  get length(): number {
+    return this.lines.length
+  }
+
+  line(index: number): LogLine | undefined {
+    return this.lines[index]
+  }
+
+  /** Indexes of the lines that hold `text`, whatever its case. */
+  search(text: string): ReadonlyArray<number> {
+    const wanted = text.toLowerCase()
+    if (wanted === "") return []
+    const found: Array<number> = []
+    for (const [index, line] of this.lines.entries()) {
+      if (stripAnsi(line.text).toLowerCase().includes(wanted)) found.push(index)
+    }
+    return found
+  }
+
+  /** The whole log as a person saves it: one line a line, without colours. */
+  plainText(): string {
+    return this.lines.map((line) => `${line.at} ${stripAnsi(line.text)}\n`).join("")
+  }
+}

@@ -1,0 +1,139 @@
+import type { Run, RunEvent } from "../../api/Types.ts"
+
+export type StepState = "done" | "active" | "waiting" | "failed" | "skipped" | "pending"
+
+export interface Step {
+  /** A phase of the runner, or `queue`, `approval`. */
+  readonly id: string
+  readonly state: StepState
+  readonly startedAt?: string
+  readonly finishedAt?: string
+}
+
+/** Phases that a reader cares for, in the order they run; several of the runner's own fall into one. */
+const merged: Readonly<Record<string, string>> = {
+  prepare: "prepare",
+  fetch: "prepare",
+  build: "build",
+  init: "init",
+  plan: "plan",
+  show: "plan",
+  apply: "apply",
+  state: "state",
+  outputs: "state"
+}
+
+const expected: Readonly<Record<Run["type"], ReadonlyArray<string>>> = {
+  source_sync: ["queue", "prepare"],
+  compatibility_check: ["queue", "prepare"],
+  plan: ["queue", "prepare", "init", "plan", "approval"],
+  destroy_plan: ["queue", "prepare", "init", "plan", "approval"],
+  apply: ["queue", "prepare", "init", "apply", "state"],
+  destroy_apply: ["queue", "prepare", "init", "apply", "state"],
+  drift_check: ["queue", "prepare", "init", "plan"],
+  backup: ["queue", "prepare"],
+  restore: ["queue", "prepare", "state"]
+}
+
+const phaseOf = (event: RunEvent): string | undefined => {
+  const { phase } = event.data
+  return event.kind === "run.phase" && typeof phase === "string" ? (merged[phase] ?? phase) : undefined
+}
+
+const approvalState = (run: Run): StepState => {
+  if (run.approvedAt !== undefined) return "done"
+  if (run.status === "waiting_approval") return "waiting"
+  if (run.status === "queued" || run.status === "running") return "pending"
+  return "skipped"
+}
+
+const endState: Readonly<Record<Run["status"], StepState>> = {
+  queued: "pending",
+  running: "active",
+  waiting_approval: "done",
+  succeeded: "done",
+  failed: "failed",
+  cancelled: "skipped",
+  superseded: "done",
+  expired: "done"
+}
+
+/** The timeline of a Run: each step with its state and, once known, when it began and ended. */
+export const stepsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArray<Step> => {
+  const starts: Array<{ id: string; at: string }> = []
+  for (const event of events) {
+    const phase = phaseOf(event)
+    if (phase !== undefined && !starts.some(({ id }) => id === phase)) starts.push({ id: phase, at: event.at })
+  }
+  const ids = [...expected[run.type]]
+  for (const { id } of starts) {
+    if (ids.includes(id)) continue
+    const before = starts[starts.findIndex((start) => start.id === id) - 1]
+    ids.splice(before === undefined ? 1 : ids.indexOf(before.id) + 1, 0, id)
+  }
+  const parked = events.find(({ kind }) => kind === "run.waiting_approval")?.at
+  const over = run.finishedAt ?? parked
+  return ids.map((id): Step => {
+    if (id === "queue") {
+      return {
+        id,
+        state: run.startedAt === undefined ? (run.status === "queued" ? "active" : "skipped") : "done",
+        startedAt: run.queuedAt,
+        ...(run.startedAt === undefined ? {} : { finishedAt: run.startedAt })
+      }
+    }
+    if (id === "approval") {
+      return {
+        id,
+        state: approvalState(run),
+        ...(parked === undefined ? {} : { startedAt: parked }),
+        ...(run.approvedAt === undefined ? {} : { finishedAt: run.approvedAt })
+      }
+    }
+    const index = starts.findIndex((start) => start.id === id)
+    const start = starts[index]
+    if (start === undefined) {
+      const quiet =
+        run.status === "queued" || run.status === "running"
+          ? "pending"
+          : endState[run.status] === "done" && starts.length === 0
+            ? "done"
+            : "skipped"
+      return { id, state: quiet }
+    }
+    const next = starts[index + 1]
+    const finishedAt = next?.at ?? over
+    return {
+      id,
+      state: next === undefined ? endState[run.status] : "done",
+      startedAt: start.at,
+      ...(finishedAt === undefined ? {} : { finishedAt })
+    }
+  })
+}
+
+export interface ResourceProgress {
+  readonly address: string
+  readonly action: string
+  readonly state: "active" | "done" | "failed"
+  readonly startedAt: string
+  readonly finishedAt?: string
+}
+
+const word = (value: unknown): string => (typeof value === "string" ? value : "")
+
+/** What an apply has done so far, in the order things began. */
+export const progressOf = (events: ReadonlyArray<RunEvent>): ReadonlyArray<ResourceProgress> => {
+  const resources = new Map<string, ResourceProgress>()
+  for (const event of events) {
+    const address = word(event.data.address)
+    if (address === "" || !event.kind.startsWith("resource.")) continue
+    const action = word(event.data.action)
+    const key = `${address} ${action}`
+    const known = resources.get(key) ?? { address, action, state: "active", startedAt: event.at }
+    if (event.kind === "resource.completed") resources.set(key, { ...known, state: "done", finishedAt: event.at })
+    else if (event.kind === "resource.failed") resources.set(key, { ...known, state: "failed", finishedAt: event.at })
+    else resources.set(key, known)
+  }
+  return [...resources.values()]
+}

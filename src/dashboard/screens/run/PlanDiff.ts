@@ -1,0 +1,134 @@
+import type { ChangedAttribute, ResourceChange } from "../../api/Types.ts"
+
+export type ChangeKind = "destroy" | "replace" | "update" | "create" | "import" | "forget" | "read" | "none"
+
+/** What can hurt comes first. */
+export const riskOrder: ReadonlyArray<ChangeKind> = [
+  "destroy",
+  "replace",
+  "forget",
+  "update",
+  "create",
+  "import",
+  "read",
+  "none"
+]
+
+export const changeKind = (change: Pick<ResourceChange, "actions">): ChangeKind => {
+  const { actions } = change
+  const has = (action: string) => actions.includes(action)
+  if (has("delete") && has("create")) return "replace"
+  if (has("delete")) return "destroy"
+  if (has("forget")) return "forget"
+  if (has("update")) return "update"
+  if (has("create")) return "create"
+  if (has("import")) return "import"
+  if (has("read")) return "read"
+  return "none"
+}
+
+const labelAttributes = /^(?:tags|tags_all|labels|annotations|metadata_labels|description)(?:\W|$)/
+
+const isQuiet = (attribute: ChangedAttribute): boolean =>
+  attribute.unknown === true || labelAttributes.test(attribute.name)
+
+/**
+ * A change that a reviewer may skip: nothing at all, a read, or an in-place update of labels or of values that are only
+ * recomputed. Never one that creates, replaces or destroys, and never one with a hidden value.
+ */
+export const isNoise = (change: ResourceChange): boolean => {
+  const kind = changeKind(change)
+  if (kind === "none" || kind === "read") return true
+  if (kind !== "update") return false
+  return (
+    change.changedAttributes.length > 0 &&
+    change.changedAttributes.every((attribute) => attribute.sensitive !== true && isQuiet(attribute))
+  )
+}
+
+export interface DiffGroup {
+  readonly kind: ChangeKind
+  readonly changes: ReadonlyArray<ResourceChange>
+}
+
+export interface Diff {
+  readonly groups: ReadonlyArray<DiffGroup>
+  readonly noise: ReadonlyArray<ResourceChange>
+  readonly total: number
+}
+
+const byAddress = (a: ResourceChange, b: ResourceChange): number =>
+  a.address.localeCompare(b.address, "en", { numeric: true })
+
+const fold = (text: string): string => text.normalize("NFKC").toLowerCase()
+
+/** Groups changes by risk and folds the noise away; `search` looks at addresses, types and attribute names. */
+export const diffOf = (changes: ReadonlyArray<ResourceChange>, search = ""): Diff => {
+  const wanted = fold(search)
+    .split(/\s+/)
+    .filter((word) => word !== "")
+  const shown = changes.filter((change) => {
+    const text = fold(
+      `${change.address} ${change.type} ${changeKind(change)} ${change.changedAttributes.map(({ name }) => name).join(" ")}`
+    )
+    return wanted.every((word) => text.includes(word))
+  })
+  const noise = shown.filter(isNoise)
+  const loud = shown.filter((change) => !isNoise(change))
+  return {
+    groups: riskOrder
+      .map((kind) => ({ kind, changes: loud.filter((change) => changeKind(change) === kind).sort(byAddress) }))
+      .filter((group) => group.changes.length > 0),
+    noise: noise.sort(byAddress),
+    total: shown.length
+  }
+}
+
+/** How many things stop existing, for the person who approves: destroyed and replaced ones. */
+export const losses = (changes: ReadonlyArray<ResourceChange>): number =>
+  changes.filter((change) => changeKind(change) === "destroy" || changeKind(change) === "replace").length
+
+const jsonText = (value: unknown): string => {
+  if (typeof value === "string") {
+    const trimmed = value.trim()
+    if (!(trimmed.startsWith("{") || trimmed.startsWith("["))) return JSON.stringify(value)
+    // Policies and templates arrive as JSON in a string; one line a field makes their difference readable.
+    try {
+      return JSON.stringify(JSON.parse(trimmed), null, 2)
+    } catch {
+      return JSON.stringify(value)
+    }
+  }
+  return JSON.stringify(value, null, 2)
+}
+
+export type ShownValue =
+  | { readonly kind: "absent" | "null" | "hidden" | "later" }
+  | { readonly kind: "text"; readonly text: string }
+
+const shown = (value: unknown): ShownValue => {
+  if (value === undefined) return { kind: "absent" }
+  if (value === null) return { kind: "null" }
+  return { kind: "text", text: jsonText(value) }
+}
+
+/** The two sides of an attribute: a hidden value is never shown, a later one is not known yet. */
+export const sidesOf = (attribute: ChangedAttribute): { readonly before: ShownValue; readonly after: ShownValue } => {
+  if (attribute.sensitive === true) {
+    return {
+      before:
+        attribute.before === undefined && !Object.hasOwn(attribute, "before") ? { kind: "absent" } : { kind: "hidden" },
+      after: attribute.unknown === true ? { kind: "later" } : { kind: "hidden" }
+    }
+  }
+  return {
+    before: shown(attribute.before),
+    after: attribute.unknown === true ? { kind: "later" } : shown(attribute.after)
+  }
+}
+
+/** `module.network.aws_subnet.private["a"]` split into the part that locates and the part that names. */
+export const splitAddress = (change: Pick<ResourceChange, "address" | "type">): readonly [string, string] => {
+  const at = change.address.indexOf(`${change.type}.`)
+  return at <= 0 ? ["", change.address] : [change.address.slice(0, at), change.address.slice(at)]
+}

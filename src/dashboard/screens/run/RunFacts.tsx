@@ -1,0 +1,127 @@
+import { useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import type { ReactNode } from "react"
+import { sourceQuery } from "../../api/Queries.ts"
+import type { Capsule, Run } from "../../api/Types.ts"
+import { useActorName } from "../../app/Actors.ts"
+import { useWorkspace } from "../../app/Workspace.ts"
+import { CopyText } from "../../ui/CopyText.tsx"
+import { Facts, Panel } from "../../ui/Layout.tsx"
+import { Time } from "../../ui/Time.tsx"
+import { duration, providerName, repositoryName, shortCommit, shortDigest } from "../../words/Format.ts"
+import { useLanguage, useWords } from "../../words/Words.ts"
+import { runWords } from "./Words.ts"
+
+const Source = ({ id }: { readonly id: string }) => {
+  const workspace = useWorkspace()
+  const { data } = useQuery(sourceQuery(id))
+  return (
+    <Link to="/w/$workspace/sources/$sourceId" params={{ workspace: workspace.handle, sourceId: id }}>
+      {data === undefined ? id : repositoryName(data.url)}
+    </Link>
+  )
+}
+
+const Providers = ({ run }: { readonly run: Run }) => {
+  const words = useWords(runWords)
+  return (
+    <ul className="plain-list">
+      {(run.providerResolutions ?? []).map((resolution) => (
+        <li key={`${resolution.moduleLocalName}.${resolution.childAlias ?? ""}`}>
+          {providerName(resolution.provider)}
+          <span className={resolution.status === "resolved_provider_connection" ? "muted" : "bad-text"}>
+            {" "}
+            {resolution.status === "resolved_provider_connection" && resolution.connectionId === undefined
+              ? words.noConnectionNeeded
+              : words.resolution[resolution.status]}
+          </span>
+          {resolution.blockedReason === undefined ? null : (
+            <small className="bad-text">{resolution.blockedReason}</small>
+          )}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** Where this Run comes from and what it ran with. */
+export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule | undefined }) => {
+  const words = useWords(runWords)
+  const language = useLanguage()
+  const workspace = useWorkspace()
+  const actorName = useActorName()
+  const runLink = (id: string | undefined, label: string): ReactNode =>
+    id === undefined ? undefined : (
+      <Link to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: id }}>
+        {label}
+      </Link>
+    )
+  const sourceId = run.sourceId ?? capsule?.sourceId
+  const took =
+    run.startedAt === undefined || run.finishedAt === undefined
+      ? undefined
+      : duration(language, Date.parse(run.finishedAt) - Date.parse(run.startedAt))
+  return (
+    <Panel title={words.facts}>
+      <Facts
+        items={[
+          [
+            words.capsule,
+            capsule === undefined ? undefined : (
+              <Link
+                key="capsule"
+                to="/w/$workspace/capsules/$capsuleId"
+                params={{ workspace: workspace.handle, capsuleId: capsule.id }}
+              >
+                {capsule.name} <span className="muted">{capsule.environment}</span>
+              </Link>
+            )
+          ],
+          [
+            words.startedBy,
+            <span key="started">
+              {words.who(run.createdBy === undefined ? "svc" : actorName(run.createdBy), words.how[run.trigger])}{" "}
+              <Time at={run.createdAt} />
+            </span>
+          ],
+          [words.source, sourceId === undefined ? undefined : <Source key="source" id={sourceId} />],
+          [
+            words.commit,
+            run.resolvedCommit === undefined ? undefined : (
+              <CopyText key="commit" text={run.resolvedCommit} shown={shortCommit(run.resolvedCommit)} />
+            )
+          ],
+          [words.planRun, runLink(run.planRunId, words.titles.plan)],
+          [words.approvedBy, run.approvedBy === undefined ? undefined : actorName(run.approvedBy)],
+          [words.took, took],
+          [
+            words.tool,
+            run.tool === undefined
+              ? undefined
+              : `${run.tool.name === "opentofu" ? "OpenTofu" : "Terraform"} ${run.tool.version}`
+          ],
+          [words.sandbox, run.sandboxLevel === undefined ? undefined : words.sandboxes[run.sandboxLevel]],
+          [
+            words.providers,
+            (run.providerResolutions ?? []).length === 0 ? undefined : <Providers key="providers" run={run} />
+          ],
+          [words.basedOn, run.baseStateGeneration === undefined ? undefined : String(run.baseStateGeneration)],
+          [
+            words.planDigest,
+            run.planDigest === undefined ? undefined : (
+              <CopyText key="digest" text={run.planDigest} shown={shortDigest(run.planDigest)} />
+            )
+          ],
+          [
+            words.lockDigest,
+            run.providerLockDigest === undefined ? undefined : (
+              <CopyText key="lock" text={run.providerLockDigest} shown={shortDigest(run.providerLockDigest)} />
+            )
+          ],
+          [words.attempt, run.attempt > 1 ? String(run.attempt) : undefined],
+          ["Id", <CopyText key="id" text={run.id} shown={`${run.id.slice(0, 12)}…`} />]
+        ]}
+      />
+    </Panel>
+  )
+}

@@ -1,0 +1,148 @@
+import { useQuery } from "@tanstack/react-query"
+import { Link, useParams } from "@tanstack/react-router"
+import { useState } from "react"
+import { capsuleQuery, runQuery } from "../../api/Queries.ts"
+import type { Capsule, Run } from "../../api/Types.ts"
+import { appWords } from "../../app/Words.ts"
+import { useMay, useWorkspace } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { Loadable, Skeleton } from "../../ui/Feedback.tsx"
+import { Page } from "../../ui/Layout.tsx"
+import { RunStatus } from "../../ui/Status.tsx"
+import { useWords } from "../../words/Words.ts"
+import { CancelDialog } from "./CancelDialog.tsx"
+import { Decision } from "./Decision.tsx"
+import { Diagnosis } from "./Diagnosis.tsx"
+import { LogView } from "./LogView.tsx"
+import { PlanView } from "./PlanView.tsx"
+import { Progress } from "./Progress.tsx"
+import { RunFacts } from "./RunFacts.tsx"
+import { useRunEvents } from "./Streams.ts"
+import { Timeline } from "./Timeline.tsx"
+import { runWords } from "./Words.ts"
+
+const showsPlan = (run: Run): boolean =>
+  (run.type === "plan" || run.type === "destroy_plan" || run.type === "drift_check") &&
+  (run.resourceChanges !== undefined || run.planSummary !== undefined)
+
+const total = (run: Run | undefined): number =>
+  run?.planSummary === undefined
+    ? 0
+    : run.planSummary.add + run.planSummary.change + run.planSummary.destroy + 2 * run.planSummary.replace
+
+const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule | undefined }) => {
+  const words = useWords(runWords)
+  const app = useWords(appWords)
+  const workspace = useWorkspace()
+  const may = useMay()
+  const { events } = useRunEvents(run.id)
+  const { data: plan } = useQuery({
+    ...runQuery(run.planRunId ?? ""),
+    enabled: run.planRunId !== undefined,
+    staleTime: Number.POSITIVE_INFINITY
+  })
+  const [cancelling, setCancelling] = useState(false)
+  const busy = run.status === "queued" || run.status === "running"
+  const cancelAsked = events.some(({ kind }) => kind === "run.cancelling")
+  const title = capsule === undefined ? words.titles[run.type] : `${words.titles[run.type]} · ${capsule.name}`
+  return (
+    <Page
+      title={title}
+      trail={
+        capsule === undefined ? (
+          <Link
+            to="/w/$workspace/runs"
+            params={{ workspace: workspace.handle }}
+            search={{ status: undefined, type: undefined }}
+          >
+            {app.runs}
+          </Link>
+        ) : (
+          <>
+            <Link
+              to="/w/$workspace/capsules"
+              params={{ workspace: workspace.handle }}
+              search={{ q: undefined, status: undefined, drift: undefined }}
+            >
+              {app.capsules}
+            </Link>
+            <span aria-hidden="true">/</span>
+            <Link
+              to="/w/$workspace/capsules/$capsuleId"
+              params={{ workspace: workspace.handle, capsuleId: capsule.id }}
+            >
+              {capsule.name}
+            </Link>
+          </>
+        )
+      }
+      beside={<RunStatus run={run} />}
+      actions={
+        busy && !cancelAsked && may("member") ? (
+          <Button icon="stop" onClick={() => setCancelling(true)}>
+            {words.cancel}
+          </Button>
+        ) : null
+      }
+    >
+      <Timeline run={run} events={events} />
+      <div className="split">
+        <div className="split-main">
+          <Diagnosis run={run} capsule={capsule} events={events} />
+          <Decision run={run} capsule={capsule} cancelling={cancelAsked} />
+          {run.type === "apply" || run.type === "destroy_apply" ? (
+            <Progress events={events} expected={total(plan)} running={run.status === "running"} />
+          ) : null}
+          {showsPlan(run) ? (
+            <PlanView
+              changes={(run.type === "drift_check" ? run.resourceDrift : undefined) ?? run.resourceChanges ?? []}
+              outputs={run.outputChanges ?? []}
+              summary={run.planSummary}
+              drift={run.type === "drift_check"}
+            />
+          ) : null}
+          <LogView runId={run.id} running={busy} />
+        </div>
+        <aside className="split-side" aria-label={words.facts}>
+          <RunFacts run={run} capsule={capsule} />
+        </aside>
+      </div>
+      {cancelling ? <CancelDialog run={run} onClose={() => setCancelling(false)} /> : null}
+    </Page>
+  )
+}
+
+const WithCapsule = ({ run, capsuleId }: { readonly run: Run; readonly capsuleId: string }) => {
+  const { data: capsule, isPending } = useQuery(capsuleQuery(capsuleId))
+  // Waiting for the name costs less than a title that changes under the reader.
+  return isPending ? <RunSkeleton /> : <RunContent run={run} capsule={capsule} />
+}
+
+const RunSkeleton = () => (
+  <div className="page">
+    <Skeleton rows={1} height="line" />
+    <Skeleton rows={1} height="block" />
+    <Skeleton rows={6} />
+  </div>
+)
+
+export const RunScreen = () => {
+  const { runId } = useParams({ from: "/w/$workspace/runs/$runId" })
+  const query = useQuery({
+    ...runQuery(runId),
+    // Pushed by events; this only covers a stream that cannot be opened at all.
+    refetchInterval: ({ state }) =>
+      state.data?.status === "queued" || state.data?.status === "running" ? 10_000 : false
+  })
+  return (
+    <Loadable query={query} skeleton={<RunSkeleton />}>
+      {(run) =>
+        run.capsuleId === undefined ? (
+          <RunContent key={run.id} run={run} capsule={undefined} />
+        ) : (
+          <WithCapsule key={run.id} run={run} capsuleId={run.capsuleId} />
+        )
+      }
+    </Loadable>
+  )
+}

@@ -1,0 +1,253 @@
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { Link, useNavigate, useParams } from "@tanstack/react-router"
+import { useState } from "react"
+import { post, request } from "../../api/Client.ts"
+import { capsulesQuery, snapshotsQuery, sourceQuery, sourcesQuery } from "../../api/Queries.ts"
+import type { Run, Source, SourceSnapshot } from "../../api/Types.ts"
+import { appWords } from "../../app/Words.ts"
+import { useMay, useWorkspace } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { CopyText } from "../../ui/CopyText.tsx"
+import { Dialog } from "../../ui/Dialog.tsx"
+import { Empty, FaultNotice, Loadable, Skeleton } from "../../ui/Feedback.tsx"
+import { Facts, Page, Panel } from "../../ui/Layout.tsx"
+import { SourceStatus } from "../../ui/Status.tsx"
+import { Time } from "../../ui/Time.tsx"
+import { toast } from "../../ui/Toast.tsx"
+import { commonWords } from "../../words/Common.ts"
+import { bytes, repositoryName, shortCommit } from "../../words/Format.ts"
+import { useWords } from "../../words/Words.ts"
+import { type SourceDraft, SourceFields } from "../sources/SourceFields.tsx"
+import { sourceWords } from "../sources/Words.ts"
+
+const useUpdate = (source: Source) => {
+  const common = useWords(commonWords)
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: (body: Readonly<Record<string, unknown>>) => request("PATCH", `/api/v1/sources/${source.id}`, { body }),
+    onSuccess: () => toast(common.saved),
+    onSettled: () =>
+      Promise.all([
+        queryClient.invalidateQueries({ queryKey: sourceQuery(source.id).queryKey }),
+        queryClient.invalidateQueries({ queryKey: sourcesQuery(source.workspaceId).queryKey })
+      ])
+  })
+}
+
+const Edit = ({ source, onClose }: { readonly source: Source; readonly onClose: () => void }) => {
+  const words = useWords(sourceWords)
+  const common = useWords(commonWords)
+  const update = useUpdate(source)
+  const [draft, setDraft] = useState<SourceDraft>({
+    name: source.name,
+    defaultRef: source.defaultRef,
+    defaultPath: source.defaultPath,
+    authConnectionId: source.authConnectionId ?? "",
+    autoSync: source.autoSync
+  })
+  return (
+    <Dialog title={words.edit} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          update.mutate(
+            { ...draft, authConnectionId: draft.authConnectionId === "" ? null : draft.authConnectionId },
+            { onSuccess: onClose }
+          )
+        }}
+      >
+        <SourceFields draft={draft} onChange={setDraft} />
+        {update.error === null ? null : <FaultNotice error={update.error} />}
+        <div className="form-actions">
+          <Button tone="primary" type="submit" busy={update.isPending}>
+            {common.save}
+          </Button>
+          <Button
+            onClick={() =>
+              update.mutate({ status: source.status === "disabled" ? "active" : "disabled" }, { onSuccess: onClose })
+            }
+          >
+            {source.status === "disabled" ? words.enable : words.disable}
+          </Button>
+          <Button tone="quiet" onClick={onClose}>
+            {common.cancel}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+const SnapshotRow = ({ snapshot }: { readonly snapshot: SourceSnapshot }) => {
+  const words = useWords(sourceWords)
+  const workspace = useWorkspace()
+  return (
+    <li className="row row-static">
+      <span className="row-name row-stack">
+        <span>
+          <CopyText text={snapshot.resolvedCommit} shown={shortCommit(snapshot.resolvedCommit)} />{" "}
+          <span className="tag">{snapshot.ref}</span>
+        </span>
+        <span className="muted">
+          {words.files(snapshot.fileCount, bytes(snapshot.archiveSizeBytes))} ·{" "}
+          {words.manifest[snapshot.repositoryManifest.status]}
+          {snapshot.omitted.length === 0 ? "" : ` · ${words.omitted(snapshot.omitted.length)}`}
+        </span>
+      </span>
+      <span className="row-end">
+        <Link to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: snapshot.createdByRunId }}>
+          <Time at={snapshot.createdAt} />
+        </Link>
+      </span>
+    </li>
+  )
+}
+
+const Webhook = ({ source }: { readonly source: Source }) => {
+  const words = useWords(sourceWords)
+  return (
+    <Panel title={words.webhook} about={words.webhookAbout}>
+      <Facts
+        items={[
+          [words.webhookUrl, <CopyText key="url" text={`${window.location.origin}/hooks/sources/${source.id}`} />],
+          [words.webhookType, <code key="type">application/json</code>],
+          [words.webhookSecret, words.webhookSecretLost]
+        ]}
+      />
+      <p className="muted">{words.webhookForms}</p>
+    </Panel>
+  )
+}
+
+const Content = ({ source }: { readonly source: Source }) => {
+  const words = useWords(sourceWords)
+  const common = useWords(commonWords)
+  const app = useWords(appWords)
+  const workspace = useWorkspace()
+  const may = useMay()
+  const navigate = useNavigate()
+  const queryClient = useQueryClient()
+  const [editing, setEditing] = useState(false)
+  const snapshots = useInfiniteQuery(snapshotsQuery(source.id))
+  const capsules = (useQuery(capsulesQuery(workspace.id)).data ?? []).filter(({ sourceId }) => sourceId === source.id)
+  const sync = useMutation({
+    mutationFn: () => post<{ run: Run }>(`/api/v1/sources/${source.id}/sync`, { intent: "observe" }),
+    onSuccess: ({ run }) => {
+      void queryClient.invalidateQueries({ queryKey: ["workspace"] })
+      void navigate({ to: "/w/$workspace/runs/$runId", params: { workspace: workspace.handle, runId: run.id } })
+    }
+  })
+  return (
+    <Page
+      title={source.name}
+      trail={
+        <Link to="/w/$workspace/sources" params={{ workspace: workspace.handle }}>
+          {app.sources}
+        </Link>
+      }
+      beside={<SourceStatus status={source.status} />}
+      actions={
+        may("member") ? (
+          <>
+            <Button onClick={() => setEditing(true)}>{words.edit}</Button>
+            <Button
+              tone="primary"
+              icon="sync"
+              busy={sync.isPending}
+              disabled={source.status === "disabled"}
+              onClick={() => sync.mutate()}
+            >
+              {words.sync}
+            </Button>
+          </>
+        ) : null
+      }
+    >
+      {sync.error === null ? null : <FaultNotice error={sync.error} />}
+      <div className="split">
+        <div className="split-main">
+          <Panel flush title={words.snapshots}>
+            <Loadable query={snapshots}>
+              {({ pages }) => {
+                const found = pages.flatMap((page) => page.snapshots)
+                return found.length === 0 ? (
+                  <Empty icon="source" title={words.snapshotsNone}>
+                    <p>{words.snapshotsNoneText}</p>
+                  </Empty>
+                ) : (
+                  <ul className="rows">
+                    {found.map((snapshot) => (
+                      <SnapshotRow key={snapshot.id} snapshot={snapshot} />
+                    ))}
+                  </ul>
+                )
+              }}
+            </Loadable>
+          </Panel>
+          {snapshots.hasNextPage ? (
+            <div className="load-more">
+              <Button busy={snapshots.isFetchingNextPage} onClick={() => void snapshots.fetchNextPage()}>
+                {common.loadMore}
+              </Button>
+            </div>
+          ) : null}
+          <Webhook source={source} />
+        </div>
+        <aside className="split-side" aria-label={words.facts}>
+          <Panel title={words.facts}>
+            <Facts
+              items={[
+                [words.url, <CopyText key="url" text={source.url} shown={repositoryName(source.url)} />],
+                [words.ref, <code key="ref">{source.defaultRef}</code>],
+                [words.path, <code key="path">{source.defaultPath}</code>],
+                [words.autoSync, source.autoSync ? common.yes : common.no],
+                [
+                  words.lastSynced,
+                  source.lastSyncedAt === undefined ? words.neverSynced : <Time key="synced" at={source.lastSyncedAt} />
+                ],
+                [
+                  words.capsules,
+                  capsules.length === 0 ? (
+                    common.none
+                  ) : (
+                    <ul key="capsules" className="plain-list">
+                      {capsules.slice(0, 10).map((capsule) => (
+                        <li key={capsule.id}>
+                          <Link
+                            to="/w/$workspace/capsules/$capsuleId"
+                            params={{ workspace: workspace.handle, capsuleId: capsule.id }}
+                          >
+                            {capsule.name}
+                          </Link>
+                        </li>
+                      ))}
+                    </ul>
+                  )
+                ]
+              ]}
+            />
+          </Panel>
+        </aside>
+      </div>
+      {editing ? <Edit source={source} onClose={() => setEditing(false)} /> : null}
+    </Page>
+  )
+}
+
+export const SourceScreen = () => {
+  const { sourceId } = useParams({ from: "/w/$workspace/sources/$sourceId" })
+  const query = useQuery(sourceQuery(sourceId))
+  return (
+    <Loadable
+      query={query}
+      skeleton={
+        <div className="page">
+          <Skeleton rows={5} />
+        </div>
+      }
+    >
+      {(source) => <Content source={source} />}
+    </Loadable>
+  )
+}

@@ -1,0 +1,112 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useNavigate } from "@tanstack/react-router"
+import { useState } from "react"
+import { post } from "../../api/Client.ts"
+import { sourcesQuery } from "../../api/Queries.ts"
+import type { Source } from "../../api/Types.ts"
+import { useWorkspace } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { CopyText } from "../../ui/CopyText.tsx"
+import { Dialog } from "../../ui/Dialog.tsx"
+import { FaultNotice } from "../../ui/Feedback.tsx"
+import { TextField } from "../../ui/Field.tsx"
+import { commonWords } from "../../words/Common.ts"
+import { repositoryName } from "../../words/Format.ts"
+import { useWords } from "../../words/Words.ts"
+import { type SourceDraft, SourceFields } from "./SourceFields.tsx"
+import { sourceWords } from "./Words.ts"
+
+export const NewSource = ({ onClose }: { readonly onClose: () => void }) => {
+  const words = useWords(sourceWords)
+  const common = useWords(commonWords)
+  const workspace = useWorkspace()
+  const navigate = useNavigate()
+  const queryClient = useQueryClient()
+  const [url, setUrl] = useState("")
+  const [draft, setDraft] = useState<SourceDraft>({
+    name: "",
+    defaultRef: "HEAD",
+    defaultPath: ".",
+    authConnectionId: "",
+    autoSync: true
+  })
+  const [named, setNamed] = useState(false)
+  const create = useMutation({
+    mutationFn: () => {
+      const { authConnectionId, ...rest } = draft
+      return post<{ source: Source; hookSecret: string }>("/api/v1/sources", {
+        workspaceId: workspace.id,
+        url: url.trim(),
+        ...rest,
+        name: rest.name.trim(),
+        ...(authConnectionId === "" ? {} : { authConnectionId })
+      })
+    },
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: sourcesQuery(workspace.id).queryKey })
+  })
+  const made = create.data
+  if (made !== undefined) {
+    return (
+      <Dialog title={words.secretTitle} onClose={onClose}>
+        <div className="form">
+          <p>{words.secretText}</p>
+          <div className="secret-once">
+            <CopyText text={made.hookSecret} />
+          </div>
+          <div className="form-actions">
+            <Button
+              tone="primary"
+              onClick={() => {
+                onClose()
+                void navigate({
+                  to: "/w/$workspace/sources/$sourceId",
+                  params: { workspace: workspace.handle, sourceId: made.source.id }
+                })
+              }}
+            >
+              {words.done}
+            </Button>
+          </div>
+        </div>
+      </Dialog>
+    )
+  }
+  return (
+    <Dialog title={words.create} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          create.mutate()
+        }}
+      >
+        <TextField
+          label={words.url}
+          type="url"
+          mono
+          required
+          spellCheck={false}
+          value={url}
+          onChange={(event) => {
+            setUrl(event.target.value)
+            if (!named) setDraft({ ...draft, name: repositoryName(event.target.value.trim()).slice(0, 80) })
+          }}
+        />
+        <SourceFields
+          draft={draft}
+          onChange={(next) => {
+            if (next.name !== draft.name) setNamed(true)
+            setDraft(next)
+          }}
+        />
+        {create.error === null ? null : <FaultNotice error={create.error} />}
+        <div className="form-actions">
+          <Button tone="primary" type="submit" busy={create.isPending}>
+            {common.create}
+          </Button>
+          <Button onClick={onClose}>{common.cancel}</Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,194 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { post, request } from "../../api/Client.ts"
+import { membersQuery } from "../../api/Queries.ts"
+import type { Member, Role } from "../../api/Types.ts"
+import { useBootstrap, useMay, useWorkspace } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { Dialog } from "../../ui/Dialog.tsx"
+import { FaultNotice, Loadable } from "../../ui/Feedback.tsx"
+import { SelectField, TextField } from "../../ui/Field.tsx"
+import { Panel } from "../../ui/Layout.tsx"
+import { Status } from "../../ui/Status.tsx"
+import { Time } from "../../ui/Time.tsx"
+import { commonWords } from "../../words/Common.ts"
+import { useWords } from "../../words/Words.ts"
+import { workspaceWords } from "./Words.ts"
+
+const roles: ReadonlyArray<Role> = ["viewer", "member", "admin", "owner"]
+const asRole = (value: string): Role => roles.find((role) => role === value) ?? "viewer"
+
+const useMembersChange = <A,>(change: (input: A) => Promise<unknown>, onSuccess?: () => void) => {
+  const workspace = useWorkspace()
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: change,
+    onSuccess: () => onSuccess?.(),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: membersQuery(workspace.id).queryKey })
+  })
+}
+
+const Add = ({ onClose }: { readonly onClose: () => void }) => {
+  const words = useWords(workspaceWords)
+  const common = useWords(commonWords)
+  const workspace = useWorkspace()
+  const may = useMay()
+  const [email, setEmail] = useState("")
+  const [role, setRole] = useState<Role>("member")
+  const add = useMembersChange(
+    () => post(`/api/v1/workspaces/${workspace.id}/members`, { email: email.trim(), role }),
+    onClose
+  )
+  return (
+    <Dialog title={words.add} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          add.mutate(undefined)
+        }}
+      >
+        <TextField
+          label={words.email}
+          helper={words.emailHelp}
+          type="email"
+          required
+          maxLength={254}
+          value={email}
+          onChange={(event) => setEmail(event.target.value)}
+        />
+        <SelectField
+          label={words.role}
+          helper={words.roles[role]}
+          value={role}
+          onChange={(event) => setRole(asRole(event.target.value))}
+        >
+          {roles
+            .filter((each) => each !== "owner" || may("owner"))
+            .map((each) => (
+              <option key={each} value={each}>
+                {common.role[each]}
+              </option>
+            ))}
+        </SelectField>
+        {add.error === null ? null : <FaultNotice error={add.error} />}
+        <div className="form-actions">
+          <Button tone="primary" type="submit" busy={add.isPending}>
+            {words.add}
+          </Button>
+          <Button onClick={onClose}>{common.cancel}</Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+const Row = ({ member }: { readonly member: Member }) => {
+  const words = useWords(workspaceWords)
+  const common = useWords(commonWords)
+  const workspace = useWorkspace()
+  const may = useMay()
+  const { subject } = useBootstrap()
+  const [removing, setRemoving] = useState(false)
+  const path = `/api/v1/workspaces/${workspace.id}/members/${encodeURIComponent(member.subject)}`
+  const update = useMembersChange((body: { readonly role?: Role; readonly status?: "active" }) =>
+    request("PATCH", path, { body })
+  )
+  const remove = useMembersChange(
+    () => request("DELETE", path),
+    () => setRemoving(false)
+  )
+  const name = member.displayName ?? member.email ?? member.subject
+  return (
+    <li className="row row-static">
+      <span className="row-name row-stack">
+        <span>
+          <strong>{name}</strong> {member.subject === subject.id ? <span className="tag">{words.you}</span> : null}
+        </span>
+        <span className="muted">
+          {member.email === undefined || member.email === name ? "" : `${member.email} · `}
+          {words.joined} <Time at={member.createdAt} />
+        </span>
+        {update.error === null ? null : <FaultNotice error={update.error} />}
+      </span>
+      <Status tone={member.status === "active" ? "good" : member.status === "invited" ? "neutral" : "muted"}>
+        {words.status[member.status]}
+      </Status>
+      <span className="row-end">
+        {may("owner") && member.status !== "suspended" ? (
+          <select
+            className="input input-select input-small"
+            aria-label={words.changeRole(name)}
+            value={member.role}
+            onChange={(event) => update.mutate({ role: asRole(event.target.value) })}
+          >
+            {roles.map((role) => (
+              <option key={role} value={role}>
+                {common.role[role]}
+              </option>
+            ))}
+          </select>
+        ) : (
+          <span className="tag">{common.role[member.role]}</span>
+        )}
+        {may("admin") && member.subject !== subject.id ? (
+          member.status === "suspended" ? (
+            <Button small busy={update.isPending} onClick={() => update.mutate({ status: "active" })}>
+              {words.restore}
+            </Button>
+          ) : (
+            <Button small tone="quiet" onClick={() => setRemoving(true)}>
+              {common.remove}
+            </Button>
+          )
+        ) : null}
+      </span>
+      {removing ? (
+        <Dialog title={words.removeTitle(name)} onClose={() => setRemoving(false)}>
+          <div className="form">
+            <p>{words.removeText}</p>
+            {remove.error === null ? null : <FaultNotice error={remove.error} />}
+            <div className="form-actions">
+              <Button tone="danger" busy={remove.isPending} onClick={() => remove.mutate(undefined)}>
+                {common.remove}
+              </Button>
+              <Button onClick={() => setRemoving(false)}>{common.cancel}</Button>
+            </div>
+          </div>
+        </Dialog>
+      ) : null}
+    </li>
+  )
+}
+
+export const Members = () => {
+  const words = useWords(workspaceWords)
+  const workspace = useWorkspace()
+  const may = useMay()
+  const query = useQuery(membersQuery(workspace.id))
+  const [adding, setAdding] = useState(false)
+  return (
+    <Panel
+      flush
+      title={words.tabs.members}
+      actions={
+        may("admin") ? (
+          <Button small icon="plus" onClick={() => setAdding(true)}>
+            {words.add}
+          </Button>
+        ) : null
+      }
+    >
+      <Loadable query={query}>
+        {(members) => (
+          <ul className="rows">
+            {members.map((member) => (
+              <Row key={member.subject} member={member} />
+            ))}
+          </ul>
+        )}
+      </Loadable>
+      {adding ? <Add onClose={() => setAdding(false)} /> : null}
+    </Panel>
+  )
+}

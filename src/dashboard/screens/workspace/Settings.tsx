@@ -1,0 +1,121 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { newIdempotencyKey, post, request } from "../../api/Client.ts"
+import { bootstrapQuery } from "../../api/Queries.ts"
+import type { Run } from "../../api/Types.ts"
+import { useMay, useWorkspace } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { FaultNotice, Notice } from "../../ui/Feedback.tsx"
+import { TextField } from "../../ui/Field.tsx"
+import { Facts, Panel } from "../../ui/Layout.tsx"
+import { Time } from "../../ui/Time.tsx"
+import { toast } from "../../ui/Toast.tsx"
+import { commonWords } from "../../words/Common.ts"
+import { useWords } from "../../words/Words.ts"
+import { workspaceWords } from "./Words.ts"
+
+interface FleetProps {
+  readonly title: string
+  readonly text: string
+  readonly label: string
+  readonly path: "plan-update" | "drift-check"
+}
+
+/** One press that starts a Run for many Capsules. */
+const Fleet = ({ title, text, label, path }: FleetProps) => {
+  const words = useWords(workspaceWords)
+  const workspace = useWorkspace()
+  const queryClient = useQueryClient()
+  const start = useMutation({
+    mutationFn: () =>
+      post<{ runs: ReadonlyArray<Run> }>(
+        `/api/v1/workspaces/${workspace.id}/${path}`,
+        {},
+        { idempotencyKey: newIdempotencyKey() }
+      ),
+    onSuccess: ({ runs }) => {
+      toast(words.started(runs.length))
+      void queryClient.invalidateQueries({ queryKey: ["workspace", workspace.id] })
+    }
+  })
+  return (
+    <Panel title={title}>
+      <p>{text}</p>
+      {start.error === null ? null : <FaultNotice error={start.error} />}
+      <Button busy={start.isPending} onClick={() => start.mutate()}>
+        {label}
+      </Button>
+    </Panel>
+  )
+}
+
+export const Settings = () => {
+  const words = useWords(workspaceWords)
+  const common = useWords(commonWords)
+  const workspace = useWorkspace()
+  const may = useMay()
+  const queryClient = useQueryClient()
+  const [name, setName] = useState(workspace.displayName)
+  const update = useMutation({
+    mutationFn: (body: { readonly displayName?: string; readonly archived?: boolean }) =>
+      request("PATCH", `/api/v1/workspaces/${workspace.id}`, { body }),
+    onSuccess: () => toast(common.saved),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: bootstrapQuery.queryKey })
+  })
+  const isArchived = workspace.archivedAt !== undefined
+  return (
+    <div className="stack">
+      {isArchived ? <Notice tone="info">{words.archived}</Notice> : null}
+      {update.error === null ? null : <FaultNotice error={update.error} />}
+      <Panel title={words.tabs.settings}>
+        <form
+          className="form form-inline"
+          onSubmit={(event) => {
+            event.preventDefault()
+            update.mutate({ displayName: name.trim() })
+          }}
+        >
+          <TextField
+            label={words.name}
+            required
+            maxLength={120}
+            disabled={!may("owner")}
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+          {may("owner") ? (
+            <Button
+              type="submit"
+              busy={update.isPending}
+              disabled={name.trim() === "" || name.trim() === workspace.displayName}
+            >
+              {common.save}
+            </Button>
+          ) : null}
+        </form>
+        <Facts
+          columns
+          items={[
+            [words.handle, <code key="handle">{workspace.handle}</code>],
+            [words.type, words.types[workspace.type]],
+            [words.created, <Time key="created" at={workspace.createdAt} />]
+          ]}
+        />
+      </Panel>
+      {may("member") ? (
+        <>
+          <Fleet title={words.update} text={words.updateText} label={words.updateAll} path="plan-update" />
+          <Fleet title={words.drift} text={words.driftText} label={words.driftAll} path="drift-check" />
+        </>
+      ) : null}
+      {may("owner") && workspace.type !== "personal" ? (
+        <Panel title={words.archive} tone="danger">
+          <p>{words.archiveText}</p>
+          <Button busy={update.isPending} onClick={() => update.mutate({ archived: !isArchived })}>
+            {isArchived ? words.unarchive : words.archiveDo}
+          </Button>
+        </Panel>
+      ) : null}
+    </div>
+  )
+}

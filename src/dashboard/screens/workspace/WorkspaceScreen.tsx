@@ -1,0 +1,37 @@
+import { useParams } from "@tanstack/react-router"
+import { useWorkspace } from "../../app/Workspace.ts"
+import { Page } from "../../ui/Layout.tsx"
+import { Tabs } from "../../ui/Tabs.tsx"
+import { commonWords } from "../../words/Common.ts"
+import { useWords } from "../../words/Words.ts"
+import { Tokens } from "../account/Tokens.tsx"
+import { Members } from "./Members.tsx"
+import { Settings } from "./Settings.tsx"
+import { workspaceWords } from "./Words.ts"
+
+const tabs = ["members", "tokens", "settings"] as const
+
+export const WorkspaceScreen = () => {
+  const words = useWords(workspaceWords)
+  const common = useWords(commonWords)
+  const workspace = useWorkspace()
+  const params = useParams({ strict: false })
+  const tab = tabs.find((each) => each === params.tab) ?? "members"
+  return (
+    <Page title={workspace.displayName} beside={<span className="tag">{common.role[workspace.role]}</span>}>
+      <Tabs
+        label={words.sections}
+        items={tabs.map((each) => ({
+          name: words.tabs[each],
+          current: each === tab,
+          ...(each === "members"
+            ? { to: "/w/$workspace/settings", params: { workspace: workspace.handle } }
+            : { to: "/w/$workspace/settings/$tab", params: { workspace: workspace.handle, tab: each } })
+        }))}
+      />
+      {tab === "members" ? <Members /> : null}
+      {tab === "tokens" ? <Tokens workspaceId={workspace.id} /> : null}
+      {tab === "settings" ? <Settings key={workspace.id} /> : null}
+    </Page>
+  )
+}

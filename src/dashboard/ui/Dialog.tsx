@@ -1,0 +1,52 @@
+import { type ReactNode, useEffect, useId, useRef } from "react"
+import { commonWords } from "../words/Common.ts"
+import { useWords } from "../words/Words.ts"
+import { IconButton } from "./Button.tsx"
+
+interface DialogProps {
+  readonly title: string
+  readonly children: ReactNode
+  readonly onClose: () => void
+  readonly wide?: boolean
+  /** `side` slides in from the left on a phone: the navigation. */
+  readonly kind?: "center" | "side"
+}
+
+/** The browser's own modal dialog: it traps focus, closes with Escape and gives focus back where it was. Mount it to open it. */
+export const Dialog = ({ title, children, onClose, wide = false, kind = "center" }: DialogProps) => {
+  const words = useWords(commonWords)
+  const element = useRef<HTMLDialogElement>(null)
+  const heading = useId()
+  useEffect(() => {
+    const opener = document.activeElement
+    const dialog = element.current
+    dialog?.showModal()
+    return () => {
+      dialog?.close()
+      // Removing a modal dialog from the page does not always return focus; an unmounted opener is left alone.
+      if (opener instanceof HTMLElement && opener.isConnected) opener.focus()
+    }
+  }, [])
+  return (
+    <dialog
+      ref={element}
+      className={`dialog dialog-${kind}${wide ? " dialog-wide" : ""}`}
+      aria-labelledby={heading}
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose()
+      }}
+      onPointerDown={(event) => {
+        if (event.target === element.current) onClose()
+      }}
+    >
+      <div className="dialog-body">
+        <header className="dialog-head">
+          <h2 id={heading}>{title}</h2>
+          <IconButton icon="cross" label={words.close} onClick={onClose} />
+        </header>
+        {children}
+      </div>
+    </dialog>
+  )
+}

@@ -1,0 +1,140 @@
+import { type ReactNode, useEffect } from "react"
+import { Fault } from "../api/Fault.ts"
+import { commonWords } from "../words/Common.ts"
+import { useWords } from "../words/Words.ts"
+import { Button } from "./Button.tsx"
+import { CopyText } from "./CopyText.tsx"
+import { Icon, type IconName } from "./Icon.tsx"
+
+export type NoticeTone = "info" | "good" | "warn" | "bad"
+
+const noticeIcon: Readonly<Record<NoticeTone, IconName>> = {
+  info: "info",
+  good: "check",
+  warn: "warning",
+  bad: "warning"
+}
+
+export const Notice = ({
+  tone,
+  title,
+  children
+}: {
+  readonly tone: NoticeTone
+  readonly title?: string
+  readonly children?: ReactNode
+}) => (
+  <div className={`notice notice-${tone}`} role={tone === "bad" ? "alert" : "note"}>
+    <Icon name={noticeIcon[tone]} />
+    <div className="notice-text">
+      {title === undefined ? null : <strong>{title}</strong>}
+      {children}
+    </div>
+  </div>
+)
+
+const sentence = (fault: Fault, words: (typeof commonWords)["en"]["fault"]): string => {
+  if (fault.code === "network") return words.network
+  if (fault.code === "permission_denied") return words.forbidden
+  if (fault.code === "capability_not_available") return words.notAvailable
+  if (fault.code === "not_found" && fault.message === "") return words.notFound
+  return fault.message
+}
+
+/** What went wrong, in the server's words, with the request id that an operator can search for. */
+export const FaultNotice = ({
+  error,
+  onRetry
+}: {
+  readonly error: unknown
+  readonly onRetry?: (() => void) | undefined
+}) => {
+  const words = useWords(commonWords)
+  const fault = error instanceof Fault ? error : new Fault({ status: 0, code: "unexpected", message: String(error) })
+  return (
+    <Notice tone="bad" title={words.fault.title}>
+      <p>{sentence(fault, words.fault)}</p>
+      {fault.requestId === undefined ? null : (
+        <p className="notice-meta">
+          {words.requestId} <CopyText text={fault.requestId} />
+        </p>
+      )}
+      {onRetry === undefined ? null : (
+        <Button small icon="refresh" onClick={onRetry}>
+          {words.retry}
+        </Button>
+      )}
+    </Notice>
+  )
+}
+
+interface EmptyProps {
+  readonly icon: IconName
+  readonly title: string
+  readonly children?: ReactNode
+  readonly action?: ReactNode
+}
+
+/** Nothing here yet: says what would be here and how it gets here. */
+export const Empty = ({ icon, title, children, action }: EmptyProps) => (
+  <div className="empty">
+    <span className="empty-icon">
+      <Icon name={icon} />
+    </span>
+    <h2>{title}</h2>
+    {children === undefined ? null : <div className="empty-text">{children}</div>}
+    {action === undefined ? null : <div className="empty-action">{action}</div>}
+  </div>
+)
+
+/** Grey rows of the height of what is coming, so that nothing jumps. */
+export const Skeleton = ({
+  rows = 3,
+  height = "row"
+}: {
+  readonly rows?: number
+  readonly height?: "line" | "row" | "block"
+}) => {
+  const words = useWords(commonWords)
+  return (
+    <div className="skeleton" role="status" aria-label={words.loading}>
+      {Array.from({ length: rows }, (_, index) => (
+        <span key={index} className={`skeleton-${height}`} />
+      ))}
+    </div>
+  )
+}
+
+interface LoadableProps<A> {
+  readonly query: {
+    readonly data: A | undefined
+    readonly error: unknown
+    readonly isPending: boolean
+    readonly refetch: () => unknown
+  }
+  readonly skeleton?: ReactNode
+  readonly children: (data: A) => ReactNode
+}
+
+/** A query's three faces. An error after a first success keeps the old content and says so above it. */
+export const Loadable = <A,>({ query, skeleton, children }: LoadableProps<A>) => {
+  if (query.data === undefined) {
+    if (query.error !== null && query.error !== undefined)
+      return <FaultNotice error={query.error} onRetry={() => void query.refetch()} />
+    return skeleton ?? <Skeleton />
+  }
+  return (
+    <>
+      {query.error === null || query.error === undefined ? null : (
+        <FaultNotice error={query.error} onRetry={() => void query.refetch()} />
+      )}
+      {children(query.data)}
+    </>
+  )
+}
+
+export const useTitle = (title: string | undefined): void => {
+  useEffect(() => {
+    document.title = title === undefined ? "svc" : `${title} · svc`
+  }, [title])
+}

@@ -1,0 +1,72 @@
+import type { Capsule, Connection, Run, Source } from "../api/Types.ts"
+import { commonWords } from "../words/Common.ts"
+import { useWords } from "../words/Words.ts"
+
+export type StatusTone = "neutral" | "busy" | "attention" | "good" | "bad" | "muted"
+
+/** A dot of colour and a word; the word alone says it all. */
+export const Status = ({ tone, children }: { readonly tone: StatusTone; readonly children: string }) => (
+  <span className={`status status-${tone}`}>
+    <span className="status-dot" aria-hidden="true" />
+    {children}
+  </span>
+)
+
+const runTone: Readonly<Record<Run["status"], StatusTone>> = {
+  queued: "neutral",
+  running: "busy",
+  waiting_approval: "attention",
+  succeeded: "good",
+  failed: "bad",
+  cancelled: "muted",
+  superseded: "muted",
+  expired: "muted"
+}
+
+export const RunStatus = ({ run }: { readonly run: Pick<Run, "status" | "type" | "approvedAt"> }) => {
+  const words = useWords(commonWords)
+  const approved =
+    run.approvedAt !== undefined && (run.type === "plan" || run.type === "destroy_plan") && run.status === "succeeded"
+  return <Status tone={runTone[run.status]}>{approved ? words.planApproved : words.runStatus[run.status]}</Status>
+}
+
+const capsuleTone: Readonly<Record<Capsule["status"], StatusTone>> = {
+  pending: "neutral",
+  active: "good",
+  stale: "attention",
+  error: "bad",
+  disabled: "muted",
+  destroyed: "muted"
+}
+
+export const CapsuleStatus = ({ status }: { readonly status: Capsule["status"] }) => (
+  <Status tone={capsuleTone[status]}>{useWords(commonWords).capsuleStatus[status]}</Status>
+)
+
+const driftTone: Readonly<Record<Capsule["driftStatus"], StatusTone>> = {
+  unknown: "muted",
+  none: "good",
+  drifted: "attention"
+}
+
+export const DriftStatus = ({ status }: { readonly status: Capsule["driftStatus"] }) => (
+  <Status tone={driftTone[status]}>{useWords(commonWords).drift[status]}</Status>
+)
+
+const connectionTone: Readonly<Record<Connection["status"], StatusTone>> = {
+  pending: "neutral",
+  verified: "good",
+  expired: "attention",
+  revoked: "muted",
+  error: "bad"
+}
+
+export const ConnectionStatus = ({ status }: { readonly status: Connection["status"] }) => (
+  <Status tone={connectionTone[status]}>{useWords(commonWords).connectionStatus[status]}</Status>
+)
+
+const sourceTone: Readonly<Record<Source["status"], StatusTone>> = { active: "good", disabled: "muted", error: "bad" }
+
+export const SourceStatus = ({ status }: { readonly status: Source["status"] }) => (
+  <Status tone={sourceTone[status]}>{useWords(commonWords).sourceStatus[status]}</Status>
+)

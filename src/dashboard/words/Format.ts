@@ -1,0 +1,80 @@
+import type { Language } from "../preferences/Preferences.ts"
+
+const locale: Readonly<Record<Language, string>> = { en: "en-GB", ja: "ja-JP" }
+
+const units: ReadonlyArray<readonly [Intl.RelativeTimeFormatUnit, number]> = [
+  ["year", 31_536_000],
+  ["month", 2_592_000],
+  ["week", 604_800],
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60]
+]
+
+/** "3 minutes ago" / 「3 分前」; within a minute it is "now". */
+export const relativeTime = (language: Language, at: string, now: number): string => {
+  const seconds = Math.round((Date.parse(at) - now) / 1000)
+  const format = new Intl.RelativeTimeFormat(locale[language], { numeric: "auto", style: "short" })
+  for (const [unit, size] of units) {
+    if (Math.abs(seconds) >= size) return format.format(Math.trunc(seconds / size), unit)
+  }
+  return language === "ja" ? "たった今" : "just now"
+}
+
+export const exactTime = (language: Language, at: string): string =>
+  new Intl.DateTimeFormat(locale[language], { dateStyle: "medium", timeStyle: "medium" }).format(new Date(at))
+
+export const calendarDate = (language: Language, at: string): string =>
+  new Intl.DateTimeFormat(locale[language], { dateStyle: "medium" }).format(new Date(at))
+
+export const clockTime = (at: string): string => new Date(at).toLocaleTimeString("en-GB", { hour12: false })
+
+/** Milliseconds as `840 ms`, `12 s`, `3 min 05 s`, `1 h 02 min`. */
+export const duration = (language: Language, ms: number): string => {
+  const [msUnit, s, min, h] = language === "ja" ? ["ミリ秒", "秒", "分", "時間"] : ["ms", "s", "min", "h"]
+  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ${msUnit}`
+  const seconds = Math.floor(ms / 1000)
+  if (seconds < 60) return `${ms < 10_000 ? (ms / 1000).toFixed(1) : seconds} ${s}`
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} ${min} ${String(seconds % 60).padStart(2, "0")} ${s}`
+  return `${Math.floor(seconds / 3600)} ${h} ${String(Math.floor((seconds % 3600) / 60)).padStart(2, "0")} ${min}`
+}
+
+export const integer = (language: Language, value: number): string =>
+  new Intl.NumberFormat(locale[language]).format(value)
+
+/** Bytes in binary units: `812 B`, `4.2 KiB`, `1.5 MiB`. */
+export const bytes = (value: number): string => {
+  const names = ["B", "KiB", "MiB", "GiB"]
+  let size = value
+  let unit = 0
+  while (size >= 1024 && unit < names.length - 1) {
+    size /= 1024
+    unit += 1
+  }
+  return `${unit === 0 || size >= 100 ? Math.round(size) : size.toFixed(1)} ${names[unit]}`
+}
+
+export const shortCommit = (commit: string): string => commit.slice(0, 8)
+
+export const shortDigest = (digest: string): string => {
+  const at = digest.indexOf(":")
+  return at < 0 ? digest.slice(0, 12) : digest.slice(at + 1, at + 13)
+}
+
+/** `registry.opentofu.org/hashicorp/aws` reads as `hashicorp/aws`; another registry stays visible. */
+export const providerName = (address: string): string =>
+  address.replace(/^registry\.(?:opentofu\.org|terraform\.io)\//, "")
+
+/** The part of a Git address that tells repositories apart. */
+export const repositoryName = (url: string): string => {
+  if (!URL.canParse(url)) return url
+  const { host, pathname } = new URL(url)
+  return `${host}${pathname.replace(/\.git$/, "")}`
+}
+
+/** Only `https:` addresses become links; anything else is text. */
+export const httpsLink = (value: unknown): string | undefined => {
+  if (typeof value !== "string" || !URL.canParse(value)) return undefined
+  const url = new URL(value)
+  return url.protocol === "https:" && url.username === "" && url.password === "" ? url.href : undefined
+}

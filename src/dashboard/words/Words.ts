@@ -1,0 +1,26 @@
+import { createContext, useContext } from "react"
+import type { Bilingual } from "../api/Types.ts"
+import type { Language } from "../preferences/Preferences.ts"
+import { usePreferences } from "../preferences/UsePreferences.ts"
+
+/** One screen's texts in both languages; `ja` is typed as `typeof en`, so a missing sentence does not compile. */
+export interface Words<A> {
+  readonly en: A
+  readonly ja: A
+}
+
+/** Set only where there is no browser (pages rendered ahead of time). */
+export const FixedLanguage = createContext<Language | undefined>(undefined)
+
+export const useLanguage = (): Language => {
+  const fixed = useContext(FixedLanguage)
+  const chosen = usePreferences().language
+  return fixed ?? chosen
+}
+
+export const useWords = <A>(words: Words<A>): A => words[useLanguage()]
+
+export const useBilingual = (): ((text: Bilingual) => string) => {
+  const language = useLanguage()
+  return (text) => text[language]
+}
