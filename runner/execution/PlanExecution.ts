@@ -2,6 +2,7 @@ import { Effect, Option, Redacted, type Scope, type Semaphore } from "effect"
 import type { RunDiagnostic } from "../../schema/records/Run.ts"
 import { Sandbox } from "../sandbox/Sandbox.ts"
 import { sha256 } from "./Digest.ts"
+import { initialize } from "./Initialization.ts"
 import { lockFileName } from "./ModulePreparation.ts"
 import { decodePlanDocument } from "./PlanDocument.ts"
 import { checkProviderArguments } from "./ProviderArguments.ts"
@@ -11,17 +12,10 @@ import { planFileName } from "./RunFolder.ts"
 import type { BuildArchive, DriftJob, PlanJob, RunJob, RunVariable } from "./RunJob.ts"
 import { type RunnerFailure, runnerFailure } from "./RunnerFailure.ts"
 import type { DriftOutcome, PlanOutcome } from "./RunOutcome.ts"
-import {
-  derivedSecrets,
-  initialize,
-  inputSecrets,
-  openSession,
-  requireSuccess,
-  type RunSession,
-  type SessionStart
-} from "./RunSession.ts"
+import { derivedSecrets, inputSecrets, openSession, type RunSession, type SessionStart } from "./RunSession.ts"
 import type { RunSink } from "./RunSink.ts"
 import { runSourceBuild } from "./SourceBuild.ts"
+import { requireSuccess } from "./ToolSuccess.ts"
 
 const longestPlan = 512 * 1024 * 1024
 const longestDocument = 512 * 1024 * 1024

@@ -1,7 +1,8 @@
 import { Effect, Redacted, Schema } from "effect"
 import type { ProviderBlock } from "./CredentialDelivery.ts"
 import { runnerFailure } from "./RunnerFailure.ts"
-import { requireSuccess, type RunSession } from "./RunSession.ts"
+import type { RunSession } from "./RunSession.ts"
+import { requireSuccess } from "./ToolSuccess.ts"
 
 const longestSchema = 512 * 1024 * 1024
 

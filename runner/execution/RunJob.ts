@@ -80,7 +80,7 @@ export interface ProviderMirror {
  * What every run needs.
  *
  * - `runFolder`: absolute, on a durable disk; created here with mode 0700
- * - `extractModule`: writes the snapshot's files into an existing empty folder
+ * - `extractModule`: writes the snapshot's files into an existing empty folder; called again for a source build
  * - `modulePath`: `.` or canonical relative path of the root module
  * - `lockText`: the dependency lock to use; for a plan only when the module has none of its own
  * - `state`: the state that the run starts from

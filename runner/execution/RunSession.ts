@@ -1,14 +1,12 @@
-import { constants } from "node:fs"
-import { access, mkdir, readdir, realpath } from "node:fs/promises"
-import { isAbsolute, posix } from "node:path"
-import { type Duration, Effect, Redacted, Result, Schema, type Scope, type Semaphore } from "effect"
+import { mkdir } from "node:fs/promises"
+import { posix } from "node:path"
+import { type Duration, Effect, Redacted, Result, type Schema, type Scope, type Semaphore } from "effect"
 import type { RunPhase } from "../../schema/events/RunEvent.ts"
-import { RelativePath } from "../../schema/records/Primitives.ts"
 import { Redactor, type Secret } from "../redaction/Redactor.ts"
 import { Sandbox } from "../sandbox/Sandbox.ts"
 import { type CancelSignal, listenForCancel } from "./CancelSignal.ts"
-import { isConfigurablePath } from "./CliConfiguration.ts"
 import { deliverCredentials, type ProviderBlock } from "./CredentialDelivery.ts"
+import { checkJob } from "./JobCheck.ts"
 import { type Preparation, prepareModule } from "./ModulePreparation.ts"
 import { fileOperation, type HeldFolder, holdFolder, type RunFileFailed } from "./RunFiles.ts"
 import {
@@ -21,13 +19,14 @@ import {
   sandboxPaths
 } from "./RunFolder.ts"
 import { type BuildArchive, defaultTiming, type ExtractionFailed, type RunJob, type RunTiming } from "./RunJob.ts"
-import { type RunnerFailure, type RunnerFailureReason, runnerFailure } from "./RunnerFailure.ts"
+import { type RunnerFailure, runnerFailure } from "./RunnerFailure.ts"
 import { RunnerSettings } from "./RunnerSettings.ts"
 import { type RunReport, runReport } from "./RunReport.ts"
 import { type RunSink, unbreakableSink } from "./RunSink.ts"
 import { parseState, sensitiveLeaves, type StateFile } from "./StateFile.ts"
 import { baseEnvironment, toolEnvironment } from "./ToolEnvironment.ts"
 import { runTool, type ToolEnd, type ToolOutput } from "./ToolRun.ts"
+import { failWhenCancelled } from "./ToolSuccess.ts"
 
 /** What a command of the tool may have: `install` a way to registries, `credentials` what the module's providers need. */
 export type ToolAccess = "none" | "install" | "credentials"
@@ -87,73 +86,6 @@ const mostDerivedSecrets = 500
 
 export const derivedSecrets = (texts: ReadonlyArray<string>): ReadonlyArray<Secret> =>
   [...new Set(texts)].slice(0, mostDerivedSecrets).map((text) => Redacted.make(text))
-
-const isRelativePath = Schema.is(RelativePath)
-
-const checkJob = Effect.fnUntraced(function* (job: RunJob) {
-  const invalid = (message: string) => runnerFailure("job_invalid", "prepare", message)
-  if (!isAbsolute(job.runFolder)) return yield* invalid("The run folder must be an absolute path.")
-  if (!isRelativePath(job.modulePath)) {
-    return yield* invalid(`The module path ${JSON.stringify(job.modulePath)} is not canonical.`)
-  }
-  const mirror = job.mirror?.path
-  if (mirror !== undefined && !(isAbsolute(mirror) && isConfigurablePath(mirror))) {
-    return yield* invalid("The provider mirror must be an absolute path without quotes, backslashes, $ or %.")
-  }
-  if (mirror !== undefined) {
-    yield* fileOperation("find the provider mirror", () => readdir(mirror)).pipe(
-      Effect.mapError(() => invalid(`The provider mirror ${mirror} is not a folder that can be read.`))
-    )
-  }
-  // Only the program itself is let into the sandbox, so a link to it must be followed first.
-  return yield* fileOperation("find the tool", async () => {
-    await access(job.tool.path, constants.X_OK)
-    return await realpath(job.tool.path)
-  }).pipe(
-    Effect.mapError(() =>
-      runnerFailure(
-        "tool_missing",
-        "prepare",
-        `${job.tool.name} ${job.tool.version} is not at ${job.tool.path}, or it cannot be executed. Install it or configure its path.`
-      )
-    )
-  )
-})
-
-/** Turns the end of a command that did not do its work into a failure. `codes` are the exit codes of success. */
-export const requireSuccess = (
-  end: ToolEnd,
-  phase: RunPhase,
-  reason: RunnerFailureReason,
-  codes: ReadonlyArray<number> = [0]
-): Effect.Effect<void, RunnerFailure> => {
-  const { diagnostics, sandboxKilled } = end
-  const more = { diagnostics, sandboxKilled }
-  switch (end.ending) {
-    case "cancelled":
-      return Effect.fail(runnerFailure("cancelled", phase, "The run was cancelled.", more))
-    case "timed_out":
-      return Effect.fail(runnerFailure("timed_out", phase, `The phase ${phase} did not end in time.`, more))
-    case "killed":
-      return Effect.fail(
-        runnerFailure("killed", phase, "The tool was ended by a signal, for example because memory ran out.", more)
-      )
-    case "exited": {
-      if (end.code !== undefined && codes.includes(end.code)) return Effect.void
-      const error = diagnostics.find(({ severity }) => severity === "error")
-      const told = error?.summary ?? end.lastLines.join(" | ")
-      const message = told === "" ? `The tool ended with exit code ${end.code} and did not say why.` : told
-      return Effect.fail(runnerFailure(reason, phase, message, more))
-    }
-  }
-}
-
-export const failWhenCancelled = (cancel: CancelSignal, phase: RunPhase) =>
-  cancel.isRequested.pipe(
-    Effect.flatMap((requested) =>
-      requested ? Effect.fail(runnerFailure("cancelled", phase, "The run was cancelled.")) : Effect.void
-    )
-  )
 
 const prepareFailed = ({ message }: RunFileFailed | ExtractionFailed) =>
   runnerFailure("prepare_failed", "prepare", message)
@@ -280,34 +212,4 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     inputArguments: prepared.hasInputs ? [`-var-file=${posix.join(insideRoot, sandboxPaths.inputs)}`] : [],
     tool
   }
-})
-
-const isVersion = (version: string, major: number, minor: number) => {
-  const [, ownMajor = "0", ownMinor = "0"] = /^v?(\d+)\.(\d+)/.exec(version) ?? []
-  return Number(ownMajor) > major || (Number(ownMajor) === major && Number(ownMinor) >= minor)
-}
-
-/** Installs providers. Modules are never fetched: what the scan did not find in the tree does not exist. */
-export const initialize = Effect.fnUntraced(function* (session: RunSession, job: RunJob, lock: "readonly" | "update") {
-  const { name, version } = job.tool
-  const speaksJson = name === "opentofu" ? isVersion(version, 1, 7) : isVersion(version, 1, 9)
-  yield* session.report.phase("init")
-  const end = yield* session.tool({
-    phase: "init",
-    args: [
-      "init",
-      "-input=false",
-      "-get=false",
-      "-reconfigure",
-      "-no-color",
-      ...(speaksJson ? ["-json"] : []),
-      ...(lock === "readonly" ? ["-lockfile=readonly"] : [])
-    ],
-    access: "install",
-    output: { kind: "messages" },
-    timeout: session.timing.init,
-    grace: session.timing.planGrace
-  })
-  yield* requireSuccess(end, "init", "init_failed")
-  return end
 })

@@ -1,0 +1,42 @@
+import { constants } from "node:fs"
+import { access, readdir, realpath } from "node:fs/promises"
+import { isAbsolute } from "node:path"
+import { Effect, Schema } from "effect"
+import { RelativePath } from "../../schema/records/Primitives.ts"
+import { isConfigurablePath } from "./CliConfiguration.ts"
+import { fileOperation } from "./RunFiles.ts"
+import type { RunJob } from "./RunJob.ts"
+import { runnerFailure } from "./RunnerFailure.ts"
+
+const isRelativePath = Schema.is(RelativePath)
+
+/** Refuses a job that cannot work before anything is written. Gives the tool's program with links followed. */
+export const checkJob = Effect.fnUntraced(function* (job: RunJob) {
+  const invalid = (message: string) => runnerFailure("job_invalid", "prepare", message)
+  if (!isAbsolute(job.runFolder)) return yield* invalid("The run folder must be an absolute path.")
+  if (!isRelativePath(job.modulePath)) {
+    return yield* invalid(`The module path ${JSON.stringify(job.modulePath)} is not canonical.`)
+  }
+  const mirror = job.mirror?.path
+  if (mirror !== undefined && !(isAbsolute(mirror) && isConfigurablePath(mirror))) {
+    return yield* invalid("The provider mirror must be an absolute path without quotes, backslashes, $ or %.")
+  }
+  if (mirror !== undefined) {
+    yield* fileOperation("find the provider mirror", () => readdir(mirror)).pipe(
+      Effect.mapError(() => invalid(`The provider mirror ${mirror} is not a folder that can be read.`))
+    )
+  }
+  // Only the program itself is let into the sandbox, so a link to it must be followed first.
+  return yield* fileOperation("find the tool", async () => {
+    await access(job.tool.path, constants.X_OK)
+    return await realpath(job.tool.path)
+  }).pipe(
+    Effect.mapError(() =>
+      runnerFailure(
+        "tool_missing",
+        "prepare",
+        `${job.tool.name} ${job.tool.version} is not at ${job.tool.path}, or it cannot be executed. Install it or configure its path.`
+      )
+    )
+  )
+})
