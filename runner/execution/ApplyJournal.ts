@@ -23,7 +23,7 @@ export interface JournalSummary {
 
 const keyOf = ({ address, action }: JournalResource) => JSON.stringify([address, action])
 
-export const summarizeJournal = (entries: ReadonlyArray<Entry>): JournalSummary => {
+const summarizeJournal = (entries: ReadonlyArray<Entry>): JournalSummary => {
   const of = (moment: Entry["moment"]) =>
     entries
       .filter((entry) => entry.moment === moment)

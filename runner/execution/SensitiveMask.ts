@@ -2,8 +2,8 @@ import type { Schema } from "effect"
 import { sensitiveLeaves } from "./StateFile.ts"
 
 /** What stands for a value that the tool marks as sensitive, and for one that only the apply will know. */
-export const sensitiveMark = "(sensitive value)"
-export const unknownMark = "(known after apply)"
+const sensitiveMark = "(sensitive value)"
+const unknownMark = "(known after apply)"
 
 /** A tree of marks beside a value: `true` marks everything below. Absent marks mark nothing. */
 export type Marks = Schema.Json | undefined
