@@ -17,7 +17,8 @@ import { StagedReportJson, StagedSnapshot } from "./StagedFindings.ts"
 export const CheckSpec = Schema.Struct({
   sourceId: Schema.String,
   snapshot: StagedSnapshot,
-  modulePath: Schema.String
+  /** The only module of the snapshot when absent. */
+  modulePath: Schema.optionalKey(Schema.String)
 })
 export type CheckSpec = typeof CheckSpec.Type
 const decodeSpec = Schema.decodeUnknownEffect(Schema.fromJsonString(CheckSpec))
@@ -36,21 +37,22 @@ export const makeCheckExecution = Effect.gen(function* () {
   const execution: RunExecution = Effect.fn("Run.check")(function* (run, control) {
     const spec = yield* Effect.orDie(decodeSpec(run.spec))
     yield* control.sink.event("run.phase", { phase: "prepare" })
-    const checked = yield* compatibility
-      .check({
-        reportId: derivedId(CompatibilityReportId, "rep", run.id, "report"),
-        runId: run.id,
-        sourceId: spec.sourceId,
-        snapshot: spec.snapshot,
-        modulePath: spec.modulePath
-      })
-      .pipe(
-        Effect.map((staged) => ({ kind: "checked" as const, staged: compilation.annotate(staged, spec.snapshot) })),
-        Effect.raceFirst(Effect.as(control.cancelRequested, { kind: "cancelled" as const })),
-        Effect.catchTag("CheckImpossible", (error) =>
-          Effect.succeed({ kind: "failed" as const, error: { code: error.code, message: error.message } })
-        )
+    const checked = yield* compatibility.moduleOf(spec.snapshot.archiveDigest, spec.modulePath).pipe(
+      Effect.flatMap((modulePath) =>
+        compatibility.check({
+          reportId: derivedId(CompatibilityReportId, "rep", run.id, "report"),
+          runId: run.id,
+          sourceId: spec.sourceId,
+          snapshot: spec.snapshot,
+          modulePath
+        })
+      ),
+      Effect.map((staged) => ({ kind: "checked" as const, staged: compilation.annotate(staged, spec.snapshot) })),
+      Effect.raceFirst(Effect.as(control.cancelRequested, { kind: "cancelled" as const })),
+      Effect.catchTag("CheckImpossible", (error) =>
+        Effect.succeed({ kind: "failed" as const, error: { code: error.code, message: error.message } })
       )
+    )
     if (checked.kind === "failed") {
       yield* control.sink.log("prepare", "system", checked.error.message)
       return yield* transaction(sql)(failRun({ ledger, handover }, run, checked.error))

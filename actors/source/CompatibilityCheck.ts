@@ -10,7 +10,13 @@ import type { StagedReport, StagedSnapshot } from "./StagedFindings.ts"
 
 /** The check could not be done at all; an unsupported module is a report instead. */
 export class CheckImpossible extends Schema.TaggedError<CheckImpossible>()("CheckImpossible", {
-  code: Schema.Literals(["module_not_found", "scan_limit_exceeded", "scan_failed", "snapshot_unreadable"]),
+  code: Schema.Literals([
+    "module_not_found",
+    "module_selection_required",
+    "scan_limit_exceeded",
+    "scan_failed",
+    "snapshot_unreadable"
+  ]),
   message: Schema.String
 }) {}
 
@@ -41,7 +47,11 @@ const statusOf = (scan: ScannedModule, findings: ReadonlyArray<Finding>) => {
 /** Scans one module of a snapshot and writes down whether and how it can be installed (spec: Sources, compatibility-check). */
 export class CompatibilityCheck extends Context.Service<
   CompatibilityCheck,
-  { readonly check: (request: CheckRequest) => Effect.Effect<StagedReport, CheckImpossible> }
+  {
+    readonly check: (request: CheckRequest) => Effect.Effect<StagedReport, CheckImpossible>
+    /** The named module, or the only one of the snapshot: several need a person's choice (spec: Module selection rules). */
+    readonly moduleOf: (archiveDigest: string, modulePath: string | undefined) => Effect.Effect<string, CheckImpossible>
+  }
 >()("svc/actors/source/CompatibilityCheck") {
   static readonly layer = Layer.effect(
     CompatibilityCheck,
@@ -106,7 +116,32 @@ export class CompatibilityCheck extends Context.Service<
         } satisfies StagedReport
       })
 
-      return CompatibilityCheck.of({ check })
+      const moduleOf = Effect.fn("CompatibilityCheck.moduleOf")(function* (
+        archiveDigest: string,
+        modulePath: string | undefined
+      ) {
+        if (modulePath !== undefined) return modulePath
+        const tree = yield* snapshots.open(archiveDigest).pipe(Effect.catch(impossible("snapshot_unreadable")))
+        const { modules } = yield* scanner.scanTree(tree).pipe(
+          Effect.catchTags({
+            ScanLimitExceeded: impossible("scan_limit_exceeded"),
+            HclParserUnavailable: impossible("scan_failed")
+          })
+        )
+        const [only, ...others] = modules
+        if (only !== undefined && others.length === 0) return only.path
+        const paths = modules.slice(0, 20).map((module) => module.path)
+        return yield* new CheckImpossible(
+          only === undefined
+            ? { code: "module_not_found", message: "The snapshot holds no module." }
+            : {
+                code: "module_selection_required",
+                message: `The snapshot holds ${modules.length} modules. Choose one with options.modulePath: ${paths.join(", ")}${modules.length > 20 ? ", ..." : ""}`
+              }
+        )
+      })
+
+      return CompatibilityCheck.of({ check, moduleOf })
     })
   )
 }

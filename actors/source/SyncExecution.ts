@@ -75,13 +75,11 @@ const manifestStatus = (
   if (Result.isFailure(parsed)) {
     const { apiVersion, message } = parsed.failure
     return {
-      status: { status: "invalid", digest, reason: message, ...(apiVersion === undefined ? {} : { apiVersion }) }
+      status: { status: "invalid", digest, reason: message, ...(apiVersion === undefined ? {} : { apiVersion }) },
+      document
     }
   }
-  return {
-    status: { status: "valid", digest, apiVersion: parsed.success.apiVersion },
-    document: new TextDecoder().decode(found.bytes)
-  }
+  return { status: { status: "valid", digest, apiVersion: parsed.success.apiVersion }, document }
 }
 
 /** Fetches a commit and records it as an immutable snapshot, or hands it to the coordinator that asked. */

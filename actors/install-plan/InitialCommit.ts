@@ -1,0 +1,241 @@
+import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { Finding } from "../../schema/records/CompatibilityReport.ts"
+import { CapsuleId, InstallConfigId, RunId } from "../../schema/records/Ids.ts"
+import type { CommandContext } from "../../schema/protocol/Command.ts"
+import { Audit } from "../audit/Audit.ts"
+import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
+import { CapsuleRuns } from "../capsule/CapsuleRuns.ts"
+import { checkBindings } from "../capsule/ConfigurationPlan.ts"
+import { InstallConfigCompilation } from "../capsule/InstallConfigCompilation.ts"
+import { InstallConfigStore } from "../capsule/InstallConfigStore.ts"
+import { checkValues, missingInputs } from "../capsule/VariableRules.ts"
+import { ConnectionStore } from "../connection/ConnectionStore.ts"
+import { derivedId } from "../Identity.ts"
+import { RunResults } from "../run/RunResults.ts"
+import { SourceStore, toReport } from "../source/SourceStore.ts"
+import {
+  type StagedReport,
+  StagedReportJson,
+  type StagedSnapshot,
+  StagedSnapshotJson
+} from "../source/StagedFindings.ts"
+import { stagedOf } from "../source/StagedRows.ts"
+import type { InstallPlanRow, StoredRequest } from "./InstallPlanRow.ts"
+import { InstallPlanStore } from "./InstallPlanStore.ts"
+import { projectOf } from "./InstallPlanRequest.ts"
+
+/** Why the initial commit is refused; nothing was written. */
+export class InstallRefused extends Schema.TaggedError<InstallRefused>()("InstallRefused", {
+  diagnostics: Schema.Array(Finding)
+}) {}
+
+const refused = (diagnostics: ReadonlyArray<Finding>) => new InstallRefused({ diagnostics })
+const reason = (code: string, message: string): Finding => ({ severity: "error", code, message })
+
+const decodeSnapshot = Schema.decodeUnknownEffect(StagedSnapshotJson)
+const decodeReport = Schema.decodeUnknownEffect(StagedReportJson)
+
+const slugOf = (name: string): string =>
+  name
+    .normalize("NFKD")
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-+|-+$/g, "")
+    .slice(0, 40) || "capsule"
+
+/** What the commit is made from: staged by this plan's own Runs, or pinned by a preflight. */
+interface Findings {
+  readonly snapshot: StagedSnapshot
+  readonly report: StagedReport
+  readonly staged: boolean
+}
+
+/**
+ * The atomic initial commit: Source, SourceSnapshot, report, InstallConfig, bindings, Capsule, Plan Run and the initial
+ * authority stand together or not at all, and the coordinator's private values are gone in the same transaction.
+ */
+export class InitialCommit extends Context.Service<
+  InitialCommit,
+  {
+    readonly commit: (
+      row: InstallPlanRow,
+      request: StoredRequest,
+      context: CommandContext
+    ) => Effect.Effect<void, InstallRefused>
+  }
+>()("svc/actors/install-plan/InitialCommit") {
+  static readonly layer = Layer.effect(
+    InitialCommit,
+    Effect.gen(function* () {
+      const store = yield* SourceStore
+      const results = yield* RunResults
+      const compilation = yield* InstallConfigCompilation
+      const configs = yield* InstallConfigStore
+      const capsules = yield* CapsuleLedger
+      const runs = yield* CapsuleRuns
+      const plans = yield* InstallPlanStore
+      const audit = yield* Audit
+      const random = yield* SecureRandom.SecureRandom
+      const services = yield* Effect.context<SqlClient.SqlClient | ConnectionStore>()
+
+      const pinned = Effect.fnUntraced(function* (row: InstallPlanRow) {
+        const snapshot = yield* store.findSnapshot(row.source_snapshot_id ?? "")
+        const report = yield* store.findReport(row.compatibility_report_id ?? "")
+        if (snapshot === undefined || report === undefined)
+          return yield* Effect.die(new Error(`Preflight of ${row.id} is gone`))
+        return {
+          staged: false,
+          snapshot: stagedOf(snapshot),
+          report: { report: toReport(report), moduleScan: null, contractDigest: report.contract_digest }
+        } satisfies Findings
+      })
+
+      const findingsOf = Effect.fnUntraced(function* (row: InstallPlanRow, request: StoredRequest) {
+        if (request.preflight !== undefined) return yield* pinned(row)
+        const snapshot = yield* results.load(row.sync_run_id ?? "")
+        const report = yield* results.load(row.check_run_id ?? "")
+        if (snapshot === undefined || report === undefined)
+          return yield* Effect.die(new Error(`Findings of ${row.id} are gone`))
+        return {
+          staged: true,
+          snapshot: yield* Effect.orDie(decodeSnapshot(snapshot)),
+          report: yield* Effect.orDie(decodeReport(report))
+        } satisfies Findings
+      })
+
+      const insertSource = Effect.fnUntraced(function* (
+        row: InstallPlanRow,
+        request: StoredRequest,
+        findings: Findings
+      ) {
+        const { source } = request
+        const secret = Buffer.from(yield* random.randomBytes(32)).toString("base64url")
+        const sourceId = findings.report.report.sourceId
+        yield* store.insert({
+          id: sourceId,
+          workspaceId: row.workspace_id,
+          name: source.name,
+          url: findings.snapshot.url,
+          defaultRef: findings.snapshot.ref,
+          defaultPath: findings.snapshot.path,
+          authConnectionId: source.authConnectionId,
+          autoSync: false,
+          hookSecret: Redacted.make(secret)
+        })
+        yield* store.insertSnapshot(row.workspace_id, sourceId, findings.snapshot)
+        yield* store.insertReport(row.workspace_id, findings.report)
+        yield* results.drop(row.sync_run_id ?? "")
+        yield* results.drop(row.check_run_id ?? "")
+      })
+
+      const commit = Effect.fn("InstallPlan.initialCommit")(function* (
+        row: InstallPlanRow,
+        request: StoredRequest,
+        context: CommandContext
+      ) {
+        const findings = yield* findingsOf(row, request)
+        const { report } = findings.report
+        if (report.status === "unsupported") {
+          return yield* refused([
+            reason("module_unsupported", `The module ${report.modulePath} is not supported.`),
+            ...report.findings.filter((finding) => finding.severity === "error")
+          ])
+        }
+        const values = yield* plans.values(row)
+        const config = compilation.storedConfig(findings.report, findings.snapshot, {
+          names: Object.keys(values),
+          sourceBuild: request.initialConfiguration?.sourceBuild
+        })
+        if (Result.isFailure(config)) return yield* refused([reason("manifest_required", config.failure.message)])
+        const bindings = request.options?.providerBindings ?? []
+        const missing = missingInputs(config.success.variables, values)
+        if (missing.length > 0) {
+          return yield* refused(
+            missing.map((name) => reason("input_required", `The required input ${name} has no value.`))
+          )
+        }
+        const projectId = yield* Effect.gen(function* () {
+          yield* checkValues("variables", config.success.variables, values)
+          yield* checkBindings(row.workspace_id, report.rootProviderRequirements, bindings)
+          return yield* projectOf(row.workspace_id, request.capsule.projectId)
+        }).pipe(Effect.mapError((error) => refused([reason(error.code, error.message)])))
+        if (yield* capsules.nameTaken(projectId, request.capsule.name, request.capsule.environment)) {
+          return yield* refused([
+            reason("failed_precondition", "A Capsule of this Project and environment has that name already.")
+          ])
+        }
+        const capsuleId = derivedId(CapsuleId, "cap", row.id, "capsule")
+        const configId = derivedId(InstallConfigId, "icfg", row.id, "config")
+        const planRunId = derivedId(RunId, "run", row.id, "plan")
+        if (findings.staged) yield* insertSource(row, request, findings)
+        yield* configs.insert({
+          id: configId,
+          workspaceId: row.workspace_id,
+          capsuleId,
+          origin: config.success.compiled.origin,
+          modulePath: report.modulePath,
+          sourceSnapshotId: findings.snapshot.id,
+          compatibilityReportId: report.id,
+          contractDigest: findings.report.contractDigest,
+          config: config.success,
+          values,
+          bindings
+        })
+        yield* capsules.insert({
+          id: capsuleId,
+          workspaceId: row.workspace_id,
+          projectId,
+          name: request.capsule.name,
+          slug: slugOf(request.capsule.name),
+          environment: request.capsule.environment,
+          sourceId: report.sourceId,
+          modulePath: report.modulePath,
+          installConfigId: configId,
+          trackedRef: findings.snapshot.ref,
+          trackedPath: findings.snapshot.path
+        })
+        const capsule = yield* capsules.find(capsuleId)
+        if (capsule === undefined)
+          return yield* Effect.die(new Error(`Capsule ${capsuleId} vanished inside its own transaction`))
+        yield* Effect.orDie(
+          runs.create(capsule, {
+            runId: planRunId,
+            type: "plan",
+            sourceSnapshotId: findings.snapshot.id,
+            trigger: "user",
+            createdBy: context.actor.subject,
+            coordinator: { kind: "install_plan", id: row.id }
+          })
+        )
+        yield* plans.update(row.id, {
+          phase: "planning",
+          private_variables: null,
+          source_id: report.sourceId,
+          source_snapshot_id: findings.snapshot.id,
+          compatibility_report_id: report.id,
+          install_config_id: configId,
+          capsule_id: capsuleId,
+          plan_run_id: planRunId
+        })
+        yield* audit.append({
+          workspaceId: row.workspace_id,
+          actor: context.actor,
+          action: "capsule.install",
+          target: { kind: "capsule", id: capsuleId },
+          capsuleId,
+          runId: planRunId,
+          data: {
+            installPlanId: row.id,
+            resolvedCommit: findings.snapshot.resolvedCommit,
+            modulePath: report.modulePath
+          },
+          requestId: context.requestId
+        })
+      }, Effect.provideContext(services))
+
+      return InitialCommit.of({ commit })
+    })
+  )
+}

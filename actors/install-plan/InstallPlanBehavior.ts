@@ -1,0 +1,86 @@
+import { Effect, Schema } from "effect"
+import { Entity } from "effect/cluster"
+import { SqlClient } from "effect/sql"
+import { GitPolicy } from "../../runner/git/GitPolicy.ts"
+import { notFound } from "../../schema/errors/ApiError.ts"
+import { InstallPlanActor } from "../../schema/protocol/PlanActors.ts"
+import { actorOptions, handedOver } from "../ActorClient.ts"
+import { Audit } from "../audit/Audit.ts"
+import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
+import { ConnectionStore } from "../connection/ConnectionStore.ts"
+import { transaction } from "../database/Transaction.ts"
+import { Receipts } from "../idempotency/Receipts.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { SourceStore } from "../source/SourceStore.ts"
+import { checkInstallRequest } from "./InstallPlanRequest.ts"
+import { StoredActorJson, StoredRequestJson, toInstallPlan } from "./InstallPlanRow.ts"
+import { InstallPlanSteps } from "./InstallPlanSteps.ts"
+import { InstallPlanStore } from "./InstallPlanStore.ts"
+
+const encodeRequest = Schema.encodeEffect(StoredRequestJson)
+const encodeActor = Schema.encodeEffect(StoredActorJson)
+
+/** The install coordinator: created once per key, then stepped by hand-overs and by whoever asks. */
+export const layer = InstallPlanActor.toLayer(
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const store = yield* InstallPlanStore
+    const steps = yield* InstallPlanSteps
+    const receipts = yield* Receipts
+    const audit = yield* Audit
+    const services = yield* Effect.context<
+      CapsuleLedger | ConnectionStore | GitPolicy | RunLedger | SourceStore | SqlClient.SqlClient
+    >()
+    const client = yield* InstallPlanActor.client
+    const { entityId: id } = yield* Entity.CurrentAddress
+
+    const load = Effect.gen(function* () {
+      const row = yield* store.find(id)
+      return row === undefined ? yield* notFound("Install plan") : toInstallPlan(row)
+    })
+
+    return InstallPlanActor.of({
+      Create: Effect.fn("InstallPlan.Create")(function* ({ payload: { context, workspaceId, request, idempotency } }) {
+        const create = Effect.gen(function* () {
+          const columns = yield* checkInstallRequest(workspaceId, request)
+          const { variables = {}, ...publicRequest } = request
+          yield* store.insert({
+            id,
+            workspaceId,
+            request: yield* Effect.orDie(encodeRequest(publicRequest)),
+            actor: yield* Effect.orDie(encodeActor(context)),
+            values: variables,
+            columns
+          })
+          yield* audit.append({
+            workspaceId,
+            actor: context.actor,
+            action: "install_plan.create",
+            target: { kind: "install_plan", id },
+            data: { capsule: request.capsule.name, environment: request.capsule.environment },
+            requestId: context.requestId
+          })
+          yield* handedOver(client(id).Advance({ cause: "created" }, { discard: true }))
+          return { value: yield* load, receipt: { resultId: id, firstStatus: 201 } }
+        })
+        return yield* receipts.once(
+          { scope: workspaceId, actor: context.actorKey, route: "installPlans.create" },
+          idempotency,
+          { create, replay: () => load }
+        )
+      }, Effect.provideContext(services)),
+
+      Reconcile: Effect.fn("InstallPlan.Reconcile")(function* () {
+        yield* load
+        yield* steps.step(id)
+        return yield* load
+      }, transaction(sql)),
+
+      // Every step that is due, so that the service needs no poll to get on.
+      Advance: Effect.fn("InstallPlan.Advance")(function* () {
+        while (yield* steps.step(id)) yield* Effect.void
+      })
+    })
+  }),
+  actorOptions
+)

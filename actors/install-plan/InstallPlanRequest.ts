@@ -1,0 +1,121 @@
+import { Effect, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { GitPolicy } from "../../runner/git/GitPolicy.ts"
+import { parseGitRef } from "../../runner/git/GitRef.ts"
+import { parseGitUrl } from "../../runner/git/GitUrl.ts"
+import { holdsRedactionSentinel } from "../../runner/redaction/RedactionMark.ts"
+import type { CreateInstallPlan } from "../../schema/api/InstallPlansApi.ts"
+import { type ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
+import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
+import { checkBounds } from "../capsule/VariableRules.ts"
+import { ConnectionStore } from "../connection/ConnectionStore.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { SourceStore } from "../source/SourceStore.ts"
+
+type Columns = Readonly<Record<string, string | null>>
+
+/** The Project an install goes to: the named one of this Workspace, or its default. */
+export const projectOf = Effect.fnUntraced(function* (workspaceId: string, projectId: string | undefined) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* Effect.orDie(
+    projectId === undefined
+      ? sql<{ id: string }>`SELECT id FROM projects WHERE workspace_id = ${workspaceId} AND is_default = 1`
+      : sql<{ id: string }>`SELECT id FROM projects WHERE workspace_id = ${workspaceId} AND id = ${projectId}`
+  )
+  return rows[0] === undefined
+    ? yield* invalidRequest("capsule.projectId: the Workspace has no such Project.")
+    : rows[0].id
+})
+
+const checkConnections = Effect.fnUntraced(function* (workspaceId: string, request: CreateInstallPlan) {
+  const connections = yield* ConnectionStore
+  const auth = request.source.authConnectionId
+  if (auth !== undefined) {
+    const row = yield* connections.find(auth)
+    if (row === undefined || row.workspace_id !== workspaceId || row.kind !== "git_https") {
+      return yield* invalidRequest("source.authConnectionId: the Workspace has no such Git Connection.")
+    }
+  }
+  for (const [index, binding] of (request.options?.providerBindings ?? []).entries()) {
+    const row = yield* connections.find(binding.connectionId)
+    const visible = row !== undefined && (row.scope === "operator" || row.workspace_id === workspaceId)
+    if (!visible || row.kind !== "provider") {
+      return yield* invalidRequest(
+        `options.providerBindings[${index}].connectionId: the Workspace has no such provider Connection.`
+      )
+    }
+  }
+})
+
+/**
+ * Pins an exact earlier check: everything it names must be of this Workspace and of one piece. Nothing is said about
+ * records elsewhere.
+ */
+const checkPreflight = Effect.fnUntraced(function* (
+  workspaceId: string,
+  request: CreateInstallPlan
+): Effect.fn.Return<Columns, ApiError, SourceStore | RunLedger> {
+  const { preflight } = request
+  if (preflight === undefined) return {}
+  const store = yield* SourceStore
+  const ledger = yield* RunLedger
+  const source = yield* store.find(preflight.sourceId)
+  const snapshot = yield* store.findSnapshot(preflight.sourceSnapshotId)
+  const report = yield* store.findReport(preflight.compatibilityReportId)
+  const run = yield* ledger.find(preflight.compatibilityCheckRunId)
+  const exact =
+    source?.workspace_id === workspaceId &&
+    snapshot?.source_id === source.id &&
+    report?.source_snapshot_id === snapshot.id &&
+    report.created_by_run_id === run?.id &&
+    run.type === "compatibility_check" &&
+    run.status === "succeeded" &&
+    (preflight.installConfigId === undefined || preflight.installConfigId === report.install_config_id)
+  if (!exact)
+    return yield* failedPrecondition(
+      "preflight: these records are not one successful compatibility check of this Workspace."
+    )
+  if (report.status === "unsupported")
+    return yield* failedPrecondition("preflight: the compatibility report is not ready.")
+  if (request.options?.modulePath !== undefined && request.options.modulePath !== report.module_path) {
+    return yield* failedPrecondition("preflight: the report is of another module than options.modulePath.")
+  }
+  const { url, ref, path } = request.source
+  if (
+    url !== snapshot.url ||
+    (ref !== undefined && ref !== snapshot.ref) ||
+    (path !== undefined && path !== snapshot.path)
+  ) {
+    return yield* failedPrecondition("preflight: the snapshot is of another source than `source` names.")
+  }
+  return {
+    phase: "creating_capsule",
+    source_id: source.id,
+    check_run_id: run.id,
+    source_snapshot_id: snapshot.id,
+    compatibility_report_id: report.id
+  }
+})
+
+/** Checks what can be known before anything is fetched. Answers the columns that a preflight fills in. */
+export const checkInstallRequest = Effect.fn("InstallPlan.check")(function* (
+  workspaceId: string,
+  request: CreateInstallPlan
+) {
+  const policy = yield* GitPolicy
+  const capsules = yield* CapsuleLedger
+  const url = parseGitUrl(request.source.url, policy)
+  if (Result.isFailure(url)) return yield* invalidRequest(`source.url: ${url.failure.message}`)
+  const ref = parseGitRef(request.source.ref ?? "HEAD")
+  if (Result.isFailure(ref)) return yield* invalidRequest(`source.ref: ${ref.failure.message}`)
+  yield* checkBounds("variables", request.variables ?? {})
+  if (holdsRedactionSentinel(request.variables ?? {})) {
+    return yield* invalidRequest("variables: hold the redaction mark; give the real values.")
+  }
+  yield* checkConnections(workspaceId, request)
+  const projectId = yield* projectOf(workspaceId, request.capsule.projectId)
+  if (yield* capsules.nameTaken(projectId, request.capsule.name, request.capsule.environment)) {
+    return yield* failedPrecondition("A Capsule of this Project and environment has that name already.")
+  }
+  return yield* checkPreflight(workspaceId, request)
+})

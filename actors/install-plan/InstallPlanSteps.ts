@@ -1,0 +1,149 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Finding } from "../../schema/records/CompatibilityReport.ts"
+import { RunId, SourceId } from "../../schema/records/Ids.ts"
+import { isFinalStatus } from "../../schema/records/Run.ts"
+import { derivedId } from "../Identity.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { RunQueue } from "../run/RunQueue.ts"
+import { RunResults } from "../run/RunResults.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import { StagedSnapshotJson } from "../source/StagedFindings.ts"
+import type { CheckSpec } from "../source/CheckExecution.ts"
+import type { SyncSpec } from "../source/SyncExecution.ts"
+import { InitialCommit } from "./InitialCommit.ts"
+import { type InstallPlanRow, StoredActorJson, type StoredRequest, StoredRequestJson } from "./InstallPlanRow.ts"
+import { InstallPlanStore } from "./InstallPlanStore.ts"
+
+const decodeRequest = Schema.decodeUnknownEffect(StoredRequestJson)
+const decodeActor = Schema.decodeUnknownEffect(StoredActorJson)
+const decodeSnapshot = Schema.decodeUnknownEffect(StagedSnapshotJson)
+
+const failureOf = (run: RunRow, step: string): Finding => ({
+  severity: "error",
+  code: run.error_code ?? `${step}_${run.status}`,
+  message: run.error_message ?? `The ${step} Run ${run.id} is ${run.status}.`
+})
+
+/**
+ * The steps of an install, each of which starts work or takes over its result. A step that was taken is recorded in the
+ * row; a step that waits for a Run changes nothing.
+ */
+export class InstallPlanSteps extends Context.Service<
+  InstallPlanSteps,
+  {
+    /** Takes the next step when one is due, in the caller's transaction. `false` when it has to wait or is at an end. */
+    readonly step: (id: string) => Effect.Effect<boolean>
+  }
+>()("svc/actors/install-plan/InstallPlanSteps") {
+  static readonly layer = Layer.effect(
+    InstallPlanSteps,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const store = yield* InstallPlanStore
+      const ledger = yield* RunLedger
+      const queue = yield* RunQueue
+      const results = yield* RunResults
+      const initialCommit = yield* InitialCommit
+
+      const startSync = Effect.fnUntraced(function* (
+        row: InstallPlanRow,
+        request: StoredRequest,
+        createdBy: string | undefined
+      ) {
+        const runId = derivedId(RunId, "run", row.id, "sync")
+        const { source } = request
+        yield* ledger.insert({
+          id: runId,
+          workspaceId: row.workspace_id,
+          type: "source_sync",
+          coordinator: { kind: "install_plan", id: row.id },
+          createdBy,
+          trigger: "user",
+          spec: {
+            url: source.url,
+            ref: source.ref ?? "HEAD",
+            path: source.path ?? ".",
+            ...(source.authConnectionId === undefined ? {} : { authConnectionId: source.authConnectionId }),
+            intent: "manual_plan"
+          } satisfies SyncSpec
+        })
+        yield* store.update(row.id, { sync_run_id: runId })
+        yield* sql.afterCommit(queue.wake)
+      })
+
+      const startCheck = Effect.fnUntraced(function* (
+        row: InstallPlanRow,
+        request: StoredRequest,
+        createdBy: string | undefined
+      ) {
+        const staged = yield* results.load(row.sync_run_id ?? "")
+        if (staged === undefined) return yield* Effect.die(new Error(`The snapshot of ${row.id} is gone`))
+        const snapshot = yield* Effect.orDie(decodeSnapshot(staged))
+        const runId = derivedId(RunId, "run", row.id, "check")
+        yield* ledger.insert({
+          id: runId,
+          workspaceId: row.workspace_id,
+          type: "compatibility_check",
+          coordinator: { kind: "install_plan", id: row.id },
+          resolvedCommit: snapshot.resolvedCommit,
+          createdBy,
+          trigger: "user",
+          spec: {
+            sourceId: derivedId(SourceId, "src", row.id, "source"),
+            snapshot,
+            ...(request.options?.modulePath === undefined ? {} : { modulePath: request.options.modulePath })
+          } satisfies CheckSpec
+        })
+        yield* store.update(row.id, { check_run_id: runId, phase: "analyzing_compatibility" })
+        yield* sql.afterCommit(queue.wake)
+      })
+
+      const step = Effect.fn("InstallPlan.step")(function* (id: string) {
+        const row = yield* store.find(id)
+        if (row === undefined) return false
+        const request = yield* Effect.orDie(decodeRequest(row.request))
+        const context = yield* Effect.orDie(decodeActor(row.actor))
+        switch (row.phase) {
+          case "syncing_source": {
+            if (row.sync_run_id === null) {
+              yield* startSync(row, request, context.actor.subject)
+              return true
+            }
+            const run = yield* ledger.find(row.sync_run_id)
+            if (run === undefined || !isFinalStatus(run.status)) return false
+            if (run.status !== "succeeded") yield* store.fail(id, [failureOf(run, "source sync")])
+            else yield* startCheck(row, request, context.actor.subject)
+            return true
+          }
+          case "analyzing_compatibility": {
+            const run = yield* ledger.find(row.check_run_id ?? "")
+            if (run === undefined || !isFinalStatus(run.status)) return false
+            if (run.status !== "succeeded") yield* store.fail(id, [failureOf(run, "compatibility check")])
+            else yield* store.update(id, { phase: "creating_capsule" })
+            return true
+          }
+          case "creating_capsule": {
+            yield* initialCommit
+              .commit(row, request, context)
+              .pipe(Effect.catchTag("InstallRefused", ({ diagnostics }) => store.fail(id, diagnostics)))
+            return true
+          }
+          case "planning": {
+            const run = yield* ledger.find(row.plan_run_id ?? "")
+            if (run === undefined || run.status === "queued" || run.status === "running") return false
+            if (run.status === "waiting_approval" || run.approved_at !== null)
+              yield* store.update(id, { phase: "reviewable" })
+            else yield* store.fail(id, [failureOf(run, "plan")])
+            return true
+          }
+          case "reviewable":
+          case "failed":
+            return false
+        }
+      })
+
+      return InstallPlanSteps.of({ step })
+    })
+  )
+}

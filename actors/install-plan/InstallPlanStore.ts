@@ -1,0 +1,88 @@
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Finding } from "../../schema/records/CompatibilityReport.ts"
+import { now } from "../Identity.ts"
+import { Vault } from "../vault/Vault.ts"
+import type { VariableValues } from "../capsule/InstallConfigStore.ts"
+import { type InstallPlanRow, maxDiagnostics } from "./InstallPlanRow.ts"
+
+const place = (workspaceId: string, id: string) => ({
+  table: "install_plans",
+  column: "private_variables",
+  workspaceId,
+  rowId: id
+})
+
+const ValuesJson = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json))
+const decodeValues = Schema.decodeUnknownEffect(ValuesJson)
+
+/** The only writer of `install_plans`. Every method works in the caller's transaction. */
+export class InstallPlanStore extends Context.Service<
+  InstallPlanStore,
+  {
+    readonly insert: (plan: {
+      readonly id: string
+      readonly workspaceId: string
+      readonly request: string
+      readonly actor: string
+      readonly values: VariableValues
+      readonly columns: Readonly<Record<string, string | null>>
+    }) => Effect.Effect<void>
+    readonly find: (id: string) => Effect.Effect<InstallPlanRow | undefined>
+    readonly update: (id: string, columns: Readonly<Record<string, string | null>>) => Effect.Effect<void>
+    readonly fail: (id: string, diagnostics: ReadonlyArray<Finding>) => Effect.Effect<void>
+    /** The private values, while the coordinator still holds them. */
+    readonly values: (row: InstallPlanRow) => Effect.Effect<VariableValues>
+  }
+>()("svc/actors/install-plan/InstallPlanStore") {
+  static readonly layer = Layer.effect(
+    InstallPlanStore,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+
+      const update = Effect.fnUntraced(function* (id: string, columns: Readonly<Record<string, string | null>>) {
+        yield* sql`UPDATE install_plans SET ${sql.update({ ...columns, updated_at: yield* now })} WHERE id = ${id}`
+      }, Effect.orDie)
+
+      return InstallPlanStore.of({
+        insert: Effect.fnUntraced(function* (plan) {
+          const at = yield* now
+          const hasValues = Object.keys(plan.values).length > 0
+          yield* sql`INSERT INTO install_plans ${sql.insert({
+            id: plan.id,
+            workspace_id: plan.workspaceId,
+            phase: "syncing_source",
+            request: plan.request,
+            private_variables: hasValues
+              ? yield* vault.seal(place(plan.workspaceId, plan.id), Redacted.make(JSON.stringify(plan.values)))
+              : null,
+            actor: plan.actor,
+            diagnostics: "[]",
+            created_at: at,
+            updated_at: at,
+            ...plan.columns
+          })}`
+        }, Effect.orDie),
+        find: (id) =>
+          sql<InstallPlanRow>`SELECT * FROM install_plans WHERE id = ${id}`.pipe(
+            Effect.map((rows) => rows[0]),
+            Effect.orDie
+          ),
+        update,
+        // A failed install never needs its private values again.
+        fail: (id, diagnostics) =>
+          update(id, {
+            phase: "failed",
+            private_variables: null,
+            diagnostics: JSON.stringify(diagnostics.slice(0, maxDiagnostics))
+          }),
+        values: Effect.fnUntraced(function* (row) {
+          if (row.private_variables === null) return {}
+          const text = yield* vault.openText(place(row.workspace_id, row.id), row.private_variables)
+          return yield* decodeValues(Redacted.value(text))
+        }, Effect.orDie)
+      })
+    })
+  )
+}

@@ -1,0 +1,30 @@
+import { Effect, Layer } from "effect"
+import { notFound } from "../../schema/errors/ApiError.ts"
+import { InstallPlanId } from "../../schema/records/Ids.ts"
+import { InstallPlanActor } from "../../schema/protocol/PlanActors.ts"
+import { answered } from "../ActorClient.ts"
+import { ReadSql } from "../database/ReadSql.ts"
+import { derivedId } from "../Identity.ts"
+import { type InstallPlanRow, toInstallPlan } from "./InstallPlanRow.ts"
+import { InstallPlans } from "./InstallPlans.ts"
+
+export const layer = Layer.effect(
+  InstallPlans,
+  Effect.gen(function* () {
+    const client = yield* InstallPlanActor.client
+    const sql = yield* ReadSql
+
+    return InstallPlans.of({
+      // The id follows from the key, so that concurrent repetitions meet in one mailbox.
+      create: (context, workspaceId, request, idempotency) => {
+        const id = derivedId(InstallPlanId, "ipl", `${workspaceId} ${context.actorKey}`, idempotency.key)
+        return answered(client(id).Create({ context, workspaceId, request, idempotency }))
+      },
+      reconcile: (context, id) => answered(client(id).Reconcile({ context })),
+      read: Effect.fn("InstallPlans.read")(function* (id) {
+        const rows = yield* Effect.orDie(sql<InstallPlanRow>`SELECT * FROM install_plans WHERE id = ${id}`)
+        return rows[0] === undefined ? yield* notFound("Install plan") : toInstallPlan(rows[0])
+      })
+    })
+  })
+)

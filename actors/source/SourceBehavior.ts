@@ -1,0 +1,169 @@
+import { Effect, Redacted, Result } from "effect"
+import { Entity } from "effect/cluster"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { GitPolicy } from "../../runner/git/GitPolicy.ts"
+import { parseGitRef } from "../../runner/git/GitRef.ts"
+import { parseGitUrl } from "../../runner/git/GitUrl.ts"
+import { failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
+import { RunId } from "../../schema/records/Ids.ts"
+import type { CommandContext } from "../../schema/protocol/Command.ts"
+import { SourceActor } from "../../schema/protocol/SourceActor.ts"
+import { actorOptions } from "../ActorClient.ts"
+import { type AuditData, Audit } from "../audit/Audit.ts"
+import { ConnectionStore } from "../connection/ConnectionStore.ts"
+import { transaction } from "../database/Transaction.ts"
+import { newId } from "../Identity.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { RunQueue } from "../run/RunQueue.ts"
+import { toRun } from "../run/RunRow.ts"
+import type { CheckSpec } from "./CheckExecution.ts"
+import { type SourceRow, SourceStore, toSource } from "./SourceStore.ts"
+import { stagedOf } from "./StagedRows.ts"
+import type { SyncSpec } from "./SyncExecution.ts"
+
+/** The Source actor: one Git address, its metadata, its syncs and checks. */
+export const layer = SourceActor.toLayer(
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const policy = yield* GitPolicy
+    const store = yield* SourceStore
+    const connections = yield* ConnectionStore
+    const ledger = yield* RunLedger
+    const queue = yield* RunQueue
+    const audit = yield* Audit
+    const random = yield* SecureRandom.SecureRandom
+    const { entityId: id } = yield* Entity.CurrentAddress
+
+    const load = Effect.gen(function* () {
+      const row = yield* store.find(id)
+      return row === undefined ? yield* notFound("Source") : row
+    })
+
+    const audited = (context: CommandContext, workspaceId: string, action: string, data: AuditData, runId?: string) =>
+      audit.append({
+        workspaceId,
+        actor: context.actor,
+        action,
+        target: { kind: "source", id },
+        runId,
+        data,
+        requestId: context.requestId
+      })
+
+    const checkRef = (ref: string | undefined) => {
+      if (ref === undefined) return Effect.void
+      const parsed = parseGitRef(ref)
+      return Result.isFailure(parsed)
+        ? Effect.fail(invalidRequest(`defaultRef: ${parsed.failure.message}`))
+        : Effect.void
+    }
+
+    const checkConnection = Effect.fnUntraced(function* (workspaceId: string, connectionId: string | null | undefined) {
+      if (connectionId === undefined || connectionId === null) return
+      const row = yield* connections.find(connectionId)
+      if (row === undefined || row.workspace_id !== workspaceId || row.kind !== "git_https") {
+        return yield* invalidRequest("authConnectionId: the Workspace has no such Git Connection.")
+      }
+    })
+
+    const started = Effect.fnUntraced(function* (runId: string) {
+      yield* sql.afterCommit(queue.wake)
+      const row = yield* ledger.find(runId)
+      return row === undefined ? yield* Effect.die(new Error(`Run ${runId} is gone`)) : toRun(row)
+    })
+
+    const mintRunId = newId(RunId, "run").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
+
+    const usable = (row: SourceRow) =>
+      row.status === "disabled" ? Effect.fail(failedPrecondition("The Source is disabled.")) : Effect.void
+
+    return SourceActor.of({
+      Create: Effect.fn("Source.Create")(function* ({ payload: { context, request } }) {
+        const url = parseGitUrl(request.url, policy)
+        if (Result.isFailure(url)) return yield* invalidRequest(`url: ${url.failure.message}`)
+        yield* checkRef(request.defaultRef)
+        yield* checkConnection(request.workspaceId, request.authConnectionId)
+        const hookSecret = Buffer.from(yield* random.randomBytes(32)).toString("base64url")
+        yield* store.insert({
+          id,
+          workspaceId: request.workspaceId,
+          name: request.name,
+          url: request.url,
+          defaultRef: request.defaultRef ?? "HEAD",
+          defaultPath: request.defaultPath ?? ".",
+          authConnectionId: request.authConnectionId,
+          autoSync: request.autoSync ?? false,
+          hookSecret: Redacted.make(hookSecret)
+        })
+        yield* audited(context, request.workspaceId, "source.create", { name: request.name })
+        return { source: toSource(yield* load), hookSecret }
+      }, transaction(sql)),
+
+      Update: Effect.fn("Source.Update")(function* ({ payload: { context, request } }) {
+        const row = yield* load
+        yield* checkRef(request.defaultRef)
+        yield* checkConnection(row.workspace_id, request.authConnectionId)
+        yield* store.update(id, {
+          ...(request.name === undefined ? {} : { name: request.name }),
+          ...(request.defaultRef === undefined ? {} : { default_ref: request.defaultRef }),
+          ...(request.defaultPath === undefined ? {} : { default_path: request.defaultPath }),
+          ...(request.authConnectionId === undefined ? {} : { auth_connection_id: request.authConnectionId }),
+          ...(request.autoSync === undefined ? {} : { auto_sync: request.autoSync ? 1 : 0 }),
+          ...(request.status === undefined ? {} : { status: request.status })
+        })
+        yield* audited(context, row.workspace_id, "source.update", { fields: Object.keys(request) })
+        return toSource(yield* load)
+      }, transaction(sql)),
+
+      Sync: Effect.fn("Source.Sync")(function* ({ payload: { context, intent, expectedCommit, lane, trigger } }) {
+        const row = yield* load
+        yield* usable(row)
+        const runId = yield* mintRunId
+        yield* ledger.insert({
+          id: runId,
+          workspaceId: row.workspace_id,
+          type: "source_sync",
+          sourceId: id,
+          createdBy: context.actor.subject,
+          trigger,
+          spec: {
+            url: row.url,
+            ref: lane?.ref ?? row.default_ref,
+            path: lane?.path ?? row.default_path,
+            intent,
+            ...(expectedCommit === undefined ? {} : { expectedCommit }),
+            ...(row.auth_connection_id === null ? {} : { authConnectionId: row.auth_connection_id })
+          } satisfies SyncSpec
+        })
+        yield* audited(context, row.workspace_id, "source.sync", { intent, trigger }, runId)
+        return yield* started(runId)
+      }, transaction(sql)),
+
+      CheckCompatibility: Effect.fn("Source.CheckCompatibility")(function* ({
+        payload: { context, sourceSnapshotId, modulePath }
+      }) {
+        const row = yield* load
+        const snapshot = yield* store.findSnapshot(sourceSnapshotId)
+        if (snapshot === undefined || snapshot.source_id !== id) {
+          return yield* invalidRequest("sourceSnapshotId: the Source has no such snapshot.")
+        }
+        const runId = yield* mintRunId
+        yield* ledger.insert({
+          id: runId,
+          workspaceId: row.workspace_id,
+          type: "compatibility_check",
+          sourceId: id,
+          sourceSnapshotId,
+          resolvedCommit: snapshot.resolved_commit,
+          createdBy: context.actor.subject,
+          trigger: "user",
+          spec: { sourceId: id, snapshot: stagedOf(snapshot), modulePath } satisfies CheckSpec
+        })
+        yield* audited(context, row.workspace_id, "source.compatibility_check", { modulePath }, runId)
+        return yield* started(runId)
+      }, transaction(sql))
+    })
+  }),
+  actorOptions
+)
