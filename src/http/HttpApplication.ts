@@ -1,5 +1,6 @@
 import { type Context, Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
+import { authRoutes } from "../accounts/AuthRoutes.ts"
 import { apiMiddleware, apiRoutes } from "./ApiRoutes.ts"
 import { dashboardRoutes } from "./DashboardRoutes.ts"
 import { health } from "./Health.ts"
@@ -11,10 +12,15 @@ import { routerConfig } from "./UnknownRoutes.ts"
 /** The whole HTTP face as a function from request to response, for whatever server carries it. */
 export type WebHandler = (request: Request, context?: Context.Context<never>) => Promise<Response>
 
-const routes = Layer.mergeAll(apiRoutes, openApiDocument, health, sourceHooks, dashboardRoutes, perimeter).pipe(
-  Layer.provide(apiMiddleware),
-  Layer.provide(HttpServer.layerServices)
-)
+const routes = Layer.mergeAll(
+  apiRoutes,
+  authRoutes,
+  openApiDocument,
+  health,
+  sourceHooks,
+  dashboardRoutes,
+  perimeter
+).pipe(Layer.provide(apiMiddleware), Layer.provide(HttpServer.layerServices))
 
 type Needs = Layer.Services<typeof routes>
 type Marker = HttpRouter.Request<"Requires" | "Error" | "GlobalRequires" | "GlobalError", unknown>

@@ -3,6 +3,7 @@ import { FindMyWay, HttpServerError } from "effect/http"
 import { HttpApi } from "effect/http-api"
 import { SvcApi } from "../../schema/api/SvcApi.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
+import { authRouteTable } from "../accounts/AuthRoutes.ts"
 import { errorResponse } from "./ErrorResponse.ts"
 import { methodNotAllowed } from "./RetiredRoutes.ts"
 
@@ -21,7 +22,8 @@ const otherRoutes: ReadonlyArray<readonly [method: string, path: `/${string}`]> 
   ["GET", "/openapi.json"],
   ["GET", "/healthz"],
   ["GET", "/readyz"],
-  ["POST", "/hooks/sources/:sourceId"]
+  ["POST", "/hooks/sources/:sourceId"],
+  ...authRouteTable
 ]
 
 const isPath = (path: string): path is `/${string}` => path.startsWith("/")

@@ -1,4 +1,7 @@
 import { Effect, Layer, Redacted } from "effect"
+import { PasswordSignIn } from "../../../../actors/account/PasswordSignIn.ts"
+import { Sessions } from "../../../../actors/account/Sessions.ts"
+import { SetupLinks } from "../../../../actors/account/SetupLinks.ts"
 import { Users } from "../../../../actors/account/Users.ts"
 import { Audit } from "../../../../actors/audit/Audit.ts"
 import { Capsules } from "../../../../actors/capsule/Capsules.ts"
@@ -8,6 +11,7 @@ import { RevisionPlans } from "../../../../actors/revision-plan/RevisionPlans.ts
 import { Runs } from "../../../../actors/run/Runs.ts"
 import { Sources } from "../../../../actors/source/Sources.ts"
 import { ApiError } from "../../../../schema/errors/ApiError.ts"
+import { AttemptLimits } from "../../../../src/accounts/AttemptLimits.ts"
 import { Authenticator } from "../../../../src/http/authorization/Authenticator.ts"
 import { principals } from "./World.ts"
 
@@ -80,7 +84,13 @@ const actors = Layer.mergeAll(
   Layer.succeed(Audit, { append: () => Effect.void, list: refuse })
 )
 
-const users = Layer.mock(Users)({ find: () => Effect.succeedNone })
+const people = Layer.mergeAll(
+  Layer.mock(Users)({ find: () => Effect.succeedNone }),
+  Layer.mock(Sessions)({}),
+  Layer.mock(SetupLinks)({}),
+  Layer.mock(PasswordSignIn)({}),
+  AttemptLimits.layer
+)
 
 const authenticator = Layer.succeed(Authenticator, {
   bearer: (token) => {
@@ -97,4 +107,4 @@ const authenticator = Layer.succeed(Authenticator, {
   }
 })
 
-export const fakeActors = Layer.mergeAll(actors, users, authenticator)
+export const fakeActors = Layer.mergeAll(actors, people, authenticator)

@@ -1,0 +1,41 @@
+import { Effect } from "effect"
+import { Argument, Command } from "effect/cli"
+import { backupTo, restoreFrom } from "../database/Backup.ts"
+import * as Database from "../database/Database.ts"
+import { DataFolder } from "../database/DataFolder.ts"
+import { Layer } from "effect"
+import { jsonFlag, print } from "./Output.ts"
+import { configFlag, settingFlags, settingsOf } from "./SettingFlags.ts"
+
+const flags = { dataDir: settingFlags.dataDir, config: configFlag, json: jsonFlag }
+const file = Argument.String("file").pipe(Argument.withDescription("Backup file"))
+
+export const backupCommand = Command.make(
+  "backup",
+  { ...flags, file },
+  Effect.fn("backup")(function* ({ config, dataDir, file, json }) {
+    const settings = yield* settingsOf({ dataDir }, config)
+    yield* backupTo(file).pipe(
+      Effect.provide(Database.layer.pipe(Layer.provideMerge(DataFolder.layer(settings.dataDir))))
+    )
+    yield* print(
+      json,
+      { file },
+      `Wrote ${file}. Secrets in it stay sealed: keep the master key with your other keys, apart from it.`
+    )
+  })
+).pipe(Command.withDescription("Write a consistent copy of the database to a new file; the server must be stopped"))
+
+export const restoreCommand = Command.make(
+  "restore",
+  { ...flags, file },
+  Effect.fn("restore")(function* ({ config, dataDir, file, json }) {
+    const settings = yield* settingsOf({ dataDir }, config)
+    yield* restoreFrom(file, settings.dataDir)
+    yield* print(
+      json,
+      { file, dataDir: settings.dataDir },
+      `Restored ${file} into ${settings.dataDir}. Put the master key back before the first start.`
+    )
+  })
+).pipe(Command.withDescription("Put a backup into a data folder that holds no database yet"))

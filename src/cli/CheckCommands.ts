@@ -1,0 +1,63 @@
+import { Effect, FileSystem } from "effect"
+import { Argument, Command } from "effect/cli"
+import { linkVerdict, manifestVerdict, sourceOptionsVerdict, type Verdict } from "../../schema/manifest/Verdict.ts"
+import { CommandFailed, jsonFlag, print, refused } from "./Output.ts"
+
+// More than any document may have: the parsers say which limit was passed.
+const maxFileBytes = 1024 * 1024
+
+const readDocument = Effect.fn("readDocument")(
+  function* (file: string) {
+    const fileSystem = yield* FileSystem.FileSystem
+    const info = yield* fileSystem.stat(file)
+    if (info.size > maxFileBytes) return yield* new CommandFailed({ message: `${file} is larger than 1 MiB.` })
+    return yield* fileSystem.readFile(file)
+  },
+  (effect, file) =>
+    Effect.catchTag(effect, "PlatformError", () => new CommandFailed({ message: `${file} cannot be read.` }))
+)
+
+const report = (json: boolean, subject: string, verdict: Verdict) => {
+  const lines = verdict.diagnostics.map(
+    ({ code, message, path }) => `${path === "" ? "(root)" : path}: ${message} [${code}]`
+  )
+  const head = `${subject} is ${verdict.status}${verdict.apiVersion === undefined ? "" : ` (${verdict.apiVersion})`}.`
+  const printed = print(json, verdict, [head, ...lines].join("\n"))
+  return verdict.status === "valid" ? printed : Effect.andThen(printed, refused(head))
+}
+
+const file = Argument.String("file").pipe(Argument.withDescription("File to check"))
+
+const documentCheck = (subject: string, verdictOf: (bytes: Uint8Array) => Verdict) =>
+  Command.make("check", { file, json: jsonFlag }, ({ file, json }) =>
+    Effect.flatMap(readDocument(file), (bytes) => report(json, subject, verdictOf(bytes)))
+  )
+
+export const manifestCommand = Command.make("manifest").pipe(
+  Command.withDescription("Repository manifests (.well-known/svc.json)"),
+  Command.withSubcommands([
+    documentCheck("The manifest", manifestVerdict).pipe(
+      Command.withDescription("Say what the service will make of a manifest; 1 when it is invalid")
+    )
+  ])
+)
+
+export const optionsCommand = Command.make("options").pipe(
+  Command.withDescription("Capsule source options documents"),
+  Command.withSubcommands([
+    documentCheck("The options document", sourceOptionsVerdict).pipe(
+      Command.withDescription("Say what the service will make of a document; 1 when it is invalid")
+    )
+  ])
+)
+
+const url = Argument.String("url").pipe(Argument.withDescription("The whole link, quoted"))
+
+export const linkCommand = Command.make("link").pipe(
+  Command.withDescription("Hand-off links (/install?...)"),
+  Command.withSubcommands([
+    Command.make("check", { url, json: jsonFlag }, ({ json, url }) => report(json, "The link", linkVerdict(url))).pipe(
+      Command.withDescription("Say whether the service will accept a link; 1 when it will not")
+    )
+  ])
+)

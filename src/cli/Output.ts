@@ -1,0 +1,23 @@
+import { Console, Effect, Runtime, Schema } from "effect"
+import { Flag } from "effect/cli"
+
+/** The `--json` flag that every command has. */
+export const jsonFlag = Flag.Boolean("json").pipe(
+  Flag.withDescription("Print one JSON value a line instead of text"),
+  Flag.withDefault(false)
+)
+
+/** A command that was refused or failed: exit code 1. `reported` when its result has been printed already. */
+export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandFailed", {
+  message: Schema.String,
+  reported: Schema.optionalKey(Schema.Boolean)
+}) {
+  override readonly [Runtime.errorExitCode] = 1
+}
+
+/** Prints the result of a command: for programs with `--json`, else for people. */
+export const print = (json: boolean, value: unknown, text: string): Effect.Effect<void> =>
+  Console.log(json ? JSON.stringify(value) : text)
+
+/** Ends a command whose printed result is itself the refusal. */
+export const refused = (message: string) => new CommandFailed({ message, reported: true })

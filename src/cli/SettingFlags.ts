@@ -1,0 +1,53 @@
+import { Effect, Option, Record } from "effect"
+import { Flag } from "effect/cli"
+import { type SettingDefinition, settingDefinitions } from "../settings/SettingDefinitions.ts"
+import { type GivenFlags, loadSettings } from "../settings/Settings.ts"
+
+const describe = (definition: SettingDefinition) => {
+  const fallback = definition.default === undefined || definition.default === "" ? "none" : definition.default
+  return `${definition.description} [${definition.env}; default ${fallback}]`
+}
+
+const definitions: Readonly<Record<keyof typeof settingDefinitions, SettingDefinition>> = settingDefinitions
+
+/** One flag a setting, with its variable and default in the help. Secret settings have none. */
+export const settingFlags = Record.map(definitions, (definition) =>
+  definition.flag === undefined
+    ? Flag.optional(Flag.Never)
+    : Flag.optional(
+        Flag.String(definition.flag).pipe(
+          Flag.withDescription(describe(definition)),
+          Flag.withMetavar(definition.metavar)
+        )
+      )
+)
+
+export const configFlag = Flag.optional(
+  Flag.String("config").pipe(
+    Flag.withDescription(
+      "Settings file: one JSON object with a key a setting, e.g. dataDir [SVC_CONFIG; default none]"
+    ),
+    Flag.withMetavar("file")
+  )
+)
+
+/** The settings as the flags of a command, the environment and the settings file make them. */
+export const settingsOf = Effect.fn("settingsOf")(function* (
+  flags: Partial<Readonly<Record<string, Option.Option<string>>>>,
+  config: Option.Option<string>
+) {
+  const given: GivenFlags = new Map(
+    Object.entries(flags).flatMap(([name, flag]) =>
+      flag !== undefined && Option.isSome(flag) ? [[name, flag.value] as const] : []
+    )
+  )
+  return yield* loadSettings(given, config)
+})
+
+/** The flags of commands that only need to find the data. */
+export const dataFlags = {
+  dataDir: settingFlags.dataDir,
+  masterKeyFile: settingFlags.masterKeyFile,
+  masterKeyCommand: settingFlags.masterKeyCommand,
+  config: configFlag
+}

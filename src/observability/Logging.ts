@@ -1,0 +1,26 @@
+import { Layer, Logger, type LogLevel, References } from "effect"
+
+const levels: Record<string, LogLevel.LogLevel> = {
+  trace: "Trace",
+  debug: "Debug",
+  info: "Info",
+  warn: "Warn",
+  error: "Error",
+  none: "None"
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
+
+/** Text that came from elsewhere must not steer the terminal that shows the log, nor pass for a line of its own. */
+const inert = (line: string): string =>
+  line.replace(control, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`)
+
+/** The server's log on stderr: one JSON object a line, or one readable line an entry. */
+export const logging = (options: { readonly level: string; readonly format: "pretty" | "json" }): Layer.Layer<never> =>
+  Layer.mergeAll(
+    Logger.layer([
+      Logger.withConsoleError(options.format === "json" ? Logger.formatJson : Logger.map(Logger.formatSimple, inert))
+    ]),
+    Layer.succeed(References.MinimumLogLevel, levels[options.level] ?? "Info")
+  )

@@ -1,0 +1,176 @@
+/** One setting: a flag of `svc serve`, an environment variable and a key of the settings file. */
+export interface SettingDefinition {
+  readonly env: string
+  /** Absent for what must not be seen in a list of processes. */
+  readonly flag?: string
+  readonly metavar: string
+  readonly description: string
+  readonly default?: string
+}
+
+const define = <const K extends string>(definitions: Readonly<Record<K, SettingDefinition>>) => definitions
+
+/** Every setting, in the order in which help lists them. */
+export const settingDefinitions = define({
+  dataDir: {
+    env: "SVC_DATA_DIR",
+    flag: "data-dir",
+    metavar: "folder",
+    default: "./svc-data",
+    description: "Database, snapshots, run folders and master key; on a local disk, created with mode 0700"
+  },
+  listen: {
+    env: "SVC_LISTEN",
+    flag: "listen",
+    metavar: "host:port",
+    default: "127.0.0.1:8787",
+    description: "Address of the API and the dashboard; port 0 is any free one"
+  },
+  baseUrl: {
+    env: "SVC_BASE_URL",
+    flag: "base-url",
+    metavar: "origin",
+    description: "Public origin and issuer, e.g. https://svc.example.com; from the listener when absent"
+  },
+  name: {
+    env: "SVC_NAME",
+    flag: "name",
+    metavar: "text",
+    default: "svc",
+    description: "Display name in the discovery document"
+  },
+  masterKey: {
+    env: "SVC_MASTER_KEY",
+    metavar: "key",
+    description: "Vault key: 32 bytes as hex or base64. Environment or file only, never a flag"
+  },
+  masterKeyFile: {
+    env: "SVC_MASTER_KEY_FILE",
+    flag: "master-key-file",
+    metavar: "file",
+    description: "File with the vault key, mode 0600; a file in the data folder when absent"
+  },
+  masterKeyCommand: {
+    env: "SVC_MASTER_KEY_COMMAND",
+    flag: "master-key-command",
+    metavar: "command",
+    description: "Shell command that prints the vault key"
+  },
+  gitAllowOrigins: {
+    env: "SVC_GIT_ALLOW_ORIGINS",
+    flag: "git-allow-origins",
+    metavar: "origins",
+    default: "",
+    description: "Comma-separated exact origins exempt from the https-only and public-address rules"
+  },
+  gitNative: {
+    env: "SVC_GIT_NATIVE",
+    flag: "git-native",
+    metavar: "auto|off|required",
+    default: "auto",
+    description: "Whether an installed git fetches"
+  },
+  tool: {
+    env: "SVC_TOOL",
+    flag: "tool",
+    metavar: "path|auto",
+    default: "auto",
+    description: "OpenTofu or Terraform to execute Runs with; auto looks for it"
+  },
+  toolDownload: {
+    env: "SVC_TOOL_DOWNLOAD",
+    flag: "tool-download",
+    metavar: "on|off",
+    default: "on",
+    description: "Whether OpenTofu may be downloaded when none is found"
+  },
+  toolMirror: {
+    env: "SVC_TOOL_MIRROR",
+    flag: "tool-mirror",
+    metavar: "url",
+    description: "Where OpenTofu releases are downloaded from; the project's own release page when absent"
+  },
+  toolMirrorKey: {
+    env: "SVC_TOOL_MIRROR_KEY",
+    flag: "tool-mirror-key",
+    metavar: "file",
+    description: "OpenPGP public key that signs the releases: a file, or the armored text"
+  },
+  toolVersion: {
+    env: "SVC_TOOL_VERSION",
+    flag: "tool-version",
+    metavar: "version",
+    description: "OpenTofu release to download; the one this release pins when absent"
+  },
+  toolSha256: {
+    env: "SVC_TOOL_SHA256",
+    flag: "tool-sha256",
+    metavar: "hex",
+    description: "SHA-256 of the downloaded archive, trusted in place of a signature"
+  },
+  providerMirror: {
+    env: "SVC_PROVIDER_MIRROR",
+    flag: "provider-mirror",
+    metavar: "folder",
+    description: "Filesystem mirror of providers, used before their registries"
+  },
+  providerMirrorRequired: {
+    env: "SVC_PROVIDER_MIRROR_REQUIRED",
+    flag: "provider-mirror-required",
+    metavar: "true|false",
+    default: "false",
+    description: "Whether providers may come from the mirror only"
+  },
+  runnerIsolation: {
+    env: "SVC_RUNNER_ISOLATION",
+    flag: "runner-isolation",
+    metavar: "auto|required|off",
+    default: "auto",
+    description: "Sandbox of module code: the best this machine gives, nothing less than bubblewrap, or none"
+  },
+  runConcurrency: {
+    env: "SVC_RUN_CONCURRENCY",
+    flag: "run-concurrency",
+    metavar: "number",
+    default: "4",
+    description: "Runs executing at once"
+  },
+  operatorListen: {
+    env: "SVC_OPERATOR_LISTEN",
+    flag: "operator-listen",
+    metavar: "host:port",
+    description: "Second listener with /metrics, /healthz and /readyz; none when absent"
+  },
+  drainDelay: {
+    env: "SVC_DRAIN_DELAY",
+    flag: "drain-delay",
+    metavar: "seconds",
+    default: "0",
+    description: "Seconds between not being ready and closing the listener, for a load balancer in front"
+  },
+  otlpUrl: {
+    env: "SVC_OTLP_URL",
+    flag: "otlp-url",
+    metavar: "url",
+    description: "OTLP/HTTP collector for traces, metrics and logs; none when absent"
+  },
+  log: {
+    env: "SVC_LOG",
+    flag: "log",
+    metavar: "level",
+    default: "info",
+    description: "Log level: trace, debug, info, warn, error or none"
+  },
+  logFormat: {
+    env: "SVC_LOG_FORMAT",
+    flag: "log-format",
+    metavar: "pretty|json",
+    default: "pretty",
+    description: "How log lines are written"
+  }
+})
+
+export type SettingName = keyof typeof settingDefinitions
+
+/** The settings file itself has a flag and a variable only. */
+export const settingsFileEnv = "SVC_CONFIG"

@@ -1,0 +1,118 @@
+import { Config, Effect, Option, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { ListenAddress } from "../http/ListenAddress.ts"
+import { type SettingDefinition, type SettingName, settingDefinitions, settingsFileEnv } from "./SettingDefinitions.ts"
+import { readSettingsFile } from "./SettingsFile.ts"
+import { SettingsRefused } from "./SettingsRefused.ts"
+
+const Origin = Schema.String.check(
+  Schema.makeFilter(
+    (text: string) => {
+      const url = URL.canParse(text) ? new URL(text) : undefined
+      return url !== undefined && (url.protocol === "https:" || url.protocol === "http:") && url.origin === text
+    },
+    { expected: "an origin such as https://svc.example.com, without path or trailing slash" }
+  )
+)
+
+const CommaSeparated = Schema.String.pipe(
+  Schema.decodeTo(
+    Schema.Array(Origin),
+    SchemaTransformation.transform<ReadonlyArray<string>, string>({
+      decode: (text) =>
+        text
+          .split(",")
+          .map((part) => part.trim())
+          .filter((part) => part !== ""),
+      encode: (parts) => parts.join(",")
+    })
+  )
+)
+
+const Flag = Schema.Literals(["true", "false"]).transform([true, false])
+
+const WholeNumber = (minimum: number, maximum: number) =>
+  Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetween({ minimum, maximum }))
+
+const Text = Schema.NonEmptyString
+const Secret = Schema.RedactedFromValue(Schema.NonEmptyString)
+
+const settingFields = {
+  dataDir: Text,
+  listen: ListenAddress,
+  baseUrl: Schema.optionalKey(Origin),
+  name: Text,
+  masterKey: Schema.optionalKey(Secret),
+  masterKeyFile: Schema.optionalKey(Text),
+  masterKeyCommand: Schema.optionalKey(Text),
+  gitAllowOrigins: CommaSeparated,
+  gitNative: Schema.Literals(["auto", "off", "required"]),
+  tool: Text,
+  toolDownload: Schema.Literals(["on", "off"]),
+  toolMirror: Schema.optionalKey(Text),
+  toolMirrorKey: Schema.optionalKey(Text),
+  toolVersion: Schema.optionalKey(Text),
+  toolSha256: Schema.optionalKey(Text),
+  providerMirror: Schema.optionalKey(Text),
+  providerMirrorRequired: Flag,
+  runnerIsolation: Schema.Literals(["auto", "required", "off"]),
+  runConcurrency: WholeNumber(1, 256),
+  operatorListen: Schema.optionalKey(ListenAddress),
+  drainDelay: WholeNumber(0, 300),
+  otlpUrl: Schema.optionalKey(Text),
+  log: Schema.Literals(["trace", "debug", "info", "warn", "error", "none"]),
+  logFormat: Schema.Literals(["pretty", "json"])
+} satisfies Record<SettingName, Schema.Top>
+
+/** All settings with their values. */
+export const Settings = Schema.Struct(settingFields)
+export type Settings = typeof Settings.Type
+
+/** What flags gave, by setting; empty text counts as not given. */
+export type GivenFlags = ReadonlyMap<string, string>
+
+const decodeSettings = Schema.decodeUnknownEffect(Settings, { errors: "all" })
+const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
+
+const definitions: ReadonlyArray<readonly [name: string, definition: SettingDefinition]> =
+  Object.entries(settingDefinitions)
+
+const environmentOf = (name: string) => definitions.find(([known]) => known === name)?.[1].env ?? ""
+
+const fromEnvironment = (name: string) =>
+  Effect.map(Config.option(Config.String(name)), (found) => Option.getOrElse(found, () => ""))
+
+/**
+ * Settles every setting: flag, then environment, then settings file, then default. Fails with `SettingsRefused` for
+ * unknown keys of the file and for values that are not valid.
+ */
+export const loadSettings = Effect.fn("loadSettings")(
+  function* (flags: GivenFlags, configFile: Option.Option<string>) {
+    const file = Option.getOrElse(configFile, () => "") || (yield* fromEnvironment(settingsFileEnv))
+    const fromFile: ReadonlyMap<string, string> = file === "" ? new Map() : yield* readSettingsFile(file)
+    const settled: Record<string, string> = {}
+    for (const [name, definition] of definitions) {
+      const given = flags.get(name) || (yield* fromEnvironment(definition.env)) || fromFile.get(name)
+      const value = given || definition.default
+      if (value !== undefined) settled[name] = value
+    }
+    return yield* decodeSettings(settled)
+  },
+  Effect.catchTags({
+    ConfigError: (error) => new SettingsRefused({ message: `The environment cannot be read: ${error.message}` }),
+    SchemaError: (error) => {
+      const faults = formatIssues(error.issue).issues.map(
+        ({ message, path }) => `${String(path?.[0])} (${environmentOf(String(path?.[0]))}): ${message}`
+      )
+      return new SettingsRefused({ message: `The settings are not valid. ${faults.join("; ")}` })
+    }
+  })
+)
+
+/** Where the vault's master key comes from. */
+export const masterKeySource = (settings: Settings, defaultFile: string) => {
+  if (settings.masterKey !== undefined) return { kind: "value", value: settings.masterKey } as const
+  if (settings.masterKeyCommand !== undefined) return { kind: "command", command: settings.masterKeyCommand } as const
+  return settings.masterKeyFile === undefined
+    ? ({ kind: "file", file: defaultFile, create: true } as const)
+    : ({ kind: "file", file: settings.masterKeyFile, create: false } as const)
+}
