@@ -24,6 +24,8 @@ export interface ServeOptions {
   readonly port?: number
   /** Exactly this `Authorization` header is asked for. */
   readonly authorization?: Redacted.Redacted<string>
+  /** Refuse to hand out what no ref points to, as some servers do; false by default. */
+  readonly onlyListed?: boolean
   /** Answer protocol v2 when the client asks for it; true by default. */
   readonly protocolV2?: boolean
 }
@@ -80,7 +82,11 @@ const answer = Effect.fnUntraced(function* (repository: ServedObjects, options: 
 export const serveRepository = Effect.fn("serveRepository")(function* (
   options: ServeOptions
 ): Effect.fn.Return<ServedRepository, never, Scope.Scope> {
-  const repository: ServedObjects = { fs: options.fs ?? nodeFs, gitdir: options.gitdir }
+  const repository: ServedObjects = {
+    fs: options.fs ?? nodeFs,
+    gitdir: options.gitdir,
+    onlyListed: options.onlyListed ?? false
+  }
   const server = yield* NodeHttpServer.make(() => createServer(), {
     host,
     port: options.port ?? 0,

@@ -98,6 +98,9 @@ const connect = (outgoing: Outgoing, address: string) =>
     request.end(outgoing.body)
   })
 
+const isCertificateFailure = (error: unknown): boolean =>
+  error instanceof Error && "code" in error && /CERT|SIGNED|ALTNAME|UNABLE_TO/.test(String(error.code))
+
 export const makeGitTransport = (endpoint: GitEndpoint, options: TransportOptions): GitTransport => {
   const { hostname } = new URL(endpoint.url)
   let failure: GitError | undefined
@@ -120,9 +123,10 @@ export const makeGitTransport = (endpoint: GitEndpoint, options: TransportOption
     if (isGitError(error)) return error
     if (options.signal.aborted) return new GitTimedOut({ message: "The Git operation took too long and was stopped." })
     if (watched.silence.aborted) return new GitTimedOut({ message: `The Git server at ${hostname} stopped answering.` })
-    return new GitUnreachable({
-      message: `The connection to the Git server at ${hostname} failed. Check the URL, the server and its certificate.`
-    })
+    const reason = isCertificateFailure(error)
+      ? "its certificate could not be verified. Check the host name, or make its authority known to this machine."
+      : "it does not answer. Check the URL and the server."
+    return new GitUnreachable({ message: `The connection to the Git server at ${hostname} failed: ${reason}` })
   }
 
   const bodyOf = async function* (response: http.IncomingMessage, watched: ReturnType<typeof watch>) {

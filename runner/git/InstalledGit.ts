@@ -17,6 +17,12 @@ const isUsable = (text: string) => {
   return major > oldestVersion[0] || (major === oldestVersion[0] && minor >= oldestVersion[1])
 }
 
+/** This runtime can trust more certificates than the system does; git only takes another set of them. */
+const hasCertificatesOfItsOwn = () => {
+  const extra = process.env["NODE_EXTRA_CA_CERTS"]
+  return extra !== undefined && extra !== process.env["SSL_CERT_FILE"]
+}
+
 export interface UsableGit {
   readonly program: string
   /** No other way may be taken when it fails. */
@@ -60,8 +66,7 @@ export class InstalledGit extends Context.Service<
 
       const usable = Effect.gen(function* () {
         if (policy.native === "off") return undefined
-        // Extra certificates are known to this runtime only.
-        if (policy.native === "auto" && process.env["NODE_EXTRA_CA_CERTS"] !== undefined) return undefined
+        if (policy.native === "auto" && hasCertificatesOfItsOwn()) return undefined
         const program = yield* find
         if (program !== undefined) return { program, required: policy.native === "required" }
         if (policy.native === "auto") return undefined

@@ -19,15 +19,16 @@ export interface FetchRequest {
 
 const trailerBytes = 20
 
+const notHandedOut = (oid: string) =>
+  new GitRefNotFound({
+    ref: oid,
+    message: `The Git server does not hand out the commit ${oid}. Name a branch or tag that points to it.`
+  })
+
 const fetchFailure = (request: FetchRequest, transport: GitTransport, error: unknown): GitError => {
   const known = transport.failure()
   if (known !== undefined) return known
-  // A server that does not hand out unlisted objects says so in a packet that the library cannot read.
-  if (error instanceof git.Errors.NotFoundError || /not our ref|unadvertised/.test(String(error)))
-    return new GitRefNotFound({
-      ref: request.oid,
-      message: `The Git server does not hand out the commit ${request.oid}. Name a branch or tag that points to it.`
-    })
+  if (error instanceof git.Errors.NotFoundError) return notHandedOut(request.oid)
   return new GitProtocolBroken({ message: "The Git server sent data that is not a valid Git answer." })
 }
 
@@ -82,6 +83,8 @@ export const fetchIsomorphic = Effect.fn("fetchIsomorphic")(function* (
           .map((name) => `${packFolder}/${name}`)
       : []
   )
+  // The server's refusal is a packet that the library passes over; what remains is that nothing came.
+  if (packs.length === 0) return yield* notHandedOut(request.oid)
   yield* verifyPack(packs)
   const cache = {}
   return {

@@ -1,11 +1,15 @@
+import { Result } from "effect"
 import * as git from "isomorphic-git"
 import type { FsClient } from "isomorphic-git"
+import { parseTree } from "./GitObjects.ts"
 import { delimPacket, encodePacket, encodeSideBand, flushPacket, type Packet, packetText } from "./PktLine.ts"
 
 /** The repository a server reads from. */
 export interface ServedObjects {
   readonly fs: FsClient
   readonly gitdir: string
+  /** Only what a ref points to may be asked for. */
+  readonly onlyListed: boolean
 }
 
 interface AdvertisedRef {
@@ -89,10 +93,12 @@ interface Closure {
 const addTree = async (repository: ServedObjects, oid: string, oids: Set<string>): Promise<void> => {
   if (oids.has(oid)) return
   oids.add(oid)
-  const { tree } = await git.readTree({ ...repository, oid })
-  for (const entry of tree) {
-    if (entry.type === "tree") await addTree(repository, entry.oid, oids)
-    else if (entry.type === "blob") oids.add(entry.oid)
+  // Not by the library's reader, which refuses to show the trees that a client must be tested with.
+  const { object } = await git.readObject({ ...repository, oid, format: "content" })
+  if (!(object instanceof Uint8Array)) return
+  for (const entry of Result.getOrElse(parseTree(object), () => [])) {
+    if (entry.kind === "tree") await addTree(repository, entry.oid, oids)
+    else if (entry.kind !== "submodule") oids.add(entry.oid)
   }
 }
 
@@ -150,9 +156,26 @@ const pack = async (repository: ServedObjects, oids: ReadonlySet<string>): Promi
 
 const shallowLines = (closure: Closure) => closure.shallow.map((oid) => encodePacket(`shallow ${oid}\n`))
 
+/** What the server says to a request for an object that it does not have or does not hand out. */
+const refusal = async (repository: ServedObjects, wants: ReadonlyArray<string>): Promise<Uint8Array | undefined> => {
+  const refs = repository.onlyListed ? await listRefs(repository) : []
+  for (const want of wants) {
+    const found = repository.onlyListed
+      ? refs.some((ref) => ref.oid === want || ref.peeled === want)
+      : await git.readObject({ ...repository, oid: want, format: "content" }).then(
+          () => true,
+          () => false
+        )
+    if (!found) return encodePacket(`ERR upload-pack: not our ref ${want}\n`)
+  }
+  return undefined
+}
+
 /** Answers `POST git-upload-pack` of protocol v0/v1 with a whole pack; what the client has is not taken into account. */
 export const uploadPackV1 = async (repository: ServedObjects, packets: ReadonlyArray<Packet>): Promise<Uint8Array> => {
   const request = parseFetch(packets.flatMap((packet) => packetText(packet) ?? []))
+  const refused = await refusal(repository, request.wants)
+  if (refused !== undefined) return refused
   const closure = await collect(repository, request.wants, request.depth)
   const shallow = request.shallowRequested ? [...shallowLines(closure), flushPacket] : []
   // The first round of a shallow fetch only asks for the boundary.
@@ -164,6 +187,8 @@ export const uploadPackV1 = async (repository: ServedObjects, packets: ReadonlyA
 
 const fetchV2 = async (repository: ServedObjects, args: ReadonlyArray<string>): Promise<Uint8Array> => {
   const request = parseFetch(args)
+  const refused = await refusal(repository, request.wants)
+  if (refused !== undefined) return refused
   if (!request.done) return Buffer.concat([encodePacket("acknowledgments\n"), encodePacket("NAK\n"), flushPacket])
   const closure = await collect(repository, request.wants, request.depth)
   const shallow = request.shallowRequested

@@ -28,6 +28,9 @@ export const refusedName = (name: string): string | undefined => {
   return undefined
 }
 
+export const describeRefusedName = (name: string, reason: string): string =>
+  `The name ${printableName(name)} in the repository ${reason}. Rename it.`
+
 /**
  * Collects the paths of one tree and refuses what would mean something else on some file system: bad names, over-long
  * paths, repeated paths, and paths that differ only by case or Unicode normal form.
@@ -43,7 +46,7 @@ export class TreePathRegistry {
     const segments = path.split("/")
     for (const [index, segment] of segments.entries()) {
       const reason = refusedName(segment)
-      if (reason !== undefined) return Result.fail(`The name ${printableName(segment)} in the repository ${reason}.`)
+      if (reason !== undefined) return Result.fail(describeRefusedName(segment, reason))
       const prefix = segments.slice(0, index + 1).join("/")
       const key = folded(prefix)
       const spelling = this.#spellings.get(key)

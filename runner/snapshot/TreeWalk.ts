@@ -3,7 +3,7 @@ import { type GitError, GitLimitExceeded } from "../git/GitError.ts"
 import { type GitObjectSource, parseTree, readVerified, type TreeEntry } from "../git/GitObjects.ts"
 import type { OmittedRecord } from "./ArchiveFormat.ts"
 import { SnapshotEmpty, SnapshotPathNotFound, SnapshotPathRefused } from "./SnapshotError.ts"
-import { comparePaths, refusedName, TreePathRegistry } from "./TreePath.ts"
+import { comparePaths, describeRefusedName, refusedName, TreePathRegistry } from "./TreePath.ts"
 
 export interface WalkedFile {
   readonly path: string
@@ -100,8 +100,11 @@ export const walkTree = Effect.fn("walkTree")(function* (
           maximum: limits.files,
           message: `The repository holds more than the ${limits.files} entries this service accepts. Sync a folder of it instead.`
         })
+      const reason = refusedName(entry.name)
+      if (reason !== undefined)
+        return yield* new SnapshotPathRefused({ message: describeRefusedName(entry.name, reason) })
       const path = `${prefix}${entry.name}`
-      if (entry.kind === "tree" && refusedName(entry.name) === undefined) {
+      if (entry.kind === "tree") {
         yield* visit(entry.oid, `${path}/`, depth + 1)
         continue
       }
@@ -109,7 +112,7 @@ export const walkTree = Effect.fn("walkTree")(function* (
       if (Result.isFailure(added)) return yield* new SnapshotPathRefused({ message: added.failure })
       if (entry.kind === "file" || entry.kind === "executable")
         files.push({ path, oid: entry.oid, executable: entry.kind === "executable" })
-      else if (entry.kind !== "tree") omitted.push({ path, kind: entry.kind, mode: entry.mode, oid: entry.oid })
+      else omitted.push({ path, kind: entry.kind, mode: entry.mode, oid: entry.oid })
     }
   })
 

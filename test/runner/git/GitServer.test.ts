@@ -116,7 +116,10 @@ describe("GitServer", () => {
       expect(yield* status(`${url}/info/refs?service=git-receive-pack`)).toBe(404)
       expect(yield* status(`${url}/git-upload-pack`, { method: "POST", body: "zzzz" })).toBe(400)
       const missing = `0032want ${"1".repeat(40)}\n00000009done\n`
-      expect(yield* status(`${url}/git-upload-pack`, { method: "POST", body: missing })).toBe(404)
+      const refusal = yield* Effect.promise(() =>
+        fetch(`${url}/git-upload-pack`, { method: "POST", body: missing }).then((response) => response.text())
+      )
+      expect(refusal).toBe(`004aERR upload-pack: not our ref ${"1".repeat(40)}\n`)
     })
   )
 

@@ -1,0 +1,226 @@
+import { describe, expect } from "bun:test"
+import { Duration, Effect, Fiber, Layer, Redacted } from "effect"
+import * as fs from "node:fs"
+import { serveRepository, type ServeOptions } from "../../../runner/git/GitServer.ts"
+import { type CommitFiles, commitFiles, createRepository } from "../../../runner/git/RepositoryWriter.ts"
+import { SyncProcessCommand } from "../../../runner/snapshot/SyncProcessCommand.ts"
+import { SnapshotStore } from "../../../runner/snapshot/SnapshotStore.ts"
+import { it } from "../../support/Effect.ts"
+import { temporaryFolder } from "../../support/TemporaryFolder.ts"
+import { type SyncCall, syncLayer, syncOnce, type SyncSettings } from "./SyncHarness.ts"
+
+const mixed: CommitFiles = {
+  "main.tf": "terraform {}\r\n",
+  ".gitattributes": "*.tf text eol=lf\nsecret.txt export-ignore\nversion.txt export-subst\n",
+  "secret.txt": "ignored by archives\n",
+  "version.txt": "$Format:%H$\n",
+  "run.sh": { kind: "executable", content: "#!/bin/sh\n" },
+  link: { kind: "symlink", target: "/etc/passwd" },
+  vendor: { kind: "submodule", commit: "1".repeat(40) },
+  "modules/app/main.tf": 'variable "a" {}\n',
+  "modules/app/big.bin": new Uint8Array(3_000_000).fill(7),
+  [`deep/${"long-folder-name/".repeat(12)}file-\u00e4.txt`]: "deep\n",
+  "empty.txt": "",
+  "pointer.bin": "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 1\n",
+  ".well-known/svc.json": '{"kind":"Repository"}'
+}
+
+const served = Effect.fnUntraced(function* (files: CommitFiles, options: Partial<ServeOptions> = {}) {
+  const folder = yield* temporaryFolder
+  const gitdir = `${folder}/repository`
+  yield* createRepository({ gitdir })
+  const commit = yield* commitFiles({ gitdir, files })
+  const { url, origin } = yield* serveRepository({ ...options, gitdir })
+  return { folder, gitdir, commit, url, origin, store: `${folder}/snapshots` }
+})
+
+const sync = (
+  at: { readonly url: string; readonly origin: string; readonly store: string },
+  call: Partial<SyncCall> = {},
+  settings: Partial<SyncSettings> = {}
+) =>
+  syncOnce({ url: at.url, ...call }).pipe(
+    Effect.provide(syncLayer({ origin: at.origin, folder: at.store, ...settings }))
+  )
+
+/** The ids of processes that were given a folder of the store to work in. */
+const processesIn = (folder: string) =>
+  fs
+    .readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return fs.readlinkSync(`/proc/${pid}/cwd`).startsWith(folder)
+      } catch {
+        return false
+      }
+    })
+
+const turn = Effect.promise(() => new Promise((done) => setImmediate(done)))
+
+/** A process that takes the place of the one that fetches. */
+const instead = (script: string) =>
+  Layer.succeed(SyncProcessCommand, { program: process.execPath, args: ["-e", script] })
+
+describe("SnapshotSync", () => {
+  it.live("makes the same snapshot with and without native git, over every protocol", () =>
+    Effect.gen(function* () {
+      const at = yield* served(mixed)
+      const lines: Array<string> = []
+      const onProgress = (line: string) => Effect.sync(() => void lines.push(line))
+      const library = yield* sync(at, { onProgress })
+      const native = yield* sync(at, {}, { native: "required" })
+      const old = yield* serveRepository({ gitdir: at.gitdir, protocolV2: false })
+      const v1 = yield* sync({ ...at, ...old })
+      expect(native).toEqual(library)
+      expect(v1).toEqual(library)
+      expect(library).toMatchObject({
+        resolvedCommit: at.commit,
+        fullRef: "refs/heads/main",
+        // Pinned: a digest that changes makes every stored snapshot look new.
+        archiveDigest: "sha256:acb8e3b059016bc6982785713fd9ea41c7e68e1c590f18c63a3f1cde4b85f759",
+        fileCount: 11,
+        omitted: [
+          { path: "link", kind: "symlink" },
+          { path: "vendor", kind: "submodule" }
+        ],
+        warnings: ["Git LFS is not supported: these files hold only a pointer: pointer.bin."],
+        repositoryManifest: { status: "present", bytes: new Uint8Array(Buffer.from('{"kind":"Repository"}')) }
+      })
+      expect(lines[0]).toBe(`Resolved refs/heads/main to commit ${at.commit}.`)
+      expect(lines.at(-1)).toBe(`Archived 11 files, ${library.archiveSizeBytes} bytes.`)
+      expect(fs.readdirSync(`${at.store}/tmp`)).toEqual([])
+
+      yield* Effect.gen(function* () {
+        const snapshots = yield* SnapshotStore
+        const tree = yield* snapshots.open(library.archiveDigest)
+        expect(tree.files.map((file) => file.path)).toEqual(tree.files.map((file) => file.path).toSorted())
+        for (const [path, entry] of Object.entries(mixed)) {
+          if (typeof entry !== "string" && !(entry instanceof Uint8Array)) continue
+          expect(Buffer.from(yield* tree.read(path)).equals(Buffer.from(entry))).toBe(true)
+        }
+      }).pipe(Effect.provide(syncLayer({ origin: at.origin, folder: at.store })))
+    })
+  )
+
+  it.live("hands over results that are larger than a pipe", () =>
+    Effect.gen(function* () {
+      const links = Object.fromEntries(
+        Array.from({ length: 3000 }, (_, index) => [
+          `links/a-rather-long-name-${index}`,
+          { kind: "symlink", target: "x" } as const
+        ])
+      )
+      const at = yield* served({ "a.tf": "", ...links })
+      expect((yield* sync(at)).omitted).toHaveLength(3000)
+    })
+  )
+
+  it.live("asks for the expected commit and nothing else", () =>
+    Effect.gen(function* () {
+      const at = yield* served({ "a.tf": "" })
+      expect((yield* sync(at, { expectedCommit: at.commit })).resolvedCommit).toBe(at.commit)
+      const moved = yield* Effect.flip(sync(at, { expectedCommit: "1".repeat(40) }))
+      expect(moved).toMatchObject({ _tag: "GitRefMoved", expectedCommit: "1".repeat(40) })
+    })
+  )
+
+  it.live("follows a ref that moves away while it is fetched", () =>
+    Effect.gen(function* () {
+      const at = yield* served({ "a.tf": "1" }, { onlyListed: true })
+      let moved: string | undefined
+      const onProgress = () =>
+        Effect.suspend(() => {
+          if (moved !== undefined) return Effect.void
+          moved = ""
+          return commitFiles({ gitdir: at.gitdir, files: { "a.tf": "2" } }).pipe(
+            Effect.map((commit) => {
+              moved = commit
+            })
+          )
+        })
+      const synced = yield* sync(at, { onProgress })
+      expect(synced.resolvedCommit).not.toBe(at.commit)
+      expect(synced.resolvedCommit).toBe(`${moved}`)
+    })
+  )
+
+  it.live("signs in, and shows the credentials to nobody", () =>
+    Effect.gen(function* () {
+      const token = "svc-canary-4f1d9c"
+      const at = yield* served({ "a.tf": "" }, { authorization: Redacted.make(`Bearer ${token}`) })
+      const lines: Array<string> = []
+      const commandLines: Array<string> = []
+      const onProgress = (line: string) =>
+        Effect.sync(() => {
+          lines.push(line)
+          for (const pid of processesIn(at.store)) commandLines.push(fs.readFileSync(`/proc/${pid}/cmdline`, "utf8"))
+        })
+      const credentials = { kind: "bearer", token: Redacted.make(token) } as const
+      for (const native of ["off", "required"] as const)
+        expect((yield* sync(at, { credentials, onProgress }, { native })).resolvedCommit).toBe(at.commit)
+      expect(commandLines.length).toBeGreaterThan(0)
+      expect([...lines, ...commandLines].join()).not.toContain(token)
+      expect((yield* Effect.flip(sync(at)))._tag).toBe("GitAuthenticationFailed")
+    })
+  )
+
+  it.live("ends a process that uses too much memory, and cleans up after it", () =>
+    Effect.gen(function* () {
+      const at = yield* served({ "a.tf": "" })
+      const hungry = "const kept = []; setInterval(() => kept.push(Buffer.alloc(20_000_000, 1)), 5)"
+      const error = yield* sync(at, {}, { limits: { rssBytes: 300_000_000 } }).pipe(
+        Effect.provide(instead(hungry)),
+        Effect.flip
+      )
+      expect(error).toMatchObject({ _tag: "GitLimitExceeded", limit: "rssBytes" })
+      expect(processesIn(at.store)).toEqual([])
+      expect(fs.readdirSync(`${at.store}/tmp`)).toEqual([])
+    })
+  )
+
+  it.live("ends a process that never ends, at the deadline", () =>
+    Effect.gen(function* () {
+      const at = yield* served({ "a.tf": "" })
+      const error = yield* sync(at, {}, { limits: { deadline: Duration.millis(500) } }).pipe(
+        Effect.provide(instead("setInterval(() => {}, 1000)")),
+        Effect.flip
+      )
+      expect(error._tag).toBe("GitTimedOut")
+      expect(processesIn(at.store)).toEqual([])
+      expect(fs.readdirSync(`${at.store}/tmp`)).toEqual([])
+    })
+  )
+
+  it.live("a process that is interrupted is gone", () =>
+    Effect.gen(function* () {
+      const at = yield* served({ "a.tf": "" })
+      const fiber = yield* sync(at).pipe(Effect.provide(instead("setInterval(() => {}, 1000)")), Effect.forkScoped)
+      while (processesIn(at.store).length === 0) yield* turn
+      yield* Fiber.interrupt(fiber)
+      expect(processesIn(at.store)).toEqual([])
+      expect(fs.readdirSync(`${at.store}/tmp`)).toEqual([])
+    })
+  )
+
+  for (const [name, script] of [
+    ["nothing", ""],
+    ["nonsense", "console.log('{}')"],
+    ["an error", "process.exit(3)"]
+  ] as const)
+    it.live(`a process that answers ${name} is a failed sync`, () =>
+      Effect.gen(function* () {
+        const at = yield* served({ "a.tf": "" })
+        const error = yield* sync(at).pipe(Effect.provide(instead(script)), Effect.flip)
+        expect(error._tag).toBe("SnapshotSyncFailed")
+      })
+    )
+
+  it.live("refuses paths that are not plain", () =>
+    Effect.gen(function* () {
+      const at = yield* served({ "a/b.tf": "" })
+      for (const path of ["", "..", "/a", "a/", "a//b", "./a", "a\\b", "a/../a", ".git"])
+        expect((yield* Effect.flip(sync(at, { path })))._tag).toBe("SnapshotPathNotFound")
+    })
+  )
+})

@@ -1,0 +1,25 @@
+import { Effect } from "effect"
+import { createServer, type RequestListener } from "node:http"
+
+/** A loopback server for the Scope that answers however a test likes; `requests` are the paths it was asked for. */
+export const httpServer = Effect.fnUntraced(function* (listener: RequestListener) {
+  const requests: Array<string> = []
+  const server = createServer((request, response) => {
+    requests.push(`${request.method} ${request.url}`)
+    listener(request, response)
+  })
+  yield* Effect.acquireRelease(
+    Effect.callback<void>((resume) => {
+      server.listen(0, "127.0.0.1", () => resume(Effect.void))
+    }),
+    () =>
+      Effect.sync(() => {
+        server.closeAllConnections()
+        server.close()
+      })
+  )
+  const address = server.address()
+  const port = typeof address === "object" && address !== null ? address.port : 0
+  const origin = `http://127.0.0.1:${port}`
+  return { origin, port, url: `${origin}/repository.git`, requests }
+})
