@@ -4,6 +4,7 @@ import { accountTables } from "../../schema/tables/AccountTables.ts"
 import { auditTables } from "../../schema/tables/AuditTables.ts"
 import { capsuleTables } from "../../schema/tables/CapsuleTables.ts"
 import { connectionTables } from "../../schema/tables/ConnectionTables.ts"
+import { identityTables } from "../../schema/tables/IdentityTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
 import { runTables } from "../../schema/tables/RunTables.ts"
 import { sourceTables } from "../../schema/tables/SourceTables.ts"
@@ -29,7 +30,8 @@ const statements = (list: ReadonlyArray<string>) =>
   )
 
 const migrations = {
-  "0001_initial": statements(initialTables)
+  "0001_initial": statements(initialTables),
+  "0002_identity": statements(identityTables)
 }
 
 /** The database was written by a newer release than this one. */

@@ -1,0 +1,103 @@
+/**
+ * The OpenID issuer: its keys, the clients that Capsules own, and what people granted to clients. Every bearer secret is
+ * stored as its SHA-256 only; opaque access tokens lie in `oauth_access_tokens`.
+ */
+export const identityTables: ReadonlyArray<string> = [
+  // `private_jwk` is sealed. `next` is published before it signs; `retired` is published until what it signed has expired.
+  `CREATE TABLE oidc_signing_keys (
+    kid TEXT PRIMARY KEY NOT NULL,
+    algorithm TEXT NOT NULL,
+    status TEXT NOT NULL,
+    public_jwk TEXT NOT NULL,
+    private_jwk TEXT NOT NULL,
+    published_at TEXT NOT NULL,
+    activated_at TEXT,
+    retired_at TEXT
+  )`,
+  `CREATE UNIQUE INDEX oidc_signing_keys_active ON oidc_signing_keys (algorithm) WHERE status = 'active'`,
+  `CREATE UNIQUE INDEX oidc_signing_keys_next ON oidc_signing_keys (algorithm) WHERE status = 'next'`,
+  // Registered by a final apply only. A null activation digest is stale authority.
+  `CREATE TABLE oidc_capsule_clients (
+    client_id TEXT PRIMARY KEY NOT NULL,
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    capsule_id TEXT NOT NULL UNIQUE REFERENCES capsules (id),
+    redirect_uri TEXT NOT NULL,
+    scopes TEXT NOT NULL,
+    activation_digest TEXT,
+    status TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL
+  )`,
+  // What a plan delivered to its module, so that the apply registers exactly that or nothing.
+  `CREATE TABLE oidc_plan_pins (
+    plan_run_id TEXT PRIMARY KEY NOT NULL,
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    capsule_id TEXT NOT NULL REFERENCES capsules (id),
+    endpoint_origin TEXT NOT NULL,
+    authority_digest TEXT NOT NULL,
+    created_at TEXT NOT NULL
+  )`,
+  `CREATE INDEX oidc_plan_pins_by_capsule ON oidc_plan_pins (capsule_id)`,
+  // One act of consent of one person to one client; everything issued from it dies with it.
+  `CREATE TABLE oidc_grants (
+    id TEXT PRIMARY KEY NOT NULL,
+    client_id TEXT NOT NULL,
+    subject TEXT NOT NULL REFERENCES users (subject),
+    session_id TEXT,
+    workspace_id TEXT REFERENCES workspaces (id),
+    scopes TEXT NOT NULL,
+    claims TEXT NOT NULL,
+    resource TEXT,
+    auth_time INTEGER NOT NULL,
+    created_at TEXT NOT NULL,
+    revoked_at TEXT,
+    revoked_reason TEXT
+  )`,
+  `CREATE INDEX oidc_grants_by_subject ON oidc_grants (subject, created_at, id)`,
+  `CREATE INDEX oidc_grants_by_client ON oidc_grants (client_id)`,
+  `CREATE INDEX oidc_grants_by_session ON oidc_grants (session_id)`,
+  `CREATE TABLE oidc_codes (
+    secret_hash TEXT PRIMARY KEY NOT NULL,
+    grant_id TEXT NOT NULL REFERENCES oidc_grants (id),
+    redirect_uri TEXT NOT NULL,
+    code_challenge TEXT,
+    nonce TEXT,
+    created_at TEXT NOT NULL,
+    expires_at TEXT NOT NULL,
+    used_at TEXT
+  )`,
+  `CREATE INDEX oidc_codes_by_grant ON oidc_codes (grant_id)`,
+  // One family a grant; at most one of a family is unused.
+  `CREATE TABLE oidc_refresh_tokens (
+    secret_hash TEXT PRIMARY KEY NOT NULL,
+    grant_id TEXT NOT NULL REFERENCES oidc_grants (id),
+    created_at TEXT NOT NULL,
+    expires_at TEXT NOT NULL,
+    used_at TEXT,
+    successor_hash TEXT
+  )`,
+  `CREATE UNIQUE INDEX oidc_refresh_tokens_live ON oidc_refresh_tokens (grant_id) WHERE used_at IS NULL`,
+  `CREATE TABLE oidc_device_codes (
+    secret_hash TEXT PRIMARY KEY NOT NULL,
+    user_code_digest TEXT NOT NULL UNIQUE,
+    client_id TEXT NOT NULL,
+    scopes TEXT NOT NULL,
+    workspace_id TEXT,
+    resource TEXT,
+    status TEXT NOT NULL,
+    grant_id TEXT REFERENCES oidc_grants (id),
+    interval_seconds INTEGER NOT NULL,
+    last_polled_at TEXT,
+    created_at TEXT NOT NULL,
+    expires_at TEXT NOT NULL
+  )`,
+  // What a person allowed a client before; asked again only for more.
+  `CREATE TABLE oidc_consents (
+    subject TEXT NOT NULL REFERENCES users (subject),
+    client_id TEXT NOT NULL,
+    workspace_id TEXT NOT NULL,
+    scopes TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    PRIMARY KEY (subject, client_id, workspace_id)
+  )`
+]
