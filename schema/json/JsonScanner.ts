@@ -1,5 +1,6 @@
 import type { JsonValueLimits } from "./JsonLimits.ts"
 import type { JsonRefusalReason } from "./JsonRefusal.ts"
+import { SeenKeys } from "./SeenKeys.ts"
 
 const quote = 0x22
 const backslash = 0x5c
@@ -42,21 +43,6 @@ const isSimpleEscape = (unit: number) =>
   unit === 0x6e ||
   unit === 0x72 ||
   unit === 0x74
-
-/** The keys of one open object. Most objects of a large document are small, and a `Set` for each would double its cost. */
-class SeenKeys {
-  readonly #few: Array<string> = []
-  #many: Set<string> | undefined
-
-  /** Records the key; false when it was there already. */
-  add(key: string): boolean {
-    if (this.#many !== undefined) return this.#many.size < this.#many.add(key).size
-    if (this.#few.includes(key)) return false
-    this.#few.push(key)
-    if (this.#few.length > 8) this.#many = new Set(this.#few)
-    return true
-  }
-}
 
 export interface JsonFault {
   readonly reason: JsonRefusalReason

@@ -1,0 +1,14 @@
+/** The keys of one open object. Most objects of a large document are small, and a `Set` for each would double its cost. */
+export class SeenKeys {
+  readonly #few: Array<string> = []
+  #many: Set<string> | undefined
+
+  /** Records the key; false when it was there already. */
+  add(key: string): boolean {
+    if (this.#many !== undefined) return this.#many.size < this.#many.add(key).size
+    if (this.#few.includes(key)) return false
+    this.#few.push(key)
+    if (this.#few.length > 8) this.#many = new Set(this.#few)
+    return true
+  }
+}

@@ -1,0 +1,141 @@
+import { describe, expect, test } from "bun:test"
+import { defaultOperatorPolicy, type OperatorPolicy } from "../../../schema/manifest/OperatorPolicy.ts"
+import { variable, env, compile, variables, told, openPolicy } from "./CompilationFixture.ts"
+import { consume, endpoint, oidc, secret, userInput, type JsonObject } from "./ManifestFixture.ts"
+
+describe("requirements are proven (J11)", () => {
+  const identityFacts = variables(
+    ...["public_url", "accounts_url", "issuer_url", "client_id", "redirect_uri"].map((name) => variable(name)),
+    env
+  )
+  const bound = oidc({
+    deliver: {
+      bindings: {
+        accountsUrl: "ACCOUNTS_URL",
+        issuerUrl: "ISSUER_URL",
+        clientId: "CLIENT_ID",
+        redirectUri: "REDIRECT_URI"
+      }
+    }
+  })
+  const binding = (name: string) => secret("x", { deliver: { bindings: { value: name } } })
+
+  test.each<readonly [string, ReadonlyArray<JsonObject>, Partial<OperatorPolicy>, ReadonlyArray<string>]>([
+    ["an absent variable", [secret("missing")], {}, ["variable_not_found requires/0/deliver/variables/value"]],
+    [
+      "a variable that is no string",
+      [secret("env")],
+      {},
+      ["variable_type_not_proven requires/0/deliver/variables/value"]
+    ],
+    [
+      "a kind outside the policy",
+      [secret("client_id")],
+      { allowedRequirementKinds: ["http.endpoint"] },
+      ["requirement_kind_not_allowed requires/0"]
+    ],
+    ["a binding", [binding("SESSION_KEY")], {}, []],
+    ...[
+      "PATH",
+      "TF_LOG",
+      "tf_var_x",
+      "LD_PRELOAD",
+      "HTTPS_PROXY",
+      "SVC_MASTER_KEY",
+      "GIT_SSH_COMMAND",
+      "NODE_OPTIONS"
+    ].map(
+      (name) =>
+        [
+          `the reserved binding ${name}`,
+          [binding(name)],
+          {},
+          ["reserved_binding requires/0/deliver/bindings/value"]
+        ] as const
+    ),
+    ["an identity", [endpoint(), oidc()], {}, []],
+    [
+      "an identity without a scope allowlist",
+      [endpoint(), oidc()],
+      { allowedOidcScopes: [] },
+      ["oidc_not_allowed requires/1"]
+    ],
+    [
+      "a scope outside the allowlist",
+      [endpoint(), oidc()],
+      { allowedOidcScopes: ["openid"] },
+      ["oidc_scope_not_allowed requires/1/scopes/1"]
+    ],
+    ["a callback inside the allowlist", [endpoint(), oidc()], { allowedOidcCallbackPaths: ["/auth/callback"] }, []],
+    [
+      "a callback outside the allowlist",
+      [endpoint(), oidc()],
+      { allowedOidcCallbackPaths: ["/other"] },
+      ["oidc_callback_not_allowed requires/1/callbackPath"]
+    ],
+    ["runtime OIDC bindings that the operator allows", [endpoint(), bound], { runtimeOidcBindings: true }, []],
+    [
+      "runtime OIDC bindings that it does not",
+      [endpoint(), bound],
+      {},
+      ["oidc_bindings_not_allowed requires/1/deliver/bindings"]
+    ],
+    ["consume with a permission of the default policy", [consume()], {}, []],
+    [
+      "consume with another delivery",
+      [consume({ delivery: { type: "none" } })],
+      {},
+      ["permission_not_allowed requires/0/permissions/0"]
+    ]
+  ])("%s", (_, requires, policy, expected) => {
+    expect(told(compile({ requires: [...requires] }, { policy: { ...openPolicy, ...policy } }, identityFacts))).toEqual(
+      [...expected]
+    )
+  })
+
+  test("without any scope allowlist no identity is granted", () => {
+    expect(told(compile({ requires: [endpoint(), oidc()] }, { policy: defaultOperatorPolicy }, identityFacts))).toEqual(
+      ["oidc_not_allowed requires/1"]
+    )
+  })
+
+  test("runtime OIDC bindings are entries of env", () => {
+    const compiled = compile(
+      { requires: [endpoint(), bound] },
+      { policy: { ...openPolicy, runtimeOidcBindings: true } },
+      identityFacts
+    )
+    expect(compiled.requires[1]).toMatchObject({
+      endpointVariable: "public_url",
+      deliveries: [
+        { slot: "accountsUrl", lane: "binding", name: "ACCOUNTS_URL" },
+        { slot: "issuerUrl", lane: "binding", name: "ISSUER_URL" },
+        { slot: "clientId", lane: "binding", name: "CLIENT_ID" },
+        { slot: "redirectUri", lane: "binding", name: "REDIRECT_URI" }
+      ]
+    })
+    expect(compiled.inputs.map(({ name }) => name)).not.toContain("env")
+  })
+
+  test("a binding needs a map of strings named env", () => {
+    expect(told(compile({ requires: [binding("A")] }))).toEqual([
+      "binding_environment_not_found requires/0/deliver/bindings/value"
+    ])
+    expect(told(compile({ requires: [binding("A")] }, {}, variables(variable("env"))))).toEqual([
+      "binding_environment_not_found requires/0/deliver/bindings/value"
+    ])
+  })
+
+  test("an input and a requirement do not share a variable", () => {
+    expect(
+      told(compile({ inputs: [userInput("client_id")], requires: [secret("client_id")] }, {}, identityFacts))
+    ).toEqual(["variable_claimed_twice inputs/0/name"])
+    expect(told(compile({ inputs: [userInput("env")], requires: [binding("A")] }, {}, identityFacts))).toEqual([
+      "variable_claimed_twice inputs/0/name"
+    ])
+  })
+
+  test("what a requirement delivers is not asked of the user", () => {
+    expect(compile({ requires: [secret("client_id")] }, {}, variables(variable("client_id"))).inputs).toEqual([])
+  })
+})

@@ -1,0 +1,21 @@
+import { describe, expect, test } from "bun:test"
+import { type JsonObject, verdict } from "./ManifestFixture.ts"
+
+/** A rule, a document on one side of it, and what the parser says: "valid", or code and path of every diagnostic. */
+export type Row = readonly [rule: string, document: JsonObject, expected: string]
+
+export const table = (title: string, rows: ReadonlyArray<Row>) =>
+  describe(title, () => {
+    test.each(rows.map((row) => [...row]))("%s", (_, document, expected) => {
+      expect(verdict(document)).toBe(String(expected))
+    })
+  })
+
+export const list = (count: number, of: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => of(index))
+
+/** A text of that many characters. */
+export const text = (length: number) => "x".repeat(length)
+
+/** Where the one module of a fixture stands. */
+export const at = "/install/modules/."
