@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads"
 import { Context, Duration, Effect, Exit, Layer, Option, Pool, Result, Schema, type Scope } from "effect"
-import { HclAnswer, hclFileName, type HclRequest } from "./HclWorkerMessage.ts"
+import { hclFileName } from "./HclFileName.ts"
+import { HclAnswer, type HclRequest } from "./HclWorkerMessage.ts"
 import { HclParserUnavailable } from "./ScanError.ts"
 import { ScanLimits } from "./ScanLimits.ts"
 
@@ -84,6 +85,7 @@ const startThread: Effect.Effect<ParserThread, HclParserUnavailable, Scope.Scope
   const ask = (text: string) =>
     Effect.suspend(() => {
       const request: HclRequest = { id: ++lastId, text }
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
       return nextAnswer(worker, () => worker.postMessage(request))
     })
   return { ask }

@@ -5,6 +5,7 @@ import { parentPort } from "node:worker_threads"
 import { gunzipSync } from "node:zlib"
 import "@cdktn/hcl2json/wasm/wasm_exec.js"
 import wasmLocation from "@cdktn/hcl2json/main.wasm.gz" with { type: "file" }
+import { hclFileName } from "./HclFileName.ts"
 import type { HclAnswer, HclRequest } from "./HclWorkerMessage.ts"
 
 type ParserCallback = (error: string | null | undefined, json?: string) => void
@@ -20,9 +21,7 @@ declare global {
   var __parse_terraform_config_wasm__: { parse?: (name: string, text: string, done: ParserCallback) => void }
 }
 
-// Kept in step with HclWorkerMessage by its type; importing the value would load Effect here.
-const fileName: typeof import("./HclWorkerMessage.ts").hclFileName = "file.tf"
-
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
 const answer = (message: HclAnswer) => parentPort?.postMessage(message)
 
 const start = async () => {
@@ -39,7 +38,7 @@ const start = async () => {
 
   parentPort?.on("message", ({ id, text }: HclRequest) => {
     try {
-      parse(fileName, text, (error, json) => {
+      parse(hclFileName, text, (error, json) => {
         if (error) answer(isParserFault(error) ? { kind: "crash", id } : { kind: "error", id, error })
         else answer(json === undefined ? { kind: "crash", id } : { kind: "json", id, json })
       })

@@ -10,7 +10,7 @@ export interface HclRequest {
  * What the worker says: once that it is ready (or why it cannot be), then one answer a request.
  *
  * - `json`: the file as JSON text, in which blocks are arrays and expressions are template strings
- * - `error`: the parser's diagnostics, of a file named `hclFileName`
+ * - `error`: the parser's diagnostics, of a file named as HclFileName.ts says
  * - `crash`: the parser failed rather than the file; the worker must not be used again
  */
 export const HclAnswer = Schema.Union([
@@ -21,6 +21,3 @@ export const HclAnswer = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("failed"), message: Schema.String })
 ])
 export type HclAnswer = typeof HclAnswer.Type
-
-/** How the parser names the file in its diagnostics. */
-export const hclFileName = "file.tf"

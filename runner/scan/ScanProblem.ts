@@ -16,12 +16,12 @@ export const refusal = (code: string, message: string, line?: number): ScanProbl
   ...(line === undefined ? {} : { line })
 })
 
-export const notice = (
-  severity: "info" | "warning",
-  code: string,
-  message: string,
-  line?: number
-): ScanProblem => ({ severity, code, message, ...(line === undefined ? {} : { line }) })
+export const notice = (severity: "info" | "warning", code: string, message: string, line?: number): ScanProblem => ({
+  severity,
+  code,
+  message,
+  ...(line === undefined ? {} : { line })
+})
 
 export const locate = (problem: ScanProblem, path: string): Finding => ({ ...problem, path })
 

@@ -1,0 +1,136 @@
+import type { Finding } from "../../schema/records/CompatibilityReport.ts"
+import type { ConfigBlock } from "./ConfigBlock.ts"
+import type { ConfigSyntax, ConfigValue } from "./ConfigValue.ts"
+import type { SourceLocation } from "./ScannedModule.ts"
+import { locate, quoted, refusal } from "./ScanProblem.ts"
+
+export interface ReadFile {
+  readonly path: string
+  readonly override: boolean
+  readonly blocks: ReadonlyArray<ConfigBlock>
+}
+
+/** An argument with the place it comes from, which for an overridden block is another file than that of the block. */
+export interface PlacedAttribute {
+  readonly value: ConfigValue
+  readonly syntax: ConfigSyntax
+  readonly location: SourceLocation
+}
+
+export interface PlacedBlock {
+  readonly type: string
+  readonly labels: ReadonlyArray<string>
+  readonly location: SourceLocation
+  readonly attributes: ReadonlyMap<string, PlacedAttribute>
+}
+
+export interface MergedBlocks {
+  readonly blocks: ReadonlyArray<PlacedBlock>
+  readonly findings: ReadonlyArray<Finding>
+}
+
+const place = (block: ConfigBlock, path: string): PlacedBlock => ({
+  type: block.type,
+  labels: block.labels,
+  location: { path, line: block.line },
+  attributes: new Map(
+    [...block.attributes].map(([name, { value, line }]) => [
+      name,
+      { value, syntax: block.syntax, location: { path, line } }
+    ])
+  )
+})
+
+/** Blocks of which a module has at most one, and what they are called together. */
+const singletons: ReadonlyMap<string, string> = new Map([
+  ["required_providers", "required_providers"],
+  ["backend", "backend or cloud"],
+  ["cloud", "backend or cloud"]
+])
+
+const aliasOf = ({ attributes }: PlacedBlock) => {
+  const alias = attributes.get("alias")?.value
+  return alias?.kind === "string" ? alias.value : ""
+}
+
+/** What two blocks share when one of them repeats or overrides the other; undefined for blocks that may be repeated. */
+const identityOf = (block: PlacedBlock): string | undefined => {
+  const singleton = singletons.get(block.type)
+  if (singleton !== undefined) return singleton
+  if (block.type === "provider") return ["provider", ...block.labels, aliasOf(block)].join(" ").trim()
+  return block.labels.length === 0 || block.type === "provider_meta"
+    ? undefined
+    : [block.type, ...block.labels].join(" ")
+}
+
+/** Each local value as a block of its own, so that it is declared once and overridden by name like everything else. */
+const separateLocals = (block: PlacedBlock): ReadonlyArray<PlacedBlock> =>
+  block.type === "locals"
+    ? [...block.attributes].map(([name, { location }]) => ({
+        type: "local",
+        labels: [name],
+        location,
+        attributes: new Map()
+      }))
+    : [block]
+
+/** What an override may add instead of change. */
+const mayBeNew = (block: PlacedBlock) =>
+  singletons.has(block.type) || (block.type === "provider" && !block.attributes.has("alias"))
+
+/**
+ * Brings the files of one folder together, in their order. Declaring anything twice is an error; an override file changes a declaration
+ * argument by argument. Version constraints of override files replace all earlier ones.
+ */
+export const mergeBlocks = (files: ReadonlyArray<ReadFile>): MergedBlocks => {
+  const declared = new Map<string, PlacedBlock>()
+  const repeatable: Array<PlacedBlock> = []
+  const findings: Array<Finding> = []
+  const refuse = (code: string, message: string, { path, line }: SourceLocation) =>
+    findings.push(locate(refusal(code, message, line), path))
+
+  for (const file of files) {
+    const blocks = file.blocks.map((block) => place(block, file.path)).flatMap(separateLocals)
+    if (
+      file.override &&
+      blocks.some(({ type, attributes }) => type === "terraform" && attributes.has("required_version"))
+    ) {
+      for (const [index, { attributes }] of repeatable.entries()) {
+        const block = repeatable[index]
+        if (block === undefined || !attributes.has("required_version")) continue
+        repeatable[index] = {
+          ...block,
+          attributes: new Map([...attributes].filter(([name]) => name !== "required_version"))
+        }
+      }
+    }
+    for (const block of blocks) {
+      const identity = identityOf(block)
+      if (identity === undefined) {
+        repeatable.push(block)
+        continue
+      }
+      const base = declared.get(identity)
+      if (base === undefined) {
+        if (file.override && !mayBeNew(block)) {
+          refuse(
+            "override_without_base",
+            `The override file changes ${quoted(identity)}, which no other file declares.`,
+            block.location
+          )
+        }
+        declared.set(identity, block)
+      } else if (file.override) {
+        declared.set(identity, { ...base, attributes: new Map([...base.attributes, ...block.attributes]) })
+      } else {
+        const { path, line } = base.location
+        refuse(
+          "duplicate_block",
+          `${quoted(identity)} was already declared in ${path}, line ${line}. Keep one of them.`,
+          block.location
+        )
+      }
+    }
+  }
+  return { blocks: [...declared.values(), ...repeatable], findings }
+}

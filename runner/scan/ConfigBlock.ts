@@ -1,0 +1,65 @@
+import type { ConfigSyntax, ConfigValue } from "./ConfigValue.ts"
+
+export interface ConfigAttribute {
+  readonly value: ConfigValue
+  readonly line: number
+}
+
+/**
+ * A block of a configuration file. What stands inside `terraform` or `check` and matters is a block of its own here: `required_providers`,
+ * `backend`, `cloud`, `encryption` and scoped `data`. Only the attributes that a scan looks at are kept.
+ */
+export interface ConfigBlock {
+  readonly type: string
+  readonly labels: ReadonlyArray<string>
+  readonly line: number
+  readonly syntax: ConfigSyntax
+  readonly attributes: ReadonlyMap<string, ConfigAttribute>
+}
+
+/** Which attributes of a block a scan looks at. */
+export type KeptAttributes = ReadonlySet<string> | "all"
+
+/** How many labels a block has, which of its attributes matter, and which blocks inside are looked at. */
+export interface BlockShape {
+  readonly labels: number
+  readonly keep: KeptAttributes
+  readonly inside?: ReadonlyMap<string, BlockShape>
+  /** Whether blocks other than those of `inside` are an error. */
+  readonly closed?: boolean
+}
+
+const nothing: KeptAttributes = new Set<string>()
+const provider: KeptAttributes = new Set(["provider"])
+const resource: BlockShape = { labels: 2, keep: provider }
+
+/** The top-level blocks of the language. A name that is not here is refused: what it would do is unknown. */
+export const blockShapes: ReadonlyMap<string, BlockShape> = new Map<string, BlockShape>([
+  ["variable", { labels: 1, keep: new Set(["type", "default", "description", "sensitive", "ephemeral", "nullable"]) }],
+  ["output", { labels: 1, keep: new Set(["description", "sensitive", "ephemeral"]) }],
+  ["provider", { labels: 1, keep: new Set(["alias", "version"]) }],
+  ["module", { labels: 1, keep: new Set(["source", "version", "providers"]) }],
+  ["resource", resource],
+  ["data", resource],
+  ["ephemeral", resource],
+  ["locals", { labels: 0, keep: "all" }],
+  ["moved", { labels: 0, keep: nothing }],
+  ["removed", { labels: 0, keep: nothing }],
+  ["import", { labels: 0, keep: new Set(["to", "provider"]) }],
+  ["check", { labels: 1, keep: nothing, inside: new Map([["data", resource]]) }],
+  [
+    "terraform",
+    {
+      labels: 0,
+      keep: new Set(["required_version", "experiments"]),
+      closed: true,
+      inside: new Map<string, BlockShape>([
+        ["required_providers", { labels: 0, keep: "all" }],
+        ["backend", { labels: 1, keep: nothing }],
+        ["cloud", { labels: 0, keep: nothing }],
+        ["provider_meta", { labels: 1, keep: nothing }],
+        ["encryption", { labels: 0, keep: nothing }]
+      ])
+    }
+  ]
+])

@@ -1,0 +1,48 @@
+import type { ConfigSyntax } from "./ConfigValue.ts"
+
+/** A file that the tool reads as configuration. `stem` is the name without its extension. */
+export interface ConfigFileName {
+  readonly name: string
+  readonly stem: string
+  readonly syntax: ConfigSyntax
+  readonly dialect: "common" | "opentofu"
+  /** Merged over the others instead of added to them. */
+  readonly override: boolean
+}
+
+const configExtension = /\.(tf|tofu)(\.json)?$/
+
+/** Hidden files and the backups of editors, which the tool passes over as well. */
+const isIgnored = (name: string) =>
+  name.startsWith(".") || name.endsWith("~") || (name.startsWith("#") && name.endsWith("#"))
+
+export const configFileName = (name: string): ConfigFileName | undefined => {
+  const extension = configExtension.exec(name)
+  if (extension === null || isIgnored(name)) return undefined
+  const stem = name.slice(0, extension.index)
+  return {
+    name,
+    stem,
+    syntax: extension[2] === undefined ? "hcl" : "json",
+    dialect: extension[1] === "tofu" ? "opentofu" : "common",
+    override: stem === "override" || stem.endsWith("_override")
+  }
+}
+
+/**
+ * The configuration files of one folder in the order in which they count: the plain ones by name, then the overrides by name. A file for
+ * OpenTofu hides the common file of the same stem and syntax.
+ */
+export const configFilesOf = (names: ReadonlyArray<string>) => {
+  const all = names.flatMap((name) => configFileName(name) ?? [])
+  const place = ({ stem, syntax }: ConfigFileName) => `${syntax} ${stem}`
+  const forOpenTofu = new Set(all.filter(({ dialect }) => dialect === "opentofu").map(place))
+  const isHidden = (file: ConfigFileName) => file.dialect === "common" && forOpenTofu.has(place(file))
+  const byBytes = (left: ConfigFileName, right: ConfigFileName) =>
+    Buffer.compare(Buffer.from(left.name), Buffer.from(right.name))
+  const read = all.filter((file) => !isHidden(file)).sort(byBytes)
+  return {
+    read: [...read.filter(({ override }) => !override), ...read.filter(({ override }) => override)],
+    hidden: all.filter(isHidden)
+  }
+}

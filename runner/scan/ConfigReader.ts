@@ -1,0 +1,129 @@
+import { createHash } from "node:crypto"
+import { Cache, Context, Duration, Effect, Layer, Option, Result } from "effect"
+import type { ConfigSyntax } from "./ConfigValue.ts"
+import { configText } from "./ConfigText.ts"
+import { type ConfigReading, readHclConfig } from "./HclConfig.ts"
+import { readOutline } from "./HclOutline.ts"
+import { HclParser } from "./HclParser.ts"
+import { readJsonConfig } from "./JsonConfig.ts"
+import { readLocatedJson } from "./LocatedJson.ts"
+import type { HclParserUnavailable } from "./ScanError.ts"
+import { ScanLimits, type ScanLimitValues } from "./ScanLimits.ts"
+import { refusal, type ScanProblem } from "./ScanProblem.ts"
+
+const refused = (...problems: ReadonlyArray<ScanProblem>): ConfigReading => ({ blocks: [], problems })
+
+const readJson = (text: string, limits: ScanLimitValues): ConfigReading => {
+  const json = readLocatedJson(text, limits.nesting)
+  if (Result.isSuccess(json)) return readJsonConfig(json.success)
+  const { reason, offset } = json.failure
+  const line = text.slice(0, offset).split("\n").length
+  switch (reason) {
+    case "too_deep":
+      return refused(refusal("nesting_too_deep", `Values are nested deeper than ${limits.nesting} levels.`, line))
+    case "duplicate_key":
+      return refused(refusal("duplicate_key", "An object names the same key twice. Keep one of them.", line))
+    case "lone_surrogate":
+      return refused(
+        refusal("lone_surrogate", "A string holds half of a surrogate pair. Write the whole character.", line)
+      )
+    default:
+      return refused(refusal("json_syntax", "The file is not JSON (RFC 8259).", line))
+  }
+}
+
+/** Blocks and arrays around each level of the source appear as levels of the parser's output. */
+const outputDepth = (nesting: number) => nesting * 4 + 16
+
+/**
+ * Reads configuration files of either syntax. What was read stays known by its content for a while, since most files of a repository
+ * do not change between two scans.
+ */
+export class ConfigReader extends Context.Service<
+  ConfigReader,
+  {
+    /** A file that cannot be read has problems of severity `error` and no blocks to rely on. */
+    readonly read: (bytes: Uint8Array, syntax: ConfigSyntax) => Effect.Effect<ConfigReading, HclParserUnavailable>
+  }
+>()("svc/scan/ConfigReader") {
+  static readonly layerWithoutParser = Layer.effect(
+    ConfigReader,
+    Effect.gen(function* () {
+      const parser = yield* HclParser
+      const known = yield* Cache.make<string, ConfigReading>({
+        capacity: cachedFiles,
+        timeToLive: cacheTime,
+        lookup: () => Effect.die("readings are only put in from outside")
+      })
+
+      const readHcl = Effect.fnUntraced(function* (text: string, limits: ScanLimitValues) {
+        const outline = readOutline(text, limits.nesting)
+        // The parser's own words about a broken file are better than those of the outline, but it must not see a deep one.
+        if (Result.isFailure(outline) && outline.failure.code === "nesting_too_deep") {
+          return refused(refusal(outline.failure.code, outline.failure.message, outline.failure.line))
+        }
+        const verdict = yield* parser.parse(text)
+        switch (verdict._tag) {
+          case "Refused":
+            return refused(...verdict.diagnostics.map(({ line, message }) => refusal("hcl_syntax", message, line)))
+          case "Abandoned":
+            return refused(
+              verdict.reason === "deadline"
+                ? refusal(
+                    "parse_deadline",
+                    `The file was not parsed within ${Duration.format(limits.fileDeadline)}. Split or simplify it.`
+                  )
+                : refusal(
+                    "parser_crash",
+                    "The parser failed on the file. Simplify it; deeply nested expressions are the usual cause."
+                  )
+            )
+          case "Parsed": {
+            if (Result.isFailure(outline)) {
+              return refused(
+                refusal(
+                  "parser_disagreement",
+                  `${outline.failure.message} Rewrite the file plainly.`,
+                  outline.failure.line
+                )
+              )
+            }
+            const json = readLocatedJson(verdict.json, outputDepth(limits.nesting))
+            if (Result.isFailure(json) || json.success.kind !== "object") {
+              return refused(
+                refusal(
+                  "hcl_value",
+                  "The file holds a value that cannot be represented, such as a number out of range."
+                )
+              )
+            }
+            return readHclConfig(outline.success, json.success)
+          }
+        }
+      })
+
+      const read = Effect.fn("ConfigReader.read")(function* (bytes: Uint8Array, syntax: ConfigSyntax) {
+        const limits = yield* ScanLimits
+        const key = `${syntax} ${limits.nesting} ${createHash("sha256").update(bytes).digest("hex")}`
+        const cached = yield* Cache.getOption(known, key)
+        if (Option.isSome(cached)) return cached.value
+        const text = configText(bytes)
+        if (Result.isFailure(text)) return refused(text.failure)
+        const reading = syntax === "json" ? readJson(text.success, limits) : yield* readHcl(text.success, limits)
+        const verdictMayChange = reading.problems.some(
+          ({ code }) => code === "parse_deadline" || code === "parser_crash"
+        )
+        if (!verdictMayChange && bytes.byteLength <= cachedFileBytes) yield* Cache.set(known, key, reading)
+        return reading
+      })
+      return ConfigReader.of({ read })
+    })
+  )
+
+  static readonly layer = this.layerWithoutParser.pipe(Layer.provide(HclParser.layer))
+}
+
+/** Together at most 16 MiB of source; what is kept of a file is smaller than its text. */
+const cachedFiles = 512
+const cachedFileBytes = 32 * 1024
+const cacheTime = Duration.minutes(15)

@@ -1,0 +1,135 @@
+import type { Schema } from "effect"
+import type { LocatedJson } from "./LocatedJson.ts"
+
+/**
+ * The value of an argument, of either syntax. `expression` is everything that needs evaluation; its `text` is the source, without the
+ * marks of a template when the whole value is one. An object with a computed key is an expression too.
+ */
+export type ConfigValue =
+  | { readonly kind: "null" }
+  | { readonly kind: "boolean"; readonly value: boolean }
+  | { readonly kind: "number"; readonly text: string }
+  | { readonly kind: "string"; readonly value: string }
+  | { readonly kind: "array"; readonly items: ReadonlyArray<ConfigValue> }
+  | { readonly kind: "object"; readonly entries: ReadonlyMap<string, ConfigValue> }
+  | { readonly kind: "expression"; readonly text: string }
+
+export type ConfigSyntax = "hcl" | "json"
+
+/** The literal text of a template string; undefined when it holds a template. A doubled sign before a brace stands for itself. */
+const literalText = (template: string): string | undefined => {
+  if (!template.includes("{")) return template
+  let literal = ""
+  for (let at = 0; at < template.length; at++) {
+    const sign = template[at]
+    if (sign === "$" || sign === "%") {
+      if (template[at + 1] === "{") return undefined
+      if (template[at + 1] === sign && template[at + 2] === "{") {
+        literal += `${sign}{`
+        at += 2
+        continue
+      }
+    }
+    literal += sign
+  }
+  return literal
+}
+
+/**
+ * The JSON syntax has two readings of an escaped template, depending on the argument and on the tool; what could be either is not taken
+ * for literal.
+ */
+const literalOf = (text: string, syntax: ConfigSyntax): string | undefined => {
+  if (syntax === "hcl") return literalText(text)
+  return text.includes("${") || text.includes("%{") ? undefined : text
+}
+
+const expression = (text: string): ConfigValue => ({
+  kind: "expression",
+  text: text.startsWith("${") && text.endsWith("}") ? text.slice(2, -1) : text
+})
+
+/** A JSON value as the parser's output (`hcl`) or a file in JSON syntax (`json`) means it. */
+export const configValue = (json: LocatedJson, syntax: ConfigSyntax): ConfigValue => {
+  switch (json.kind) {
+    case "null":
+      return { kind: "null" }
+    case "boolean":
+      return { kind: "boolean", value: json.value }
+    case "number":
+      return { kind: "number", text: json.text }
+    case "string": {
+      const value = literalOf(json.value, syntax)
+      return value === undefined ? expression(json.value) : { kind: "string", value }
+    }
+    case "array":
+      return { kind: "array", items: json.items.map((item) => configValue(item, syntax)) }
+    case "object": {
+      const entries = new Map<string, ConfigValue>()
+      for (const [key, value] of json.entries) {
+        const name = literalOf(key, syntax)
+        if (name === undefined || entries.has(name)) return { kind: "expression", text: "{…}" }
+        entries.set(name, configValue(value, syntax))
+      }
+      return { kind: "object", entries }
+    }
+  }
+}
+
+const numberParts = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
+
+/** Sign, significant digits and exponent: equal for equal numbers however they are written. */
+const canonicalNumber = (text: string): string => {
+  const [, sign = "", whole = "", fraction = "", exponent = "0"] = numberParts.exec(text) ?? []
+  const digits = `${whole}${fraction}`.replace(/^0+/, "")
+  const significant = digits.replace(/0+$/, "")
+  if (significant === "") return "0"
+  return `${sign}${significant}e${BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - significant.length)}`
+}
+
+/** Whether reading the number as a double and writing it again gives the same number. */
+const isExact = (text: string): boolean => canonicalNumber(String(Number(text))) === canonicalNumber(text)
+
+/** A literal value as exact JSON text, and as a value unless a number would lose digits. Undefined when anything needs evaluation. */
+export const literalJson = (value: ConfigValue): { readonly text: string; readonly exact: boolean } | undefined => {
+  switch (value.kind) {
+    case "expression":
+      return undefined
+    case "null":
+      return { text: "null", exact: true }
+    case "boolean":
+      return { text: String(value.value), exact: true }
+    case "number":
+      return { text: value.text, exact: isExact(value.text) }
+    case "string":
+      return { text: JSON.stringify(value.value), exact: true }
+    case "array": {
+      const items: Array<string> = []
+      let exact = true
+      for (const item of value.items) {
+        const literal = literalJson(item)
+        if (literal === undefined) return undefined
+        items.push(literal.text)
+        exact &&= literal.exact
+      }
+      return { text: `[${items.join(",")}]`, exact }
+    }
+    case "object": {
+      const entries: Array<string> = []
+      let exact = true
+      for (const [key, item] of value.entries) {
+        const literal = literalJson(item)
+        if (literal === undefined) return undefined
+        entries.push(`${JSON.stringify(key)}:${literal.text}`)
+        exact &&= literal.exact
+      }
+      return { text: `{${entries.join(",")}}`, exact }
+    }
+  }
+}
+
+/** The JSON value of a literal that `literalJson` calls exact. */
+export const exactJson = (text: string): Schema.Json => {
+  const value: Schema.Json = JSON.parse(text)
+  return value
+}

@@ -1,0 +1,124 @@
+import { Result } from "effect"
+import type { Finding } from "../../schema/records/CompatibilityReport.ts"
+import { mergeBlocks, type PlacedBlock, type ReadFile } from "./BlockMerge.ts"
+import { type ModuleCallDeclaration, readModuleCall } from "./ModuleCallDeclaration.ts"
+import { readOutput } from "./OutputDeclaration.ts"
+import { type ModuleProviders, readProviders } from "./ProviderDeclarations.ts"
+import type { ScannedOutput, ScannedVariable } from "./ScannedModule.ts"
+import { locate, notice, refusal } from "./ScanProblem.ts"
+import { readVariable } from "./VariableDeclaration.ts"
+import { parseVersionConstraint } from "./VersionConstraint.ts"
+
+/**
+ * What the files of one folder declare, before it is known what the folder's module calls lead to.
+ *
+ * - `findings`: count for every module that reaches this one
+ * - `rootFindings`: count only when this module itself is installed
+ */
+export interface ModuleDeclaration {
+  readonly path: string
+  readonly variables: ReadonlyArray<ScannedVariable>
+  readonly outputs: ReadonlyArray<ScannedOutput>
+  readonly providers: ModuleProviders
+  readonly calls: ReadonlyArray<ModuleCallDeclaration>
+  readonly requiredVersion: ReadonlyArray<string>
+  readonly findings: ReadonlyArray<Finding>
+  readonly rootFindings: ReadonlyArray<Finding>
+}
+
+const byName = (left: { readonly name: string }, right: { readonly name: string }) =>
+  left.name < right.name ? -1 : left.name > right.name ? 1 : 0
+
+const readRequiredVersion = (blocks: ReadonlyArray<PlacedBlock>, findings: Array<Finding>): ReadonlyArray<string> =>
+  blocks.flatMap(({ type, attributes }) => {
+    const attribute = type === "terraform" ? attributes.get("required_version") : undefined
+    if (attribute === undefined) return []
+    const { value, location } = attribute
+    const constraints =
+      value.kind === "string"
+        ? parseVersionConstraint(value.value)
+        : Result.fail("it must be plain text, without anything to evaluate")
+    if (Result.isSuccess(constraints)) return constraints.success
+    const problem = refusal(
+      "invalid_version_constraint",
+      `required_version cannot be read: ${constraints.failure}.`,
+      location.line
+    )
+    findings.push(locate(problem, location.path))
+    return []
+  })
+
+/** Blocks that change where or how state is kept. */
+const stateFindings = (blocks: ReadonlyArray<PlacedBlock>) => {
+  const findings: Array<Finding> = []
+  const rootFindings: Array<Finding> = []
+  for (const { type, attributes, location } of blocks) {
+    const { path, line } = location
+    if (type === "backend" || type === "cloud") {
+      rootFindings.push(
+        locate(
+          notice(
+            "info",
+            `${type}_overridden`,
+            `The ${type} block has no effect here: the service keeps the state.`,
+            line
+          ),
+          path
+        )
+      )
+    }
+    if (type === "encryption") {
+      findings.push(
+        locate(
+          refusal(
+            "state_encryption",
+            "The module encrypts its own state, so the service could neither check nor keep it. Remove the block: the service encrypts state itself.",
+            line
+          ),
+          path
+        )
+      )
+    }
+    const experiments = attributes.get("experiments")
+    if (type === "terraform" && experiments !== undefined) {
+      const message =
+        "The module uses experimental language features, which may change or vanish with any version of the tool."
+      findings.push(
+        locate(notice("warning", "experiments", message, experiments.location.line), experiments.location.path)
+      )
+    }
+  }
+  return { findings, rootFindings }
+}
+
+/** Reads what the files of one folder declare together. `files` are in the order in which they count. */
+export const declareModule = (
+  path: string,
+  files: ReadonlyArray<ReadFile>,
+  fileFindings: ReadonlyArray<Finding>,
+  fileRootFindings: ReadonlyArray<Finding>
+): ModuleDeclaration => {
+  const { blocks, findings: mergeFindings } = mergeBlocks(files)
+  const findings = [...fileFindings, ...mergeFindings]
+  const ofType = (type: string) => blocks.filter((block) => block.type === type)
+  const variables = ofType("variable").map(readVariable)
+  const outputs = ofType("output").map(readOutput)
+  const calls = ofType("module").map((block) => readModuleCall(block, path))
+  const passed = calls.flatMap(({ call }) =>
+    call.providers.map(({ parent }) => ({ reference: parent, location: call.location }))
+  )
+  const providers = readProviders(blocks, passed)
+  const requiredVersion = readRequiredVersion(blocks, findings)
+  const state = stateFindings(blocks)
+  for (const part of [...variables, ...outputs, ...calls, providers, state]) findings.push(...part.findings)
+  return {
+    path,
+    variables: variables.map(({ variable }) => variable).sort(byName),
+    outputs: outputs.map(({ output }) => output).sort(byName),
+    providers: providers.providers,
+    calls: calls.map(({ call }) => call).sort(byName),
+    requiredVersion,
+    findings,
+    rootFindings: [...fileRootFindings, ...state.rootFindings]
+  }
+}

@@ -1,0 +1,196 @@
+import { Result } from "effect"
+import type { Finding } from "../../schema/records/CompatibilityReport.ts"
+import type { PlacedAttribute, PlacedBlock } from "./BlockMerge.ts"
+import type { ConfigValue } from "./ConfigValue.ts"
+import { parseProviderReference, type ProviderReference } from "./ProviderReference.ts"
+import { impliedProviderSource, type ProviderSource, parseProviderSource } from "./ProviderSource.ts"
+import type { SourceLocation } from "./ScannedModule.ts"
+import { locate, quoted, refusal } from "./ScanProblem.ts"
+import { parseVersionConstraint } from "./VersionConstraint.ts"
+
+export interface DeclaredProvider {
+  readonly source: ProviderSource
+  readonly constraints: ReadonlyArray<string>
+}
+
+/**
+ * The providers of one module.
+ *
+ * - `names`: every local name that the module requires, configures or uses
+ * - `aliases`: further configurations, which the module configures itself or expects from its caller
+ * - `configured`: local names whose default configuration the module writes itself
+ */
+export interface ModuleProviders {
+  readonly names: ReadonlyMap<string, DeclaredProvider>
+  readonly aliases: ReadonlyArray<Required<ProviderReference>>
+  readonly configured: ReadonlySet<string>
+}
+
+interface MutableProvider {
+  readonly source: ProviderSource
+  readonly constraints: Array<string>
+}
+
+const requirementKeys: ReadonlySet<string> = new Set(["source", "version", "configuration_aliases"])
+
+const nothing: ConfigValue = { kind: "null" }
+
+class ProviderReader {
+  readonly names = new Map<string, MutableProvider>()
+  readonly aliases = new Map<string, Required<ProviderReference>>()
+  readonly configured = new Set<string>()
+  readonly findings: Array<Finding> = []
+
+  #refuse(code: string, message: string, { path, line }: SourceLocation) {
+    this.findings.push(locate(refusal(code, message, line), path))
+  }
+
+  #declare(
+    localName: string,
+    source: Result.Result<ProviderSource, string>,
+    location: SourceLocation
+  ): MutableProvider | undefined {
+    const existing = this.names.get(localName)
+    if (existing !== undefined) return existing
+    if (Result.isFailure(source)) {
+      this.#refuse(
+        "invalid_provider",
+        `The provider ${quoted(localName)} has no usable address: ${source.failure}.`,
+        location
+      )
+      return undefined
+    }
+    if (localName !== localName.toLowerCase()) {
+      this.#refuse("invalid_provider", `The provider name ${quoted(localName)} must be in lower case.`, location)
+      return undefined
+    }
+    const provider = { source: source.success, constraints: [] }
+    this.names.set(localName, provider)
+    return provider
+  }
+
+  #constrain(provider: MutableProvider | undefined, value: ConfigValue, location: SourceLocation) {
+    if (value.kind === "null") return
+    if (value.kind !== "string") {
+      this.#refuse("invalid_version_constraint", "A version constraint must be plain text.", location)
+      return
+    }
+    const constraints = parseVersionConstraint(value.value)
+    if (Result.isSuccess(constraints)) provider?.constraints.push(...constraints.success)
+    else
+      this.#refuse(
+        "invalid_version_constraint",
+        `The version constraint cannot be read: ${constraints.failure}.`,
+        location
+      )
+  }
+
+  require(localName: string, { value, location }: PlacedAttribute) {
+    if (value.kind === "string") {
+      this.#constrain(this.#declare(localName, impliedProviderSource(localName), location), value, location)
+      return
+    }
+    if (value.kind !== "object" || [...value.entries.keys()].some((key) => !requirementKeys.has(key))) {
+      this.#refuse(
+        "invalid_provider",
+        `The requirement ${quoted(localName)} must be an object of source, version and configuration_aliases, written as literals.`,
+        location
+      )
+      return
+    }
+    const source = value.entries.get("source") ?? nothing
+    if (source.kind !== "string" && source.kind !== "null") {
+      this.#refuse("invalid_provider", `The source of the provider ${quoted(localName)} must be plain text.`, location)
+      return
+    }
+    const address = source.kind === "string" ? parseProviderSource(source.value) : impliedProviderSource(localName)
+    this.#constrain(this.#declare(localName, address, location), value.entries.get("version") ?? nothing, location)
+    this.#expectAliases(localName, value.entries.get("configuration_aliases") ?? nothing, location)
+  }
+
+  #expectAliases(localName: string, value: ConfigValue, location: SourceLocation) {
+    if (value.kind === "null") return
+    for (const item of value.kind === "array" ? value.items : [nothing]) {
+      const reference = parseProviderReference(item)
+      if (reference?.alias === undefined || reference.localName !== localName) {
+        this.#refuse(
+          "invalid_provider",
+          `The configuration_aliases of the provider ${quoted(localName)} must be a list of names such as ${localName}.other.`,
+          location
+        )
+      } else this.#addAlias(localName, reference.alias)
+    }
+  }
+
+  #addAlias(localName: string, alias: string) {
+    this.aliases.set(`${localName}.${alias}`, { localName, alias })
+  }
+
+  configure(block: PlacedBlock) {
+    const localName = block.labels[0] ?? ""
+    const provider = this.#declare(localName, impliedProviderSource(localName), block.location)
+    const version = block.attributes.get("version")
+    if (version !== undefined) this.#constrain(provider, version.value, version.location)
+    const alias = block.attributes.get("alias")
+    if (alias === undefined) {
+      this.configured.add(localName)
+      return
+    }
+    const reference =
+      alias.value.kind === "string"
+        ? parseProviderReference({ kind: "string", value: `x.${alias.value.value}` })
+        : undefined
+    if (reference?.alias === undefined)
+      this.#refuse("invalid_provider", "The alias of a provider must be a plain name.", alias.location)
+    else this.#addAlias(localName, reference.alias)
+  }
+
+  use(localName: string, location: SourceLocation) {
+    this.#declare(localName, impliedProviderSource(localName), location)
+  }
+
+  useResource(block: PlacedBlock) {
+    const attribute = block.attributes.get("provider")
+    if (attribute !== undefined) {
+      const reference = parseProviderReference(attribute.value)
+      if (reference === undefined) {
+        this.#refuse(
+          "invalid_provider",
+          "The provider must name a configuration, such as aws or aws.east.",
+          attribute.location
+        )
+      } else this.use(reference.localName, attribute.location)
+      return
+    }
+    const resourceType = block.labels[0] ?? resourceTypeOf(block.attributes.get("to")?.value)
+    if (resourceType !== undefined) this.use(resourceType.split("_", 1)[0] ?? "", block.location)
+  }
+}
+
+/** The type of the resource of the module itself that an `import` block names. One of a child module is declared there. */
+const resourceTypeOf = (to: ConfigValue | undefined): string | undefined => {
+  const text = to?.kind === "string" ? to.value : to?.kind === "expression" ? to.text : ""
+  const first = text.trim().split(/[.[]/, 1)[0] ?? ""
+  return first === "" || first === "module" ? undefined : first
+}
+
+const resourceTypes: ReadonlySet<string> = new Set(["resource", "data", "ephemeral", "import"])
+
+/** Collects the providers of a module. `passed` are the configurations that its module calls hand on. */
+export const readProviders = (
+  blocks: ReadonlyArray<PlacedBlock>,
+  passed: ReadonlyArray<{ readonly reference: ProviderReference; readonly location: SourceLocation }>
+): { readonly providers: ModuleProviders; readonly findings: ReadonlyArray<Finding> } => {
+  const reader = new ProviderReader()
+  // Requirements first: they say what the local names of all other blocks mean.
+  for (const { type, attributes } of blocks) {
+    if (type === "required_providers") for (const [name, attribute] of attributes) reader.require(name, attribute)
+  }
+  for (const block of blocks) {
+    if (block.type === "provider") reader.configure(block)
+    else if (resourceTypes.has(block.type)) reader.useResource(block)
+  }
+  for (const { reference, location } of passed) reader.use(reference.localName, location)
+  const { names, configured, findings } = reader
+  return { providers: { names, aliases: [...reader.aliases.values()], configured }, findings }
+}

@@ -1,0 +1,80 @@
+import type { ProviderRequirement } from "../../schema/records/Provider.ts"
+import type { ModuleDeclaration } from "./ModuleDeclaration.ts"
+import { providerType } from "./ProviderSource.ts"
+
+type Lookup = (path: string) => ModuleDeclaration | undefined
+
+const addressesOf = ({ providers }: ModuleDeclaration, localNames: Iterable<string>): Set<string> => {
+  const addresses = new Set<string>()
+  for (const name of localNames) {
+    const address = providers.names.get(name)?.source.address
+    if (address !== undefined) addresses.add(address)
+  }
+  return addresses
+}
+
+/**
+ * The providers whose default configuration a module takes from its caller, because neither it nor a module below writes one. `known`
+ * keeps what was found out of each module; the graph must have no cycles.
+ */
+const inheritedBy = (
+  module: ModuleDeclaration,
+  lookup: Lookup,
+  known: Map<string, ReadonlySet<string>>
+): ReadonlySet<string> => {
+  const before = known.get(module.path)
+  if (before !== undefined) return before
+  const inherited = new Set<string>()
+  for (const { source } of module.providers.names.values()) if (!source.builtin) inherited.add(source.address)
+  for (const address of inheritedFromCalls(module, lookup, known)) inherited.add(address)
+  for (const address of addressesOf(module, module.providers.configured)) inherited.delete(address)
+  known.set(module.path, inherited)
+  return inherited
+}
+
+const inheritedFromCalls = (
+  module: ModuleDeclaration,
+  lookup: Lookup,
+  known: Map<string, ReadonlySet<string>>
+): ReadonlySet<string> => {
+  const inherited = new Set<string>()
+  for (const { path, providers } of module.calls) {
+    const child = path === undefined ? undefined : lookup(path)
+    if (child === undefined) continue
+    const passed = addressesOf(
+      child,
+      providers.filter((pair) => pair.child.alias === undefined).map((pair) => pair.child.localName)
+    )
+    for (const address of inheritedBy(child, lookup, known)) if (!passed.has(address)) inherited.add(address)
+  }
+  return inherited
+}
+
+const compare = (left: string, right: string) => (left < right ? -1 : left > right ? 1 : 0)
+
+const byTuple = (left: ProviderRequirement, right: ProviderRequirement) =>
+  compare(left.provider, right.provider) ||
+  compare(left.moduleLocalName, right.moduleLocalName) ||
+  compare(left.childAlias ?? "", right.childAlias ?? "")
+
+/**
+ * The provider configurations of a root module: one for each local name, one for each further configuration under an alias, and the
+ * default configurations that child modules inherit under the name that the provider has in the root module.
+ */
+export const rootRequirements = (root: ModuleDeclaration, lookup: Lookup): ReadonlyArray<ProviderRequirement> => {
+  const requirements: Array<ProviderRequirement> = []
+  const named = addressesOf(root, root.providers.names.keys())
+  for (const [moduleLocalName, { source }] of root.providers.names) {
+    if (!source.builtin) requirements.push({ provider: source.address, moduleLocalName })
+  }
+  for (const { localName, alias } of root.providers.aliases) {
+    const source = root.providers.names.get(localName)?.source
+    if (source !== undefined && !source.builtin) {
+      requirements.push({ provider: source.address, moduleLocalName: localName, childAlias: alias })
+    }
+  }
+  for (const provider of inheritedFromCalls(root, lookup, new Map())) {
+    if (!named.has(provider)) requirements.push({ provider, moduleLocalName: providerType(provider) })
+  }
+  return requirements.sort(byTuple)
+}

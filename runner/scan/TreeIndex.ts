@@ -1,0 +1,76 @@
+import { posix } from "node:path"
+import type { OmittedEntry, SourceFile, SourceTree } from "../snapshot/SourceTree.ts"
+import { configFileName } from "./ConfigFileName.ts"
+
+/** What a path of the tree is, seen as the target of a module call. */
+export type FolderKind = "folder" | "missing" | OmittedEntry["kind"]
+
+/** Folders that belong to the tools: the runner removes them, so nothing in them is part of a module. */
+const isToolFolder = (segment: string) => segment === ".terraform" || segment === ".git"
+
+/** The tree by folder. Paths are canonical; the root is `.`. */
+export class TreeIndex {
+  readonly #files = new Map<string, Array<SourceFile>>()
+  readonly #folders = new Set<string>(["."])
+  readonly #omitted = new Map<string, OmittedEntry["kind"]>()
+  readonly #omittedNames = new Map<string, Array<string>>()
+  readonly #omittedBelow = new Map<string, number>()
+
+  constructor(tree: SourceTree) {
+    for (const file of tree.files) {
+      const folder = posix.dirname(file.path)
+      if (folder.split("/").some(isToolFolder)) continue
+      const files = this.#files.get(folder)
+      if (files === undefined) this.#files.set(folder, [file])
+      else files.push(file)
+      for (let parent = folder; !this.#folders.has(parent); parent = posix.dirname(parent)) this.#folders.add(parent)
+    }
+    for (const { path, kind } of tree.omitted) this.#addOmitted(path, kind)
+  }
+
+  /** The files that are directly in a folder. */
+  filesOf(folder: string): ReadonlyArray<SourceFile> {
+    return this.#files.get(folder) ?? []
+  }
+
+  #addOmitted(path: string, kind: OmittedEntry["kind"]) {
+    this.#omitted.set(path, kind)
+    const folder = posix.dirname(path)
+    const names = this.#omittedNames.get(folder)
+    if (names === undefined) this.#omittedNames.set(folder, [posix.basename(path)])
+    else names.push(posix.basename(path))
+    for (let parent = folder; ; parent = posix.dirname(parent)) {
+      this.#omittedBelow.set(parent, this.countOmittedBelow(parent) + 1)
+      if (parent === ".") return
+    }
+  }
+
+  /** Names of entries directly in a folder that were left out of the tree. */
+  omittedOf(folder: string): ReadonlyArray<string> {
+    return this.#omittedNames.get(folder) ?? []
+  }
+
+  /** How many entries anywhere below a folder were left out of the tree. */
+  countOmittedBelow(folder: string): number {
+    return this.#omittedBelow.get(folder) ?? 0
+  }
+
+  kindOf(path: string): FolderKind {
+    for (let part = path; part !== "."; part = posix.dirname(part)) {
+      const omitted = this.#omitted.get(part)
+      if (omitted !== undefined) return omitted
+    }
+    return this.#folders.has(path) ? "folder" : "missing"
+  }
+
+  isModule(path: string): boolean {
+    return this.filesOf(path).some((file) => configFileName(posix.basename(file.path)) !== undefined)
+  }
+
+  /** Every folder with configuration files, sorted by the bytes of its path. */
+  modules(): ReadonlyArray<string> {
+    return [...this.#files.keys()]
+      .filter((folder) => this.isModule(folder))
+      .sort((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)))
+  }
+}
