@@ -148,7 +148,9 @@ export const authRoutes = HttpRouter.use(
     const services = yield* Effect.context<
       AttemptLimits | HttpSettings | PasswordSignIn | Sessions | SetupLinks | Users
     >()
-    const provided = Effect.provideContext(services)
+    // Who somebody is must not outlive the moment in any cache.
+    const provided = <E, R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+      route.pipe(Effect.map(HttpServerResponse.setHeader("cache-control", "no-store")), Effect.provideContext(services))
     yield* router.add("POST", "/auth/setup", provided(setup))
     yield* router.add("POST", "/auth/sign-in", provided(signIn))
     yield* router.add("POST", "/auth/sign-out", provided(signOut))

@@ -1,0 +1,246 @@
+import { expect } from "bun:test"
+import { Effect, Layer, Redacted } from "effect"
+import { Sessions } from "../../../actors/account/Sessions.ts"
+import { newPerson } from "../../support/Accounts.ts"
+import { it } from "../../support/Effect.ts"
+import { AccountServer, call, fromPage, openSession, setupSecret } from "./support/AccountServer.ts"
+
+const fresh = Effect.provide(Layer.fresh(AccountServer.layer))
+const password = "a long enough password"
+const cookieOf = (headers: Headers) =>
+  Redacted.make(/^(?:__Host-)?svc_session=([^;]*)/.exec(headers.get("set-cookie") ?? "")?.[1] ?? "")
+
+const setUp = Effect.gen(function* () {
+  const secret = yield* setupSecret
+  return yield* call("/auth/setup", { body: { secret, email: "admin@example.com", password, displayName: "Admin" } })
+})
+
+it.effect("setup makes the first account, sets the cookie, and gives no secret away", () =>
+  Effect.gen(function* () {
+    const answer = yield* setUp
+    expect(answer.status).toBe(201)
+    expect(answer.headers.get("set-cookie")).toMatch(
+      /^svc_session=svcs_[0-9A-Za-z]{36}; Max-Age=34560000; Path=\/; HttpOnly; SameSite=Lax$/
+    )
+    expect(answer.raw).not.toContain("svcs_")
+    expect(answer.headers.get("cache-control")).toBe("no-store")
+    const session = yield* call("/auth/session", { headers: fromPage(cookieOf(answer.headers)) })
+    expect(session).toMatchObject({
+      status: 200,
+      json: { user: { email: "admin@example.com", displayName: "Admin", isOperator: true } }
+    })
+  }).pipe(fresh)
+)
+
+it.effect("over https the cookie is tied to the host", () =>
+  Effect.gen(function* () {
+    const answer = yield* setUp
+    expect(answer.headers.get("set-cookie")).toMatch(
+      /^__Host-svc_session=svcs_[0-9A-Za-z]{36}; Max-Age=34560000; Path=\/; HttpOnly; Secure; SameSite=Lax$/
+    )
+    const cookie = Redacted.value(cookieOf(answer.headers))
+    const good = yield* call("/auth/session", { headers: { cookie: `__Host-svc_session=${cookie}` } })
+    // A sibling subdomain can set a cookie of the plain name, never one of the __Host- name.
+    const tossed = yield* call("/auth/session", { headers: { cookie: `svc_session=${cookie}` } })
+    expect([good.status, tossed.status]).toEqual([200, 401])
+  }).pipe(Effect.provide(Layer.fresh(AccountServer.layerAt("https://svc.example.com"))))
+)
+
+it.effect("a setup secret that is not good is 404, and a body that is not right is 400 without quoting it", () =>
+  Effect.gen(function* () {
+    const secret = yield* setupSecret
+    const body = { secret, email: "admin@example.com", password }
+    const unknown = yield* call("/auth/setup", { body: { ...body, secret: `${secret}x` } })
+    expect(unknown).toMatchObject({ status: 404, json: { error: { code: "not_found" } } })
+    const wrongs = [{ ...body, extra: 1 }, { secret }, { ...body, password: 7 }, [], "{", { ...body, secret: "" }]
+    for (const [n, wrong] of wrongs.entries()) {
+      const answer = yield* call("/auth/setup", {
+        body: wrong,
+        address: `192.0.2.${n + 5}`
+      })
+      expect(answer).toMatchObject({ status: 400, json: { error: { code: "invalid_request" } } })
+      expect(answer.raw).not.toContain(password)
+      expect(answer.raw).not.toContain(secret)
+    }
+    expect((yield* call("/auth/setup", { body })).status).toBe(201)
+    expect((yield* call("/auth/setup", { body })).status).toBe(404)
+  }).pipe(fresh)
+)
+
+it.effect("sign-in opens a new session and ends the one the browser had", () =>
+  Effect.gen(function* () {
+    const first = cookieOf((yield* setUp).headers)
+    const again = yield* call("/auth/sign-in", {
+      body: { email: "admin@example.com", password },
+      headers: fromPage(first)
+    })
+    expect(again.status).toBe(200)
+    const second = cookieOf(again.headers)
+    expect(Redacted.value(second)).not.toBe(Redacted.value(first))
+    expect((yield* call("/auth/session", { headers: fromPage(first) })).status).toBe(401)
+    expect((yield* call("/auth/session", { headers: fromPage(second) })).status).toBe(200)
+    // A cookie planted before the sign-in is never taken over as the session.
+    const planted = yield* call("/auth/sign-in", {
+      body: { email: "admin@example.com", password },
+      headers: { cookie: "svc_session=planted" }
+    })
+    expect(Redacted.value(cookieOf(planted.headers))).toStartWith("svcs_")
+  }).pipe(fresh)
+)
+
+it.effect("unknown and known accounts get the same answer", () =>
+  Effect.gen(function* () {
+    yield* setUp
+    const strip = (raw: string) => raw.replace(/req_\w+/, "")
+    const known = yield* call("/auth/sign-in", { body: { email: "admin@example.com", password: "wrong password" } })
+    const unknown = yield* call("/auth/sign-in", { body: { email: "nobody@example.com", password: "wrong password" } })
+    expect(known.status).toBe(401)
+    expect(strip(unknown.raw)).toBe(strip(known.raw))
+    for (const odd of ["x".repeat(300), "nul \u0000 inside it"]) {
+      expect(
+        (yield* call("/auth/sign-in", { body: { email: "admin@example.com", password: odd }, address: "192.0.2.9" }))
+          .status
+      ).toBe(401)
+    }
+  }).pipe(fresh)
+)
+
+it.effect("an address may try ten times a minute, a subject too, wherever it comes from", () =>
+  Effect.gen(function* () {
+    const attempt = (email: string, address: string) =>
+      Effect.map(call("/auth/sign-in", { body: { email, password: "x" }, address }), ({ headers, status }) => ({
+        status,
+        retryAfter: headers.get("retry-after")
+      }))
+    for (let n = 0; n < 10; n++) expect((yield* attempt(`a${n}@example.com`, "198.51.100.1")).status).toBe(401)
+    const limited = yield* attempt("other@example.com", "198.51.100.1")
+    expect(limited.status).toBe(429)
+    expect(Number(limited.retryAfter)).toBeGreaterThan(0)
+    for (let n = 0; n < 10; n++) expect((yield* attempt("victim@example.com", `198.51.100.${n + 10}`)).status).toBe(401)
+    expect((yield* attempt(" VICTIM@example.com", "198.51.100.99")).status).toBe(429)
+    // One subscriber has a whole /64.
+    for (let n = 0; n < 10; n++) yield* attempt(`b${n}@example.com`, `2001:db8:0:1::${n + 1}`)
+    expect((yield* attempt("c@example.com", "2001:db8:0:1:ffff::1")).status).toBe(429)
+    expect((yield* attempt("d@example.com", "2001:db8:0:2::1")).status).toBe(401)
+  }).pipe(fresh)
+)
+
+it.effect("no other site signs anybody in or out, or acts with the cookie", () =>
+  Effect.gen(function* () {
+    const { subject } = yield* newPerson("ann")
+    const { secret, session } = yield* openSession(subject)
+    const cookie = { cookie: fromPage(secret).cookie }
+    const hostile: ReadonlyArray<Record<string, string>> = [
+      { "sec-fetch-site": "cross-site" },
+      { "sec-fetch-site": "same-site" },
+      { "sec-fetch-site": "none", origin: "https://evil.example" },
+      { origin: "https://evil.example" },
+      { origin: "null" },
+      { origin: "http://127.0.0.1:8787.evil.example" },
+      { origin: "https://127.0.0.1:8787" },
+      { "sec-fetch-site": "same-origin", origin: "https://evil.example" }
+    ]
+    for (const headers of hostile) {
+      for (const path of [
+        "/auth/sign-in",
+        "/auth/setup",
+        "/auth/sign-out",
+        `/auth/sessions/${session.id}/revoke`,
+        "/auth/password"
+      ]) {
+        const answer = yield* call(path, { body: {}, headers: { ...cookie, ...headers } })
+        expect(answer).toMatchObject({ status: 403, json: { error: { code: "csrf_failed" } } })
+        expect(answer.headers.get("set-cookie")).toBeNull()
+      }
+    }
+    // Silence is enough to sign in with, not to act with a cookie.
+    expect((yield* call("/auth/sign-out", { body: {}, headers: cookie })).status).toBe(403)
+    expect((yield* call("/auth/session", { headers: cookie })).status).toBe(200)
+  }).pipe(fresh)
+)
+
+it.effect("a form cannot be disguised as JSON", () =>
+  Effect.gen(function* () {
+    for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"]) {
+      const answer = yield* call("/auth/sign-in", {
+        body: { email: "a@example.com", password: "x" },
+        headers: { "content-type": type }
+      })
+      expect(answer).toMatchObject({ status: 415, json: { error: { code: "unsupported_media_type" } } })
+    }
+  }).pipe(fresh)
+)
+
+it.effect("sign-out ends the session and clears the cookie, also when it was worth nothing", () =>
+  Effect.gen(function* () {
+    const { subject } = yield* newPerson("ann")
+    const sessions = yield* Sessions
+    const { secret } = yield* openSession(subject)
+    for (let round = 0; round < 2; round++) {
+      const answer = yield* call("/auth/sign-out", { body: {}, headers: fromPage(secret) })
+      expect(answer.status).toBe(204)
+      expect(answer.headers.get("set-cookie")).toMatch(
+        /^svc_session=; Max-Age=0; Path=\/; Expires=[^;]+; HttpOnly; SameSite=Lax$/
+      )
+    }
+    expect((yield* Effect.flip(sessions.authenticate(secret))).code).toBe("unauthenticated")
+  }).pipe(fresh)
+)
+
+it.effect("people see their sessions, and end them one by one", () =>
+  Effect.gen(function* () {
+    const ann = yield* newPerson("ann")
+    const bob = yield* newPerson("bob")
+    const here = yield* openSession(ann.subject)
+    const there = yield* openSession(ann.subject)
+    const foreign = yield* openSession(bob.subject)
+    const list = yield* call("/auth/sessions", { headers: fromPage(here.secret) })
+    expect(list.json).toMatchObject({
+      sessions: expect.arrayContaining([
+        expect.objectContaining({ id: here.session.id, current: true }),
+        expect.objectContaining({ id: there.session.id, current: false })
+      ])
+    })
+    expect(list.raw).not.toContain(foreign.session.id)
+    const revoke = (id: string) => call(`/auth/sessions/${id}/revoke`, { body: {}, headers: fromPage(here.secret) })
+    expect((yield* revoke(foreign.session.id)).status).toBe(404)
+    expect((yield* revoke(there.session.id)).status).toBe(204)
+    expect((yield* call("/auth/session", { headers: fromPage(there.secret) })).status).toBe(401)
+    expect((yield* call("/auth/session", { headers: fromPage(foreign.secret) })).status).toBe(200)
+    expect((yield* revoke(here.session.id)).headers.get("set-cookie")).toContain("Max-Age=0")
+  }).pipe(fresh)
+)
+
+it.effect("a changed password ends every session but the new one", () =>
+  Effect.gen(function* () {
+    const before = cookieOf((yield* setUp).headers)
+    const change = (currentPassword: string, newPassword: string) =>
+      call("/auth/password", { body: { currentPassword, newPassword }, headers: fromPage(before) })
+    expect((yield* change("not the password", "another good password")).status).toBe(403)
+    expect((yield* change(password, "short")).status).toBe(400)
+    const changed = yield* change(password, "another good password")
+    expect(changed.status).toBe(204)
+    expect((yield* call("/auth/session", { headers: fromPage(before) })).status).toBe(401)
+    expect((yield* call("/auth/session", { headers: fromPage(cookieOf(changed.headers)) })).status).toBe(200)
+    const old = yield* call("/auth/sign-in", { body: { email: "admin@example.com", password } })
+    expect(old.status).toBe(401)
+  }).pipe(fresh)
+)
+
+it.effect("two credentials, or a malformed one, are nobody's", () =>
+  Effect.gen(function* () {
+    const { subject } = yield* newPerson("ann")
+    const { secret } = yield* openSession(subject)
+    const { cookie } = fromPage(secret)
+    const value = Redacted.value(secret)
+    const wrong: ReadonlyArray<Record<string, string>> = [
+      { cookie: `${cookie}; ${cookie}` },
+      { cookie, "x-svc-account-session": value },
+      { cookie: `svc_session="${value}"` },
+      { cookie: `svc_session=${value}x` },
+      { authorization: `Bearer ${value}` }
+    ]
+    for (const headers of wrong) expect((yield* call("/auth/session", { headers })).status).toBe(401)
+    expect((yield* call("/auth/session", { headers: { "x-svc-account-session": value } })).status).toBe(200)
+  }).pipe(fresh)
+)

@@ -1,0 +1,229 @@
+import { expect } from "bun:test"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
+import { Members } from "../../../actors/workspace/Members.ts"
+import { as, newPerson, newWorkspace, text } from "../../support/Accounts.ts"
+import { it } from "../../support/Effect.ts"
+import { AccountServer, bearer, type Call, call, fromPage, openSession } from "./support/AccountServer.ts"
+
+const fresh = Effect.provide(Layer.fresh(AccountServer.layer))
+const tokens = "/api/v1/account/tokens"
+
+const person = Effect.fnUntraced(function* (name: string) {
+  const { subject } = yield* newPerson(name)
+  const { secret } = yield* openSession(subject)
+  return { subject, headers: fromPage(secret), secret }
+})
+const newToken = Effect.fnUntraced(function* (subject: string, scopes: ReadonlyArray<string>, workspaceId?: string) {
+  return yield* Effect.flatMap(AccessTokens, (of) =>
+    of.create(as(subject), subject, { name: "t", scopes, workspaceId })
+  )
+})
+const dump = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const names = ["access_tokens", "account_sessions", "audit_events", "workspaces", "memberships", "projects", "users"]
+  return JSON.stringify(yield* Effect.forEach(names, (table) => sql`SELECT * FROM ${sql(table)} ORDER BY 1`))
+})
+
+it.effect("create shows the secret once; it works as a bearer until revoked", () =>
+  Effect.gen(function* () {
+    const ann = yield* person("ann")
+    const created = yield* call(tokens, { body: { name: "ci", scopes: ["read", "write"] }, headers: ann.headers })
+    expect(created).toMatchObject({
+      status: 201,
+      json: {
+        token: expect.stringMatching(/^svcp_[0-9A-Za-z]{36}$/),
+        token_record: {
+          subject: ann.subject,
+          name: "ci",
+          scopes: ["read", "write"],
+          workspace_id: null,
+          revoked_at: null
+        }
+      }
+    })
+    const [secret = "", id = ""] = [/svcp_\w+/.exec(created.raw)?.[0], /pat_\w+/.exec(created.raw)?.[0]]
+    const current = yield* call(`${tokens}/current`, { headers: bearer(secret) })
+    expect(current).toMatchObject({
+      status: 200,
+      json: { kind: "svc.account-pat-authority@v1", token_id: id, workspace_role: null }
+    })
+    expect((yield* call("/api/v1/workspaces", { headers: bearer(secret) })).status).toBe(200)
+    for (const path of [tokens, `${tokens}/inventory.v1`]) {
+      expect((yield* call(path, { headers: ann.headers })).raw).not.toContain(secret)
+    }
+    const revoked = yield* call(`${tokens}/${id}/revoke`, { body: {}, headers: ann.headers })
+    expect(revoked).toMatchObject({
+      status: 200,
+      json: { token_record: { token_id: id, revoked_at: expect.any(String) } }
+    })
+    expect((yield* call("/api/v1/workspaces", { headers: bearer(secret) })).json).toMatchObject({
+      error: { code: "invalid_token" }
+    })
+    expect((yield* call(`${tokens}/current`, { headers: bearer(secret) })).status).toBe(401)
+  }).pipe(fresh)
+)
+
+it.effect("every answer of these routes, of whatever status, is kept out of caches", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const ann = yield* person("ann")
+    const { secret } = yield* newToken(ann.subject, ["read"])
+    const calls: ReadonlyArray<readonly [status: number, path: string, options?: Call]> = [
+      [200, tokens, { headers: ann.headers }],
+      [200, `${tokens}/scopes`, { headers: ann.headers }],
+      [200, `${tokens}/inventory.v1`, { headers: ann.headers }],
+      [200, `${tokens}/current`, { headers: bearer(secret) }],
+      [201, tokens, { body: { name: "x", scopes: ["read"] }, headers: ann.headers }],
+      [400, tokens, { body: { name: "x" }, headers: ann.headers }],
+      [400, tokens, { body: { name: "x", scopes: ["admin"] }, headers: ann.headers }],
+      [400, `${tokens}/inventory.v1?limit=0`, { headers: ann.headers }],
+      [400, `${tokens}/inventory.v1?cursor=x`, { headers: ann.headers }],
+      [401, tokens],
+      [401, `${tokens}/current`],
+      [401, `${tokens}/current`, { headers: bearer("svcp_x") }],
+      [403, tokens, { headers: bearer(secret) }],
+      [404, `${tokens}/pat_${"a".repeat(24)}/revoke`, { body: {}, headers: ann.headers }],
+      [404, `${tokens}/unknown/route`, { headers: ann.headers }],
+      [405, tokens, { method: "DELETE", headers: ann.headers }],
+      [405, `${tokens}/current`, { body: {}, headers: bearer(secret) }],
+      [413, tokens, { body: { name: "x".repeat(2_000_000), scopes: ["read"] }, headers: ann.headers }],
+      [415, tokens, { body: "a=b", headers: { ...ann.headers, "content-type": "text/plain" } }]
+    ]
+    const check = Effect.fnUntraced(function* (status: number, path: string, options?: Call) {
+      const answer = yield* call(path, options)
+      expect([path, answer.status]).toEqual([path, status])
+      expect([answer.headers.get("cache-control"), answer.headers.get("pragma")]).toEqual(["no-store", "no-cache"])
+    })
+    for (const [status, path, options] of calls) yield* check(status, path, options)
+    yield* sql`UPDATE access_tokens SET scopes = 'not json'`
+    yield* check(500, `${tokens}/inventory.v1`, { headers: ann.headers })
+  }).pipe(fresh)
+)
+
+it.effect("tokens are managed from a session of the whole account only", () =>
+  Effect.gen(function* () {
+    const ann = yield* person("ann")
+    const workspace = yield* newWorkspace(ann.subject, { handle: "acme" })
+    const { secret } = yield* newToken(ann.subject, ["read", "write"])
+    const confined = fromPage((yield* openSession(ann.subject, workspace.id)).secret)
+    for (const headers of [bearer(secret), confined]) {
+      for (const options of [{ headers }, { headers, body: { name: "x", scopes: ["read"] } }]) {
+        expect((yield* call(tokens, options)).status).toBe(403)
+      }
+      expect((yield* call(`${tokens}/inventory.v1`, { headers })).status).toBe(403)
+    }
+    const crossSite = yield* call(tokens, {
+      body: { name: "x", scopes: ["read"] },
+      headers: { ...ann.headers, "sec-fetch-site": "cross-site" }
+    })
+    expect(crossSite).toMatchObject({ status: 403, json: { error: { code: "csrf_failed" } } })
+  }).pipe(fresh)
+)
+
+it.effect("nobody finds or revokes a token of others", () =>
+  Effect.gen(function* () {
+    const ann = yield* person("ann")
+    const bob = yield* person("bob")
+    const { secret, token } = yield* newToken(ann.subject, ["read"])
+    expect((yield* call(`${tokens}/${token.token_id}/revoke`, { body: {}, headers: bob.headers })).status).toBe(404)
+    expect((yield* call(tokens, { headers: bob.headers })).json).toEqual({ tokens: [] })
+    expect((yield* call(`${tokens}/current`, { headers: bearer(secret) })).status).toBe(200)
+  }).pipe(fresh)
+)
+
+it.effect("the inventory's query knows limit and cursor, once each, and nothing else", () =>
+  Effect.gen(function* () {
+    const ann = yield* person("ann")
+    for (let n = 0; n < 3; n++) yield* newToken(ann.subject, ["read"])
+    const ask = (query: string) => call(`${tokens}/inventory.v1${query}`, { headers: ann.headers })
+    expect(yield* ask("")).toMatchObject({
+      status: 200,
+      json: { total: 3, returned: 3, limit: 50, truncated: false, next_cursor: null }
+    })
+    const first = yield* ask("?limit=2")
+    expect(first).toMatchObject({ status: 200, json: { total: 3, returned: 2, limit: 2, truncated: true } })
+    const cursor = /"next_cursor":"([^"]+)"/.exec(first.raw)?.[1]
+    expect((yield* ask(`?limit=2&cursor=${cursor}`)).json).toMatchObject({ total: 3, returned: 1, next_cursor: null })
+    const wrong = [
+      "?limit=0",
+      "?limit=101",
+      "?limit=-1",
+      "?limit=1e1",
+      "?limit=0x10",
+      "?limit=%201",
+      "?limit=",
+      "?limit=1&limit=2"
+    ]
+    for (const query of [
+      ...wrong,
+      "?foo=1",
+      "?subject=x",
+      `?cursor=${cursor}&cursor=${cursor}`,
+      "?cursor=",
+      "?cursor=%00"
+    ]) {
+      expect([query, (yield* ask(query)).status]).toEqual([query, 400])
+    }
+  }).pipe(fresh)
+)
+
+it.effect("the catalogue is the contract's", () =>
+  Effect.gen(function* () {
+    const ann = yield* person("ann")
+    const { json } = yield* call(`${tokens}/scopes`, { headers: ann.headers })
+    expect(json).toMatchObject({
+      kind: "svc.account-pat-scope-catalog@v1",
+      scopes: [
+        { scope: "read", selfService: true, workspaceBinding: "optional", label: { ja: "読み取り", en: "Read" } },
+        { scope: "write", selfService: true, workspaceBinding: "optional" }
+      ]
+    })
+  }).pipe(fresh)
+)
+
+it.effect("the current authority reads the Authorization header alone, and changes nothing", () =>
+  Effect.gen(function* () {
+    const ann = yield* person("ann")
+    const { secret } = yield* newToken(ann.subject, ["read"])
+    const session = text(ann.secret)
+    const before = yield* dump
+    const nobody: ReadonlyArray<Call> = [
+      { headers: ann.headers },
+      { headers: { "x-svc-account-session": session } },
+      { headers: { ...ann.headers, "x-svc-account-session": session } },
+      { headers: bearer(ann.secret) },
+      { headers: { authorization: `Bearer ${text(secret)}, Bearer ${text(secret)}` } },
+      { headers: { authorization: `Basic ${btoa(`x:${text(secret)}`)}` } },
+      { headers: { authorization: `Bearer  ${text(secret)}` } },
+      { headers: { authorization: text(secret) } },
+      { headers: { authorization: `Bearer ${"a".repeat(8192)}` } }
+    ]
+    for (const options of nobody) expect((yield* call(`${tokens}/current`, options)).status).toBe(401)
+    const inQuery = yield* call(`${tokens}/current?access_token=${text(secret)}`, { headers: ann.headers })
+    expect([400, 401]).toContain(inQuery.status)
+    // Ambient credentials beside the bearer do not matter, even bad ones.
+    const beside = { ...bearer(secret), cookie: "svc_session=bad", "x-svc-account-session": "bad" }
+    expect((yield* call(`${tokens}/current`, { headers: beside })).status).toBe(200)
+    expect(yield* dump).toBe(before)
+  }).pipe(fresh)
+)
+
+it.effect("a bound token tells its Workspace and live role, and 403 once the membership ends", () =>
+  Effect.gen(function* () {
+    const members = yield* Members
+    const owner = yield* person("owner")
+    const ann = yield* person("ann")
+    const workspace = yield* newWorkspace(owner.subject, { handle: "acme" })
+    const scope = { workspaceId: workspace.id, acting: { subject: owner.subject } }
+    yield* members.add(as(owner.subject), scope, { subject: ann.subject, role: "member" })
+    const { secret } = yield* newToken(ann.subject, ["read"], workspace.id)
+    const current = call(`${tokens}/current`, { headers: bearer(secret) })
+    expect((yield* current).json).toMatchObject({ workspace_id: workspace.id, workspace_role: "member" })
+    expect((yield* call(`/api/v1/workspaces/${workspace.id}`, { headers: bearer(secret) })).status).toBe(200)
+    yield* members.remove(as(owner.subject), scope, ann.subject)
+    expect(yield* current).toMatchObject({ status: 403, json: { error: { code: "workspace_membership_inactive" } } })
+    expect((yield* call(`/api/v1/workspaces/${workspace.id}`, { headers: bearer(secret) })).status).toBe(403)
+  }).pipe(fresh)
+)

@@ -1,0 +1,120 @@
+import { Context, Effect, Layer, Option, type Redacted } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import { Sessions } from "../../../../actors/account/Sessions.ts"
+import { SetupLinks } from "../../../../actors/account/SetupLinks.ts"
+import { AttemptLimits } from "../../../../src/accounts/AttemptLimits.ts"
+import { authenticatorLayer } from "../../../../src/accounts/AuthenticatorLayer.ts"
+import { authRoutes } from "../../../../src/accounts/AuthRoutes.ts"
+import { tokenHandlers } from "../../../../src/accounts/TokenHandlers.ts"
+import { workspaceHandlers } from "../../../../src/accounts/WorkspaceHandlers.ts"
+import { apiMiddleware, apiRoutes } from "../../../../src/http/ApiRoutes.ts"
+import { Exchange } from "../../../../src/http/Exchange.ts"
+import { HttpSettings, implementedFeatures } from "../../../../src/http/HttpSettings.ts"
+import { perimeter } from "../../../../src/http/Perimeter.ts"
+import { routerConfig } from "../../../../src/http/UnknownRoutes.ts"
+import { Draining } from "../../../../src/streams/Draining.ts"
+import { RunFeeds } from "../../../../src/streams/RunFeeds.ts"
+import { WebSockets } from "../../../../src/streams/WebSockets.ts"
+import { testAccounts, text } from "../../../support/Accounts.ts"
+import { fakeActors } from "../../http/support/FakeActors.ts"
+import { fakeRunStreams } from "../../http/support/FakeRunStreams.ts"
+
+const live = Layer.mergeAll(WebSockets.layer, RunFeeds.layer).pipe(
+  Layer.provideMerge(Layer.mergeAll(fakeRunStreams, Draining.layer))
+)
+
+// Accounts and everything they stand on are real; the actors of the spine, which these routes do not touch, are not.
+const accounts = Layer.mergeAll(authenticatorLayer, AttemptLimits.layer).pipe(Layer.provideMerge(testAccounts))
+
+const routes = Layer.mergeAll(apiRoutes, authRoutes, perimeter).pipe(
+  Layer.provide([tokenHandlers, workspaceHandlers]),
+  Layer.provide(apiMiddleware),
+  Layer.provide(HttpServer.layerServices)
+)
+
+/** The account, Workspace and sign-in routes behind the real middleware. */
+export class AccountServer extends Context.Service<
+  AccountServer,
+  {
+    readonly origin: string
+    readonly handle: (request: Request, address: string) => Effect.Effect<Response>
+  }
+>()("test/accounts/AccountServer") {
+  static readonly layerAt = (origin: string) =>
+    Layer.effect(
+      AccountServer,
+      Effect.gen(function* () {
+        const services = yield* Effect.context<
+          Layer.Success<typeof accounts> | Layer.Success<typeof live> | HttpSettings
+        >()
+        const { dispose, handler } = HttpRouter.toWebHandler(
+          Layer.provideMerge(routes, Layer.mergeAll(fakeActors, Layer.succeedContext(services))),
+          { routerConfig, disableLogger: true }
+        )
+        yield* Effect.addFinalizer(() => Effect.promise(dispose))
+        return {
+          origin,
+          handle: (request, remoteAddress) =>
+            Effect.promise(() =>
+              handler(request, Context.make(Exchange, { requestId: "", remoteAddress, bodyReceived: () => {} }))
+            )
+        }
+      })
+    ).pipe(
+      Layer.provideMerge(
+        Layer.mergeAll(
+          accounts,
+          live,
+          Layer.succeed(HttpSettings, {
+            baseUrl: origin,
+            version: "0.0.0",
+            displayName: "svc",
+            features: implementedFeatures,
+            auth: { oidc: false, password: true }
+          })
+        )
+      )
+    )
+  static readonly layer = AccountServer.layerAt("http://127.0.0.1:8787")
+}
+
+export interface Call {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: unknown
+  readonly address?: string
+}
+
+/** Sends a request; a body is sent as JSON. The answer's JSON is read too. */
+export const call = Effect.fn("call")(function* (path: string, options: Call = {}) {
+  const server = yield* AccountServer
+  const { address = "192.0.2.1", body, headers = {}, method = body === undefined ? "GET" : "POST" } = options
+  const request = new Request(`${server.origin}${path}`, {
+    method,
+    headers: { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
+  })
+  const response = yield* server.handle(request, address)
+  const raw = yield* Effect.promise(() => response.text())
+  const json: unknown = raw === "" ? undefined : JSON.parse(raw)
+  return { status: response.status, headers: response.headers, json, raw }
+})
+
+/** Headers of a page of our own origin that carries the session. */
+export const fromPage = (secret: Redacted.Redacted) => ({
+  cookie: `svc_session=${text(secret)}`,
+  "sec-fetch-site": "same-origin"
+})
+
+export const bearer = (secret: Redacted.Redacted | string) => ({
+  authorization: `Bearer ${typeof secret === "string" ? secret : text(secret)}`
+})
+
+export const openSession = Effect.fnUntraced(function* (subject: string, workspaceId?: string) {
+  const sessions = yield* Sessions
+  return yield* sessions.open({ subject, method: "password", workspaceId })
+})
+
+export const setupSecret = Effect.flatMap(SetupLinks, (links) => links.issueFirst).pipe(
+  Effect.map((link) => text(Option.getOrThrow(link).secret))
+)
