@@ -1,4 +1,4 @@
-import { Effect, FileSystem, Option, Result } from "effect"
+import { Effect, FileSystem, Option } from "effect"
 import { createHash } from "node:crypto"
 import { type ArchiveIndex, ArchiveIndexer, type IndexedFile } from "./ArchiveIndex.ts"
 import { decodeSeekTable, decompressFrame, type Frame, seekFooterBytes, seekTableBytes } from "./SeekableFrames.ts"
@@ -76,9 +76,3 @@ export const readArchiveFile = Effect.fn("readArchiveFile")(function* (
     return digest === entry.sha256 ? bytes : yield* Effect.fail("the file's contents are not the ones that were stored")
   }).pipe(Effect.scoped)
 })
-
-/** Whether a failed check has to do with the file at all, e.g. in tests of hostile archives. */
-export const indexArchive = (archive: Uint8Array): Result.Result<ArchiveIndex, string> => {
-  const indexer = new ArchiveIndexer()
-  return Result.flatMap(indexer.push(archive), () => indexer.finish())
-}

@@ -16,7 +16,7 @@ const isGitFolder = (segment: string) => {
 }
 
 /** A name as it may appear in a message: no control characters, not endless. */
-export const printableName = (name: string): string => JSON.stringify(name.slice(0, 100))
+const printableName = (name: string): string => JSON.stringify(name.slice(0, 100))
 
 /** Why a single file or folder name of a tree is refused; undefined when it is fine. */
 export const refusedName = (name: string): string | undefined => {

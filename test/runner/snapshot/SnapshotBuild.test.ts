@@ -12,6 +12,8 @@ import { InstalledGit } from "../../../runner/git/InstalledGit.ts"
 import { type CommitFiles, commitFiles, createRepository, tagCommit } from "../../../runner/git/RepositoryWriter.ts"
 import { runSyncJob } from "../../../runner/snapshot/SyncWorker.ts"
 import { it } from "../../support/Effect.ts"
+import { serveByHttpBackend } from "../../support/GitServer.ts"
+import { httpServer } from "../../support/HttpServer.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 
 const limits = { packBytes: 50_000_000, files: 1000, fileBytes: 10_000_000, totalBytes: 50_000_000, depth: 20 }
@@ -241,6 +243,60 @@ for (const [name, native] of ways)
       })
     )
   })
+
+describe("a repository behind git http-backend", () => {
+  it.live("gives the same snapshot either way, for branches, tags and commits", () =>
+    Effect.gen(function* () {
+      const { gitdir, commit: first, url: own } = yield* repository({ "main.tf": "one\r\n", ".gitattributes": "* text eol=lf export-ignore\n" })
+      yield* commitFiles({ gitdir, files: { "main.tf": "two", sub: { kind: "submodule", commit: "1".repeat(40) } } })
+      yield* tagCommit({ gitdir, name: "v1.0.0", target: first, message: "One" })
+      const { url } = yield* serveByHttpBackend(gitdir)
+      for (const ref of ["HEAD", "main", "v1.0.0", first]) {
+        const library = yield* build(url, { ref })
+        expect(yield* build(url, { ref, native: true })).toEqual(library)
+        expect(yield* build(own, { ref })).toEqual(library)
+      }
+      for (const native of [false, true])
+        expect((yield* Effect.flip(build(url, { ref: "1".repeat(40), native })))._tag).toBe("GitRefNotFound")
+    })
+  )
+})
+
+describe("a damaged pack", () => {
+  /** Passes everything on to a Git server, except that packs are changed. */
+  const tampering = (origin: string, change: (pack: Buffer) => Buffer) =>
+    httpServer((request, response) => {
+      const parts: Array<Buffer> = []
+      request.on("data", (part: Buffer) => parts.push(part))
+      request.on("end", () => {
+        const { "git-protocol": protocol, "content-type": type } = request.headers
+        void fetch(`${origin}${request.url}`, {
+          method: request.method ?? "GET",
+          headers: { "git-protocol": String(protocol ?? ""), "content-type": type ?? "" },
+          ...(request.method === "POST" ? { body: Buffer.concat(parts) } : {})
+        }).then(async (answer) => {
+          const body = Buffer.from(await answer.arrayBuffer())
+          response.setHeader("content-type", answer.headers.get("content-type") ?? "")
+          response.end(body.includes("PACK") ? change(body) : body)
+        })
+      })
+    })
+
+  for (const [name, change] of [
+    ["cut off", (pack: Buffer) => pack.subarray(0, pack.length - 60)],
+    ["with a wrong checksum", (pack: Buffer) => pack.fill((pack[pack.length - 6] ?? 0) ^ 1, pack.length - 6, pack.length - 5)],
+    ["with other contents", (pack: Buffer) => pack.fill(0x55, pack.indexOf("PACK") + 40, pack.indexOf("PACK") + 60)]
+  ] as const)
+    for (const [way, native] of ways)
+      it.live(`${name} is no snapshot, fetched by ${way}`, () =>
+        Effect.gen(function* () {
+          const { url: own } = yield* repository({ "a.tf": "a", "b.tf": "b" })
+          const { url } = yield* tampering(new URL(own).origin, change)
+          const error = yield* Effect.flip(build(url, { native }))
+          expect(["GitProtocolBroken", "GitNativeUnavailable"]).toContain(error._tag)
+        })
+      )
+})
 
 describe("hostile trees", () => {
   const names: ReadonlyArray<readonly [string, ReadonlyArray<string | Uint8Array>]> = [
