@@ -1,3 +1,4 @@
+import { dirname, join } from "node:path"
 import { Worker } from "node:worker_threads"
 import { Context, Duration, Effect, Exit, Layer, Option, Pool, Result, Schema, type Scope } from "effect"
 import { hclFileName } from "./HclFileName.ts"
@@ -30,10 +31,13 @@ const startDeadline = Duration.seconds(30)
 const idleTime = Duration.seconds(30)
 const maxThreads = 2
 
-/** A compiled binary holds the worker under the path it had when built from the repository's root, see docs of `bun build --compile`. */
+/**
+ * A compiled binary must have been built in the repository's root with this worker as a further entry point:
+ * `bun build --compile src/Main.ts runner/scan/HclWorker.ts`. There `import.meta` may hold the paths of the machine that built it.
+ */
 const workerLocation = (): string | URL =>
   typeof Bun !== "undefined" && Bun.isStandaloneExecutable
-    ? `${import.meta.dir}/runner/scan/HclWorker.js`
+    ? join(dirname(Bun.main), "runner/scan/HclWorker.js")
     : new URL("./HclWorker.ts", import.meta.url)
 
 const decodeAnswer = Schema.decodeUnknownResult(HclAnswer)
