@@ -93,7 +93,7 @@ const staticClosure = (built: Bun.BuildOutput, entry: string): ReadonlyArray<str
     for (const imported of outputs[path]?.imports ?? []) if (imported.kind === "import-statement") visit(imported.path)
   }
   visit(entry)
-  return [...seen].map(baseName).reverse()
+  return [...seen].map(baseName).toReversed()
 }
 
 const entryOf = (built: Bun.BuildOutput, suffix: string): string | undefined =>

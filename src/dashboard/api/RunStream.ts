@@ -5,10 +5,14 @@ export interface Sequenced {
 }
 
 export interface StreamSocket {
-  onmessage: ((event: { readonly data: unknown }) => void) | null
-  onclose: ((event: { readonly code: number }) => void) | null
-  onopen: (() => void) | null
-  close(): void
+  readonly close: () => void
+}
+
+/** What a socket tells; after `close` was called it tells nothing more. */
+export interface SocketListener {
+  readonly onOpen: () => void
+  readonly onMessage: (data: unknown) => void
+  readonly onClose: (code: number) => void
 }
 
 export type StreamState = "connecting" | "live" | "waiting" | "done" | "refused"
@@ -19,7 +23,7 @@ export interface RunStreamOptions<A extends Sequenced> {
   readonly read: (frame: unknown) => ReadonlyArray<A>
   readonly onItems: (items: ReadonlyArray<A>) => void
   readonly onState: (state: StreamState, retryInMs?: number) => void
-  readonly open: (url: string) => StreamSocket
+  readonly open: (url: string, listener: SocketListener) => StreamSocket
   readonly schedule: (run: () => void, ms: number) => () => void
   readonly random: () => number
 }
@@ -64,17 +68,13 @@ export class RunStream<A extends Sequenced> {
     this.connect()
   }
 
-  /** Ends the stream; nothing is called back afterwards. */
+  /** Ends the stream; nothing is called back afterwards. `start` goes on where it ended. */
   stop(): void {
     this.stopped = true
     this.unschedule?.()
-    const socket = this.socket
+    this.unschedule = undefined
+    this.socket?.close()
     this.socket = undefined
-    if (socket === undefined) return
-    socket.onmessage = null
-    socket.onclose = null
-    socket.onopen = null
-    socket.close()
   }
 
   /** Skips the wait, for a person who presses a button or a browser that says it is online again. */
@@ -88,33 +88,42 @@ export class RunStream<A extends Sequenced> {
   private connect(): void {
     this.unschedule = undefined
     this.options.onState("connecting")
-    const socket = this.options.open(this.options.url(this.after))
     let done = false
-    this.socket = socket
-    socket.onopen = () => this.options.onState("live")
-    socket.onmessage = (event) => {
-      const frame = parse(event.data)
-      // Only a frame proves a working path: a proxy that accepts and cuts must not reset the back-off.
-      this.attempt = 0
-      const fresh: Array<A> = []
-      for (const item of this.options.read(frame)) {
-        if (item.seq <= this.after) continue
-        this.after = item.seq
-        fresh.push(item)
-      }
-      if (fresh.length > 0) this.options.onItems(fresh)
-      if (isDone(frame)) {
+    this.socket = this.options.open(this.options.url(this.after), {
+      onOpen: () => {
+        if (!this.stopped) this.options.onState("live")
+      },
+      onMessage: (data) => {
+        if (this.stopped) return
+        const frame = parse(data)
+        // Only a frame proves a working path: a proxy that accepts and cuts must not reset the back-off.
+        this.attempt = 0
+        this.take(this.options.read(frame))
+        if (!isDone(frame)) return
         done = true
         this.options.onState("done")
+      },
+      onClose: (code) => {
+        if (!this.stopped && !done) this.lost(code)
       }
+    })
+  }
+
+  private take(items: ReadonlyArray<A>): void {
+    const fresh: Array<A> = []
+    for (const item of items) {
+      if (item.seq <= this.after) continue
+      this.after = item.seq
+      fresh.push(item)
     }
-    socket.onclose = (event) => {
-      if (this.stopped || done) return
-      if (finalCodes.has(event.code)) return this.options.onState("refused")
-      const delay = backoff(this.attempt, this.options.random())
-      this.attempt += 1
-      this.options.onState("waiting", delay)
-      this.unschedule = this.options.schedule(() => this.connect(), delay)
-    }
+    if (fresh.length > 0) this.options.onItems(fresh)
+  }
+
+  private lost(code: number): void {
+    if (finalCodes.has(code)) return this.options.onState("refused")
+    const delay = backoff(this.attempt, this.options.random())
+    this.attempt += 1
+    this.options.onState("waiting", delay)
+    this.unschedule = this.options.schedule(() => this.connect(), delay)
   }
 }

@@ -34,7 +34,7 @@ const ja: typeof en = {
   "capsule.create": "がカプセルを作成しました。",
   "capsule.update": "がカプセルを変更しました。",
   "capsule.plan": "がプランを依頼しました。",
-  "capsule.delete": "がカプセルの破棄を依頼しました。",
+  "capsule.delete": "がカプセルの削除を依頼しました。",
   "capsule.configuration": "がカプセルの構成を変更しました。",
   "source.create": "がソースを追加しました。",
   "source.update": "がソースを変更しました。",

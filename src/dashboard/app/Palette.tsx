@@ -99,7 +99,6 @@ export const Palette = ({ workspace, onClose }: { readonly workspace: Workspace;
   const [text, setText] = useState("")
   const [active, setActive] = useState(0)
   const dialog = useRef<HTMLDialogElement>(null)
-  const list = useRef<HTMLDivElement>(null)
   const id = useId()
   const shown = matching(commands, text, (command) => `${command.label} ${command.detail ?? ""}`).slice(0, shownLimit)
   const current = Math.min(active, shown.length - 1)
@@ -114,8 +113,8 @@ export const Palette = ({ workspace, onClose }: { readonly workspace: Workspace;
     }
   }, [])
   useEffect(() => {
-    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" })
-  }, [current])
+    document.getElementById(`${id}-${current}`)?.scrollIntoView({ block: "nearest" })
+  }, [id, current])
 
   const choose = (command: Command | undefined) => {
     if (command === undefined) return
@@ -170,15 +169,16 @@ export const Palette = ({ workspace, onClose }: { readonly workspace: Workspace;
       <div
         className="palette-list"
         id={`${id}-list`}
+        // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- a select cannot be filtered by a text field
         role="listbox"
         aria-label={words.palette}
-        ref={list}
         tabIndex={-1}
       >
         {shown.map((command, index) => (
           <div
             key={command.id}
             id={`${id}-${index}`}
+            // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- see its list
             role="option"
             tabIndex={-1}
             aria-selected={index === current}

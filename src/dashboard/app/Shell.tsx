@@ -1,5 +1,5 @@
 import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router"
-import { Suspense, useEffect, useMemo, useState } from "react"
+import { Suspense, useMemo, useState } from "react"
 import type { Workspace } from "../api/Types.ts"
 import { Dialog } from "../ui/Dialog.tsx"
 import { Skeleton } from "../ui/Feedback.tsx"
@@ -71,7 +71,8 @@ export const Shell = () => {
   const workspace = useOptionalWorkspace()
   const navigate = useNavigate()
   const path = useRouterState({ select: (state) => state.location.pathname })
-  const [open, setOpen] = useState<"palette" | "help" | "navigation" | undefined>(undefined)
+  // The navigation is open for the page it was opened on, so going somewhere closes it.
+  const [open, setOpen] = useState<"palette" | "help" | `navigation ${string}` | undefined>(undefined)
   const handle = workspace?.handle
   const actions = useMemo(
     () => ({
@@ -86,7 +87,6 @@ export const Shell = () => {
     [navigate, handle]
   )
   useShortcuts(actions)
-  useEffect(() => setOpen((current) => (current === "navigation" ? undefined : current)), [path])
   const side = <SideBar workspace={workspace} onPalette={actions.palette} onHelp={actions.help} />
   return (
     <div className="shell">
@@ -94,7 +94,7 @@ export const Shell = () => {
         {common.skipToContent}
       </a>
       <header className="bar">
-        <IconButton icon="menu" label={words.openNavigation} onClick={() => setOpen("navigation")} />
+        <IconButton icon="menu" label={words.openNavigation} onClick={() => setOpen(`navigation ${path}`)} />
         <Link to="/" className="bar-name">
           {workspace?.displayName ?? common.product}
         </Link>
@@ -112,7 +112,7 @@ export const Shell = () => {
           <Outlet />
         </Suspense>
       </main>
-      {open === "navigation" ? (
+      {open === `navigation ${path}` ? (
         <Dialog kind="side" title={common.product} onClose={() => setOpen(undefined)}>
           {side}
         </Dialog>

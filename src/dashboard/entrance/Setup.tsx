@@ -36,14 +36,14 @@ const Refusal = ({ error }: { readonly error: unknown }) => {
 
 export const Setup = () => {
   const words = useWords(entranceWords)
-  const [secret, setSecret] = useState<string | undefined>("")
+  // Rendered ahead of time there is no address to read yet; the form shows.
+  const [secret] = useState(() => (typeof window === "undefined" ? "" : setupSecret(window.location.hash)))
   const [email, setEmail] = useState("")
   const [name, setName] = useState("")
   const [password, setPassword] = useState("")
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>(undefined)
   useEffect(() => {
-    setSecret(setupSecret(window.location.hash))
     // The secret leaves the address bar and the history as soon as it is read.
     window.history.replaceState(null, "", window.location.pathname)
   }, [])

@@ -42,7 +42,7 @@ const ja: typeof en = {
   origins: {
     user: "入力が必要",
     capsule_name: "カプセルの名前",
-    workspace_scoped_capsule_name: "カプセルの名前(ワークスペース内で一意)",
+    workspace_scoped_capsule_name: "カプセルの名前（ワークスペース内で一意）",
     module_default: "モジュールの既定値",
     host: "このサーバーから渡されます"
   },

@@ -97,11 +97,11 @@ export const Skeleton = ({
 }) => {
   const words = useWords(commonWords)
   return (
-    <div className="skeleton" role="status" aria-label={words.loading}>
+    <output className="skeleton" aria-label={words.loading}>
       {Array.from({ length: rows }, (_, index) => (
         <span key={index} className={`skeleton-${height}`} />
       ))}
-    </div>
+    </output>
   )
 }
 

@@ -30,10 +30,10 @@ export const useNow = (stepMs: number): number => {
 
 export const Time = ({ at }: { readonly at: string }) => {
   const language = useLanguage()
-  useNow(15_000)
+  const now = useNow(15_000)
   return (
     <time dateTime={at} title={exactTime(language, at)}>
-      {relativeTime(language, at, Date.now())}
+      {relativeTime(language, at, now)}
     </time>
   )
 }

@@ -28,12 +28,12 @@ const subscribe = (listener: () => void): (() => void) => {
 }
 
 export const Toasts = () => (
-  <div className="toasts" role="status" aria-live="polite">
+  <output className="toasts">
     {useSyncExternalStore(subscribe, () => toasts).map((each) => (
-      <p key={each.id} className="toast">
+      <span key={each.id} className="toast">
         <Icon name="check" />
         {each.text}
-      </p>
+      </span>
     ))}
-  </div>
+  </output>
 )

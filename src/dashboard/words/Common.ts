@@ -123,8 +123,8 @@ const ja: typeof en = {
     compatibility_check: "互換性チェック",
     plan: "プラン",
     apply: "適用",
-    destroy_plan: "破棄プラン",
-    destroy_apply: "破棄",
+    destroy_plan: "削除プラン",
+    destroy_apply: "削除",
     drift_check: "ドリフト確認",
     backup: "バックアップ",
     restore: "復元"
@@ -142,7 +142,7 @@ const ja: typeof en = {
     stale: "更新あり",
     error: "エラー",
     disabled: "無効",
-    destroyed: "破棄済み"
+    destroyed: "削除済み"
   },
   drift: { unknown: "未確認", none: "ドリフトなし", drifted: "ドリフトあり" },
   role: { owner: "オーナー", admin: "管理者", member: "メンバー", viewer: "閲覧者" },

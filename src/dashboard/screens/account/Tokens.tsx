@@ -9,7 +9,7 @@ import { Dialog } from "../../ui/Dialog.tsx"
 import { Empty, FaultNotice, Loadable } from "../../ui/Feedback.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { Status } from "../../ui/Status.tsx"
-import { Time } from "../../ui/Time.tsx"
+import { Time, useNow } from "../../ui/Time.tsx"
 import { commonWords } from "../../words/Common.ts"
 import { calendarDate } from "../../words/Format.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
@@ -48,7 +48,8 @@ const Row = ({ token }: { readonly token: TokenRecord }) => {
   const language = useLanguage()
   const { workspaces } = useBootstrap()
   const [revoking, setRevoking] = useState(false)
-  const expired = token.expires_at !== null && Date.parse(token.expires_at) < Date.now()
+  const now = useNow(60_000)
+  const expired = token.expires_at !== null && Date.parse(token.expires_at) < now
   const live = token.revoked_at === null && !expired
   return (
     <li className="row row-static">

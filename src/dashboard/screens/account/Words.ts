@@ -70,7 +70,7 @@ const ja: typeof en = {
   neverUsed: "未使用",
   created: "作成:",
   revoke: "取り消す",
-  revokeTitle: (name: string) => `${name} を取り消しますか?`,
+  revokeTitle: (name: string) => `${name} を取り消しますか？`,
   revokeText: "このトークンを使うプログラムは、以後拒否されます。",
   onceTitle: "トークンを作成しました",
   onceText: "今すぐコピーしてください。再表示はできません。",

@@ -202,15 +202,15 @@ const ja: typeof en = {
   disableText: "無効なカプセルは、手動・自動を問わずプランを受け付けません。インフラはそのまま残ります。",
   disable: "無効にする",
   enable: "有効にする",
-  destroyTitle: "破棄",
+  destroyTitle: "削除",
   destroyText:
     "このカプセルが管理するものをすべて削除するプランを作成します。管理者が承認するまで、何も削除されません。",
   destroyNever: "一度も適用されていないため、カプセルをそのまま削除できます。",
-  destroy: "破棄をプラン",
+  destroy: "削除をプラン",
   removeNow: "カプセルを削除",
-  gone: "このカプセルは破棄されました。履歴は残ります。",
-  confirmTitle: (name: string) => `${name} を破棄しますか?`,
-  confirmRemoveTitle: (name: string) => `${name} を削除しますか?`,
+  gone: "このカプセルは削除されました。履歴は残ります。",
+  confirmTitle: (name: string) => `${name} を削除しますか？`,
+  confirmRemoveTitle: (name: string) => `${name} を削除しますか？`,
   backup: "今すぐバックアップ"
 }
 

@@ -97,6 +97,7 @@ const List = ({
 }) => {
   const text = useWords(words)
   const scroller = useRef<HTMLDivElement>(null)
+  // oxlint-disable-next-line react/incompatible-library -- nothing here is memoised by a compiler
   const virtual = useVirtualizer({
     count: capsules.length,
     getScrollElement: () => scroller.current,
@@ -198,11 +199,7 @@ export const CapsulesScreen = () => {
           options={drifts.map((drift) => [drift, common.drift[drift]])}
           onChange={(drift) => change({ drift })}
         />
-        {query.data === undefined ? null : (
-          <span className="count" role="status">
-            {text.found(shown.length)}
-          </span>
-        )}
+        {query.data === undefined ? null : <output className="count">{text.found(shown.length)}</output>}
       </div>
       <Panel flush>
         <Loadable query={query} skeleton={<Skeleton rows={8} />}>

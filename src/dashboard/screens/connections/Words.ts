@@ -48,7 +48,7 @@ const ja: typeof en = {
   test: "テスト",
   tested: "接続を確認しました。",
   revoke: "取り消す",
-  revokeTitle: (name: string) => `${name} を取り消しますか?`,
+  revokeTitle: (name: string) => `${name} を取り消しますか？`,
   revokeText: "値はただちに削除されます。この接続が必要な実行は、別の接続を割り当てるまで停止します。",
   names: "設定する変数",
   recipe: "用途",

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router"
-import { Background, Controls, Handle, type Node, type NodeProps, Position, ReactFlow } from "@xyflow/react"
+import { Background, Controls, Handle, MarkerType, type Node, type NodeProps, Position, ReactFlow } from "@xyflow/react"
 import { useMemo } from "react"
 import type { Capsule, Graph } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
@@ -74,7 +74,13 @@ export const Drawing = ({ graph }: { readonly graph: Graph }) => {
               }
             ]
       }),
-      edges: graph.edges.map(({ id, from, to }) => ({ id, source: from, target: to, focusable: false }))
+      edges: graph.edges.map(({ id, from, to }) => ({
+        id,
+        source: from,
+        target: to,
+        focusable: false,
+        markerEnd: { type: MarkerType.ArrowClosed, width: 18, height: 18 }
+      }))
     }
   }, [graph, handle])
   const nameOf = (id: string) => graph.nodes.find((node) => node.id === id)?.name ?? id

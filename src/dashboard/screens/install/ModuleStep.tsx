@@ -76,15 +76,13 @@ const Choice = ({
         disabled={module.status === "unsupported"}
         onChange={onChoose}
       />
-      <span className="choice-text">
-        <code>{module.path}</code>
-        <span className="muted">
-          {module.status === "unsupported"
-            ? words.unsupported
-            : module.providerPackages.length === 0
-              ? words.providersNone
-              : module.providerPackages.map(({ source }) => providerName(source)).join(", ")}
-        </span>
+      <code>{module.path}</code>
+      <span className="muted">
+        {module.status === "unsupported"
+          ? words.unsupported
+          : module.providerPackages.length === 0
+            ? words.providersNone
+            : module.providerPackages.map(({ source }) => providerName(source)).join(", ")}
       </span>
     </label>
   )
@@ -155,9 +153,9 @@ export const ModuleStep = ({ draft, change, snapshot, wanted }: ModuleStepProps)
         }
       </Loadable>
       {check.isPending ? (
-        <p className="working" role="status">
+        <output className="working">
           <span className="spinner" aria-hidden="true" /> {words.checking}
-        </p>
+        </output>
       ) : null}
       {check.error === null ? null : (
         <FaultNotice

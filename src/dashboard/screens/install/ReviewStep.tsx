@@ -146,9 +146,9 @@ export const ReviewStep = ({ draft, snapshot, report, config, values, ready, onT
         >
           {words.makePlan}
         </Button>
-        <span className="muted" role="status">
+        <output className="muted">
           {plan.isPending && phase !== undefined ? words.phases[phase] : words.reviewNote}
-        </span>
+        </output>
       </div>
     </div>
   )

@@ -19,7 +19,7 @@ const rules: ReadonlyArray<readonly [RegExp, Advice]> = [
     "network"
   ],
   [
-    /credential|unauthori[sz]ed|forbidden|access denied|authentication|missing_connection|permission|401|403/i,
+    /credential|unauthori[sz]ed|forbidden|access ?denied|not authori[sz]ed|authentication|missing_connection|permission|401|403/i,
     "credentials"
   ],
   [

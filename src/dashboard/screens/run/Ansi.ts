@@ -102,7 +102,9 @@ const sequence = new RegExp(
   `${escape}(?:\\[([0-9;:]*)m|\\[[0-?]*[ -/]*[@-~]|[\\]PX^_][^\u0007${escape}]*(?:\u0007|${escape}\\\\|$)|[ -/]*[0-~])`,
   "g"
 )
-const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
+// C0 without tab and line feed, DEL, and C1.
+// oxlint-disable-next-line eslint/no-control-regex -- these characters are meant
+const control = new RegExp("[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]", "g")
 
 /** The line without any escape sequence or control character: what search and download see. */
 export const stripAnsi = (line: string): string => line.replaceAll(sequence, "").replaceAll(control, "")

@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual"
-import { type KeyboardEvent, memo, useEffect, useMemo, useRef, useState } from "react"
+import { type KeyboardEvent, memo, type RefObject, useEffect, useMemo, useRef, useState } from "react"
 import { Button, IconButton } from "../../ui/Button.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { Status } from "../../ui/Status.tsx"
@@ -40,6 +40,34 @@ const save = (buffer: LogBuffer, name: string): void => {
   URL.revokeObjectURL(url)
 }
 
+/** Tells when the reader, and nobody else, leaves the newest line or goes back to it. */
+const useReader = (scroller: RefObject<HTMLElement | null>, setFollow: (follow: boolean) => void): void => {
+  useEffect(() => {
+    const element = scroller.current
+    if (element === null) return
+    const gone = new AbortController()
+    const options = { signal: gone.signal, passive: true }
+    const leave = () => setFollow(false)
+    element.addEventListener("wheel", (event) => (event.deltaY < 0 ? leave() : undefined), options)
+    element.addEventListener("touchmove", leave, options)
+    // A press on the scroll bar lands outside the content box.
+    element.addEventListener(
+      "pointerdown",
+      (event) => (event.offsetX >= element.clientWidth ? leave() : undefined),
+      options
+    )
+    element.addEventListener(
+      "keydown",
+      (event) => {
+        if (upKeys.has(event.key)) leave()
+        if (event.key === "End") setFollow(true)
+      },
+      options
+    )
+    return () => gone.abort()
+  }, [scroller, setFollow])
+}
+
 interface LogViewProps {
   readonly runId: string
   readonly running: boolean
@@ -54,6 +82,8 @@ export const LogView = ({ runId, running }: LogViewProps) => {
   const [search, setSearch] = useState("")
   const [match, setMatch] = useState(0)
   const scroller = useRef<HTMLDivElement>(null)
+  useReader(scroller, setFollow)
+  // oxlint-disable-next-line react/incompatible-library -- nothing here is memoised by a compiler
   const virtual = useVirtualizer({
     count: buffer.length,
     getScrollElement: () => scroller.current,
@@ -110,9 +140,9 @@ export const LogView = ({ runId, running }: LogViewProps) => {
             />
             {search === "" ? null : (
               <>
-                <span className="log-match" role="status">
+                <output className="log-match">
                   {words.match(matches.length === 0 ? 0 : Math.min(match, matches.length - 1) + 1, matches.length)}
-                </span>
+                </output>
                 <IconButton icon="chevron" label={words.nextMatch} onClick={() => step(1)} />
               </>
             )}
@@ -127,39 +157,19 @@ export const LogView = ({ runId, running }: LogViewProps) => {
       }
     >
       {state === "waiting" || state === "refused" ? (
-        <div className="log-cut" role="status">
+        <output className="log-cut">
           {state === "waiting" ? words.streamWaiting : words.streamRefused}
           {state === "waiting" ? (
             <Button small onClick={retryNow}>
               {words.retryNow}
             </Button>
           ) : null}
-        </div>
+        </output>
       ) : null}
       <div className="log-frame">
-        {/* Scrolled by keyboard too, so it takes focus. */}
-        <div
-          ref={scroller}
-          className="log"
-          role="region"
-          aria-label={words.log}
-          // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-          tabIndex={0}
-          data-following={follow}
-          onWheel={(event) => {
-            if (event.deltaY < 0) setFollow(false)
-          }}
-          onTouchMove={() => setFollow(false)}
-          onPointerDown={(event) => {
-            // Only the scroll bar itself: its press lands outside the content box.
-            const element = event.currentTarget
-            if (event.nativeEvent.offsetX >= element.clientWidth) setFollow(false)
-          }}
-          onKeyDown={(event) => {
-            if (upKeys.has(event.key)) setFollow(false)
-            if (event.key === "End") setFollow(true)
-          }}
-        >
+        {/* It scrolls by keyboard too, so it takes focus. */}
+        {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
+        <section ref={scroller} className="log" aria-label={words.log} tabIndex={0} data-following={follow}>
           <div className="log-rows" style={{ height: `${virtual.getTotalSize()}px` }}>
             {virtual.getVirtualItems().map((item) => {
               const line = buffer.line(item.index)
@@ -171,7 +181,7 @@ export const LogView = ({ runId, running }: LogViewProps) => {
             })}
           </div>
           {buffer.length === 0 ? <p className="log-empty">{words.logEmpty}</p> : null}
-        </div>
+        </section>
         {follow || buffer.length === 0 ? null : (
           <div className="log-jump">
             <Button small tone="primary" icon="down" onClick={() => setFollow(true)}>

@@ -68,8 +68,10 @@ const Outputs = ({ changes }: { readonly changes: ReadonlyArray<OutputChange> })
   )
 }
 
-/** So many resources open by themselves; more are folded until asked for. */
+/** So many resources open by themselves; more are folded until asked for. What takes something away opens sooner. */
 const opensUpTo = 6
+const lossesOpenUpTo = 12
+const isLoss = (kind: ChangeKind): boolean => kind === "destroy" || kind === "replace"
 const drawnAtOnce = 200
 
 const Group = ({
@@ -148,7 +150,12 @@ export const PlanView = ({ changes, outputs, summary, drift }: PlanViewProps) =>
       ) : null}
       <div key={String(open)} className="changes">
         {diff.groups.map((group) => (
-          <Group key={group.kind} kind={group.kind} changes={group.changes} open={open} />
+          <Group
+            key={group.kind}
+            kind={group.kind}
+            changes={group.changes}
+            open={open || (all === undefined && isLoss(group.kind) && group.changes.length <= lossesOpenUpTo)}
+          />
         ))}
         {search === "" ? <Outputs changes={outputs} /> : null}
         {diff.noise.length === 0 ? null : (
@@ -163,11 +170,7 @@ export const PlanView = ({ changes, outputs, summary, drift }: PlanViewProps) =>
             ))}
           </details>
         )}
-        {search !== "" ? (
-          <p className="plan-found" role="status">
-            {words.matchingChanges(diff.total)}
-          </p>
-        ) : null}
+        {search !== "" ? <output className="plan-found">{words.matchingChanges(diff.total)}</output> : null}
       </div>
     </Panel>
   )

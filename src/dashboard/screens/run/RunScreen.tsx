@@ -97,7 +97,7 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
             <PlanView
               changes={(run.type === "drift_check" ? run.resourceDrift : undefined) ?? run.resourceChanges ?? []}
               outputs={run.outputChanges ?? []}
-              summary={run.planSummary}
+              summary={run.status === "waiting_approval" ? undefined : run.planSummary}
               drift={run.type === "drift_check"}
             />
           ) : null}

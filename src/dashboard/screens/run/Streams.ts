@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query"
-import { useEffect, useReducer, useRef, useState } from "react"
+import { useEffect, useReducer, useState } from "react"
 import { runQuery } from "../../api/Queries.ts"
-import { RunStream, type StreamSocket, type StreamState } from "../../api/RunStream.ts"
+import { RunStream, type SocketListener, type StreamSocket, type StreamState } from "../../api/RunStream.ts"
 import type { LogEntry, RunEvent } from "../../api/Types.ts"
 import { LogBuffer } from "./LogBuffer.ts"
 
@@ -28,14 +28,19 @@ const readEntries = (frame: unknown): ReadonlyArray<LogEntry> => list(frame, "en
 
 const socketUrl = (path: string): string => `${window.location.origin.replace(/^http/, "ws")}${path}`
 
-/** A browser socket with the few members a stream uses. */
-const openSocket = (url: string): StreamSocket => {
+const openSocket = (url: string, listener: SocketListener): StreamSocket => {
   const socket = new WebSocket(url)
-  const adapter: StreamSocket = { onmessage: null, onclose: null, onopen: null, close: () => socket.close() }
-  socket.addEventListener("message", (event: MessageEvent<unknown>) => adapter.onmessage?.({ data: event.data }))
-  socket.addEventListener("close", (event) => adapter.onclose?.({ code: event.code }))
-  socket.addEventListener("open", () => adapter.onopen?.())
-  return adapter
+  const quiet = new AbortController()
+  const { signal } = quiet
+  socket.addEventListener("open", () => listener.onOpen(), { signal })
+  socket.addEventListener("message", (event: MessageEvent<unknown>) => listener.onMessage(event.data), { signal })
+  socket.addEventListener("close", (event) => listener.onClose(event.code), { signal })
+  return {
+    close: () => {
+      quiet.abort()
+      socket.close()
+    }
+  }
 }
 
 const schedule = (run: () => void, ms: number): (() => void) => {
@@ -50,81 +55,81 @@ export interface LiveStream {
   readonly retryNow: () => void
 }
 
-const useOnline = (stream: { readonly current: { retryNow(): void } | undefined }): void => {
+/** Runs a stream for the life of a component, and wakes it when the browser says that it is online again. */
+const useStream = (stream: { start(): void; stop(): void; retryNow(): void }): void => {
   useEffect(() => {
-    const onOnline = () => stream.current?.retryNow()
+    const onOnline = () => stream.retryNow()
+    stream.start()
     window.addEventListener("online", onOnline)
-    return () => window.removeEventListener("online", onOnline)
+    return () => {
+      window.removeEventListener("online", onOnline)
+      stream.stop()
+    }
   }, [stream])
 }
 
-/** A Run's events, live; each batch also renews the Run itself and the lists that show it. */
+/** A Run's events, live; each batch also renews the Run itself and the lists that show it. One component, one Run: give it a key. */
 export const useRunEvents = (runId: string): LiveStream & { readonly events: ReadonlyArray<RunEvent> } => {
   const queryClient = useQueryClient()
   const [events, setEvents] = useState<ReadonlyArray<RunEvent>>([])
   const [state, setState] = useState<StreamState>("connecting")
-  const stream = useRef<RunStream<RunEvent> | undefined>(undefined)
-  useEffect(() => {
-    setEvents([])
-    const made = new RunStream<RunEvent>({
-      url: (after) => socketUrl(`/api/v1/runs/${encodeURIComponent(runId)}/events?after=${after}`),
-      read: readEvents,
-      onItems: (items) => {
-        setEvents((known) => [...known, ...items])
-        if (items.some(({ kind }) => !kind.startsWith("resource."))) {
-          void queryClient.invalidateQueries({ queryKey: runQuery(runId).queryKey })
-          void queryClient.invalidateQueries({ queryKey: ["workspace"] })
-          void queryClient.invalidateQueries({ queryKey: ["capsule"] })
-        }
-      },
-      onState: setState,
-      open: openSocket,
-      schedule,
-      random
-    })
-    stream.current = made
-    made.start()
-    return () => made.stop()
-  }, [runId, queryClient])
-  useOnline(stream)
-  return { events, state, retryNow: () => stream.current?.retryNow() }
+  const [stream] = useState(
+    () =>
+      new RunStream<RunEvent>({
+        url: (after) => socketUrl(`/api/v1/runs/${encodeURIComponent(runId)}/events?after=${after}`),
+        read: readEvents,
+        onItems: (items) => {
+          setEvents((known) => [...known, ...items])
+          if (items.some(({ kind }) => !kind.startsWith("resource."))) {
+            void queryClient.invalidateQueries({ queryKey: runQuery(runId).queryKey })
+            void queryClient.invalidateQueries({ queryKey: ["workspace"] })
+            void queryClient.invalidateQueries({ queryKey: ["capsule"] })
+          }
+        },
+        onState: setState,
+        open: openSocket,
+        schedule,
+        random
+      })
+  )
+  useStream(stream)
+  return { events, state, retryNow: () => stream.retryNow() }
 }
 
-/** A Run's log, live. The buffer is one object that grows; `version` changes when it did. */
+interface RunLog {
+  readonly buffer: LogBuffer
+  readonly stream: RunStream<LogEntry>
+}
+
+const makeLog = (runId: string, onGrown: () => void, onState: (state: StreamState) => void): RunLog => {
+  const buffer = new LogBuffer()
+  let asked = false
+  const stream = new RunStream<LogEntry>({
+    url: (after) => socketUrl(`/api/v1/runs/${encodeURIComponent(runId)}/logs?after=${after}`),
+    read: readEntries,
+    onItems: (items) => {
+      buffer.append(items)
+      // However fast entries arrive, the page draws at most once a frame.
+      if (asked) return
+      asked = true
+      requestAnimationFrame(() => {
+        asked = false
+        onGrown()
+      })
+    },
+    onState,
+    open: openSocket,
+    schedule,
+    random
+  })
+  return { buffer, stream }
+}
+
+/** A Run's log, live. The buffer is one object that grows; `version` changes when it did. One component, one Run. */
 export const useRunLog = (runId: string): LiveStream & { readonly buffer: LogBuffer; readonly version: number } => {
   const [version, grown] = useReducer((count: number) => count + 1, 0)
   const [state, setState] = useState<StreamState>("connecting")
-  const [buffer, setBuffer] = useState(() => new LogBuffer())
-  const stream = useRef<RunStream<LogEntry> | undefined>(undefined)
-  useEffect(() => {
-    const lines = new LogBuffer()
-    setBuffer(lines)
-    let frame = 0
-    const made = new RunStream<LogEntry>({
-      url: (after) => socketUrl(`/api/v1/runs/${encodeURIComponent(runId)}/logs?after=${after}`),
-      read: readEntries,
-      onItems: (items) => {
-        lines.append(items)
-        // However fast frames arrive, the page draws at most once a frame.
-        if (frame === 0) {
-          frame = requestAnimationFrame(() => {
-            frame = 0
-            grown()
-          })
-        }
-      },
-      onState: setState,
-      open: openSocket,
-      schedule,
-      random
-    })
-    stream.current = made
-    made.start()
-    return () => {
-      cancelAnimationFrame(frame)
-      made.stop()
-    }
-  }, [runId])
-  useOnline(stream)
-  return { buffer, version, state, retryNow: () => stream.current?.retryNow() }
+  const [{ buffer, stream }] = useState(() => makeLog(runId, grown, setState))
+  useStream(stream)
+  return { buffer, version, state, retryNow: () => stream.retryNow() }
 }

@@ -58,7 +58,7 @@ const ja: typeof en = {
   autoSync: "自動的に同期する",
   autoSyncHelp: "Webhook の受信時と定期的に同期し、カプセルに新しいコミットを知らせます。",
   auth: "Git の認証情報",
-  authNone: "なし(公開リポジトリ)",
+  authNone: "なし（公開リポジトリ）",
   sync: "今すぐ同期",
   edit: "編集",
   disable: "無効にする",

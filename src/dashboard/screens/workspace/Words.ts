@@ -55,7 +55,7 @@ const ja: typeof en = {
   you: "あなた",
   status: { active: "有効", invited: "招待中", suspended: "解除済み" },
   changeRole: (name: string) => `${name} のロール`,
-  removeTitle: (name: string) => `${name} を外しますか?`,
+  removeTitle: (name: string) => `${name} を外しますか？`,
   removeText: "すべてのアクセスがただちに無効になります。操作の記録はアクティビティに残ります。",
   joined: "参加:",
   restore: "元に戻す",

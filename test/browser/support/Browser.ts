@@ -1,0 +1,68 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { type BrowserContext, chromium, type Page } from "playwright-core"
+
+export interface Look {
+  readonly language: "en" | "ja"
+  readonly theme: "light" | "dark"
+  readonly width?: number
+  readonly height?: number
+}
+
+export interface OpenPage {
+  readonly page: Page
+  /** Everything that a person with the console open would see as wrong: errors, policy violations, failed requests. */
+  readonly faults: Array<string>
+}
+
+export interface TestBrowser {
+  readonly open: (look: Look) => Promise<OpenPage>
+  readonly close: () => Promise<void>
+}
+
+/** Debian's Chromium, headless, with a profile of its own that is removed afterwards. */
+export const startBrowser = async (): Promise<TestBrowser> => {
+  const profile = await mkdtemp(join(tmpdir(), "dashboard-browser-"))
+  const browser = await chromium.launch({
+    executablePath: "/usr/bin/chromium",
+    args: [
+      "--headless",
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+      "--disable-dev-shm-usage",
+      `--crash-dumps-dir=${profile}`
+    ]
+  })
+  const contexts: Array<BrowserContext> = []
+  return {
+    open: async ({ language, theme, width = 1360, height = 900 }) => {
+      const context = await browser.newContext({
+        viewport: { width, height },
+        locale: language === "ja" ? "ja-JP" : "en-GB",
+        colorScheme: theme,
+        timezoneId: "Asia/Tokyo",
+        reducedMotion: "reduce"
+      })
+      contexts.push(context)
+      const page = await context.newPage()
+      const faults: Array<string> = []
+      page.on("console", (message) => {
+        if (message.type() === "error" || message.type() === "warning") faults.push(message.text())
+      })
+      page.on("pageerror", (error) => faults.push(`${error.name}: ${error.message}`))
+      page.setDefaultTimeout(10_000)
+      return { page, faults }
+    },
+    close: async () => {
+      for (const context of contexts) await context.close()
+      await browser.close()
+      await rm(profile, { recursive: true, force: true })
+    }
+  }
+}
