@@ -1,0 +1,188 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Finding } from "../../schema/records/CompatibilityReport.ts"
+import { RunId } from "../../schema/records/Ids.ts"
+import { isFinalStatus } from "../../schema/records/Run.ts"
+import { CommandContext } from "../../schema/protocol/Command.ts"
+import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
+import { CapsuleRuns } from "../capsule/CapsuleRuns.ts"
+import { derivedId } from "../Identity.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { RunQueue } from "../run/RunQueue.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import type { CheckSpec } from "../source/CheckExecution.ts"
+import { SourceStore } from "../source/SourceStore.ts"
+import { stagedOf } from "../source/StagedRows.ts"
+import type { SyncSpec } from "../source/SyncExecution.ts"
+import { type RevisionPlanRow, RevisionPlanStore } from "./RevisionPlanStore.ts"
+
+const decodeActor = Schema.decodeUnknownEffect(Schema.fromJsonString(CommandContext))
+
+const failureOf = (run: RunRow, step: string): Finding => ({
+  severity: "error",
+  code: run.error_code ?? `${step}_${run.status}`,
+  message: run.error_message ?? `The ${step} Run ${run.id} is ${run.status}.`
+})
+
+/** The steps of a revision: sync of the ref, check, plan. What the Capsule tracks stays as it is until an apply. */
+export class RevisionPlanSteps extends Context.Service<
+  RevisionPlanSteps,
+  {
+    /** Takes the next step when one is due, in the caller's transaction. `false` when it has to wait or is at an end. */
+    readonly step: (id: string) => Effect.Effect<boolean>
+  }
+>()("svc/actors/revision-plan/RevisionPlanSteps") {
+  static readonly layer = Layer.effect(
+    RevisionPlanSteps,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const plans = yield* RevisionPlanStore
+      const sources = yield* SourceStore
+      const capsules = yield* CapsuleLedger
+      const runs = yield* CapsuleRuns
+      const ledger = yield* RunLedger
+      const queue = yield* RunQueue
+
+      const recordsOf = Effect.fnUntraced(function* (row: RevisionPlanRow) {
+        const capsule = yield* capsules.find(row.capsule_id)
+        const source = capsule === undefined ? undefined : yield* sources.find(capsule.source_id)
+        if (capsule === undefined || source === undefined)
+          return yield* Effect.die(new Error(`Records of ${row.id} are gone`))
+        return { capsule, source }
+      })
+
+      const startSync = Effect.fnUntraced(function* (row: RevisionPlanRow, createdBy: string | undefined) {
+        const { capsule, source } = yield* recordsOf(row)
+        const runId = derivedId(RunId, "run", row.id, "sync")
+        yield* ledger.insert({
+          id: runId,
+          workspaceId: row.workspace_id,
+          type: "source_sync",
+          sourceId: source.id,
+          coordinator: { kind: "revision_plan", id: row.id },
+          createdBy,
+          trigger: "user",
+          spec: {
+            url: source.url,
+            ref: row.ref,
+            path: capsule.tracked_path,
+            intent: "manual_plan",
+            ...(source.auth_connection_id === null ? {} : { authConnectionId: source.auth_connection_id })
+          } satisfies SyncSpec
+        })
+        yield* plans.update(row.id, { sync_run_id: runId })
+        yield* sql.afterCommit(queue.wake)
+      })
+
+      const startCheck = Effect.fnUntraced(function* (
+        row: RevisionPlanRow,
+        snapshotId: string,
+        createdBy: string | undefined
+      ) {
+        const { capsule, source } = yield* recordsOf(row)
+        const snapshot = yield* sources.findSnapshot(snapshotId)
+        if (snapshot === undefined) return yield* Effect.die(new Error(`Snapshot ${snapshotId} is gone`))
+        const runId = derivedId(RunId, "run", row.id, "check")
+        yield* ledger.insert({
+          id: runId,
+          workspaceId: row.workspace_id,
+          type: "compatibility_check",
+          sourceId: source.id,
+          sourceSnapshotId: snapshotId,
+          resolvedCommit: snapshot.resolved_commit,
+          coordinator: { kind: "revision_plan", id: row.id },
+          createdBy,
+          trigger: "user",
+          spec: {
+            sourceId: source.id,
+            snapshot: stagedOf(snapshot),
+            modulePath: capsule.module_path
+          } satisfies CheckSpec
+        })
+        yield* plans.update(row.id, {
+          check_run_id: runId,
+          source_snapshot_id: snapshotId,
+          phase: "analyzing_compatibility"
+        })
+        yield* sql.afterCommit(queue.wake)
+      })
+
+      const startPlan = Effect.fnUntraced(function* (
+        row: RevisionPlanRow,
+        reportId: string,
+        createdBy: string | undefined
+      ) {
+        const { capsule } = yield* recordsOf(row)
+        const report = yield* sources.findReport(reportId)
+        if (report?.status === "unsupported") {
+          return yield* plans.fail(row.id, [
+            {
+              severity: "error",
+              code: "module_unsupported",
+              message: `The module ${capsule.module_path} is not supported at ${row.ref}.`
+            }
+          ])
+        }
+        const runId = derivedId(RunId, "run", row.id, "plan")
+        yield* runs
+          .create(capsule, {
+            runId,
+            type: "plan",
+            sourceSnapshotId: row.source_snapshot_id ?? undefined,
+            trigger: "user",
+            createdBy,
+            coordinator: { kind: "revision_plan", id: row.id }
+          })
+          .pipe(
+            Effect.andThen(
+              plans.update(row.id, { compatibility_report_id: reportId, plan_run_id: runId, phase: "planning" })
+            ),
+            Effect.catch((error) =>
+              plans.fail(row.id, [{ severity: "error", code: error.code, message: error.message }])
+            )
+          )
+      })
+
+      const step = Effect.fn("RevisionPlan.step")(function* (id: string) {
+        const row = yield* plans.find(id)
+        if (row === undefined) return false
+        const { actor } = yield* Effect.orDie(decodeActor(row.actor))
+        switch (row.phase) {
+          case "syncing_source": {
+            if (row.sync_run_id === null) {
+              yield* startSync(row, actor.subject)
+              return true
+            }
+            const run = yield* ledger.find(row.sync_run_id)
+            if (run === undefined || !isFinalStatus(run.status)) return false
+            if (run.status === "succeeded" && run.source_snapshot_id !== null) {
+              yield* startCheck(row, run.source_snapshot_id, actor.subject)
+            } else yield* plans.fail(id, [failureOf(run, "source sync")])
+            return true
+          }
+          case "analyzing_compatibility": {
+            const run = yield* ledger.find(row.check_run_id ?? "")
+            if (run === undefined || !isFinalStatus(run.status)) return false
+            if (run.status === "succeeded" && run.compatibility_report_id !== null) {
+              yield* startPlan(row, run.compatibility_report_id, actor.subject)
+            } else yield* plans.fail(id, [failureOf(run, "compatibility check")])
+            return true
+          }
+          case "planning": {
+            const run = yield* ledger.find(row.plan_run_id ?? "")
+            if (run === undefined || run.status === "queued" || run.status === "running") return false
+            if (run.status === "waiting_approval" || run.approved_at !== null)
+              yield* plans.update(id, { phase: "reviewable" })
+            else yield* plans.fail(id, [failureOf(run, "plan")])
+            return true
+          }
+          case "reviewable":
+          case "failed":
+            return false
+        }
+      })
+
+      return RevisionPlanSteps.of({ step })
+    })
+  )
+}

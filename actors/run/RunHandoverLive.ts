@@ -1,0 +1,36 @@
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
+import { InstallPlanActor, RevisionPlanActor } from "../../schema/protocol/PlanActors.ts"
+import { handedOver } from "../ActorClient.ts"
+import { RunHandover } from "./RunHandover.ts"
+
+/** Hand-overs are messages in the caller's transaction; they carry ids only, since they are stored as plain text. */
+export const layer = Layer.effect(
+  RunHandover,
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const installPlans = yield* InstallPlanActor.client
+    const revisionPlans = yield* RevisionPlanActor.client
+    const capsules = yield* CapsuleActor.client
+
+    return RunHandover.of({
+      finished: (run) => {
+        if (run.coordinator_id === null) return Effect.void
+        const cause = `${run.id} ended attempt ${run.attempt}`
+        const to = run.coordinator_kind === "install_plan" ? installPlans : revisionPlans
+        return handedOver(to(run.coordinator_id).Advance({ cause }, { discard: true }))
+      },
+      snapshotTaken: Effect.fn("RunHandover.snapshotTaken")(function* ({ sourceId, snapshotId, autoUpdate }) {
+        if (!autoUpdate) return
+        const followers = yield* Effect.orDie(sql<{ id: string }>`SELECT c.id FROM capsules c
+          JOIN source_snapshots s ON s.id = ${snapshotId}
+          WHERE c.source_id = ${sourceId} AND c.auto_update_enabled = 1 AND c.status = 'stale'
+            AND c.adopted_ref = s.ref AND c.adopted_path = s.path`)
+        for (const { id } of followers) {
+          yield* handedOver(capsules(id).FollowLane({ sourceSnapshotId: snapshotId }, { discard: true }))
+        }
+      })
+    })
+  })
+)
