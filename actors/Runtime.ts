@@ -1,0 +1,171 @@
+import { Effect, Layer } from "effect"
+import { SingleRunner } from "effect/cluster"
+import { SqlClient } from "effect/sql"
+import { InstallPlanActor, RevisionPlanActor } from "../schema/protocol/PlanActors.ts"
+import { handedOver } from "./ActorClient.ts"
+import { ApplySettlement } from "./capsule/ApplySettlement.ts"
+import { makeApplyExecution } from "./capsule/ApplyExecution.ts"
+import { makeBackupExecution } from "./capsule/BackupExecution.ts"
+import { BackupStore } from "./capsule/BackupStore.ts"
+import * as CapsuleBehavior from "./capsule/CapsuleBehavior.ts"
+import { CapsuleLedger } from "./capsule/CapsuleLedger.ts"
+import { CapsuleRuns } from "./capsule/CapsuleRuns.ts"
+import * as CapsulesLive from "./capsule/CapsulesLive.ts"
+import { ConfigSuccession } from "./capsule/ConfigSuccession.ts"
+import { makeDriftExecution } from "./capsule/DriftExecution.ts"
+import { InstallConfigCompilation } from "./capsule/InstallConfigCompilation.ts"
+import { InstallConfigStore } from "./capsule/InstallConfigStore.ts"
+import { makePlanExecution } from "./capsule/PlanExecution.ts"
+import { RunInputs } from "./capsule/RunInputs.ts"
+import { RunPreparation } from "./capsule/RunPreparation.ts"
+import { StateVersions } from "./capsule/StateVersions.ts"
+import * as ConnectionBehavior from "./connection/ConnectionBehavior.ts"
+import { ConnectionStore } from "./connection/ConnectionStore.ts"
+import * as ConnectionsLive from "./connection/ConnectionsLive.ts"
+import { Receipts } from "./idempotency/Receipts.ts"
+import { InitialCommit } from "./install-plan/InitialCommit.ts"
+import * as InstallPlanBehavior from "./install-plan/InstallPlanBehavior.ts"
+import * as InstallPlansLive from "./install-plan/InstallPlansLive.ts"
+import { InstallPlanSteps } from "./install-plan/InstallPlanSteps.ts"
+import { InstallPlanStore } from "./install-plan/InstallPlanStore.ts"
+import * as RevisionPlanBehavior from "./revision-plan/RevisionPlanBehavior.ts"
+import * as RevisionPlansLive from "./revision-plan/RevisionPlansLive.ts"
+import { RevisionPlanSteps } from "./revision-plan/RevisionPlanSteps.ts"
+import { RevisionPlanStore } from "./revision-plan/RevisionPlanStore.ts"
+import * as RunBehavior from "./run/RunBehavior.ts"
+import { RunCheckpoints } from "./run/RunCheckpoints.ts"
+import { RunExecutions } from "./run/RunExecution.ts"
+import { RunExecutor } from "./run/RunExecutor.ts"
+import * as RunHandoverLive from "./run/RunHandoverLive.ts"
+import { RunJournal } from "./run/RunJournal.ts"
+import { RunLedger } from "./run/RunLedger.ts"
+import { RunLogs } from "./run/RunLogs.ts"
+import * as RunMaintenance from "./run/RunMaintenance.ts"
+import { RunPlans } from "./run/RunPlans.ts"
+import { RunQueue } from "./run/RunQueue.ts"
+import { RunRecovery } from "./run/RunRecovery.ts"
+import { RunResults } from "./run/RunResults.ts"
+import * as RunStreamsLive from "./run/RunStreamsLive.ts"
+import * as RunsLive from "./run/RunsLive.ts"
+import { makeCheckExecution } from "./source/CheckExecution.ts"
+import { CompatibilityCheck } from "./source/CompatibilityCheck.ts"
+import { SnapshotReads } from "./source/SnapshotReads.ts"
+import * as SourceBehavior from "./source/SourceBehavior.ts"
+import { SourceStore } from "./source/SourceStore.ts"
+import * as SourcesLive from "./source/SourcesLive.ts"
+import { makeSyncExecution } from "./source/SyncExecution.ts"
+
+/** What holds records, and needs no other actor. */
+const stores = Layer.mergeAll(
+  RunLogs.layer,
+  RunLedger.layer,
+  RunQueue.layer,
+  RunCheckpoints.layer,
+  RunPlans.layer,
+  RunResults.layer,
+  CapsuleLedger.layer,
+  InstallConfigStore.layer,
+  StateVersions.layer,
+  BackupStore.layer,
+  ConnectionStore.layer,
+  SourceStore.layer,
+  InstallPlanStore.layer,
+  RevisionPlanStore.layer,
+  Receipts.layer
+).pipe(Layer.provideMerge(RunJournal.layer))
+
+/** What reads the runner's world for the actors. */
+const inspection = Layer.mergeAll(
+  RunInputs.layer,
+  InstallConfigCompilation.layer,
+  SnapshotReads.layer,
+  ApplySettlement.layer,
+  ConfigSuccession.layer
+).pipe(Layer.provideMerge(CompatibilityCheck.layer))
+
+const executions = Layer.effect(
+  RunExecutions,
+  Effect.gen(function* () {
+    const plan = yield* makePlanExecution
+    const apply = yield* makeApplyExecution
+    const backup = yield* makeBackupExecution
+    return {
+      source_sync: yield* makeSyncExecution,
+      compatibility_check: yield* makeCheckExecution,
+      plan,
+      destroy_plan: plan,
+      apply,
+      destroy_apply: apply,
+      drift_check: yield* makeDriftExecution,
+      backup,
+      // Restores are started by the operator's command line on a service that is not running.
+      restore: () => Effect.die(new Error("A restore is not executed by the running service"))
+    }
+  })
+).pipe(Layer.provide(RunPreparation.layer))
+
+const behaviors = Layer.mergeAll(
+  CapsuleBehavior.layer,
+  ConnectionBehavior.layer,
+  InstallPlanBehavior.layer,
+  RevisionPlanBehavior.layer,
+  RunBehavior.layer,
+  SourceBehavior.layer
+).pipe(
+  Layer.provide(Layer.mergeAll(InstallPlanSteps.layer, RevisionPlanSteps.layer)),
+  Layer.provide(InitialCommit.layer),
+  Layer.provideMerge(CapsuleRuns.layer)
+)
+
+/** Hand-overs are delivered again by themselves; a coordinator whose hand-over was lost some other way is woken here. */
+const wakeCoordinators = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const installs = yield* InstallPlanActor.client
+  const revisions = yield* RevisionPlanActor.client
+  const open = yield* sql<{ id: string; kind: string; updated_at: string }>`
+    SELECT id, 'install' AS kind, updated_at FROM install_plans WHERE phase NOT IN ('reviewable', 'failed')
+    UNION ALL SELECT id, 'revision' AS kind, updated_at FROM revision_plans WHERE phase NOT IN ('reviewable', 'failed')`
+  for (const { id, kind, updated_at } of open) {
+    const actor = kind === "install" ? installs(id) : revisions(id)
+    yield* handedOver(actor.Advance({ cause: `start after ${updated_at}` }, { discard: true }))
+  }
+}).pipe(Effect.orDie)
+
+/** First what an earlier process left is settled, then Runs are taken from the queue. */
+const work = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const recovery = yield* RunRecovery
+    const executor = yield* RunExecutor
+    yield* recovery.recover
+    yield* wakeCoordinators
+    yield* Effect.forkScoped(executor.work)
+    yield* Effect.addFinalizer(() => executor.drain)
+  })
+).pipe(Layer.provide(RunRecovery.layer))
+
+const clients = Layer.mergeAll(
+  CapsulesLive.layer,
+  ConnectionsLive.layer,
+  InstallPlansLive.layer,
+  RevisionPlansLive.layer,
+  RunsLive.layer,
+  SourcesLive.layer
+)
+
+/**
+ * All actors in one process on the embedded database, with their clients. Needs the database, the vault, audit and
+ * cursors, the runner's services and `RunSettings`.
+ */
+export const layer = Layer.mergeAll(clients, RunStreamsLive.layer, work, RunMaintenance.layer).pipe(
+  Layer.provide(behaviors),
+  Layer.provideMerge(RunExecutor.layer),
+  Layer.provide(executions),
+  Layer.provide(RunHandoverLive.layer),
+  Layer.provideMerge(inspection),
+  Layer.provideMerge(stores),
+  Layer.provide(
+    SingleRunner.layer({
+      shardingConfig: { simulateRemoteSerialization: false, entityMessagePollInterval: "2 seconds" }
+    })
+  )
+)

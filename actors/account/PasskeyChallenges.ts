@@ -1,0 +1,53 @@
+import { DateTime, Duration, Effect, Result, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Base64Url } from "effect/encoding"
+import { SqlClient } from "effect/sql"
+import { newId, now } from "../Identity.ts"
+
+const validFor = Duration.minutes(5)
+const challengeBytes = 32
+
+/** What a challenge was given for. */
+export type ChallengePurpose = "registration" | "sign_in"
+
+/** A fresh challenge, good for five minutes and one answer. `subject` is who may answer it, where that is known. */
+export const issueChallenge = Effect.fn("issueChallenge")(function* (
+  purpose: ChallengePurpose,
+  subject: string | null
+) {
+  const sql = yield* SqlClient.SqlClient
+  const random = yield* SecureRandom.SecureRandom
+  const bytes = new Uint8Array(yield* random.randomBytes(challengeBytes))
+  const at = yield* DateTime.now
+  yield* sql`DELETE FROM passkey_challenges WHERE expires_at <= ${DateTime.formatIso(at)}`
+  yield* sql`INSERT INTO passkey_challenges ${sql.insert({
+    id: yield* newId(Schema.String, "pkc"),
+    challenge: Base64Url.encode(bytes),
+    purpose,
+    subject,
+    expires_at: DateTime.formatIso(DateTime.addDuration(at, validFor))
+  })}`
+  return bytes
+}, Effect.orDie)
+
+/** Uses the challenge up; false when it is unknown, used, expired, or was given for something or somebody else. */
+export const spendChallenge = Effect.fn("spendChallenge")(function* (
+  challenge: string,
+  purpose: ChallengePurpose,
+  subject: string | null
+) {
+  const sql = yield* SqlClient.SqlClient
+  const spent = yield* sql`DELETE FROM passkey_challenges
+    WHERE challenge = ${challenge} AND purpose = ${purpose} AND COALESCE(subject, '') = ${subject ?? ""}
+      AND expires_at > ${yield* now} RETURNING id`
+  return spent.length === 1
+}, Effect.orDie)
+
+const decodeClientData = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ challenge: Schema.String })))
+
+/** The challenge that an answer claims to answer; empty when it names none. */
+export const claimedChallenge = (clientDataJSON: string): string => {
+  const text = Base64Url.decodeString(clientDataJSON)
+  const data = Result.isSuccess(text) ? decodeClientData(text.success) : undefined
+  return data?._tag === "Some" ? data.value.challenge : ""
+}

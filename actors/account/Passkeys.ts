@@ -1,0 +1,254 @@
+import {
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  type PublicKeyCredentialCreationOptionsJSON,
+  type PublicKeyCredentialRequestOptionsJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse
+} from "@simplewebauthn/server"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
+import { Subject } from "../../schema/records/Ids.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { Audit } from "../audit/Audit.ts"
+import type { CommandContext } from "../Command.ts"
+import { transaction } from "../database/Transaction.ts"
+import { newId, now } from "../Identity.ts"
+import { Vault } from "../vault/Vault.ts"
+import { claimedChallenge, issueChallenge, spendChallenge } from "./PasskeyChallenges.ts"
+import type { PasskeyAssertion, PasskeyRegistration } from "./PasskeyResponse.ts"
+import { type OpenSession, Sessions } from "./Sessions.ts"
+import { Users } from "./Users.ts"
+
+/** The site that passkeys belong to. */
+export interface RelyingParty {
+  /** Host name of the public origin; passkeys know no addresses. */
+  readonly id: string
+  readonly origin: string
+  readonly name: string
+}
+
+export const Passkey = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  backedUp: Schema.Boolean,
+  createdAt: Timestamp,
+  lastUsedAt: Schema.NullOr(Timestamp)
+})
+export type Passkey = typeof Passkey.Type
+
+const Row = Schema.Struct({ ...Passkey.fields, backedUp: Schema.BooleanFromBit })
+
+const Stored = Schema.Struct({
+  id: Schema.String,
+  subject: Subject,
+  credentialId: Schema.String,
+  publicKey: Schema.String,
+  counter: Schema.Int,
+  transports: Schema.fromJsonString(Schema.mutable(Schema.Array(Schema.String)))
+})
+
+const refused = () =>
+  new ApiError({ code: "unauthenticated", message: "The passkey was not accepted. Try again, or sign in another way." })
+
+const sealContext = (id: string) => ({ table: "passkeys", column: "public_key", workspaceId: null, rowId: id })
+
+/** Passkeys of people: registration by whom is signed in, sign-in by whom holds one. User verification is required. */
+export class Passkeys extends Context.Service<
+  Passkeys,
+  {
+    readonly registrationOptions: (
+      party: RelyingParty,
+      subject: string
+    ) => Effect.Effect<PublicKeyCredentialCreationOptionsJSON, ApiError>
+    /** Fails with `invalid_request` when the answer does not hold, `failed_precondition` when the passkey is known. */
+    readonly register: (
+      context: CommandContext,
+      party: RelyingParty,
+      subject: string,
+      name: string,
+      answer: PasskeyRegistration
+    ) => Effect.Effect<Passkey, ApiError>
+    readonly signInOptions: (party: RelyingParty) => Effect.Effect<PublicKeyCredentialRequestOptionsJSON>
+    /** Fails with `unauthenticated` for every answer that does not hold, whatever is wrong with it. */
+    readonly signIn: (
+      party: RelyingParty,
+      answer: PasskeyAssertion,
+      options: { readonly userAgent?: string | undefined; readonly replaces?: Redacted.Redacted | undefined }
+    ) => Effect.Effect<OpenSession & { readonly subject: string }, ApiError>
+    readonly list: (subject: string) => Effect.Effect<ReadonlyArray<Passkey>>
+    /** Fails with `not_found` for a passkey of anybody else. */
+    readonly remove: (context: CommandContext, subject: string, id: string) => Effect.Effect<void, ApiError>
+  }
+>()("svc/account/Passkeys") {
+  static readonly layer = Layer.effect(
+    Passkeys,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const audit = yield* Audit
+  const vault = yield* Vault
+  const users = yield* Users
+  const sessions = yield* Sessions
+  const services = yield* Effect.context<SqlClient.SqlClient | SecureRandom.SecureRandom>()
+
+  const columns = sql.literal(
+    `id, name, backed_up AS "backedUp", created_at AS "createdAt", last_used_at AS "lastUsedAt"`
+  )
+  const findOwn = SqlSchema.findAll({
+    Request: Schema.String,
+    Result: Row,
+    execute: (subject) => sql`SELECT ${columns} FROM passkeys WHERE subject = ${subject} ORDER BY created_at, id`
+  })
+  const findStored = SqlSchema.findAll({
+    Request: Schema.Struct({ subject: Schema.NullOr(Schema.String), credentialId: Schema.NullOr(Schema.String) }),
+    Result: Stored,
+    execute: ({ credentialId, subject }) =>
+      sql`SELECT p.id, p.subject, p.credential_id AS "credentialId", p.public_key AS "publicKey", p.counter, p.transports
+        FROM passkeys p JOIN users u ON u.subject = p.subject AND u.status = 'active'
+        WHERE p.credential_id = ${credentialId} OR p.subject = ${subject}`
+  })
+
+  const register = Effect.fn("Passkeys.register")(function* (
+    context: CommandContext,
+    party: RelyingParty,
+    subject: string,
+    name: string,
+    answer: PasskeyRegistration
+  ) {
+    const invalid = () => invalidRequest("The passkey's answer does not hold. Ask for new options and try again.")
+    const challenge = claimedChallenge(answer.response.clientDataJSON)
+    if (!(yield* spendChallenge(challenge, "registration", subject))) return yield* invalid()
+    const verified = yield* Effect.tryPromise({
+      try: () =>
+        verifyRegistrationResponse({
+          response: { ...answer, clientExtensionResults: {} },
+          expectedChallenge: challenge,
+          expectedOrigin: party.origin,
+          expectedRPID: party.id,
+          requireUserVerification: true
+        }),
+      catch: invalid
+    })
+    if (!verified.verified) return yield* invalid()
+    const { credential, credentialBackedUp, credentialDeviceType } = verified.registrationInfo
+    const id = yield* newId(Schema.String, "pky")
+    const publicKey = yield* vault.seal(sealContext(id), Redacted.make<Uint8Array>(credential.publicKey))
+    const at = yield* now
+    yield* Effect.gen(function* () {
+      const inserted = yield* sql`INSERT INTO passkeys ${sql.insert({
+        id,
+        subject,
+        credential_id: credential.id,
+        public_key: publicKey,
+        counter: credential.counter,
+        transports: JSON.stringify(answer.response.transports ?? []),
+        device_type: credentialDeviceType,
+        backed_up: credentialBackedUp ? 1 : 0,
+        name,
+        created_at: at,
+        last_used_at: null
+      })} ON CONFLICT (credential_id) DO NOTHING RETURNING id`
+      if (inserted.length === 0) return yield* failedPrecondition("This passkey is registered already.")
+      yield* audit.append({
+        workspaceId: null,
+        actor: context.actor,
+        action: "passkey.create",
+        target: { kind: "passkey", id },
+        requestId: context.requestId
+      })
+    }).pipe(transaction(sql))
+    return { id, name, backedUp: credentialBackedUp, createdAt: at, lastUsedAt: null } satisfies Passkey
+  }, Effect.provideContext(services))
+
+  const verify = Effect.fnUntraced(function* (party: RelyingParty, answer: PasskeyAssertion) {
+    const challenge = claimedChallenge(answer.response.clientDataJSON)
+    if (!(yield* spendChallenge(challenge, "sign_in", null))) return yield* refused()
+    const [stored] = yield* Effect.orDie(findStored({ credentialId: answer.id, subject: null }))
+    if (stored === undefined) return yield* refused()
+    const handle = answer.response.userHandle
+    if (handle !== undefined && Buffer.from(handle, "base64url").toString() !== stored.subject) return yield* refused()
+    const publicKey = yield* Effect.orDie(vault.open(sealContext(stored.id), stored.publicKey))
+    const verified = yield* Effect.tryPromise({
+      try: () =>
+        verifyAuthenticationResponse({
+          response: { ...answer, clientExtensionResults: {} },
+          expectedChallenge: challenge,
+          expectedOrigin: party.origin,
+          expectedRPID: party.id,
+          requireUserVerification: true,
+          credential: {
+            id: stored.credentialId,
+            publicKey: new Uint8Array(Redacted.value(publicKey)),
+            counter: stored.counter,
+            transports: stored.transports
+          }
+        }),
+      catch: refused
+    })
+    return verified.verified ? { stored, info: verified.authenticationInfo } : yield* refused()
+  })
+
+  const signIn = Effect.fn("Passkeys.signIn")(function* (
+    party: RelyingParty,
+    answer: PasskeyAssertion,
+    options: { readonly userAgent?: string | undefined; readonly replaces?: Redacted.Redacted | undefined }
+  ) {
+    const { info, stored } = yield* verify(party, answer)
+    return yield* Effect.gen(function* () {
+      // The counter is compared again where it is written: of two answers at once, a copied authenticator loses.
+      const used = yield* sql`UPDATE passkeys
+        SET counter = ${info.newCounter}, backed_up = ${info.credentialBackedUp ? 1 : 0}, last_used_at = ${yield* now}
+        WHERE id = ${stored.id} AND counter = ${stored.counter} RETURNING id`
+      if (used.length === 0) return yield* refused()
+      const opened = yield* sessions.open({ subject: stored.subject, method: "passkey", ...options })
+      return { ...opened, subject: stored.subject }
+    }).pipe(transaction(sql))
+  }, Effect.provideContext(services))
+
+  return Passkeys.of({
+    registrationOptions: Effect.fn("Passkeys.registrationOptions")(function* (party, subject) {
+      const user = yield* users.find(subject)
+      if (Option.isNone(user)) return yield* notFound("Account")
+      const known = yield* Effect.orDie(findStored({ credentialId: null, subject }))
+      const challenge = yield* issueChallenge("registration", subject)
+      return yield* Effect.promise(() =>
+        generateRegistrationOptions({
+          rpName: party.name,
+          rpID: party.id,
+          userID: new TextEncoder().encode(subject),
+          userName: user.value.email,
+          userDisplayName: user.value.displayName ?? user.value.email,
+          challenge,
+          excludeCredentials: known.map(({ credentialId, transports }) => ({ id: credentialId, transports })),
+          authenticatorSelection: { residentKey: "required", userVerification: "required" }
+        })
+      )
+    }, Effect.provideContext(services)),
+    register,
+    signInOptions: Effect.fn("Passkeys.signInOptions")(function* (party) {
+      const challenge = yield* issueChallenge("sign_in", null)
+      return yield* Effect.promise(() =>
+        generateAuthenticationOptions({ rpID: party.id, challenge, userVerification: "required" })
+      )
+    }, Effect.provideContext(services)),
+    signIn,
+    list: Effect.fn("Passkeys.list")((subject) => Effect.orDie(findOwn(subject))),
+    remove: Effect.fn("Passkeys.remove")(function* (context, subject, id) {
+      const removed = yield* sql`DELETE FROM passkeys WHERE id = ${id} AND subject = ${subject} RETURNING id`
+      if (removed.length === 0) return yield* notFound("Passkey")
+      yield* audit.append({
+        workspaceId: null,
+        actor: context.actor,
+        action: "passkey.remove",
+        target: { kind: "passkey", id },
+        requestId: context.requestId
+      })
+    }, transaction(sql))
+  })
+})

@@ -1,0 +1,32 @@
+import { Effect } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import type { CapsuleUsage } from "./Capsules.ts"
+
+interface RunTimes {
+  readonly type: string
+  readonly started_at: string | null
+  readonly finished_at: string | null
+}
+
+const minutes = (run: RunTimes): number =>
+  run.started_at === null || run.finished_at === null
+    ? 0
+    : (Date.parse(run.finished_at) - Date.parse(run.started_at)) / 60_000
+
+/** What a Capsule, or all of a Workspace, has used so far. Times come from the ledger, sizes from what is stored. */
+export const usageOf = Effect.fn("Capsules.usage")(function* (sql: SqlClient.SqlClient, scope: Statement.Fragment) {
+  const runs =
+    yield* sql<RunTimes>`SELECT type, started_at, finished_at FROM runs WHERE ${scope} AND finished_at IS NOT NULL`
+  const states = yield* sql<{
+    bytes: number | null
+  }>`SELECT SUM(size_bytes) AS bytes FROM state_versions WHERE ${scope}`
+  const logs = yield* sql<{ bytes: number | null }>`SELECT SUM(bytes) AS bytes FROM run_log_chunks
+    WHERE run_id IN (SELECT id FROM runs WHERE ${scope})`
+  const runMinutes = runs.reduce((sum, run) => sum + minutes(run), 0)
+  return {
+    runMinutes: Math.round(runMinutes * 100) / 100,
+    applies: runs.filter((run) => run.type === "apply" || run.type === "destroy_apply").length,
+    stateBytes: states[0]?.bytes ?? 0,
+    logBytes: logs[0]?.bytes ?? 0
+  } satisfies CapsuleUsage
+}, Effect.orDie)

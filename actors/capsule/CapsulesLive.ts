@@ -1,0 +1,232 @@
+import { Effect, Layer, Schema } from "effect"
+import { Sharding } from "effect/cluster"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { notFound } from "../../schema/errors/ApiError.ts"
+import { ConnectionId, RunId } from "../../schema/records/Ids.ts"
+import { InstallConfig } from "../../schema/records/InstallConfig.ts"
+import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
+import { answered } from "../ActorClient.ts"
+import { Audit } from "../audit/Audit.ts"
+import { ReadSql } from "../database/ReadSql.ts"
+import { transaction } from "../database/Transaction.ts"
+import { newId } from "../Identity.ts"
+import { Cursors } from "../paging/Cursors.ts"
+import { pageOfRows } from "../paging/RowPages.ts"
+import { RunJournal } from "../run/RunJournal.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { RunQueue } from "../run/RunQueue.ts"
+import { present } from "../run/RunRow.ts"
+import { awaitRun } from "../run/RunWaiting.ts"
+import { Vault } from "../vault/Vault.ts"
+import { type BackupRow, BackupStore, toBackup } from "./BackupStore.ts"
+import { startGroup } from "./CapsuleGroups.ts"
+import { type GuardedCapsuleRow, toCapsule } from "./CapsuleRow.ts"
+import { Capsules } from "./Capsules.ts"
+import { usageOf } from "./CapsuleUsage.ts"
+import { decodeStoredConfig, type InstallConfigRow } from "./InstallConfigStore.ts"
+import { type OutputRow, type StateVersionRow, toOutput, toStateVersion } from "./StateVersions.ts"
+
+const decodeInstallConfig = Schema.decodeUnknownEffect(InstallConfig)
+
+/** The public projection: declared variables with their origin and whether they are set, never a value. */
+const toInstallConfig = Effect.fnUntraced(function* (row: InstallConfigRow) {
+  const config = yield* Effect.orDie(decodeStoredConfig(row.config))
+  const { compiled } = config
+  return yield* Effect.orDie(
+    decodeInstallConfig({
+      id: row.id,
+      workspaceId: row.workspace_id,
+      origin: row.origin,
+      modulePath: row.module_path,
+      digest: row.digest,
+      variables: config.variables,
+      outputAllowlist: compiled.outputAllowlist,
+      interfaceBlueprints: compiled.interfaceBlueprints,
+      presentation: { inputs: compiled.inputs, features: compiled.features, requires: compiled.requires },
+      createdAt: row.created_at,
+      ...present({ sourceSnapshotId: row.source_snapshot_id, sourceBuild: config.sourceBuild })
+    })
+  )
+})
+
+export const layer = Layer.effect(
+  Capsules,
+  Effect.gen(function* () {
+    const client = yield* CapsuleActor.client
+    const sql = yield* ReadSql
+    const write = yield* SqlClient.SqlClient
+    const cursors = yield* Cursors
+    const vault = yield* Vault
+    const ledger = yield* RunLedger
+    const queue = yield* RunQueue
+    const backups = yield* BackupStore
+    const audit = yield* Audit
+    const services = yield* Effect.context<
+      SqlClient.SqlClient | SecureRandom.SecureRandom | Sharding.Sharding | RunJournal
+    >()
+
+    const projected = (row: GuardedCapsuleRow) => toCapsule(row).pipe(Effect.provideService(Vault, vault))
+
+    const guarded = Effect.fnUntraced(function* (rows: ReadonlyArray<{ readonly id: string }>) {
+      if (rows.length === 0) return []
+      const found = yield* Effect.orDie(sql<GuardedCapsuleRow>`SELECT c.*, i.digest AS install_config_digest
+        FROM capsules c JOIN install_configs i ON i.id = c.install_config_id
+        WHERE ${sql.in(
+          "c.id",
+          rows.map((row) => row.id)
+        )}`)
+      const byId = new Map(found.map((row) => [row.id, row]))
+      return yield* Effect.forEach(
+        rows.flatMap((row) => byId.get(row.id) ?? []),
+        projected
+      )
+    })
+
+    return Capsules.of({
+      update: (context, id, request) => answered(client(id).Update({ context, ...request })),
+      remove: (context, id) => answered(client(id).Remove({ context })),
+      plan: (context, id, idempotency) =>
+        answered(client(id).Plan({ context, ...(idempotency === undefined ? {} : { idempotency }) })),
+      destroyPlan: (context, id, idempotency) =>
+        answered(client(id).DestroyPlan({ context, ...(idempotency === undefined ? {} : { idempotency }) })),
+      driftCheck: (context, id) => answered(client(id).DriftCheck({ context })),
+      configurationPlan: (context, id, request, idempotency) =>
+        answered(client(id).ConfigurationPlan({ context, request, idempotency })),
+      reAdopt: (context, id, request, idempotency) => answered(client(id).ReAdopt({ context, request, idempotency })),
+      planUpdate: (context, workspaceId) =>
+        startGroup(context, workspaceId, "update").pipe(Effect.provideContext(services)),
+      driftCheckAll: (context, workspaceId) =>
+        startGroup(context, workspaceId, "drift_check").pipe(Effect.provideContext(services)),
+      backup: Effect.fn("Capsules.backup")(function* (context, workspaceId, id) {
+        const runId = yield* newId(RunId, "run")
+        yield* Effect.gen(function* () {
+          yield* ledger.insert({
+            id: runId,
+            workspaceId,
+            type: "backup",
+            capsuleId: id,
+            createdBy: context.actor.subject,
+            trigger: "user",
+            spec: {}
+          })
+          yield* audit.append({
+            workspaceId,
+            actor: context.actor,
+            action: "backup.create",
+            target: id === undefined ? { kind: "workspace", id: workspaceId } : { kind: "capsule", id },
+            capsuleId: id,
+            runId,
+            requestId: context.requestId
+          })
+          yield* write.afterCommit(queue.wake)
+        }).pipe(transaction(write))
+        yield* awaitRun(runId)
+        const rows = yield* Effect.orDie(write<BackupRow>`SELECT * FROM backups WHERE created_by_run_id = ${runId}`)
+        const backup = rows[0] === undefined ? undefined : yield* backups.find(rows[0].id)
+        return backup === undefined
+          ? yield* Effect.die(new Error(`Backup Run ${runId} left no backup`))
+          : toBackup(backup)
+      }, Effect.provideContext(services)),
+      backups: Effect.fn("Capsules.backups")(function* (workspaceId, page) {
+        const list = {
+          table: "backups",
+          route: "backups.list",
+          newestFirst: true,
+          conditions: [sql`workspace_id = ${workspaceId}`],
+          filter: [workspaceId]
+        }
+        const rows = yield* pageOfRows<BackupRow>(sql, cursors, list, page)
+        return { ...rows, items: rows.items.map(toBackup) }
+      }),
+
+      read: Effect.fn("Capsules.read")(function* (id) {
+        const [capsule] = yield* guarded([{ id }])
+        return capsule === undefined ? yield* notFound("Capsule") : capsule
+      }),
+      list: Effect.fn("Capsules.list")(function* (workspaceId, filter, page) {
+        const list = {
+          table: "capsules",
+          route: "capsules.list",
+          newestFirst: false,
+          conditions: [
+            sql`workspace_id = ${workspaceId}`,
+            ...(filter.projectId === undefined ? [] : [sql`project_id = ${filter.projectId}`]),
+            ...(filter.status === undefined ? [] : [sql`status = ${filter.status}`])
+          ],
+          filter: [workspaceId, filter.projectId, filter.status]
+        }
+        const rows = yield* pageOfRows<GuardedCapsuleRow>(sql, cursors, list, page)
+        return { ...rows, items: yield* guarded(rows.items) }
+      }),
+      outputs: Effect.fn("Capsules.outputs")(function* (id) {
+        const rows = yield* Effect.orDie(sql<OutputRow>`SELECT o.* FROM outputs o
+          JOIN capsules c ON c.current_state_version_id = o.state_version_id
+          WHERE c.id = ${id} AND o.sensitive = 0 ORDER BY o.name`)
+        return rows.flatMap((row) => toOutput(row) ?? [])
+      }),
+      providerBindings: Effect.fn("Capsules.providerBindings")(function* (id) {
+        const rows = yield* Effect.orDie(sql<{
+          provider: string
+          module_local_name: string
+          child_alias: string | null
+          connection_id: string
+        }>`SELECT b.provider, b.module_local_name, b.child_alias, b.connection_id FROM provider_bindings b
+          JOIN capsules c ON c.install_config_id = b.install_config_id
+          WHERE c.id = ${id} ORDER BY b.provider, b.module_local_name, b.child_alias`)
+        return rows.map((row) => ({
+          provider: row.provider,
+          moduleLocalName: row.module_local_name,
+          ...(row.child_alias === null ? {} : { childAlias: row.child_alias }),
+          connectionId: ConnectionId.make(row.connection_id)
+        }))
+      }),
+      stateVersions: Effect.fn("Capsules.stateVersions")(function* (id, page) {
+        const list = {
+          table: "state_versions",
+          route: "capsules.stateVersions",
+          newestFirst: true,
+          conditions: [sql`capsule_id = ${id}`],
+          filter: [id]
+        }
+        const rows = yield* pageOfRows<StateVersionRow>(sql, cursors, list, page)
+        return { ...rows, items: rows.items.map(toStateVersion) }
+      }),
+      stateVersion: Effect.fn("Capsules.stateVersion")(function* (id) {
+        const rows = yield* Effect.orDie(sql<StateVersionRow>`SELECT * FROM state_versions WHERE id = ${id}`)
+        return rows[0] === undefined ? yield* notFound("StateVersion") : toStateVersion(rows[0])
+      }),
+      currentStateVersions: Effect.fn("Capsules.currentStateVersions")(function* (workspaceId, page) {
+        const list = {
+          table: "state_versions",
+          route: "stateVersions.current",
+          newestFirst: false,
+          conditions: [
+            sql`workspace_id = ${workspaceId}`,
+            sql`id IN (SELECT current_state_version_id FROM capsules WHERE workspace_id = ${workspaceId})`
+          ],
+          filter: [workspaceId]
+        }
+        const rows = yield* pageOfRows<StateVersionRow>(sql, cursors, list, page)
+        return { ...rows, items: rows.items.map(toStateVersion) }
+      }),
+      installConfigs: Effect.fn("Capsules.installConfigs")(function* (workspaceId, page) {
+        const list = {
+          table: "install_configs",
+          route: "installConfigs.list",
+          newestFirst: false,
+          conditions: [sql`workspace_id = ${workspaceId}`],
+          filter: [workspaceId]
+        }
+        const rows = yield* pageOfRows<InstallConfigRow>(sql, cursors, list, page)
+        return { ...rows, items: yield* Effect.forEach(rows.items, toInstallConfig) }
+      }),
+      installConfig: Effect.fn("Capsules.installConfig")(function* (id) {
+        const rows = yield* Effect.orDie(sql<InstallConfigRow>`SELECT * FROM install_configs WHERE id = ${id}`)
+        return rows[0] === undefined ? yield* notFound("InstallConfig") : yield* toInstallConfig(rows[0])
+      }),
+      usage: (id) => usageOf(sql, sql`capsule_id = ${id}`),
+      workspaceUsage: (workspaceId) => usageOf(sql, sql`workspace_id = ${workspaceId}`)
+    })
+  })
+)

@@ -1,0 +1,69 @@
+import { Context, Effect, Layer, Option } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import { InstallPolicy } from "../capsule/InstallPolicy.ts"
+import type { Client } from "./Client.ts"
+import { decodeScopes } from "./Scopes.ts"
+import { StaticClients } from "./StaticClients.ts"
+
+interface CapsuleClientRow {
+  readonly client_id: string
+  readonly workspace_id: string
+  readonly capsule_id: string
+  readonly redirect_uri: string
+  readonly scopes: string
+  readonly activation_digest: string | null
+  readonly name: string
+}
+
+/** Every client there is at this moment. */
+export class Clients extends Context.Service<
+  Clients,
+  {
+    /** The client, read through `sql`; none when it is unknown or retired. */
+    readonly find: (sql: SqlClient.SqlClient, clientId: string) => Effect.Effect<Option.Option<Client>, SqlError>
+  }
+>()("svc/identity/Clients") {
+  static readonly layer = Layer.effect(
+    Clients,
+    Effect.gen(function* () {
+      const { clients } = yield* StaticClients
+      const { policy } = yield* InstallPolicy
+      // The ceiling of today, not of the day of the apply: what the operator took back is gone.
+      const allowed = policy.allowedOidcScopes ?? []
+
+      const toClient = (row: CapsuleClientRow): Client => ({
+        id: row.client_id,
+        name: row.name,
+        applicationType: "web",
+        redirectUris: [row.redirect_uri],
+        postLogoutRedirectUris: [new URL(row.redirect_uri).origin, `${new URL(row.redirect_uri).origin}/`],
+        grantTypes: ["authorization_code", "refresh_token"],
+        scopes: decodeScopes(row.scopes).filter((scope) => allowed.includes(scope)),
+        secretHash: undefined,
+        pkceRequired: true,
+        consent: "ask",
+        idTokenAlgorithm: "RS256",
+        resources: [],
+        guards: [],
+        owner: {
+          workspaceId: row.workspace_id,
+          capsuleId: row.capsule_id,
+          activationDigest: row.activation_digest ?? undefined
+        }
+      })
+
+      return Clients.of({
+        find: Effect.fn("Clients.find")(function* (sql, clientId) {
+          const known = clients.get(clientId)
+          if (known !== undefined) return Option.some(known)
+          const rows = yield* sql<CapsuleClientRow>`SELECT o.client_id, o.workspace_id, o.capsule_id, o.redirect_uri,
+              o.scopes, o.activation_digest, c.name
+            FROM oidc_capsule_clients o JOIN capsules c ON c.id = o.capsule_id
+            WHERE o.client_id = ${clientId} AND o.status = 'active'`
+          return Option.map(Option.fromUndefinedOr(rows[0]), toClient)
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,143 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import { newId, now } from "../Identity.ts"
+import { decodeClaims, encodeClaims, type RequestedClaims } from "./RequestedClaims.ts"
+import { decodeScopes, encodeScopes } from "./Scopes.ts"
+
+/** What a person granted to a client at one moment. */
+export interface NewGrant {
+  readonly clientId: string
+  readonly subject: string
+  /** The browser session in which it was granted. */
+  readonly sessionId: string | undefined
+  readonly workspaceId: string | undefined
+  readonly scopes: ReadonlyArray<string>
+  readonly claims: RequestedClaims
+  readonly resource: string | undefined
+  /** Seconds since 1970 at which the person last proved who they are. */
+  readonly authTime: number
+}
+
+export interface Grant extends NewGrant {
+  readonly id: string
+  readonly createdAt: string
+}
+
+export type RevocationReason =
+  | "code_reused"
+  | "refresh_reused"
+  | "revoked_by_client"
+  | "signed_out"
+  | "authority_ended"
+  | "client_retired"
+  | "account"
+
+interface GrantRow {
+  readonly id: string
+  readonly client_id: string
+  readonly subject: string
+  readonly session_id: string | null
+  readonly workspace_id: string | null
+  readonly scopes: string
+  readonly claims: string
+  readonly resource: string | null
+  readonly auth_time: number
+  readonly created_at: string
+}
+
+const toGrant = (row: GrantRow): Grant => ({
+  id: row.id,
+  clientId: row.client_id,
+  subject: row.subject,
+  sessionId: row.session_id ?? undefined,
+  workspaceId: row.workspace_id ?? undefined,
+  scopes: decodeScopes(row.scopes),
+  claims: decodeClaims(row.claims),
+  resource: row.resource ?? undefined,
+  authTime: row.auth_time,
+  createdAt: row.created_at
+})
+
+/** The only writer of grants. Every method works in the caller's transaction. */
+export class Grants extends Context.Service<
+  Grants,
+  {
+    readonly insert: (grant: NewGrant) => Effect.Effect<Grant, SqlError>
+    /** The grant, unless it was revoked, read through `sql`. */
+    readonly findLive: (sql: SqlClient.SqlClient, grantId: string) => Effect.Effect<Grant | undefined, SqlError>
+    /** Ends the grant and every token and code issued from it. Repeating it changes nothing. */
+    readonly revoke: (grantId: string, reason: RevocationReason) => Effect.Effect<void, SqlError>
+    /** Ends everything that was granted to a client. */
+    readonly revokeClient: (clientId: string) => Effect.Effect<void, SqlError>
+    /** Ends everything a person granted, e.g. after their password was taken. */
+    readonly revokeSubject: (subject: string) => Effect.Effect<void, SqlError>
+    /** A browser session ends: grants of it that were not meant to outlive it (`offline_access`) end too. */
+    readonly endSession: (sessionId: string) => Effect.Effect<void, SqlError>
+  }
+>()("svc/identity/Grants") {
+  static readonly layer = Layer.effect(
+    Grants,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const random = yield* SecureRandom.SecureRandom
+
+      const revoke = Effect.fn("Grants.revoke")(function* (grantId: string, reason: RevocationReason) {
+        const at = yield* now
+        yield* sql`UPDATE oidc_grants SET revoked_at = ${at}, revoked_reason = ${reason}
+          WHERE id = ${grantId} AND revoked_at IS NULL`
+        yield* sql`UPDATE oauth_access_tokens SET revoked_at = ${at} WHERE grant_id = ${grantId} AND revoked_at IS NULL`
+        yield* sql`DELETE FROM oidc_refresh_tokens WHERE grant_id = ${grantId} AND used_at IS NULL`
+      })
+
+      const revokeEach = (rows: ReadonlyArray<{ readonly id: string }>, reason: RevocationReason) =>
+        Effect.forEach(rows, ({ id }) => revoke(id, reason), { discard: true })
+
+      return Grants.of({
+        insert: Effect.fn("Grants.insert")(function* (grant) {
+          const id = yield* newId(Schema.String, "grt").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
+          const createdAt = yield* now
+          yield* sql`INSERT INTO oidc_grants ${sql.insert({
+            id,
+            client_id: grant.clientId,
+            subject: grant.subject,
+            session_id: grant.sessionId ?? null,
+            workspace_id: grant.workspaceId ?? null,
+            scopes: encodeScopes(grant.scopes),
+            claims: encodeClaims(grant.claims),
+            resource: grant.resource ?? null,
+            auth_time: grant.authTime,
+            created_at: createdAt,
+            revoked_at: null,
+            revoked_reason: null
+          })}`
+          return { ...grant, id, createdAt }
+        }),
+        findLive: Effect.fn("Grants.findLive")(function* (client, grantId) {
+          const [row] = yield* client<GrantRow>`SELECT id, client_id, subject, session_id, workspace_id, scopes, claims,
+              resource, auth_time, created_at
+            FROM oidc_grants WHERE id = ${grantId} AND revoked_at IS NULL`
+          return row === undefined ? undefined : toGrant(row)
+        }),
+        revoke,
+        revokeClient: Effect.fn("Grants.revokeClient")(function* (clientId) {
+          const rows = yield* sql<{ id: string }>`SELECT id FROM oidc_grants
+            WHERE client_id = ${clientId} AND revoked_at IS NULL`
+          yield* revokeEach(rows, "client_retired")
+        }),
+        revokeSubject: Effect.fn("Grants.revokeSubject")(function* (subject) {
+          const rows = yield* sql<{ id: string }>`SELECT id FROM oidc_grants
+            WHERE subject = ${subject} AND revoked_at IS NULL`
+          yield* revokeEach(rows, "account")
+        }),
+        endSession: Effect.fn("Grants.endSession")(function* (sessionId) {
+          const rows = yield* sql<{ id: string; scopes: string }>`SELECT id, scopes FROM oidc_grants
+            WHERE session_id = ${sessionId} AND revoked_at IS NULL`
+          const bound = rows.filter(({ scopes }) => !decodeScopes(scopes).includes("offline_access"))
+          yield* revokeEach(bound, "signed_out")
+        })
+      })
+    })
+  )
+}

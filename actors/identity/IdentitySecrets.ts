@@ -1,0 +1,55 @@
+import { createHash } from "node:crypto"
+import { Effect, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { mintSecret } from "../account/BearerSecret.ts"
+import { Vault } from "../vault/Vault.ts"
+
+const codeBytes = 32
+const userCodeAlphabet = "BCDFGHJKLMNPQRSTVWXZ"
+const userCodeLength = 8
+
+/** A secret that is handed over once, e.g. `svcc_...`: 256 random bits. */
+export const mintOneTimeSecret = Effect.fnUntraced(function* (prefix: "svcc_" | "svcd_") {
+  const random = yield* SecureRandom.SecureRandom
+  const bytes = yield* random.randomBytes(codeBytes)
+  return Redacted.make(`${prefix}${Buffer.from(bytes).toString("base64url")}`)
+})
+
+/** Eight letters without vowels, so that no word comes out; about 34 bits, good for ten minutes and few tries. */
+export const mintUserCode = Effect.gen(function* () {
+  const random = yield* SecureRandom.SecureRandom
+  let text = ""
+  for (let at = 0; at < userCodeLength; at++) {
+    text += userCodeAlphabet.charAt(yield* random.intBetween(0, userCodeAlphabet.length - 1))
+  }
+  return text
+})
+
+/** The code as it is stored, from whatever a person typed; `undefined` when it cannot be one. */
+export const normalUserCode = (typed: string): string | undefined => {
+  const text = typed.toUpperCase().replaceAll(/[^A-Z]/g, "")
+  return text.length === userCodeLength && [...text].every((letter) => userCodeAlphabet.includes(letter))
+    ? text
+    : undefined
+}
+
+export const displayUserCode = (code: string): string => `${code.slice(0, 4)}-${code.slice(4)}`
+
+/**
+ * The refresh token that follows `parent`: derived under the vault's key instead of drawn, so that a client that lost the
+ * answer can be given the very same one again.
+ */
+export const deriveSuccessor = Effect.fnUntraced(function* (parent: Redacted.Redacted) {
+  const vault = yield* Vault
+  let round = 0
+  const randomBytes = Effect.fnUntraced(function* (size: number) {
+    const digest = yield* vault.mac("oidc-refresh-successor", `${round++}:${Redacted.value(parent)}`)
+    // SHAKE gives as many bytes as are asked for.
+    return new Uint8Array(createHash("shake256", { outputLength: size }).update(digest).digest())
+  })
+  const random = yield* SecureRandom.SecureRandom
+  return yield* Effect.provideService(mintSecret("oauthRefresh"), SecureRandom.SecureRandom, {
+    ...random,
+    randomBytes
+  })
+})

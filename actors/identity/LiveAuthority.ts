@@ -1,0 +1,76 @@
+import { Effect, Option, Result } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Role } from "../../schema/records/Workspace.ts"
+import { activationDigest, isServing, readCapsuleAuthority } from "./CapsuleActivation.ts"
+import type { Client } from "./Client.ts"
+
+export interface Person {
+  readonly subject: string
+  readonly email: string
+  readonly display_name: string | null
+  readonly updated_at: string
+}
+
+/** What a grant stands on at the moment of its use. */
+export interface LiveAuthority {
+  readonly person: Person
+  readonly workspace: { readonly id: string; readonly role: Role } | undefined
+  readonly capsuleId: string | undefined
+}
+
+/** Why there is no authority. `lasting`: what was granted on it must go; otherwise an apply may bring it back. */
+export interface Denial {
+  readonly reason: "account" | "membership" | "foreign_workspace" | "capsule_stale" | "capsule_gone"
+  readonly lasting: boolean
+}
+
+const denied = (reason: Denial["reason"], lasting: boolean) => Result.fail<Denial>({ reason, lasting })
+
+const capsuleDenial = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, owner: NonNullable<Client["owner"]>) {
+  const authority = yield* readCapsuleAuthority(sql, owner.capsuleId)
+  if (authority === undefined || authority.status === "destroyed" || authority.workspace_id !== owner.workspaceId) {
+    return { reason: "capsule_gone", lasting: true } as const
+  }
+  const current = isServing(authority) && owner.activationDigest === activationDigest(authority)
+  return current ? undefined : ({ reason: "capsule_stale", lasting: false } as const)
+})
+
+/**
+ * Reads, at this moment and through `sql`, whether a person may act through a client, in the Workspace that the grant is
+ * bound to: an active account, an active membership, and for a Capsule's client the exact activation of the Capsule. Fails
+ * with the database's own failure, which is never an answer.
+ */
+export const liveAuthority = Effect.fn("liveAuthority")(function* (
+  sql: SqlClient.SqlClient,
+  client: Client,
+  subject: string,
+  workspaceId: string | undefined
+): Effect.fn.Return<Result.Result<LiveAuthority, Denial>, SqlError> {
+  const [person] = yield* sql<Person>`SELECT subject, email, display_name, updated_at FROM users
+    WHERE subject = ${subject} AND status = 'active'`
+  if (person === undefined) return denied("account", true)
+  const { owner } = client
+  if (owner !== undefined) {
+    if (workspaceId !== owner.workspaceId) return denied("foreign_workspace", true)
+    const denial = yield* capsuleDenial(sql, owner)
+    if (denial !== undefined) return Result.fail(denial)
+  }
+  if (workspaceId === undefined) return Result.succeed({ person, workspace: undefined, capsuleId: undefined })
+  const [membership] = yield* sql<{ role: Role }>`SELECT role FROM memberships
+    WHERE workspace_id = ${workspaceId} AND subject = ${subject} AND status = 'active'`
+  if (membership === undefined) return denied("membership", true)
+  return Result.succeed({
+    person,
+    workspace: { id: workspaceId, role: membership.role },
+    capsuleId: Option.getOrUndefined(Option.map(Option.fromUndefinedOr(owner), ({ capsuleId }) => capsuleId))
+  })
+})
+
+/** All Workspaces in which the person is an active member. */
+export const activeMemberships = (sql: SqlClient.SqlClient, subject: string) =>
+  Effect.map(
+    sql<{ workspace_id: string }>`SELECT workspace_id FROM memberships
+      WHERE subject = ${subject} AND status = 'active' ORDER BY workspace_id`,
+    (rows) => rows.map((row) => row.workspace_id)
+  )

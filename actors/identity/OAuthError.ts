@@ -1,0 +1,88 @@
+import { Effect, Schema } from "effect"
+import { isSqlError, type SqlError } from "effect/sql/SqlError"
+
+/** Every OAuth error code of the issuer with the status that a direct answer has; redirects carry the code alone. */
+export const oauthErrorStatuses = {
+  invalid_request: 400,
+  invalid_client: 401,
+  invalid_grant: 400,
+  invalid_scope: 400,
+  invalid_target: 400,
+  invalid_token: 401,
+  insufficient_scope: 403,
+  unauthorized_client: 400,
+  unsupported_grant_type: 400,
+  unsupported_response_type: 400,
+  unsupported_token_type: 400,
+  access_denied: 400,
+  authorization_pending: 400,
+  slow_down: 400,
+  expired_token: 400,
+  login_required: 400,
+  consent_required: 400,
+  account_selection_required: 400,
+  request_not_supported: 400,
+  request_uri_not_supported: 400,
+  registration_not_supported: 400,
+  temporarily_unavailable: 503
+} as const
+export type OAuthErrorCode = keyof typeof oauthErrorStatuses
+
+const codes = Schema.Literals([
+  "invalid_request",
+  "invalid_client",
+  "invalid_grant",
+  "invalid_scope",
+  "invalid_target",
+  "invalid_token",
+  "insufficient_scope",
+  "unauthorized_client",
+  "unsupported_grant_type",
+  "unsupported_response_type",
+  "unsupported_token_type",
+  "access_denied",
+  "authorization_pending",
+  "slow_down",
+  "expired_token",
+  "login_required",
+  "consent_required",
+  "account_selection_required",
+  "request_not_supported",
+  "request_uri_not_supported",
+  "registration_not_supported",
+  "temporarily_unavailable"
+])
+
+/** An expected refusal of the issuer. `description` is for developers of clients and never quotes a secret. */
+export class OAuthError extends Schema.TaggedError<OAuthError>()("OAuthError", {
+  error: codes,
+  description: Schema.String
+}) {
+  get status(): number {
+    return oauthErrorStatuses[this.error]
+  }
+}
+
+export const refuse = (error: OAuthErrorCode, description: string) => new OAuthError({ error, description })
+
+const unavailable = refuse(
+  "temporarily_unavailable",
+  "The authority behind this request could not be verified just now. Nothing was used up; try again."
+)
+
+const isOwnFailure = <E>(error: E): error is Exclude<E, SqlError> => !isSqlError(error)
+
+/**
+ * Fails closed: when the database does not answer, nobody is told yes on what could not be read. The caller's transaction,
+ * if there is one, has been rolled back, so a token that was presented is still good.
+ */
+export const failClosed = <A, E, R>(
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, Exclude<E, SqlError> | OAuthError, R> =>
+  Effect.catch(
+    effect,
+    (error): Effect.Effect<never, Exclude<E, SqlError> | OAuthError> =>
+      isOwnFailure(error)
+        ? Effect.fail(error)
+        : Effect.andThen(Effect.logError("The issuer could not verify an authority", error), unavailable)
+  )

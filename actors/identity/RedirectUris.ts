@@ -1,0 +1,54 @@
+/** Schemes that a browser would run or read locally instead of handing them to an app. */
+const forbiddenSchemes: ReadonlySet<string> = new Set([
+  "javascript:",
+  "data:",
+  "vbscript:",
+  "file:",
+  "blob:",
+  "about:",
+  "filesystem:",
+  "view-source:",
+  "ws:",
+  "wss:",
+  "ftp:"
+])
+
+const loopbackHosts: ReadonlySet<string> = new Set(["127.0.0.1", "[::1]"])
+
+export type ApplicationType = "web" | "native"
+
+const isLoopback = (url: URL) => url.protocol === "http:" && loopbackHosts.has(url.hostname)
+
+/** What is wrong with an address that a client registers to be sent back to, or `undefined`. */
+export const redirectUriFault = (text: string, type: ApplicationType): string | undefined => {
+  const url = URL.parse(text)
+  if (url === null || /[\s\p{Cc}]/u.test(text)) return "is no absolute URI"
+  if (text.includes("#")) return "has a fragment"
+  if (url.username !== "" || url.password !== "") return "holds a user name or password"
+  if (text.includes("*")) return "holds a wildcard"
+  if (url.protocol === "https:") return undefined
+  if (isLoopback(url)) return undefined
+  if (url.protocol === "http:") return "uses http outside loopback"
+  if (forbiddenSchemes.has(url.protocol)) return "has a scheme that browsers run themselves"
+  return type === "native" ? undefined : "has a scheme of its own, which only native clients may"
+}
+
+const withoutPort = (text: string): string | undefined => {
+  const match = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::[0-9]{1,5})?((?:\/|\?|$).*)$/s.exec(text)
+  return match === null ? undefined : `${match[1]}${match[2]}`
+}
+
+/**
+ * Whether the address of a request is a registered one: character for character, since any normalisation is room for
+ * attack. Native apps cannot know the port of their loopback listener beforehand, so theirs may differ in it (RFC 8252).
+ */
+export const isRegisteredRedirect = (
+  given: string,
+  registered: ReadonlyArray<string>,
+  type: ApplicationType
+): boolean => {
+  if (registered.includes(given)) return true
+  if (type !== "native") return false
+  const portless = withoutPort(given)
+  return portless !== undefined && registered.some((known) => withoutPort(known) === portless)
+}

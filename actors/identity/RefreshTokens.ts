@@ -1,0 +1,112 @@
+import { Context, DateTime, Duration, Effect, Layer, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import { isWellFormed, mintSecret, secretHash } from "../account/BearerSecret.ts"
+import { now } from "../Identity.ts"
+import { Vault } from "../vault/Vault.ts"
+import type { Grant } from "./Grants.ts"
+import { deriveSuccessor } from "./IdentitySecrets.ts"
+import { IssuerSettings } from "./IssuerSettings.ts"
+import { lifetimes } from "./Lifetimes.ts"
+
+interface RefreshRow {
+  readonly grant_id: string
+  readonly client_id: string
+  readonly created_at: string
+  readonly expires_at: string
+  readonly used_at: string | null
+  readonly successor_hash: string | null
+}
+
+/** A presented refresh token as the database knows it. Nothing is used up by looking. */
+export type RefreshLookup =
+  | { readonly kind: "good"; readonly grantId: string; readonly repeated: boolean }
+  | { readonly kind: "reused"; readonly grantId: string }
+  | { readonly kind: "unknown" }
+
+/** Refresh tokens: each is used once and names its successor. Works in the caller's transaction. */
+export class RefreshTokens extends Context.Service<
+  RefreshTokens,
+  {
+    /** The first of a grant's family. */
+    readonly begin: (grant: Grant) => Effect.Effect<Redacted.Redacted, SqlError>
+    readonly lookup: (clientId: string, token: Redacted.Redacted) => Effect.Effect<RefreshLookup, SqlError>
+    /** Uses the token up and answers its successor: the same one again for a repeated use within the grace. */
+    readonly rotate: (grant: Grant, token: Redacted.Redacted) => Effect.Effect<Redacted.Redacted, SqlError>
+  }
+>()("svc/identity/RefreshTokens") {
+  static readonly layer = Layer.effect(
+    RefreshTokens,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+      const random = yield* SecureRandom.SecureRandom
+      const { refreshReuseGrace } = yield* IssuerSettings
+      const graceful = Duration.toMillis(refreshReuseGrace) > 0
+
+      const store = Effect.fnUntraced(function* (grant: Grant, token: Redacted.Redacted) {
+        const at = yield* DateTime.now
+        const end = DateTime.addDuration(at, lifetimes.refreshToken)
+        const last = DateTime.addDuration(DateTime.makeUnsafe(grant.createdAt), lifetimes.refreshFamily)
+        yield* sql`INSERT INTO oidc_refresh_tokens ${sql.insert({
+          secret_hash: secretHash(token),
+          grant_id: grant.id,
+          created_at: DateTime.formatIso(at),
+          expires_at: DateTime.formatIso(DateTime.min(end, last)),
+          used_at: null,
+          successor_hash: null
+        })}`
+        return token
+      })
+
+      const draw = mintSecret("oauthRefresh").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
+      const successorOf = (token: Redacted.Redacted) =>
+        graceful
+          ? deriveSuccessor(token).pipe(
+              Effect.provideService(Vault, vault),
+              Effect.provideService(SecureRandom.SecureRandom, random)
+            )
+          : draw
+
+      /** A lost answer looks like a second use soon after the first, while nobody has used what the answer held. */
+      const withinGrace = Effect.fnUntraced(function* (row: RefreshRow) {
+        if (!graceful || row.used_at === null || row.successor_hash === null) return false
+        const until = DateTime.addDuration(DateTime.makeUnsafe(row.used_at), refreshReuseGrace)
+        if (DateTime.formatIso(until) < (yield* now)) return false
+        const [successor] = yield* sql<{ used_at: string | null }>`SELECT used_at FROM oidc_refresh_tokens
+          WHERE secret_hash = ${row.successor_hash}`
+        return successor !== undefined && successor.used_at === null
+      })
+
+      return RefreshTokens.of({
+        begin: Effect.fn("RefreshTokens.begin")(function* (grant) {
+          return yield* store(grant, yield* draw)
+        }),
+        lookup: Effect.fn("RefreshTokens.lookup")(function* (clientId, token) {
+          if (!isWellFormed("oauthRefresh", Redacted.value(token))) return { kind: "unknown" }
+          const [row] = yield* sql<RefreshRow>`SELECT r.grant_id, g.client_id, r.created_at, r.expires_at, r.used_at,
+              r.successor_hash
+            FROM oidc_refresh_tokens r JOIN oidc_grants g ON g.id = r.grant_id
+            WHERE r.secret_hash = ${secretHash(token)}`
+          if (row === undefined || row.client_id !== clientId) return { kind: "unknown" }
+          if (row.used_at !== null) {
+            return (yield* withinGrace(row))
+              ? { kind: "good", grantId: row.grant_id, repeated: true }
+              : { kind: "reused", grantId: row.grant_id }
+          }
+          return row.expires_at > (yield* now)
+            ? { kind: "good", grantId: row.grant_id, repeated: false }
+            : { kind: "unknown" }
+        }),
+        rotate: Effect.fn("RefreshTokens.rotate")(function* (grant, token) {
+          const successor = yield* successorOf(token)
+          const used = yield* sql`UPDATE oidc_refresh_tokens
+            SET used_at = ${yield* now}, successor_hash = ${secretHash(successor)}
+            WHERE secret_hash = ${secretHash(token)} AND used_at IS NULL RETURNING grant_id`
+          return used.length === 0 ? successor : yield* store(grant, successor)
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,68 @@
+import { Result, Schema } from "effect"
+
+/** Claims about a person that a client may ask for by name, and the scope each belongs to. */
+export const claimScopes = {
+  name: "profile",
+  updated_at: "profile",
+  email: "email",
+  email_verified: "email"
+} as const
+export type PersonClaim = keyof typeof claimScopes
+
+const personClaims = ["name", "updated_at", "email", "email_verified"] as const satisfies ReadonlyArray<PersonClaim>
+
+/** What the `claims` parameter asked for, less everything that this issuer does not know. */
+export const RequestedClaims = Schema.Struct({
+  userinfo: Schema.Array(Schema.Literals(personClaims)),
+  idToken: Schema.Array(Schema.Literals(personClaims)),
+  /** The one subject that will do. */
+  subject: Schema.optionalKey(Schema.String)
+})
+export type RequestedClaims = typeof RequestedClaims.Type
+
+export const noClaims: RequestedClaims = { userinfo: [], idToken: [] }
+
+const ClaimRequest = Schema.NullOr(
+  Schema.Struct({
+    essential: Schema.optionalKey(Schema.Boolean),
+    value: Schema.optionalKey(Schema.Json),
+    values: Schema.optionalKey(Schema.Array(Schema.Json))
+  })
+)
+const Section = Schema.Record(Schema.String, ClaimRequest)
+const decodeParameter = Schema.decodeUnknownResult(
+  Schema.fromJsonString(Schema.Struct({ userinfo: Schema.optionalKey(Section), id_token: Schema.optionalKey(Section) }))
+)
+
+const named = (section: typeof Section.Type | undefined): ReadonlyArray<PersonClaim> =>
+  section === undefined ? [] : personClaims.filter((name) => Object.hasOwn(section, name))
+
+/** Parses the `claims` parameter; a failure is a malformed one. */
+export const parseClaims = (text: string): Result.Result<RequestedClaims, void> =>
+  Result.mapBoth(decodeParameter(text), {
+    onFailure: () => undefined,
+    onSuccess: ({ id_token, userinfo }): RequestedClaims => {
+      const wanted = id_token?.["sub"]?.value ?? userinfo?.["sub"]?.value
+      return {
+        userinfo: named(userinfo),
+        idToken: named(id_token),
+        ...(typeof wanted === "string" ? { subject: wanted } : {})
+      }
+    }
+  })
+
+/** The scopes that a person has to agree to for these claims. */
+export const scopesOfClaims = (claims: RequestedClaims): ReadonlyArray<string> => [
+  ...new Set([...claims.userinfo, ...claims.idToken].map((name) => claimScopes[name]))
+]
+
+/** Leaves out claims whose scope the client may not have. */
+export const withinScopes = (claims: RequestedClaims, scopes: ReadonlyArray<string>): RequestedClaims => ({
+  ...claims,
+  userinfo: claims.userinfo.filter((name) => scopes.includes(claimScopes[name])),
+  idToken: claims.idToken.filter((name) => scopes.includes(claimScopes[name]))
+})
+
+export const StoredClaims = Schema.fromJsonString(RequestedClaims)
+export const decodeClaims = Schema.decodeUnknownSync(StoredClaims)
+export const encodeClaims = Schema.encodeSync(StoredClaims)

@@ -1,0 +1,19 @@
+import { Schema } from "effect"
+
+/** The scopes that mean something to this issuer. Others exist only where a Capsule or a resource server declares them. */
+export const standardScopes = ["openid", "profile", "email", "offline_access", "workspaces", "read", "write"] as const
+
+const scopePattern = /^[\x21\x23-\x5b\x5d-\x7e]{1,128}$/
+
+/** The distinct scopes of a space separated list; `undefined` when it holds what no scope may hold. */
+export const parseScopes = (text: string): ReadonlyArray<string> | undefined => {
+  const scopes = [...new Set(text.split(" ").filter((scope) => scope !== ""))]
+  return scopes.every((scope) => scopePattern.test(scope)) ? scopes : undefined
+}
+
+export const ScopeList = Schema.fromJsonString(Schema.Array(Schema.String))
+export const decodeScopes = Schema.decodeUnknownSync(ScopeList)
+export const encodeScopes = (scopes: ReadonlyArray<string>): string => JSON.stringify(scopes)
+
+export const isSubset = (part: ReadonlyArray<string>, whole: ReadonlyArray<string>): boolean =>
+  part.every((scope) => whole.includes(scope))

@@ -1,0 +1,245 @@
+import { Clock, Context, DateTime, Duration, Effect, Layer, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import { CompactSign, calculateJwkThumbprint, compactVerify, exportJWK, generateKeyPair, importJWK } from "jose"
+import { type ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
+import { Audit } from "../audit/Audit.ts"
+import type { CommandContext } from "../Command.ts"
+import { ReadSql } from "../database/ReadSql.ts"
+import { transaction } from "../database/Transaction.ts"
+import { now } from "../Identity.ts"
+import { Vault } from "../vault/Vault.ts"
+import type { SigningAlgorithm } from "./Client.ts"
+import { lifetimes } from "./Lifetimes.ts"
+
+export const signingAlgorithms = ["RS256", "ES256"] as const satisfies ReadonlyArray<SigningAlgorithm>
+
+/** For how long clients may keep the key set; a key is published at least that long before it signs. */
+export const keySetMaxAge = Duration.minutes(10)
+// Beyond every token and every clock that is a little wrong.
+const publishedAfterRetirement = Duration.sum(lifetimes.idToken, Duration.days(1))
+
+interface KeyRow {
+  readonly kid: string
+  readonly algorithm: SigningAlgorithm
+  readonly status: "next" | "active" | "retired" | "revoked"
+  readonly public_jwk: string
+  readonly private_jwk: string
+  readonly published_at: string
+}
+
+const PublicJwk = Schema.Record(Schema.String, Schema.String)
+export type PublicJwk = typeof PublicJwk.Type
+const decodePublic = Schema.decodeUnknownSync(Schema.fromJsonString(PublicJwk))
+const decodePrivate = Schema.decodeUnknownEffect(Schema.fromJsonString(PublicJwk))
+
+const sealPlace = (kid: string) => ({
+  table: "oidc_signing_keys",
+  column: "private_jwk",
+  workspaceId: null,
+  rowId: kid
+})
+
+const publicMembers = ["kty", "n", "e", "crv", "x", "y"]
+
+/** A JWT that this issuer signed, whatever its age. */
+export interface VerifiedJwt {
+  readonly type: string | undefined
+  readonly claims: unknown
+}
+
+const parseClaims = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Json))
+
+/** The keys that ID tokens and resource tokens are signed with: one signs, the next one is known already. */
+export class SigningKeys extends Context.Service<
+  SigningKeys,
+  {
+    /** The public key set: next, active, and retired keys until everything they signed has expired. */
+    readonly keySet: Effect.Effect<ReadonlyArray<PublicJwk>, SqlError>
+    /** Signs `claims` as a JWT of that `typ`, with the active key of the algorithm. */
+    readonly sign: (
+      algorithm: SigningAlgorithm,
+      type: string | undefined,
+      claims: Readonly<Record<string, Schema.Json>>
+    ) => Effect.Effect<string, SqlError>
+    /** The claims of a JWT that carries this issuer's signature; `undefined` for any other text. Looks at no time. */
+    readonly verify: (jwt: string) => Effect.Effect<VerifiedJwt | undefined, SqlError>
+    /**
+     * Lets the next keys sign and publishes new next ones. Fails with `failed_precondition` while clients may not have seen
+     * the next keys yet. `compromised` does not wait, and takes the old keys out of the key set at once.
+     */
+    readonly rotate: (
+      context: CommandContext,
+      options?: { readonly compromised: boolean }
+    ) => Effect.Effect<{ readonly activeKeyIds: ReadonlyArray<string> }, ApiError>
+    /** When the oldest active key began to sign. */
+    readonly activeSince: Effect.Effect<string, SqlError>
+  }
+>()("svc/identity/SigningKeys") {
+  /** Generates the first keys of an installation. */
+  static readonly layer = Layer.effect(
+    SigningKeys,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const read = yield* ReadSql
+  const vault = yield* Vault
+  const audit = yield* Audit
+  const signers = new Map<string, CryptoKey>()
+  const verifiers = new Map<string, CryptoKey>()
+
+  const imported = Effect.fnUntraced(function* (jwk: PublicJwk, algorithm: SigningAlgorithm) {
+    const key = yield* Effect.promise(() => importJWK(jwk, algorithm))
+    return key instanceof Uint8Array ? yield* Effect.die(new Error("A signing key is symmetric")) : key
+  })
+
+  /** Outside any transaction: making an RSA key takes a while. */
+  const generate = Effect.fnUntraced(function* (algorithm: SigningAlgorithm) {
+    const pair = yield* Effect.promise(() => generateKeyPair(algorithm, { extractable: true, modulusLength: 2048 }))
+    const publicJwk = yield* Effect.promise(() => exportJWK(pair.publicKey))
+    const privateJwk = yield* Effect.promise(() => exportJWK(pair.privateKey))
+    const kid = yield* Effect.promise(() => calculateJwkThumbprint(publicJwk))
+    return { kid, algorithm, publicJwk: JSON.stringify(publicJwk), privateJwk: JSON.stringify(privateJwk) }
+  })
+  type Generated = Effect.Success<ReturnType<typeof generate>>
+
+  const insert = Effect.fnUntraced(function* (key: Generated, status: "active" | "next") {
+    const at = yield* now
+    yield* sql`INSERT INTO oidc_signing_keys ${sql.insert({
+      kid: key.kid,
+      algorithm: key.algorithm,
+      status,
+      public_jwk: key.publicJwk,
+      private_jwk: yield* vault.seal(sealPlace(key.kid), Redacted.make(key.privateJwk)),
+      published_at: at,
+      activated_at: status === "active" ? at : null,
+      retired_at: null
+    })}`
+  })
+
+  const withStatus = (client: SqlClient.SqlClient, algorithm: SigningAlgorithm, status: KeyRow["status"]) =>
+    Effect.map(
+      client<KeyRow>`SELECT kid, algorithm, status, public_jwk, private_jwk, published_at FROM oidc_signing_keys
+        WHERE algorithm = ${algorithm} AND status = ${status}`,
+      (rows) => rows[0]
+    )
+
+  for (const algorithm of signingAlgorithms) {
+    for (const status of ["active", "next"] as const) {
+      if ((yield* withStatus(sql, algorithm, status)) === undefined) yield* insert(yield* generate(algorithm), status)
+    }
+  }
+
+  const keySet = Effect.gen(function* () {
+    const since = DateTime.formatIso(DateTime.subtractDuration(yield* DateTime.now, publishedAfterRetirement))
+    const rows = yield* read<KeyRow>`SELECT kid, algorithm, public_jwk FROM oidc_signing_keys
+      WHERE status IN ('active', 'next') OR (status = 'retired' AND retired_at > ${since})
+      ORDER BY status, algorithm DESC, published_at`
+    return rows.map(({ algorithm, kid, public_jwk }): PublicJwk => {
+      const jwk = decodePublic(public_jwk)
+      // By name, so that no private member can ever slip through.
+      const members = publicMembers.flatMap((name) => (jwk[name] === undefined ? [] : [[name, jwk[name]]]))
+      return { ...Object.fromEntries(members), kid, alg: algorithm, use: "sig" }
+    })
+  })
+
+  const signer = Effect.fnUntraced(function* (row: KeyRow) {
+    const cached = signers.get(row.kid)
+    if (cached !== undefined) return cached
+    const opened = yield* Effect.orDie(vault.openText(sealPlace(row.kid), row.private_jwk))
+    const key = yield* imported(yield* Effect.orDie(decodePrivate(Redacted.value(opened))), row.algorithm)
+    signers.set(row.kid, key)
+    return key
+  })
+
+  const sign = Effect.fn("SigningKeys.sign")(function* (
+    algorithm: SigningAlgorithm,
+    type: string | undefined,
+    claims: Readonly<Record<string, Schema.Json>>
+  ) {
+    const row = yield* withStatus(sql, algorithm, "active")
+    if (row === undefined) return yield* Effect.die(new Error(`There is no active ${algorithm} key`))
+    const key = yield* signer(row)
+    const header = { alg: algorithm, kid: row.kid, ...(type === undefined ? {} : { typ: type }) }
+    const payload = new TextEncoder().encode(JSON.stringify(claims))
+    return yield* Effect.promise(() => new CompactSign(payload).setProtectedHeader(header).sign(key))
+  })
+
+  const verify = Effect.fn("SigningKeys.verify")(function* (jwt: string) {
+    const found =
+      yield* read<KeyRow>`SELECT kid, algorithm, public_jwk FROM oidc_signing_keys WHERE status <> 'revoked'`
+    const keys = new Map(found.map((row) => [row.kid, row]))
+    // The key is chosen by `kid` out of our own: nothing in a header can bring one along.
+    const verified = yield* Effect.option(
+      Effect.tryPromise(() =>
+        compactVerify(
+          jwt,
+          async (header) => {
+            const row = keys.get(header.kid ?? "")
+            if (row === undefined || header.alg !== row.algorithm) throw new Error("unknown key")
+            const cached = verifiers.get(row.kid)
+            if (cached !== undefined) return cached
+            const key = await Effect.runPromise(imported(decodePublic(row.public_jwk), row.algorithm))
+            verifiers.set(row.kid, key)
+            return key
+          },
+          { algorithms: [...signingAlgorithms] }
+        )
+      )
+    )
+    if (verified._tag === "None") return undefined
+    const claims = parseClaims(new TextDecoder().decode(verified.value.payload))
+    return claims._tag === "None" ? undefined : { type: verified.value.protectedHeader.typ, claims: claims.value }
+  })
+
+  const rotate = Effect.fn("SigningKeys.rotate")(function* (
+    context: CommandContext,
+    options?: { readonly compromised: boolean }
+  ) {
+    const compromised = options?.compromised === true
+    const following = yield* Effect.forEach(signingAlgorithms, generate)
+    return yield* Effect.gen(function* () {
+      const latest = (yield* Clock.currentTimeMillis) - Duration.toMillis(keySetMaxAge)
+      const activeKeyIds: Array<string> = []
+      for (const key of following) {
+        const next = yield* withStatus(sql, key.algorithm, "next")
+        if (next === undefined) return yield* Effect.die(new Error(`There is no next ${key.algorithm} key`))
+        if (!compromised && Date.parse(next.published_at) > latest) {
+          return yield* failedPrecondition(
+            "The next signing keys were published too recently for every client to know them. Rotate again in ten minutes."
+          )
+        }
+        yield* sql`UPDATE oidc_signing_keys SET ${sql.update({
+          status: compromised ? "revoked" : "retired",
+          retired_at: yield* now
+        })} WHERE algorithm = ${key.algorithm} AND (status = 'active' OR (status = 'retired' AND ${compromised ? 1 : 0} = 1))`
+        yield* sql`UPDATE oidc_signing_keys SET status = 'active', activated_at = ${yield* now} WHERE kid = ${next.kid}`
+        yield* insert(key, "next")
+        activeKeyIds.push(next.kid)
+      }
+      yield* audit.append({
+        workspaceId: null,
+        actor: context.actor,
+        action: "identity.keys.rotate",
+        target: { kind: "signing_key", id: activeKeyIds.join(",") },
+        data: { compromised },
+        requestId: context.requestId
+      })
+      return { activeKeyIds }
+    }).pipe(transaction(sql))
+  })
+
+  return SigningKeys.of({
+    keySet,
+    sign,
+    verify,
+    rotate,
+    activeSince: Effect.map(
+      read<{ since: string }>`SELECT MIN(activated_at) AS since FROM oidc_signing_keys WHERE status = 'active'`,
+      (rows) => rows[0]?.since ?? ""
+    )
+  })
+})

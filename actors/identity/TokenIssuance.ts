@@ -1,0 +1,128 @@
+import { Clock, Context, DateTime, Duration, Effect, Layer, Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import { mintSecret, secretHash } from "../account/BearerSecret.ts"
+import { newId } from "../Identity.ts"
+import type { Client } from "./Client.ts"
+import type { Grant } from "./Grants.ts"
+import { IssuerSettings } from "./IssuerSettings.ts"
+import { lifetimes } from "./Lifetimes.ts"
+import type { LiveAuthority } from "./LiveAuthority.ts"
+import { type OAuthError, refuse } from "./OAuthError.ts"
+import { encodeScopes } from "./Scopes.ts"
+import { SigningKeys } from "./SigningKeys.ts"
+import { StaticClients } from "./StaticClients.ts"
+import { idTokenClaims, svcClaim } from "./TokenClaims.ts"
+
+/** The answer of the token endpoint; the HTTP face spells it out. */
+export interface IssuedTokens {
+  readonly accessToken: Redacted.Redacted
+  readonly expiresIn: number
+  readonly scopes: ReadonlyArray<string>
+  readonly idToken: string | undefined
+  readonly refreshToken: Redacted.Redacted | undefined
+}
+
+export interface IssuanceRequest {
+  readonly client: Client
+  readonly grant: Grant
+  readonly authority: LiveAuthority
+  readonly scopes: ReadonlyArray<string>
+  /** Set for a token of another resource server. */
+  readonly resource: string | undefined
+  readonly nonce: string | undefined
+  readonly refreshToken: Redacted.Redacted | undefined
+}
+
+/** The `jti` of a resource token: it names the grant, so that introspection can see whether that still stands. */
+export const resourceTokenId = (grantId: string, unique: string): string => `${grantId}.${unique}`
+export const grantIdOf = (tokenId: string): string => tokenId.split(".")[0] ?? ""
+
+/** Makes access and ID tokens out of a grant whose authority was just read. In the caller's transaction. */
+export class TokenIssuance extends Context.Service<
+  TokenIssuance,
+  {
+    /** Fails with `invalid_target` for a resource that the grant does not name or that no server has any more. */
+    readonly issue: (request: IssuanceRequest) => Effect.Effect<IssuedTokens, OAuthError | SqlError>
+  }
+>()("svc/identity/TokenIssuance") {
+  static readonly layer = Layer.effect(
+    TokenIssuance,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const keys = yield* SigningKeys
+      const { issuer } = yield* IssuerSettings
+      const { resourceServers } = yield* StaticClients
+      const random = yield* SecureRandom.SecureRandom
+      const withRandom = Effect.provideService(SecureRandom.SecureRandom, random)
+
+      const opaque = Effect.fnUntraced(function* ({ client, grant, scopes }: IssuanceRequest) {
+        const secret = yield* withRandom(mintSecret("oauthAccess"))
+        const at = yield* DateTime.now
+        yield* sql`INSERT INTO oauth_access_tokens ${sql.insert({
+          id: yield* withRandom(newId(Schema.String, "oat")),
+          secret_hash: secretHash(secret),
+          subject: grant.subject,
+          client_id: client.id,
+          grant_id: grant.id,
+          scopes: encodeScopes(scopes),
+          workspace_id: grant.workspaceId ?? null,
+          created_at: DateTime.formatIso(at),
+          expires_at: DateTime.formatIso(DateTime.addDuration(at, lifetimes.accessToken)),
+          revoked_at: null
+        })}`
+        return { accessToken: secret, expiresIn: Duration.toSeconds(lifetimes.accessToken), scopes }
+      })
+
+      /** RFC 9068: for one resource server, with the scopes of that server alone. */
+      const forResource = Effect.fnUntraced(function* (request: IssuanceRequest, resource: string) {
+        const { authority, client, grant } = request
+        const server = resourceServers.get(resource)
+        if (server === undefined || grant.resource !== resource || !client.resources.includes(resource)) {
+          return yield* refuse("invalid_target", "The grant does not cover this resource.")
+        }
+        const scopes = request.scopes.filter((scope) => server.scopes.includes(scope))
+        const issuedAt = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+        const expiresIn = Duration.toSeconds(lifetimes.resourceToken)
+        const jwt = yield* keys.sign("RS256", "at+jwt", {
+          iss: issuer,
+          sub: grant.subject,
+          aud: resource,
+          client_id: client.id,
+          scope: scopes.join(" "),
+          iat: issuedAt,
+          exp: issuedAt + expiresIn,
+          jti: resourceTokenId(grant.id, yield* withRandom(newId(Schema.String, "rst"))),
+          auth_time: grant.authTime,
+          ...svcClaim(authority)
+        })
+        return { accessToken: Redacted.make(jwt), expiresIn, scopes }
+      })
+
+      return TokenIssuance.of({
+        issue: Effect.fn("TokenIssuance.issue")(function* (request) {
+          const { authority, client, grant, nonce, refreshToken, resource } = request
+          const access = yield* resource === undefined ? opaque(request) : forResource(request, resource)
+          const issuedAt = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+          const idToken = request.scopes.includes("openid")
+            ? yield* keys.sign(
+                client.idTokenAlgorithm,
+                undefined,
+                idTokenClaims({
+                  issuer,
+                  grant,
+                  authority,
+                  accessToken: Redacted.value(access.accessToken),
+                  nonce,
+                  issuedAt,
+                  expiresAt: issuedAt + Duration.toSeconds(lifetimes.idToken)
+                })
+              )
+            : undefined
+          return { ...access, idToken, refreshToken }
+        })
+      })
+    })
+  )
+}

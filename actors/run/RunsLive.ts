@@ -1,0 +1,137 @@
+import { Effect, Layer } from "effect"
+import { notFound } from "../../schema/errors/ApiError.ts"
+import { RunGroupId, RunId, WorkspaceId } from "../../schema/records/Ids.ts"
+import { type Run, RunGroup, type RunStatus } from "../../schema/records/Run.ts"
+import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
+import { RunActor } from "../../schema/protocol/RunActor.ts"
+import { answered } from "../ActorClient.ts"
+import { ReadSql } from "../database/ReadSql.ts"
+import { Cursors } from "../paging/Cursors.ts"
+import { pageOfRows } from "../paging/RowPages.ts"
+import { RunQueue } from "./RunQueue.ts"
+import { type RunRow, toRun } from "./RunRow.ts"
+import { Runs } from "./Runs.ts"
+
+export interface RunGroupRow {
+  readonly id: string
+  readonly workspace_id: string
+  readonly type: "update" | "drift_check"
+  readonly created_at: string
+}
+
+const groupStatus = (statuses: ReadonlyArray<RunStatus>): RunGroup["status"] => {
+  if (statuses.some((status) => status === "queued" || status === "running")) return "running"
+  if (statuses.includes("waiting_approval")) return "waiting_approval"
+  if (statuses.includes("failed")) return "failed"
+  return statuses.length > 0 && statuses.every((status) => status === "cancelled") ? "cancelled" : "succeeded"
+}
+
+/** The group with its Runs in the order in which they were created: producers before consumers. */
+export const toRunGroup = (row: RunGroupRow, runs: ReadonlyArray<Run>) => {
+  const status = groupStatus(runs.map((run) => run.status))
+  const last = runs.reduce((latest, run) => ((run.finishedAt ?? "") > latest ? (run.finishedAt ?? "") : latest), "")
+  return {
+    runGroup: RunGroup.make({
+      id: RunGroupId.make(row.id),
+      workspaceId: WorkspaceId.make(row.workspace_id),
+      type: row.type,
+      status,
+      runIds: runs.map((run) => run.id),
+      createdAt: row.created_at,
+      ...(status === "running" || status === "waiting_approval" || last === "" ? {} : { finishedAt: last })
+    }),
+    runs
+  }
+}
+
+export const layer = Layer.effect(
+  Runs,
+  Effect.gen(function* () {
+    const runActor = yield* RunActor.client
+    const capsuleActor = yield* CapsuleActor.client
+    const sql = yield* ReadSql
+    const queue = yield* RunQueue
+    const cursors = yield* Cursors
+
+    const projected = (row: RunRow) => Effect.map(queue.place(row), (place) => toRun(row, place))
+
+    const row = Effect.fnUntraced(function* (id: string) {
+      const rows = yield* Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE id = ${id}`)
+      return rows[0] === undefined ? yield* notFound("Run") : rows[0]
+    })
+
+    const group = Effect.fn("Runs.group")(function* (id: string) {
+      const groups = yield* Effect.orDie(sql<RunGroupRow>`SELECT * FROM run_groups WHERE id = ${id}`)
+      if (groups[0] === undefined) return yield* notFound("Run group")
+      const rows = yield* Effect.orDie(
+        sql<RunRow>`SELECT * FROM runs WHERE run_group_id = ${id} ORDER BY created_at, id`
+      )
+      return toRunGroup(groups[0], yield* Effect.forEach(rows, projected))
+    })
+
+    return Runs.of({
+      approve: (context, id, request) => answered(runActor(id).Approve({ context, ...request })),
+      apply: Effect.fn("Runs.apply")(function* (context, planRunId, idempotency) {
+        const plan = yield* row(planRunId)
+        if (plan.capsule_id === null) return yield* notFound("Plan")
+        return yield* answered(
+          capsuleActor(plan.capsule_id).Apply({
+            context,
+            planRunId,
+            ...(idempotency === undefined ? {} : { idempotency })
+          })
+        )
+      }),
+      cancel: (context, id, reason) =>
+        answered(runActor(id).Cancel({ context, ...(reason === undefined ? {} : { reason }) })),
+      read: Effect.fn("Runs.read")(function* (id) {
+        return yield* projected(yield* row(id))
+      }),
+      list: Effect.fn("Runs.list")(function* (workspaceId, filter, page) {
+        const conditions = [
+          sql`workspace_id = ${workspaceId}`,
+          ...(filter.capsuleId === undefined ? [] : [sql`capsule_id = ${filter.capsuleId}`]),
+          ...(filter.sourceId === undefined ? [] : [sql`source_id = ${filter.sourceId}`]),
+          ...(filter.type === undefined ? [] : [sql`type = ${filter.type}`]),
+          ...(filter.status === undefined ? [] : [sql`status = ${filter.status}`])
+        ]
+        const rows = yield* pageOfRows<RunRow>(
+          sql,
+          cursors,
+          {
+            table: "runs",
+            route: "runs.list",
+            newestFirst: true,
+            conditions,
+            filter: [workspaceId, filter.capsuleId, filter.sourceId, filter.type, filter.status]
+          },
+          page
+        )
+        return { ...rows, items: yield* Effect.forEach(rows.items, projected) }
+      }),
+      group,
+      approveGroup: Effect.fn("Runs.approveGroup")(function* (context, id, comment) {
+        const { runs } = yield* group(id)
+        for (const run of runs) {
+          if (run.status !== "waiting_approval") continue
+          // Each approval is bound to the digest that this group read showed.
+          yield* answered(
+            runActor(RunId.make(run.id)).Approve({
+              context,
+              ...(run.planDigest === undefined ? {} : { planDigest: run.planDigest }),
+              ...(comment === undefined ? {} : { comment })
+            })
+          )
+        }
+        return yield* group(id)
+      }),
+      rollbackPlan: Effect.fn("Runs.rollbackPlan")(function* (context, id) {
+        const rows = yield* Effect.orDie(
+          sql<{ capsule_id: string }>`SELECT capsule_id FROM state_versions WHERE id = ${id}`
+        )
+        if (rows[0] === undefined) return yield* notFound("StateVersion")
+        return yield* answered(capsuleActor(rows[0].capsule_id).RollbackPlan({ context, stateVersionId: id }))
+      })
+    })
+  })
+)
