@@ -1,6 +1,7 @@
 import { Layer } from "effect"
 import { AccessTokens } from "../../actors/account/AccessTokens.ts"
 import { Accounts } from "../../actors/account/Accounts.ts"
+import { Passkeys } from "../../actors/account/Passkeys.ts"
 import { Passwords } from "../../actors/account/Passwords.ts"
 import { PasswordSignIn } from "../../actors/account/PasswordSignIn.ts"
 import { Sessions } from "../../actors/account/Sessions.ts"
@@ -13,7 +14,7 @@ import { Memberships } from "../../actors/workspace/Memberships.ts"
 import { Projects } from "../../actors/workspace/Projects.ts"
 import { Workspaces } from "../../actors/workspace/Workspaces.ts"
 
-const people = Layer.mergeAll(PasswordSignIn.layer, SetupLinks.layer, Members.layer).pipe(
+const people = Layer.mergeAll(PasswordSignIn.layer, Passkeys.layer, SetupLinks.layer, Members.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Users.layer, Sessions.layer, Passwords.layer))
 )
 

@@ -5,6 +5,7 @@ import { SetupLinks } from "../../../../actors/account/SetupLinks.ts"
 import { AttemptLimits } from "../../../../src/accounts/AttemptLimits.ts"
 import { authenticatorLayer } from "../../../../src/accounts/AuthenticatorLayer.ts"
 import { authRoutes } from "../../../../src/accounts/AuthRoutes.ts"
+import { passkeyRoutes } from "../../../../src/accounts/PasskeyRoutes.ts"
 import { tokenHandlers } from "../../../../src/accounts/TokenHandlers.ts"
 import { workspaceHandlers } from "../../../../src/accounts/WorkspaceHandlers.ts"
 import { apiMiddleware, apiRoutes } from "../../../../src/http/ApiRoutes.ts"
@@ -26,7 +27,7 @@ const live = Layer.mergeAll(WebSockets.layer, RunFeeds.layer).pipe(
 // Accounts and everything they stand on are real; the actors of the spine, which these routes do not touch, are not.
 const accounts = Layer.mergeAll(authenticatorLayer, AttemptLimits.layer).pipe(Layer.provideMerge(testAccounts))
 
-const routes = Layer.mergeAll(apiRoutes, authRoutes, perimeter).pipe(
+const routes = Layer.mergeAll(apiRoutes, authRoutes, passkeyRoutes, perimeter).pipe(
   Layer.provide([tokenHandlers, workspaceHandlers]),
   Layer.provide(apiMiddleware),
   Layer.provide(HttpServer.layerServices)

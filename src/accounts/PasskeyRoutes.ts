@@ -1,0 +1,114 @@
+import { isIP } from "node:net"
+import { Effect, Option, Schema } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { PasskeyAssertion, PasskeyRegistration } from "../../actors/account/PasskeyResponse.ts"
+import { Passkey, Passkeys, type RelyingParty } from "../../actors/account/Passkeys.ts"
+import type { Sessions } from "../../actors/account/Sessions.ts"
+import { ApiError } from "../../schema/errors/ApiError.ts"
+import { displayText } from "../../schema/records/Primitives.ts"
+import { HttpSettings } from "../http/HttpSettings.ts"
+import { AttemptLimits } from "./AttemptLimits.ts"
+import { authBody } from "./AuthBody.ts"
+import { presentedSession, refuseCrossSite } from "./SessionCookie.ts"
+import { commandOf, signedIn, signedInResponse, signedInToChange, userAgent } from "./SignedIn.ts"
+
+// Answers of browsers carry members that no server needs, so these two parts are open.
+const registrationBody = authBody(
+  Schema.Struct({ name: displayText(80), response: Schema.Json }),
+  "{name, response}, response as the browser gave it"
+)
+const assertionBody = authBody(Schema.Struct({ response: Schema.Json }), "{response}, as the browser gave it")
+
+const invalidAnswer = () =>
+  new ApiError({ code: "invalid_request", message: "response: this is not what a browser answers with a passkey." })
+const decodeRegistration = (response: Schema.Json) =>
+  Effect.mapError(Schema.decodeUnknownEffect(PasskeyRegistration)(response), invalidAnswer)
+const decodeAssertion = (response: Schema.Json) =>
+  Effect.mapError(Schema.decodeUnknownEffect(PasskeyAssertion)(response), invalidAnswer)
+
+const encodePasskey = HttpServerResponse.schemaJson(Schema.Struct({ passkey: Passkey }))
+const encodePasskeys = HttpServerResponse.schemaJson(Schema.Struct({ passkeys: Schema.Array(Passkey) }))
+
+const relyingParty = Effect.gen(function* () {
+  const { baseUrl, displayName } = yield* HttpSettings
+  const { hostname, origin } = new URL(baseUrl)
+  if (isIP(hostname.replace(/^\[|\]$/g, "")) !== 0) {
+    return yield* new ApiError({
+      code: "capability_not_available",
+      message: "Passkeys need a host name in the base URL; this server is known by an address."
+    })
+  }
+  return { id: hostname, origin, name: displayName } satisfies RelyingParty
+})
+
+const limitAttempts = Effect.gen(function* () {
+  const limits = yield* AttemptLimits
+  const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
+  yield* limits.consume("sign_in", { address: Option.getOrUndefined(remoteAddress) })
+})
+
+const registrationOptions = Effect.gen(function* () {
+  const { subject } = yield* signedInToChange
+  const passkeys = yield* Passkeys
+  return HttpServerResponse.jsonUnsafe({ options: yield* passkeys.registrationOptions(yield* relyingParty, subject) })
+})
+
+const register = Effect.gen(function* () {
+  const principal = yield* signedInToChange
+  const party = yield* relyingParty
+  const { name, response } = yield* registrationBody
+  const answer = yield* decodeRegistration(response)
+  const passkeys = yield* Passkeys
+  const passkey = yield* passkeys.register(yield* commandOf(principal), party, principal.subject, name, answer)
+  return yield* Effect.orDie(encodePasskey({ passkey }, { status: 201 }))
+})
+
+const signInOptions = Effect.gen(function* () {
+  yield* refuseCrossSite
+  yield* limitAttempts
+  const passkeys = yield* Passkeys
+  return HttpServerResponse.jsonUnsafe({ options: yield* passkeys.signInOptions(yield* relyingParty) })
+})
+
+const signIn = Effect.gen(function* () {
+  yield* refuseCrossSite
+  yield* limitAttempts
+  const party = yield* relyingParty
+  const { response } = yield* assertionBody
+  const passkeys = yield* Passkeys
+  const before = yield* presentedSession
+  const opened = yield* passkeys.signIn(party, yield* decodeAssertion(response), {
+    userAgent: yield* userAgent,
+    replaces: before?.secret
+  })
+  return yield* signedInResponse(opened, 200)
+})
+
+const list = Effect.gen(function* () {
+  const { subject } = yield* signedIn
+  const passkeys = yield* Passkeys
+  return yield* Effect.orDie(encodePasskeys({ passkeys: yield* passkeys.list(subject) }))
+})
+
+const remove = Effect.gen(function* () {
+  const principal = yield* signedInToChange
+  const passkeys = yield* Passkeys
+  const { passkeyId = "" } = yield* HttpRouter.params
+  yield* passkeys.remove(yield* commandOf(principal), principal.subject, passkeyId)
+  return HttpServerResponse.empty({ status: 204 })
+})
+
+/** Registration of passkeys, and sign-in with them. */
+export const passkeyRoutes = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const services = yield* Effect.context<AttemptLimits | HttpSettings | Passkeys | Sessions>()
+    const provided = <E, R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+      route.pipe(Effect.map(HttpServerResponse.setHeader("cache-control", "no-store")), Effect.provideContext(services))
+    yield* router.add("GET", "/auth/passkeys", provided(list))
+    yield* router.add("POST", "/auth/passkeys/registration-options", provided(registrationOptions))
+    yield* router.add("POST", "/auth/passkeys", provided(register))
+    yield* router.add("DELETE", "/auth/passkeys/:passkeyId", provided(remove))
+    yield* router.add("POST", "/auth/passkeys/sign-in-options", provided(signInOptions))
+    yield* router.add("POST", "/auth/passkeys/sign-in", provided(signIn))
+  })
+)

@@ -1,0 +1,189 @@
+import { expect } from "bun:test"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { Users } from "../../../actors/account/Users.ts"
+import { serviceContext } from "../../../actors/Command.ts"
+import { newPerson, text } from "../../support/Accounts.ts"
+import { it } from "../../support/Effect.ts"
+import { AccountServer, call, openSession } from "./support/AccountServer.ts"
+import { makeAuthenticator, type Situation } from "./support/SoftAuthenticator.ts"
+
+const origin = "https://svc.example.com"
+const fresh = Effect.provide(Layer.fresh(AccountServer.layerAt(origin)))
+const here: Situation = { origin, rpId: "svc.example.com" }
+
+const person = Effect.fnUntraced(function* (name: string) {
+  const { subject } = yield* newPerson(name)
+  const { secret } = yield* openSession(subject)
+  return { subject, headers: { cookie: `__Host-svc_session=${text(secret)}`, "sec-fetch-site": "same-origin" } }
+})
+type Person = Effect.Success<ReturnType<typeof person>>
+
+const challengeOf = (raw: string) => /"challenge":"([\w-]+)"/.exec(raw)?.[1] ?? ""
+const registrationChallenge = ({ headers }: Person) =>
+  Effect.map(call("/auth/passkeys/registration-options", { body: {}, headers }), ({ raw }) => challengeOf(raw))
+const signInChallenge = (address?: string) =>
+  Effect.map(
+    call("/auth/passkeys/sign-in-options", { body: {}, ...(address === undefined ? {} : { address }) }),
+    ({ raw }) => challengeOf(raw)
+  )
+const register = ({ headers }: Person, response: unknown) =>
+  call("/auth/passkeys", { body: { name: "laptop", response }, headers })
+let caller = 0
+const signIn = (response: unknown) =>
+  call("/auth/passkeys/sign-in", { body: { response }, address: `203.0.113.${++caller % 250}` })
+
+/** A person with a registered passkey. */
+const holder = Effect.fnUntraced(function* (name: string) {
+  const who = yield* person(name)
+  const device = makeAuthenticator()
+  expect((yield* register(who, device.create(yield* registrationChallenge(who), here))).status).toBe(201)
+  return { ...who, device }
+})
+
+it.effect("a registered passkey signs its owner in, and its key is sealed", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const ann = yield* person("ann")
+    const device = makeAuthenticator()
+    const options = yield* call("/auth/passkeys/registration-options", { body: {}, headers: ann.headers })
+    expect(options.json).toMatchObject({
+      options: {
+        rp: { id: "svc.example.com", name: "svc" },
+        user: { name: "ann@example.com", displayName: "ann" },
+        authenticatorSelection: { residentKey: "required", userVerification: "required" },
+        attestation: "none"
+      }
+    })
+    const registered = yield* register(ann, device.create(challengeOf(options.raw), here))
+    expect(registered).toMatchObject({
+      status: 201,
+      json: { passkey: { name: "laptop", backedUp: false, lastUsedAt: null } }
+    })
+    const [row] = yield* sql<{ public_key: string }>`SELECT public_key FROM passkeys`
+    expect(row?.public_key).toMatch(/^v1\.dk_/)
+    const answer = yield* signIn(device.get(yield* signInChallenge(), here, 2, ann.subject))
+    expect(answer).toMatchObject({ status: 200, json: { subject: ann.subject, session: { method: "passkey" } } })
+    expect(answer.headers.get("set-cookie")).toStartWith("__Host-svc_session=svcs_")
+    const excluded = yield* call("/auth/passkeys/registration-options", { body: {}, headers: ann.headers })
+    expect(excluded.json).toMatchObject({ options: { excludeCredentials: [{ id: device.id }] } })
+  }).pipe(fresh)
+)
+
+it.effect("an answer for another site, without the person verified, or signed over something else is refused", () =>
+  Effect.gen(function* () {
+    const { device, subject } = yield* holder("ann")
+    const wrong: ReadonlyArray<Situation> = [
+      { ...here, origin: "https://evil.example" },
+      { ...here, origin: "http://svc.example.com" },
+      { ...here, origin: "https://svc.example.com.evil.example" },
+      { ...here, rpId: "evil.example" },
+      { ...here, rpId: "example.com" },
+      { ...here, userVerified: false }
+    ]
+    for (const situation of wrong) {
+      const answer = yield* signIn(device.get(yield* signInChallenge(`203.0.113.${caller}`), situation, 5, subject))
+      expect([situation, answer.status]).toEqual([situation, 401])
+    }
+    const good = device.get(yield* signInChallenge("198.51.100.7"), here, 6, subject)
+    const forged = {
+      ...good,
+      response: { ...good.response, signature: makeAuthenticator().get("x", here, 6).response.signature }
+    }
+    expect((yield* signIn(forged)).status).toBe(401)
+    expect((yield* signIn(good)).status).toBe(401)
+  }).pipe(fresh)
+)
+
+it.effect("a challenge serves once, for five minutes, and for what it was given", () =>
+  Effect.gen(function* () {
+    const ann = yield* holder("ann")
+    const { device, subject } = ann
+    const good = device.get(yield* signInChallenge(), here, 2, subject)
+    expect((yield* signIn(good)).status).toBe(200)
+    expect((yield* signIn(good)).status).toBe(401)
+    const late = device.get(yield* signInChallenge(), here, 3, subject)
+    yield* TestClock.adjust("5 minutes")
+    expect((yield* signIn(late)).status).toBe(401)
+    expect((yield* signIn(device.get(yield* registrationChallenge(ann), here, 4, subject))).status).toBe(401)
+    expect((yield* signIn(device.get("made-up", here, 5, subject))).status).toBe(401)
+    const other = makeAuthenticator()
+    expect((yield* register(ann, other.create(yield* signInChallenge(), here))).status).toBe(400)
+    // Nobody registers a passkey with a challenge that was given to somebody else.
+    const bob = yield* person("bob")
+    expect((yield* register(bob, other.create(yield* registrationChallenge(ann), here))).status).toBe(400)
+    const listed = yield* call("/auth/passkeys", { headers: bob.headers })
+    expect(listed.json).toEqual({ passkeys: [] })
+  }).pipe(fresh)
+)
+
+it.effect("a counter that went back betrays a copy", () =>
+  Effect.gen(function* () {
+    const { device, subject } = yield* holder("ann")
+    expect((yield* signIn(device.get(yield* signInChallenge(), here, 9, subject))).status).toBe(200)
+    for (const counter of [9, 3, 0]) {
+      expect((yield* signIn(device.get(yield* signInChallenge(), here, counter, subject))).status).toBe(401)
+    }
+    expect((yield* signIn(device.get(yield* signInChallenge(), here, 10, subject))).status).toBe(200)
+  }).pipe(fresh)
+)
+
+it.effect("an unknown passkey, a foreign handle and a locked account are refused alike", () =>
+  Effect.gen(function* () {
+    const users = yield* Users
+    const { device, subject } = yield* holder("ann")
+    const bob = yield* person("bob")
+    const strip = (raw: string) => raw.replace(/req_\w+/, "")
+    const unknown = yield* signIn(makeAuthenticator().get(yield* signInChallenge(), here, 2))
+    const handle = yield* signIn(device.get(yield* signInChallenge(), here, 2, bob.subject))
+    yield* users.setStatus(serviceContext, subject, "disabled")
+    const locked = yield* signIn(device.get(yield* signInChallenge(), here, 2, subject))
+    for (const answer of [unknown, handle, locked]) {
+      expect(answer.status).toBe(401)
+      expect(strip(answer.raw)).toBe(strip(unknown.raw))
+    }
+  }).pipe(fresh)
+)
+
+it.effect("registration refuses what does not hold, and a passkey that is known", () =>
+  Effect.gen(function* () {
+    const ann = yield* person("ann")
+    const device = makeAuthenticator()
+    for (const situation of [
+      { ...here, origin: "https://evil.example" },
+      { ...here, rpId: "evil.example" },
+      { ...here, userVerified: false }
+    ]) {
+      const answer = yield* register(ann, device.create(yield* registrationChallenge(ann), situation))
+      expect(answer).toMatchObject({ status: 400, json: { error: { code: "invalid_request" } } })
+    }
+    for (const response of [{}, null, "x", { ...device.create("c", here), id: "with space" }]) {
+      expect((yield* register(ann, response)).status).toBe(400)
+    }
+    expect((yield* register(ann, device.create(yield* registrationChallenge(ann), here))).status).toBe(201)
+    expect((yield* register(ann, device.create(yield* registrationChallenge(ann), here))).status).toBe(409)
+  }).pipe(fresh)
+)
+
+it.effect("people remove their own passkeys only, and from our own pages only", () =>
+  Effect.gen(function* () {
+    const ann = yield* holder("ann")
+    const bob = yield* person("bob")
+    const { raw } = yield* call("/auth/passkeys", { headers: ann.headers })
+    const id = /pky_\w+/.exec(raw)?.[0]
+    const remove = (headers: Record<string, string>) => call(`/auth/passkeys/${id}`, { method: "DELETE", headers })
+    expect((yield* remove({ ...ann.headers, "sec-fetch-site": "cross-site" })).status).toBe(403)
+    expect((yield* remove(bob.headers)).status).toBe(404)
+    expect((yield* call("/auth/passkeys/registration-options", { body: {} })).status).toBe(401)
+    expect((yield* remove(ann.headers)).status).toBe(204)
+    expect((yield* signIn(ann.device.get(yield* signInChallenge(), here, 2, ann.subject))).status).toBe(401)
+  }).pipe(fresh)
+)
+
+it.effect("a server known by an address says that it has no passkeys", () =>
+  Effect.gen(function* () {
+    const answer = yield* call("/auth/passkeys/sign-in-options", { body: {} })
+    expect(answer).toMatchObject({ status: 501, json: { error: { code: "capability_not_available" } } })
+  }).pipe(Effect.provide(Layer.fresh(AccountServer.layer)))
+)
