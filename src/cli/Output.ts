@@ -1,4 +1,4 @@
-import { Console, Effect, Runtime, Schema } from "effect"
+import { Console, type Effect, Runtime, Schema } from "effect"
 import { Flag } from "effect/cli"
 
 /** The `--json` flag that every command has. */

@@ -1,5 +1,6 @@
 import { NodeCrypto, NodeServices } from "@effect/platform-node"
 import { Layer } from "effect"
+import { FetchHttpClient } from "effect/http"
 
-/** Files, processes, terminal and cryptography of the machine. */
-export const platform = Layer.mergeAll(NodeServices.layer, NodeCrypto.layer)
+/** Files, processes, terminal, cryptography and outgoing HTTP of the machine. */
+export const platform = Layer.mergeAll(NodeServices.layer, NodeCrypto.layer, FetchHttpClient.layer)

@@ -9,7 +9,7 @@ import * as Database from "../database/Database.ts"
 import { DataFolder } from "../database/DataFolder.ts"
 import { masterKeySource, type Settings } from "../settings/Settings.ts"
 
-const vaultSettings = (settings: Settings) =>
+export const vaultSettings = (settings: Settings) =>
   Layer.effect(
     VaultSettings,
     Effect.map(DataFolder, (folder) => ({ masterKey: masterKeySource(settings, folder.masterKeyFile) }))

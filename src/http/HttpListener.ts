@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Random, Schema } from "effect"
+import { Context, type Duration, Effect, Layer, Random, Schema, type Scope } from "effect"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { Draining } from "../streams/Draining.ts"
 import type { RunFrames } from "../streams/RunFrames.ts"
@@ -44,8 +44,8 @@ const hasBody = (request: Request) =>
 
 /**
  * The listening socket. It opens before the application exists, so that the address can be told to those who need it, and
- * answers 503 until a handler is mounted. Closing its Scope drains: live streams end with the place to resume from, and
- * requests in progress get time to finish.
+ * answers 503 until a handler is mounted. Unmounting drains: live streams end with the place to resume from, and requests
+ * in progress get time to finish.
  */
 export class HttpListener extends Context.Service<
   HttpListener,
@@ -53,10 +53,12 @@ export class HttpListener extends Context.Service<
     readonly address: ListenAddress
     /** `http://host:port`. */
     readonly url: string
-    readonly mount: (handler: WebHandler) => Effect.Effect<void>
+    /** Answers with `handler` for as long as the Scope lasts. Closing it drains before the handler goes. */
+    readonly mount: (handler: WebHandler) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("svc/http/HttpListener") {
-  static readonly layer = (address: ListenAddress) =>
+  /** `drainDelay`: time between not being ready and closing, for a load balancer to notice. */
+  static readonly layer = (address: ListenAddress, drainDelay: Duration.Input = 0) =>
     Layer.effect(
       HttpListener,
       Effect.gen(function* () {
@@ -123,18 +125,19 @@ export class HttpListener extends Context.Service<
                 message: `Listening on ${formatListenAddress(address)} failed: ${cause instanceof Error ? cause.message : String(cause)}. Choose another address.`
               })
           }),
-          (server) =>
-            draining.begin.pipe(
-              Effect.andThen(sockets.drain),
-              Effect.andThen(
-                Effect.promise(() => server.stop()).pipe(
-                  Effect.timeoutOrElse({
-                    duration: drainDeadline,
-                    orElse: () => Effect.promise(() => server.stop(true))
-                  })
-                )
+          (server) => Effect.promise(() => server.stop(true))
+        )
+
+        const drain = yield* Effect.cached(
+          draining.begin.pipe(
+            Effect.andThen(Effect.sleep(drainDelay)),
+            Effect.andThen(sockets.drain),
+            Effect.andThen(
+              Effect.promise(() => server.stop()).pipe(
+                Effect.timeoutOrElse({ duration: drainDeadline, orElse: () => Effect.promise(() => server.stop(true)) })
               )
             )
+          )
         )
 
         const bound: ListenAddress = { host: address.host, port: server.port ?? address.port }
@@ -142,9 +145,12 @@ export class HttpListener extends Context.Service<
           address: bound,
           url: `http://${formatListenAddress(bound)}`,
           mount: (handler) =>
-            Effect.sync(() => {
-              mounted = handler
-            })
+            Effect.acquireRelease(
+              Effect.sync(() => {
+                mounted = handler
+              }),
+              () => drain
+            )
         })
       })
     )

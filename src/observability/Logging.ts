@@ -9,12 +9,11 @@ const levels: Record<string, LogLevel.LogLevel> = {
   none: "None"
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
-
-/** Text that came from elsewhere must not steer the terminal that shows the log, nor pass for a line of its own. */
+/** Text that came from elsewhere must not steer the terminal that shows the log. */
 const inert = (line: string): string =>
-  line.replace(control, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`)
+  line.replace(/\p{Cc}/gu, (character) =>
+    character === "\n" || character === "\t" ? character : `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`
+  )
 
 /** The server's log on stderr: one JSON object a line, or one readable line an entry. */
 export const logging = (options: { readonly level: string; readonly format: "pretty" | "json" }): Layer.Layer<never> =>

@@ -17,7 +17,7 @@ export class TestServer extends Context.Service<
       yield* Effect.addFinalizer(() => Scope.close(scope, Exit.void))
       const context = yield* Layer.buildWithScope(HttpListener.layer({ host: "127.0.0.1", port: 0 }), scope)
       const listener = Context.get(context, HttpListener)
-      yield* listener.mount(handler)
+      yield* Scope.provide(listener.mount(handler), scope)
       return { url: listener.url, port: listener.address.port, stop: Scope.close(scope, Exit.void) }
     })
   )

@@ -1,0 +1,21 @@
+/** One thing that `svc doctor` looks at. */
+export interface Finding {
+  readonly check: "tool" | "sandbox" | "disk" | "database" | "migrations" | "vault" | "clock"
+  readonly status: "ok" | "warning" | "error"
+  readonly message: string
+  readonly remedy?: string | undefined
+}
+
+const marks = { ok: "ok     ", warning: "warning", error: "error  " } as const
+
+/** The report for people: one line a finding, with its remedy below. */
+export const formatFindings = (findings: ReadonlyArray<Finding>): string =>
+  findings
+    .flatMap(({ check, message, remedy, status }) => [
+      `${marks[status]}  ${check.padEnd(10)}  ${message}`,
+      ...(remedy === undefined ? [] : [`${" ".repeat(21)}${remedy}`])
+    ])
+    .join("\n")
+
+export const isHealthy = (findings: ReadonlyArray<Finding>): boolean =>
+  findings.every(({ status }) => status !== "error")

@@ -1,0 +1,23 @@
+import { Command } from "effect/cli"
+import { adminCommand } from "./AdminCommands.ts"
+import { backupCommand, restoreCommand } from "./BackupCommands.ts"
+import { linkCommand, manifestCommand, optionsCommand } from "./CheckCommands.ts"
+import { doctorCommand } from "./DoctorCommand.ts"
+import { scanCommand } from "./ScanCommand.ts"
+import { versionCommand } from "./VersionCommand.ts"
+
+/** The whole command line. */
+export const svc = Command.make("svc").pipe(
+  Command.withDescription("Git-driven control plane for plain OpenTofu/Terraform modules"),
+  Command.withSubcommands([
+    doctorCommand,
+    versionCommand,
+    adminCommand,
+    backupCommand,
+    restoreCommand,
+    scanCommand,
+    manifestCommand,
+    optionsCommand,
+    linkCommand
+  ])
+)

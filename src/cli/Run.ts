@@ -1,0 +1,45 @@
+import { Cause, Console, Effect, Exit, type Runtime } from "effect"
+import { CliError, Command } from "effect/cli"
+import { version } from "../Version.ts"
+import { CommandFailed } from "./Output.ts"
+import { svc } from "./Root.ts"
+
+const usageExitCode = 2
+const failureExitCode = 1
+const interruptedExitCode = 130
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+const codeOf = (error: unknown): string =>
+  typeof error === "object" && error !== null && "code" in error && typeof error.code === "string"
+    ? error.code
+    : "failed"
+
+/** Tells why a command ended, on standard error, unless its printed result has told it already. */
+const report = (cause: Cause.Cause<unknown>, json: boolean): Effect.Effect<void> => {
+  if (Cause.hasInterruptsOnly(cause)) return Effect.void
+  const failure = cause.reasons.find(Cause.isFailReason)?.error
+  if (CliError.isCliError(failure) || (failure instanceof CommandFailed && failure.reported === true))
+    return Effect.void
+  if (failure === undefined) return Console.error(Cause.pretty(cause))
+  return Console.error(
+    json
+      ? JSON.stringify({ error: { code: codeOf(failure), message: messageOf(failure) } })
+      : `svc: ${messageOf(failure)}`
+  )
+}
+
+/** Runs one command line, given without the program's name. */
+export const run = (args: ReadonlyArray<string>) =>
+  Command.runWith(svc, { version })(args).pipe(Effect.tapCause((cause) => report(cause, args.includes("--json"))))
+
+/** The exit code of a command: 0 done, 1 refused or failed, 2 usage. A server that was told to stop has done its work. */
+export const teardown =
+  (args: ReadonlyArray<string>): Runtime.Teardown =>
+  (exit, onExit) => {
+    if (Exit.isSuccess(exit)) return onExit(0)
+    if (Cause.hasInterruptsOnly(exit.cause)) return onExit(args[0] === "serve" ? 0 : interruptedExitCode)
+    const failure = exit.cause.reasons.find(Cause.isFailReason)?.error
+    if (!CliError.isCliError(failure)) return onExit(failureExitCode)
+    return onExit(failure._tag === "ShowHelp" && failure.errors.length === 0 ? 0 : usageExitCode)
+  }

@@ -1,0 +1,52 @@
+import { Effect, Layer } from "effect"
+import { authenticatorLayer } from "../accounts/AuthenticatorLayer.ts"
+import { AttemptLimits } from "../accounts/AttemptLimits.ts"
+import { tokenHandlers } from "../accounts/TokenHandlers.ts"
+import { workspaceHandlers } from "../accounts/WorkspaceHandlers.ts"
+import { apiMiddleware } from "../http/ApiRoutes.ts"
+import { makeWebHandler } from "../http/HttpApplication.ts"
+import { HttpListener } from "../http/HttpListener.ts"
+import { HttpSettings, implementedFeatures } from "../http/HttpSettings.ts"
+import type { Settings } from "../settings/Settings.ts"
+import { Draining } from "../streams/Draining.ts"
+import { RunFeeds } from "../streams/RunFeeds.ts"
+import { WebSockets } from "../streams/WebSockets.ts"
+import { version } from "../Version.ts"
+import { bundledDashboard } from "./DashboardFiles.ts"
+
+const httpSettings = (settings: Settings) =>
+  Layer.effect(
+    HttpSettings,
+    Effect.map(HttpListener, (listener) => ({
+      baseUrl: settings.baseUrl ?? listener.url,
+      version,
+      displayName: settings.name,
+      features: implementedFeatures,
+      auth: { oidc: false, password: true }
+    }))
+  )
+
+/** Mounts the routes on the listener: from here on it answers. */
+const mounted = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const listener = yield* HttpListener
+    yield* listener.mount(yield* makeWebHandler)
+  })
+)
+
+const accountGroups = Layer.mergeAll(tokenHandlers, workspaceHandlers).pipe(Layer.provide(apiMiddleware))
+
+/** The HTTP face over actors, accounts and storage. */
+export const face = (settings: Settings) =>
+  mounted.pipe(
+    Layer.provide(accountGroups),
+    Layer.provide(Layer.mergeAll(authenticatorLayer, AttemptLimits.layer, bundledDashboard, RunFeeds.layer)),
+    Layer.provideMerge(httpSettings(settings))
+  )
+
+/** The listening socket, opened first: it holds the address, and answers 503 until the face is mounted. */
+export const listener = (settings: Settings) =>
+  HttpListener.layer(settings.listen, `${settings.drainDelay} seconds`).pipe(
+    Layer.provideMerge(WebSockets.layer),
+    Layer.provideMerge(Draining.layer)
+  )

@@ -1,0 +1,113 @@
+import { Config, ConfigProvider, Effect, Layer } from "effect"
+import { RunSettings, defaultRunSettings } from "../../actors/run/RunSettings.ts"
+import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
+import { RunnerSettings } from "../../runner/execution/RunnerSettings.ts"
+import { GitPolicy } from "../../runner/git/GitPolicy.ts"
+import { GitRemote } from "../../runner/git/GitRemote.ts"
+import { InstalledGit } from "../../runner/git/InstalledGit.ts"
+import { Sandbox } from "../../runner/sandbox/Sandbox.ts"
+import { defaultSandboxSettings, SandboxSettings } from "../../runner/sandbox/SandboxSettings.ts"
+import { ModuleScanner } from "../../runner/scan/ModuleScanner.ts"
+import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
+import { SnapshotSync } from "../../runner/snapshot/SnapshotSync.ts"
+import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
+import { toolchainConfig } from "../../runner/toolchain/ToolchainSettings.ts"
+import { DataFolder } from "../database/DataFolder.ts"
+import type { Settings } from "../settings/Settings.ts"
+import { SettingsRefused } from "../settings/SettingsRefused.ts"
+
+const present = (name: string, value: string | undefined) => (value === undefined ? [] : [[name, value] as const])
+
+/** Where the tool comes from, as the runner reads it: the settled settings take the place of the environment. */
+const toolchainSettings = (settings: Settings) =>
+  Effect.gen(function* () {
+    const searchPath = yield* Config.String("PATH").pipe(Config.withDefault(""))
+    const environment = Object.fromEntries([
+      ["SVC_TOOL", settings.tool],
+      ["SVC_TOOL_DOWNLOAD", settings.toolDownload],
+      ["PATH", searchPath],
+      ...present("SVC_TOOL_MIRROR", settings.toolMirror),
+      ...present("SVC_TOOL_MIRROR_KEY", settings.toolMirrorKey),
+      ...present("SVC_TOOL_VERSION", settings.toolVersion),
+      ...present("SVC_TOOL_SHA256", settings.toolSha256)
+    ])
+    return yield* toolchainConfig.pipe(Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment))))
+  }).pipe(
+    Effect.mapError((error) => new SettingsRefused({ message: `The tool settings are not valid. ${error.message}` }))
+  )
+
+/** The tool that executes Runs, looked for by the settings. */
+export const toolchain = (settings: Settings) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const folder = yield* DataFolder
+      return Toolchain.layer(yield* toolchainSettings(settings), yield* folder.subfolder("tools"))
+    })
+  )
+
+/** How module code is kept apart from this machine. */
+export const sandbox = (settings: Settings) =>
+  Sandbox.layer.pipe(
+    Layer.provide(
+      Layer.effect(
+        SandboxSettings,
+        Effect.gen(function* () {
+          const folder = yield* DataFolder
+          return {
+            ...defaultSandboxSettings,
+            isolation: settings.runnerIsolation,
+            runsRoot: yield* folder.subfolder("runs"),
+            extraReadOnly: settings.providerMirror === undefined ? [] : [settings.providerMirror]
+          }
+        })
+      )
+    )
+  )
+
+const git = (settings: Settings) =>
+  Layer.mergeAll(GitRemote.layer, InstalledGit.layer).pipe(
+    Layer.provideMerge(GitPolicy.layerWith({ allowOrigins: settings.gitAllowOrigins, native: settings.gitNative }))
+  )
+
+const snapshots = Layer.unwrap(
+  Effect.gen(function* () {
+    const folder = yield* DataFolder
+    return SnapshotStore.layer({ folder: yield* folder.subfolder("snapshots") })
+  })
+)
+
+const runSettings = (settings: Settings) =>
+  Layer.effect(
+    RunSettings,
+    Effect.gen(function* () {
+      const folder = yield* DataFolder
+      return {
+        ...defaultRunSettings,
+        runsFolder: yield* folder.subfolder("runs"),
+        concurrency: settings.runConcurrency,
+        workspaceConcurrency: settings.runConcurrency,
+        mirror:
+          settings.providerMirror === undefined
+            ? undefined
+            : { path: settings.providerMirror, required: settings.providerMirrorRequired }
+      }
+    })
+  )
+
+const runnerSettings = Layer.effect(
+  RunnerSettings,
+  Effect.gen(function* () {
+    const folder = yield* DataFolder
+    return { providerCache: yield* folder.subfolder("providers") }
+  })
+)
+
+/** Everything that executes: Git, snapshots, the scan, the tool and its sandbox. */
+export const machine = (settings: Settings) =>
+  Layer.mergeAll(
+    SnapshotSync.layer.pipe(Layer.provideMerge(Layer.mergeAll(git(settings), snapshots))),
+    ModuleRunner.layer.pipe(Layer.provide(runnerSettings), Layer.provideMerge(sandbox(settings))),
+    ModuleScanner.layer,
+    toolchain(settings),
+    runSettings(settings)
+  )
