@@ -178,6 +178,16 @@ it.effect("a token is bound to a Workspace of its owner only", () =>
   }).pipe(fresh)
 )
 
+it.effect("nobody but an active account gets a token", () =>
+  Effect.gen(function* () {
+    const users = yield* Users
+    const { subject } = yield* newPerson("ann")
+    expect((yield* Effect.flip(newToken("usr_aaaaaaaaaaaaaaaaaaaaaaaa"))).code).toBe("not_found")
+    yield* users.setStatus(serviceContext, subject, "disabled")
+    expect((yield* Effect.flip(newToken(subject))).code).toBe("not_found")
+  }).pipe(fresh)
+)
+
 it.effect("an expiry lies in the future and at most 366 days ahead", () =>
   Effect.gen(function* () {
     const { subject } = yield* newPerson("ann")
