@@ -1,4 +1,11 @@
-import { Context, Duration, Layer } from "effect"
+import { Context, Duration, Layer, Schema } from "effect"
+
+/** An origin as `allowOrigins` compares it: scheme, host, and port unless it is the scheme's own; nothing after that. */
+export const AllowedOrigin = Schema.String.check(
+  Schema.makeFilter((text) => URL.canParse(text) && new URL(text).origin === text && /^https?:/.test(text), {
+    description: "an http or https origin such as http://git.internal:3000, without path or trailing slash"
+  })
+)
 
 /** Upper bounds of one sync. All sizes are bytes. */
 export interface GitLimits {

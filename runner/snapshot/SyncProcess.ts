@@ -4,6 +4,9 @@ import { type SyncOutcome, SyncOutcomeText, SyncJobText } from "./SyncProtocol.t
 
 const newline = "\n"
 
+/** Ends this process and what it started, native git's own children included, where it leads a process group. */
+const endProcessGroup = Effect.try(() => process.kill(-process.pid, "SIGKILL")).pipe(Effect.ignore)
+
 /**
  * The whole life of a process that does one sync: reads its job, works, writes the outcome. It ends early when its input
  * does, since then nobody waits for it. Entry points run it: `git/SyncMain.ts`, or a hidden command of a compiled binary.
@@ -15,7 +18,8 @@ export const syncProcess = Effect.gen(function* () {
   const job = yield* Schema.decodeEffect(SyncJobText)(text)
   const abandoned = lines.pipe(
     Effect.forever,
-    Effect.catch(() => Effect.interrupt)
+    Effect.catch(() => endProcessGroup),
+    Effect.andThen(Effect.interrupt)
   )
   const emit = (line: string) => {
     process.stderr.write(`${line}${newline}`)

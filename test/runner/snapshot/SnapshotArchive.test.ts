@@ -41,15 +41,38 @@ interface RawHeader {
 }
 
 const raw = (header: RawHeader) => {
-  const encoded = new Header({ mode: 0o644, uid: 0, gid: 0, size: 0, mtime: new Date(0), linkpath: "", uname: "", gname: "", devmaj: 0, devmin: 0, ...header })
+  const encoded = new Header({
+    mode: 0o644,
+    uid: 0,
+    gid: 0,
+    size: 0,
+    mtime: new Date(0),
+    linkpath: "",
+    uname: "",
+    gname: "",
+    devmaj: 0,
+    devmin: 0,
+    ...header
+  })
   encoded.encode()
   return encoded.block ?? Buffer.alloc(0)
 }
 
 describe("archive index", () => {
   const long = `${"folder/".repeat(40)}file`
-  const paths = ["a", "a.tf", "a/b", "b\u00e4.tf", `c/${"x".repeat(99)}`, `d/${"y".repeat(120)}`, long, "z".repeat(255)].sort(comparePaths)
-  const bytes = archive(...paths.filter((path) => path !== "a").map((path, at) => file(path, "content".repeat(at * 100), at % 2 === 0)))
+  const paths = [
+    "a",
+    "a.tf",
+    "a/b",
+    "b\u00e4.tf",
+    `c/${"x".repeat(99)}`,
+    `d/${"y".repeat(120)}`,
+    long,
+    "z".repeat(255)
+  ].sort(comparePaths)
+  const bytes = archive(
+    ...paths.filter((path) => path !== "a").map((path, at) => file(path, "content".repeat(at * 100), at % 2 === 0))
+  )
 
   test("finds the same files whatever pieces the archive comes in", () => {
     const whole = index(bytes)
@@ -107,7 +130,8 @@ describe("archive index", () => {
   test("an archive without preamble, without end, cut off or with a tail is refused", () => {
     const whole = archive(file("a", "x"))
     expect(Result.isFailure(index(Buffer.concat([file("a"), archiveEnd])))).toBe(true)
-    for (const cut of [1, 512, 1024, 1500]) expect(Result.isFailure(index(whole.subarray(0, whole.length - cut)))).toBe(true)
+    for (const cut of [1, 512, 1024, 1500])
+      expect(Result.isFailure(index(whole.subarray(0, whole.length - cut)))).toBe(true)
     expect(Result.isFailure(index(Buffer.concat([whole, Buffer.alloc(512)])))).toBe(true)
     expect(Result.isFailure(index(Buffer.concat([whole, Buffer.from("x")])))).toBe(true)
     expect(Result.isFailure(index(new Uint8Array()))).toBe(true)

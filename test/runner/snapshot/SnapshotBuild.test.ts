@@ -1,105 +1,12 @@
 import { describe, expect } from "bun:test"
-import { NodeServices } from "@effect/platform-node"
-import { Effect, Layer, Result } from "effect"
+import { Effect } from "effect"
 import * as git from "isomorphic-git"
 import * as fs from "node:fs"
-import { type GitLimits, GitPolicy } from "../../../runner/git/GitPolicy.ts"
-import { parseGitRef } from "../../../runner/git/GitRef.ts"
-import { GitRemote } from "../../../runner/git/GitRemote.ts"
-import { serveRepository } from "../../../runner/git/GitServer.ts"
-import { parseGitUrl } from "../../../runner/git/GitUrl.ts"
-import { InstalledGit } from "../../../runner/git/InstalledGit.ts"
-import { type CommitFiles, commitFiles, createRepository, tagCommit } from "../../../runner/git/RepositoryWriter.ts"
-import { runSyncJob } from "../../../runner/snapshot/SyncWorker.ts"
+import type { GitLimits } from "../../../runner/git/GitPolicy.ts"
+import { type CommitFiles, commitFiles, tagCommit } from "../../../runner/git/RepositoryWriter.ts"
 import { it } from "../../support/Effect.ts"
 import { serveByHttpBackend } from "../../support/GitServer.ts"
-import { httpServer } from "../../support/HttpServer.ts"
-import { temporaryFolder } from "../../support/TemporaryFolder.ts"
-
-const limits = { packBytes: 50_000_000, files: 1000, fileBytes: 10_000_000, totalBytes: 50_000_000, depth: 20 }
-
-interface BuildCall {
-  readonly ref?: string
-  readonly path?: string
-  readonly native?: boolean
-  readonly limits?: Partial<typeof limits>
-}
-
-const repository = Effect.fnUntraced(function* (files: CommitFiles | undefined) {
-  const gitdir = `${yield* temporaryFolder}/repository`
-  yield* createRepository({ gitdir })
-  const commit = files === undefined ? "" : yield* commitFiles({ gitdir, files })
-  const { url } = yield* serveRepository({ gitdir })
-  return { gitdir, commit, url }
-})
-
-/** What the process of a sync does, in this process. */
-const build = (url: string, call: BuildCall = {}) =>
-  Effect.gen(function* () {
-    const remote = yield* GitRemote
-    const ref = Result.getOrThrow(parseGitRef(call.ref ?? "HEAD"))
-    const located = yield* remote.locate({
-      url: Result.getOrThrow(parseGitUrl(url, { allowOrigins: [new URL(url).origin] })),
-      ref
-    })
-    const native = yield* (yield* InstalledGit).usable
-    if (native === undefined) return yield* Effect.die("these tests need an installed git")
-    return yield* runSyncJob(
-      {
-        endpoint: located.endpoint,
-        oid: located.oid,
-        commit: located.commit,
-        ref,
-        path: call.path ?? ".",
-        limits: { ...limits, ...call.limits, idleMillis: 10_000 },
-        ...(call.native === true ? { native: { program: native.program, required: true } } : {}),
-        folder: yield* temporaryFolder
-      },
-      () => {}
-    )
-  }).pipe(
-    Effect.provide(
-      Layer.mergeAll(GitRemote.layer, InstalledGit.layer).pipe(
-        Layer.provide(GitPolicy.layerWith({ allowOrigins: [new URL(url).origin], native: "required" })),
-        Layer.provideMerge(NodeServices.layer)
-      )
-    )
-  )
-
-const ways = [
-  ["isomorphic-git", false],
-  ["native git", true]
-] as const
-
-/** A tree of exactly these entries, also ones that no Git would write. */
-const rawTree = (
-  gitdir: string,
-  entries: ReadonlyArray<readonly [mode: string, name: string | Uint8Array, oid: string]>
-) =>
-  Effect.promise(async () => {
-    const parts = entries.flatMap(([mode, name, oid]) => [
-      Buffer.from(`${mode} `),
-      Buffer.from(name),
-      Buffer.of(0),
-      Buffer.from(oid, "hex")
-    ])
-    return git.writeObject({ fs, gitdir, type: "tree", object: Buffer.concat(parts), format: "content" })
-  })
-
-const commitTree = (gitdir: string, tree: string) =>
-  Effect.promise(async () => {
-    const author = { name: "a", email: "a@b", timestamp: 1, timezoneOffset: 0 }
-    const value = await git.writeCommit({
-      fs,
-      gitdir,
-      commit: { tree, parent: [], author, committer: author, message: "m\n" }
-    })
-    await git.writeRef({ fs, gitdir, ref: "refs/heads/main", value, force: true })
-    return value
-  })
-
-const blobOf = (gitdir: string, text: string) =>
-  Effect.promise(() => git.writeBlob({ fs, gitdir, blob: Buffer.from(text) }))
+import { build, type BuildCall, repository, ways } from "./BuildHarness.ts"
 
 describe("digest of a snapshot", () => {
   it.live("is the same for the same tree, and differs with content, mode, links and submodules", () =>
@@ -165,7 +72,7 @@ for (const [name, native] of ways)
     it.live("must be a commit", () =>
       Effect.gen(function* () {
         const { gitdir, url } = yield* repository({ "a.tf": "1" })
-        const blob = yield* blobOf(gitdir, "blob")
+        const blob = yield* Effect.promise(() => git.writeBlob({ fs, gitdir, blob: Buffer.from("blob") }))
         yield* tagCommit({ gitdir, name: "light", target: blob })
         yield* tagCommit({ gitdir, name: "noted", target: blob, targetType: "blob", message: "Blob" })
         expect(yield* tag(url, { ref: "light" })).toBe("GitProtocolBroken")
@@ -247,7 +154,11 @@ for (const [name, native] of ways)
 describe("a repository behind git http-backend", () => {
   it.live("gives the same snapshot either way, for branches, tags and commits", () =>
     Effect.gen(function* () {
-      const { gitdir, commit: first, url: own } = yield* repository({ "main.tf": "one\r\n", ".gitattributes": "* text eol=lf export-ignore\n" })
+      const {
+        gitdir,
+        commit: first,
+        url: own
+      } = yield* repository({ "main.tf": "one\r\n", ".gitattributes": "* text eol=lf export-ignore\n" })
       yield* commitFiles({ gitdir, files: { "main.tf": "two", sub: { kind: "submodule", commit: "1".repeat(40) } } })
       yield* tagCommit({ gitdir, name: "v1.0.0", target: first, message: "One" })
       const { url } = yield* serveByHttpBackend(gitdir)
@@ -258,138 +169,6 @@ describe("a repository behind git http-backend", () => {
       }
       for (const native of [false, true])
         expect((yield* Effect.flip(build(url, { ref: "1".repeat(40), native })))._tag).toBe("GitRefNotFound")
-    })
-  )
-})
-
-describe("a damaged pack", () => {
-  /** Passes everything on to a Git server, except that packs are changed. */
-  const tampering = (origin: string, change: (pack: Buffer) => Buffer) =>
-    httpServer((request, response) => {
-      const parts: Array<Buffer> = []
-      request.on("data", (part: Buffer) => parts.push(part))
-      request.on("end", () => {
-        const { "git-protocol": protocol, "content-type": type } = request.headers
-        void fetch(`${origin}${request.url}`, {
-          method: request.method ?? "GET",
-          headers: { "git-protocol": String(protocol ?? ""), "content-type": type ?? "" },
-          ...(request.method === "POST" ? { body: Buffer.concat(parts) } : {})
-        }).then(async (answer) => {
-          const body = Buffer.from(await answer.arrayBuffer())
-          response.setHeader("content-type", answer.headers.get("content-type") ?? "")
-          response.end(body.includes("PACK") ? change(body) : body)
-        })
-      })
-    })
-
-  for (const [name, change] of [
-    ["cut off", (pack: Buffer) => pack.subarray(0, pack.length - 60)],
-    ["with a wrong checksum", (pack: Buffer) => pack.fill((pack[pack.length - 6] ?? 0) ^ 1, pack.length - 6, pack.length - 5)],
-    ["with other contents", (pack: Buffer) => pack.fill(0x55, pack.indexOf("PACK") + 40, pack.indexOf("PACK") + 60)]
-  ] as const)
-    for (const [way, native] of ways)
-      it.live(`${name} is no snapshot, fetched by ${way}`, () =>
-        Effect.gen(function* () {
-          const { url: own } = yield* repository({ "a.tf": "a", "b.tf": "b" })
-          const { url } = yield* tampering(new URL(own).origin, change)
-          const error = yield* Effect.flip(build(url, { native }))
-          expect(["GitProtocolBroken", "GitNativeUnavailable"]).toContain(error._tag)
-        })
-      )
-})
-
-describe("hostile trees", () => {
-  const names: ReadonlyArray<readonly [string, ReadonlyArray<string | Uint8Array>]> = [
-    ["a dot segment", ["."]],
-    ["a traversal", [".."]],
-    ["a slash", ["a/b"]],
-    ["an empty name", [""]],
-    [".git", [".git"]],
-    [".GIT", [".GIT"]],
-    [".git with ignorable characters", [".g\u200cit"]],
-    [".git with trailing dots", [".git. ."]],
-    [".git as a stream", [".git::$INDEX_ALLOCATION"]],
-    ["its short name", ["GIT~1"]],
-    ["a backslash", ["a\\b"]],
-    ["a line feed", ["a\nb"]],
-    ["invalid UTF-8", [Uint8Array.of(0x61, 0xff)]],
-    ["the same name twice", ["a", "a"]],
-    ["names that differ by case", ["README", "readme"]],
-    ["names that differ by Unicode form", ["\u00e4", "a\u0308"]],
-    ["a path of 1,025 bytes", ["x".repeat(1025)]]
-  ]
-  for (const [name, entries] of names)
-    it.live(`${name} makes the whole sync fail`, () =>
-      Effect.gen(function* () {
-        const { gitdir, url } = yield* repository({ "a.tf": "1" })
-        const blob = yield* blobOf(gitdir, "content")
-        yield* commitTree(
-          gitdir,
-          yield* rawTree(
-            gitdir,
-            entries.map((entry) => ["100644", entry, blob] as const)
-          )
-        )
-        expect((yield* Effect.flip(build(url)))._tag).toBe("SnapshotPathRefused")
-      })
-    )
-
-  it.live("a folder with a reserved name, and a folder that collides with a file, fail too", () =>
-    Effect.gen(function* () {
-      const { gitdir, url } = yield* repository({ "a.tf": "1" })
-      const blob = yield* blobOf(gitdir, "content")
-      const inner = yield* rawTree(gitdir, [["100644", "config", blob]])
-      for (const root of [
-        [["40000", ".git", inner]],
-        [["40000", "..", inner]],
-        [
-          ["100644", "A", blob],
-          ["40000", "a", inner]
-        ],
-        [
-          ["40000", "A", inner],
-          ["40000", "a", inner]
-        ],
-        [
-          ["120000", "a", blob],
-          ["40000", "a", inner]
-        ]
-      ] as const) {
-        yield* commitTree(gitdir, yield* rawTree(gitdir, root))
-        expect((yield* Effect.flip(build(url)))._tag).toBe("SnapshotPathRefused")
-      }
-    })
-  )
-
-  it.live("a path of exactly 1,024 bytes, odd modes and unknown kinds are kept or listed", () =>
-    Effect.gen(function* () {
-      const { gitdir, url } = yield* repository({ "a.tf": "1" })
-      const blob = yield* blobOf(gitdir, "content")
-      yield* commitTree(
-        gitdir,
-        yield* rawTree(gitdir, [
-          ["100664", "group.tf", blob],
-          ["100600", "odd", blob],
-          ["100644", "x".repeat(1024), blob]
-        ])
-      )
-      expect(yield* build(url)).toMatchObject({ fileCount: 2, omitted: [{ path: "odd", kind: "special" }] })
-    })
-  )
-
-  it.live("a tree that repeats itself is cut at the limit of entries", () =>
-    Effect.gen(function* () {
-      const { gitdir, url } = yield* repository({ "a.tf": "1" })
-      const blob = yield* blobOf(gitdir, "content")
-      let tree = yield* rawTree(gitdir, [["100644", "f", blob]])
-      const names = Array.from({ length: 10 }, (_, index) => `d${index}`)
-      for (let level = 0; level < 10; level++)
-        tree = yield* rawTree(
-          gitdir,
-          names.map((name) => ["40000", name, tree] as const)
-        )
-      yield* commitTree(gitdir, tree)
-      expect(yield* Effect.flip(build(url))).toMatchObject({ _tag: "GitLimitExceeded", limit: "files" })
     })
   )
 })

@@ -15,7 +15,7 @@ const large = Buffer.alloc(2_500_000)
 for (let at = 0; at < large.length; at += 1) large[at] = (at * 31 + (at >> 8)) & 0xff
 
 const contents = new Map<string, Uint8Array>([
-  ["a.tf", Buffer.from("variable \"a\" {}\n")],
+  ["a.tf", Buffer.from('variable "a" {}\n')],
   ["empty.tf", new Uint8Array()],
   ["modules/large.bin", large],
   ["run.sh", Buffer.from("#!/bin/sh\n")]
@@ -29,7 +29,9 @@ const stored = (files: ReadonlyMap<string, Uint8Array> = contents) =>
       const folder = yield* store.temporaryFolder
       const written = yield* Effect.scoped(
         Effect.gen(function* () {
-          const writer = yield* makeArchiveWriter(`${folder}/a`, [{ path: "link", kind: "symlink", mode: "120000", oid: "1".repeat(40) }])
+          const writer = yield* makeArchiveWriter(`${folder}/a`, [
+            { path: "link", kind: "symlink", mode: "120000", oid: "1".repeat(40) }
+          ])
           for (const [path, bytes] of files) yield* writer.add({ path, executable: path.endsWith(".sh") }, bytes)
           return yield* writer.finish
         })

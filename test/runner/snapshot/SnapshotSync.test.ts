@@ -1,11 +1,14 @@
 import { describe, expect } from "bun:test"
-import { Duration, Effect, Fiber, Layer, Redacted } from "effect"
+import { Duration, Effect, Fiber, Layer, Redacted, Result } from "effect"
+import { spawn } from "node:child_process"
 import * as fs from "node:fs"
+import { fileURLToPath } from "node:url"
 import { serveRepository, type ServeOptions } from "../../../runner/git/GitServer.ts"
 import { type CommitFiles, commitFiles, createRepository } from "../../../runner/git/RepositoryWriter.ts"
 import { SyncProcessCommand } from "../../../runner/snapshot/SyncProcessCommand.ts"
 import { SnapshotStore } from "../../../runner/snapshot/SnapshotStore.ts"
 import { it } from "../../support/Effect.ts"
+import { httpServer } from "../../support/HttpServer.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 import { type SyncCall, syncLayer, syncOnce, type SyncSettings } from "./SyncHarness.ts"
 
@@ -43,18 +46,16 @@ const sync = (
     Effect.provide(syncLayer({ origin: at.origin, folder: at.store, ...settings }))
   )
 
-/** The ids of processes that were given a folder of the store to work in. */
+/** Reads what /proc says; processes come and go meanwhile. */
+const ofProcess = (read: () => string) => Result.getOrElse(Result.try(read), () => "")
+
+/** The command lines of the processes that work in a folder. */
 const processesIn = (folder: string) =>
   fs
     .readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      try {
-        return fs.readlinkSync(`/proc/${pid}/cwd`).startsWith(folder)
-      } catch {
-        return false
-      }
-    })
+    .filter((pid) => ofProcess(() => fs.readlinkSync(`/proc/${pid}/cwd`)).startsWith(folder))
+    .map((pid) => ofProcess(() => fs.readFileSync(`/proc/${pid}/cmdline`, "utf8")))
 
 const turn = Effect.promise(() => new Promise((done) => setImmediate(done)))
 
@@ -154,12 +155,12 @@ describe("SnapshotSync", () => {
       const onProgress = (line: string) =>
         Effect.sync(() => {
           lines.push(line)
-          for (const pid of processesIn(at.store)) commandLines.push(fs.readFileSync(`/proc/${pid}/cmdline`, "utf8"))
+          commandLines.push(...processesIn(at.store))
         })
       const credentials = { kind: "bearer", token: Redacted.make(token) } as const
       for (const native of ["off", "required"] as const)
         expect((yield* sync(at, { credentials, onProgress }, { native })).resolvedCommit).toBe(at.commit)
-      expect(commandLines.length).toBeGreaterThan(0)
+      expect(commandLines.filter((line) => line !== "").length).toBeGreaterThan(0)
       expect([...lines, ...commandLines].join()).not.toContain(token)
       expect((yield* Effect.flip(sync(at)))._tag).toBe("GitAuthenticationFailed")
     })
@@ -213,6 +214,40 @@ describe("SnapshotSync", () => {
         const at = yield* served({ "a.tf": "" })
         const error = yield* sync(at).pipe(Effect.provide(instead(script)), Effect.flip)
         expect(error._tag).toBe("SnapshotSyncFailed")
+      })
+    )
+
+  for (const [way, native] of [
+    ["", {}],
+    [", native git included", { native: { program: Bun.which("git") ?? "git", required: true } }]
+  ] as const)
+    it.live(`the process ends when nobody waits any more${way}`, () =>
+      Effect.gen(function* () {
+        const folder = yield* temporaryFolder
+        const silent = yield* httpServer(() => {})
+        const job = {
+          endpoint: { url: silent.url, addresses: ["127.0.0.1"] },
+          oid: "1".repeat(40),
+          commit: "1".repeat(40),
+          ref: "HEAD",
+          path: ".",
+          folder,
+          ...native,
+          limits: { packBytes: 1e6, files: 10, fileBytes: 1e6, totalBytes: 1e6, depth: 10, idleMillis: 60_000 }
+        }
+        const program = fileURLToPath(new URL("../../../runner/git/SyncMain.ts", import.meta.url))
+        const child = spawn(process.execPath, [program], {
+          cwd: folder,
+          detached: true,
+          stdio: ["pipe", "ignore", "ignore"]
+        })
+        const ended = new Promise((done) => child.on("exit", done))
+        child.stdin.write(`${JSON.stringify(job)}\n`)
+        while (silent.requests.length === 0) yield* turn
+        expect(processesIn(folder)).not.toEqual([])
+        child.stdin.end()
+        yield* Effect.promise(() => ended)
+        while (processesIn(folder).length > 0) yield* turn
       })
     )
 
