@@ -2,6 +2,8 @@ import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query"
 import { get } from "./Client.ts"
 import { Fault } from "./Fault.ts"
 import type {
+  AccountSession,
+  Passkey,
   AuditEvent,
   Bootstrap,
   Capsule,
@@ -275,3 +277,15 @@ export const graphQuery = (workspaceId: string) =>
 /** A definite refusal is not asked again; the network and an overloaded server are. */
 export const retryQuery = (count: number, error: unknown): boolean =>
   count < 4 && error instanceof Fault && error.transient
+
+export const sessionsQuery = queryOptions({
+  queryKey: ["sessions"],
+  queryFn: ({ signal }) =>
+    get<{ sessions: ReadonlyArray<AccountSession> }>("/auth/sessions", {}, signal).then(({ sessions }) => sessions)
+})
+
+export const passkeysQuery = queryOptions({
+  queryKey: ["passkeys"],
+  queryFn: ({ signal }) =>
+    get<{ passkeys: ReadonlyArray<Passkey> }>("/auth/passkeys", {}, signal).then(({ passkeys }) => passkeys)
+})

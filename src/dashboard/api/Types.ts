@@ -1,5 +1,7 @@
 // The JSON that the API answers, as the browser reads it. Type imports only: nothing of the server's runtime enters the bundle.
 
+import type { Passkey as PasskeySchema } from "../../../actors/account/Passkeys.ts"
+import type { AccountSession as AccountSessionSchema } from "../../../actors/account/Sessions.ts"
 import type { AttentionItem as AttentionItemSchema } from "../../../schema/api/DashboardApi.ts"
 import type { RunEvent as RunEventSchema, RunLogEntry } from "../../../schema/events/RunEvent.ts"
 import type { AccountToken, AccountTokenScopeCatalog } from "../../../schema/records/AccountToken.ts"
@@ -72,6 +74,8 @@ export type InstallPlan = typeof InstallPlanSchema.Encoded
 export type RevisionPlan = typeof RevisionPlanSchema.Encoded
 export type TokenRecord = typeof AccountToken.Encoded
 export type TokenScope = (typeof AccountTokenScopeCatalog.Encoded)["scopes"][number]
+export type AccountSession = typeof AccountSessionSchema.Encoded & { readonly current: boolean }
+export type Passkey = typeof PasskeySchema.Encoded
 export type Discovery = typeof DiscoverySchema.Encoded
 
 export interface Bilingual {

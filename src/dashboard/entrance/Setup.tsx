@@ -53,7 +53,12 @@ export const Setup = () => {
     setError(undefined)
     const displayName = name.trim()
     request("POST", "/auth/setup", {
-      body: { secret, email: email.trim(), password, ...(displayName === "" ? {} : { displayName }) },
+      body: {
+        secret,
+        password,
+        ...(email.trim() === "" ? {} : { email: email.trim() }),
+        ...(displayName === "" ? {} : { displayName })
+      },
       keepOn401: true
     }).then(
       () => window.location.replace("/"),
@@ -86,7 +91,7 @@ export const Setup = () => {
             label={words.email}
             type="email"
             autoComplete="username"
-            required
+            helper={words.emailFirst}
             value={email}
             onChange={(event) => setEmail(event.target.value)}
           />

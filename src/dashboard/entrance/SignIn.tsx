@@ -1,4 +1,5 @@
 import { type FormEvent, useState } from "react"
+import { passkeysPossible } from "../api/PasskeySupport.ts"
 import { request, returnPath } from "../api/Client.ts"
 import { Fault } from "../api/Fault.ts"
 import { Button } from "../ui/Button.tsx"
@@ -13,7 +14,8 @@ const Refusal = ({ error }: { readonly error: unknown }) => {
   if (error instanceof Fault && error.status === 401) return <Notice tone="bad">{words.signInFailed}</Notice>
   if (error instanceof Fault && error.status === 429) return <Notice tone="bad">{words.tooMany}</Notice>
   if (error instanceof Fault && error.status === 0) return <Notice tone="bad">{words.unreachable}</Notice>
-  return <FaultNotice error={error} />
+  if (error instanceof Fault) return <FaultNotice error={error} />
+  return <Notice tone="bad">{words.passkeyFailed}</Notice>
 }
 
 export const SignIn = () => {
@@ -22,11 +24,11 @@ export const SignIn = () => {
   const [password, setPassword] = useState("")
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>(undefined)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const [possible] = useState(() => typeof window !== "undefined" && passkeysPossible(window.location.hostname))
+  const enter = (attempt: Promise<unknown>) => {
     setBusy(true)
     setError(undefined)
-    request("POST", "/auth/sign-in", { body: { email: email.trim(), password }, keepOn401: true }).then(
+    attempt.then(
       () =>
         window.location.replace(
           returnPath(new URLSearchParams(window.location.search).get("return"), window.location.origin)
@@ -37,6 +39,11 @@ export const SignIn = () => {
       }
     )
   }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    enter(request("POST", "/auth/sign-in", { body: { email: email.trim(), password }, keepOn401: true }))
+  }
+  const withPasskey = () => enter(import("./PasskeySignIn.ts").then(({ signInWithPasskey }) => signInWithPasskey()))
   return (
     <Frame title={words.signInTitle} about={words.signInAbout}>
       <form className="form" onSubmit={submit}>
@@ -62,6 +69,11 @@ export const SignIn = () => {
         <Button tone="primary" type="submit" busy={busy}>
           {words.signIn}
         </Button>
+        {possible ? (
+          <Button icon="connection" onClick={busy ? undefined : withPasskey}>
+            {words.orPasskey}
+          </Button>
+        ) : null}
       </form>
       <p className="entrance-note">
         {words.forgot} <code>svc admin reset-password</code>

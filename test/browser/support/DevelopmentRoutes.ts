@@ -299,6 +299,35 @@ const accountRoute = (path: string, asked: Asked): Answer => {
 }
 
 const authRoute = (world: World, path: string, asked: Asked): Answer => {
+  if (path === "/auth/sessions") {
+    const session = { method: "password", createdAt: records.ago(900), expiresAt: records.ago(-40_000) }
+    return ok({
+      sessions: [
+        {
+          ...session,
+          id: "ses_1",
+          userAgent: "Mozilla/5.0 (X11; Linux x86_64) Chrome/156.0 Safari/537.36",
+          lastSeenAt: records.ago(0),
+          current: true
+        },
+        {
+          ...session,
+          id: "ses_2",
+          method: "passkey",
+          userAgent: "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) Safari/605.1",
+          lastSeenAt: records.ago(2000),
+          current: false
+        }
+      ]
+    })
+  }
+  if (path === "/auth/passkeys") {
+    return ok({
+      passkeys: [
+        { id: "pk_1", name: "work laptop", backedUp: true, createdAt: records.ago(9000), lastUsedAt: records.ago(50) }
+      ]
+    })
+  }
   if (path === "/auth/sign-out") {
     world.signedIn = false
     return ok({})

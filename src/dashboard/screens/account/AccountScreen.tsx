@@ -6,6 +6,9 @@ import { CopyText } from "../../ui/CopyText.tsx"
 import { CheckField, SelectField } from "../../ui/Field.tsx"
 import { Facts, Page, Panel } from "../../ui/Layout.tsx"
 import { useWords } from "../../words/Words.ts"
+import { ChangePassword } from "./ChangePassword.tsx"
+import { Passkeys } from "./Passkeys.tsx"
+import { Sessions } from "./Sessions.tsx"
 import { Tokens } from "./Tokens.tsx"
 import { accountWords } from "./Words.ts"
 
@@ -29,6 +32,9 @@ export const AccountScreen = () => {
           ]}
         />
       </Panel>
+      <Passkeys />
+      <ChangePassword />
+      <Sessions />
       <Tokens />
       <Panel title={words.appearance}>
         <div className="form">

@@ -35,7 +35,33 @@ const en = {
   onceTitle: "Token created",
   onceText: "Copy it now. It is not shown again.",
   done: "Done",
-  showRevoked: (count: number) => (count === 1 ? "1 revoked token" : `${count} revoked tokens`)
+  showRevoked: (count: number) => (count === 1 ? "1 revoked token" : `${count} revoked tokens`),
+  passkeys: "Passkeys",
+  passkeysAbout:
+    "Sign in with this device or a security key, without a password. Nobody can steal it with a false page.",
+  passkeysNone: "No passkeys",
+  passkeysNoneText: "Add one for each device you sign in from.",
+  passkeysUnavailable:
+    "Passkeys need a host name and a secure connection (https). This page is open at an address without them.",
+  addPasskey: "Add a passkey",
+  passkeyName: "Name",
+  passkeyNameHelp: "Which device it is on, for example “work laptop”.",
+  passkeyRefused: "The browser did not create the passkey. Nothing was changed.",
+  synced: "synced between devices",
+  removeTitle: (name: string) => `Remove ${name}?`,
+  removeText: "You cannot sign in with it any more. Delete it from the device too.",
+  sessions: "Signed-in devices",
+  thisSession: "this one",
+  methods: { password: "password", passkey: "passkey", setup: "setup link", upstream: "single sign-on" },
+  lastSeen: "seen",
+  endSession: "Sign out there",
+  unknownDevice: "Unknown device",
+  password: "Password",
+  changePassword: "Change password",
+  currentPassword: "Current password",
+  newPassword: "New password",
+  newPasswordHelp: "At least 12 characters. Other devices are signed out.",
+  passwordChanged: "Password changed"
 }
 
 const ja: typeof en = {
@@ -75,7 +101,33 @@ const ja: typeof en = {
   onceTitle: "トークンを作成しました",
   onceText: "今すぐコピーしてください。再表示はできません。",
   done: "完了",
-  showRevoked: (count: number) => `取り消し済みのトークン ${count} 件`
+  showRevoked: (count: number) => `取り消し済みのトークン ${count} 件`,
+  passkeys: "パスキー",
+  passkeysAbout:
+    "パスワードなしで、この端末やセキュリティキーからサインインできます。偽のページに盗まれることもありません。",
+  passkeysNone: "パスキーはありません",
+  passkeysNoneText: "サインインに使う端末ごとに追加してください。",
+  passkeysUnavailable:
+    "パスキーには、ホスト名と安全な接続（https）が必要です。このページのアドレスでは使用できません。",
+  addPasskey: "パスキーを追加",
+  passkeyName: "名前",
+  passkeyNameHelp: "どの端末のものかわかる名前。例：「会社のノート PC」",
+  passkeyRefused: "ブラウザーがパスキーを作成しませんでした。何も変更されていません。",
+  synced: "端末間で同期",
+  removeTitle: (name: string) => `${name} を削除しますか？`,
+  removeText: "以後このパスキーではサインインできません。端末側からも削除してください。",
+  sessions: "サインイン中の端末",
+  thisSession: "この端末",
+  methods: { password: "パスワード", passkey: "パスキー", setup: "セットアップリンク", upstream: "シングルサインオン" },
+  lastSeen: "最終利用：",
+  endSession: "サインアウトさせる",
+  unknownDevice: "不明な端末",
+  password: "パスワード",
+  changePassword: "パスワードを変更",
+  currentPassword: "現在のパスワード",
+  newPassword: "新しいパスワード",
+  newPasswordHelp: "12 文字以上。ほかの端末はサインアウトされます。",
+  passwordChanged: "パスワードを変更しました"
 }
 
 export const accountWords = { en, ja }

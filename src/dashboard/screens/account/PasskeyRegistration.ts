@@ -1,0 +1,12 @@
+import { type PublicKeyCredentialCreationOptionsJSON, startRegistration } from "@simplewebauthn/browser"
+import { post } from "../../api/Client.ts"
+import type { Passkey } from "../../api/Types.ts"
+
+/** Lets the browser make a passkey for this server and keeps its public half there. */
+export const registerPasskey = async (name: string): Promise<Passkey> => {
+  const { options } = await post<{ options: PublicKeyCredentialCreationOptionsJSON }>(
+    "/auth/passkeys/registration-options"
+  )
+  const response = await startRegistration({ optionsJSON: options })
+  return (await post<{ passkey: Passkey }>("/auth/passkeys", { name, response })).passkey
+}

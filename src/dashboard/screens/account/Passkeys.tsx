@@ -1,0 +1,149 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { request } from "../../api/Client.ts"
+import { Fault } from "../../api/Fault.ts"
+import { passkeysPossible } from "../../api/PasskeySupport.ts"
+import { passkeysQuery } from "../../api/Queries.ts"
+import type { Passkey } from "../../api/Types.ts"
+import { Button } from "../../ui/Button.tsx"
+import { Dialog } from "../../ui/Dialog.tsx"
+import { Empty, FaultNotice, Loadable, Notice } from "../../ui/Feedback.tsx"
+import { TextField } from "../../ui/Field.tsx"
+import { Panel } from "../../ui/Layout.tsx"
+import { Time } from "../../ui/Time.tsx"
+import { commonWords } from "../../words/Common.ts"
+import { useWords } from "../../words/Words.ts"
+import { accountWords } from "./Words.ts"
+
+const Add = ({ onClose }: { readonly onClose: () => void }) => {
+  const words = useWords(accountWords)
+  const common = useWords(commonWords)
+  const queryClient = useQueryClient()
+  const [name, setName] = useState("")
+  const add = useMutation({
+    mutationFn: async () => (await import("./PasskeyRegistration.ts")).registerPasskey(name.trim()),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: passkeysQuery.queryKey })
+      onClose()
+    }
+  })
+  return (
+    <Dialog title={words.addPasskey} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          add.mutate()
+        }}
+      >
+        <TextField
+          label={words.passkeyName}
+          helper={words.passkeyNameHelp}
+          required
+          maxLength={80}
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
+        {add.error === null ? null : add.error instanceof Fault ? (
+          <FaultNotice error={add.error} />
+        ) : (
+          <Notice tone="bad">{words.passkeyRefused}</Notice>
+        )}
+        <div className="form-actions">
+          <Button tone="primary" type="submit" busy={add.isPending}>
+            {words.addPasskey}
+          </Button>
+          <Button onClick={onClose}>{common.cancel}</Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+const Row = ({ passkey }: { readonly passkey: Passkey }) => {
+  const words = useWords(accountWords)
+  const common = useWords(commonWords)
+  const queryClient = useQueryClient()
+  const [removing, setRemoving] = useState(false)
+  const remove = useMutation({
+    mutationFn: () => request("DELETE", `/auth/passkeys/${encodeURIComponent(passkey.id)}`),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: passkeysQuery.queryKey })
+      setRemoving(false)
+    }
+  })
+  return (
+    <li className="row row-static">
+      <span className="row-name row-stack">
+        <strong>{passkey.name}</strong>
+        <span className="muted">
+          {words.created} <Time at={passkey.createdAt} />
+          {passkey.lastUsedAt === null ? "" : " · "}
+          {passkey.lastUsedAt === null ? null : (
+            <>
+              {words.lastUsed} <Time at={passkey.lastUsedAt} />
+            </>
+          )}
+          {passkey.backedUp ? ` · ${words.synced}` : ""}
+        </span>
+      </span>
+      <span className="row-end">
+        <Button small onClick={() => setRemoving(true)}>
+          {common.remove}
+        </Button>
+      </span>
+      {removing ? (
+        <Dialog title={words.removeTitle(passkey.name)} onClose={() => setRemoving(false)}>
+          <div className="form">
+            <p>{words.removeText}</p>
+            {remove.error === null ? null : <FaultNotice error={remove.error} />}
+            <div className="form-actions">
+              <Button tone="danger" busy={remove.isPending} onClick={() => remove.mutate()}>
+                {common.remove}
+              </Button>
+              <Button onClick={() => setRemoving(false)}>{common.cancel}</Button>
+            </div>
+          </div>
+        </Dialog>
+      ) : null}
+    </li>
+  )
+}
+
+export const Passkeys = () => {
+  const words = useWords(accountWords)
+  const query = useQuery(passkeysQuery)
+  const [adding, setAdding] = useState(false)
+  const possible = passkeysPossible(window.location.hostname)
+  return (
+    <Panel
+      flush
+      title={words.passkeys}
+      about={words.passkeysAbout}
+      actions={
+        possible ? (
+          <Button small icon="plus" onClick={() => setAdding(true)}>
+            {words.addPasskey}
+          </Button>
+        ) : null
+      }
+    >
+      <Loadable query={query}>
+        {(passkeys) =>
+          passkeys.length === 0 ? (
+            <Empty icon="shield" title={words.passkeysNone}>
+              <p>{possible ? words.passkeysNoneText : words.passkeysUnavailable}</p>
+            </Empty>
+          ) : (
+            <ul className="rows">
+              {passkeys.map((passkey) => (
+                <Row key={passkey.id} passkey={passkey} />
+              ))}
+            </ul>
+          )
+        }
+      </Loadable>
+      {adding ? <Add onClose={() => setAdding(false)} /> : null}
+    </Panel>
+  )
+}

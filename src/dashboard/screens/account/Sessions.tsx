@@ -1,0 +1,61 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { post } from "../../api/Client.ts"
+import { sessionsQuery } from "../../api/Queries.ts"
+import type { AccountSession } from "../../api/Types.ts"
+import { Button } from "../../ui/Button.tsx"
+import { FaultNotice, Loadable } from "../../ui/Feedback.tsx"
+import { Panel } from "../../ui/Layout.tsx"
+import { Time } from "../../ui/Time.tsx"
+import { useWords } from "../../words/Words.ts"
+import { deviceName } from "./DeviceName.ts"
+import { accountWords } from "./Words.ts"
+
+const known = (method: string, names: Readonly<Record<string, string>>): string => names[method] ?? method
+
+const Row = ({ session }: { readonly session: AccountSession }) => {
+  const words = useWords(accountWords)
+  const queryClient = useQueryClient()
+  const end = useMutation({
+    mutationFn: () => post(`/auth/sessions/${encodeURIComponent(session.id)}/revoke`),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey })
+  })
+  return (
+    <li className="row row-static">
+      <span className="row-name row-stack">
+        <span>
+          <strong title={session.userAgent ?? undefined}>{deviceName(session.userAgent) ?? words.unknownDevice}</strong>{" "}
+          {session.current ? <span className="tag">{words.thisSession}</span> : null}
+        </span>
+        <span className="muted">
+          {known(session.method, words.methods)} · {words.lastSeen} <Time at={session.lastSeenAt} />
+        </span>
+        {end.error === null ? null : <FaultNotice error={end.error} />}
+      </span>
+      <span className="row-end">
+        {session.current ? null : (
+          <Button small busy={end.isPending} onClick={() => end.mutate()}>
+            {words.endSession}
+          </Button>
+        )}
+      </span>
+    </li>
+  )
+}
+
+export const Sessions = () => {
+  const words = useWords(accountWords)
+  const query = useQuery(sessionsQuery)
+  return (
+    <Panel flush title={words.sessions}>
+      <Loadable query={query}>
+        {(sessions) => (
+          <ul className="rows">
+            {sessions.map((session) => (
+              <Row key={session.id} session={session} />
+            ))}
+          </ul>
+        )}
+      </Loadable>
+    </Panel>
+  )
+}
