@@ -40,7 +40,10 @@ export class AccessTokens extends Context.Service<
   AccessTokens,
   {
     readonly catalog: ReadonlyArray<ScopeEntry>
-    /** Fails with `invalid_request` for scopes or times, `permission_denied` for a Workspace the owner is no member of. */
+    /**
+     * Fails with `invalid_request` for scopes or times, `permission_denied` for a Workspace the owner is no member of,
+     * `not_found` for an account that does not exist or is locked.
+     */
     readonly create: (
       context: CommandContext,
       subject: string,
@@ -126,6 +129,8 @@ const make = Effect.gen(function* () {
       })
     }
     const expiresAt = yield* expiry(request.expiresAt)
+    const owner = yield* Effect.orDie(sql`SELECT subject FROM users WHERE subject = ${subject} AND status = 'active'`)
+    if (owner.length === 0) return yield* notFound("Account")
     const secret = yield* mintSecret("personalToken").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
     const token = yield* Effect.gen(function* () {
       const tokenId = yield* insert(subject, request, secret, expiresAt)

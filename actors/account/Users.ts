@@ -6,6 +6,7 @@ import { Subject } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { Audit } from "../audit/Audit.ts"
 import type { CommandContext } from "../Command.ts"
+import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
 import { newId, now } from "../Identity.ts"
 import { EmailAddress } from "./EmailAddress.ts"
@@ -59,21 +60,23 @@ export class Users extends Context.Service<
     Users,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const read = yield* ReadSql
       const audit = yield* Audit
       const random = yield* SecureRandom.SecureRandom
 
       const columns = sql.literal(
         `subject, email, display_name AS "displayName", is_operator AS "isOperator", status, created_at AS "createdAt"`
       )
-      const findBySubject = SqlSchema.findAll({
-        Request: Schema.String,
-        Result: UserRow,
-        execute: (subject) => sql`SELECT ${columns} FROM users WHERE subject = ${subject}`
-      })
+      const findBySubject = (client: SqlClient.SqlClient) =>
+        SqlSchema.findAll({
+          Request: Schema.String,
+          Result: UserRow,
+          execute: (subject) => client`SELECT ${columns} FROM users WHERE subject = ${subject}`
+        })
       const findByAddress = SqlSchema.findAll({
         Request: Schema.String,
         Result: UserRow,
-        execute: (email) => sql`SELECT ${columns} FROM users WHERE email = ${email}`
+        execute: (email) => read`SELECT ${columns} FROM users WHERE email = ${email}`
       })
 
       const parseEmail = (text: string) =>
@@ -129,7 +132,7 @@ export class Users extends Context.Service<
         action: string,
         effect: Effect.Effect<unknown, unknown>
       ) {
-        const [user] = yield* Effect.orDie(findBySubject(subject))
+        const [user] = yield* Effect.orDie(findBySubject(sql)(subject))
         if (user === undefined) return yield* notFound("Account")
         yield* Effect.orDie(effect)
         yield* audit.append({
@@ -148,7 +151,7 @@ export class Users extends Context.Service<
       return Users.of({
         create,
         find: Effect.fn("Users.find")(function* (subject) {
-          return Option.fromUndefinedOr((yield* Effect.orDie(findBySubject(subject)))[0])
+          return Option.fromUndefinedOr((yield* Effect.orDie(findBySubject(read)(subject)))[0])
         }),
         findByEmail: Effect.fn("Users.findByEmail")(function* (text) {
           const email = yield* Effect.option(parseEmail(text))

@@ -50,11 +50,12 @@ export class Projects extends Context.Service<
       const cursors = yield* Cursors
       const random = yield* SecureRandom.SecureRandom
 
-      const find = SqlSchema.findAll({
-        Request: Schema.String,
-        Result: Project,
-        execute: (id) => sql`SELECT ${sql.literal(columns)} FROM projects WHERE id = ${id}`
-      })
+      const find = (client: SqlClient.SqlClient) =>
+        SqlSchema.findAll({
+          Request: Schema.String,
+          Result: Project,
+          execute: (id) => client`SELECT ${client.literal(columns)} FROM projects WHERE id = ${id}`
+        })
       const findDefault = SqlSchema.findAll({
         Request: Schema.String,
         Result: Project,
@@ -62,8 +63,8 @@ export class Projects extends Context.Service<
           sql`SELECT ${sql.literal(columns)} FROM projects WHERE workspace_id = ${workspaceId} AND is_default = 1`
       })
 
-      const readOne = Effect.fnUntraced(function* (projectId: string) {
-        const [project] = yield* Effect.orDie(find(projectId))
+      const readOne = Effect.fnUntraced(function* (client: SqlClient.SqlClient, projectId: string) {
+        const [project] = yield* Effect.orDie(find(client)(projectId))
         return project ?? (yield* notFound("Project"))
       })
 
@@ -105,12 +106,12 @@ export class Projects extends Context.Service<
           target: { kind: "project", id },
           requestId: context.requestId
         })
-        return yield* readOne(id)
+        return yield* readOne(sql, id)
       }, transaction(sql))
 
       return Projects.of({
         create,
-        read: Effect.fn("Projects.read")(readOne),
+        read: Effect.fn("Projects.read")((projectId) => readOne(read, projectId)),
         readDefault: Effect.fn("Projects.readDefault")(function* (workspaceId) {
           const project = Option.fromUndefinedOr((yield* Effect.orDie(findDefault(workspaceId)))[0])
           return Option.isSome(project) ? project.value : yield* notFound("Workspace")
