@@ -1,4 +1,5 @@
 import { Layer } from "effect"
+import { AccountHousekeeping } from "../../actors/account/AccountHousekeeping.ts"
 import { AccessTokens } from "../../actors/account/AccessTokens.ts"
 import { Accounts } from "../../actors/account/Accounts.ts"
 import { Passkeys } from "../../actors/account/Passkeys.ts"
@@ -19,7 +20,7 @@ const people = Layer.mergeAll(PasswordSignIn.layer, Passkeys.layer, SetupLinks.l
 )
 
 const authority = Accounts.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(TokenAuthority.layer, AccessTokens.layer)),
+  Layer.provideMerge(Layer.mergeAll(TokenAuthority.layer, AccessTokens.layer, AccountHousekeeping.layer)),
   Layer.provideMerge(Layer.mergeAll(Memberships.layer, TokenUse.layer, Workspaces.layer, Projects.layer))
 )
 
