@@ -4,12 +4,14 @@ import { backupCommand, restoreCommand } from "./BackupCommands.ts"
 import { linkCommand, manifestCommand, optionsCommand } from "./CheckCommands.ts"
 import { doctorCommand } from "./DoctorCommand.ts"
 import { scanCommand } from "./ScanCommand.ts"
+import { serveCommand } from "./ServeCommand.ts"
 import { versionCommand } from "./VersionCommand.ts"
 
 /** The whole command line. */
 export const svc = Command.make("svc").pipe(
   Command.withDescription("Git-driven control plane for plain OpenTofu/Terraform modules"),
   Command.withSubcommands([
+    serveCommand,
     doctorCommand,
     versionCommand,
     adminCommand,

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, type Redacted } from "effect"
+import { Context, type Effect, Layer, type Redacted } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient } from "effect/http-api"
 import { SvcApi } from "../../schema/api/SvcApi.ts"

@@ -1,0 +1,42 @@
+import { Console, Effect, Layer, Option, Redacted } from "effect"
+import { Command } from "effect/cli"
+import { SetupLinks } from "../../actors/account/SetupLinks.ts"
+import { controlPlane } from "../Composition.ts"
+import { HttpListener } from "../http/HttpListener.ts"
+import { HttpSettings } from "../http/HttpSettings.ts"
+import { logging } from "../observability/Logging.ts"
+import { jsonFlag } from "./Output.ts"
+import { configFlag, settingFlags, settingsOf } from "./SettingFlags.ts"
+
+/** Tells where the server is, and how the first person gets in. */
+const announce = Effect.fn("announce")(function* (json: boolean) {
+  const { address, url } = yield* HttpListener
+  const { baseUrl } = yield* HttpSettings
+  const link = yield* Effect.flatMap(SetupLinks, (links) => links.issueFirst)
+  const setupLink = Option.map(link, ({ secret }) => `${baseUrl}/setup#${Redacted.value(secret)}`)
+  if (json) {
+    return yield* Console.log(
+      JSON.stringify({ ...address, url, baseUrl, setupLink: Option.getOrNull(setupLink) })
+    )
+  }
+  yield* Console.log(`svc is ready at ${baseUrl}`)
+  if (Option.isSome(setupLink)) {
+    yield* Console.log(`First sign-in, usable once within 30 minutes: ${setupLink.value}`)
+  }
+})
+
+export const serveCommand = Command.make(
+  "serve",
+  { ...settingFlags, config: configFlag, json: jsonFlag },
+  Effect.fn("serve")(function* ({ config, json, ...flags }) {
+    const settings = yield* settingsOf(flags, config)
+    const logs = logging({ level: settings.log, format: settings.logFormat })
+    return yield* Effect.andThen(announce(json), Effect.never).pipe(
+      Effect.provide(controlPlane(settings).pipe(Layer.provideMerge(logs)))
+    )
+  })
+).pipe(
+  Command.withDescription(
+    "Serve the API and the dashboard. Every setting is a flag, an environment variable or a key of the settings file, in that order"
+  )
+)
