@@ -94,8 +94,8 @@ const readProviders = (args: DeclarationArguments, name: string): ModuleCallDecl
   }
   const passed: Array<ModuleCallDeclaration["providers"][number]> = []
   for (const [key, value] of attribute.value.entries) {
-    const child = parseProviderReference({ kind: "string", value: key })
-    const parent = parseProviderReference(value)
+    const child = parseProviderReference({ kind: "string", value: key }, attribute.syntax)
+    const parent = parseProviderReference(value, attribute.syntax)
     if (child === undefined || parent === undefined) refuse()
     else passed.push({ child, parent })
   }

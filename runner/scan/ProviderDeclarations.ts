@@ -1,7 +1,8 @@
 import { Result } from "effect"
 import type { Finding } from "../../schema/records/CompatibilityReport.ts"
 import type { PlacedAttribute, PlacedBlock } from "./BlockMerge.ts"
-import type { ConfigValue } from "./ConfigValue.ts"
+import type { ConfigSyntax, ConfigValue } from "./ConfigValue.ts"
+import { isIdentifier } from "./Identifier.ts"
 import { parseProviderReference, type ProviderReference } from "./ProviderReference.ts"
 import { impliedProviderSource, type ProviderSource, parseProviderSource } from "./ProviderSource.ts"
 import type { SourceLocation } from "./ScannedModule.ts"
@@ -85,7 +86,7 @@ class ProviderReader {
       )
   }
 
-  require(localName: string, { value, location }: PlacedAttribute) {
+  require(localName: string, { value, syntax, location }: PlacedAttribute) {
     if (value.kind === "string") {
       this.#constrain(this.#declare(localName, impliedProviderSource(localName), location), value, location)
       return
@@ -105,13 +106,13 @@ class ProviderReader {
     }
     const address = source.kind === "string" ? parseProviderSource(source.value) : impliedProviderSource(localName)
     this.#constrain(this.#declare(localName, address, location), value.entries.get("version") ?? nothing, location)
-    this.#expectAliases(localName, value.entries.get("configuration_aliases") ?? nothing, location)
+    this.#expectAliases(localName, value.entries.get("configuration_aliases") ?? nothing, syntax, location)
   }
 
-  #expectAliases(localName: string, value: ConfigValue, location: SourceLocation) {
+  #expectAliases(localName: string, value: ConfigValue, syntax: ConfigSyntax, location: SourceLocation) {
     if (value.kind === "null") return
     for (const item of value.kind === "array" ? value.items : [nothing]) {
-      const reference = parseProviderReference(item)
+      const reference = parseProviderReference(item, syntax)
       if (reference?.alias === undefined || reference.localName !== localName) {
         this.#refuse(
           "invalid_provider",
@@ -136,13 +137,8 @@ class ProviderReader {
       this.configured.add(localName)
       return
     }
-    const reference =
-      alias.value.kind === "string"
-        ? parseProviderReference({ kind: "string", value: `x.${alias.value.value}` })
-        : undefined
-    if (reference?.alias === undefined)
-      this.#refuse("invalid_provider", "The alias of a provider must be a plain name.", alias.location)
-    else this.#addAlias(localName, reference.alias)
+    if (alias.value.kind === "string" && isIdentifier(alias.value.value)) this.#addAlias(localName, alias.value.value)
+    else this.#refuse("invalid_provider", "The alias of a provider must be a plain name.", alias.location)
   }
 
   use(localName: string, location: SourceLocation) {
@@ -152,7 +148,7 @@ class ProviderReader {
   useResource(block: PlacedBlock) {
     const attribute = block.attributes.get("provider")
     if (attribute !== undefined) {
-      const reference = parseProviderReference(attribute.value)
+      const reference = parseProviderReference(attribute.value, attribute.syntax)
       if (reference === undefined) {
         this.#refuse(
           "invalid_provider",

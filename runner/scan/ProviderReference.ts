@@ -1,4 +1,4 @@
-import type { ConfigValue } from "./ConfigValue.ts"
+import type { ConfigSyntax, ConfigValue } from "./ConfigValue.ts"
 import { isIdentifier } from "./Identifier.ts"
 
 /** A provider configuration as a module names it: `aws` or `aws.east`. */
@@ -7,9 +7,16 @@ export interface ProviderReference {
   readonly alias?: string
 }
 
+const textOf = (value: ConfigValue, syntax: ConfigSyntax): string => {
+  if (value.kind === "string") return value.value
+  if (value.kind === "expression") return value.text
+  // There is a provider of that name: without quotes it looks like the literal.
+  return value.kind === "null" && syntax === "hcl" ? "null" : ""
+}
+
 /** Reads a reference, in quotes or not. What follows in brackets selects an instance of the configuration and does not matter here. */
-export const parseProviderReference = (value: ConfigValue): ProviderReference | undefined => {
-  const text = value.kind === "string" ? value.value : value.kind === "expression" ? value.text : ""
+export const parseProviderReference = (value: ConfigValue, syntax: ConfigSyntax): ProviderReference | undefined => {
+  const text = textOf(value, syntax)
   const bracket = text.indexOf("[")
   const plain = (bracket === -1 ? text : text.slice(0, bracket)).trim()
   const [localName, alias, ...rest] = plain.split(".").map((name) => name.trim())

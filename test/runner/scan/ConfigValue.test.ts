@@ -1,0 +1,82 @@
+import { describe, expect, test } from "bun:test"
+import { Result } from "effect"
+import { configValue, exactJson, literalJson } from "../../../runner/scan/ConfigValue.ts"
+import { readLocatedJson } from "../../../runner/scan/LocatedJson.ts"
+
+const value = (json: string, syntax: "hcl" | "json" = "hcl") =>
+  configValue(Result.getOrThrow(readLocatedJson(json, 100)), syntax)
+
+describe("configValue", () => {
+  test("tells literal text from expressions in the parser's output", () => {
+    expect(value('"plain { } $ % $$ text"')).toEqual({ kind: "string", value: "plain { } $ % $$ text" })
+    expect(value('"$${a} %%{b} $$${c} $$$${d}"')).toEqual({ kind: "string", value: "${a} %{b} $${c} $$${d}" })
+    expect(value('"${var.x}"')).toEqual({ kind: "expression", text: "var.x" })
+    expect(value('"a${b}"')).toEqual({ kind: "expression", text: "a${b}" })
+    expect(value('"%{if a}b%{endif}"')).toEqual({ kind: "expression", text: "%{if a}b%{endif}" })
+    expect(value('{ "${(a)}": 1 }').kind).toBe("expression")
+  })
+
+  test("takes nothing for literal in JSON syntax that could be a template", () => {
+    expect(value('"$${a}"', "json").kind).toBe("expression")
+    expect(value('"a $ {"', "json")).toEqual({ kind: "string", value: "a $ {" })
+  })
+
+  test("treats __proto__ as a name like any other", () => {
+    const read = value('{ "__proto__": { "polluted": true } }')
+    expect(read.kind === "object" && [...read.entries.keys()]).toEqual(["__proto__"])
+    const literal = literalJson(read)
+    const own = exactJson(literal?.text ?? "")
+    expect(Object.keys(Object(own))).toEqual(["__proto__"])
+    expect("polluted" in {}).toBe(false)
+  })
+})
+
+describe("literalJson", () => {
+  test("keeps the text of every number and knows which ones a double keeps", () => {
+    const numbers = [
+      "0",
+      "-0",
+      "1",
+      "1.50",
+      "0.1",
+      "1e3",
+      "-12.5e-3",
+      "9007199254740991",
+      "1E+2",
+      "0.30000000000000004"
+    ]
+    for (const text of numbers) expect(literalJson(value(text))).toEqual({ text, exact: true })
+    const inexact = ["12345678901234567890", "9007199254740993", "1.000000000000000000001", "0.1000000000000000000001"]
+    for (const text of inexact) expect(literalJson(value(text))).toEqual({ text, exact: false })
+  })
+
+  test("writes nested values as exact JSON, and none that needs evaluation", () => {
+    expect(literalJson(value('{ "a": [1, null, true], "b": "$${x}" }'))).toEqual({
+      text: '{"a":[1,null,true],"b":"${x}"}',
+      exact: true
+    })
+    expect(literalJson(value('{ "a": [12345678901234567890] }'))?.exact).toBe(false)
+    expect(literalJson(value('{ "a": ["${x}"] }'))).toBeUndefined()
+  })
+})
+
+describe("readLocatedJson", () => {
+  test("knows the line of every value", () => {
+    const read = Result.getOrThrow(readLocatedJson('\n{ "a":\n [1,\n "x\\n"],\n\n "b": {} }', 10))
+    if (read.kind !== "object") throw new Error("expected an object")
+    const list = read.entries.get("a")
+    expect([read.line, list?.line, read.entries.get("b")?.line]).toEqual([2, 3, 6])
+    expect(list?.kind === "array" && list.items.map(({ line }) => line)).toEqual([3, 4])
+  })
+
+  test("refuses repeated keys, half characters and deep nesting", () => {
+    const reasonOf = (text: string, depth = 10) => {
+      const read = readLocatedJson(text, depth)
+      return Result.isFailure(read) ? read.failure.reason : "none"
+    }
+    expect(reasonOf('{"a":1,"\\u0061":2}')).toBe("duplicate_key")
+    expect(reasonOf('"\\ud800"')).toBe("lone_surrogate")
+    expect(reasonOf("[[[]]]", 2)).toBe("too_deep")
+    expect(reasonOf("[1,]")).toBe("syntax")
+  })
+})
