@@ -51,7 +51,7 @@ export const readVerified = Effect.fnUntraced(function* (
   return found.bytes
 })
 
-export const hashObject = (object: GitObject): string =>
+const hashObject = (object: GitObject): string =>
   createHash("sha1").update(`${object.type} ${object.bytes.length}\0`).update(object.bytes).digest("hex")
 
 const header = (bytes: Uint8Array, key: string): string | undefined =>

@@ -1,7 +1,7 @@
 import { Effect, Redacted, Result, type Scope } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { FsClient } from "isomorphic-git"
-import { NodeHttpServer } from "@effect/platform-node"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as nodeFs from "node:fs"
 import { createServer } from "node:http"
 import { gunzipSync } from "node:zlib"

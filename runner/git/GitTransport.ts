@@ -154,6 +154,9 @@ export const makeGitTransport = (endpoint: GitEndpoint, options: TransportOption
   }
 
   const request = async (input: GitHttpRequest): Promise<GitHttpResponse> => {
+    // The pin holds for names only; nothing but this repository may be asked for.
+    if (!input.url.startsWith(`${endpoint.url}/`))
+      return fail(new GitProtocolBroken({ message: "The Git operation strayed from the repository's URL." }))
     const watched = watch()
     const body = await collectBody(input.body)
     const headers: Record<string, string> = {

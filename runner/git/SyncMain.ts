@@ -1,8 +1,10 @@
-import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Exit } from "effect"
 import { syncProcess } from "../snapshot/SyncProcess.ts"
 
-// The process of one sync; `SyncProcessCommand` says how it is started. Its input stays open and would keep it alive.
+// The process of one sync; `SyncProcessCommand` says how it is started. The narrow imports keep that quick. It has to be
+// ended by force, since its input stays open.
 NodeRuntime.runMain(syncProcess.pipe(Effect.provide(NodeServices.layer)), {
   disableErrorReporting: true,
   teardown: (exit) => process.exit(Exit.isSuccess(exit) ? 0 : 1)

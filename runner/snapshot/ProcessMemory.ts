@@ -4,9 +4,7 @@ import { GitLimitExceeded } from "../git/GitError.ts"
 const pollInterval = "50 millis"
 
 /** Memory in use by a process and everything it started, in bytes; 0 where the system does not tell. */
-export const treeMemory = Effect.fnUntraced(function* (
-  pid: number
-): Effect.fn.Return<number, never, FileSystem.FileSystem> {
+const treeMemory = Effect.fnUntraced(function* (pid: number): Effect.fn.Return<number, never, FileSystem.FileSystem> {
   const fileSystem = yield* FileSystem.FileSystem
   // Processes come and go while this looks at them.
   const read = (path: string) => fileSystem.readFileString(path).pipe(Effect.orElseSucceed(() => ""))

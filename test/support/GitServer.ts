@@ -37,7 +37,8 @@ export const serveByHttpBackend = Effect.fnUntraced(function* (gitdir: string) {
       const end = output.indexOf("\r\n\r\n")
       const { status, headers } = parseHead(output.subarray(0, end).toString())
       response.statusCode = status
-      for (const [name, value] of headers) if (name !== undefined && value !== undefined) response.setHeader(name, value)
+      for (const [name, value] of headers)
+        if (name !== undefined && value !== undefined) response.setHeader(name, value)
       response.end(output.subarray(end + 4))
     })
   })

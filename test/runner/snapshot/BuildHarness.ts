@@ -15,7 +15,8 @@ const limits = { packBytes: 50_000_000, files: 1000, fileBytes: 10_000_000, tota
 export interface BuildCall {
   readonly ref?: string
   readonly path?: string
-  readonly native?: boolean
+  /** Fetch by the installed git, or by this one. */
+  readonly native?: boolean | { readonly program: string; readonly required: boolean }
   readonly limits?: Partial<typeof limits>
 }
 
@@ -47,6 +48,7 @@ export const build = (url: string, call: BuildCall = {}) =>
         path: call.path ?? ".",
         limits: { ...limits, ...call.limits, idleMillis: 10_000 },
         ...(call.native === true ? { native: { program: native.program, required: true } } : {}),
+        ...(typeof call.native === "object" ? { native: call.native } : {}),
         folder: yield* temporaryFolder
       },
       () => {}

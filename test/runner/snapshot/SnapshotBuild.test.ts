@@ -6,6 +6,7 @@ import type { GitLimits } from "../../../runner/git/GitPolicy.ts"
 import { type CommitFiles, commitFiles, tagCommit } from "../../../runner/git/RepositoryWriter.ts"
 import { it } from "../../support/Effect.ts"
 import { serveByHttpBackend } from "../../support/GitServer.ts"
+import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 import { build, type BuildCall, repository, ways } from "./BuildHarness.ts"
 
 describe("digest of a snapshot", () => {
@@ -150,6 +151,22 @@ for (const [name, native] of ways)
       })
     )
   })
+
+describe("an installed git that fails", () => {
+  it.live("is passed over, unless the operator requires it", () =>
+    Effect.gen(function* () {
+      const { url } = yield* repository({ "main.tf": "" })
+      const built = yield* build(url)
+      const program = `${yield* temporaryFolder}/git`
+      fs.writeFileSync(program, "#!/bin/sh\nexit 1\n", { mode: 0o755 })
+      for (const broken of [program, `${program}-missing`]) {
+        expect(yield* build(url, { native: { program: broken, required: false } })).toEqual(built)
+        const error = yield* Effect.flip(build(url, { native: { program: broken, required: true } }))
+        expect(error._tag).toBe("GitNativeUnavailable")
+      }
+    })
+  )
+})
 
 describe("a repository behind git http-backend", () => {
   it.live("gives the same snapshot either way, for branches, tags and commits", () =>
