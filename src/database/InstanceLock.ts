@@ -1,5 +1,6 @@
 import { DatabaseSync } from "node:sqlite"
 import { Effect, FileSystem, Path, Schema } from "effect"
+import { createPrivateFile } from "./PrivateFile.ts"
 import { sqliteFailure } from "./SqliteConnection.ts"
 
 /** Another process serves this data folder. */
@@ -33,7 +34,9 @@ export const instanceLock = Effect.fn("instanceLock")(function* (folder: string)
   yield* Effect.acquireRelease(
     Effect.try({
       try: () => {
-        const database = new DatabaseSync(path.join(folder, "instance.lock"), { timeout: 0 })
+        const file = path.join(folder, "instance.lock")
+        createPrivateFile(file)
+        const database = new DatabaseSync(file, { timeout: 0 })
         try {
           database.exec("PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE")
         } catch (cause) {

@@ -4,6 +4,7 @@ import { Reactivity } from "effect/reactivity"
 import { SqlClient, Statement } from "effect/sql"
 import { ReadSql } from "../../actors/database/ReadSql.ts"
 import { SqliteMaintenance } from "../../actors/database/SqliteMaintenance.ts"
+import { createPrivateFile } from "./PrivateFile.ts"
 import { SqliteConnection, sqliteFailure } from "./SqliteConnection.ts"
 
 // A second process can only be an operator's command, so a held lock is waited for rather than reported.
@@ -16,6 +17,8 @@ const open = (filename: string, options: { readonly readOnly: boolean }) =>
   Effect.acquireRelease(
     Effect.try({
       try: () => {
+        // The files beside it (-wal, -shm) take over its mode.
+        if (!options.readOnly) createPrivateFile(filename)
         const database = new DatabaseSync(filename, { readOnly: options.readOnly, timeout: busyTimeoutMillis })
         if (!options.readOnly) database.exec("PRAGMA journal_mode=WAL")
         // secure_delete overwrites what is deleted: private values must not stay behind in free pages.

@@ -65,6 +65,37 @@ it.live("a process that was killed leaves no claim behind", () =>
   }).pipe(platform)
 )
 
+it.live("every file of a served folder is private", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const folder = yield* temporary
+    yield* Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`CREATE TABLE t (v TEXT)`
+      const names = yield* fs.readDirectory(folder)
+      expect(names).toEqual(expect.arrayContaining(["svc.sqlite", "svc.sqlite-wal", "svc.sqlite-shm", "instance.lock"]))
+      for (const name of names)
+        expect([name, (yield* fs.stat(`${folder}/${name}`)).mode & 0o777]).toEqual([name, 0o600])
+    }).pipe(Effect.provide(Layer.fresh(Database.layer.pipe(Layer.provide(DataFolder.layer(folder))))))
+  }).pipe(platform)
+)
+
+it.live("a refused claim within this process does not let another process in", () =>
+  Effect.gen(function* () {
+    const folder = yield* temporary
+    yield* Layer.build(Layer.fresh(DataFolder.layer(folder)))
+    yield* Effect.flip(Effect.scoped(Layer.build(Layer.fresh(DataFolder.layer(folder)))))
+    const script = `
+      import { DatabaseSync } from "node:sqlite"
+      try {
+        new DatabaseSync(${JSON.stringify(`${folder}/instance.lock`)}, { timeout: 0 }).exec("BEGIN EXCLUSIVE")
+        console.log("taken")
+      } catch { console.log("held") }`
+    const child = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe" })
+    expect((yield* Effect.promise(() => new Response(child.stdout).text())).trim()).toBe("held")
+  }).pipe(platform)
+)
+
 it.live("says why a folder cannot be used", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
