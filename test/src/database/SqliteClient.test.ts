@@ -86,6 +86,26 @@ it.live("the reading connections cannot write", () =>
   })
 )
 
+it.live("a read transaction sees one moment, while writes and other reads go on", () =>
+  Effect.gen(function* () {
+    const sql = yield* table("moments")
+    const read = yield* ReadSql
+    yield* read.withTransaction(
+      Effect.gen(function* () {
+        expect((yield* read`SELECT * FROM moments`).length).toBe(0)
+        yield* sql`INSERT INTO moments VALUES (1, 'a')`
+        expect((yield* read`SELECT * FROM moments`).length).toBe(0)
+      })
+    )
+    expect((yield* read`SELECT * FROM moments`).length).toBe(1)
+    // A failed one gives its connection back whole, more often than there are connections.
+    for (let n = 0; n < 40; n++) {
+      yield* Effect.ignore(read.withTransaction(Effect.andThen(read`SELECT * FROM moments`, Effect.fail("no"))))
+    }
+    expect((yield* read.withTransaction(read`SELECT * FROM moments`)).length).toBe(1)
+  })
+)
+
 it.live("streams more rows than a chunk, stops early, and an open stream holds up no other read", () =>
   Effect.gen(function* () {
     const sql = yield* table("many")
