@@ -2,6 +2,7 @@ import { Command } from "effect/cli"
 import { adminCommand } from "./AdminCommands.ts"
 import { backupCommand, restoreCommand } from "./BackupCommands.ts"
 import { linkCommand, manifestCommand, optionsCommand } from "./CheckCommands.ts"
+import { demoCommand } from "./demo/DemoCommand.ts"
 import { doctorCommand } from "./DoctorCommand.ts"
 import { scanCommand } from "./ScanCommand.ts"
 import { serveCommand } from "./ServeCommand.ts"
@@ -12,6 +13,7 @@ export const svc = Command.make("svc").pipe(
   Command.withDescription("Git-driven control plane for plain OpenTofu/Terraform modules"),
   Command.withSubcommands([
     serveCommand,
+    demoCommand,
     doctorCommand,
     versionCommand,
     adminCommand,

@@ -15,9 +15,7 @@ const announce = Effect.fn("announce")(function* (json: boolean) {
   const link = yield* Effect.flatMap(SetupLinks, (links) => links.issueFirst)
   const setupLink = Option.map(link, ({ secret }) => `${baseUrl}/setup#${Redacted.value(secret)}`)
   if (json) {
-    return yield* Console.log(
-      JSON.stringify({ ...address, url, baseUrl, setupLink: Option.getOrNull(setupLink) })
-    )
+    return yield* Console.log(JSON.stringify({ ...address, url, baseUrl, setupLink: Option.getOrNull(setupLink) }))
   }
   yield* Console.log(`svc is ready at ${baseUrl}`)
   if (Option.isSome(setupLink)) {

@@ -1,0 +1,42 @@
+import { Effect, FileSystem, Path } from "effect"
+import { serveRepository } from "../../../runner/git/GitServer.ts"
+import { commitFiles, createRepository } from "../../../runner/git/RepositoryWriter.ts"
+
+const firstRevision = `variable "name" {
+  type        = string
+  default     = "world"
+  description = "Who is greeted"
+}
+
+resource "terraform_data" "greeting" {
+  input = "Hello, \${var.name}!"
+}
+
+output "greeting" {
+  value       = terraform_data.greeting.output
+  description = "What the first revision says"
+}
+`
+
+const secondRevision = `${firstRevision.replace("Hello", "Good morning")}
+resource "terraform_data" "farewell" {
+  input = "Goodbye, \${var.name}!"
+}
+
+output "farewell" {
+  value = terraform_data.farewell.output
+}
+`
+
+/** A Git repository of one module without providers, served over loopback for the Scope. */
+export const demoRepository = Effect.gen(function* () {
+  const fileSystem = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const gitdir = path.join(yield* fileSystem.makeTempDirectoryScoped({ prefix: "svc-demo-git-" }), "repository.git")
+  yield* createRepository({ gitdir })
+  const commit = (module: string, message: string) =>
+    commitFiles({ gitdir, message, files: { "main.tf": module, "README.md": "# A demo module\n" } })
+  const first = yield* commit(firstRevision, "Greet")
+  const served = yield* serveRepository({ gitdir })
+  return { ...served, first, commitSecond: commit(secondRevision, "Greet better, and say goodbye") }
+})

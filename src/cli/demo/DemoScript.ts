@@ -1,0 +1,113 @@
+import { Effect } from "effect"
+import { SvcClient } from "../../client/SvcClient.ts"
+import { DemoFailed } from "./DemoFailed.ts"
+import { DemoReport } from "./DemoReport.ts"
+import type { demoRepository } from "./DemoRepository.ts"
+import { expectThat, reviewAndApply, until, watch } from "./DemoRuns.ts"
+import type { DemoServer } from "./RunSocket.ts"
+
+type Repository = Effect.Success<typeof demoRepository>
+
+const outputsOf = Effect.fn("outputsOf")(function* (capsuleId: string) {
+  const client = yield* SvcClient
+  const { outputs } = yield* client.capsules.outputs({ params: { capsuleId } })
+  return Object.fromEntries(outputs.map(({ name, value }) => [name, value]))
+})
+
+const expectOutputs = Effect.fn("expectOutputs")(function* (
+  capsuleId: string,
+  expected: Readonly<Record<string, string>>
+) {
+  const report = yield* DemoReport
+  const outputs = yield* outputsOf(capsuleId)
+  yield* report.step("Outputs", outputs)
+  const same =
+    Object.keys(outputs).length === Object.keys(expected).length &&
+    Object.entries(expected).every(([name, value]) => outputs[name] === value)
+  yield* expectThat(same, `The Outputs are ${JSON.stringify(outputs)}; expected was ${JSON.stringify(expected)}.`)
+})
+
+const install = Effect.fn("install")(function* (server: DemoServer, workspaceId: string, repository: Repository) {
+  const client = yield* SvcClient
+  const report = yield* DemoReport
+  yield* report.step("Install from Git", { url: repository.url, commit: repository.first })
+  const { installPlan } = yield* client.installPlans.create({
+    params: { workspaceId },
+    headers: { "idempotency-key": "demo-install" },
+    payload: {
+      source: { name: "demo", url: repository.url },
+      capsule: { name: "demo", environment: "production" },
+      variables: { name: "operator" }
+    }
+  })
+  const read = Effect.map(
+    client.installPlans.read({ params: { installPlanId: installPlan.id } }),
+    (answer) => answer.installPlan
+  )
+  const planned = yield* until(
+    "The install plan",
+    read,
+    ({ phase, planRunId }) => phase === "failed" || planRunId !== undefined
+  )
+  const { capsuleId, planRunId, sourceId } = planned
+  if (capsuleId === undefined || planRunId === undefined || sourceId === undefined) {
+    return yield* new DemoFailed({ message: `The install plan failed: ${JSON.stringify(planned.diagnostics)}` })
+  }
+  yield* report.step("Plan", { capsule: capsuleId, planRun: planRunId })
+  yield* reviewAndApply(server, planRunId, { add: 1, change: 0, destroy: 0 })
+  yield* expectOutputs(capsuleId, { greeting: "Hello, operator!" })
+  return { capsuleId, sourceId }
+})
+
+const update = Effect.fn("update")(function* (
+  server: DemoServer,
+  capsuleId: string,
+  sourceId: string,
+  repository: Repository
+) {
+  const client = yield* SvcClient
+  const report = yield* DemoReport
+  const commit = yield* repository.commitSecond
+  yield* report.step("A second commit is pushed; sync the Source", { commit })
+  const { run } = yield* client.sources.sync({
+    params: { sourceId },
+    payload: { intent: "manual_plan", expectedCommit: commit }
+  })
+  const synced = yield* watch(server, run.id)
+  yield* expectThat(synced.status === "succeeded", `The sync ended as ${synced.status}: ${synced.error?.message ?? ""}`)
+  const readCapsule = Effect.map(client.capsules.read({ params: { capsuleId } }), ({ capsule }) => capsule)
+  yield* until("The Capsule's status", readCapsule, ({ status }) => status === "stale")
+  yield* report.step("The Capsule is stale: plan the update")
+  const planned = yield* client.capsules.plan({ params: { capsuleId }, headers: {}, payload: {} })
+  yield* reviewAndApply(server, planned.run.id, { add: 1, change: 1, destroy: 0 })
+  yield* expectOutputs(capsuleId, { greeting: "Good morning, operator!", farewell: "Goodbye, operator!" })
+  const updated = yield* readCapsule
+  yield* expectThat(
+    updated.status === "active" && updated.adoptedSourceRevision?.resolvedCommit === commit,
+    `The Capsule is ${updated.status} at ${updated.adoptedSourceRevision?.resolvedCommit}; expected was active at ${commit}.`
+  )
+})
+
+const destroy = Effect.fn("destroy")(function* (server: DemoServer, capsuleId: string) {
+  const client = yield* SvcClient
+  const report = yield* DemoReport
+  yield* report.step("Plan to destroy everything")
+  const planned = yield* client.capsules.destroyPlan({ params: { capsuleId }, headers: {}, payload: {} })
+  yield* reviewAndApply(server, planned.run.id, { add: 0, change: 0, destroy: 2 })
+  const { capsule } = yield* client.capsules.read({ params: { capsuleId } })
+  yield* expectThat(capsule.status === "destroyed", `The Capsule is ${capsule.status}; expected was destroyed.`)
+})
+
+/** The whole main job, as a person would do it. Fails with `DemoFailed` at the first thing that is not as it should be. */
+export const playDemo = Effect.fn("playDemo")(function* (server: DemoServer, repository: Repository) {
+  const client = yield* SvcClient
+  const report = yield* DemoReport
+  const { workspaces } = yield* client.workspaces.list({ query: {} })
+  const workspace = workspaces[0]
+  if (workspace === undefined) return yield* new DemoFailed({ message: "The first sign-in made no Workspace." })
+  yield* report.step("Workspace", { id: workspace.id, handle: workspace.handle, role: workspace.role })
+  const { capsuleId, sourceId } = yield* install(server, workspace.id, repository)
+  yield* update(server, capsuleId, sourceId, repository)
+  yield* destroy(server, capsuleId)
+  yield* report.step("Done: installed, updated and destroyed, all as expected")
+})

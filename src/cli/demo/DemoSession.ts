@@ -1,0 +1,33 @@
+import { Effect, Redacted, Schema } from "effect"
+import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
+import { DemoFailed } from "./DemoFailed.ts"
+
+const account = { email: "demo@example.com", password: "a password of the demo" }
+
+const Created = Schema.Struct({ token: Schema.String })
+const decodeCreated = HttpClientResponse.schemaBodyJson(Created)
+
+const cookieOf = (response: HttpClientResponse.HttpClientResponse) =>
+  (response.headers["set-cookie"] ?? "").split(";")[0] ?? ""
+
+/**
+ * Goes the way of a first person: redeems the setup link, signs in again with the password, and makes a token for the
+ * rest. Every request is one that the dashboard sends as well.
+ */
+export const signInForFirstTime = Effect.fn("signInForFirstTime")(
+  function* (url: string, secret: Redacted.Redacted) {
+    const client = yield* HttpClient.HttpClient
+    const post = (path: string, body: Schema.Json, cookie?: string) =>
+      HttpClientRequest.post(`${url}${path}`).pipe(
+        HttpClientRequest.setHeaders({ origin: url, ...(cookie === undefined ? {} : { cookie }) }),
+        HttpClientRequest.bodyJsonUnsafe(body),
+        client.execute,
+        Effect.flatMap(HttpClientResponse.filterStatusOk)
+      )
+    yield* post("/auth/setup", { secret: Redacted.value(secret), displayName: "Demo", ...account })
+    const cookie = cookieOf(yield* post("/auth/sign-in", account))
+    const response = yield* post("/api/v1/account/tokens", { name: "svc demo", scopes: ["read", "write"] }, cookie)
+    return Redacted.make((yield* decodeCreated(response)).token)
+  },
+  Effect.mapError((error) => new DemoFailed({ message: `Signing in failed: ${error.message}` }))
+)
