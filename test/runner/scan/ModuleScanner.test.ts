@@ -282,7 +282,7 @@ describe("scanTree", () => {
     })
   )
 
-  scanner.live("reads every file once, and an unchanged one not through the parser again", () =>
+  scanner.live("reads every file once, however many modules need it", () =>
     Effect.gen(function* () {
       const { scanTree } = yield* ModuleScanner
       const tree = memoryTree({

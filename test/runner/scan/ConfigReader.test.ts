@@ -1,0 +1,61 @@
+import { expect } from "bun:test"
+import { Duration, Effect, Layer } from "effect"
+import { ConfigReader } from "../../../runner/scan/ConfigReader.ts"
+import { HclParser, type HclVerdict } from "../../../runner/scan/HclParser.ts"
+import { it } from "../../support/Effect.ts"
+
+/** A parser that answers as told and counts how often it was asked. */
+const parserThatSays = (verdict: HclVerdict) => {
+  const asked: Array<string> = []
+  const parser = Layer.succeed(HclParser, {
+    parse: (text) =>
+      Effect.sync(() => {
+        asked.push(text)
+        return verdict
+      })
+  })
+  return { asked, layer: ConfigReader.layerWithoutParser.pipe(Layer.provide(parser)) }
+}
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+it.effect("parses equal content once", () => {
+  const { asked, layer } = parserThatSays({ _tag: "Parsed", json: '{"output":{"o":[{}]}}' })
+  return Effect.gen(function* () {
+    const { read } = yield* ConfigReader
+    const first = yield* read(bytes('output "o" {\n}\n'), "hcl")
+    expect(first.blocks.map(({ labels }) => labels)).toEqual([["o"]])
+    expect(yield* read(bytes('output "o" {\n}\n'), "hcl")).toEqual(first)
+    expect(asked.length).toBe(1)
+    yield* read(bytes('output "o" {\n\n}\n'), "hcl")
+    expect(asked.length).toBe(2)
+  }).pipe(Effect.provide(layer))
+})
+
+it.effect("asks again about a file that a slow moment may have cost its verdict", () => {
+  const { asked, layer } = parserThatSays({ _tag: "Abandoned", reason: "deadline" })
+  return Effect.gen(function* () {
+    const { read } = yield* ConfigReader
+    const { problems } = yield* read(bytes("locals {\n}\n"), "hcl")
+    expect(problems.map(({ code }) => code)).toEqual(["parse_deadline"])
+    yield* read(bytes("locals {\n}\n"), "hcl")
+    expect(asked.length).toBe(2)
+  }).pipe(Effect.provide(layer), Effect.timeout(Duration.minutes(1)))
+})
+
+it.effect("believes nothing when the parser sees other blocks than the text shows", () => {
+  const disagreements = [
+    "{}",
+    '{"output":{"o":[{},{}]}}',
+    '{"output":{"p":[{}]}}',
+    '{"output":1}',
+    '{"output":{"o":[{}]},"provider":{"x":[{}]}}'
+  ]
+  return Effect.forEach(disagreements, (json) => {
+    const { layer } = parserThatSays({ _tag: "Parsed", json })
+    return Effect.gen(function* () {
+      const { problems } = yield* Effect.flatMap(ConfigReader, ({ read }) => read(bytes('output "o" {\n}\n'), "hcl"))
+      expect([json, problems.map(({ code }) => code)]).toEqual([json, ["parser_disagreement"]])
+    }).pipe(Effect.provide(layer))
+  })
+})
