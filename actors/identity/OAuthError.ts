@@ -84,5 +84,5 @@ export const failClosed = <A, E, R>(
     (error): Effect.Effect<never, Exclude<E, SqlError> | OAuthError> =>
       isOwnFailure(error)
         ? Effect.fail(error)
-        : Effect.andThen(Effect.logError("The issuer could not verify an authority", error), unavailable)
+        : Effect.andThen(Effect.logError("The issuer could not verify an authority", error), Effect.fail(unavailable))
   )

@@ -70,10 +70,12 @@ export class RefreshTokens extends Context.Service<
           : draw
 
       /** A lost answer looks like a second use soon after the first, while nobody has used what the answer held. */
-      const withinGrace = Effect.fnUntraced(function* (row: RefreshRow) {
+      const withinGrace = Effect.fnUntraced(function* (row: RefreshRow, token: Redacted.Redacted) {
         if (!graceful || row.used_at === null || row.successor_hash === null) return false
         const until = DateTime.addDuration(DateTime.makeUnsafe(row.used_at), refreshReuseGrace)
         if (DateTime.formatIso(until) < (yield* now)) return false
+        // One that was drawn while the grace was off cannot be given again.
+        if (secretHash(yield* successorOf(token)) !== row.successor_hash) return false
         const [successor] = yield* sql<{ used_at: string | null }>`SELECT used_at FROM oidc_refresh_tokens
           WHERE secret_hash = ${row.successor_hash}`
         return successor !== undefined && successor.used_at === null
@@ -91,7 +93,7 @@ export class RefreshTokens extends Context.Service<
             WHERE r.secret_hash = ${secretHash(token)}`
           if (row === undefined || row.client_id !== clientId) return { kind: "unknown" }
           if (row.used_at !== null) {
-            return (yield* withinGrace(row))
+            return (yield* withinGrace(row, token))
               ? { kind: "good", grantId: row.grant_id, repeated: true }
               : { kind: "reused", grantId: row.grant_id }
           }

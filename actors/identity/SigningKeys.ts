@@ -1,7 +1,15 @@
-import { Clock, Context, DateTime, Duration, Effect, Layer, Redacted, Schema } from "effect"
+import { Clock, Context, DateTime, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import { CompactSign, calculateJwkThumbprint, compactVerify, exportJWK, generateKeyPair, importJWK } from "jose"
+import {
+  CompactSign,
+  calculateJwkThumbprint,
+  compactVerify,
+  decodeProtectedHeader,
+  exportJWK,
+  generateKeyPair,
+  importJWK
+} from "jose"
 import { type ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
 import { Audit } from "../audit/Audit.ts"
 import type { CommandContext } from "../Command.ts"
@@ -155,6 +163,14 @@ const make = Effect.gen(function* () {
     return key
   })
 
+  const verifier = Effect.fnUntraced(function* (row: KeyRow) {
+    const cached = verifiers.get(row.kid)
+    if (cached !== undefined) return cached
+    const key = yield* imported(decodePublic(row.public_jwk), row.algorithm)
+    verifiers.set(row.kid, key)
+    return key
+  })
+
   const sign = Effect.fn("SigningKeys.sign")(function* (
     algorithm: SigningAlgorithm,
     type: string | undefined,
@@ -169,30 +185,19 @@ const make = Effect.gen(function* () {
   })
 
   const verify = Effect.fn("SigningKeys.verify")(function* (jwt: string) {
-    const found =
-      yield* read<KeyRow>`SELECT kid, algorithm, public_jwk FROM oidc_signing_keys WHERE status <> 'revoked'`
-    const keys = new Map(found.map((row) => [row.kid, row]))
+    const header = yield* Effect.option(Effect.try(() => decodeProtectedHeader(jwt)))
+    if (Option.isNone(header)) return undefined
     // The key is chosen by `kid` out of our own: nothing in a header can bring one along.
+    const [row] = yield* read<KeyRow>`SELECT kid, algorithm, public_jwk FROM oidc_signing_keys
+      WHERE kid = ${header.value.kid ?? ""} AND algorithm = ${header.value.alg ?? ""} AND status <> 'revoked'`
+    if (row === undefined) return undefined
+    const key = yield* verifier(row)
     const verified = yield* Effect.option(
-      Effect.tryPromise(() =>
-        compactVerify(
-          jwt,
-          async (header) => {
-            const row = keys.get(header.kid ?? "")
-            if (row === undefined || header.alg !== row.algorithm) throw new Error("unknown key")
-            const cached = verifiers.get(row.kid)
-            if (cached !== undefined) return cached
-            const key = await Effect.runPromise(imported(decodePublic(row.public_jwk), row.algorithm))
-            verifiers.set(row.kid, key)
-            return key
-          },
-          { algorithms: [...signingAlgorithms] }
-        )
-      )
+      Effect.tryPromise(() => compactVerify(jwt, key, { algorithms: [row.algorithm] }))
     )
-    if (verified._tag === "None") return undefined
+    if (Option.isNone(verified)) return undefined
     const claims = parseClaims(new TextDecoder().decode(verified.value.payload))
-    return claims._tag === "None" ? undefined : { type: verified.value.protectedHeader.typ, claims: claims.value }
+    return Option.isNone(claims) ? undefined : { type: verified.value.protectedHeader.typ, claims: claims.value }
   })
 
   const rotate = Effect.fn("SigningKeys.rotate")(function* (

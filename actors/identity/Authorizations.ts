@@ -1,0 +1,146 @@
+import { Context, Effect, Layer, Option, type Redacted, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import { Audit } from "../audit/Audit.ts"
+import { ReadSql } from "../database/ReadSql.ts"
+import { AuthorizationCodes, type NewCode } from "./AuthorizationCodes.ts"
+import type { Client } from "./Client.ts"
+import { Clients } from "./Clients.ts"
+import { Consents } from "./Consents.ts"
+import { DeviceCodes, type DeviceRequest } from "./DeviceCodes.ts"
+import { type Grant, Grants, type NewGrant } from "./Grants.ts"
+import { type Denial, type LiveAuthority, liveAuthority } from "./LiveAuthority.ts"
+import { failClosed, type OAuthError, refuse } from "./OAuthError.ts"
+import { noClaims, scopesOfClaims } from "./RequestedClaims.ts"
+
+/** A person who decides, in the browser session in which they do. */
+export interface Decider {
+  readonly subject: string
+  readonly sessionId: string
+  /** Seconds since 1970. */
+  readonly authTime: number
+}
+
+export interface AuthorizationDecision {
+  readonly client: Client
+  readonly decider: Decider
+  readonly grant: Pick<NewGrant, "workspaceId" | "scopes" | "claims" | "resource">
+  readonly code: Omit<NewCode, "grantId">
+  readonly requestId: string
+}
+
+const denial = ({ reason }: Denial): OAuthError => {
+  switch (reason) {
+    case "membership":
+    case "foreign_workspace":
+      return refuse("access_denied", "The person has no active membership in that Workspace.")
+    case "account":
+      return refuse("access_denied", "The account is not active.")
+    default:
+      return refuse("access_denied", "The application's sign-in is not active. It has to be applied again first.")
+  }
+}
+
+/** A person's yes to a client: the moment at which authority is handed out. */
+export class Authorizations extends Context.Service<
+  Authorizations,
+  {
+    /** A dry look at whether the person may go on, for the page that asks them. Fails with `access_denied`. */
+    readonly preview: (
+      client: Client,
+      subject: string,
+      workspaceId: string | undefined
+    ) => Effect.Effect<LiveAuthority, OAuthError>
+    /** Checks the authority in the same transaction as the code is written in. Fails with `access_denied`. */
+    readonly authorize: (decision: AuthorizationDecision) => Effect.Effect<Redacted.Redacted, OAuthError>
+    /** The same for a device that waits. Fails with `expired_token` when it does not wait any more. */
+    readonly approveDevice: (
+      client: Client,
+      decider: Decider,
+      request: DeviceRequest,
+      requestId: string
+    ) => Effect.Effect<void, OAuthError>
+    readonly denyDevice: (request: DeviceRequest) => Effect.Effect<void, OAuthError>
+  }
+>()("svc/identity/Authorizations") {
+  static readonly layer = Layer.effect(
+    Authorizations,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const read = yield* ReadSql
+      const audit = yield* Audit
+      const clients = yield* Clients
+      const codes = yield* AuthorizationCodes
+      const consents = yield* Consents
+      const devices = yield* DeviceCodes
+      const grants = yield* Grants
+
+      const authority = Effect.fnUntraced(function* (
+        through: SqlClient.SqlClient,
+        client: Client,
+        subject: string,
+        workspaceId: string | undefined
+      ): Effect.fn.Return<LiveAuthority, OAuthError | SqlError> {
+        const live = yield* liveAuthority(through, client, subject, workspaceId)
+        return Result.isFailure(live) ? yield* denial(live.failure) : live.success
+      })
+
+      const grantTo = Effect.fnUntraced(function* (
+        asked: Client,
+        decider: Decider,
+        grant: AuthorizationDecision["grant"],
+        requestId: string
+      ): Effect.fn.Return<Grant, OAuthError | SqlError> {
+        // As the transaction sees it: an apply or a destroy may have come between.
+        const client = yield* clients.find(sql, asked.id)
+        if (Option.isNone(client)) return yield* refuse("access_denied", "The client is not registered any more.")
+        yield* authority(sql, client.value, decider.subject, grant.workspaceId)
+        const open = yield* sql`SELECT id FROM account_sessions
+          WHERE id = ${decider.sessionId} AND subject = ${decider.subject} AND revoked_at IS NULL`
+        if (open.length === 0) return yield* refuse("login_required", "The session has ended.")
+        const place = { subject: decider.subject, clientId: asked.id, workspaceId: grant.workspaceId }
+        yield* consents.remember(place, [...grant.scopes, ...scopesOfClaims(grant.claims)])
+        const granted = yield* grants.insert({ ...grant, ...decider, clientId: asked.id })
+        yield* audit.append({
+          workspaceId: grant.workspaceId ?? null,
+          actor: { kind: "user", subject: decider.subject },
+          action: "identity.grant.create",
+          target: { kind: "oauth_grant", id: granted.id },
+          data: { clientId: asked.id, scopes: grant.scopes },
+          requestId
+        })
+        return granted
+      })
+
+      return Authorizations.of({
+        preview: Effect.fn("Authorizations.preview")((client, subject, workspaceId) =>
+          failClosed(authority(read, client, subject, workspaceId))
+        ),
+        authorize: Effect.fn("Authorizations.authorize")(({ client, code, decider, grant, requestId }) =>
+          grantTo(client, decider, grant, requestId).pipe(
+            Effect.flatMap((granted) => codes.issue({ ...code, grantId: granted.id })),
+            sql.withTransaction,
+            failClosed
+          )
+        ),
+        approveDevice: Effect.fn("Authorizations.approveDevice")((client, decider, request, requestId) =>
+          Effect.gen(function* () {
+            const { resource, scopes, workspaceId } = request
+            const granted = yield* grantTo(
+              client,
+              decider,
+              { workspaceId, scopes, resource, claims: noClaims },
+              requestId
+            )
+            if (!(yield* devices.settle(request.id, granted.id))) {
+              return yield* refuse("expired_token", "The device does not wait for this code any more.")
+            }
+          }).pipe(sql.withTransaction, failClosed)
+        ),
+        denyDevice: Effect.fn("Authorizations.denyDevice")((request) =>
+          failClosed(Effect.asVoid(devices.settle(request.id, undefined)))
+        )
+      })
+    })
+  )
+}

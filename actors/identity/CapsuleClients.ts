@@ -1,0 +1,223 @@
+import { createHash } from "node:crypto"
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { Audit } from "../audit/Audit.ts"
+import { InstallPolicy } from "../capsule/InstallPolicy.ts"
+import { decodeStoredConfig } from "../capsule/InstallConfigStore.ts"
+import { canonicalJson } from "../idempotency/RequestDigest.ts"
+import { derivedId, now } from "../Identity.ts"
+import { type CapsuleAuthority, activationDigest, isServing, readCapsuleAuthority } from "./CapsuleActivation.ts"
+import { Grants } from "./Grants.ts"
+import { IssuerSettings } from "./IssuerSettings.ts"
+import { encodeScopes } from "./Scopes.ts"
+
+const planContract = "svc.accounts-oidc-plan/v1"
+
+/** The Capsule's identity cannot be lent as it was asked for; nothing was changed and the tool must not run. */
+export class CapsuleIdentityRefused extends Schema.TaggedError<CapsuleIdentityRefused>()("CapsuleIdentityRefused", {
+  reason: Schema.Literals(["not_allowed", "origin_invalid", "drift", "capsule_gone"]),
+  message: Schema.String
+}) {}
+
+const refused = (reason: CapsuleIdentityRefused["reason"], message: string) =>
+  new CapsuleIdentityRefused({ reason, message })
+
+/** The four values that are delivered to the module's variables, by slot. None is a secret. */
+export interface IdentityDelivery {
+  readonly accountsUrl: string
+  readonly issuerUrl: string
+  readonly clientId: string
+  readonly redirectUri: string
+}
+
+interface Registration {
+  readonly authority: CapsuleAuthority
+  readonly delivery: IdentityDelivery
+  readonly scopes: ReadonlyArray<string>
+  readonly authorityDigest: string
+}
+
+interface PinRow {
+  readonly capsule_id: string
+  readonly endpoint_origin: string
+  readonly authority_digest: string
+}
+
+/** `https://host[:port]` exactly as its parser writes it. */
+const isCanonicalOrigin = (text: string): boolean => {
+  const url = URL.parse(text)
+  return url !== null && url.protocol === "https:" && url.origin === text
+}
+
+/** The same for a Capsule for ever, so that it can be delivered before it is registered. */
+export const capsuleClientId = (capsuleId: string): string => derivedId(Schema.String, "oidc", capsuleId, "client")
+
+/**
+ * The generic identity capability: the one way in which a client of a Capsule comes to be. A plan pins what would be
+ * registered and registers nothing; the final apply checks the pin before its tool runs, and registers it with its
+ * settlement; a terminal destroy retires it. Nothing is ever inferred from a provider, an Output or a hostname.
+ */
+export class CapsuleClients extends Context.Service<
+  CapsuleClients,
+  {
+    /**
+     * At plan. Derives the four values from the value of the endpoint variable and pins their digest to the plan Run;
+     * `undefined` when the configuration asks for no identity. Fails closed with `CapsuleIdentityRefused`.
+     */
+    readonly pin: (
+      planRunId: string,
+      capsuleId: string,
+      endpointUrl: string | undefined
+    ) => Effect.Effect<IdentityDelivery | undefined, CapsuleIdentityRefused>
+    /**
+     * Before the final apply runs its tool: derives the values anew and compares. Fails with `CapsuleIdentityRefused` when
+     * anything of them, the configuration or the epoch has moved, or when a needed pin is missing.
+     */
+    readonly check: (planRunId: string, capsuleId: string) => Effect.Effect<void, CapsuleIdentityRefused>
+    /**
+     * With the settlement of a successful final apply, in its transaction. Registers or renews the client with the present
+     * activation digest; without a requirement it retires what was registered before. Repeating it changes nothing.
+     */
+    readonly register: (planRunId: string, capsuleId: string) => Effect.Effect<void, CapsuleIdentityRefused>
+    /** With a terminal destroy, in its transaction: the client and everything granted to it end. Repeatable. */
+    readonly retire: (capsuleId: string) => Effect.Effect<void>
+  }
+>()("svc/identity/CapsuleClients") {
+  static readonly layer = Layer.effect(
+    CapsuleClients,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const audit = yield* Audit
+  const grants = yield* Grants
+  const { issuer } = yield* IssuerSettings
+  const { policy } = yield* InstallPolicy
+
+  const requirementOf = Effect.fnUntraced(function* (authority: CapsuleAuthority) {
+    const { compiled } = yield* Effect.orDie(decodeStoredConfig(authority.config))
+    return compiled.requires.find((requirement) => requirement.kind === "identity.oidc")
+  })
+
+  const present = Effect.fnUntraced(function* (capsuleId: string) {
+    const authority = yield* Effect.orDie(readCapsuleAuthority(sql, capsuleId))
+    return authority === undefined || !isServing(authority)
+      ? yield* refused("capsule_gone", "The Capsule is disabled or destroyed, so it gets no identity.")
+      : authority
+  })
+
+  /** Everything that would be registered now; `undefined` without a requirement. */
+  const derive = Effect.fnUntraced(function* (capsuleId: string, endpointUrl: string | undefined) {
+    const authority = yield* present(capsuleId)
+    const requirement = yield* requirementOf(authority)
+    if (requirement === undefined) return undefined
+    const allowed = policy.allowedOidcScopes ?? []
+    const scopes = requirement.scopes.filter((scope) => allowed.includes(scope))
+    const callbackAllowed = policy.allowedOidcCallbackPaths?.includes(requirement.callbackPath) !== false
+    if (!scopes.includes("openid") || !callbackAllowed) {
+      return yield* refused("not_allowed", "The operator's policy does not allow this Capsule an OpenID identity.")
+    }
+    if (endpointUrl === undefined || !isCanonicalOrigin(endpointUrl)) {
+      return yield* refused(
+        "origin_invalid",
+        `The variable ${requirement.endpointVariable} has to be the canonical https origin of the Capsule, such as https://app.example.com, without path, query or a trailing slash.`
+      )
+    }
+    const delivery: IdentityDelivery = {
+      accountsUrl: issuer,
+      issuerUrl: issuer,
+      clientId: capsuleClientId(capsuleId),
+      redirectUri: `${endpointUrl}${requirement.callbackPath}`
+    }
+    const authorityDigest = `sha256:${createHash("sha256")
+      .update(canonicalJson({ contract: planContract, ...delivery, scopes, activation: activationDigest(authority) }))
+      .digest("hex")}`
+    return { authority, delivery, scopes, authorityDigest } satisfies Registration
+  })
+
+  const pinned = Effect.fnUntraced(function* (planRunId: string, capsuleId: string) {
+    const [row] = yield* Effect.orDie(sql<PinRow>`SELECT capsule_id, endpoint_origin, authority_digest
+      FROM oidc_plan_pins WHERE plan_run_id = ${planRunId} AND capsule_id = ${capsuleId}`)
+    const requirement = yield* Effect.flatMap(present(capsuleId), requirementOf)
+    if (requirement === undefined && row === undefined) return undefined
+    const derived = row === undefined ? undefined : yield* derive(capsuleId, row.endpoint_origin)
+    if (derived === undefined || derived.authorityDigest !== row?.authority_digest) {
+      return yield* refused(
+        "drift",
+        "The Capsule's sign-in is not what the plan was reviewed with: origin, callback, scopes, configuration or epoch have moved. Plan again."
+      )
+    }
+    return derived
+  })
+
+  const noteRegistration = (registration: Registration) =>
+    audit.append({
+      workspaceId: registration.authority.workspace_id,
+      actor: { kind: "service" },
+      action: "identity.client.register",
+      target: { kind: "oauth_client", id: registration.delivery.clientId },
+      capsuleId: registration.authority.capsule_id,
+      data: { scopes: registration.scopes, redirectUri: registration.delivery.redirectUri }
+    })
+
+  const retire = Effect.fn("CapsuleClients.retire")(function* (capsuleId: string) {
+    const clientId = capsuleClientId(capsuleId)
+    const retired = yield* sql<{ workspace_id: string }>`UPDATE oidc_capsule_clients
+      SET ${sql.update({ status: "retired", activation_digest: null, updated_at: yield* now })}
+      WHERE capsule_id = ${capsuleId} AND status = 'active' RETURNING workspace_id`
+    yield* grants.revokeClient(clientId)
+    yield* sql`DELETE FROM oidc_plan_pins WHERE capsule_id = ${capsuleId}`
+    const [row] = retired
+    if (row === undefined) return
+    yield* audit.append({
+      workspaceId: row.workspace_id,
+      actor: { kind: "service" },
+      action: "identity.client.retire",
+      target: { kind: "oauth_client", id: clientId },
+      capsuleId
+    })
+  }, Effect.orDie)
+
+  return CapsuleClients.of({
+    pin: Effect.fn("CapsuleClients.pin")(function* (planRunId, capsuleId, endpointUrl) {
+      const derived = yield* derive(capsuleId, endpointUrl)
+      if (derived === undefined || endpointUrl === undefined) return undefined
+      yield* sql`INSERT INTO oidc_plan_pins ${sql.insert({
+        plan_run_id: planRunId,
+        workspace_id: derived.authority.workspace_id,
+        capsule_id: capsuleId,
+        endpoint_origin: endpointUrl,
+        authority_digest: derived.authorityDigest,
+        created_at: yield* now
+      })} ON CONFLICT (plan_run_id) DO UPDATE SET endpoint_origin = excluded.endpoint_origin,
+        authority_digest = excluded.authority_digest, created_at = excluded.created_at`.pipe(Effect.orDie)
+      return derived.delivery
+    }),
+    check: Effect.fn("CapsuleClients.check")((planRunId, capsuleId) => Effect.asVoid(pinned(planRunId, capsuleId))),
+    register: Effect.fn("CapsuleClients.register")(function* (planRunId, capsuleId) {
+      const registration = yield* pinned(planRunId, capsuleId)
+      // A configuration that no longer asks for an identity loses the one it had.
+      if (registration === undefined) return yield* retire(capsuleId)
+      const { authority, delivery, scopes } = registration
+      const at = yield* now
+      yield* sql`INSERT INTO oidc_capsule_clients ${sql.insert({
+        client_id: delivery.clientId,
+        workspace_id: authority.workspace_id,
+        capsule_id: capsuleId,
+        redirect_uri: delivery.redirectUri,
+        scopes: encodeScopes(scopes),
+        activation_digest: activationDigest(authority),
+        status: "active",
+        created_at: at,
+        updated_at: at
+      })} ON CONFLICT (client_id) DO UPDATE SET redirect_uri = excluded.redirect_uri, scopes = excluded.scopes,
+        activation_digest = excluded.activation_digest, status = 'active', updated_at = excluded.updated_at`.pipe(
+        Effect.orDie
+      )
+      yield* noteRegistration(registration)
+    }),
+    retire
+  })
+})

@@ -1,0 +1,134 @@
+import { Clock, Context, DateTime, Effect, Layer, Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import { secretHash } from "../account/BearerSecret.ts"
+import { now } from "../Identity.ts"
+import { Vault } from "../vault/Vault.ts"
+import { mintOneTimeSecret, mintUserCode } from "./IdentitySecrets.ts"
+import { devicePollSeconds, lifetimes } from "./Lifetimes.ts"
+import { decodeScopes, encodeScopes } from "./Scopes.ts"
+
+export interface NewDeviceRequest {
+  readonly clientId: string
+  readonly scopes: ReadonlyArray<string>
+  readonly workspaceId: string | undefined
+  readonly resource: string | undefined
+}
+
+/** A request of a device that waits for a person. */
+export interface DeviceRequest extends NewDeviceRequest {
+  readonly id: string
+}
+
+/** What a polling device is told. `used`: it got its tokens already. */
+export type DevicePoll =
+  | { readonly kind: "approved"; readonly grantId: string }
+  | { readonly kind: "used"; readonly grantId: string }
+  | { readonly kind: "pending" | "too_fast" | "denied" | "expired" | "unknown" }
+
+interface DeviceRow {
+  readonly secret_hash: string
+  readonly client_id: string
+  readonly scopes: string
+  readonly workspace_id: string | null
+  readonly resource: string | null
+  readonly status: "pending" | "approved" | "denied" | "used"
+  readonly grant_id: string | null
+  readonly interval_seconds: number
+  readonly last_polled_at: string | null
+  readonly expires_at: string
+}
+
+/** The device flow (RFC 8628). Every method but `begin` works in the caller's transaction. */
+export class DeviceCodes extends Context.Service<
+  DeviceCodes,
+  {
+    readonly begin: (
+      request: NewDeviceRequest
+    ) => Effect.Effect<{ readonly deviceCode: Redacted.Redacted; readonly userCode: string }, SqlError>
+    /** The request that waits under a code as `normalUserCode` gives it. */
+    readonly waiting: (userCode: string) => Effect.Effect<DeviceRequest | undefined, SqlError>
+    /** Settles a waiting request; `false` when it does not wait any more. */
+    readonly settle: (id: string, grantId: string | undefined) => Effect.Effect<boolean, SqlError>
+    /** Notes the poll; polling faster than agreed makes the interval longer. */
+    readonly poll: (clientId: string, deviceCode: Redacted.Redacted) => Effect.Effect<DevicePoll, SqlError>
+    readonly markUsed: (deviceCode: Redacted.Redacted) => Effect.Effect<void, SqlError>
+  }
+>()("svc/identity/DeviceCodes") {
+  static readonly layer = Layer.effect(
+    DeviceCodes,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+      const random = yield* SecureRandom.SecureRandom
+      const withRandom = Effect.provideService(SecureRandom.SecureRandom, random)
+      // Keyed: 34 bits could be guessed from a plain digest.
+      const digestOf = (userCode: string) => vault.mac("oidc-user-code", userCode)
+
+      return DeviceCodes.of({
+        begin: Effect.fn("DeviceCodes.begin")(function* (request) {
+          const deviceCode = yield* withRandom(mintOneTimeSecret("svcd_"))
+          const userCode = yield* withRandom(mintUserCode)
+          const at = yield* DateTime.now
+          yield* sql`INSERT INTO oidc_device_codes ${sql.insert({
+            secret_hash: secretHash(deviceCode),
+            user_code_digest: yield* digestOf(userCode),
+            client_id: request.clientId,
+            scopes: encodeScopes(request.scopes),
+            workspace_id: request.workspaceId ?? null,
+            resource: request.resource ?? null,
+            status: "pending",
+            grant_id: null,
+            interval_seconds: devicePollSeconds,
+            last_polled_at: null,
+            created_at: DateTime.formatIso(at),
+            expires_at: DateTime.formatIso(DateTime.addDuration(at, lifetimes.deviceCode))
+          })}`
+          return { deviceCode, userCode }
+        }),
+        waiting: Effect.fn("DeviceCodes.waiting")(function* (userCode) {
+          const [row] = yield* sql<DeviceRow>`SELECT * FROM oidc_device_codes
+            WHERE user_code_digest = ${yield* digestOf(userCode)} AND status = 'pending' AND expires_at > ${yield* now}`
+          if (row === undefined) return undefined
+          return {
+            id: row.secret_hash,
+            clientId: row.client_id,
+            scopes: decodeScopes(row.scopes),
+            workspaceId: row.workspace_id ?? undefined,
+            resource: row.resource ?? undefined
+          }
+        }),
+        settle: Effect.fn("DeviceCodes.settle")(function* (id, grantId) {
+          const settled = yield* sql`UPDATE oidc_device_codes
+            SET status = ${grantId === undefined ? "denied" : "approved"}, grant_id = ${grantId ?? null}
+            WHERE secret_hash = ${id} AND status = 'pending' AND expires_at > ${yield* now} RETURNING client_id`
+          return settled.length === 1
+        }),
+        poll: Effect.fn("DeviceCodes.poll")(function* (clientId, deviceCode) {
+          const hash = secretHash(deviceCode)
+          const [row] = yield* sql<DeviceRow>`SELECT * FROM oidc_device_codes
+            WHERE secret_hash = ${hash} AND client_id = ${clientId}`
+          if (row === undefined) return { kind: "unknown" }
+          if (row.status === "used" && row.grant_id !== null) return { kind: "used", grantId: row.grant_id }
+          const at = yield* now
+          if (row.expires_at <= at) return { kind: "expired" }
+          const since =
+            row.last_polled_at === null
+              ? Number.POSITIVE_INFINITY
+              : (yield* Clock.currentTimeMillis) - Date.parse(row.last_polled_at)
+          const tooFast = since < row.interval_seconds * 1000
+          yield* sql`UPDATE oidc_device_codes SET last_polled_at = ${at},
+              interval_seconds = interval_seconds + ${tooFast ? devicePollSeconds : 0}
+            WHERE secret_hash = ${hash}`
+          if (tooFast) return { kind: "too_fast" }
+          if (row.status === "approved" && row.grant_id !== null) return { kind: "approved", grantId: row.grant_id }
+          return { kind: row.status === "denied" ? "denied" : "pending" }
+        }),
+        markUsed: Effect.fn("DeviceCodes.markUsed")(function* (deviceCode) {
+          yield* sql`UPDATE oidc_device_codes SET status = 'used' WHERE secret_hash = ${secretHash(deviceCode)}`
+        })
+      })
+    })
+  )
+}
