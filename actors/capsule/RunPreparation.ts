@@ -114,7 +114,6 @@ export class RunPreparation extends Context.Service<
       }
 
       const prepare = Effect.fn("Run.prepare")(function* (run: RunRow, control: RunControl) {
-        yield* control.sink.event("run.phase", { phase: "prepare" })
         const { capsule, config, snapshot } = yield* authority(run)
         const report = yield* reportOf(run, snapshot, capsule.module_path)
         if (report.status === "unsupported") {
