@@ -96,7 +96,7 @@ export const makeApplyExecution = Effect.gen(function* () {
   const execution: RunExecution = Effect.fn("Run.apply")(function* (run, control) {
     const started = yield* Effect.gen(function* () {
       const prepared = yield* preparation
-        .prepare(run, control)
+        .prepare(run)
         .pipe(Effect.mapError((error) => refusal(error.code, error.message, error.evidence)))
       const saved = yield* reviewed(run, prepared)
       const ephemeralVariables = yield* ephemeralOf(prepared)

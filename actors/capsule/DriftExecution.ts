@@ -48,7 +48,7 @@ export const makeDriftExecution = Effect.gen(function* () {
 
   const execution: RunExecution = Effect.fn("Run.driftCheck")(function* (run, control) {
     const checked = yield* Effect.gen(function* () {
-      const prepared = yield* preparation.prepare(run, control)
+      const prepared = yield* preparation.prepare(run)
       const variables = yield* inputs.variables(
         prepared.capsule,
         prepared.config,

@@ -74,7 +74,7 @@ export const makePlanExecution = Effect.gen(function* () {
   }, transaction(sql))
 
   const execution: RunExecution = Effect.fn("Run.plan")(function* (run, control) {
-    const prepared = yield* Effect.result(preparation.prepare(run, control))
+    const prepared = yield* Effect.result(preparation.prepare(run))
     if (prepared._tag === "Failure") return yield* stopped(run, prepared.failure, control.sink.log)
     const { job, capsule, config, variables, moduleInputDefaults, evidence } = prepared.success
     yield* ledger.mergeEvidence(run.id, evidence)

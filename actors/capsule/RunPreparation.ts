@@ -7,7 +7,6 @@ import { CompatibilityReportId } from "../../schema/records/Ids.ts"
 import type { ProviderRequirement } from "../../schema/records/Provider.ts"
 import { RunEvidence } from "../../schema/records/Run.ts"
 import { derivedId } from "../Identity.ts"
-import type { RunControl } from "../run/RunExecution.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { RunSettings } from "../run/RunSettings.ts"
 import { CompatibilityCheck, decodeScan } from "../source/CompatibilityCheck.ts"
@@ -43,7 +42,7 @@ export interface PreparedRun {
 /** Reads the authority of a Run again and gathers what the runner needs. It changes nothing but the report of a new commit. */
 export class RunPreparation extends Context.Service<
   RunPreparation,
-  { readonly prepare: (run: RunRow, control: RunControl) => Effect.Effect<PreparedRun, RunBlocked> }
+  { readonly prepare: (run: RunRow) => Effect.Effect<PreparedRun, RunBlocked> }
 >()("svc/actors/capsule/RunPreparation") {
   static readonly layer = Layer.effect(
     RunPreparation,
@@ -113,7 +112,7 @@ export class RunPreparation extends Context.Service<
         }))
       }
 
-      const prepare = Effect.fn("Run.prepare")(function* (run: RunRow, control: RunControl) {
+      const prepare = Effect.fn("Run.prepare")(function* (run: RunRow) {
         const { capsule, config, snapshot } = yield* authority(run)
         const report = yield* reportOf(run, snapshot, capsule.module_path)
         if (report.status === "unsupported") {
