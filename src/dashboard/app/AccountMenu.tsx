@@ -25,9 +25,10 @@ export const AccountMenu = ({ onHelp }: { readonly onHelp: () => void }) => {
       align="start"
       side="top"
       trigger={
-        <button type="button" className="side-account" aria-label={words.accountMenu}>
+        <button type="button" className="side-account">
           <Icon name="person" />
           <span className="side-account-name">{subject.displayName ?? subject.email ?? subject.id}</span>
+          <span className="visually-hidden">{words.accountMenu}</span>
           <Icon name="updown" />
         </button>
       }

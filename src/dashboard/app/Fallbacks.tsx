@@ -10,7 +10,7 @@ export const NotFound = () => {
   useTitle(words.notFoundTitle)
   return (
     <div className="page">
-      <Empty icon="search" title={words.notFoundTitle} action={<LinkButton to="/">{words.goHome}</LinkButton>}>
+      <Empty whole icon="search" title={words.notFoundTitle} action={<LinkButton to="/">{words.goHome}</LinkButton>}>
         <p>{words.notFoundText}</p>
       </Empty>
     </div>
@@ -29,6 +29,7 @@ export const Crash = ({ error, reset }: ErrorComponentProps) => {
   return (
     <main className="page" id="content">
       <Empty
+        whole
         icon="warning"
         title={words.crashTitle}
         action={

@@ -16,7 +16,7 @@ export const WorkspaceFrame = () => {
   }, [handle])
   if (workspace === undefined) {
     return (
-      <Empty icon="people" title={words.noWorkspaceTitle} action={<LinkButton to="/">{words.goHome}</LinkButton>}>
+      <Empty whole icon="people" title={words.noWorkspaceTitle} action={<LinkButton to="/">{words.goHome}</LinkButton>}>
         <p>{words.noWorkspaceText}</p>
       </Empty>
     )

@@ -18,11 +18,12 @@ export const WorkspaceMenu = ({ workspace }: { readonly workspace: Workspace | u
       <Menu
         align="start"
         trigger={
-          <button type="button" className="side-workspace" aria-label={words.switchWorkspace}>
+          <button type="button" className="side-workspace">
             <span className="side-mark" aria-hidden="true">
               {(workspace?.displayName ?? "?").slice(0, 1)}
             </span>
             <span className="side-workspace-name">{workspace?.displayName ?? words.workspace}</span>
+            <span className="visually-hidden">{words.switchWorkspace}</span>
             <Icon name="updown" />
           </button>
         }

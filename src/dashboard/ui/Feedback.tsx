@@ -73,15 +73,17 @@ interface EmptyProps {
   readonly title: string
   readonly children?: ReactNode
   readonly action?: ReactNode
+  /** The page is nothing but this, so its title is the page's. */
+  readonly whole?: boolean
 }
 
 /** Nothing here yet: says what would be here and how it gets here. */
-export const Empty = ({ icon, title, children, action }: EmptyProps) => (
+export const Empty = ({ icon, title, children, action, whole = false }: EmptyProps) => (
   <div className="empty">
     <span className="empty-icon">
       <Icon name={icon} />
     </span>
-    <h2>{title}</h2>
+    {whole ? <h1 className="empty-title">{title}</h1> : <h2>{title}</h2>}
     {children === undefined ? null : <div className="empty-text">{children}</div>}
     {action === undefined ? null : <div className="empty-action">{action}</div>}
   </div>

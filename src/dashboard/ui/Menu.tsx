@@ -1,5 +1,5 @@
 import { Menu as Base } from "@base-ui/react/menu"
-import type { ReactElement, ReactNode } from "react"
+import { type ReactElement, type ReactNode, useState } from "react"
 import { Icon, type IconName } from "./Icon.tsx"
 
 interface MenuProps {
@@ -9,16 +9,23 @@ interface MenuProps {
   readonly children: ReactNode
 }
 
-export const Menu = ({ trigger, align = "end", side = "bottom", children }: MenuProps) => (
-  <Base.Root modal={false}>
-    <Base.Trigger render={trigger} />
-    <Base.Portal>
-      <Base.Positioner className="menu-positioner" align={align} side={side} sideOffset={6}>
-        <Base.Popup className="menu">{children}</Base.Popup>
-      </Base.Positioner>
-    </Base.Portal>
-  </Base.Root>
-)
+export const Menu = ({ trigger, align = "end", side = "bottom", children }: MenuProps) => {
+  const [anchor, setAnchor] = useState<HTMLElement | null>(null)
+  // Drawn inside the landmark of its trigger; and inside its dialog, above which nothing outside can be drawn.
+  const container = anchor?.closest<HTMLElement>("dialog, aside, main") ?? null
+  return (
+    <Base.Root modal={false}>
+      <span ref={setAnchor} className="menu-anchor">
+        <Base.Trigger render={trigger} />
+      </span>
+      <Base.Portal container={container}>
+        <Base.Positioner className="menu-positioner" positionMethod="fixed" align={align} side={side} sideOffset={6}>
+          <Base.Popup className="menu">{children}</Base.Popup>
+        </Base.Positioner>
+      </Base.Portal>
+    </Base.Root>
+  )
+}
 
 interface MenuItemProps {
   readonly icon?: IconName

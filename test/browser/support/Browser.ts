@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { type BrowserContext, chromium, type Page } from "playwright-core"
+import { chromium, type Page } from "playwright-core"
 
 export interface Look {
   readonly language: "en" | "ja"
@@ -39,7 +39,6 @@ export const startBrowser = async (): Promise<TestBrowser> => {
       `--crash-dumps-dir=${profile}`
     ]
   })
-  const contexts: Array<BrowserContext> = []
   return {
     open: async ({ language, theme, width = 1360, height = 900 }) => {
       const context = await browser.newContext({
@@ -49,7 +48,6 @@ export const startBrowser = async (): Promise<TestBrowser> => {
         timezoneId: "Asia/Tokyo",
         reducedMotion: "reduce"
       })
-      contexts.push(context)
       const page = await context.newPage()
       const faults: Array<string> = []
       page.on("console", (message) => {
@@ -60,7 +58,6 @@ export const startBrowser = async (): Promise<TestBrowser> => {
       return { page, faults }
     },
     close: async () => {
-      for (const context of contexts) await context.close()
       await browser.close()
       await rm(profile, { recursive: true, force: true })
     }

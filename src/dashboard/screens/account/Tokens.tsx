@@ -70,7 +70,7 @@ const Row = ({ token }: { readonly token: TokenRecord }) => {
               {words.lastUsed} <Time at={token.last_used_at} />
             </>
           )}
-          {` · ${words.expires} ${token.expires_at === null ? words.never : calendarDate(language, token.expires_at)}`}
+          {` · ${token.expires_at === null ? words.never : `${words.expires} ${calendarDate(language, token.expires_at)}`}`}
         </span>
       </span>
       <Status tone={live ? "good" : "muted"}>

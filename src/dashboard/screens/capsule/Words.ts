@@ -97,7 +97,7 @@ const en = {
   destroyTitle: "Destroy",
   destroyText:
     "Makes a plan that removes everything this capsule manages. Nothing is removed until an admin approves that plan.",
-  destroyNever: "Nothing was ever applied, so the capsule can simply be removed.",
+  destroyNever: "Nothing was ever applied, so the capsule can be removed without a plan.",
   destroy: "Plan the destruction",
   removeNow: "Remove capsule",
   gone: "This capsule was destroyed. Its history stays.",

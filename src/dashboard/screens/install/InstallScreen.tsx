@@ -183,7 +183,7 @@ export const InstallScreen = () => {
   const search = useRouterState({ select: (router) => router.location.searchStr })
   const reading = useMemo(() => readInstallLink(search), [search])
   if (workspace === undefined) {
-    return <Empty icon="people" title={words.noWorkspace} action={<LinkButton to="/">OK</LinkButton>} />
+    return <Empty whole icon="people" title={words.noWorkspace} action={<LinkButton to="/">OK</LinkButton>} />
   }
   return (
     <Page title={words.title} about={words.about} narrow>

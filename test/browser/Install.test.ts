@@ -1,0 +1,155 @@
+import { describe, expect, test } from "bun:test"
+import { newWorld } from "./support/DevelopmentRoutes.ts"
+import { browserSuite } from "./support/Suite.ts"
+
+const suite = browserSuite()
+const link = `/install?git=${encodeURIComponent("https://git.acme.example/infra/platform.git")}&ref=main&path=modules%2Fservice&name=Shop`
+
+describe("from a link to a plan", () => {
+  test("creates nothing by itself, survives a reload, and sends exactly what was reviewed", async () => {
+    const { page, api, faults, go } = await suite.visit()
+    await go(link, "input[type=url]")
+    expect(new URL(page.url()).pathname).toBe("/new")
+    expect(await page.getByLabel("Git address").inputValue()).toBe("https://git.acme.example/infra/platform.git")
+    expect(api.changes).toEqual([])
+
+    await page.getByRole("button", { name: "Read the repository" }).click()
+    await page.getByLabel("Domain").fill("shop.example.com")
+    expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe("Shop")
+    await page.getByLabel("Instances").fill("two")
+    await page.getByLabel("Session key").fill("s3cret")
+    await page.reload()
+    expect(await page.getByLabel("Domain").inputValue()).toBe("shop.example.com")
+    expect(await page.getByLabel("Session key").inputValue()).toBe("")
+
+    await page.getByLabel("I have read these commands; run them").check()
+    await page.getByRole("button", { name: "Make the plan" }).click()
+    await page.getByText("This must be a number.").waitFor()
+    await page.getByText("This needs a value.").waitFor()
+    expect(api.changes.filter(({ path }) => path.endsWith("/install-plans"))).toEqual([])
+
+    await page.getByLabel("Instances").fill("2")
+    await page.getByLabel("Session key").fill("s3cret")
+    await page.getByLabel("Connection for aws").selectOption({ label: "AWS production" })
+    await page.getByRole("button", { name: "Make the plan" }).click()
+    await page.getByRole("heading", { level: 1, name: /^Plan/ }).waitFor()
+    const sent = api.changes.find(({ path }) => path.endsWith("/install-plans"))?.body
+    expect(sent).toMatchObject({
+      source: { url: "https://git.acme.example/infra/platform.git", ref: "main", path: "." },
+      capsule: { name: "Shop", environment: "production" },
+      options: {
+        modulePath: "modules/service",
+        providerBindings: [
+          {
+            provider: "registry.opentofu.org/hashicorp/aws",
+            moduleLocalName: "aws",
+            connectionId: "conn_0000000000000001"
+          }
+        ]
+      },
+      preflight: {
+        sourceId: "src_0000000000000001",
+        sourceSnapshotId: "snap_0000000000000001",
+        compatibilityReportId: "rep_0000000000000001",
+        installConfigId: "icfg_0000000000000001"
+      },
+      initialConfiguration: { sourceBuild: { outputs: ["web/dist"] } },
+      variables: { domain: "shop.example.com", replicas: 2, session_key: "s3cret" }
+    })
+    expect(faults).toEqual([])
+  })
+
+  test("a link with anything unknown in it is refused as a whole", async () => {
+    const { page, api, go } = await suite.visit()
+    await go(`${link}&var.domain=evil`, ".notice-bad")
+    await page.getByText("It has a field that this server does not know.").waitFor()
+    expect(await page.getByLabel("Git address").count()).toBe(0)
+    expect(api.changes).toEqual([])
+    await page.getByRole("button", { name: "Fill in by hand" }).click()
+    expect(await page.getByLabel("Git address").inputValue()).toBe("")
+  })
+
+  test("a connection is made without leaving, and is chosen then", async () => {
+    const { page, go } = await suite.visit()
+    await go(link, "input[type=url]")
+    await page.getByRole("button", { name: "Read the repository" }).click()
+    await page.getByRole("button", { name: "Create a connection" }).click()
+    const dialog = page.getByRole("dialog")
+    expect(await dialog.getByLabel("What is it for?").inputValue()).toBe("aws-access-key")
+    await dialog.getByLabel("Name").fill("AWS staging")
+    await dialog.getByLabel("Access key ID").fill("a")
+    await dialog.getByLabel("Secret access key").fill("b")
+    await dialog.getByRole("button", { name: "Save" }).click()
+    await dialog.waitFor({ state: "detached" })
+    expect(await page.getByLabel("Connection for aws").locator("option:checked").textContent()).toBe("AWS staging")
+  })
+})
+
+describe("signing in", () => {
+  test("keeps the link, its query included, and refuses a wrong password in words", async () => {
+    const world = newWorld()
+    world.signedIn = false
+    const { page, go } = await suite.visit(undefined, world)
+    await go(link, "input[type=password]")
+    expect(new URL(page.url()).pathname).toBe("/sign-in")
+    await page.getByLabel("E-mail address").fill("mina@acme.example")
+    await page.getByLabel("Password").fill("wrong")
+    await page.getByRole("button", { name: "Sign in", exact: true }).click()
+    await page.getByText("The e-mail address or the password is not right.").waitFor()
+    await page.getByLabel("Password").fill("correct horse battery")
+    await page.getByRole("button", { name: "Sign in", exact: true }).click()
+    await page.getByLabel("Git address").waitFor()
+    expect(await page.getByLabel("Git address").inputValue()).toBe("https://git.acme.example/infra/platform.git")
+  })
+
+  test("never follows an address of somebody else", async () => {
+    const { page, api, go } = await suite.visit()
+    await go("/sign-in?return=https%3A%2F%2Fevil.example%2F", "input[type=password]")
+    await page.getByLabel("E-mail address").fill("mina@acme.example")
+    await page.getByLabel("Password").fill("correct horse battery")
+    await page.getByRole("button", { name: "Sign in", exact: true }).click()
+    await page.locator(".attention-row").first().waitFor()
+    expect(new URL(page.url()).origin).toBe(api.origin)
+  })
+
+  test("setup works once, and says where a new link comes from", async () => {
+    const { page, go } = await suite.visit()
+    await go("/setup#used-secret", "input[type=password]")
+    await page.getByLabel("E-mail address").fill("mina@acme.example")
+    await page.getByLabel("Password").fill("correct horse battery")
+    await page.getByRole("button", { name: "Create account" }).click()
+    await page.getByText("svc admin setup-link").waitFor()
+    await go("/setup", ".notice-warn")
+    await page.getByText("This link is incomplete").waitFor()
+  })
+
+  test("pages before it read without a script", async () => {
+    const { page, api } = await suite.visit()
+    const html = await (await page.request.get(`${api.origin}/sign-in`)).text()
+    expect(html).toContain("Password")
+    expect(html).toContain("<noscript>")
+  })
+
+  test("signing out leads back to it", async () => {
+    const { page, api, go } = await suite.visit()
+    await go("/w/acme", ".attention-row")
+    await page.getByRole("button", { name: "Account menu" }).click()
+    await page.getByRole("menuitem", { name: "Sign out" }).click()
+    await page.locator("input[type=password]").waitFor()
+    expect(api.world.signedIn).toBe(false)
+  })
+})
+
+describe("an empty workspace", () => {
+  test("teaches the first step", async () => {
+    const world = newWorld()
+    world.empty = true
+    const { page, faults, go } = await suite.visit(undefined, world)
+    await go("/w/acme", ".first-steps")
+    await page.locator(".empty").getByRole("link", { name: "Install" }).click()
+    await page.getByLabel("Git address").waitFor()
+    for (const path of ["capsules", "runs", "sources", "connections", "activity", "graph"])
+      await go(`/w/acme/${path}`, ".empty")
+    expect(faults).toEqual([])
+  })
+})

@@ -1,0 +1,102 @@
+import { describe, expect, test } from "bun:test"
+import { reviewRun } from "./support/Runs.ts"
+import { browserSuite } from "./support/Suite.ts"
+
+const suite = browserSuite()
+
+describe("by keyboard alone", () => {
+  test("the first Tab reaches the link past the navigation", async () => {
+    const { page, go } = await suite.visit()
+    await go("/w/acme", ".attention-row")
+    await page.keyboard.press("Tab")
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Skip to content")
+    await page.keyboard.press("Enter")
+    expect(await page.evaluate(() => document.activeElement?.id)).toBe("content")
+  })
+
+  test("the palette finds a capsule and opens it", async () => {
+    const { page, go } = await suite.visit()
+    await go("/w/acme", ".attention-row")
+    await page.keyboard.press("Control+k")
+    await page.keyboard.type("event")
+    await page.getByRole("option", { name: "event-bus" }).waitFor()
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { level: 1, name: "event-bus" }).waitFor()
+    expect(await page.locator("dialog[open]").count()).toBe(0)
+  })
+
+  test("arrows walk the palette and wrap around", async () => {
+    const { page, go } = await suite.visit()
+    await go("/w/acme", ".attention-row")
+    await page.keyboard.press("Control+k")
+    const selected = () => page.locator('[role="option"][aria-selected="true"]').textContent()
+    const first = await selected()
+    await page.keyboard.press("ArrowDown")
+    expect(await selected()).not.toBe(first)
+    await page.keyboard.press("ArrowUp")
+    await page.keyboard.press("ArrowUp")
+    const last = await page.locator('[role="option"]').last().textContent()
+    expect(await selected()).toBe(last)
+  })
+
+  test("Escape closes a dialog and gives the focus back", async () => {
+    const { page, go } = await suite.visit()
+    await go(`/w/acme/runs/${reviewRun}`, ".decision")
+    const button = page.getByRole("button", { name: "Approve and apply" })
+    await button.focus()
+    await page.keyboard.press("Enter")
+    await page.locator("dialog[open]").waitFor()
+    expect(await page.evaluate(() => document.activeElement?.closest("dialog") !== null)).toBe(true)
+    await page.keyboard.press("Escape")
+    await page.locator("dialog[open]").waitFor({ state: "detached" })
+    expect(await button.evaluate((element) => element === document.activeElement)).toBe(true)
+  })
+
+  test("g and a letter go places, and not while typing", async () => {
+    const { page, go } = await suite.visit()
+    await go("/w/acme", ".attention-row")
+    await page.keyboard.press("g")
+    await page.keyboard.press("c")
+    await page.locator(".long-row").first().waitFor()
+    await page.keyboard.press("/")
+    await page.keyboard.type("gr")
+    expect(new URL(page.url()).pathname).toBe("/w/acme/capsules")
+    expect(await page.locator("[data-page-search]").inputValue()).toBe("gr")
+  })
+
+  test("single letters can be switched off", async () => {
+    const { page, go } = await suite.visit()
+    await go("/account", ".row-static")
+    await page.getByLabel("Single-letter shortcuts").uncheck()
+    await page.getByRole("heading", { level: 1 }).click()
+    await page.keyboard.press("n")
+    await page.keyboard.press("?")
+    expect(new URL(page.url()).pathname).toBe("/account")
+    expect(await page.locator("dialog[open]").count()).toBe(0)
+  })
+
+  test("a change in the plan opens and closes with Enter", async () => {
+    const { page, go } = await suite.visit()
+    await go(`/w/acme/runs/${reviewRun}`, ".change")
+    const row = page.locator(".change", { hasText: "aws_iam_policy.deploy" })
+    await row.locator("summary").focus()
+    await page.keyboard.press("Enter")
+    await row.getByText("s3:PutObject").first().waitFor()
+    await page.keyboard.press("Enter")
+    expect(await row.evaluate((element) => element.hasAttribute("open"))).toBe(false)
+  })
+
+  test("language and theme change at once and stay", async () => {
+    const { page, go } = await suite.visit()
+    await go("/account", ".row-static")
+    await page.getByLabel("Language").selectOption("ja")
+    await page.getByRole("heading", { level: 1, name: "アカウント" }).waitFor()
+    await page.getByLabel("テーマ").selectOption("dark")
+    await page.reload()
+    await page.getByRole("heading", { level: 1, name: "アカウント" }).waitFor()
+    expect(await page.evaluate(() => [document.documentElement.lang, document.documentElement.dataset.theme])).toEqual([
+      "ja",
+      "dark"
+    ])
+  })
+})

@@ -1,0 +1,182 @@
+import { describe, expect, test } from "bun:test"
+import { applyRun, approvedRun, queuedRun, reviewRun, safeRun } from "./support/Runs.ts"
+import { browserSuite } from "./support/Suite.ts"
+
+const suite = browserSuite()
+
+const lines = (from: number, count: number): ReadonlyArray<string> =>
+  Array.from({ length: count }, (_, index) => `line ${from + index}`)
+
+describe("a plan under review", () => {
+  test("is approved by its digest only after the capsule's name was typed, and opens its apply", async () => {
+    const { page, api, faults, go } = await suite.visit()
+    await go(`/w/acme/runs/${reviewRun}`, ".decision")
+    await page.getByRole("button", { name: "Approve and apply" }).click()
+    const dialog = page.getByRole("dialog")
+    const submit = dialog.getByRole("button", { name: "Approve and apply" })
+    expect(await submit.isDisabled()).toBe(true)
+    await dialog.getByLabel("Type storefront to confirm").fill("storefron")
+    expect(await submit.isDisabled()).toBe(true)
+    await dialog.getByLabel("Type storefront to confirm").fill("storefront")
+    await submit.click()
+    await page.getByRole("heading", { level: 1, name: "Apply · storefront" }).waitFor()
+    const digest = api.world.runs.find(({ id }) => id === reviewRun)?.planDigest
+    expect(api.changes.map(({ path, body }) => [path, body])).toEqual([
+      [`/api/v1/runs/${reviewRun}/approve`, { planDigest: digest }],
+      [`/api/v1/runs/${reviewRun}/apply`, {}]
+    ])
+    expect(faults).toEqual([])
+  })
+
+  test("that takes nothing away needs no name", async () => {
+    const { page, go } = await suite.visit()
+    await go(`/w/acme/runs/${safeRun}`, ".decision")
+    await page.getByRole("button", { name: "Approve and apply" }).click()
+    expect(await page.getByRole("dialog").getByRole("textbox", { name: /Type/ }).count()).toBe(0)
+    expect(await page.getByRole("dialog").getByRole("button", { name: "Approve and apply" }).isEnabled()).toBe(true)
+  })
+
+  test("whose plan has moved says so, with the request id, and applies nothing", async () => {
+    const { page, api, go } = await suite.visit()
+    await go(`/w/acme/runs/${safeRun}`, ".decision")
+    await page.getByRole("button", { name: "Approve and apply" }).click()
+    api.world.runs = api.world.runs.map((run) => (run.id === safeRun ? { ...run, planDigest: "sha256:other" } : run))
+    await page.getByRole("dialog").getByRole("button", { name: "Approve and apply" }).click()
+    await page.getByRole("dialog").getByText("The plan digest is not this Run's.").waitFor()
+    await page.getByRole("dialog").getByText("req_test").waitFor()
+    expect(api.changes.filter(({ path }) => path.endsWith("/apply"))).toEqual([])
+  })
+
+  test("once approved by somebody else shows that without a reload", async () => {
+    const { page, api, go } = await suite.visit()
+    await go(`/w/acme/runs/${safeRun}`, ".decision")
+    api.world.runs = api.world.runs.map((run) =>
+      run.id === safeRun
+        ? {
+            ...run,
+            status: "succeeded" as const,
+            approvedAt: new Date().toISOString(),
+            approvedBy: "usr_0000000000000002"
+          }
+        : run
+    )
+    api.emitEvent(safeRun, { kind: "run.approved", data: {} })
+    await page.getByRole("heading", { name: "Approved, not applied yet" }).waitFor()
+  })
+
+  test("is only shown to those who may not approve", async () => {
+    const { page, go } = await suite.visit()
+    await page.route("**/dashboard/bootstrap", async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, body: (await response.text()).replace('"role":"owner"', '"role":"member"') })
+    })
+    await go(`/w/acme/runs/${reviewRun}`, ".decision")
+    await page.getByText("An admin of this workspace can approve this plan.").waitFor()
+    expect(await page.getByRole("button", { name: "Approve and apply" }).count()).toBe(0)
+  })
+
+  test("shows no hidden value", async () => {
+    const { page, go } = await suite.visit()
+    await go(`/w/acme/runs/${reviewRun}`, ".attributes")
+    expect(await page.locator("tr", { hasText: "password" }).textContent()).toContain("hidden")
+  })
+})
+
+describe("a Run in the queue", () => {
+  test("names how many come first and links to the one that holds it", async () => {
+    const { page, go } = await suite.visit()
+    await go(`/w/acme/runs/${queuedRun}`, ".notice-info")
+    await page.getByText("One run of this capsule comes first.").waitFor()
+    await page.getByRole("link", { name: "open that run" }).click()
+    await page.getByRole("heading", { level: 1, name: /^Apply/ }).waitFor()
+  })
+})
+
+describe("a short address of a Run", () => {
+  test("leads to its workspace", async () => {
+    const { page, go } = await suite.visit()
+    await go(`/runs/${approvedRun}`, ".timeline")
+    expect(new URL(page.url()).pathname).toBe(`/w/acme/runs/${approvedRun}`)
+  })
+})
+
+describe("the live log", () => {
+  test("goes on after a cut, from where it was, without a gap or a repetition", async () => {
+    const { page, api, go } = await suite.visit()
+    await go(`/w/acme/runs/${applyRun}`, ".log-line")
+    api.emitLog(applyRun, lines(1, 50))
+    await page.getByText("line 50", { exact: true }).waitFor()
+    api.refuseSockets = true
+    api.cutSockets()
+    await page.getByText("Connection lost. It resumes by itself.").waitFor()
+    api.emitLog(applyRun, lines(51, 50))
+    api.refuseSockets = false
+    await page.getByText("line 100", { exact: true }).waitFor()
+    const download = page.waitForEvent("download")
+    await page.getByRole("button", { name: "Download" }).click()
+    const saved = await Bun.file(await (await download).path()).text()
+    expect([...saved.matchAll(/line (\d+)$/gm)].map((match) => Number(match[1]))).toEqual(
+      Array.from({ length: 100 }, (_, index) => index + 1)
+    )
+    const afters = api.opened.filter(({ kind }) => kind === "logs").map(({ after }) => after)
+    expect(afters.at(0)).toBe(0)
+    expect(afters.at(-1)).toBeGreaterThanOrEqual(50)
+  })
+
+  test("holds a hundred thousand lines with under a hundred in the page, and follows the newest", async () => {
+    const { page, api, faults, go } = await suite.visit()
+    await go(`/w/acme/runs/${applyRun}`, ".log-line")
+    api.emitLog(applyRun, lines(1, 100_000))
+    await page.getByText("line 100000", { exact: true }).waitFor()
+    expect(await page.locator(".log-line").count()).toBeLessThan(100)
+    await page.locator(".log").evaluate((element) => element.scrollTo({ top: element.scrollHeight / 2 }))
+    await page.getByText("line 50000", { exact: true }).waitFor({ state: "attached" })
+    expect(await page.locator(".log-line").count()).toBeLessThan(100)
+    expect(faults).toEqual([])
+  })
+
+  test("stops following only when the reader moves up, and a press goes back to the newest", async () => {
+    const { page, api, go } = await suite.visit()
+    await go(`/w/acme/runs/${applyRun}`, ".log-line")
+    const log = page.locator(".log")
+    api.emitLog(applyRun, lines(1, 500))
+    await page.getByText("line 500", { exact: true }).waitFor()
+    expect(await log.getAttribute("data-following")).toBe("true")
+    await log.hover()
+    await page.mouse.wheel(0, -600)
+    await page.getByRole("button", { name: "Jump to latest" }).waitFor()
+    const top = await log.evaluate((element) => element.scrollTop)
+    api.emitLog(applyRun, lines(501, 500))
+    await page
+      .getByText(/^Live$/)
+      .first()
+      .waitFor()
+    await page.waitForFunction((height) => (document.querySelector(".log")?.scrollHeight ?? 0) > height, 1000 * 20)
+    expect(await log.evaluate((element) => element.scrollTop)).toBe(top)
+    await page.getByRole("button", { name: "Jump to latest" }).click()
+    await page.getByText("line 1000", { exact: true }).waitFor()
+    expect(await log.getAttribute("data-following")).toBe("true")
+  })
+
+  test("is searched, and Enter goes from match to match", async () => {
+    const { page, api, go } = await suite.visit()
+    await go(`/w/acme/runs/${applyRun}`, ".log-line")
+    api.emitLog(applyRun, [...lines(1, 2000), "needle one", ...lines(2001, 2000), "needle two"])
+    await page.getByText("needle two", { exact: true }).waitFor()
+    await page.getByLabel("Search the log").fill("NEEDLE")
+    await page.getByText("1 of 2").waitFor()
+    await page.locator(".log-wanted", { hasText: "needle one" }).waitFor()
+    await page.getByLabel("Search the log").press("Enter")
+    await page.locator(".log-wanted", { hasText: "needle two" }).waitFor()
+  })
+
+  test("shows resources as they finish", async () => {
+    const { page, api, go } = await suite.visit()
+    await go(`/w/acme/runs/${applyRun}`, ".resource")
+    api.emitEvent(applyRun, {
+      kind: "resource.completed",
+      data: { address: "aws_lb_listener_rule.green", action: "create" }
+    })
+    await page.getByText("2 of 2 done").first().waitFor()
+  })
+})

@@ -1,0 +1,181 @@
+import { describe, expect, test } from "bun:test"
+import { newWorld } from "./support/DevelopmentRoutes.ts"
+import { storefrontId, workspaceId } from "./support/Records.ts"
+import { applyRun, failedRun, planChanges, reviewRun } from "./support/Runs.ts"
+import { browserSuite, bundleOnce } from "./support/Suite.ts"
+
+const suite = browserSuite()
+
+const fire = "globalThis.__canary=(globalThis.__canary??0)+1"
+const payloads = [
+  `<img src=x onerror="${fire}">`,
+  `"><script>${fire}</script>`,
+  `<svg onload="${fire}"></svg>`,
+  `javascript:${fire}`,
+  "{{7*7}}${7*7}",
+  `</script><script>${fire}</script>\u2028${fire}`
+].join(" ")
+
+const poisoned = () => {
+  const world = newWorld()
+  world.capsules = world.capsules.map((capsule) => ({
+    ...capsule,
+    name: payloads,
+    environment: payloads,
+    modulePath: payloads,
+    publicEndpoint: `javascript:${fire}`
+  }))
+  world.sources = world.sources.map((source) => ({
+    ...source,
+    name: payloads,
+    url: `https://x.example/${payloads}`,
+    defaultRef: payloads,
+    defaultPath: payloads
+  }))
+  world.connections = world.connections.map((connection) => ({
+    ...connection,
+    displayName: payloads,
+    provider: payloads,
+    envNames: [payloads]
+  }))
+  world.outputs = world.outputs.map((output) => ({ ...output, name: payloads, value: `javascript:${fire}` }))
+  world.runs = world.runs.map((run) => ({
+    ...run,
+    createdBy: payloads,
+    resolvedCommit: payloads,
+    ...(run.resourceChanges === undefined
+      ? {}
+      : {
+          resourceChanges: planChanges.map((change) => ({
+            ...change,
+            address: payloads,
+            type: payloads,
+            changedAttributes: [{ name: payloads, before: payloads, after: payloads }]
+          }))
+        }),
+    ...(run.error === undefined ? {} : { error: { code: payloads, message: payloads } }),
+    ...(run.diagnostics === undefined
+      ? {}
+      : {
+          diagnostics: [
+            { severity: "error" as const, summary: payloads, detail: payloads, address: payloads, path: payloads }
+          ]
+        })
+  }))
+  const words = { en: payloads, ja: payloads }
+  world.presentation = {
+    inputs: [{ name: "domain", label: words, helper: words, placeholder: payloads.slice(0, 256) }],
+    features: [{ id: "x", optional: true, label: words, inputs: ["domain"] }]
+  }
+  return world
+}
+
+describe("text that somebody else wrote", () => {
+  test.each([
+    "/w/acme",
+    "/w/acme/capsules",
+    `/w/acme/capsules/${storefrontId}`,
+    `/w/acme/capsules/${storefrontId}/configuration`,
+    "/w/acme/runs",
+    `/w/acme/runs/${reviewRun}`,
+    `/w/acme/runs/${failedRun}`,
+    `/w/acme/runs/${applyRun}`,
+    "/w/acme/sources",
+    "/w/acme/sources/src_0000000000000001",
+    "/w/acme/connections",
+    "/w/acme/graph",
+    `/new?git=${encodeURIComponent("https://x.example/y")}&name=${encodeURIComponent(payloads.slice(0, 70))}`
+  ])("never runs on %s", async (path) => {
+    const { page, api, faults, go } = await suite.visit(undefined, poisoned())
+    await go(path, "h1")
+    api.emitLog(applyRun, [payloads, `\u001b]8;;javascript:${fire}\u001b\\link\u001b]8;;\u001b\\`])
+    await page.locator(".skeleton").first().waitFor({ state: "detached" })
+    if (path.endsWith(applyRun)) await page.locator(".log-text", { hasText: "{{7*7}}" }).first().waitFor()
+    expect(await page.evaluate(() => Reflect.get(globalThis, "__canary"))).toBeUndefined()
+    expect(await page.locator('a[href^="javascript:"], main img, main iframe, main script').count()).toBe(0)
+    expect(faults).toEqual([])
+  })
+
+  test("becomes a link only when it is an https address", async () => {
+    const { page, go } = await suite.visit()
+    await go(`/w/acme/capsules/${storefrontId}`, ".outputs dd")
+    const links = await page
+      .locator(".outputs a, .endpoint a")
+      .evaluateAll((all) => all.map((link) => link.getAttribute("href")))
+    expect(links).toEqual(["https://shop.acme.example/", "https://shop.acme.example/"])
+    expect(await page.locator(".outputs a").first().getAttribute("rel")).toContain("noopener")
+    await page.getByText("javascript:alert(1)").waitFor()
+  })
+})
+
+describe("secrets", () => {
+  test("typed into the install form are nowhere in the browser's storage", async () => {
+    const { page, go } = await suite.visit()
+    await go("/new", "input[type=url]")
+    await page.getByLabel("Git address").fill("https://git.acme.example/infra/platform.git")
+    await page.getByRole("button", { name: "Read the repository" }).click()
+    await page.getByRole("radio", { name: /modules\/service/ }).check()
+    await page.getByLabel("Session key").fill("canary-secret-value")
+    await page.getByLabel("Domain").fill("shop.example.com")
+    const kept = await page.evaluate(() =>
+      JSON.stringify([{ ...sessionStorage }, { ...localStorage }, location.href, history.state])
+    )
+    expect(kept).toContain("shop.example.com")
+    expect(kept).not.toContain("canary-secret-value")
+  })
+
+  test("of a setup link leave the address bar before anything else happens", async () => {
+    const { page, go } = await suite.visit()
+    await go("/setup#right-secret", "input[type=password]")
+    await page.waitForFunction(() => location.hash === "")
+    expect(page.url()).not.toContain("right-secret")
+  })
+})
+
+describe("the size of what is loaded", () => {
+  test("stays within 170 KB of script, compressed, for the first screen of each page", async () => {
+    const assets = await bundleOnce()
+    const html = (path: string) => new TextDecoder().decode(assets.get(path)?.identity)
+    const sizes = ["/app.html", "/sign-in.en.html"].map((path) =>
+      [...html(path).matchAll(/(?:src|href)="(\/assets\/[^"]+\.js)"/g)].reduce(
+        (sum, match) => sum + (assets.get(match[1] ?? "")?.br?.byteLength ?? Number.NaN),
+        0
+      )
+    )
+    // The fast compression of a test build is about a seventh larger than a release's.
+    for (const size of sizes) expect(size).toBeLessThan(195 * 1024)
+    expect(sizes[1] ?? 0).toBeLessThan(sizes[0] ?? 0)
+  })
+
+  test("leaves the drawing library to the page that draws", async () => {
+    const { page, go } = await suite.visit()
+    const asked: Array<string> = []
+    page.on("request", (request) => asked.push(request.url()))
+    await go("/w/acme", ".attention-row")
+    expect(asked.some((url) => url.includes("Drawing"))).toBe(false)
+    await go("/w/acme/graph", ".node")
+    expect(asked.some((url) => url.includes("Drawing"))).toBe(true)
+  })
+})
+
+describe("a thousand capsules", () => {
+  test("are searched with a page that stays small", async () => {
+    const world = newWorld()
+    const template = world.capsules[0]
+    if (template === undefined) throw new Error("No capsule.")
+    world.capsules = Array.from({ length: 1000 }, (_, index) => ({
+      ...template,
+      id: `cap_many${String(index).padStart(12, "0")}`,
+      name: `service-${index}`,
+      workspaceId
+    }))
+    const { page, faults, go } = await suite.visit(undefined, world)
+    await go("/w/acme/capsules", ".long-row")
+    expect(await page.locator(".long-row").count()).toBeLessThan(60)
+    await page.getByLabel(/Search name/).fill("service-777")
+    await page.getByRole("status").getByText("1 capsule", { exact: true }).waitFor()
+    expect(await page.locator(".long-row").count()).toBe(1)
+    expect(new URL(page.url()).searchParams.get("q")).toBe("service-777")
+    expect(faults).toEqual([])
+  })
+})

@@ -1,0 +1,71 @@
+import { afterAll, afterEach, beforeAll, expect } from "bun:test"
+import { AxeBuilder } from "@axe-core/playwright"
+import { Effect } from "effect"
+import type { Page } from "playwright-core"
+import type { AssetSet } from "../../../src/dashboard/Assets.ts"
+import { buildDashboard } from "../../../src/dashboard/Build.ts"
+import { type Look, type OpenPage, startBrowser, type TestBrowser } from "./Browser.ts"
+import { type DevelopmentApi, startDevelopmentApi } from "./DevelopmentApi.ts"
+import { newWorld, type World } from "./DevelopmentRoutes.ts"
+
+export const lightEnglish: Look = { language: "en", theme: "light" }
+export const darkJapanese: Look = { language: "ja", theme: "dark" }
+export const phone: Look = { language: "en", theme: "light", width: 390, height: 844 }
+
+/** One bundle for every file of one `bun test`. */
+let bundle: Promise<AssetSet> | undefined
+export const bundleOnce = (): Promise<AssetSet> => (bundle ??= Effect.runPromise(buildDashboard("fast")))
+
+interface Parts {
+  readonly browser: TestBrowser
+  readonly opened: Array<OpenPage>
+  readonly servers: Array<DevelopmentApi>
+}
+
+export interface Visit extends OpenPage {
+  readonly api: DevelopmentApi
+  readonly go: (path: string, ready?: string) => Promise<void>
+}
+
+/** A browser for one test file; each visit has a server and a context of its own, all gone at the end. */
+export const browserSuite = () => {
+  let parts: Parts | undefined
+  beforeAll(async () => {
+    parts = { browser: await startBrowser(), opened: [], servers: [] }
+  })
+  afterEach(async () => {
+    for (const { page } of parts?.opened.splice(0) ?? []) await page.context().close()
+    for (const server of parts?.servers.splice(0) ?? []) await server.stop()
+  })
+  afterAll(async () => {
+    await parts?.browser.close()
+  })
+  return {
+    visit: async (look: Look = lightEnglish, world: World = newWorld()): Promise<Visit> => {
+      if (parts === undefined) throw new Error("The browser is not started.")
+      const api = startDevelopmentApi(await bundleOnce(), world)
+      parts.servers.push(api)
+      const opened = await parts.browser.open(look)
+      parts.opened.push(opened)
+      return {
+        ...opened,
+        api,
+        go: async (path, ready) => {
+          await opened.page.goto(`${api.origin}${path}`)
+          if (ready !== undefined) await opened.page.locator(ready).first().waitFor()
+        }
+      }
+    }
+  }
+}
+
+/**
+ * axe over the whole page, every rule it has on by default; says which element and why when it finds something. Left out
+ * are the guards around an open menu, which nobody can stay on: they hand the focus on the moment they get it.
+ */
+export const expectAccessible = async (page: Page): Promise<void> => {
+  const { violations } = await new AxeBuilder({ page }).exclude("[data-base-ui-focus-guard]").analyze()
+  expect(
+    violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`)
+  ).toEqual([])
+}

@@ -1,0 +1,130 @@
+import { describe, expect } from "bun:test"
+import { brotliDecompressSync, gunzipSync } from "node:zlib"
+import { Effect } from "effect"
+import { assetFor, contentSecurityPolicy, isDashboardPage } from "../../src/dashboard/Assets.ts"
+import { buildDashboard } from "../../src/dashboard/Build.ts"
+import { it } from "../support/Effect.ts"
+
+const built = Effect.runPromise(Effect.cached(buildDashboard("fast"))).then((cached) => Effect.runPromise(cached))
+const assets = Effect.promise(() => built)
+const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes)
+
+describe("the dashboard's files", () => {
+  it.live("a page comes under a strict policy and is asked for again each time", () =>
+    Effect.gen(function* () {
+      const page = assetFor(yield* assets, { path: "/w/acme/runs/run_1" })
+      expect(page?.headers["content-security-policy"]).toBe(contentSecurityPolicy)
+      expect(page?.headers["cache-control"]).toBe("no-cache")
+      expect(page?.headers["x-content-type-options"]).toBe("nosniff")
+      expect(contentSecurityPolicy).not.toContain("unsafe")
+    })
+  )
+
+  it.live("no page holds an inline script, style or handler", () =>
+    Effect.gen(function* () {
+      for (const [path, asset] of yield* assets) {
+        if (!path.endsWith(".html")) continue
+        const html = text(asset.identity)
+        expect(html).not.toMatch(/<script(?![^>]*\bsrc=)/)
+        expect(html).not.toMatch(/<style|\sstyle=|\son[a-z]+=/)
+      }
+    })
+  )
+
+  it.live("every file that a page names exists and may be kept for ever", () =>
+    Effect.gen(function* () {
+      const set = yield* assets
+      const html = text(assetFor(set, { path: "/" })?.body)
+      const named = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? "")
+      expect(named.length).toBeGreaterThan(3)
+      for (const path of named)
+        expect(assetFor(set, { path })?.headers["cache-control"]).toBe("public, max-age=31536000, immutable")
+    })
+  )
+
+  it.live("compressed siblings hold the same bytes", () =>
+    Effect.gen(function* () {
+      const set = yield* assets
+      for (const asset of set.values()) {
+        if (asset.br === undefined || asset.gzip === undefined) continue
+        expect(Buffer.compare(brotliDecompressSync(asset.br), asset.identity)).toBe(0)
+        expect(Buffer.compare(gunzipSync(asset.gzip), asset.identity)).toBe(0)
+      }
+    })
+  )
+
+  it.live("the coding is the one that the browser accepts", () =>
+    Effect.gen(function* () {
+      const set = yield* assets
+      const coding = (acceptEncoding?: string) =>
+        assetFor(set, { path: "/", acceptEncoding })?.headers["content-encoding"]
+      expect(coding("gzip, deflate, br, zstd")).toBe("br")
+      expect(coding("gzip")).toBe("gzip")
+      expect(coding("br;q=0, gzip")).toBe("gzip")
+      expect(coding("*")).toBe("br")
+      expect(coding("identity")).toBeUndefined()
+      expect(coding()).toBeUndefined()
+    })
+  )
+
+  it.live("a page that did not change is not sent again, in its own coding only", () =>
+    Effect.gen(function* () {
+      const set = yield* assets
+      const first = assetFor(set, { path: "/", acceptEncoding: "br" })
+      const again = assetFor(set, { path: "/", acceptEncoding: "br", ifNoneMatch: first?.headers.etag })
+      expect(again?.status).toBe(304)
+      expect(again?.body.byteLength).toBe(0)
+      expect(assetFor(set, { path: "/", ifNoneMatch: first?.headers.etag })?.status).toBe(200)
+    })
+  )
+
+  it.live("sign-in reads in the browser's language without a script", () =>
+    Effect.gen(function* () {
+      const set = yield* assets
+      const page = (acceptLanguage?: string) => text(assetFor(set, { path: "/sign-in", acceptLanguage })?.body)
+      expect(page("ja,en;q=0.8")).toContain("サインイン")
+      expect(page("en-GB,ja;q=0.5")).toContain("Sign in")
+      expect(page()).toContain('lang="en"')
+      expect(page("ja")).toContain('lang="ja"')
+    })
+  )
+
+  it.live("paths that are not the dashboard's are left to the server", () =>
+    Effect.gen(function* () {
+      const set = yield* assets
+      for (const path of [
+        "/api/v1/runs",
+        "/healthz",
+        "/openapi.json",
+        "/assets/../app.html",
+        "/assets/none.js",
+        "/app.html",
+        "/sign-in.en.html",
+        "/w/",
+        "/w/UPPER"
+      ]) {
+        expect(assetFor(set, { path })).toBeUndefined()
+      }
+      for (const path of [
+        "/",
+        "/new",
+        "/install",
+        "/setup",
+        "/w/acme",
+        "/w/acme/capsules/cap_1/state",
+        "/runs/run_1",
+        "/account"
+      ]) {
+        expect(isDashboardPage(path)).toBe(true)
+      }
+    })
+  )
+
+  it.live("no file holds anything of the server's runtime", () =>
+    Effect.gen(function* () {
+      for (const [path, asset] of yield* assets) {
+        if (path.endsWith(".js")) expect(text(asset.identity)).not.toContain("~effect/")
+      }
+    })
+  )
+})

@@ -1,0 +1,80 @@
+import { describe, expect, test } from "bun:test"
+import { answersOf, fieldsOf, formModel, keepable, parseAnswer } from "../../src/dashboard/forms/FormModel.ts"
+import { installConfig, report } from "../browser/support/Records.ts"
+
+const model = formModel(report.variables, installConfig.variables, installConfig.presentation)
+
+describe("the form of a module", () => {
+  test("asks in the manifest's order, groups features and folds the rest", () => {
+    expect(model.groups.map(({ id, fields }) => [id, fields.map(({ name }) => name)])).toEqual([
+      ["", ["domain", "replicas", "session_key", "public"]],
+      ["mail", ["mail_from"]]
+    ])
+    expect(model.advanced.map(({ name }) => name)).toEqual(["allowed_ranges"])
+  })
+
+  test("never asks for what is filled in elsewhere", () => {
+    expect(model.filled).toEqual([{ name: "name", origin: "capsule_name" }])
+    expect(fieldsOf(model).map(({ name }) => name)).not.toContain("name")
+  })
+
+  test("treats a sensitive variable as secret, with or without a manifest", () => {
+    const generic = formModel(report.variables)
+    expect(fieldsOf(generic).find(({ name }) => name === "session_key")?.secret).toBe(true)
+    expect(keepable(fieldsOf(model), { domain: "a", session_key: "s" })).toEqual({ domain: "a" })
+  })
+
+  test("without a manifest asks for what is required and folds what has a default", () => {
+    const generic = formModel(report.variables)
+    expect(generic.groups.flatMap(({ fields }) => fields.map(({ name }) => name))).toEqual([
+      "name",
+      "domain",
+      "session_key"
+    ])
+    expect(generic.advanced).toHaveLength(4)
+  })
+
+  test("ignores a presentation that is not one", () => {
+    for (const broken of [
+      null,
+      3,
+      "x",
+      { inputs: 3, features: [null, { id: 1 }] },
+      { inputs: [{ name: "domain", label: "text" }] }
+    ]) {
+      expect(fieldsOf(formModel(report.variables, installConfig.variables, broken))).toHaveLength(6)
+    }
+  })
+})
+
+describe("an answer", () => {
+  test("is read by its type", () => {
+    expect(parseAnswer({ type: "number", required: true }, " 2.5 ")).toEqual({ kind: "value", value: 2.5 })
+    expect(parseAnswer({ type: "boolean", required: false }, "false")).toEqual({ kind: "value", value: false })
+    expect(parseAnswer({ type: "json", required: false }, '{"a":null}')).toEqual({ kind: "value", value: { a: null } })
+    expect(parseAnswer({ type: "string", required: false }, " kept ")).toEqual({ kind: "value", value: " kept " })
+  })
+
+  test("is unset when empty, and a problem when it was required", () => {
+    expect(parseAnswer({ type: "string", required: false }, "")).toEqual({ kind: "unset" })
+    expect(parseAnswer({ type: "string", required: true }, undefined)).toMatchObject({ problem: "required" })
+  })
+
+  test("that does not fit is a problem", () => {
+    for (const [type, text, problem] of [
+      ["number", "1e999", "number"],
+      ["number", "two", "number"],
+      ["number", " ", "number"],
+      ["boolean", "yes", "boolean"],
+      ["json", "{a:1}", "json"]
+    ] as const) {
+      expect(parseAnswer({ type, required: false }, text)).toMatchObject({ kind: "problem", problem })
+    }
+  })
+
+  test("all together, with what is wrong by name", () => {
+    const { values, problems } = answersOf(fieldsOf(model), { domain: "shop.example", replicas: "x" })
+    expect(values).toEqual({ domain: "shop.example" })
+    expect([...problems.keys()].sort()).toEqual(["replicas", "session_key"])
+  })
+})

@@ -1,0 +1,54 @@
+import { describe, expect, test } from "bun:test"
+import { contentKey } from "../../src/dashboard/screens/install/ContentKey.ts"
+import { advance } from "../../src/dashboard/screens/install/Coordinator.ts"
+import { restoreDraft } from "../../src/dashboard/screens/install/Draft.ts"
+
+describe("an install that is being typed", () => {
+  test("comes back as it was kept, its id included", () => {
+    const kept = restoreDraft(null, { url: "https://a.example/b" })
+    const back = restoreDraft(JSON.stringify({ ...kept, name: "Shop", answers: { domain: "x" } }), {})
+    expect(back).toEqual({ ...kept, name: "Shop", answers: { domain: "x" } })
+  })
+
+  test("starts afresh from what the link says when what was kept is broken", () => {
+    for (const broken of ["{", "3", "null", '{"answers":3,"url":5}']) {
+      const { id: _id, ...draft } = restoreDraft(broken, { url: "https://a.example/b", ref: "v1" })
+      expect(draft).toEqual({
+        url: "https://a.example/b",
+        ref: "v1",
+        path: ".",
+        authConnectionId: "",
+        name: "",
+        environment: "production",
+        answers: {},
+        bindings: {}
+      })
+    }
+  })
+
+  test("names the same request the same, and another one otherwise", () => {
+    expect(contentKey({ a: 1 })).toBe(contentKey({ a: 1 }))
+    expect(contentKey({ a: 1 })).not.toBe(contentKey({ a: 2 }))
+    expect(contentKey("日本")).toMatch(/^[0-9a-f]{16}$/)
+  })
+})
+
+describe("a coordinator", () => {
+  test("is taken step by step until there is something to review", async () => {
+    const phases: Array<string> = []
+    const steps = ["creating", "planning", "reviewable"]
+    const next = (phase: string) => ({
+      id: "p",
+      phase,
+      nextAction: phase === "reviewable" ? ("review_run" as const) : ("reconcile" as const)
+    })
+    const last = await advance(
+      next("syncing"),
+      () => Promise.resolve(next(steps.shift() ?? "reviewable")),
+      ({ phase }) => phases.push(phase),
+      () => Promise.resolve()
+    )
+    expect(last.phase).toBe("reviewable")
+    expect(phases).toEqual(["syncing", "creating", "planning", "reviewable"])
+  })
+})

@@ -1,0 +1,76 @@
+import { describe, expect, test } from "bun:test"
+import { actionWords } from "../../src/dashboard/app/ActionWords.ts"
+import { appWords } from "../../src/dashboard/app/Words.ts"
+import { entranceWords } from "../../src/dashboard/entrance/Words.ts"
+import { formWords } from "../../src/dashboard/forms/Words.ts"
+import { accountWords } from "../../src/dashboard/screens/account/Words.ts"
+import { capsuleWords } from "../../src/dashboard/screens/capsule/Words.ts"
+import { connectionWords } from "../../src/dashboard/screens/connections/Words.ts"
+import { graphWords } from "../../src/dashboard/screens/graph/Words.ts"
+import { homeWords } from "../../src/dashboard/screens/home/Words.ts"
+import { installWords } from "../../src/dashboard/screens/install/Words.ts"
+import { runWords } from "../../src/dashboard/screens/run/Words.ts"
+import { sourceWords } from "../../src/dashboard/screens/sources/Words.ts"
+import { workspaceWords } from "../../src/dashboard/screens/workspace/Words.ts"
+import { commonWords } from "../../src/dashboard/words/Common.ts"
+
+const dictionaries = {
+  actionWords,
+  appWords,
+  entranceWords,
+  formWords,
+  accountWords,
+  capsuleWords,
+  connectionWords,
+  graphWords,
+  homeWords,
+  installWords,
+  runWords,
+  sourceWords,
+  workspaceWords,
+  commonWords
+}
+
+const leaves = (value: unknown, path: string): ReadonlyArray<readonly [string, string]> => {
+  if (typeof value === "string") return [[path, value]]
+  if (typeof value === "function") return [[path, String(value("A", "B"))]]
+  if (typeof value !== "object" || value === null) return []
+  return Object.entries(value).flatMap(([key, inner]) => leaves(inner, `${path}.${key}`))
+}
+
+/** Words that are the same in both languages on purpose. */
+const shared: ReadonlySet<string> = new Set([
+  "appWords.changeLanguage",
+  "commonWords.product",
+  "commonWords.runType",
+  "commonWords.trigger.webhook",
+  "runWords.how.webhook",
+  "sourceWords.webhook"
+])
+const japanese = /[\u3040-\u30ff\u4e00-\u9fff]/
+
+describe("the dictionaries", () => {
+  for (const [name, words] of Object.entries(dictionaries)) {
+    test(`${name}: every text exists in both languages and reads as its language`, () => {
+      const english = new Map(leaves(words.en, name))
+      const other = new Map(leaves(words.ja, name))
+      expect([...other.keys()]).toEqual([...english.keys()])
+      for (const [path, text] of other) {
+        if (shared.has(path)) continue
+        const own = english.get(path) ?? ""
+        expect(text.trim()).not.toBe("")
+        if (japanese.test(own)) throw new Error(`${path} is not English: ${own}`)
+        // Numbers and names alone need no translation.
+        if (/[A-Za-z]{3}/.test(own.replace("undefined", ""))) expect([path, japanese.test(text)]).toEqual([path, true])
+      }
+    })
+  }
+
+  test("no English text promises or apologises", () => {
+    for (const [name, words] of Object.entries(dictionaries)) {
+      for (const [path, text] of leaves(words.en, name)) {
+        expect([path, /\b(?:please|oops|sorry|simply|just click)\b/i.test(text)]).toEqual([path, false])
+      }
+    }
+  })
+})
