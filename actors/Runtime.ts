@@ -51,6 +51,7 @@ import { makeCheckExecution } from "./source/CheckExecution.ts"
 import { CompatibilityCheck } from "./source/CompatibilityCheck.ts"
 import { SnapshotReads } from "./source/SnapshotReads.ts"
 import * as SourceBehavior from "./source/SourceBehavior.ts"
+import { sweepSnapshots } from "./source/SnapshotSweep.ts"
 import { SourceStore } from "./source/SourceStore.ts"
 import * as SourcesLive from "./source/SourcesLive.ts"
 import { makeSyncExecution } from "./source/SyncExecution.ts"
@@ -139,6 +140,7 @@ const work = Layer.effectDiscard(
     yield* recovery.recover
     yield* wakeCoordinators
     yield* Effect.forkScoped(executor.work)
+    yield* Effect.forkScoped(sweepSnapshots)
     yield* Effect.addFinalizer(() => executor.drain)
   })
 ).pipe(Layer.provide(RunRecovery.layer))

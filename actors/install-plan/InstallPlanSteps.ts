@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { Finding } from "../../schema/records/CompatibilityReport.ts"
 import { RunId, SourceId } from "../../schema/records/Ids.ts"
 import { isFinalStatus } from "../../schema/records/Run.ts"
+import { SqliteMaintenance } from "../database/SqliteMaintenance.ts"
 import { derivedId } from "../Identity.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunQueue } from "../run/RunQueue.ts"
@@ -45,6 +46,7 @@ export class InstallPlanSteps extends Context.Service<
       const queue = yield* RunQueue
       const results = yield* RunResults
       const initialCommit = yield* InitialCommit
+      const maintenance = yield* SqliteMaintenance
 
       const startSync = Effect.fnUntraced(function* (
         row: InstallPlanRow,
@@ -127,6 +129,8 @@ export class InstallPlanSteps extends Context.Service<
             yield* initialCommit
               .commit(row, request, context)
               .pipe(Effect.catchTag("InstallRefused", ({ diagnostics }) => store.fail(id, diagnostics)))
+            // The private values are gone from the coordinator; now from the write-ahead log as well.
+            yield* sql.afterCommit(Effect.ignore(maintenance.checkpoint))
             return true
           }
           case "planning": {
