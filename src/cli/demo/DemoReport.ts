@@ -1,4 +1,4 @@
-import { Console, Context, Effect, Layer } from "effect"
+import { Console, Context, type Effect, Layer } from "effect"
 import type { RunEvent, RunLogEntry } from "../../../schema/events/RunEvent.ts"
 
 const details = (data: RunEvent["data"]): string => {

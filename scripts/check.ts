@@ -1,0 +1,55 @@
+// `npm run check`: everything about the code that needs no running of it. Ends with 1 when anything is wrong.
+import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Clock, Console, Effect, Runtime, Schema, Stream } from "effect"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
+
+class CheckFailed extends Schema.TaggedError<CheckFailed>()("CheckFailed", { message: Schema.String }) {
+  override readonly [Runtime.errorExitCode] = 1
+}
+
+const sources = ["schema", "runner", "actors", "src", "test", "examples", "scripts"]
+
+const run = Effect.fnUntraced(function* (program: string, args: ReadonlyArray<string>) {
+  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+  const handle = yield* spawner.spawn(ChildProcess.make(program, args, { extendEnv: true }))
+  const [output, code] = yield* Effect.all([Stream.mkString(Stream.decodeText(handle.all)), handle.exitCode], {
+    concurrency: 2
+  })
+  return { output: output.trim(), ok: Number(code) === 0 }
+}, Effect.scoped)
+
+/** The type checker with the Effect rules built in; it prints where it is for this platform. */
+const types = Effect.gen(function* () {
+  const { ok, output } = yield* run("node_modules/.bin/effect-tsgo", ["get-exe-path"])
+  if (!ok) return { ok, output }
+  const checked = yield* run(output, ["--noEmit"])
+  // Suggestions are advice; warnings count.
+  const lines = checked.output.split("\n").filter((line) => !line.includes(": suggestion TS"))
+  const counted = lines.filter((line) => / (?:error|warning) TS\d+/.test(line))
+  return { ok: counted.length === 0, output: counted.length === 0 ? "" : lines.join("\n") }
+})
+
+const checks = [
+  ["types", types],
+  ["lint", run("node_modules/.bin/oxlint", sources)],
+  ["format", run("node_modules/.bin/biome", ["format", "."])],
+  ["architecture", run(process.execPath, ["test", "./test/Architecture.test.ts"])],
+  ["unused", run("node_modules/.bin/knip", ["--no-progress", "--no-config-hints"])]
+] as const
+
+const program = Effect.gen(function* () {
+  const failed: Array<string> = []
+  for (const [name, check] of checks) {
+    const started = yield* Clock.currentTimeMillis
+    const { ok, output } = yield* check
+    const seconds = (((yield* Clock.currentTimeMillis) - started) / 1000).toFixed(1)
+    yield* Console.log(`${ok ? "ok    " : "FAILED"}  ${name.padEnd(12)} ${seconds} s`)
+    if (!ok) {
+      failed.push(name)
+      yield* Console.log(`${output}\n`)
+    }
+  }
+  if (failed.length > 0) return yield* new CheckFailed({ message: `Failed: ${failed.join(", ")}` })
+})
+
+NodeRuntime.runMain(program.pipe(Effect.provide(NodeServices.layer)), { disableErrorReporting: true })

@@ -1,0 +1,132 @@
+import { describe, expect, test } from "bun:test"
+import { readdirSync, readFileSync } from "node:fs"
+import { builtinModules } from "node:module"
+import { dirname, join, normalize, relative } from "node:path"
+
+const root = dirname(import.meta.dir)
+const rooms = ["schema", "runner", "actors", "src"] as const
+type Room = (typeof rooms)[number]
+
+const maxLines = 350
+const forbiddenNames = new Set(["utils", "util", "helpers", "helper", "common", "misc", "shared", "lib"])
+// Dictionaries are looked things up in, not read from top to bottom.
+const isDictionary = (path: string) => path.startsWith("src/dashboard/words/") || path.endsWith("/Words.ts")
+
+interface SourceFile {
+  readonly path: string
+  readonly room: Room
+  readonly text: string
+}
+
+const isSource = (path: string) => /\.tsx?$/.test(path) && !path.endsWith(".d.ts")
+
+const files: ReadonlyArray<SourceFile> = rooms.flatMap((room) =>
+  readdirSync(join(root, room), { recursive: true, encoding: "utf8" })
+    .filter(isSource)
+    .map((name) => ({ path: join(room, name), room, text: readFileSync(join(root, room, name), "utf8") }))
+)
+
+const specifiers = (text: string): ReadonlyArray<string> =>
+  [...text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*["']([^"'\n]+)["']/g)].flatMap(([, specifier]) =>
+    specifier === undefined ? [] : [specifier]
+  )
+
+const roomOf = (path: string): Room | undefined => rooms.find((room) => path === room || path.startsWith(`${room}/`))
+
+const imports = files.flatMap((file) =>
+  specifiers(file.text).map((specifier) => ({
+    file,
+    specifier,
+    target: specifier.startsWith(".") ? normalize(join(dirname(file.path), specifier)) : undefined
+  }))
+)
+
+describe("the house", () => {
+  test("was found", () => {
+    expect(files.length).toBeGreaterThan(200)
+    expect(imports.length).toBeGreaterThan(1000)
+  })
+
+  test("has arrows one way only: schema <- runner <- actors <- src", () => {
+    const wrong = imports.filter(({ file, target }) => {
+      const reached = target === undefined ? undefined : roomOf(target)
+      return reached !== undefined && rooms.indexOf(reached) > rooms.indexOf(file.room)
+    })
+    expect(wrong.map(({ file, specifier }) => `${file.path} -> ${specifier}`)).toEqual([])
+  })
+
+  test("stays inside its rooms: no import of tests, scripts or examples", () => {
+    const outside = imports.filter(
+      ({ target }) => target !== undefined && roomOf(target) === undefined && target !== "package.json"
+    )
+    expect(outside.map(({ file, specifier }) => `${file.path} -> ${specifier}`)).toEqual([])
+  })
+
+  test("keeps schema pure: it knows only effect", () => {
+    const impure = imports.filter(
+      ({ file, specifier, target }) =>
+        file.room === "schema" && target === undefined && !/^effect(?:\/|$)/.test(specifier)
+    )
+    expect(impure.map(({ file, specifier }) => `${file.path} -> ${specifier}`)).toEqual([])
+  })
+
+  test("keeps the client fit for browsers: schema and effect only", () => {
+    const foreign = imports.filter(
+      ({ file, specifier, target }) =>
+        file.path.startsWith("src/client/") &&
+        !/^effect(?:\/|$)/.test(specifier) &&
+        !(target !== undefined && (target.startsWith("schema/") || target.startsWith("src/client/")))
+    )
+    expect(foreign.map(({ file, specifier }) => `${file.path} -> ${specifier}`)).toEqual([])
+    const builtins = imports.filter(
+      ({ file, specifier }) =>
+        file.path.startsWith("src/client/") && (specifier.startsWith("node:") || builtinModules.includes(specifier))
+    )
+    expect(builtins).toEqual([])
+  })
+
+  test("keeps database and HTTP server out of the runner", () => {
+    const wrong = imports.filter(
+      ({ file, specifier }) =>
+        file.room === "runner" && /^(?:effect\/sql|effect\/http-api|effect\/cluster|node:sqlite)/.test(specifier)
+    )
+    expect(wrong.map(({ file, specifier }) => `${file.path} -> ${specifier}`)).toEqual([])
+  })
+
+  test("names every relative import with its extension", () => {
+    const bare = imports.filter(
+      ({ specifier }) => specifier.startsWith(".") && !/\.[a-z0-9]+(?:\?.*)?$/.test(specifier)
+    )
+    expect(bare.map(({ file, specifier }) => `${file.path} -> ${specifier}`)).toEqual([])
+  })
+
+  test("has no drawer for odds and ends", () => {
+    const drawers = files.filter(
+      ({ path }) =>
+        !isDictionary(path) &&
+        path.split("/").some((part) => forbiddenNames.has(part.replace(/\.tsx?$/, "").toLowerCase()))
+    )
+    expect(drawers.map(({ path }) => path)).toEqual([])
+  })
+
+  test(`keeps files short enough to read: at most ${maxLines} lines`, () => {
+    const long = files
+      .filter(({ path }) => !isDictionary(path))
+      .map(({ path, text }) => ({ path, lines: text.split("\n").length }))
+      .filter(({ lines }) => lines > maxLines)
+    expect(long).toEqual([])
+  })
+
+  test("writes folders in kebab-case and files after what they export", () => {
+    const odd = files
+      .map(({ path }) => relative(root, join(root, path)).split("/"))
+      .filter((parts) => {
+        const name = parts.at(-1)?.replace(/\.tsx?$/, "") ?? ""
+        const folders = parts.slice(0, -1)
+        return (
+          !folders.every((folder) => /^[a-z][a-z0-9-]*$/.test(folder)) || !(/^[A-Z]/.test(name) || name === "index")
+        )
+      })
+    expect(odd.map((parts) => parts.join("/"))).toEqual([])
+  })
+})

@@ -1,0 +1,98 @@
+import { describe, expect } from "bun:test"
+import { NodeServices } from "@effect/platform-node"
+import { ConfigProvider, Effect, FileSystem, Option, Redacted } from "effect"
+import { settingDefinitions } from "../../../src/settings/SettingDefinitions.ts"
+import { loadSettings, masterKeySource } from "../../../src/settings/Settings.ts"
+import { it } from "../../support/Effect.ts"
+
+const load = Effect.fn("load")(function* (
+  flags: Readonly<Record<string, string>>,
+  environment: Readonly<Record<string, string>> = {},
+  file?: string
+) {
+  const fileSystem = yield* FileSystem.FileSystem
+  const folder = yield* fileSystem.makeTempDirectoryScoped({ prefix: "svc-settings-" })
+  const path = `${folder}/settings.json`
+  if (file !== undefined) yield* fileSystem.writeFileString(path, file)
+  const config = file === undefined ? Option.none<string>() : Option.some(path)
+  return yield* loadSettings(new Map(Object.entries(flags)), config).pipe(
+    Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment)))
+  )
+}, Effect.provide(NodeServices.layer))
+
+const refusal = (...args: Parameters<typeof load>) => Effect.map(Effect.flip(load(...args)), ({ message }) => message)
+
+describe("settings", () => {
+  it.effect("have the documented defaults", () =>
+    Effect.gen(function* () {
+      expect(yield* load({})).toEqual({
+        dataDir: "./svc-data",
+        listen: { host: "127.0.0.1", port: 8787 },
+        name: "svc",
+        gitAllowOrigins: [],
+        gitNative: "auto",
+        tool: "auto",
+        toolDownload: "on",
+        providerMirrorRequired: false,
+        runnerIsolation: "auto",
+        runConcurrency: 4,
+        drainDelay: 0,
+        log: "info",
+        logFormat: "pretty"
+      })
+    })
+  )
+
+  it.effect("are taken from flag, then environment, then file, then default", () =>
+    Effect.gen(function* () {
+      const file = JSON.stringify({ runConcurrency: 7, name: "from file", gitAllowOrigins: ["http://127.0.0.1:1"] })
+      const environment = { SVC_RUN_CONCURRENCY: "6", SVC_LOG: "debug" }
+      const all = yield* load({ runConcurrency: "5" }, environment, file)
+      expect([all.runConcurrency, all.log, all.name, all.gitNative]).toEqual([5, "debug", "from file", "auto"])
+      expect(all.gitAllowOrigins).toEqual(["http://127.0.0.1:1"])
+      expect((yield* load({}, environment, file)).runConcurrency).toBe(6)
+      expect((yield* load({}, {}, file)).runConcurrency).toBe(7)
+    })
+  )
+
+  it.effect("refuse unknown keys and broken files", () =>
+    Effect.gen(function* () {
+      expect(yield* refusal({}, {}, '{"runConcurency":1}')).toContain("runConcurency")
+      expect(yield* refusal({}, {}, '{"log":"info","log":"debug"}')).toContain("same key twice")
+      expect(yield* refusal({}, {}, "{")).toContain("not JSON")
+      expect(yield* refusal({}, {}, "[]")).toContain("not an object")
+      expect(yield* refusal({}, { SVC_CONFIG: "/nonexistent/settings.json" })).toContain("cannot be read")
+    })
+  )
+
+  it.effect("refuse values that are not valid, by name and variable, all at once", () =>
+    Effect.gen(function* () {
+      const message = yield* refusal(
+        {},
+        { SVC_LISTEN: "everywhere", SVC_RUN_CONCURRENCY: "0", SVC_GIT_NATIVE: "maybe" }
+      )
+      for (const name of ["SVC_LISTEN", "SVC_RUN_CONCURRENCY", "SVC_GIT_NATIVE"]) expect(message).toContain(name)
+      for (const origin of ["https://svc.example.com/", "ftp://x", "svc.example.com", "https://a@b"]) {
+        expect(yield* refusal({ baseUrl: origin })).toContain("SVC_BASE_URL")
+      }
+      for (const listen of ["[::1]:0", "localhost:80", "0.0.0.0:65535"]) yield* load({ listen })
+    })
+  )
+
+  it.effect("keep the master key to themselves", () =>
+    Effect.gen(function* () {
+      const settings = yield* load({}, { SVC_MASTER_KEY: "canary-key" })
+      expect(JSON.stringify(settings)).not.toContain("canary-key")
+      expect(String(settings.masterKey)).not.toContain("canary-key")
+      const source = masterKeySource(settings, "/data/master.key")
+      expect(source.kind === "value" && Redacted.value(source.value)).toBe("canary-key")
+      expect(yield* refusal({}, { SVC_MASTER_KEY: "canary-key", SVC_LOG: "loud" })).not.toContain("canary-key")
+      expect(masterKeySource(yield* load({}), "/data/master.key")).toEqual({
+        kind: "file",
+        file: "/data/master.key",
+        create: true
+      })
+      expect("flag" in settingDefinitions.masterKey).toBe(false)
+    })
+  )
+})
