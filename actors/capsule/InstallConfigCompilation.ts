@@ -1,11 +1,18 @@
+import { createHash } from "node:crypto"
 import { Context, Effect, Layer, Result } from "effect"
 import type { CompiledInput, CompiledInstall } from "../../schema/manifest/CompiledInstall.ts"
-import { compileInstallConfig, type ManifestDeclaration } from "../../schema/manifest/InstallConfigCompiler.ts"
-import { parseRepositoryManifest } from "../../schema/manifest/ManifestParser.ts"
+import {
+  compileInstallConfig,
+  type InstallEvidenceMismatch,
+  type ManifestDeclaration,
+  type ManifestRequired
+} from "../../schema/manifest/InstallConfigCompiler.ts"
+import { ManifestRefusal, parseRepositoryManifest } from "../../schema/manifest/ManifestParser.ts"
 import type { InstallPins } from "../../schema/manifest/ModuleFacts.ts"
 import { InstallConfigId } from "../../schema/records/Ids.ts"
 import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
 import type { SourceBuild } from "../../schema/records/Run.ts"
+import { canonicalJson } from "../idempotency/RequestDigest.ts"
 import { derivedId } from "../Identity.ts"
 import type { StagedReport, StagedSnapshot } from "../source/StagedFindings.ts"
 import { InstallConfigStore, type StoredConfig } from "./InstallConfigStore.ts"
@@ -13,15 +20,40 @@ import { InstallPolicy } from "./InstallPolicy.ts"
 
 type ManifestCarrier = Pick<StagedSnapshot, "id" | "repositoryManifest" | "manifestDocument">
 
-/** A file that was too large or no text is not adopted in any part; it counts like an absent one here. */
-const declarationOf = (snapshot: ManifestCarrier): ManifestDeclaration => {
-  if (snapshot.manifestDocument === undefined) return { _tag: "Absent" }
-  const parsed = parseRepositoryManifest(new TextEncoder().encode(snapshot.manifestDocument))
+/** A file that was refused by its bytes (too large, no text, no regular file): its reason is all that is known of it. */
+const refusedByBytes = (reason: string | undefined): ManifestDeclaration => ({
+  _tag: "Refused",
+  refusal: new ManifestRefusal({
+    diagnostics: [{ path: "", code: "invalid_value", message: reason ?? "The repository manifest cannot be read." }]
+  })
+})
+
+const declarationOf = ({ manifestDocument, repositoryManifest }: ManifestCarrier): ManifestDeclaration => {
+  if (repositoryManifest.status === "absent") return { _tag: "Absent" }
+  if (manifestDocument === undefined) return refusedByBytes(repositoryManifest.reason)
+  const parsed = parseRepositoryManifest(new TextEncoder().encode(manifestDocument))
   if (Result.isFailure(parsed)) return { _tag: "Refused", refusal: parsed.failure }
-  return snapshot.repositoryManifest.status === "valid"
+  return repositoryManifest.status === "valid"
     ? { _tag: "Parsed", manifest: parsed.success }
-    : { _tag: "Absent" }
+    : refusedByBytes(repositoryManifest.reason)
 }
+
+/** What pins the manifest of a snapshot. A file whose bytes were never read is pinned by the snapshot and the refusal. */
+const manifestPin = ({ id, repositoryManifest }: ManifestCarrier): { readonly manifestDigest?: string } => {
+  if (repositoryManifest.status === "absent") return {}
+  const unread = () =>
+    createHash("sha256")
+      .update(canonicalJson(["refused-manifest", id, repositoryManifest.reason ?? ""]))
+      .digest("hex")
+  return { manifestDigest: repositoryManifest.digest ?? `sha256:${unread()}` }
+}
+
+/** What the snapshot at hand would be reviewed with: the pins of a review name the same, whatever the report says. */
+export const reviewedPins = (
+  snapshot: ManifestCarrier,
+  compatibilityReportId: string,
+  modulePath: string
+): InstallPins => ({ sourceSnapshotId: snapshot.id, compatibilityReportId, modulePath, ...manifestPin(snapshot) })
 
 const originOf = (compiled: CompiledInstall, input: CompiledInput | undefined): DeclaredVariable["origin"] => {
   if (input === undefined) return "host"
@@ -35,11 +67,13 @@ export class InstallConfigCompilation extends Context.Service<
   {
     /** Adds what became of the manifest to the report. */
     readonly annotate: (staged: StagedReport, snapshot: ManifestCarrier) => StagedReport
+    /** Compiles what was reviewed: fails when the report was made from anything else than `pins` says. */
     readonly storedConfig: (
       staged: StagedReport,
       snapshot: ManifestCarrier,
+      pins: InstallPins,
       given: { readonly names: ReadonlyArray<string>; readonly sourceBuild?: SourceBuild | undefined }
-    ) => Result.Result<StoredConfig, { readonly message: string }>
+    ) => Result.Result<StoredConfig, InstallEvidenceMismatch | ManifestRequired>
     /** Stores the configuration without values that a check compiles, and names it in the report. In the caller's transaction. */
     readonly baseConfig: (
       workspaceId: string,
@@ -54,30 +88,33 @@ export class InstallConfigCompilation extends Context.Service<
       const store = yield* InstallConfigStore
       const { policy, base } = yield* InstallPolicy
 
-      const compile = ({ report }: StagedReport, snapshot: ManifestCarrier) => {
-        const declaration = declarationOf(snapshot)
-        const digest = declaration._tag === "Absent" ? undefined : snapshot.repositoryManifest.digest
-        const pins: InstallPins = {
+      const compile = ({ report }: StagedReport, snapshot: ManifestCarrier, pins: InstallPins) => {
+        // What the report itself was made from: it says so, the caller does not.
+        const made: InstallPins = {
           sourceSnapshotId: report.sourceSnapshotId,
           compatibilityReportId: report.id,
           modulePath: report.modulePath,
-          ...(digest === undefined ? {} : { manifestDigest: digest })
+          ...(report.manifest.digest === undefined ? {} : { manifestDigest: report.manifest.digest })
         }
         return compileInstallConfig({
           pins,
-          facts: { pins, variables: report.variables, outputs: report.outputs },
-          declaration,
+          facts: { pins: made, variables: report.variables, outputs: report.outputs },
+          declaration: declarationOf(snapshot),
           policy,
           base
         })
       }
 
-      const annotate = (staged: StagedReport, snapshot: ManifestCarrier): StagedReport => {
-        const compiled = compile(staged, snapshot)
+      const annotate = (made: StagedReport, snapshot: ManifestCarrier): StagedReport => {
+        const { manifestDigest } = manifestPin(snapshot)
+        const pinned = manifestDigest === undefined ? {} : { digest: manifestDigest }
+        const staged = { ...made, report: { ...made.report, manifest: { ...made.report.manifest, ...pinned } } }
+        const compiled = compile(staged, snapshot, reviewedPins(snapshot, made.report.id, made.report.modulePath))
         const manifest = Result.match(compiled, {
-          onSuccess: (install) => ({ status: install.assistance, diagnostics: install.diagnostics }),
+          onSuccess: (install) => ({ status: install.assistance, ...pinned, diagnostics: install.diagnostics }),
           onFailure: (failure) => ({
             status: "required",
+            ...pinned,
             diagnostics: failure._tag === "ManifestRequired" ? failure.diagnostics : []
           })
         })
@@ -105,9 +142,10 @@ export class InstallConfigCompilation extends Context.Service<
       const storedConfig = (
         staged: StagedReport,
         snapshot: ManifestCarrier,
+        pins: InstallPins,
         given: { readonly names: ReadonlyArray<string>; readonly sourceBuild?: SourceBuild | undefined }
       ) =>
-        Result.map(compile(staged, snapshot), (compiled): StoredConfig => {
+        Result.map(compile(staged, snapshot, pins), (compiled): StoredConfig => {
           const inputs = new Map(compiled.inputs.map((input) => [input.name, input]))
           const build = compiled.sourceBuild?.origin === "operator" ? compiled.sourceBuild.proposal : given.sourceBuild
           const proposed = build ?? compiled.sourceBuild?.proposal
@@ -135,7 +173,8 @@ export class InstallConfigCompilation extends Context.Service<
         snapshot: ManifestCarrier
       ) {
         if (staged.report.status === "unsupported") return staged
-        const config = storedConfig(staged, snapshot, { names: [] })
+        const pins = reviewedPins(snapshot, staged.report.id, staged.report.modulePath)
+        const config = storedConfig(staged, snapshot, pins, { names: [] })
         if (Result.isFailure(config)) return staged
         const id = derivedId(InstallConfigId, "icfg", staged.report.id, "base")
         yield* store.insert({

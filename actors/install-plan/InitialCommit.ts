@@ -2,13 +2,13 @@ import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { Finding } from "../../schema/records/CompatibilityReport.ts"
-import { CapsuleId, InstallConfigId, RunId } from "../../schema/records/Ids.ts"
+import { CapsuleId, CompatibilityReportId, InstallConfigId, RunId } from "../../schema/records/Ids.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { Audit } from "../audit/Audit.ts"
 import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
 import { CapsuleRuns } from "../capsule/CapsuleRuns.ts"
 import { checkBindings } from "../capsule/ConfigurationPlan.ts"
-import { InstallConfigCompilation } from "../capsule/InstallConfigCompilation.ts"
+import { InstallConfigCompilation, reviewedPins } from "../capsule/InstallConfigCompilation.ts"
 import { InstallConfigStore } from "../capsule/InstallConfigStore.ts"
 import { checkValues, missingInputs } from "../capsule/VariableRules.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
@@ -50,6 +50,8 @@ interface Findings {
   readonly snapshot: StagedSnapshot
   readonly report: StagedReport
   readonly staged: boolean
+  /** The report that was reviewed: the preflight's, or the one of this plan's own check Run. */
+  readonly reviewedReportId: string
 }
 
 /**
@@ -87,6 +89,7 @@ export class InitialCommit extends Context.Service<
           return yield* Effect.die(new Error(`Preflight of ${row.id} is gone`))
         return {
           staged: false,
+          reviewedReportId: row.compatibility_report_id ?? "",
           snapshot: stagedOf(snapshot),
           report: { report: toReport(report), moduleScan: null, contractDigest: report.contract_digest }
         } satisfies Findings
@@ -100,6 +103,7 @@ export class InitialCommit extends Context.Service<
           return yield* Effect.die(new Error(`Findings of ${row.id} are gone`))
         return {
           staged: true,
+          reviewedReportId: derivedId(CompatibilityReportId, "rep", row.check_run_id ?? "", "report"),
           snapshot: yield* Effect.orDie(decodeSnapshot(snapshot)),
           report: yield* Effect.orDie(decodeReport(report))
         } satisfies Findings
@@ -144,11 +148,16 @@ export class InitialCommit extends Context.Service<
           ])
         }
         const values = yield* plans.values(row)
-        const config = compilation.storedConfig(findings.report, findings.snapshot, {
+        const modulePath = request.options?.modulePath ?? report.modulePath
+        const pins = reviewedPins(findings.snapshot, findings.reviewedReportId, modulePath)
+        const config = compilation.storedConfig(findings.report, findings.snapshot, pins, {
           names: Object.keys(values),
           sourceBuild: request.initialConfiguration?.sourceBuild
         })
-        if (Result.isFailure(config)) return yield* refused([reason("manifest_required", config.failure.message)])
+        if (Result.isFailure(config)) {
+          const code = config.failure._tag === "ManifestRequired" ? "manifest_required" : "evidence_mismatch"
+          return yield* refused([reason(code, config.failure.message)])
+        }
         const bindings = request.options?.providerBindings ?? []
         const missing = missingInputs(config.success.variables, values)
         if (missing.length > 0) {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { Effect, Redacted, Result, Schema } from "effect"
+import { Effect, Option, Redacted, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { GitCredentials } from "../../runner/git/GitCredentials.ts"
 import { GitPolicy } from "../../runner/git/GitPolicy.ts"
@@ -35,6 +35,9 @@ export const SyncSpec = Schema.Struct({
 export type SyncSpec = typeof SyncSpec.Type
 const decodeSpec = Schema.decodeUnknownEffect(Schema.fromJsonString(SyncSpec))
 const encodeSnapshot = Schema.encodeEffect(StagedSnapshotJson)
+const decodeUtf8 = Option.liftThrowable((bytes: Uint8Array) =>
+  new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
+)
 
 /** A sync that could not even start. */
 class SyncRefused extends Schema.TaggedError<SyncRefused>()("SyncRefused", {
@@ -63,6 +66,10 @@ const runErrorCode = (tag: string): string => {
   }
 }
 
+/** The text of the manifest when it is text: its bytes and nothing else, so that parsing it again says the same. */
+const documentOf = (bytes: Uint8Array): { readonly document?: string } =>
+  Option.match(decodeUtf8(bytes), { onNone: () => ({}), onSome: (document) => ({ document }) })
+
 const manifestStatus = (
   synced: SyncedSnapshot
 ): { readonly status: RepositoryManifestStatus; readonly document?: string } => {
@@ -70,16 +77,15 @@ const manifestStatus = (
   if (found.status === "absent") return { status: { status: "absent" } }
   if (found.status === "refused") return { status: { status: "invalid", reason: found.reason } }
   const digest = `sha256:${createHash("sha256").update(found.bytes).digest("hex")}`
-  const document = new TextDecoder().decode(found.bytes)
   const parsed = parseRepositoryManifest(found.bytes)
   if (Result.isFailure(parsed)) {
     const { apiVersion, message } = parsed.failure
     return {
       status: { status: "invalid", digest, reason: message, ...(apiVersion === undefined ? {} : { apiVersion }) },
-      document
+      ...documentOf(found.bytes)
     }
   }
-  return { status: { status: "valid", digest, apiVersion: parsed.success.apiVersion }, document }
+  return { status: { status: "valid", digest, apiVersion: parsed.success.apiVersion }, ...documentOf(found.bytes) }
 }
 
 /** Fetches a commit and records it as an immutable snapshot, or hands it to the coordinator that asked. */

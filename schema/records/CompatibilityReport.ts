@@ -49,7 +49,12 @@ export const CompatibilityReport = Schema.Struct({
   outputs: Schema.Array(ReportOutput),
   providerPackages: Schema.Array(ProviderPackage),
   rootProviderRequirements: Schema.Array(ProviderRequirement),
-  manifest: Schema.Struct({ status: Schema.String, diagnostics: Schema.Array(ManifestDiagnostic) }),
+  /** What became of the repository manifest. `digest` pins the one that the report was made beside. */
+  manifest: Schema.Struct({
+    status: Schema.String,
+    digest: Schema.optionalKey(Schema.String),
+    diagnostics: Schema.Array(ManifestDiagnostic)
+  }),
   /** The configuration that this check compiled, to name in an install plan's `preflight`. */
   installConfigId: Schema.optionalKey(InstallConfigId),
   createdByRunId: RunId,
