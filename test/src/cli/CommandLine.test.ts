@@ -1,0 +1,148 @@
+import { describe, expect } from "bun:test"
+import { Effect, FileSystem, Layer, type Scope, Stdio, Stream } from "effect"
+import { TestConsole } from "effect/testing"
+import { run, teardown } from "../../../src/cli/Run.ts"
+import { platform } from "../../../src/composition/Platform.ts"
+import { it } from "../../support/Effect.ts"
+
+interface Ended {
+  readonly code: number
+  readonly out: string
+  readonly error: string
+}
+
+const folder = Effect.flatMap(FileSystem.FileSystem, (files) =>
+  files.makeTempDirectoryScoped({ prefix: "svc-command-line-" })
+)
+
+/** Runs one command line in this process: what it printed, and the exit code that the program would end with. */
+const svc = Effect.fn("svc")((args: ReadonlyArray<string>, stdin = "") => {
+  const stdio = Stdio.layerTest({ stdin: Stream.make(new TextEncoder().encode(stdin)) })
+  return Effect.gen(function* () {
+    const exit = yield* Effect.exit(run(args))
+    const ended: Ended = {
+      code: yield* Effect.callback<number>((resume) => teardown(args)(exit, (code) => resume(Effect.succeed(code)))),
+      out: (yield* TestConsole.logLines).join("\n"),
+      error: (yield* TestConsole.errorLines).join("\n")
+    }
+    return ended
+  }).pipe(Effect.provide(Layer.mergeAll(stdio, TestConsole.layer)))
+})
+
+const live = (
+  name: string,
+  body: () => Effect.Effect<unknown, unknown, Layer.Success<typeof platform> | Scope.Scope>
+) => it.live(name, () => Effect.suspend(body).pipe(Effect.provide(platform)))
+
+describe("svc", () => {
+  live("tells its version and what it can do, and 2 for what it cannot", () =>
+    Effect.gen(function* () {
+      const [version, help, unknown, flag] = yield* Effect.all([
+        svc(["version", "--json"]),
+        svc(["serve", "--help"]),
+        svc(["nonsense"]),
+        svc(["version", "--nonsense"])
+      ])
+      expect(JSON.parse(version.out)).toMatchObject({ name: "svc" })
+      expect(help.code).toBe(0)
+      for (const text of ["--data-dir", "SVC_RUN_CONCURRENCY", "default 127.0.0.1:8787", "--config"]) {
+        expect(help.out).toContain(text)
+      }
+      expect(help.out).not.toContain("--master-key ")
+      expect([unknown.code, flag.code]).toEqual([2, 2])
+    })
+  )
+
+  live("judges documents and links offline: 0 valid, 1 invalid or unreadable", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const at = yield* folder
+      yield* files.writeFileString(
+        `${at}/good.json`,
+        JSON.stringify({
+          apiVersion: "svc.com/v2.1",
+          kind: "Repository",
+          install: { modules: { ".": { inputs: [] } } }
+        })
+      )
+      yield* files.writeFileString(`${at}/bad.json`, JSON.stringify({ apiVersion: "svc.com/v2.1", secret: "hunter2" }))
+      const link = "https://svc.example.com/install?git=https%3A%2F%2Fgit.example.com%2Fa.git"
+      const [good, bad, missing, accepted, refused] = yield* Effect.all([
+        svc(["manifest", "check", `${at}/good.json`, "--json"]),
+        svc(["manifest", "check", `${at}/bad.json`, "--json"]),
+        svc(["options", "check", `${at}/none.json`]),
+        svc(["link", "check", link, "--json"]),
+        svc(["link", "check", `${link}&var.x=1`, "--json"])
+      ])
+      expect([good.code, JSON.parse(good.out).status]).toEqual([0, "valid"])
+      expect([bad.code, JSON.parse(bad.out).status, bad.error]).toEqual([1, "invalid", ""])
+      expect(bad.out).not.toContain("hunter2")
+      expect([missing.code, missing.out]).toEqual([1, ""])
+      expect([accepted.code, refused.code]).toEqual([0, 1])
+    })
+  )
+
+  live("scans a folder: 1 when a module is unsupported", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const at = yield* folder
+      yield* files.makeDirectory(`${at}/good`)
+      yield* files.makeDirectory(`${at}/remote`)
+      yield* files.writeFileString(
+        `${at}/good/main.tf`,
+        'variable "name" { type = string }\noutput "o" { value = 1 }\n'
+      )
+      yield* files.writeFileString(`${at}/remote/main.tf`, 'module "m" { source = "git::https://example.com/m.git" }\n')
+      const good = yield* svc(["scan", `${at}/good`, "--json"])
+      expect(good.code).toBe(0)
+      expect(JSON.parse(good.out).modules).toMatchObject([{ path: ".", variables: [{ name: "name", required: true }] }])
+      const all = yield* svc(["scan", at, "--json"])
+      expect(all.code).toBe(1)
+      expect(JSON.parse(all.out).modules).toHaveLength(2)
+      expect((yield* svc(["scan", at, "--module", "good"])).code).toBe(0)
+      expect((yield* svc(["scan", at, "--module", "nowhere"])).code).toBe(1)
+    })
+  )
+
+  live("keeps accounts, keys and data without a browser", () =>
+    Effect.gen(function* () {
+      const dataDir = `${yield* folder}/data`
+      const admin = (args: ReadonlyArray<string>, stdin = "") =>
+        svc(["admin", ...args, "--data-dir", dataDir, "--json"], stdin)
+      const link = JSON.parse((yield* admin(["setup-link", "--base-url", "https://svc.example.com"])).out)
+      expect(link.setupLink).toStartWith("https://svc.example.com/setup#svct_")
+      const password = "a long enough password"
+      const created = yield* admin(["create-user", "--email", "ada@example.com", "--password-stdin"], `${password}\n`)
+      expect(created.error + created.out).not.toContain(password)
+      const { subject } = JSON.parse(created.out)
+      const taken = yield* admin(["create-user", "--email", "ada@example.com", "--password-stdin"], `${password}\n`)
+      expect([taken.code, JSON.parse(taken.error).error.code]).toEqual([1, "failed_precondition"])
+      expect((yield* admin(["setup-link"])).code).toBe(1)
+      const token = yield* admin(["create-token", "--subject", subject, "--name", "ci", "--scopes", "read,write"])
+      expect(JSON.parse(token.out).token).toMatch(/^svcp_[0-9A-Za-z]{36}$/)
+      const rotated = yield* admin(["rotate-keys"])
+      expect(rotated.code).toBe(0)
+      const reset = yield* admin(["reset-password", "--email", "ada@example.com"])
+      expect(JSON.parse(reset.out).setupLink).toContain("/setup#")
+
+      const backup = `${dataDir}-backup.sqlite`
+      expect((yield* svc(["backup", "--data-dir", dataDir, backup])).code).toBe(0)
+      expect((yield* svc(["backup", "--data-dir", dataDir, backup])).code).toBe(1)
+      expect((yield* svc(["restore", "--data-dir", `${dataDir}-2`, backup])).code).toBe(0)
+      expect((yield* svc(["restore", "--data-dir", dataDir, backup])).code).toBe(1)
+      // The copy needs the first folder's master key, and says so rather than to make a new one.
+      const locked = yield* svc(["admin", "rotate-keys", "--data-dir", `${dataDir}-2`])
+      expect([locked.code, locked.error.includes("master key")]).toEqual([1, true])
+      const healthy = JSON.parse((yield* svc(["doctor", "--data-dir", dataDir, "--json"])).out)
+      expect(healthy.findings.map(({ check }: { check: string }) => check)).toEqual([
+        "tool",
+        "sandbox",
+        "disk",
+        "database",
+        "migrations",
+        "vault",
+        "clock"
+      ])
+    })
+  )
+})
