@@ -164,7 +164,7 @@ describe("the live log", () => {
     api.emitLog(applyRun, [...lines(1, 2000), "needle one", ...lines(2001, 2000), "needle two"])
     await page.getByText("needle two", { exact: true }).waitFor()
     await page.getByLabel("Search the log").fill("NEEDLE")
-    await page.getByText("1 of 2").waitFor()
+    await page.getByText("1 of 2", { exact: true }).waitFor()
     await page.locator(".log-wanted", { hasText: "needle one" }).waitFor()
     await page.getByLabel("Search the log").press("Enter")
     await page.locator(".log-wanted", { hasText: "needle two" }).waitFor()

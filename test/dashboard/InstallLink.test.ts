@@ -34,7 +34,7 @@ describe("an install link", () => {
     expect(problem("")).toBe("empty")
   })
 
-  test.each<readonly [string, string]>([
+  const refusals: ReadonlyArray<readonly [search: string, problem: string]> = [
     [`?${git}&var.x=1`, "unknown"],
     [`?${git}&${git}`, "duplicate"],
     ["?ref=main", "source"],
@@ -58,9 +58,12 @@ describe("an install link", () => {
     [`?${git}&product=app&return_uri=http://app.example/back`, "handOff"],
     [`?${git}&product=app&return_uri=https://app.example/back%3Fa=1`, "handOff"],
     [`?${git}&kind=capsule-source-options&path=options.json`, "options"]
-  ])("%s is refused as a whole", (search, expected) => {
-    expect(problem(search)).toBe(expected)
-  })
+  ]
+  for (const [search, expected] of refusals) {
+    test(`${search} is refused as a whole`, () => {
+      expect(problem(search)).toBe(expected)
+    })
+  }
 
   test("keeps a hand-off with its own scheme", () => {
     const reading = readInstallLink(`?${git}&product=notes&return_uri=${encodeURIComponent("notes-app://connected")}`)

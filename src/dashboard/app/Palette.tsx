@@ -36,6 +36,20 @@ const useCommands = (workspace: Workspace): ReadonlyArray<Command> => {
       label: words.installLong,
       run: () => void navigate({ to: "/new" })
     },
+    {
+      id: "theme",
+      group: words.groupDo,
+      icon: "gear",
+      label: words.changeTheme,
+      run: () => setPreferences({ theme: preferences().theme === "dark" ? "light" : "dark" })
+    },
+    {
+      id: "language",
+      group: words.groupDo,
+      icon: "book",
+      label: words.changeLanguage,
+      run: () => setPreferences({ language: preferences().language === "ja" ? "en" : "ja" })
+    },
     ...navigation.map(
       (item): Command => ({
         id: item.to,
@@ -51,20 +65,6 @@ const useCommands = (workspace: Workspace): ReadonlyArray<Command> => {
       icon: "person",
       label: words.account,
       run: () => void navigate({ to: "/account" })
-    },
-    {
-      id: "theme",
-      group: words.groupDo,
-      icon: "gear",
-      label: words.changeTheme,
-      run: () => setPreferences({ theme: preferences().theme === "dark" ? "light" : "dark" })
-    },
-    {
-      id: "language",
-      group: words.groupDo,
-      icon: "book",
-      label: words.changeLanguage,
-      run: () => setPreferences({ language: preferences().language === "ja" ? "en" : "ja" })
     },
     ...capsules.map(
       (capsule): Command => ({
@@ -177,22 +177,27 @@ export const Palette = ({ workspace, onClose }: { readonly workspace: Workspace;
         {shown.map((command, index) => (
           <div
             key={command.id}
-            id={`${id}-${index}`}
-            // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- see its list
-            role="option"
-            tabIndex={-1}
-            aria-selected={index === current}
-            className="palette-item"
+            className="palette-entry"
+            role="presentation"
             data-group={index === 0 || shown[index - 1]?.group !== command.group ? command.group : undefined}
-            onPointerMove={() => setActive(index)}
-            onPointerDown={(event) => {
-              event.preventDefault()
-              choose(command)
-            }}
           >
-            <Icon name={command.icon} />
-            <span className="palette-label">{command.label}</span>
-            {command.detail === undefined ? null : <span className="palette-detail">{command.detail}</span>}
+            <div
+              id={`${id}-${index}`}
+              // oxlint-disable-next-line jsx-a11y/prefer-tag-over-role -- see its list
+              role="option"
+              tabIndex={-1}
+              aria-selected={index === current}
+              className="palette-item"
+              onPointerMove={() => setActive(index)}
+              onPointerDown={(event) => {
+                event.preventDefault()
+                choose(command)
+              }}
+            >
+              <Icon name={command.icon} />
+              <span className="palette-label">{command.label}</span>
+              {command.detail === undefined ? null : <span className="palette-detail">{command.detail}</span>}
+            </div>
           </div>
         ))}
       </div>

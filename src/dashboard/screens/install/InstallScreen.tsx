@@ -11,7 +11,6 @@ import { Button, LinkButton } from "../../ui/Button.tsx"
 import { Empty, Notice } from "../../ui/Feedback.tsx"
 import { TextField } from "../../ui/Field.tsx"
 import { Page } from "../../ui/Layout.tsx"
-import { repositoryName } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { ConnectionsStep } from "./ConnectionsStep.tsx"
 import { useInstallDraft } from "./Draft.ts"
@@ -45,8 +44,6 @@ const useSnapshot = (sourceId: string | undefined, syncRunId: string | undefined
   })
   return { run: run.data, snapshot: snapshot.data ?? undefined }
 }
-
-const slugName = (url: string): string => repositoryName(url).split("/").at(-1) ?? ""
 
 interface FlowProps {
   readonly link: InstallLink
@@ -91,7 +88,6 @@ const Configured = ({
             required
             maxLength={80}
             error={nameProblem ? " " : undefined}
-            placeholder={slugName(snapshot.url)}
             value={draft.name}
             onChange={(event) => change({ name: event.target.value })}
           />

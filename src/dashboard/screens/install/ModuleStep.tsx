@@ -7,7 +7,7 @@ import { CopyText } from "../../ui/CopyText.tsx"
 import { Empty, FaultNotice, Loadable, Notice } from "../../ui/Feedback.tsx"
 import { Facts } from "../../ui/Layout.tsx"
 import { Status, type StatusTone } from "../../ui/Status.tsx"
-import { bytes, providerName, shortCommit } from "../../words/Format.ts"
+import { bytes, providerName, repositoryName, shortCommit } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import type { DraftState } from "./Draft.ts"
 import { installWords } from "./Words.ts"
@@ -88,6 +88,10 @@ const Choice = ({
   )
 }
 
+/** A first name for the Capsule: the module's folder, or the repository when the module is all of it. */
+const suggestedName = (url: string, path: string): string =>
+  (path === "." ? repositoryName(url) : path).split("/").at(-1)?.slice(0, 80) ?? ""
+
 interface ModuleStepProps extends Pick<DraftState, "draft" | "change"> {
   readonly snapshot: SourceSnapshot
   readonly wanted: string | undefined
@@ -114,7 +118,11 @@ export const ModuleStep = ({ draft, change, snapshot, wanted }: ModuleStepProps)
   const only = found?.length === 1 ? found[0]?.path : undefined
   const auto = wanted !== undefined && found?.some(({ path }) => path === wanted) === true ? wanted : only
   const choose = (path: string) => {
-    change({ modulePath: path, reportId: undefined })
+    change({
+      modulePath: path,
+      reportId: undefined,
+      ...(draft.name === "" ? { name: suggestedName(snapshot.url, path) } : {})
+    })
     check.mutate(path)
   }
   useEffect(() => {
