@@ -1,4 +1,4 @@
-import { Clock, Context, DateTime, Effect, Layer, Redacted } from "effect"
+import { Clock, Context, DateTime, Effect, Layer, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"

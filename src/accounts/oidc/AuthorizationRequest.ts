@@ -1,0 +1,244 @@
+import { Effect, Option, Result, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { Client } from "../../../actors/identity/Client.ts"
+import { Clients } from "../../../actors/identity/Clients.ts"
+import { IssuerSettings } from "../../../actors/identity/IssuerSettings.ts"
+import { failClosed, OAuthError, refuse } from "../../../actors/identity/OAuthError.ts"
+import { isChallenge } from "../../../actors/identity/Pkce.ts"
+import { isRegisteredRedirect } from "../../../actors/identity/RedirectUris.ts"
+import {
+  noClaims,
+  parseClaims,
+  type RequestedClaims,
+  scopesOfClaims,
+  withinScopes
+} from "../../../actors/identity/RequestedClaims.ts"
+import { parseScopes } from "../../../actors/identity/Scopes.ts"
+import { StaticClients } from "../../../actors/identity/StaticClients.ts"
+import { SigningKeys } from "../../../actors/identity/SigningKeys.ts"
+import { readIdTokenHint } from "./IdTokenHint.ts"
+import type { Parameters } from "./Parameters.ts"
+
+export const prompts = ["none", "login", "consent", "select_account"] as const
+export type Prompt = (typeof prompts)[number]
+
+const maxState = 4096
+const maxWorkspaceId = 128
+
+/** Where the answer to an authorization request goes, once that is known to be safe. */
+export interface ResponseTarget {
+  readonly client: Client
+  readonly redirectUri: string
+  readonly state: string | undefined
+}
+
+/** A request of which everything but the person is settled. */
+export interface AuthorizationRequest extends ResponseTarget {
+  readonly scopes: ReadonlyArray<string>
+  readonly claims: RequestedClaims
+  readonly resource: string | undefined
+  readonly workspaceId: string | undefined
+  readonly nonce: string | undefined
+  readonly codeChallenge: string | undefined
+  readonly prompts: ReadonlySet<Prompt>
+  /** Seconds. */
+  readonly maxAge: number | undefined
+  /** The one person that will do, by a hint or a claim. */
+  readonly subject: string | undefined
+}
+
+/** A refusal, and where it may be told: to the client, or only to the person on a page of ours. */
+export class AuthorizationRefused extends Schema.TaggedError<AuthorizationRefused>()("AuthorizationRefused", {
+  error: OAuthError,
+  target: Schema.optionalKey(Schema.Struct({ redirectUri: Schema.String, state: Schema.optionalKey(Schema.String) }))
+}) {}
+
+const onPage = (error: OAuthError) => new AuthorizationRefused({ error })
+
+/** The refusal as an answer to the client. */
+export const toClient = ({ redirectUri, state }: ResponseTarget, error: OAuthError) =>
+  new AuthorizationRefused({ error, target: { redirectUri, ...(state === undefined ? {} : { state }) } })
+
+/** Client and redirect address: until both are known good, nothing is sent anywhere. */
+const responseTarget = Effect.fnUntraced(function* (parameters: Parameters) {
+  const sql = yield* SqlClient.SqlClient
+  const clients = yield* Clients
+  const invalid = (description: string) => onPage(refuse("invalid_request", description))
+  for (const name of ["client_id", "redirect_uri"]) {
+    if (parameters.repeated.includes(name)) return yield* invalid(`The parameter ${name} was sent more than once.`)
+  }
+  const clientId = parameters.get("client_id")
+  if (clientId === undefined) return yield* invalid("The parameter client_id is missing.")
+  const client = yield* failClosed(clients.find(sql, clientId)).pipe(Effect.mapError(onPage))
+  if (Option.isNone(client)) {
+    return yield* onPage(refuse("invalid_client", "There is no client with this client_id."))
+  }
+  const redirectUri = parameters.get("redirect_uri")
+  if (redirectUri === undefined) return yield* invalid("The parameter redirect_uri is missing.")
+  if (!isRegisteredRedirect(redirectUri, client.value.redirectUris, client.value.applicationType)) {
+    return yield* invalid("The redirect_uri is not registered for this client, character for character.")
+  }
+  const state = parameters.repeated.includes("state") ? undefined : parameters.get("state")
+  return {
+    client: client.value,
+    redirectUri,
+    state: state !== undefined && state.length > maxState ? undefined : state
+  }
+})
+
+const unsupported = (parameters: Parameters): OAuthError | undefined => {
+  const [twice] = parameters.repeated
+  if (twice !== undefined)
+    return refuse("invalid_request", `The parameter ${twice.slice(0, 64)} was sent more than once.`)
+  if ((parameters.get("state")?.length ?? 0) > maxState) return refuse("invalid_request", "The state is too long.")
+  if (parameters.get("request") !== undefined) {
+    return refuse("request_not_supported", "Request objects are not supported. Send plain parameters.")
+  }
+  if (parameters.get("request_uri") !== undefined) {
+    return refuse("request_uri_not_supported", "Nothing is fetched from a request_uri. Send plain parameters.")
+  }
+  if (parameters.get("registration") !== undefined) {
+    return refuse("registration_not_supported", "Clients cannot register themselves.")
+  }
+  const responseType = parameters.get("response_type")
+  if (responseType === undefined) return refuse("invalid_request", "The parameter response_type is missing.")
+  if (responseType !== "code") return refuse("unsupported_response_type", "Only response_type=code is supported.")
+  if ((parameters.get("response_mode") ?? "query") !== "query") {
+    return refuse("invalid_request", "Only response_mode=query is supported.")
+  }
+  return undefined
+}
+
+const challengeOf = (
+  parameters: Parameters,
+  { pkceRequired }: Client
+): Result.Result<string | undefined, OAuthError> => {
+  const challenge = parameters.get("code_challenge")
+  const method = parameters.get("code_challenge_method")
+  const fail = (description: string) => Result.fail(refuse("invalid_request", description))
+  if (challenge === undefined) {
+    if (method !== undefined) return fail("A code_challenge_method came without a code_challenge.")
+    return pkceRequired ? fail("This client has to use PKCE: send a code_challenge.") : Result.succeed(undefined)
+  }
+  if (method !== "S256") return fail("Only code_challenge_method=S256 is supported.")
+  return isChallenge(challenge)
+    ? Result.succeed(challenge)
+    : fail("The code_challenge is not the base64url of a SHA-256.")
+}
+
+const promptsOf = (text: string | undefined): Result.Result<ReadonlySet<Prompt>, OAuthError> => {
+  const words = text?.split(" ").filter((word) => word !== "") ?? []
+  const known = prompts.filter((prompt) => words.includes(prompt))
+  if (known.length !== new Set(words).size) {
+    return Result.fail(refuse("invalid_request", `A prompt is one of ${prompts.join(", ")}.`))
+  }
+  return known.includes("none") && known.length > 1
+    ? Result.fail(refuse("invalid_request", "The prompt none goes with no other."))
+    : Result.succeed(new Set(known))
+}
+
+const maxAgeOf = (text: string | undefined): Result.Result<number | undefined, OAuthError> => {
+  if (text === undefined) return Result.succeed(undefined)
+  return /^[0-9]{1,9}$/.test(text)
+    ? Result.succeed(Number(text))
+    : Result.fail(refuse("invalid_request", "The max_age is no number of seconds."))
+}
+
+/** The selector of a Workspace. Whether the person belongs there is settled with the code, in its transaction. */
+export const workspaceSelector = (parameters: Parameters): Result.Result<string | undefined, OAuthError> => {
+  const [given] = parameters.all("workspace_id")
+  if (given === undefined) return Result.succeed(undefined)
+  return given === "" || given.length > maxWorkspaceId || /[\s\p{Cc}]/u.test(given)
+    ? Result.fail(
+        refuse("invalid_request", `The workspace_id is empty, longer than ${maxWorkspaceId} characters or malformed.`)
+      )
+    : Result.succeed(given)
+}
+
+/** The Workspace that a grant to the client is bound to: a Capsule's client has exactly one. */
+export const boundWorkspace = (
+  client: Client,
+  selected: string | undefined
+): Result.Result<string | undefined, OAuthError> => {
+  const { owner } = client
+  if (owner === undefined) return Result.succeed(selected)
+  return selected === undefined || selected === owner.workspaceId
+    ? Result.succeed(owner.workspaceId)
+    : Result.fail(refuse("access_denied", "The application belongs to another Workspace."))
+}
+
+/** A resource that the client may ask tokens for (RFC 8707). */
+export const requestedResource = Effect.fnUntraced(function* (parameters: Parameters, client: Client) {
+  const resource = parameters.get("resource")
+  if (resource === undefined) return undefined
+  const { resourceServers } = yield* StaticClients
+  return resourceServers.has(resource) && client.resources.includes(resource)
+    ? resource
+    : yield* refuse("invalid_target", "The client may not ask for tokens of this resource.")
+})
+
+/** The scopes asked for that the client may have; everything else is ignored, as OpenID Connect wants it. */
+export const requestedScopes = (
+  parameters: Parameters,
+  client: Client
+): Result.Result<ReadonlyArray<string>, OAuthError> => {
+  const scopes = parseScopes(parameters.get("scope") ?? "")?.filter((scope) => client.scopes.includes(scope))
+  return scopes === undefined || scopes.length === 0
+    ? Result.fail(refuse("invalid_scope", "The scope names nothing that this client may ask for."))
+    : Result.succeed(scopes)
+}
+
+const claimsOf = (parameters: Parameters, { scopes }: Client): Result.Result<RequestedClaims, OAuthError> => {
+  const text = parameters.get("claims")
+  if (text === undefined) return Result.succeed(noClaims)
+  return Result.mapBoth(parseClaims(text), {
+    onFailure: () => refuse("invalid_request", "The claims parameter is malformed."),
+    onSuccess: (claims) => withinScopes(claims, scopes)
+  })
+}
+
+/** What the person has to agree to. */
+export const permissionsOf = ({ claims, scopes }: Pick<AuthorizationRequest, "claims" | "scopes">) => [
+  ...new Set([...scopes, ...scopesOfClaims(claims)])
+]
+
+/** Parses an authorization request. Fails with `AuthorizationRefused`, which says where the refusal may be told. */
+export const parseAuthorizationRequest = Effect.fn("parseAuthorizationRequest")(function* (
+  parameters: Parameters
+): Effect.fn.Return<
+  AuthorizationRequest,
+  AuthorizationRefused,
+  SqlClient.SqlClient | Clients | StaticClients | SigningKeys | IssuerSettings
+> {
+  const target = yield* responseTarget(parameters)
+  const { client } = target
+  return yield* Effect.gen(function* () {
+    const refusal = unsupported(parameters)
+    if (refusal !== undefined) return yield* refusal
+    if (!client.grantTypes.includes("authorization_code")) {
+      return yield* refuse("unauthorized_client", "The client is not registered for authorization codes.")
+    }
+    const codeChallenge = yield* Effect.fromResult(challengeOf(parameters, client))
+    const asked = yield* Effect.fromResult(promptsOf(parameters.get("prompt")))
+    const maxAge = yield* Effect.fromResult(maxAgeOf(parameters.get("max_age")))
+    const claims = yield* Effect.fromResult(claimsOf(parameters, client))
+    const selected = yield* Effect.fromResult(workspaceSelector(parameters))
+    const hint = parameters.get("id_token_hint")
+    const hinted = hint === undefined ? undefined : yield* failClosed(readIdTokenHint(hint))
+    if (hint !== undefined && hinted?.aud !== client.id) {
+      return yield* refuse("invalid_request", "The id_token_hint is no ID token of this issuer for this client.")
+    }
+    return {
+      ...target,
+      scopes: yield* Effect.fromResult(requestedScopes(parameters, client)),
+      claims,
+      resource: yield* requestedResource(parameters, client),
+      workspaceId: yield* Effect.fromResult(boundWorkspace(client, selected)),
+      nonce: parameters.get("nonce"),
+      codeChallenge,
+      prompts: asked,
+      maxAge,
+      subject: hinted?.sub ?? claims.subject
+    }
+  }).pipe(Effect.mapError((error) => toClient(target, error)))
+})

@@ -1,0 +1,214 @@
+import { Clock, Effect, Redacted } from "effect"
+import { HttpRouter, HttpServerRequest } from "effect/http"
+import type { SqlClient } from "effect/sql"
+import type { Sessions } from "../../../actors/account/Sessions.ts"
+import { ReadSql } from "../../../actors/database/ReadSql.ts"
+import { Authorizations } from "../../../actors/identity/Authorizations.ts"
+import type { Clients } from "../../../actors/identity/Clients.ts"
+import { Consents } from "../../../actors/identity/Consents.ts"
+import { IssuerSettings } from "../../../actors/identity/IssuerSettings.ts"
+import { failClosed, type OAuthError, refuse } from "../../../actors/identity/OAuthError.ts"
+import { isSubset } from "../../../actors/identity/Scopes.ts"
+import type { SigningKeys } from "../../../actors/identity/SigningKeys.ts"
+import type { StaticClients } from "../../../actors/identity/StaticClients.ts"
+import type { Vault } from "../../../actors/vault/Vault.ts"
+import type { ApiError } from "../../../schema/errors/ApiError.ts"
+import { currentRequestId } from "../../http/Exchange.ts"
+import type { HttpSettings } from "../../http/HttpSettings.ts"
+import { AttemptLimits } from "../AttemptLimits.ts"
+import { requireSameOrigin } from "../SessionCookie.ts"
+import {
+  AuthorizationRefused,
+  type AuthorizationRequest,
+  parseAuthorizationRequest,
+  permissionsOf,
+  toClient
+} from "./AuthorizationRequest.ts"
+import { codeResponse, errorResponse, seeOther } from "./AuthorizationResponse.ts"
+import { consentPage, refusalPage } from "./ConsentPage.ts"
+import { sentToSignInAt, toSignIn } from "./FreshSignIn.ts"
+import { pageLanguage } from "./PageWords.ts"
+import { formParameters, parseParameters, type Parameters, queryParameters } from "./Parameters.ts"
+import { formToken, formTokenHolds, remoteAddress, type Visitor, visitor } from "./Visitor.ts"
+
+const path = "/oauth/authorize"
+const form = "consent"
+
+/** How far a request got: the person still has to sign in, or is known and fresh enough. */
+type Identified = { readonly kind: "sign_in" } | { readonly kind: "visitor"; readonly visiting: Visitor }
+
+/** Whether the session at hand will do for this request. Fails with what a client that wants no page is told. */
+const identify = Effect.fnUntraced(function* (request: AuthorizationRequest, parameters: Parameters) {
+  const visiting = yield* visitor
+  const silent = request.prompts.has("none")
+  const sent = yield* sentToSignInAt(parameters)
+  const refuseSilently = (why: string) => refuse("login_required", why)
+  const signIn: Identified = { kind: "sign_in" }
+  if (visiting === undefined) return silent ? yield* refuseSilently("Nobody is signed in.") : signIn
+  const isNew = sent !== undefined && visiting.signedInAtMillis >= sent
+  if (request.subject !== undefined && request.subject !== visiting.subject) {
+    return silent || isNew ? yield* refuseSilently("Another person is signed in than the one asked for.") : signIn
+  }
+  const age = ((yield* Clock.currentTimeMillis) - visiting.signedInAtMillis) / 1000
+  const stale = request.maxAge !== undefined && age > request.maxAge
+  if ((stale || request.prompts.has("login")) && !isNew) {
+    return silent ? yield* refuseSilently("The sign-in is older than max_age.") : signIn
+  }
+  if (visiting.boundWorkspaceId !== undefined && visiting.boundWorkspaceId !== request.workspaceId) {
+    return yield* refuse("access_denied", "The session is confined to another Workspace.")
+  }
+  const identified: Identified = { kind: "visitor", visiting }
+  return identified
+})
+
+/** Whether the person has to be asked: for anything new, on request, and always where the client cannot be told apart. */
+const mustAsk = Effect.fnUntraced(function* (request: AuthorizationRequest, subject: string) {
+  const { client, prompts, redirectUri, workspaceId } = request
+  if (prompts.has("consent") || prompts.has("select_account")) return true
+  if (client.consent === "trusted") return false
+  if (!redirectUri.startsWith("https:") && client.applicationType === "native") return true
+  const consents = yield* Consents
+  const given = yield* failClosed(consents.given({ subject, clientId: client.id, workspaceId }))
+  return !isSubset(permissionsOf(request), given)
+})
+
+const grantCode = Effect.fnUntraced(function* (request: AuthorizationRequest, visiting: Visitor) {
+  const authorizations = yield* Authorizations
+  const { issuer } = yield* IssuerSettings
+  const { claims, client, codeChallenge, nonce, redirectUri, resource, scopes, workspaceId } = request
+  const { authTime, sessionId, subject } = visiting
+  const code = yield* authorizations.authorize({
+    client,
+    decider: { authTime, sessionId, subject },
+    grant: { workspaceId, scopes, claims, resource },
+    code: { redirectUri, codeChallenge, nonce },
+    requestId: yield* currentRequestId
+  })
+  return codeResponse(issuer, request, Redacted.value(code))
+})
+
+const language = (parameters: Parameters) =>
+  Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) =>
+    pageLanguage(parameters.get("ui_locales"), headers["accept-language"])
+  )
+
+const ask = Effect.fnUntraced(function* (request: AuthorizationRequest, visiting: Visitor, parameters: Parameters) {
+  const authorizations = yield* Authorizations
+  const read = yield* ReadSql
+  const authority = yield* authorizations.preview(request.client, visiting.subject, request.workspaceId)
+  const [workspace] = yield* failClosed(
+    read<{ display_name: string }>`SELECT display_name FROM workspaces WHERE id = ${request.workspaceId ?? ""}`
+  )
+  const encoded = parameters.encodeWithout()
+  return consentPage({
+    language: yield* language(parameters),
+    request,
+    permissions: permissionsOf(request),
+    email: visiting.email,
+    authority,
+    workspaceName: workspace?.display_name,
+    encoded,
+    token: yield* formToken(visiting, form, encoded)
+  })
+})
+
+/** Refusals that the client may hear of go to it; all others stay on a page. */
+const settled = <A, R>(request: AuthorizationRequest, effect: Effect.Effect<A, OAuthError, R>) =>
+  Effect.mapError(effect, (error) => toClient(request, error))
+
+const authorize = Effect.gen(function* () {
+  const limits = yield* AttemptLimits
+  yield* limits.consume("authorize", { address: yield* remoteAddress })
+  const parameters = yield* queryParameters
+  const request = yield* parseAuthorizationRequest(parameters)
+  const identified = yield* settled(request, identify(request, parameters))
+  if (identified.kind === "sign_in") return yield* toSignIn(path, parameters)
+  const { visiting } = identified
+  yield* limits.consume("authorize", { subject: visiting.subject })
+  if (!(yield* settled(request, mustAsk(request, visiting.subject)))) {
+    return yield* settled(request, grantCode(request, visiting))
+  }
+  if (request.prompts.has("none")) {
+    return yield* toClient(request, refuse("consent_required", "The person has to agree first."))
+  }
+  return yield* settled(request, ask(request, visiting, parameters))
+})
+
+/**
+ * A form that posts here comes from another site, so that no session comes along. The browser is sent on to the same
+ * request by GET, which brings it.
+ */
+const authorizeByForm = Effect.gen(function* () {
+  const { issuer } = yield* IssuerSettings
+  const parameters = yield* formParameters.pipe(
+    Effect.catchTag("OAuthError", (error) => new AuthorizationRefused({ error }))
+  )
+  return seeOther(`${issuer}${path}?${parameters.encodeWithout()}`)
+})
+
+const decide = Effect.gen(function* () {
+  yield* requireSameOrigin
+  const sent = yield* formParameters.pipe(Effect.catchTag("OAuthError", (error) => new AuthorizationRefused({ error })))
+  const encoded = sent.get("request") ?? ""
+  const parameters = parseParameters(encoded)
+  const request = yield* parseAuthorizationRequest(parameters)
+  const identified = yield* settled(request, identify(request, parameters))
+  if (identified.kind === "sign_in") return yield* toSignIn(path, parameters)
+  const { visiting } = identified
+  if (!(yield* formTokenHolds(visiting, form, encoded, sent.get("token")))) {
+    return yield* new AuthorizationRefused({
+      error: refuse("invalid_request", "The page was shown to another session. Start again from the application.")
+    })
+  }
+  switch (sent.get("decision")) {
+    case "allow":
+      return yield* settled(request, grantCode(request, visiting))
+    case "switch":
+      return yield* toSignIn(path, parameters)
+    default:
+      return yield* toClient(request, refuse("access_denied", "The person refused."))
+  }
+})
+
+const refused = Effect.fnUntraced(function* ({ error, target }: AuthorizationRefused) {
+  const { issuer } = yield* IssuerSettings
+  if (target !== undefined) return errorResponse(issuer, target, error)
+  const parameters = yield* queryParameters
+  return refusalPage(yield* language(parameters), {
+    status: error.status === 401 ? 400 : error.status,
+    detail: `${error.error}: ${error.description}`,
+    requestId: yield* currentRequestId
+  })
+})
+
+const limited = Effect.fnUntraced(function* (error: ApiError) {
+  return refusalPage(yield* language(yield* queryParameters), {
+    status: error.status,
+    detail: error.message,
+    requestId: yield* currentRequestId
+  })
+})
+
+/** The endpoints at which a person decides: the authorization request and the answer to its question. */
+export const authorizeEndpoints = Effect.gen(function* () {
+  const router = yield* HttpRouter.HttpRouter
+  const services = yield* Effect.context<
+    | AttemptLimits
+    | Authorizations
+    | Clients
+    | Consents
+    | HttpSettings
+    | IssuerSettings
+    | ReadSql
+    | Sessions
+    | SigningKeys
+    | SqlClient.SqlClient
+    | StaticClients
+    | Vault
+  >()
+  const provided = Effect.provideContext(services)
+  const onPages = Effect.catchTags({ AuthorizationRefused: refused, ApiError: limited })
+  yield* router.add("GET", path, provided(onPages(authorize)))
+  yield* router.add("POST", path, provided(onPages(authorizeByForm)))
+  yield* router.add("POST", "/oauth/consent", provided(onPages(decide)))
+})

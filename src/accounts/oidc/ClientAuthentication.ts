@@ -1,0 +1,69 @@
+import { createHash, timingSafeEqual } from "node:crypto"
+import { Effect, Option, Redacted } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { SqlClient } from "effect/sql"
+import type { Client } from "../../../actors/identity/Client.ts"
+import { Clients } from "../../../actors/identity/Clients.ts"
+import { failClosed, refuse } from "../../../actors/identity/OAuthError.ts"
+import type { Parameters } from "./Parameters.ts"
+
+interface Presented {
+  readonly clientId: string
+  readonly secret: Redacted.Redacted | undefined
+}
+
+// One answer for every way of being nobody, so that it tells nothing about which clients there are.
+const unknownClient = refuse("invalid_client", "The client is unknown or its authentication failed.")
+
+const basicPattern = /^basic ([A-Za-z0-9+/=]{1,2048})$/i
+
+// Both halves are form-encoded before they are joined (RFC 6749 2.3.1).
+const formDecoded = (text: string): string => new URLSearchParams(`v=${text.replaceAll("&", "%26")}`).get("v") ?? ""
+
+const fromBasic = (header: string): Presented | undefined => {
+  const encoded = basicPattern.exec(header)?.[1]
+  if (encoded === undefined) return undefined
+  const text = Buffer.from(encoded, "base64").toString("latin1")
+  const at = text.indexOf(":")
+  if (at < 0) return undefined
+  return { clientId: formDecoded(text.slice(0, at)), secret: Redacted.make(formDecoded(text.slice(at + 1))) }
+}
+
+const presented = Effect.fnUntraced(function* (parameters: Parameters) {
+  const { headers } = yield* HttpServerRequest.HttpServerRequest
+  const header = headers["authorization"]
+  const clientId = parameters.get("client_id")
+  const secret = parameters.get("client_secret")
+  if (header === undefined) {
+    if (clientId === undefined) return yield* unknownClient
+    return { clientId, secret: secret === undefined ? undefined : Redacted.make(secret) } satisfies Presented
+  }
+  const basic = fromBasic(header)
+  if (basic === undefined) return yield* unknownClient
+  if (secret !== undefined || (clientId !== undefined && clientId !== basic.clientId)) {
+    return yield* refuse("invalid_request", "The client authenticates in more than one way.")
+  }
+  return basic
+})
+
+const secretMatches = (secret: Redacted.Redacted, hash: Redacted.Redacted): boolean =>
+  timingSafeEqual(
+    createHash("sha256").update(Redacted.value(secret)).digest(),
+    Buffer.from(Redacted.value(hash), "hex")
+  )
+
+/**
+ * The client behind a request: by HTTP Basic or by the form when it is confidential, by its id alone when it is public.
+ * Fails with `invalid_client`.
+ */
+export const authenticatedClient = Effect.fn("authenticatedClient")(function* (parameters: Parameters) {
+  const sql = yield* SqlClient.SqlClient
+  const clients = yield* Clients
+  const { clientId, secret } = yield* presented(parameters)
+  const found = yield* failClosed(clients.find(sql, clientId))
+  if (Option.isNone(found)) return yield* unknownClient
+  const client: Client = found.value
+  if (client.secretHash === undefined) return secret === undefined ? client : yield* unknownClient
+  if (secret === undefined || !secretMatches(secret, client.secretHash)) return yield* unknownClient
+  return client
+})

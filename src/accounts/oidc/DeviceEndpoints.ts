@@ -1,0 +1,189 @@
+import { Duration, Effect, Option, Redacted } from "effect"
+import { HttpRouter, HttpServerRequest } from "effect/http"
+import { SqlClient } from "effect/sql"
+import type { Sessions } from "../../../actors/account/Sessions.ts"
+import { ReadSql } from "../../../actors/database/ReadSql.ts"
+import { Authorizations } from "../../../actors/identity/Authorizations.ts"
+import { Clients } from "../../../actors/identity/Clients.ts"
+import { type DeviceRequest, DeviceCodes } from "../../../actors/identity/DeviceCodes.ts"
+import { displayUserCode, normalUserCode } from "../../../actors/identity/IdentitySecrets.ts"
+import { IssuerSettings } from "../../../actors/identity/IssuerSettings.ts"
+import { devicePollSeconds, lifetimes } from "../../../actors/identity/Lifetimes.ts"
+import { failClosed, type OAuthError, refuse } from "../../../actors/identity/OAuthError.ts"
+import type { StaticClients } from "../../../actors/identity/StaticClients.ts"
+import type { Vault } from "../../../actors/vault/Vault.ts"
+import type { ApiError } from "../../../schema/errors/ApiError.ts"
+import { currentRequestId } from "../../http/Exchange.ts"
+import type { HttpSettings } from "../../http/HttpSettings.ts"
+import { AttemptLimits } from "../AttemptLimits.ts"
+import { requireSameOrigin } from "../SessionCookie.ts"
+import { boundWorkspace, requestedResource, requestedScopes, workspaceSelector } from "./AuthorizationRequest.ts"
+import { authenticatedClient } from "./ClientAuthentication.ts"
+import { identityList, permissionList, refusalPage } from "./ConsentPage.ts"
+import { toSignIn } from "./FreshSignIn.ts"
+import { answeringJson, freshJson } from "./OAuthAnswers.ts"
+import { html, type Markup, page } from "./Page.ts"
+import { type PageWords, pageLanguage, pageWords } from "./PageWords.ts"
+import { formParameters, parseParameters, queryParameters, singleFormParameters } from "./Parameters.ts"
+import { formToken, formTokenHolds, remoteAddress, type Visitor, visitor } from "./Visitor.ts"
+
+const path = "/oauth/device"
+const grantType = "urn:ietf:params:oauth:grant-type:device_code"
+
+const begin = Effect.gen(function* () {
+  const limits = yield* AttemptLimits
+  yield* limits.consume("authorize", { address: yield* remoteAddress })
+  const devices = yield* DeviceCodes
+  const { issuer } = yield* IssuerSettings
+  const parameters = yield* singleFormParameters
+  const client = yield* authenticatedClient(parameters)
+  if (!client.grantTypes.includes(grantType)) {
+    return yield* refuse("unauthorized_client", "The client is not registered for the device flow.")
+  }
+  const selected = yield* Effect.fromResult(workspaceSelector(parameters))
+  const { deviceCode, userCode } = yield* failClosed(
+    devices.begin({
+      clientId: client.id,
+      scopes: yield* Effect.fromResult(requestedScopes(parameters, client)),
+      workspaceId: yield* Effect.fromResult(boundWorkspace(client, selected)),
+      resource: yield* requestedResource(parameters, client)
+    })
+  )
+  return freshJson(
+    {
+      device_code: Redacted.value(deviceCode),
+      user_code: displayUserCode(userCode),
+      verification_uri: `${issuer}${path}`,
+      verification_uri_complete: `${issuer}${path}?user_code=${displayUserCode(userCode)}`,
+      expires_in: Duration.toSeconds(lifetimes.deviceCode),
+      interval: devicePollSeconds
+    },
+    { crossOrigin: false }
+  )
+})
+
+const pageOf = Effect.fnUntraced(function* (body: (words: PageWords) => Markup, status = 200) {
+  const { headers } = yield* HttpServerRequest.HttpServerRequest
+  const language = pageLanguage(undefined, headers["accept-language"])
+  const words = pageWords[language]
+  return page({ language, title: words.deviceTitle, status, body: body(words) })
+})
+
+/** The form for the code. A code in the address is only filled in: the person compares it and goes on by hand. */
+const codeForm = Effect.fnUntraced(function* (visiting: Visitor, typed: string, unknown: boolean) {
+  const token = yield* formToken(visiting, "device", "code")
+  return yield* pageOf(
+    (words) => html`<h1>${words.deviceTitle}</h1><p id="about">${words.deviceAbout}</p>
+${unknown ? html`<p class="bad" role="alert" id="fault">${words.deviceUnknown}</p>` : undefined}
+<form method="post" action="${path}"><input type="hidden" name="token" value="${token}">
+<p><label for="code">${words.deviceCode}</label><input class="code" id="code" name="user_code" value="${typed}" required autocomplete="off" autocapitalize="characters" spellcheck="false" maxlength="16" aria-describedby="about${unknown ? " fault" : ""}"${unknown ? html` aria-invalid="true"` : undefined}></p>
+<div class="actions"><button class="main" name="decision" value="look">${words.deviceContinue}</button></div></form>`,
+    unknown ? 400 : 200
+  )
+})
+
+const waitingClient = Effect.fnUntraced(function* (request: DeviceRequest) {
+  const sql = yield* SqlClient.SqlClient
+  const clients = yield* Clients
+  const found = yield* failClosed(clients.find(sql, request.clientId))
+  return Option.isSome(found) ? found.value : yield* refuse("access_denied", "The client is not registered any more.")
+})
+
+const confirm = Effect.fnUntraced(function* (visiting: Visitor, request: DeviceRequest, userCode: string) {
+  const authorizations = yield* Authorizations
+  const read = yield* ReadSql
+  const client = yield* waitingClient(request)
+  const authority = yield* authorizations.preview(client, visiting.subject, request.workspaceId)
+  const [workspace] = yield* failClosed(
+    read<{ display_name: string }>`SELECT display_name FROM workspaces WHERE id = ${request.workspaceId ?? ""}`
+  )
+  const token = yield* formToken(visiting, "device-decision", userCode)
+  const { headers } = yield* HttpServerRequest.HttpServerRequest
+  const language = pageLanguage(undefined, headers["accept-language"])
+  return yield* pageOf(
+    (words) => html`<h1>${words.deviceConfirm(client.name)}</h1>
+<dl><dt>${words.deviceCode}</dt><dd><strong>${displayUserCode(userCode)}</strong></dd></dl>
+${identityList(language, visiting.email, authority, workspace?.display_name)}
+<p>${words.consentAbout(client.name)}</p>${permissionList(language, request.scopes)}
+<p role="note">${words.deviceWarning}</p>
+<form method="post" action="${path}"><input type="hidden" name="user_code" value="${userCode}"><input type="hidden" name="token" value="${token}">
+<div class="actions"><button class="main" name="decision" value="allow">${words.allow}</button><button name="decision" value="deny">${words.deny}</button></div></form>`
+  )
+})
+
+const show = Effect.gen(function* () {
+  const parameters = yield* queryParameters
+  const visiting = yield* visitor
+  if (visiting === undefined) return yield* toSignIn(path, parameters)
+  const code = normalUserCode(parameters.get("user_code") ?? "")
+  return yield* codeForm(visiting, code === undefined ? "" : displayUserCode(code), false)
+})
+
+const decide = Effect.gen(function* () {
+  yield* requireSameOrigin
+  const limits = yield* AttemptLimits
+  const devices = yield* DeviceCodes
+  const authorizations = yield* Authorizations
+  const sent = yield* formParameters
+  const visiting = yield* visitor
+  if (visiting === undefined) return yield* toSignIn(path, parseParameters(""))
+  const userCode = normalUserCode(sent.get("user_code") ?? "")
+  const decision = sent.get("decision")
+  const looking = decision !== "allow" && decision !== "deny"
+  const [name, content] = looking ? ["device", "code"] : ["device-decision", userCode ?? ""]
+  if (!(yield* formTokenHolds(visiting, name, content, sent.get("token")))) {
+    return yield* refuse("invalid_request", "The page was shown to another session. Start again.")
+  }
+  // As few guesses as at a password.
+  yield* limits.consume("sign_in", { address: yield* remoteAddress, subject: `device:${visiting.subject}` })
+  const request = userCode === undefined ? undefined : yield* failClosed(devices.waiting(userCode))
+  if (request === undefined || userCode === undefined) return yield* codeForm(visiting, "", true)
+  if (looking) return yield* confirm(visiting, request, userCode)
+  if (decision === "deny") {
+    yield* authorizations.denyDevice(request)
+    return yield* pageOf((words) => html`<h1>${words.deviceTitle}</h1><p>${words.deviceDenied}</p>`)
+  }
+  const { authTime, boundWorkspaceId, sessionId, subject } = visiting
+  if (boundWorkspaceId !== undefined && boundWorkspaceId !== request.workspaceId) {
+    return yield* refuse("access_denied", "The session is confined to another Workspace.")
+  }
+  const client = yield* waitingClient(request)
+  yield* authorizations.approveDevice(client, { authTime, sessionId, subject }, request, yield* currentRequestId)
+  return yield* pageOf((words) => html`<h1>${words.deviceTitle}</h1><p>${words.deviceApproved}</p>`)
+})
+
+const onPage = Effect.fnUntraced(function* (error: OAuthError | ApiError) {
+  const { headers } = yield* HttpServerRequest.HttpServerRequest
+  return refusalPage(pageLanguage(undefined, headers["accept-language"]), {
+    status: error.status,
+    detail: error._tag === "ApiError" ? error.message : `${error.error}: ${error.description}`,
+    requestId: yield* currentRequestId
+  })
+})
+
+/** The device flow: a device asks for a code, a person enters it in their own browser. */
+export const deviceEndpoints = Effect.gen(function* () {
+  const router = yield* HttpRouter.HttpRouter
+  const services = yield* Effect.context<
+    | AttemptLimits
+    | Authorizations
+    | Clients
+    | DeviceCodes
+    | HttpSettings
+    | IssuerSettings
+    | ReadSql
+    | Sessions
+    | SqlClient.SqlClient
+    | StaticClients
+    | Vault
+  >()
+  const provided = Effect.provideContext(services)
+  const onPages = Effect.catchTags({ OAuthError: onPage, ApiError: onPage })
+  yield* router.add(
+    "POST",
+    "/oauth/device_authorization",
+    provided(answeringJson({ crossOrigin: false, scheme: "Basic" })(begin))
+  )
+  yield* router.add("GET", path, provided(onPages(show)))
+  yield* router.add("POST", path, provided(onPages(decide)))
+})

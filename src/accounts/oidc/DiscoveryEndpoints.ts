@@ -1,0 +1,80 @@
+import { Duration, Effect } from "effect"
+import { HttpRouter } from "effect/http"
+import { grantTypes } from "../../../actors/identity/Client.ts"
+import { IssuerSettings } from "../../../actors/identity/IssuerSettings.ts"
+import { failClosed } from "../../../actors/identity/OAuthError.ts"
+import { standardScopes } from "../../../actors/identity/Scopes.ts"
+import { keySetMaxAge, signingAlgorithms, SigningKeys } from "../../../actors/identity/SigningKeys.ts"
+import { answeringJson, cachedJson, preflight } from "./OAuthAnswers.ts"
+
+const discoveryMaxAge = Duration.hours(1)
+
+/** OpenID Provider metadata, which is also the OAuth one (RFC 8414). */
+export const issuerMetadata = (issuer: string) => ({
+  issuer,
+  authorization_endpoint: `${issuer}/oauth/authorize`,
+  token_endpoint: `${issuer}/oauth/token`,
+  userinfo_endpoint: `${issuer}/oauth/userinfo`,
+  jwks_uri: `${issuer}/oauth/jwks`,
+  revocation_endpoint: `${issuer}/oauth/revoke`,
+  introspection_endpoint: `${issuer}/oauth/introspect`,
+  end_session_endpoint: `${issuer}/oauth/logout`,
+  device_authorization_endpoint: `${issuer}/oauth/device_authorization`,
+  scopes_supported: standardScopes,
+  response_types_supported: ["code"],
+  response_modes_supported: ["query"],
+  grant_types_supported: grantTypes,
+  subject_types_supported: ["public"],
+  id_token_signing_alg_values_supported: signingAlgorithms,
+  token_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "none"],
+  revocation_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post", "none"],
+  introspection_endpoint_auth_methods_supported: ["client_secret_basic", "client_secret_post"],
+  code_challenge_methods_supported: ["S256"],
+  claim_types_supported: ["normal"],
+  claims_supported: [
+    "sub",
+    "iss",
+    "aud",
+    "exp",
+    "iat",
+    "auth_time",
+    "nonce",
+    "at_hash",
+    "sid",
+    "name",
+    "updated_at",
+    "email",
+    "email_verified",
+    "svc",
+    "workspace_memberships"
+  ],
+  claims_parameter_supported: true,
+  request_parameter_supported: false,
+  request_uri_parameter_supported: false,
+  require_request_uri_registration: false,
+  authorization_response_iss_parameter_supported: true,
+  prompt_values_supported: ["none", "login", "consent", "select_account"],
+  ui_locales_supported: ["en", "ja"]
+})
+
+/** Metadata and keys. */
+export const discoveryEndpoints = Effect.gen(function* () {
+  const router = yield* HttpRouter.HttpRouter
+  const keys = yield* SigningKeys
+  const { issuer } = yield* IssuerSettings
+  const metadata = cachedJson(issuerMetadata(issuer), Duration.toSeconds(discoveryMaxAge))
+  const keySet = failClosed(keys.keySet).pipe(
+    Effect.map((published) => cachedJson({ keys: published }, Duration.toSeconds(keySetMaxAge))),
+    answeringJson({ crossOrigin: true, scheme: "Bearer" })
+  )
+  yield* router.add("GET", "/.well-known/openid-configuration", metadata)
+  yield* router.add("GET", "/.well-known/oauth-authorization-server", metadata)
+  yield* router.add("GET", "/oauth/jwks", keySet)
+  for (const path of [
+    "/.well-known/openid-configuration",
+    "/.well-known/oauth-authorization-server",
+    "/oauth/jwks"
+  ] as const) {
+    yield* router.add("OPTIONS", path, preflight("GET"))
+  }
+})

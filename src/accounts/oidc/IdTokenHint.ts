@@ -1,0 +1,26 @@
+import { Effect, Option, Schema } from "effect"
+import { IssuerSettings } from "../../../actors/identity/IssuerSettings.ts"
+import { SigningKeys } from "../../../actors/identity/SigningKeys.ts"
+
+const Hint = Schema.Struct({
+  iss: Schema.String,
+  aud: Schema.String,
+  sub: Schema.String,
+  sid: Schema.optionalKey(Schema.String)
+})
+export type IdTokenHint = typeof Hint.Type
+const decodeHint = Schema.decodeUnknownOption(Hint)
+
+/**
+ * Whom an ID token of this issuer was about, however old it is: as a hint it only tells of a session that was.
+ * `undefined` for everything that this issuer did not sign as an ID token.
+ */
+export const readIdTokenHint = Effect.fn("readIdTokenHint")(function* (jwt: string) {
+  const keys = yield* SigningKeys
+  const { issuer } = yield* IssuerSettings
+  const verified = yield* keys.verify(jwt)
+  // Resource tokens carry a type of their own.
+  if (verified === undefined || verified.type !== undefined) return undefined
+  const hint = decodeHint(verified.claims)
+  return Option.isSome(hint) && hint.value.iss === issuer ? hint.value : undefined
+})

@@ -1,0 +1,164 @@
+import { Effect, Option } from "effect"
+import { HttpRouter, HttpServerRequest } from "effect/http"
+import { SqlClient } from "effect/sql"
+import { Sessions } from "../../../actors/account/Sessions.ts"
+import type { ReadSql } from "../../../actors/database/ReadSql.ts"
+import type { Client } from "../../../actors/identity/Client.ts"
+import { Clients } from "../../../actors/identity/Clients.ts"
+import { Grants } from "../../../actors/identity/Grants.ts"
+import type { IssuerSettings } from "../../../actors/identity/IssuerSettings.ts"
+import { failClosed, type OAuthError, refuse } from "../../../actors/identity/OAuthError.ts"
+import type { SigningKeys } from "../../../actors/identity/SigningKeys.ts"
+import type { Vault } from "../../../actors/vault/Vault.ts"
+import type { ApiError } from "../../../schema/errors/ApiError.ts"
+import { currentRequestId } from "../../http/Exchange.ts"
+import type { HttpSettings } from "../../http/HttpSettings.ts"
+import { requireSameOrigin, withoutSession } from "../SessionCookie.ts"
+import { seeOther } from "./AuthorizationResponse.ts"
+import { refusalPage } from "./ConsentPage.ts"
+import { type IdTokenHint, readIdTokenHint } from "./IdTokenHint.ts"
+import { html, page, policySource } from "./Page.ts"
+import { pageLanguage, pageWords } from "./PageWords.ts"
+import { formParameters, parseParameters, type Parameters, queryParameters } from "./Parameters.ts"
+import { formToken, formTokenHolds, type Visitor, visitor } from "./Visitor.ts"
+
+const form = "logout"
+
+/** A request to end the session, as far as it could be proven. */
+interface LogoutRequest {
+  readonly hint: IdTokenHint | undefined
+  /** Where the browser goes afterwards: registered by a client that the request proved or named. */
+  readonly returnTo: string | undefined
+}
+
+const withState = (uri: string, state: string | undefined): string => {
+  if (state === undefined) return uri
+  return `${uri}${uri.includes("?") ? "&" : "?"}${new URLSearchParams({ state }).toString()}`
+}
+
+/** Fails with `invalid_request` for a hint that this issuer did not sign, and for an address that is not registered. */
+const parseLogout = Effect.fn("parseLogout")(function* (parameters: Parameters) {
+  const sql = yield* SqlClient.SqlClient
+  const clients = yield* Clients
+  const [twice] = parameters.repeated
+  if (twice !== undefined) return yield* refuse("invalid_request", `The parameter ${twice.slice(0, 64)} came twice.`)
+  const text = parameters.get("id_token_hint")
+  const hint = text === undefined ? undefined : yield* failClosed(readIdTokenHint(text))
+  if (text !== undefined && hint === undefined) {
+    return yield* refuse("invalid_request", "The id_token_hint is no ID token of this issuer.")
+  }
+  const named = parameters.get("client_id")
+  if (hint !== undefined && named !== undefined && hint.aud !== named) {
+    return yield* refuse("invalid_request", "The id_token_hint was issued to another client.")
+  }
+  const clientId = hint?.aud ?? named
+  const client: Option.Option<Client> =
+    clientId === undefined ? Option.none() : yield* failClosed(clients.find(sql, clientId))
+  const uri = parameters.get("post_logout_redirect_uri")
+  if (uri === undefined) return { hint, returnTo: undefined } satisfies LogoutRequest
+  if (Option.isNone(client) || !client.value.postLogoutRedirectUris.includes(uri)) {
+    return yield* refuse(
+      "invalid_request",
+      "The post_logout_redirect_uri is not registered, or no client was proven by id_token_hint or client_id."
+    )
+  }
+  return { hint, returnTo: withState(uri, parameters.get("state")) } satisfies LogoutRequest
+})
+
+const language = (parameters: Parameters) =>
+  Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) =>
+    pageLanguage(parameters.get("ui_locales"), headers["accept-language"])
+  )
+
+const said = Effect.fnUntraced(function* (
+  parameters: Parameters,
+  text: "logoutDone" | "logoutNothing" | "stayedSignedIn"
+) {
+  const chosen = yield* language(parameters)
+  const words = pageWords[chosen]
+  return page({
+    language: chosen,
+    title: words.logoutTitle,
+    body: html`<h1>${words.logoutTitle}</h1><p>${words[text]}</p>`
+  })
+})
+
+/** Ends the session, and what was granted in it without being meant to outlive it. */
+const end = Effect.fnUntraced(function* (visiting: Visitor, request: LogoutRequest, parameters: Parameters) {
+  const sql = yield* SqlClient.SqlClient
+  const sessions = yield* Sessions
+  const grants = yield* Grants
+  yield* Effect.ignore(sessions.revoke(visiting.subject, visiting.sessionId))
+  yield* failClosed(sql.withTransaction(grants.endSession(visiting.sessionId)))
+  const response = request.returnTo === undefined ? yield* said(parameters, "logoutDone") : seeOther(request.returnTo)
+  return yield* withoutSession(response)
+})
+
+const ask = Effect.fnUntraced(function* (visiting: Visitor, request: LogoutRequest, parameters: Parameters) {
+  const chosen = yield* language(parameters)
+  const words = pageWords[chosen]
+  const encoded = parameters.encodeWithout()
+  const token = yield* formToken(visiting, form, encoded)
+  return page({
+    language: chosen,
+    title: words.logoutTitle,
+    leadsTo: request.returnTo === undefined ? [] : [policySource(request.returnTo)],
+    body: html`<h1>${words.logoutAsk}</h1><p>${words.signedInAs} <strong>${visiting.email}</strong></p>
+<form method="post" action="/oauth/logout/decision"><input type="hidden" name="request" value="${encoded}"><input type="hidden" name="token" value="${token}">
+<div class="actions"><button class="main" name="decision" value="leave">${words.logoutConfirm}</button><button name="decision" value="stay">${words.logoutStay}</button></div></form>`
+  })
+})
+
+const answer = Effect.fnUntraced(function* (parameters: Parameters) {
+  const request = yield* parseLogout(parameters)
+  const visiting = yield* visitor
+  if (visiting === undefined) {
+    return request.returnTo === undefined ? yield* said(parameters, "logoutNothing") : seeOther(request.returnTo)
+  }
+  // An ID token of this very session proves that its client means it. Anybody can make a browser follow a link.
+  const proven = request.hint?.sub === visiting.subject && request.hint.sid === visiting.sessionId
+  return proven ? yield* end(visiting, request, parameters) : yield* ask(visiting, request, parameters)
+})
+
+const logout = Effect.flatMap(queryParameters, answer)
+
+// A post from another site brings no session along; sent on by GET, it does.
+const logoutByForm = Effect.map(formParameters, (parameters) => seeOther(`/oauth/logout?${parameters.encodeWithout()}`))
+
+const decide = Effect.gen(function* () {
+  yield* requireSameOrigin
+  const sent = yield* formParameters
+  const encoded = sent.get("request") ?? ""
+  const parameters = parseParameters(encoded)
+  const request = yield* parseLogout(parameters)
+  const visiting = yield* visitor
+  if (visiting === undefined) return yield* said(parameters, "logoutNothing")
+  if (!(yield* formTokenHolds(visiting, form, encoded, sent.get("token")))) {
+    return yield* refuse("invalid_request", "The page was shown to another session. Start again.")
+  }
+  return sent.get("decision") === "leave"
+    ? yield* end(visiting, request, parameters)
+    : yield* said(parameters, "stayedSignedIn")
+})
+
+const refusedOnPage = Effect.fnUntraced(function* (error: OAuthError | ApiError) {
+  const parameters = yield* queryParameters
+  return refusalPage(yield* language(parameters), {
+    status: error.status,
+    detail: error._tag === "ApiError" ? error.message : `${error.error}: ${error.description}`,
+    requestId: yield* currentRequestId
+  })
+})
+
+/** RP-initiated logout. The browser leaves our pages only for an address that is registered. */
+export const logoutEndpoints = Effect.gen(function* () {
+  const router = yield* HttpRouter.HttpRouter
+  const services = yield* Effect.context<
+    Clients | Grants | HttpSettings | IssuerSettings | ReadSql | Sessions | SigningKeys | SqlClient.SqlClient | Vault
+  >()
+  const provided = Effect.provideContext(services)
+  const onPages = Effect.catchTags({ OAuthError: refusedOnPage, ApiError: refusedOnPage })
+  yield* router.add("GET", "/oauth/logout", provided(onPages(logout)))
+  yield* router.add("POST", "/oauth/logout", provided(onPages(logoutByForm)))
+  yield* router.add("POST", "/oauth/logout/decision", provided(onPages(decide)))
+})

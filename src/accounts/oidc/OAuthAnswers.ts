@@ -1,0 +1,73 @@
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import type { OAuthError } from "../../../actors/identity/OAuthError.ts"
+import type { ApiError } from "../../../schema/errors/ApiError.ts"
+
+const uncached = { "cache-control": "no-store", pragma: "no-cache" }
+
+// Public single-page clients call these endpoints from their own origins. No cookie counts here, so none is allowed.
+const crossOrigin = { "access-control-allow-origin": "*" }
+
+/** A JSON answer that nobody may keep. */
+export const freshJson = (body: unknown, options: { readonly crossOrigin: boolean }, status = 200) =>
+  HttpServerResponse.jsonUnsafe(body, {
+    status,
+    headers: { ...uncached, ...(options.crossOrigin ? crossOrigin : {}) }
+  })
+
+/** A JSON answer that clients may keep for that long. */
+export const cachedJson = (body: unknown, maxAgeSeconds: number) =>
+  HttpServerResponse.jsonUnsafe(body, {
+    headers: { "cache-control": `public, max-age=${maxAgeSeconds}`, ...crossOrigin }
+  })
+
+const oauthBody = (error: string, description: string) => ({ error, error_description: description })
+
+const challengeOf = (error: OAuthError, scheme: "Basic" | "Bearer"): Record<string, string> => {
+  if (scheme === "Basic") return error.error === "invalid_client" ? { "www-authenticate": 'Basic realm="svc"' } : {}
+  return error.status === 401 || error.status === 403
+    ? { "www-authenticate": `Bearer realm="svc", error="${error.error}", error_description="${error.description}"` }
+    : {}
+}
+
+/** A refusal as the OAuth documents spell it, with the challenge that goes with it. */
+export const refusalJson = (
+  error: OAuthError,
+  options: { readonly crossOrigin: boolean; readonly scheme: "Basic" | "Bearer" }
+) =>
+  HttpServerResponse.setHeaders(freshJson(oauthBody(error.error, error.description), options, error.status), {
+    ...challengeOf(error, options.scheme),
+    ...(error.status === 503 ? { "retry-after": "5" } : {})
+  })
+
+/** The few refusals of the HTTP layer itself, in the words of OAuth. */
+const layerRefusal = (error: ApiError, options: { readonly crossOrigin: boolean }) =>
+  HttpServerResponse.setHeaders(
+    freshJson(
+      oauthBody(error.code === "rate_limited" ? "temporarily_unavailable" : "invalid_request", error.message),
+      options,
+      error.status
+    ),
+    error.retryAfter === undefined ? {} : { "retry-after": String(error.retryAfter) }
+  )
+
+/** Answers in JSON whatever the effect ends with. */
+export const answeringJson =
+  (options: { readonly crossOrigin: boolean; readonly scheme: "Basic" | "Bearer" }) =>
+  <R>(effect: Effect.Effect<HttpServerResponse.HttpServerResponse, OAuthError | ApiError, R>) =>
+    Effect.catchTags(effect, {
+      OAuthError: (error) => Effect.succeed(refusalJson(error, options)),
+      ApiError: (error) => Effect.succeed(layerRefusal(error, options))
+    })
+
+/** The answer to a preflight of such an endpoint. */
+export const preflight = (methods: string) =>
+  HttpServerResponse.empty({
+    status: 204,
+    headers: {
+      ...crossOrigin,
+      "access-control-allow-methods": methods,
+      "access-control-allow-headers": "authorization, content-type",
+      "access-control-max-age": "600"
+    }
+  })

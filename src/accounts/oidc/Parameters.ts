@@ -1,0 +1,55 @@
+import { Effect } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { refuse } from "../../../actors/identity/OAuthError.ts"
+import { readBodyBytes } from "../../http/RequestBody.ts"
+
+const maxFormBytes = 65_536
+const formType = /^application\/x-www-form-urlencoded(?:\s*;\s*charset\s*=\s*"?utf-8"?)?\s*$/i
+
+/** The parameters of an OAuth request. One without a value counts as left out (RFC 6749 3.1). */
+export interface Parameters {
+  readonly get: (name: string) => string | undefined
+  /** All values in order, empty ones too. */
+  readonly all: (name: string) => ReadonlyArray<string>
+  /** Names that occur more than once. */
+  readonly repeated: ReadonlyArray<string>
+  /** Every parameter but the named ones, encoded anew in order. */
+  readonly encodeWithout: (...names: ReadonlyArray<string>) => string
+}
+
+export const parseParameters = (text: string): Parameters => {
+  const entries = [...new URLSearchParams(text)]
+  const all = (name: string) => entries.filter(([key]) => key === name).map(([, value]) => value)
+  const names = new Set(entries.map(([key]) => key))
+  return {
+    get: (name) => all(name).find((value) => value !== ""),
+    all,
+    repeated: [...names].filter((name) => all(name).length > 1),
+    encodeWithout: (...omitted) => new URLSearchParams(entries.filter(([key]) => !omitted.includes(key))).toString()
+  }
+}
+
+/** The query of the request in progress. */
+export const queryParameters = Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => {
+  const at = url.indexOf("?")
+  return parseParameters(at < 0 ? "" : url.slice(at + 1))
+})
+
+/** The form of the request in progress. Fails with `invalid_request` for any other type of body. */
+export const formParameters = Effect.gen(function* () {
+  const { headers } = yield* HttpServerRequest.HttpServerRequest
+  if (!formType.test(headers["content-type"] ?? "")) {
+    return yield* refuse("invalid_request", "Send the parameters as application/x-www-form-urlencoded.")
+  }
+  return parseParameters(new TextDecoder().decode(yield* readBodyBytes(maxFormBytes)))
+})
+
+/** The same for endpoints at which no parameter may be sent twice (RFC 6749 3.2). */
+export const singleFormParameters = Effect.gen(function* () {
+  const parameters = yield* formParameters
+  const [twice] = parameters.repeated
+  if (twice !== undefined) {
+    return yield* refuse("invalid_request", `The parameter ${twice.slice(0, 64)} was sent more than once.`)
+  }
+  return parameters
+})

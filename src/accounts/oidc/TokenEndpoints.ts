@@ -1,0 +1,148 @@
+import { Effect, Option, Redacted } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { SqlClient } from "effect/sql"
+import { type GrantType, grantTypes } from "../../../actors/identity/Client.ts"
+import { Clients } from "../../../actors/identity/Clients.ts"
+import { refuse } from "../../../actors/identity/OAuthError.ts"
+import { parseScopes } from "../../../actors/identity/Scopes.ts"
+import { TokenInspection } from "../../../actors/identity/TokenInspection.ts"
+import type { IssuedTokens } from "../../../actors/identity/TokenIssuance.ts"
+import { TokenService } from "../../../actors/identity/TokenService.ts"
+import { AttemptLimits } from "../AttemptLimits.ts"
+import { authenticatedClient } from "./ClientAuthentication.ts"
+import { answeringJson, freshJson, preflight } from "./OAuthAnswers.ts"
+import { type Parameters, singleFormParameters } from "./Parameters.ts"
+
+const open = { crossOrigin: true }
+
+const address = Effect.map(HttpServerRequest.HttpServerRequest, ({ remoteAddress }) =>
+  Option.getOrUndefined(remoteAddress)
+)
+
+const tokenAnswer = (tokens: IssuedTokens) =>
+  freshJson(
+    {
+      access_token: Redacted.value(tokens.accessToken),
+      token_type: "Bearer",
+      expires_in: tokens.expiresIn,
+      scope: tokens.scopes.join(" "),
+      ...(tokens.idToken === undefined ? {} : { id_token: tokens.idToken }),
+      ...(tokens.refreshToken === undefined ? {} : { refresh_token: Redacted.value(tokens.refreshToken) })
+    },
+    open
+  )
+
+const required = (parameters: Parameters, name: string) => {
+  const value = parameters.get(name)
+  return value === undefined ? refuse("invalid_request", `The parameter ${name} is missing.`) : Effect.succeed(value)
+}
+
+const secret = (parameters: Parameters, name: string) => Effect.map(required(parameters, name), Redacted.make)
+
+const isGrantType = (text: string): text is GrantType => grantTypes.some((known) => known === text)
+
+const requestedScopes = Effect.fnUntraced(function* (parameters: Parameters) {
+  const text = parameters.get("scope")
+  if (text === undefined) return undefined
+  return parseScopes(text) ?? (yield* refuse("invalid_scope", "The scope is malformed."))
+})
+
+const token = Effect.gen(function* () {
+  const limits = yield* AttemptLimits
+  yield* limits.consume("token", { address: yield* address })
+  const service = yield* TokenService
+  const parameters = yield* singleFormParameters
+  const client = yield* authenticatedClient(parameters)
+  const grantType = yield* required(parameters, "grant_type")
+  if (!isGrantType(grantType)) {
+    return yield* refuse("unsupported_grant_type", `Use one of ${grantTypes.join(", ")}.`)
+  }
+  if (!client.grantTypes.includes(grantType)) {
+    return yield* refuse("unauthorized_client", "The client is not registered for this grant type.")
+  }
+  const resource = parameters.get("resource")
+  switch (grantType) {
+    case "authorization_code":
+      return tokenAnswer(
+        yield* service.exchangeCode(
+          client,
+          {
+            code: yield* secret(parameters, "code"),
+            redirectUri: parameters.get("redirect_uri"),
+            verifier: parameters.get("code_verifier")
+          },
+          resource
+        )
+      )
+    case "refresh_token":
+      return tokenAnswer(
+        yield* service.refresh(client, {
+          token: yield* secret(parameters, "refresh_token"),
+          scopes: yield* requestedScopes(parameters),
+          resource
+        })
+      )
+    case "urn:ietf:params:oauth:grant-type:device_code":
+      return tokenAnswer(yield* service.exchangeDeviceCode(client, yield* secret(parameters, "device_code"), resource))
+  }
+})
+
+const bearerPattern = /^bearer ([A-Za-z0-9._~+/-]{1,4096}={0,2})$/i
+
+/** A token in a query or a body is never looked at: those end up in logs. */
+const userInfo = Effect.gen(function* () {
+  const { headers } = yield* HttpServerRequest.HttpServerRequest
+  const header = headers["authorization"]
+  if (header === undefined) {
+    return HttpServerResponse.setHeader(
+      freshJson({ error: "invalid_token", error_description: "Send `Authorization: Bearer <token>`." }, open, 401),
+      "www-authenticate",
+      'Bearer realm="svc"'
+    )
+  }
+  const presented = bearerPattern.exec(header)?.[1]
+  if (presented === undefined) return yield* refuse("invalid_token", "The access token is malformed.")
+  const inspection = yield* TokenInspection
+  return freshJson(yield* inspection.userInfo(Redacted.make(presented)), open)
+})
+
+const revoke = Effect.gen(function* () {
+  const inspection = yield* TokenInspection
+  const parameters = yield* singleFormParameters
+  const client = yield* authenticatedClient(parameters)
+  yield* inspection.revoke(client, yield* secret(parameters, "token"))
+  return freshJson({}, open)
+})
+
+const introspect = Effect.gen(function* () {
+  const inspection = yield* TokenInspection
+  const parameters = yield* singleFormParameters
+  const client = yield* authenticatedClient(parameters)
+  if (client.secretHash === undefined) {
+    return yield* refuse("unauthorized_client", "Only clients with a secret may introspect.")
+  }
+  return freshJson(yield* inspection.introspect(client, yield* secret(parameters, "token")), { crossOrigin: false })
+})
+
+/** The endpoints that clients call by themselves: token, UserInfo, revocation, introspection. */
+export const tokenEndpoints = Effect.gen(function* () {
+  const router = yield* HttpRouter.HttpRouter
+  const services = yield* Effect.context<
+    AttemptLimits | Clients | SqlClient.SqlClient | TokenInspection | TokenService
+  >()
+  const provided = Effect.provideContext(services)
+  const byClient = answeringJson({ crossOrigin: true, scheme: "Basic" })
+  const byBearer = answeringJson({ crossOrigin: true, scheme: "Bearer" })
+  yield* router.add("POST", "/oauth/token", provided(byClient(token)))
+  yield* router.add("GET", "/oauth/userinfo", provided(byBearer(userInfo)))
+  yield* router.add("POST", "/oauth/userinfo", provided(byBearer(userInfo)))
+  yield* router.add("POST", "/oauth/revoke", provided(byClient(revoke)))
+  yield* router.add(
+    "POST",
+    "/oauth/introspect",
+    provided(answeringJson({ crossOrigin: false, scheme: "Basic" })(introspect))
+  )
+  yield* router.add("OPTIONS", "/oauth/token", preflight("POST"))
+  yield* router.add("OPTIONS", "/oauth/userinfo", preflight("GET, POST"))
+  yield* router.add("OPTIONS", "/oauth/revoke", preflight("POST"))
+})

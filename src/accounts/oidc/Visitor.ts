@@ -1,0 +1,63 @@
+import { Effect, Option } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { ReadSql } from "../../../actors/database/ReadSql.ts"
+import { Sessions } from "../../../actors/account/Sessions.ts"
+import type { Decider } from "../../../actors/identity/Authorizations.ts"
+import { failClosed } from "../../../actors/identity/OAuthError.ts"
+import { Vault } from "../../../actors/vault/Vault.ts"
+import { presentedSession } from "../SessionCookie.ts"
+
+/** The signed-in person at the browser. */
+export interface Visitor extends Decider {
+  readonly signedInAtMillis: number
+  readonly email: string
+  /** Set when the session is confined to one Workspace. */
+  readonly boundWorkspaceId: string | undefined
+}
+
+interface SessionRow {
+  readonly created_at: string
+  readonly email: string
+}
+
+/** Who the session cookie of the request belongs to, if anybody. */
+export const visitor = Effect.gen(function* () {
+  const presented = yield* presentedSession
+  if (presented === undefined || !presented.ambient) return undefined
+  const sessions = yield* Sessions
+  const read = yield* ReadSql
+  const principal = yield* Effect.option(sessions.authenticate(presented.secret))
+  if (Option.isNone(principal)) return undefined
+  const { boundWorkspaceId, credentialId, subject } = principal.value
+  const [row] = yield* failClosed(
+    read<SessionRow>`SELECT s.created_at, u.email FROM account_sessions s JOIN users u ON u.subject = s.subject
+      WHERE s.id = ${credentialId}`
+  )
+  if (row === undefined) return undefined
+  const signedInAtMillis = Date.parse(row.created_at)
+  const found: Visitor = {
+    subject,
+    sessionId: credentialId,
+    email: row.email,
+    boundWorkspaceId,
+    signedInAtMillis,
+    authTime: Math.floor(signedInAtMillis / 1000)
+  }
+  return found
+})
+
+const formText = (visiting: Visitor, form: string, content: string) =>
+  JSON.stringify([visiting.sessionId, form, content])
+
+/** The token of a form: good in this session, for this form with this content, and nowhere else. */
+export const formToken = (visiting: Visitor, form: string, content: string) =>
+  Effect.flatMap(Vault, (vault) => vault.mac("oidc-form", formText(visiting, form, content)))
+
+export const formTokenHolds = (visiting: Visitor, form: string, content: string, token: string | undefined) =>
+  Effect.flatMap(Vault, (vault) =>
+    token === undefined ? Effect.succeed(false) : vault.verifyMac("oidc-form", formText(visiting, form, content), token)
+  )
+
+export const remoteAddress = Effect.map(HttpServerRequest.HttpServerRequest, (request) =>
+  Option.getOrUndefined(request.remoteAddress)
+)
