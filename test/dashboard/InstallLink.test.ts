@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { readInstallLink } from "../../src/dashboard/screens/install/InstallLink.ts"
+import { type LinkProblem, readInstallLink } from "../../src/dashboard/screens/install/InstallLink.ts"
 
 const git = "git=https%3A%2F%2Fgit.example%2Fa%2Fb.git"
 const problem = (search: string) => {
@@ -34,7 +34,7 @@ describe("an install link", () => {
     expect(problem("")).toBe("empty")
   })
 
-  const refusals: ReadonlyArray<readonly [search: string, problem: string]> = [
+  const refusals: ReadonlyArray<readonly [search: string, problem: LinkProblem]> = [
     [`?${git}&var.x=1`, "unknown"],
     [`?${git}&${git}`, "duplicate"],
     ["?ref=main", "source"],
