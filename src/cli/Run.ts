@@ -1,5 +1,6 @@
 import { Cause, Console, Effect, Exit, type Runtime } from "effect"
 import { CliError, Command } from "effect/cli"
+import { logging } from "../observability/Logging.ts"
 import { version } from "../Version.ts"
 import { CommandFailed } from "./Output.ts"
 import { svc } from "./Root.ts"
@@ -31,7 +32,11 @@ const report = (cause: Cause.Cause<unknown>, json: boolean): Effect.Effect<void>
 
 /** Runs one command line, given without the program's name. */
 export const run = (args: ReadonlyArray<string>) =>
-  Command.runWith(svc, { version })(args).pipe(Effect.tapCause((cause) => report(cause, args.includes("--json"))))
+  Command.runWith(svc, { version })(args).pipe(
+    Effect.tapCause((cause) => report(cause, args.includes("--json"))),
+    // Standard output is for results; a server has its own log settings.
+    Effect.provide(logging({ level: "warn", format: "pretty" }))
+  )
 
 /** The exit code of a command: 0 done, 1 refused or failed, 2 usage. A server that was told to stop has done its work. */
 export const teardown =

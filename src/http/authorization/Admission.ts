@@ -6,6 +6,7 @@ import type { AccessRule, WorkspaceLocator } from "../../../schema/api/Access.ts
 import type { CallerShape } from "../../../schema/api/Middleware.ts"
 import { type ApiError, invalidRequest } from "../../../schema/errors/ApiError.ts"
 import type { AuditActor } from "../../../schema/records/AuditEvent.ts"
+import { AttemptLimits } from "../../accounts/AttemptLimits.ts"
 import { currentRequestId } from "../Exchange.ts"
 import { HttpSettings, sessionCookieName } from "../HttpSettings.ts"
 import { bodyLimitsOf, readJsonBody } from "../RequestBody.ts"
@@ -72,6 +73,10 @@ export const admit = Effect.fn("admit")(function* (
       : undefined
   const refusal = credentialRefusal(principal, rule, request.method)
   if (refusal !== undefined) return yield* refusal
+  if (request.method !== "GET" && request.method !== "HEAD") {
+    const limits = yield* AttemptLimits
+    yield* limits.consume("mutation", { subject: principal.subject })
+  }
   const caller: CallerShape = {
     subject: principal.subject,
     credential: principal.credential,
@@ -98,4 +103,4 @@ export const Admitted = Context.Reference<Option.Option<AdmittedShape>>("svc/htt
 })
 
 /** The services that admission needs. */
-export type AdmissionServices = Authenticator | HttpSettings | ReadSql
+export type AdmissionServices = AttemptLimits | Authenticator | HttpSettings | ReadSql

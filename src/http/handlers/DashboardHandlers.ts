@@ -4,14 +4,13 @@ import { Users } from "../../../actors/account/Users.ts"
 import { Audit } from "../../../actors/audit/Audit.ts"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
+import { Workspaces } from "../../../actors/workspace/Workspaces.ts"
 import { Caller } from "../../../schema/api/Middleware.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
-import { notFound } from "../../../schema/errors/ApiError.ts"
 import { HttpSettings } from "../HttpSettings.ts"
 import { attentionOf } from "./Attention.ts"
-import { authorisedWorkspace } from "./Commands.ts"
+import { authorisedWorkspace, commandContext } from "./Commands.ts"
 import { discoveryDocument } from "./DiscoveryHandlers.ts"
-import { workspaceOf, workspacesOf } from "./WorkspaceReads.ts"
 
 const maxWorkspaces = 100
 const recent = 20
@@ -24,17 +23,22 @@ export const dashboardHandlers = HttpApiBuilder.group(
     const capsules = yield* Capsules
     const runs = yield* Runs
     const audit = yield* Audit
+    const memberships = yield* Workspaces
     const { version } = yield* HttpSettings
     const capabilities = yield* discoveryDocument
     return handlers.handleAll({
       bootstrap: Effect.fn("dashboard.bootstrap")(function* ({ query }) {
         const caller = yield* Caller
         const user = Option.getOrUndefined(yield* users.find(caller.subject))
-        const all = yield* workspacesOf(caller.subject, maxWorkspaces)
-        // A credential bound to one Workspace learns nothing of the others.
-        const workspaces = all.filter(
-          ({ id }) => caller.boundWorkspaceId === undefined || id === caller.boundWorkspaceId
-        )
+        // The first screen of a first visit: the personal Workspace is there before it is asked for.
+        if (caller.boundWorkspaceId === undefined) {
+          yield* memberships.ensurePersonal(yield* commandContext, caller.subject)
+        }
+        const { workspaces } = yield* memberships.list(caller.subject, {
+          limit: maxWorkspaces,
+          selectedWorkspaceId: query.workspaceId,
+          boundWorkspaceId: caller.boundWorkspaceId
+        })
         const selected = workspaces.find(({ id }) => id === query.workspaceId) ?? workspaces[0]
         return {
           subject: {
@@ -51,8 +55,7 @@ export const dashboardHandlers = HttpApiBuilder.group(
       overview: Effect.fn("dashboard.overview")(function* () {
         const caller = yield* Caller
         const workspaceId = yield* authorisedWorkspace
-        const workspace = yield* workspaceOf(caller.subject, workspaceId)
-        if (workspace === undefined) return yield* notFound("Workspace")
+        const workspace = yield* memberships.read(caller.subject, workspaceId)
         const listed = yield* capsules.list(workspaceId, {}, { limit: 100 })
         const waiting = yield* runs.list(workspaceId, { status: "waiting_approval" }, { limit: 50 })
         const latest = yield* runs.list(workspaceId, {}, { limit: recent })

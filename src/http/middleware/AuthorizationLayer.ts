@@ -4,6 +4,7 @@ import { Access } from "../../../schema/api/Access.ts"
 import { Authorization, Caller, type CallerShape } from "../../../schema/api/Middleware.ts"
 import { type AdmissionServices, Admitted, admit } from "../authorization/Admission.ts"
 import { Authenticator } from "../authorization/Authenticator.ts"
+import { AttemptLimits } from "../../accounts/AttemptLimits.ts"
 import { currentRequestId } from "../Exchange.ts"
 import { HttpSettings } from "../HttpSettings.ts"
 import { isRetired, retiredResponse } from "../RetiredRoutes.ts"
@@ -24,7 +25,8 @@ export const authorizationLayer = Layer.effect(
   Effect.gen(function* () {
     const services: Context.Context<AdmissionServices> = Context.make(Authenticator, yield* Authenticator).pipe(
       Context.add(HttpSettings, yield* HttpSettings),
-      Context.add(ReadSql, yield* ReadSql)
+      Context.add(ReadSql, yield* ReadSql),
+      Context.add(AttemptLimits, yield* AttemptLimits)
     )
     return (httpEffect, { endpoint, group }) => {
       const rule = Context.getUnsafe(endpoint.annotations, Access)

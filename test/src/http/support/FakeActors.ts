@@ -10,6 +10,7 @@ import { InstallPlans } from "../../../../actors/install-plan/InstallPlans.ts"
 import { RevisionPlans } from "../../../../actors/revision-plan/RevisionPlans.ts"
 import { Runs } from "../../../../actors/run/Runs.ts"
 import { Sources } from "../../../../actors/source/Sources.ts"
+import { Workspaces } from "../../../../actors/workspace/Workspaces.ts"
 import { ApiError } from "../../../../schema/errors/ApiError.ts"
 import { AttemptLimits } from "../../../../src/accounts/AttemptLimits.ts"
 import { Authenticator } from "../../../../src/http/authorization/Authenticator.ts"
@@ -86,6 +87,11 @@ const actors = Layer.mergeAll(
 
 const people = Layer.mergeAll(
   Layer.mock(Users)({ find: () => Effect.succeedNone }),
+  Layer.mock(Workspaces)({
+    ensurePersonal: () => Effect.void,
+    list: () => Effect.fail(reached),
+    read: () => Effect.fail(reached)
+  }),
   Layer.mock(Sessions)({}),
   Layer.mock(SetupLinks)({}),
   Layer.mock(PasswordSignIn)({}),
