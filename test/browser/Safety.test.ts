@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { newWorld } from "./support/DevelopmentRoutes.ts"
 import { storefrontId, workspaceId } from "./support/Records.ts"
 import { applyRun, failedRun, planChanges, reviewRun } from "./support/Runs.ts"
-import { browserSuite, bundleOnce } from "./support/Suite.ts"
+import { browserSuite } from "./support/Suite.ts"
 
 const suite = browserSuite()
 
@@ -133,20 +133,6 @@ describe("secrets", () => {
 })
 
 describe("the size of what is loaded", () => {
-  test("stays within 170 KB of script, compressed, for the first screen of each page", async () => {
-    const assets = await bundleOnce()
-    const html = (path: string) => new TextDecoder().decode(assets.get(path)?.identity)
-    const sizes = ["/app.html", "/sign-in.en.html"].map((path) =>
-      [...html(path).matchAll(/(?:src|href)="(\/assets\/[^"]+\.js)"/g)].reduce(
-        (sum, match) => sum + (assets.get(match[1] ?? "")?.br?.byteLength ?? Number.NaN),
-        0
-      )
-    )
-    // The fast compression of a test build is about a seventh larger than a release's.
-    for (const size of sizes) expect(size).toBeLessThan(195 * 1024)
-    expect(sizes[1] ?? 0).toBeLessThan(sizes[0] ?? 0)
-  })
-
   test("leaves the drawing library to the page that draws", async () => {
     const { page, go } = await suite.visit()
     const asked: Array<string> = []

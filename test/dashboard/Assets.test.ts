@@ -127,4 +127,16 @@ describe("the dashboard's files", () => {
       }
     })
   )
+
+  it.live("a release sends at most 170 KB of script before the first screen", () =>
+    Effect.gen(function* () {
+      const released = yield* buildDashboard("best")
+      for (const page of ["/app.html", "/sign-in.en.html"]) {
+        const scripts = [...text(released.get(page)?.identity).matchAll(/(?:src|href)="(\/assets\/[^"]+\.js)"/g)]
+        expect(scripts.length).toBeGreaterThan(1)
+        const size = scripts.reduce((sum, [, path = ""]) => sum + (released.get(path)?.br?.byteLength ?? Number.NaN), 0)
+        expect(size).toBeLessThan(170 * 1024)
+      }
+    })
+  )
 })
