@@ -5,6 +5,7 @@ import { auditTables } from "../../schema/tables/AuditTables.ts"
 import { capsuleTables } from "../../schema/tables/CapsuleTables.ts"
 import { connectionTables } from "../../schema/tables/ConnectionTables.ts"
 import { identityTables } from "../../schema/tables/IdentityTables.ts"
+import { interfaceTables } from "../../schema/tables/InterfaceTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
 import { runTables } from "../../schema/tables/RunTables.ts"
 import { sourceTables } from "../../schema/tables/SourceTables.ts"
@@ -31,7 +32,8 @@ const statements = (list: ReadonlyArray<string>) =>
 
 const migrations = {
   "0001_initial": statements(initialTables),
-  "0002_identity": statements(identityTables)
+  "0002_identity": statements(identityTables),
+  "0004_interfaces": statements(interfaceTables)
 }
 
 /** The database was written by a newer release than this one. */
@@ -40,7 +42,7 @@ export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("Databa
 }) {}
 
 const table = "svc_migrations"
-const newestKnown = Object.keys(migrations).length
+const newestKnown = Math.max(...Object.keys(migrations).map((name) => Number.parseInt(name, 10)))
 
 const checkVersion = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -1,0 +1,92 @@
+/** What configurations ask of the host: delivered values, provided and consumed Interfaces, hand-off tickets. */
+export const interfaceTables: ReadonlyArray<string> = [
+  // Minted once for a Capsule and a delivery target; a target that asks for another shape is another secret.
+  `CREATE TABLE generated_secrets (
+    id TEXT PRIMARY KEY NOT NULL,
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    capsule_id TEXT NOT NULL REFERENCES capsules (id),
+    target TEXT NOT NULL,
+    bytes INTEGER NOT NULL,
+    encoding TEXT NOT NULL,
+    sealed_value TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    UNIQUE (capsule_id, target, bytes, encoding)
+  )`,
+  // The private sidecar of a Plan Run: what it delivered, sealed, and the digest of the authority it delivered under.
+  `CREATE TABLE run_deliveries (
+    run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (id),
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    capsule_id TEXT NOT NULL REFERENCES capsules (id),
+    sealed_values TEXT NOT NULL,
+    authority_digest TEXT NOT NULL,
+    created_at TEXT NOT NULL
+  )`,
+  `CREATE INDEX run_deliveries_by_capsule ON run_deliveries (capsule_id)`,
+  `CREATE TABLE interfaces (
+    id TEXT PRIMARY KEY NOT NULL,
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    capsule_id TEXT NOT NULL REFERENCES capsules (id),
+    interface_key TEXT NOT NULL,
+    name TEXT NOT NULL,
+    type TEXT NOT NULL,
+    version TEXT NOT NULL,
+    document TEXT NOT NULL,
+    inputs TEXT NOT NULL,
+    access TEXT NOT NULL,
+    status TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    UNIQUE (capsule_id, interface_key)
+  )`,
+  `CREATE INDEX interfaces_by_workspace ON interfaces (workspace_id, created_at, id)`,
+  `CREATE INDEX interfaces_by_type ON interfaces (workspace_id, type, version) WHERE status = 'resolved'`,
+  // `consumer_capsule_id` and `request_key` name what asked for it. A revoked row stays: it says that the answer was no.
+  `CREATE TABLE interface_bindings (
+    id TEXT PRIMARY KEY NOT NULL,
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    interface_id TEXT NOT NULL REFERENCES interfaces (id),
+    subject TEXT NOT NULL REFERENCES users (subject),
+    consumer_capsule_id TEXT REFERENCES capsules (id),
+    request_key TEXT NOT NULL,
+    permissions TEXT NOT NULL,
+    delivery_type TEXT NOT NULL,
+    status TEXT NOT NULL,
+    created_by_run_id TEXT,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL
+  )`,
+  `CREATE INDEX interface_bindings_by_interface ON interface_bindings (interface_id, subject)`,
+  `CREATE INDEX interface_bindings_by_subject ON interface_bindings (subject, workspace_id, status)`,
+  `CREATE INDEX interface_bindings_by_consumer ON interface_bindings (consumer_capsule_id)`,
+  // Durable intents: made in the transaction of an apply, done by the Interface actor. Failures hold no value.
+  `CREATE TABLE interface_intents (
+    id TEXT PRIMARY KEY NOT NULL,
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    capsule_id TEXT NOT NULL REFERENCES capsules (id),
+    interface_key TEXT NOT NULL,
+    run_id TEXT NOT NULL,
+    install_config_id TEXT NOT NULL REFERENCES install_configs (id),
+    state_version_id TEXT NOT NULL,
+    status TEXT NOT NULL,
+    attempt INTEGER NOT NULL,
+    code TEXT,
+    message TEXT,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL
+  )`,
+  `CREATE INDEX interface_intents_by_capsule ON interface_intents (capsule_id, interface_key, status)`,
+  `CREATE INDEX interface_intents_failed ON interface_intents (workspace_id, created_at, id) WHERE status = 'failed'`,
+  // One-time tickets of hand-off flows, as SHA-256 only.
+  `CREATE TABLE setup_tickets (
+    secret_hash TEXT PRIMARY KEY NOT NULL,
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    capsule_id TEXT NOT NULL REFERENCES capsules (id),
+    run_id TEXT NOT NULL REFERENCES runs (id),
+    subject TEXT NOT NULL REFERENCES users (subject),
+    product TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    expires_at TEXT NOT NULL,
+    used_at TEXT
+  )`
+]
