@@ -77,14 +77,17 @@ const fieldOf = (
     required: variable.required || input?.required === true,
     hasDefault: variable.hasDefault,
     secret: variable.sensitive || input?.secret === true,
-    advanced: input?.advanced === true || (input === undefined && !variable.required),
+    advanced: input?.advanced === true,
     format: text(input?.format)
   }
 }
 
+/** So many questions fit one look; only beyond it the optional ones without a label fold away. */
+const fitsOneLook = 6
+
 /**
- * The form for a module's variables: what the manifest groups and labels comes in its order; variables with a default and
- * no word in the manifest fold under advanced.
+ * The form for a module's variables: what the manifest groups and labels comes in its order; where there is much to ask,
+ * optional variables without a label of their own fold under advanced.
  */
 export const formModel = (
   variables: ReadonlyArray<ReportVariable>,
@@ -96,10 +99,16 @@ export const formModel = (
   const originOf = (name: string): DeclaredVariable["origin"] => origins.get(name) ?? "user"
   const order = [...inputs.keys()]
   const rank = (name: string): number => (order.includes(name) ? order.indexOf(name) : order.length)
-  const asked = variables
+  const isLabelled = (name: string): boolean => bilingual(inputs.get(name)?.label) !== undefined
+  const found = variables
     .filter(({ name }) => originOf(name) === "user")
     .map((variable) => fieldOf(variable, inputs.get(variable.name)))
     .sort((a, b) => rank(a.name) - rank(b.name) || Number(b.required) - Number(a.required))
+  const foldsUnlabelled = found.length > fitsOneLook || found.some(({ name }) => isLabelled(name))
+  const asked = found.map((field) => ({
+    ...field,
+    advanced: field.advanced || (foldsUnlabelled && !field.required && !isLabelled(field.name))
+  }))
   const plain = asked.filter((field) => !field.advanced)
   const claimed = new Set(features.flatMap(({ names }) => names))
   const rest = plain.filter(({ name }) => !claimed.has(name))

@@ -115,6 +115,8 @@ export const Passkeys = () => {
   const query = useQuery(passkeysQuery)
   const [adding, setAdding] = useState(false)
   const possible = passkeysPossible(window.location.hostname)
+  // A server without passkeys has no such route, and the page then has no such part.
+  if (query.error instanceof Fault && query.error.status === 404) return null
   return (
     <Panel
       flush
