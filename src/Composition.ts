@@ -4,6 +4,7 @@ import { face, listener } from "./composition/Face.ts"
 import { machine } from "./composition/Machine.ts"
 import { storage } from "./composition/Storage.ts"
 import { operatorListener } from "./observability/OperatorListener.ts"
+import { runMetrics } from "./observability/RunMetrics.ts"
 import { telemetry } from "./observability/Telemetry.ts"
 import type { Settings } from "./settings/Settings.ts"
 import { version } from "./Version.ts"
@@ -15,7 +16,8 @@ import { version } from "./Version.ts"
  */
 export const controlPlane = (settings: Settings) => {
   const operator = settings.operatorListen === undefined ? Layer.empty : operatorListener(settings.operatorListen)
-  return Layer.mergeAll(face(settings), operator).pipe(
+  const observed = settings.operatorListen !== undefined || settings.otlpUrl !== undefined
+  return Layer.mergeAll(face(settings), operator, observed ? runMetrics : Layer.empty).pipe(
     Layer.provideMerge(Actors.layer),
     Layer.provideMerge(machine(settings)),
     Layer.provideMerge(storage(settings)),

@@ -24,17 +24,18 @@ const fieldOf = (value: unknown, name: string): unknown =>
 const maxLocatorLength = 200
 
 /** The id by which the route names its Workspace. Only its presence is settled here: an odd id is an unknown one. */
-const locatorValue = Effect.fn("locatorValue")(function* (locator: WorkspaceLocator, endpoint: string) {
+const locatorValue = Effect.fnUntraced(function* (locator: WorkspaceLocator, endpoint: string) {
   const [place = "", name = ""] = locator.split(".")
-  const missing = invalidRequest(
+  const raw =
+    place === "path"
+      ? (yield* HttpRouter.params)[name]
+      : place === "query"
+        ? (yield* HttpServerRequest.ParsedSearchParams)[name]
+        : fieldOf(yield* readJsonBody(bodyLimitsOf(endpoint)), name)
+  if (typeof raw === "string" && raw !== "" && raw.length <= maxLocatorLength) return raw
+  return yield* invalidRequest(
     `The request does not name its Workspace. Give \`${name}\` in the ${place}, exactly once.`
   )
-  const raw = yield* Effect.gen(function* () {
-    if (place === "path") return (yield* HttpRouter.params)[name]
-    if (place === "query") return (yield* HttpServerRequest.ParsedSearchParams)[name]
-    return fieldOf(yield* readJsonBody(bodyLimitsOf(endpoint)), name)
-  })
-  return typeof raw === "string" && raw !== "" && raw.length <= maxLocatorLength ? raw : yield* missing
 })
 
 const auditActor = (principal: Principal): AuditActor =>

@@ -49,11 +49,7 @@ const unavailable = new ApiError({
  * Finds the Workspaces that a record, or a Workspace id given directly, belongs to, and the caller's membership in the
  * same read. Fails with `not_found` for an unknown id, `permission_denied` for what no Workspace owns.
  */
-export const locateWorkspaces = Effect.fn("locateWorkspaces")(function* (
-  locator: WorkspaceLocator,
-  id: string,
-  subject: string
-) {
+export const locateWorkspaces = Effect.fnUntraced(function* (locator: WorkspaceLocator, id: string, subject: string) {
   const sql = yield* ReadSql
   const membership = (column: string) =>
     sql`LEFT JOIN memberships m ON m.workspace_id = ${sql(column)} AND m.subject = ${subject}`

@@ -1,0 +1,103 @@
+import { describe, expect } from "bun:test"
+import { Context, Effect, FileSystem, Layer, Option, Redacted, type Scope } from "effect"
+import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
+import { ApiError, makeClient } from "../../../src/client/index.ts"
+import { controlPlane } from "../../../src/Composition.ts"
+import { platform } from "../../../src/composition/Platform.ts"
+import { HttpListener, loadSettings, serviceContext, Users } from "../../../src/index.ts"
+import { logging } from "../../../src/observability/Logging.ts"
+import { it } from "../../support/Effect.ts"
+
+const live = (
+  name: string,
+  body: () => Effect.Effect<unknown, unknown, Layer.Success<typeof platform> | Scope.Scope>
+) => it.live(name, () => Effect.suspend(body).pipe(Effect.provide(platform)))
+
+/** A control plane of its own with one account, and the typed client with that account's token. */
+const start = Effect.fn("start")(function* (settings: Readonly<Record<string, string>> = {}) {
+  const files = yield* FileSystem.FileSystem
+  const dataDir = yield* files.makeTempDirectoryScoped({ prefix: "svc-control-plane-" })
+  const loaded = yield* loadSettings(
+    new Map(Object.entries({ dataDir, listen: "127.0.0.1:0", log: "error", ...settings })),
+    Option.none()
+  )
+  const services = yield* Layer.build(
+    controlPlane(loaded).pipe(Layer.provideMerge(logging({ level: "error", format: "json" })))
+  )
+  const { url } = Context.get(services, HttpListener)
+  const user = yield* Context.get(services, Users).create(serviceContext, {
+    email: "ada@example.com",
+    isOperator: true
+  })
+  const { secret } = yield* Context.get(services, AccessTokens).create(serviceContext, user.subject, {
+    name: "test",
+    scopes: ["read", "write"]
+  })
+  return { url, token: secret, user, client: yield* makeClient({ baseUrl: url, token: secret }) }
+})
+
+describe("the control plane as a library", () => {
+  live("lives twice in one process, each on its own data", () =>
+    Effect.gen(function* () {
+      const [one, two] = yield* Effect.all([start(), start()])
+      expect(one.url).not.toBe(two.url)
+      const [ofOne, ofTwo] = yield* Effect.all([
+        one.client.workspaces.list({ query: {} }),
+        two.client.workspaces.list({ query: {} })
+      ])
+      expect(ofOne.workspaces).toHaveLength(1)
+      expect(ofOne.workspaces[0]?.id).not.toBe(ofTwo.workspaces[0]?.id)
+      const stranger = yield* makeClient({ baseUrl: two.url, token: one.token })
+      const refused = yield* Effect.flip(stranger.workspaces.list({ query: {} }))
+      expect(refused).toBeInstanceOf(ApiError)
+      expect(refused).toMatchObject({ code: "invalid_token" })
+    })
+  )
+
+  live("tells the typed client what was refused, with the request's id", () =>
+    Effect.gen(function* () {
+      const { client } = yield* start()
+      const missing = yield* Effect.flip(client.runs.read({ params: { runId: `run_${"q".repeat(24)}` } }))
+      expect(missing).toMatchObject({ code: "not_found", status: 404 })
+      expect(missing).toHaveProperty("requestId", expect.stringMatching(/^req_[a-z2-7]{16}$/))
+      const discovery = yield* client.discovery.capabilities()
+      expect(discovery.features).toMatchObject({ stacks: true, opentofu_runner: true })
+      const boot = yield* client.dashboard.bootstrap({ query: {} })
+      expect(boot.subject.email).toBe("ada@example.com")
+      const overview = yield* client.dashboard.overview({ query: { workspaceId: boot.selectedWorkspaceId ?? "" } })
+      expect([overview.capsules, overview.attention, overview.recentRuns]).toEqual([[], [], []])
+    })
+  )
+
+  live("shows its metrics to the operator only, and leaves no listener behind", () =>
+    Effect.gen(function* () {
+      const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() })
+      const port = probe.port
+      yield* Effect.promise(() => probe.stop(true))
+      const url = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const { client, token, url } = yield* start({ operatorListen: `127.0.0.1:${port}` })
+          yield* client.discovery.capabilities()
+          const metrics = yield* Effect.promise(() =>
+            fetch(`http://127.0.0.1:${port}/metrics`).then((response) => response.text())
+          )
+          expect(metrics).toContain("svc_http_requests_total")
+          expect(metrics).toContain("svc_runs_open")
+          expect(metrics).not.toContain(Redacted.value(token))
+          const elsewhere = yield* Effect.promise(() => fetch(`${url}/metrics`))
+          expect(elsewhere.status).toBe(404)
+          return url
+        })
+      )
+      for (const gone of [url, `http://127.0.0.1:${port}`]) {
+        const closed = yield* Effect.promise(() =>
+          fetch(gone).then(
+            () => false,
+            () => true
+          )
+        )
+        expect(closed).toBe(true)
+      }
+    })
+  )
+})
