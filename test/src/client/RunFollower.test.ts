@@ -1,0 +1,89 @@
+import { describe, expect } from "bun:test"
+import { Deferred, Effect, Fiber, Layer, Redacted, Stream } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { followEvents, followLogs } from "../../../src/client/index.ts"
+import { it } from "../../support/Effect.ts"
+import { Journal } from "../http/support/FakeRunStreams.ts"
+import { TestApplication } from "../http/support/TestApplication.ts"
+import { TestServer } from "../http/support/TestServer.ts"
+import { world } from "../http/support/World.ts"
+
+const server = TestServer.layer.pipe(
+  Layer.provideMerge(TestApplication.layer),
+  Layer.provideMerge(FetchHttpClient.layer)
+)
+
+const live = (name: string, body: () => Effect.Effect<unknown, unknown, Layer.Success<typeof server>>) =>
+  it.live(name, () => Effect.suspend(body).pipe(Effect.provide(server)))
+
+const as = (url: string, token: string) => ({ baseUrl: url, token: Redacted.make(token) })
+
+describe("following a Run with the client", () => {
+  live("gives every event once, in order, as they come", () =>
+    Effect.gen(function* () {
+      const journal = yield* Journal
+      const { url } = yield* TestServer
+      journal.append(3)
+      const third = yield* Deferred.make<void>()
+      const following = yield* followEvents(as(url, "ada-read-token"), world.runId, 1).pipe(
+        Stream.map(({ seq }) => seq),
+        Stream.tap((seq) => (seq === 3 ? Deferred.succeed(third, undefined) : Effect.void)),
+        Stream.runCollect,
+        Effect.forkChild
+      )
+      yield* Deferred.await(third)
+      journal.append(2)
+      journal.finish()
+      expect([...(yield* Fiber.join(following))]).toEqual([2, 3, 4, 5])
+      const lines = yield* Stream.runCollect(followLogs(as(url, "ada-read-token"), world.runId, 3))
+      expect([...lines].map(({ seq, text }) => [seq, text])).toEqual([
+        [4, "line"],
+        [5, "line"]
+      ])
+    })
+  )
+
+  live("opens a stream again that was cut, where it was cut", () =>
+    Effect.gen(function* () {
+      const journal = yield* Journal
+      const { url } = yield* TestServer
+      journal.append(4)
+      let opened = 0
+      // A proxy in the way that lets only so many bytes through the first time.
+      const proxy = yield* Effect.acquireRelease(
+        Effect.sync(() =>
+          Bun.serve({
+            port: 0,
+            hostname: "127.0.0.1",
+            fetch: async (request) => {
+              opened++
+              const { pathname, search } = new URL(request.url)
+              const response = await fetch(`${url}${pathname}${search}`, { headers: request.headers })
+              if (opened > 1) return response
+              const reader = response.body?.getReader()
+              const first = await reader?.read()
+              await reader?.cancel()
+              journal.append(2)
+              journal.finish()
+              return new Response(first?.value, { headers: response.headers })
+            }
+          })
+        ),
+        (proxy) => Effect.promise(() => proxy.stop(true))
+      )
+      const events = yield* followEvents(as(proxy.url.origin, "ada-read-token"), world.runId).pipe(Stream.runCollect)
+      expect([...events].map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6])
+      expect(opened).toBe(2)
+    }).pipe(Effect.scoped)
+  )
+
+  live("does not insist where it was refused", () =>
+    Effect.gen(function* () {
+      const { url } = yield* TestServer
+      for (const token of ["nobody", "ada-token-for-b"]) {
+        const refused = yield* Effect.flip(Stream.runDrain(followEvents(as(url, token), world.runId)))
+        expect(String(refused)).toMatch(/40[13]/)
+      }
+    })
+  )
+})
