@@ -1,0 +1,133 @@
+import { Context, Duration, Effect, Layer, Redacted } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import { Sessions } from "../../../../../actors/account/Sessions.ts"
+import { IssuerSettings } from "../../../../../actors/identity/IssuerSettings.ts"
+import { type StaticClientDocument, StaticClients } from "../../../../../actors/identity/StaticClients.ts"
+import { InstallPolicy } from "../../../../../actors/capsule/InstallPolicy.ts"
+import { defaultOperatorPolicy, emptyBaseConfig } from "../../../../../schema/manifest/OperatorPolicy.ts"
+import { AttemptLimits } from "../../../../../src/accounts/AttemptLimits.ts"
+import { oidcRoutes } from "../../../../../src/accounts/oidc/OidcRoutes.ts"
+import { oidcServices } from "../../../../../src/accounts/oidc/OidcServices.ts"
+import { HttpSettings, implementedFeatures } from "../../../../../src/http/HttpSettings.ts"
+import { perimeter } from "../../../../../src/http/Perimeter.ts"
+import { routerConfig } from "../../../../../src/http/UnknownRoutes.ts"
+import { testTime } from "./TestTime.ts"
+import { newPerson, testAccounts, text } from "../../../../support/Accounts.ts"
+
+export const secret = "a-client-secret-of-at-least-32-characters"
+export const resource = "https://api.example.com/v1"
+export const callback = "https://rp.example.com/cb"
+
+/** The clients of the suites; `origin` is where a real client listens, for those that need one. */
+export const clientDocument = (origin = "http://127.0.0.1:1"): StaticClientDocument => ({
+  clients: [
+    {
+      client_id: "basic",
+      client_name: "Basic",
+      client_secret: Redacted.make(secret),
+      redirect_uris: [callback, `${callback}?tenant=1`, `${origin}/cb`],
+      post_logout_redirect_uris: ["https://rp.example.com/bye"],
+      pkce: "optional",
+      scope: "openid profile email offline_access workspaces api.use read",
+      resources: [resource]
+    },
+    {
+      client_id: "second",
+      client_name: "Second",
+      client_secret: Redacted.make(`${secret}-second`),
+      redirect_uris: [callback],
+      guards: [resource]
+    },
+    {
+      client_id: "spa",
+      client_name: "Single page <app>",
+      redirect_uris: [callback, `${origin}/cb`],
+      id_token_signed_response_alg: "ES256"
+    },
+    {
+      client_id: "desktop",
+      client_name: "Desktop",
+      application_type: "native",
+      redirect_uris: ["http://127.0.0.1/cb", "com.example.app:/cb"]
+    },
+    { client_id: "ours", client_name: "Ours", redirect_uris: [callback], consent: "trusted" }
+  ],
+  resource_servers: [{ resource, scopes: ["api.use"] }]
+})
+
+export const testPolicy = {
+  policy: { ...defaultOperatorPolicy, allowedOidcScopes: ["openid", "profile", "email", "offline_access"] },
+  base: emptyBaseConfig
+}
+
+const patient = Layer.succeed(AttemptLimits, { consume: () => Effect.void })
+
+/** Places and settings of an issuer under test. */
+export const issuerSettings = (issuer: string, document: StaticClientDocument, graceSeconds = 0) =>
+  Layer.mergeAll(
+    StaticClients.layer(document),
+    Layer.succeed(InstallPolicy, testPolicy),
+    Layer.succeed(IssuerSettings, { issuer, refreshReuseGrace: Duration.seconds(graceSeconds) }),
+    Layer.succeed(HttpSettings, {
+      baseUrl: issuer,
+      version: "0.0.0",
+      displayName: "svc",
+      features: implementedFeatures,
+      auth: { oidc: false, password: true }
+    }),
+    patient
+  )
+
+type Handler = (request: Request, context?: Context.Context<never>) => Promise<Response>
+
+/** The issuer as a function from request to response. */
+export class TestIssuer extends Context.Service<TestIssuer, { readonly issuer: string; readonly handle: Handler }>()(
+  "test/oidc/TestIssuer"
+) {}
+
+type Marker = HttpRouter.Request<"Requires" | "Error" | "GlobalRequires" | "GlobalError", unknown>
+type Needs = Exclude<Layer.Services<typeof oidcRoutes>, HttpRouter.HttpRouter | Marker>
+
+/** Mounts routes as the real face does. */
+export const mounted = (issuer: string, routes: typeof oidcRoutes) =>
+  Layer.effect(
+    TestIssuer,
+    Effect.gen(function* () {
+      const services = yield* Effect.context<Needs>()
+      const application = Layer.mergeAll(routes, perimeter).pipe(
+        Layer.provide(HttpServer.layerServices),
+        Layer.provideMerge(Layer.succeedContext(services))
+      )
+      const { dispose, handler } = HttpRouter.toWebHandler(application, { routerConfig, disableLogger: true })
+      yield* Effect.addFinalizer(() => Effect.promise(dispose))
+      const handle: Handler = handler
+      return { issuer, handle }
+    })
+  )
+
+export const defaultIssuer = "https://svc.example.test"
+
+/** The whole issuer over a temporary database. */
+export const issuerLayer = (options: { readonly issuer?: string; readonly graceSeconds?: number } = {}) => {
+  const issuer = options.issuer ?? defaultIssuer
+  return mounted(issuer, oidcRoutes).pipe(
+    Layer.provideMerge(oidcServices),
+    Layer.provideMerge(issuerSettings(issuer, clientDocument(), options.graceSeconds)),
+    Layer.provideMerge(testAccounts),
+    Layer.provideMerge(testTime)
+  )
+}
+
+/** A person with an open session; `cookie` is what their browser sends. */
+export const signedInPerson = Effect.fnUntraced(function* (name: string) {
+  const { subject } = yield* newPerson(name)
+  return { subject, cookie: yield* signIn(subject) }
+})
+
+/** Signs a person in anew: a new session, of this moment. */
+export const signIn = Effect.fnUntraced(function* (subject: string) {
+  const sessions = yield* Sessions
+  const { issuer } = yield* IssuerSettings
+  const { secret: session } = yield* sessions.open({ subject, method: "password" })
+  return `${issuer.startsWith("https:") ? "__Host-svc_session" : "svc_session"}=${text(session)}`
+})
