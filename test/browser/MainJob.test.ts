@@ -34,7 +34,7 @@ describe("the main job, with the real server and the real tool", () => {
         yield* step(() => page.getByLabel("Git address").fill(repository.url))
         yield* step(() => press("Read the repository"))
         yield* step(() => page.getByLabel("Name", { exact: true }).fill("greeter"))
-          yield* step(() => page.getByRole("textbox", { name: "name", exact: true }).fill("browser"))
+        yield* step(() => page.locator("input[name=name]").fill("browser"))
         yield* step(() => press("Make the plan"))
         yield* step(() => heading("Plan · greeter"))
         yield* step(() => page.getByRole("heading", { name: "Review this plan" }).waitFor({ timeout: runTimeout }))
