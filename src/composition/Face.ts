@@ -12,7 +12,7 @@ import { Draining } from "../streams/Draining.ts"
 import { RunFeeds } from "../streams/RunFeeds.ts"
 import { WebSockets } from "../streams/WebSockets.ts"
 import { version } from "../Version.ts"
-import { bundledDashboard } from "./DashboardFiles.ts"
+import { dashboardFiles } from "./DashboardFiles.ts"
 
 const httpSettings = (settings: Settings) =>
   Layer.effect(
@@ -40,13 +40,13 @@ const accountGroups = Layer.mergeAll(tokenHandlers, workspaceHandlers).pipe(Laye
 export const face = (settings: Settings) =>
   mounted.pipe(
     Layer.provide(accountGroups),
-    Layer.provide(Layer.mergeAll(authenticatorLayer, AttemptLimits.layer, bundledDashboard, RunFeeds.layer)),
+    Layer.provide(Layer.mergeAll(authenticatorLayer, AttemptLimits.layer, dashboardFiles, RunFeeds.layer)),
     Layer.provideMerge(httpSettings(settings))
   )
 
 /** The listening socket, opened first: it holds the address, and answers 503 until the face is mounted. */
 export const listener = (settings: Settings) =>
-  HttpListener.layer(settings.listen, `${settings.drainDelay} seconds`).pipe(
-    Layer.provideMerge(WebSockets.layer),
-    Layer.provideMerge(Draining.layer)
-  )
+  HttpListener.layer(settings.listen, {
+    drainDelay: `${settings.drainDelay} seconds`,
+    trustedProxies: settings.trustedProxies
+  }).pipe(Layer.provideMerge(WebSockets.layer), Layer.provideMerge(Draining.layer))

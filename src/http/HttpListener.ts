@@ -3,6 +3,7 @@ import { ApiError } from "../../schema/errors/ApiError.ts"
 import { Draining } from "../streams/Draining.ts"
 import type { RunFrames } from "../streams/RunFrames.ts"
 import { type SocketSession, WebSockets } from "../streams/WebSockets.ts"
+import { clientAddress, parseAddressRange } from "./ClientAddress.ts"
 import { Exchange, makeRequestId } from "./Exchange.ts"
 import type { WebHandler } from "./HttpApplication.ts"
 import { formatListenAddress, type ListenAddress } from "./ListenAddress.ts"
@@ -19,6 +20,15 @@ const drainDeadline = "20 seconds"
 
 /** The address cannot be listened on. */
 export class ListenRefused extends Schema.TaggedError<ListenRefused>()("ListenRefused", { message: Schema.String }) {}
+
+/**
+ * - `drainDelay`: time between not being ready and closing, for a load balancer to notice
+ * - `trustedProxies`: addresses and ranges whose `X-Forwarded-For` counts
+ */
+export interface ListenerOptions {
+  readonly drainDelay?: Duration.Input | undefined
+  readonly trustedProxies?: ReadonlyArray<string> | undefined
+}
 
 interface SocketData {
   readonly subscription: RunFrames
@@ -57,14 +67,17 @@ export class HttpListener extends Context.Service<
     readonly mount: (handler: WebHandler) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("svc/http/HttpListener") {
-  /** `drainDelay`: time between not being ready and closing, for a load balancer to notice. */
-  static readonly layer = (address: ListenAddress, drainDelay: Duration.Input = 0) =>
+  static readonly layer = (address: ListenAddress, options: ListenerOptions = {}) =>
     Layer.effect(
       HttpListener,
       Effect.gen(function* () {
         const sockets = yield* WebSockets
         const draining = yield* Draining
         const random = yield* Random.Random
+        const trusted = (options.trustedProxies ?? []).flatMap((text) => {
+          const range = parseAddressRange(text)
+          return range === undefined ? [] : [range]
+        })
         let mounted: WebHandler | undefined
 
         const answer = async (request: Request, server: Bun.Server<SocketData>): Promise<Response | undefined> => {
@@ -78,7 +91,11 @@ export class HttpListener extends Context.Service<
           let upgraded = false
           const exchange = {
             requestId,
-            remoteAddress: server.requestIP(request)?.address,
+            remoteAddress: clientAddress(
+              server.requestIP(request)?.address,
+              request.headers.get("x-forwarded-for"),
+              trusted
+            ),
             bodyReceived: () => server.timeout(request, workIdleSeconds),
             upgrade: (subscription: RunFrames) => {
               upgraded = server.upgrade(request, { data: { subscription }, headers: { "x-request-id": requestId } })
@@ -130,7 +147,7 @@ export class HttpListener extends Context.Service<
 
         const drain = yield* Effect.cached(
           draining.begin.pipe(
-            Effect.andThen(Effect.sleep(drainDelay)),
+            Effect.andThen(Effect.sleep(options.drainDelay ?? 0)),
             Effect.andThen(sockets.drain),
             Effect.andThen(
               Effect.promise(() => server.stop()).pipe(

@@ -6,8 +6,8 @@ const tokenRoutes = "/api/v1/account/tokens"
 const inertPolicy = "default-src 'none'; frame-ancestors 'none'"
 
 /**
- * Headers of every response. Answers of the API are never stored; those of the token routes say so to old caches too,
- * whatever their status.
+ * Headers of every response. What does not say otherwise is never stored, answers of the API in no case; those of the token
+ * routes say so to old caches too, whatever their status.
  */
 export const withCommonHeaders = (
   response: HttpServerResponse.HttpServerResponse,
@@ -21,7 +21,7 @@ export const withCommonHeaders = (
     "x-content-type-options": "nosniff",
     ...(headers["referrer-policy"] === undefined ? { "referrer-policy": "no-referrer" } : {}),
     ...(headers["content-security-policy"] === undefined ? { "content-security-policy": inertPolicy } : {}),
-    ...(isApi ? { "cache-control": "no-store" } : {}),
+    ...(isApi || headers["cache-control"] === undefined ? { "cache-control": "no-store" } : {}),
     ...(url.startsWith(tokenRoutes) ? { pragma: "no-cache" } : {})
   })
 }

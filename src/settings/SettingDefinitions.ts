@@ -32,6 +32,13 @@ export const settingDefinitions = define({
     metavar: "origin",
     description: "Public origin and issuer, e.g. https://svc.example.com; from the listener when absent"
   },
+  trustedProxies: {
+    env: "SVC_TRUSTED_PROXIES",
+    flag: "trusted-proxies",
+    metavar: "addresses",
+    default: "",
+    description: "Comma-separated addresses or ranges of reverse proxies whose X-Forwarded-For counts"
+  },
   name: {
     env: "SVC_NAME",
     flag: "name",

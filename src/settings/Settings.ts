@@ -1,4 +1,5 @@
 import { Config, Effect, Option, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { parseAddressRange } from "../http/ClientAddress.ts"
 import { ListenAddress } from "../http/ListenAddress.ts"
 import { type SettingDefinition, type SettingName, settingDefinitions, settingsFileEnv } from "./SettingDefinitions.ts"
 import { readSettingsFile } from "./SettingsFile.ts"
@@ -14,19 +15,26 @@ const Origin = Schema.String.check(
   )
 )
 
-const CommaSeparated = Schema.String.pipe(
-  Schema.decodeTo(
-    Schema.Array(Origin),
-    SchemaTransformation.transform<ReadonlyArray<string>, string>({
-      decode: (text) =>
-        text
-          .split(",")
-          .map((part) => part.trim())
-          .filter((part) => part !== ""),
-      encode: (parts) => parts.join(",")
-    })
-  )
+const AddressRange = Schema.String.check(
+  Schema.makeFilter((text: string) => parseAddressRange(text) !== undefined, {
+    expected: "an IP address or a range such as 10.0.0.0/8"
+  })
 )
+
+const commaSeparated = (item: Schema.Codec<string, string>) =>
+  Schema.String.pipe(
+    Schema.decodeTo(
+      Schema.Array(item),
+      SchemaTransformation.transform<ReadonlyArray<string>, string>({
+        decode: (text) =>
+          text
+            .split(",")
+            .map((part) => part.trim())
+            .filter((part) => part !== ""),
+        encode: (parts) => parts.join(",")
+      })
+    )
+  )
 
 const Flag = Schema.Literals(["true", "false"]).transform([true, false])
 
@@ -40,11 +48,12 @@ const settingFields = {
   dataDir: Text,
   listen: ListenAddress,
   baseUrl: Schema.optionalKey(Origin),
+  trustedProxies: commaSeparated(AddressRange),
   name: Text,
   masterKey: Schema.optionalKey(Secret),
   masterKeyFile: Schema.optionalKey(Text),
   masterKeyCommand: Schema.optionalKey(Text),
-  gitAllowOrigins: CommaSeparated,
+  gitAllowOrigins: commaSeparated(Origin),
   gitNative: Schema.Literals(["auto", "off", "required"]),
   tool: Text,
   toolDownload: Schema.Literals(["on", "off"]),

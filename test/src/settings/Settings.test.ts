@@ -29,6 +29,7 @@ describe("settings", () => {
         dataDir: "./svc-data",
         listen: { host: "127.0.0.1", port: 8787 },
         name: "svc",
+        trustedProxies: [],
         gitAllowOrigins: [],
         gitNative: "auto",
         tool: "auto",
@@ -75,6 +76,7 @@ describe("settings", () => {
       for (const origin of ["https://svc.example.com/", "ftp://x", "svc.example.com", "https://a@b"]) {
         expect(yield* refusal({ baseUrl: origin })).toContain("SVC_BASE_URL")
       }
+      expect(yield* refusal({ trustedProxies: "10.0.0.0/8,proxy.local" })).toContain("SVC_TRUSTED_PROXIES")
       for (const listen of ["[::1]:0", "localhost:80", "0.0.0.0:65535"]) yield* load({ listen })
     })
   )
