@@ -7,6 +7,7 @@ import { requirementKey } from "../../schema/records/Provider.ts"
 import { argumentNames, credentialFreeProviders } from "../connection/CredentialRecipes.ts"
 import { type ConnectionRow, ConnectionStore, effectiveStatus } from "../connection/ConnectionStore.ts"
 import { now } from "../Identity.ts"
+import { activeShares } from "../output-share/SharedOutputs.ts"
 import { RunSettings } from "../run/RunSettings.ts"
 import type { CapsuleRow } from "./CapsuleRow.ts"
 import { InstallConfigStore, type LoadedInstallConfig, type StoredConfig } from "./InstallConfigStore.ts"
@@ -23,6 +24,12 @@ export interface ResolvedProviders {
 
 /** A value that the configuration needs and nothing gives. */
 export class MissingInput extends Schema.TaggedError<MissingInput>()("MissingInput", { message: Schema.String }) {}
+
+interface ProducerRow {
+  readonly name: string
+  readonly workspace_id: string
+  readonly current_state_version_id: string | null
+}
 
 interface DependencyRow {
   readonly producer_capsule_id: string
@@ -191,21 +198,28 @@ export class RunInputs extends Context.Service<
         const rows = yield* Effect.orDie(sql<DependencyRow>`SELECT producer_capsule_id, mode, outputs FROM dependencies
           WHERE consumer_capsule_id = ${capsule.id} AND mode <> 'remote_state' ORDER BY created_at, id`)
         for (const row of rows) {
-          const producers = yield* Effect.orDie(sql<{ name: string; current_state_version_id: string | null }>`
-            SELECT name, current_state_version_id FROM capsules WHERE id = ${row.producer_capsule_id} AND status <> 'destroyed'`)
-          const producer = producers[0]
+          const [producer] = yield* Effect.orDie(sql<ProducerRow>`SELECT name, workspace_id, current_state_version_id
+            FROM capsules WHERE id = ${row.producer_capsule_id} AND status <> 'destroyed'`)
           const outputs =
             producer?.current_state_version_id == null ? [] : yield* states.outputs(producer.current_state_version_id)
+          // From another Workspace only what it shares at this moment, by the name it shares it under, and never a secret.
+          const shared =
+            producer === undefined || producer.workspace_id === capsule.workspace_id
+              ? undefined
+              : yield* activeShares(row.producer_capsule_id, capsule.workspace_id).pipe(
+                  Effect.provideService(SqlClient.SqlClient, sql)
+                )
+          const secretToo = row.mode === "variable_injection" && shared === undefined
           for (const wanted of yield* Effect.orDie(decodeDependencyOutputs(row.outputs))) {
+            const name = shared === undefined ? wanted.from : shared.get(wanted.from)
             const output = outputs.find(
-              (candidate) =>
-                candidate.name === wanted.from && (row.mode === "variable_injection" || candidate.sensitive === 0)
+              (candidate) => candidate.name === name && (secretToo || candidate.sensitive === 0)
             )
             if (output !== undefined) {
               values.set(wanted.to, { value: yield* states.outputValue(output), sensitive: output.sensitive === 1 })
             } else if (wanted.required) {
               return yield* new MissingInput({
-                message: `The input ${wanted.to} needs the Output ${wanted.from} of the Capsule ${producer?.name ?? "that it depends on"}, which has no such Output yet. Apply that Capsule first.`
+                message: `The input ${wanted.to} needs the Output ${wanted.from} of the Capsule ${producer?.name ?? "that it depends on"}, which gives it no such Output. Apply that Capsule first, or renew the share of its Outputs.`
               })
             }
           }

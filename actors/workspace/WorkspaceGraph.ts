@@ -28,7 +28,7 @@ export const readWorkspaceGraph = Effect.fn("readWorkspaceGraph")(function* (wor
     Result: Edge,
     execute: () => read`SELECT d.id, d.producer_capsule_id AS "from", d.consumer_capsule_id AS "to", d.mode
         FROM dependencies d
-        JOIN capsules p ON p.id = d.producer_capsule_id AND p.status <> 'destroyed'
+        JOIN capsules p ON p.id = d.producer_capsule_id AND p.status <> 'destroyed' AND p.workspace_id = d.workspace_id
         JOIN capsules c ON c.id = d.consumer_capsule_id AND c.status <> 'destroyed'
         WHERE d.workspace_id = ${workspaceId}
       UNION ALL SELECT id || ':source', source_id, id, 'source' FROM capsules

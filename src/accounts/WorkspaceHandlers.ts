@@ -3,6 +3,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Audit } from "../../actors/audit/Audit.ts"
 import { Capsules } from "../../actors/capsule/Capsules.ts"
 import { ReadSql } from "../../actors/database/ReadSql.ts"
+import { Interfaces } from "../../actors/interface/Interfaces.ts"
 import { Runs } from "../../actors/run/Runs.ts"
 import { Members } from "../../actors/workspace/Members.ts"
 import { Projects } from "../../actors/workspace/Projects.ts"
@@ -10,16 +11,9 @@ import { readWorkspaceGraph } from "../../actors/workspace/WorkspaceGraph.ts"
 import { Workspaces } from "../../actors/workspace/Workspaces.ts"
 import { Caller } from "../../schema/api/Middleware.ts"
 import { SvcApi } from "../../schema/api/SvcApi.ts"
-import { ApiError } from "../../schema/errors/ApiError.ts"
+import { ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
 import { ProjectId } from "../../schema/records/Ids.ts"
-import {
-  authorisedWorkspace,
-  commandContext,
-  cursorOf,
-  notBuilt,
-  pageRequest,
-  pathId
-} from "../http/handlers/Commands.ts"
+import { authorisedWorkspace, commandContext, cursorOf, pageRequest, pathId } from "../http/handlers/Commands.ts"
 
 const largestPage = 100
 
@@ -39,7 +33,13 @@ const memberScope = Effect.gen(function* () {
   return { workspaceId: yield* authorisedWorkspace, acting: { subject } }
 })
 
-const interfaces = notBuilt("Interfaces")
+/** 1..100 as every list has it, but larger numbers are taken for 100 (spec: ui-surfaces). */
+const surfaceLimit = (text: string | undefined): Effect.Effect<number, ApiError> => {
+  if (text === undefined) return Effect.succeed(largestPage)
+  return /^[1-9][0-9]{0,8}$/.test(text)
+    ? Effect.succeed(Math.min(Number(text), largestPage))
+    : Effect.fail(invalidRequest("query.limit: expected a whole number from 1."))
+}
 
 /** Routes of Workspaces and everything listed by Workspace. */
 export const workspaceHandlers = HttpApiBuilder.group(
@@ -52,6 +52,7 @@ export const workspaceHandlers = HttpApiBuilder.group(
     const capsules = yield* Capsules
     const runs = yield* Runs
     const audit = yield* Audit
+    const interfaces = yield* Interfaces
     const read = yield* ReadSql
     return handlers.handleAll({
       inventory: Effect.fn("workspaces.inventory")(function* ({ query }) {
@@ -122,7 +123,13 @@ export const workspaceHandlers = HttpApiBuilder.group(
         const id = yield* authorisedWorkspace
         return yield* readWorkspaceGraph(id).pipe(Effect.provideService(ReadSql, read))
       }),
-      uiSurfaces: interfaces,
+      uiSurfaces: Effect.fn("workspaces.uiSurfaces")(function* ({ query }) {
+        const { subject } = yield* Caller
+        const page = { limit: yield* surfaceLimit(query.limit), cursor: query.cursor }
+        const { capsuleId } = query
+        const found = yield* interfaces.uiSurfaces(yield* authorisedWorkspace, subject, { capsuleId }, page)
+        return { interfaces: found.items, ...cursorOf(found) }
+      }),
       activity: Effect.fn("workspaces.activity")(function* ({ query }) {
         const { subject } = yield* Caller
         const { action, capsuleId, since } = query
@@ -130,8 +137,15 @@ export const workspaceHandlers = HttpApiBuilder.group(
         const page = yield* audit.list(id, subject, { action, capsuleId, since }, pageRequest(query))
         return { events: page.items, ...cursorOf(page) }
       }),
-      materializationFailures: interfaces,
-      retryMaterialization: interfaces,
+      materializationFailures: Effect.fn("workspaces.materializationFailures")(function* ({ query }) {
+        const page = yield* interfaces.failures(yield* authorisedWorkspace, pageRequest(query))
+        return { failures: page.items, ...cursorOf(page) }
+      }),
+      retryMaterialization: Effect.fn("workspaces.retryMaterialization")(function* ({ params, payload }) {
+        const id = yield* authorisedWorkspace
+        const failure = yield* interfaces.retry(yield* commandContext, id, params.intentId, payload.expected)
+        return { failure }
+      }),
       usage: Effect.fn("workspaces.usage")(function* () {
         const usage = yield* capsules.workspaceUsage(yield* authorisedWorkspace)
         return {

@@ -21,7 +21,7 @@ export const implementedFeatures: Discovery["features"] = {
   opentofu_runner: true,
   oidc: false,
   workload_identity: false,
-  interfaces: false
+  interfaces: true
 }
 
 /** Over https the cookie is tied to the host; plain http on loopback cannot use that prefix. */

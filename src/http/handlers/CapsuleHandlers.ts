@@ -1,12 +1,13 @@
 import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
+import { Dependencies } from "../../../actors/dependency/Dependencies.ts"
 import { ConfigurationPlanRequest, ReAdoptionRequest } from "../../../schema/api/CapsulesApi.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { invalidRequest } from "../../../schema/errors/ApiError.ts"
 import { exceedsJsonLimits } from "../../../schema/json/JsonValueBounds.ts"
 import { reviewedVariablesLimits } from "../../../schema/json/JsonLimits.ts"
-import { CapsuleId, InstallConfigId, RunId } from "../../../schema/records/Ids.ts"
+import { CapsuleId, DependencyId, InstallConfigId, RunId } from "../../../schema/records/Ids.ts"
 import { Run } from "../../../schema/records/Run.ts"
 import { currentRequestId } from "../Exchange.ts"
 import { retiredResponse } from "../RetiredRoutes.ts"
@@ -17,7 +18,6 @@ import {
   cursorOf,
   idempotent,
   maybeIdempotent,
-  notBuilt,
   pageRequest,
   pathId
 } from "./Commands.ts"
@@ -43,6 +43,7 @@ export const capsuleHandlers = HttpApiBuilder.group(
   "capsules",
   Effect.fn(function* (handlers) {
     const capsules = yield* Capsules
+    const dependencies = yield* Dependencies
     return handlers.handleAll({
       read: Effect.fn("capsules.read")(function* ({ params }) {
         return { capsule: yield* capsules.read(yield* capsuleOf(params)) }
@@ -63,9 +64,18 @@ export const capsuleHandlers = HttpApiBuilder.group(
         const page = yield* capsules.stateVersions(yield* capsuleOf(params), pageRequest(query))
         return { stateVersions: page.items, ...cursorOf(page) }
       }),
-      dependencies: notBuilt("Dependencies between Capsules"),
-      createDependency: notBuilt("Dependencies between Capsules"),
-      removeDependency: notBuilt("Dependencies between Capsules"),
+      dependencies: Effect.fn("capsules.dependencies")(function* ({ params, query }) {
+        const page = yield* dependencies.list(yield* capsuleOf(params), pageRequest(query))
+        return { dependencies: page.items, ...cursorOf(page) }
+      }),
+      createDependency: Effect.fn("capsules.createDependency")(function* ({ params, payload }) {
+        const consumer = yield* capsuleOf(params)
+        return { dependency: yield* dependencies.create(yield* commandContext, consumer, payload) }
+      }),
+      removeDependency: Effect.fn("capsules.removeDependency")(function* ({ params }) {
+        const id = yield* pathId(DependencyId, params.dependencyId, "Dependency")
+        yield* dependencies.remove(yield* commandContext, id)
+      }),
       providerBindings: Effect.fn("capsules.providerBindings")(function* ({ params }) {
         return { providerBindings: yield* capsules.providerBindings(yield* capsuleOf(params)) }
       }),

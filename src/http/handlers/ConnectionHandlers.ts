@@ -1,18 +1,22 @@
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Connections } from "../../../actors/connection/Connections.ts"
+import { OutputShares } from "../../../actors/output-share/OutputShares.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
-import { ConnectionId } from "../../../schema/records/Ids.ts"
+import { ConnectionId, OutputShareId } from "../../../schema/records/Ids.ts"
 import { authorisedWorkspace, commandContext, cursorOf, notBuilt, pageRequest, pathId } from "./Commands.ts"
 
 const connectionOf = (params: { readonly connectionId: string }) =>
   pathId(ConnectionId, params.connectionId, "Connection")
+
+const shareOf = (params: { readonly shareId: string }) => pathId(OutputShareId, params.shareId, "OutputShare")
 
 export const connectionHandlers = HttpApiBuilder.group(
   SvcApi,
   "connections",
   Effect.fn(function* (handlers) {
     const connections = yield* Connections
+    const shares = yield* OutputShares
     return handlers.handleAll({
       list: Effect.fn("connections.list")(function* ({ query }) {
         const page = yield* connections.list(yield* authorisedWorkspace, pageRequest(query))
@@ -36,10 +40,21 @@ export const connectionHandlers = HttpApiBuilder.group(
       recipes: Effect.fn("connections.recipes")(function* () {
         return { credentialRecipes: yield* connections.recipes }
       }),
-      outputShares: notBuilt("Sharing of Outputs"),
-      createOutputShare: notBuilt("Sharing of Outputs"),
-      approveOutputShare: notBuilt("Sharing of Outputs"),
-      revokeOutputShare: notBuilt("Sharing of Outputs")
+      outputShares: Effect.fn("connections.outputShares")(function* ({ query }) {
+        const page = yield* shares.list(yield* authorisedWorkspace, pageRequest(query))
+        return { outputShares: page.items, ...cursorOf(page) }
+      }),
+      createOutputShare: Effect.fn("connections.createOutputShare")(function* ({ payload }) {
+        return { outputShare: yield* shares.create(yield* commandContext, payload) }
+      }),
+      approveOutputShare: Effect.fn("connections.approveOutputShare")(function* ({ params }) {
+        const id = yield* shareOf(params)
+        return { outputShare: yield* shares.approve(yield* commandContext, id, yield* authorisedWorkspace) }
+      }),
+      revokeOutputShare: Effect.fn("connections.revokeOutputShare")(function* ({ params }) {
+        const id = yield* shareOf(params)
+        return { outputShare: yield* shares.revoke(yield* commandContext, id, yield* authorisedWorkspace) }
+      })
     })
   })
 )

@@ -6,7 +6,9 @@ import { Users } from "../../../../actors/account/Users.ts"
 import { Audit } from "../../../../actors/audit/Audit.ts"
 import { Capsules } from "../../../../actors/capsule/Capsules.ts"
 import { Connections } from "../../../../actors/connection/Connections.ts"
+import { Dependencies } from "../../../../actors/dependency/Dependencies.ts"
 import { InstallPlans } from "../../../../actors/install-plan/InstallPlans.ts"
+import { OutputShares } from "../../../../actors/output-share/OutputShares.ts"
 import { RevisionPlans } from "../../../../actors/revision-plan/RevisionPlans.ts"
 import { Runs } from "../../../../actors/run/Runs.ts"
 import { Sources } from "../../../../actors/source/Sources.ts"
@@ -80,6 +82,8 @@ const actors = Layer.mergeAll(
     list: refuse,
     recipes: Effect.succeed([])
   }),
+  Layer.succeed(Dependencies, { list: refuse, create: refuse, remove: refuse }),
+  Layer.succeed(OutputShares, { list: refuse, create: refuse, approve: refuse, revoke: refuse }),
   Layer.succeed(InstallPlans, { create: refuse, read: refuse, reconcile: refuse }),
   Layer.succeed(RevisionPlans, { create: refuse, read: refuse, reconcile: refuse }),
   Layer.succeed(Audit, { append: () => Effect.void, list: refuse })

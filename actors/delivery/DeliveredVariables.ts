@@ -1,0 +1,108 @@
+import { Redacted, Result } from "effect"
+import type { RunVariable } from "../../runner/execution/RunJob.ts"
+import { bindingEnvironmentVariable, type CompiledRequirement } from "../../schema/manifest/CompiledInstall.ts"
+import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
+import { type DeliveryRefused, refused } from "./DeliveryRefused.ts"
+import type { EndpointValues } from "./Endpoints.ts"
+import type { SecretShape } from "./GeneratedSecrets.ts"
+import type { IdentityValues } from "./IdentityCapability.ts"
+
+/** What the requirements of a configuration resolved to. */
+export interface DeliveredValues {
+  readonly endpoint?: EndpointValues | undefined
+  readonly identity?: IdentityValues | undefined
+  /** By `SecretShape.target`. */
+  readonly secrets: ReadonlyMap<string, Redacted.Redacted<string>>
+}
+
+type Delivering = Exclude<CompiledRequirement, { readonly kind: "interface.consume" }>
+
+export const isDelivering = (requirement: CompiledRequirement): requirement is Delivering =>
+  requirement.kind !== "interface.consume"
+
+export const targetOf = ({ lane, name }: Delivering["deliveries"][number]): string => `${lane}:${name}`
+
+/** The secrets that a configuration asks for: one for each target, so that no two places share one. */
+export const secretShapes = (requires: ReadonlyArray<CompiledRequirement>): ReadonlyArray<SecretShape> =>
+  requires.flatMap((requirement) =>
+    requirement.kind === "secret.generated"
+      ? requirement.deliveries.map((delivery) => ({
+          target: targetOf(delivery),
+          bytes: requirement.bytes,
+          encoding: requirement.encoding
+        }))
+      : []
+  )
+
+const slotValue = (values: object | undefined, slot: string): string | undefined => {
+  const found: unknown = Object.entries(values ?? {}).find(([name]) => name === slot)?.[1]
+  return typeof found === "string" ? found : undefined
+}
+
+const valueOf = (
+  requirement: Delivering,
+  delivery: Delivering["deliveries"][number],
+  values: DeliveredValues
+): Redacted.Redacted<string> | undefined => {
+  if (requirement.kind === "secret.generated") return values.secrets.get(targetOf(delivery))
+  const found = slotValue(requirement.kind === "http.endpoint" ? values.endpoint : values.identity, delivery.slot)
+  return found === undefined ? undefined : Redacted.make(found)
+}
+
+/** The module has a variable for the delivery, of the type that the delivery has. */
+const checkTarget = (
+  name: string,
+  type: DeclaredVariable["type"],
+  declared: ReadonlyMap<string, DeclaredVariable>
+): DeliveryRefused | undefined =>
+  declared.get(name)?.type === type
+    ? undefined
+    : refused(
+        "delivery_target_missing",
+        `The configuration delivers to the variable ${name}, which this commit of the module does not declare as ${type === "json" ? "a map" : `a ${type}`}. Install the module anew to take over its manifest.`
+      )
+
+/**
+ * The variables that hold what was resolved: one for each delivery, and `env` for the runtime bindings together. Generated
+ * secrets are sensitive whatever the module says of its variable.
+ */
+export const deliveredVariables = (
+  requires: ReadonlyArray<CompiledRequirement>,
+  values: DeliveredValues,
+  variables: ReadonlyArray<DeclaredVariable>
+): Result.Result<ReadonlyMap<string, RunVariable>, DeliveryRefused> => {
+  const declared = new Map(variables.map((variable) => [variable.name, variable]))
+  const delivered = new Map<string, RunVariable>()
+  const bindings: Array<readonly [name: string, value: string]> = []
+  let secretBindings = false
+  for (const requirement of requires.filter(isDelivering)) {
+    const sensitive = requirement.kind === "secret.generated"
+    for (const delivery of requirement.deliveries) {
+      const value = valueOf(requirement, delivery, values)
+      if (value === undefined) {
+        return Result.fail(
+          refused(
+            "endpoint_not_available",
+            `The module needs the ${delivery.slot} of ${requirement.kind}, which the operator's assignment does not name.`
+          )
+        )
+      }
+      if (delivery.lane === "binding") {
+        bindings.push([delivery.name, Redacted.value(value)])
+        secretBindings ||= sensitive
+        continue
+      }
+      const problem = checkTarget(delivery.name, "string", declared)
+      if (problem !== undefined) return Result.fail(problem)
+      const marked = sensitive || declared.get(delivery.name)?.sensitive === true
+      delivered.set(delivery.name, { value, sensitive: marked })
+    }
+  }
+  if (bindings.length > 0) {
+    const problem = checkTarget(bindingEnvironmentVariable, "json", declared)
+    if (problem !== undefined) return Result.fail(problem)
+    const marked = secretBindings || declared.get(bindingEnvironmentVariable)?.sensitive === true
+    delivered.set(bindingEnvironmentVariable, { value: Redacted.make(Object.fromEntries(bindings)), sensitive: marked })
+  }
+  return Result.succeed(delivered)
+}

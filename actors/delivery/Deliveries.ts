@@ -1,0 +1,180 @@
+import { Context, Effect, Layer, type Redacted } from "effect"
+import type { RunVariable } from "../../runner/execution/RunJob.ts"
+import type { CompiledRequirement } from "../../schema/manifest/CompiledInstall.ts"
+import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
+import type { GuardedCapsuleRow } from "../capsule/CapsuleRow.ts"
+import { canonicalJson } from "../idempotency/RequestDigest.ts"
+import { InterfaceConsumption } from "../interface/InterfaceConsumption.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import { type DeliveredValues, deliveredVariables, secretShapes } from "./DeliveredVariables.ts"
+import { type DeliveryRefused, refused } from "./DeliveryRefused.ts"
+import { DeliverySidecar, type PinnedDeliveries } from "./DeliverySidecar.ts"
+import { Endpoints } from "./Endpoints.ts"
+import { GeneratedSecrets, type SecretShape } from "./GeneratedSecrets.ts"
+import { IdentityCapability } from "./IdentityCapability.ts"
+
+/** A Capsule with the configuration under which a Run was made. */
+export interface DeliverySubject {
+  readonly capsule: GuardedCapsuleRow
+  readonly requires: ReadonlyArray<CompiledRequirement>
+  /** The inputs that the commit of the Run declares. */
+  readonly variables: ReadonlyArray<DeclaredVariable>
+}
+
+/** What a Run is given. `pinned` goes into the sidecar once the plan is reviewable. */
+export interface PlannedDeliveries {
+  readonly variables: ReadonlyMap<string, RunVariable>
+  readonly pinned: Omit<PinnedDeliveries, "consumed">
+}
+
+const drift = refused(
+  "delivery_drift",
+  "What the host delivers to this Capsule is not what the plan was reviewed with: endpoint, identity, secrets, configuration or epoch have moved. Nothing was executed; plan again."
+)
+
+/**
+ * Delivers what a configuration requires of the host: resolved at plan, pinned in the plan's private sidecar, and compared
+ * again before the tool of the apply starts. Whatever is missing, ambiguous or different fails closed.
+ */
+export class Deliveries extends Context.Service<
+  Deliveries,
+  {
+    /** Before a plan or drift check: the variables that the host fills. A destruction takes what was last applied. */
+    readonly resolve: (run: RunRow, subject: DeliverySubject) => Effect.Effect<PlannedDeliveries, DeliveryRefused>
+    /** In the transaction that makes the plan reviewable: resolves what is consumed, and pins everything. */
+    readonly pin: (
+      run: RunRow,
+      subject: DeliverySubject,
+      planned: PlannedDeliveries
+    ) => Effect.Effect<void, DeliveryRefused>
+    /** Before the tool of an apply starts. Answers the variables as the plan was given them. */
+    readonly verify: (
+      run: RunRow,
+      subject: DeliverySubject
+    ) => Effect.Effect<ReadonlyMap<string, RunVariable>, DeliveryRefused>
+    /**
+     * In the transaction that settles a successful apply: what was only pinned takes effect. Answers why something could
+     * not, since an apply that happened is never undone for it.
+     */
+    readonly applied: (run: RunRow, capsule: GuardedCapsuleRow) => Effect.Effect<ReadonlyArray<string>>
+    /** In the transaction that settles a terminal destroy. */
+    readonly destroyed: (capsuleId: string) => Effect.Effect<void>
+  }
+>()("svc/actors/delivery/Deliveries") {
+  static readonly layer = Layer.effect(
+    Deliveries,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const endpoints = yield* Endpoints
+  const secrets = yield* GeneratedSecrets
+  const identity = yield* IdentityCapability
+  const sidecar = yield* DeliverySidecar
+  const consumption = yield* InterfaceConsumption
+
+  const kindOf = (requires: ReadonlyArray<CompiledRequirement>, kind: CompiledRequirement["kind"]) =>
+    requires.some((requirement) => requirement.kind === kind)
+
+  const gathered = Effect.fnUntraced(function* (
+    shapes: ReadonlyArray<SecretShape>,
+    read: (shape: SecretShape) => Effect.Effect<Redacted.Redacted<string> | undefined>
+  ) {
+    const found = new Map<string, Redacted.Redacted<string>>()
+    for (const shape of shapes) {
+      const value = yield* read(shape)
+      if (value === undefined) return yield* drift
+      found.set(shape.target, value)
+    }
+    return found
+  })
+
+  const planned = Effect.fnUntraced(function* (
+    { requires, variables }: DeliverySubject,
+    pinned: Omit<PinnedDeliveries, "consumed">,
+    found: DeliveredValues["secrets"]
+  ) {
+    const delivered = yield* Effect.fromResult(
+      deliveredVariables(requires, { endpoint: pinned.endpoint, identity: pinned.identity, secrets: found }, variables)
+    )
+    return { variables: delivered, pinned }
+  })
+
+  const fresh = Effect.fnUntraced(function* (run: RunRow, subject: DeliverySubject) {
+    const { capsule, requires } = subject
+    const endpoint = kindOf(requires, "http.endpoint") ? yield* endpoints.resolve(capsule) : undefined
+    const values = !kindOf(requires, "identity.oidc")
+      ? undefined
+      : endpoint === undefined
+        ? yield* refused("endpoint_not_available", "An OpenID identity needs an HTTP endpoint.")
+        : yield* identity.pin(run.id, capsule.id, endpoint.url)
+    const shapes = secretShapes(requires)
+    const found = yield* gathered(shapes, (shape) => secrets.obtain(capsule, shape))
+    const pinned = {
+      ...(endpoint === undefined ? {} : { endpoint }),
+      ...(values === undefined ? {} : { identity: values }),
+      secrets: shapes
+    }
+    return yield* planned(subject, pinned, found)
+  })
+
+  const resolve = Effect.fn("Deliveries.resolve")(function* (run: RunRow, subject: DeliverySubject) {
+    if (run.type === "plan" || subject.requires.length === 0) return yield* fresh(run, subject)
+    const last = yield* sidecar.lastApplied(subject.capsule.id)
+    if (last === undefined) return yield* fresh(run, subject)
+    const { consumed: _, ...pinned } = last
+    // What was applied may have had other secrets than the configuration asks for now; the module of today gets its own.
+    const shapes = secretShapes(subject.requires)
+    const found = yield* gathered(shapes, (shape) => secrets.obtain(subject.capsule, shape))
+    return yield* planned(subject, { ...pinned, secrets: shapes }, found)
+  })
+
+  const pin = Effect.fn("Deliveries.pin")(function* (run: RunRow, subject: DeliverySubject, made: PlannedDeliveries) {
+    if (subject.requires.length === 0) return
+    const consumed = run.type === "plan" ? yield* consumption.resolve(run, subject.capsule, subject.requires) : []
+    yield* sidecar.save(run.id, subject.capsule, { ...made.pinned, consumed })
+  })
+
+  /** Everything that can move between review and apply, asked again. */
+  const reverify = Effect.fnUntraced(function* (planRunId: string, subject: DeliverySubject, pinned: PinnedDeliveries) {
+    const { capsule, requires } = subject
+    if (pinned.endpoint !== undefined) {
+      const endpoint = yield* endpoints.resolve(capsule)
+      if (canonicalJson({ ...endpoint }) !== canonicalJson(pinned.endpoint)) return yield* drift
+    }
+    if (pinned.identity !== undefined) yield* identity.check(planRunId, capsule.id)
+    yield* consumption.check(capsule, requires, pinned.consumed)
+  })
+
+  const verify = Effect.fn("Deliveries.verify")(function* (run: RunRow, subject: DeliverySubject) {
+    const { capsule, requires } = subject
+    if (requires.length === 0) return new Map<string, RunVariable>()
+    const planRunId = run.plan_run_id ?? ""
+    const pinned = yield* sidecar.verified(planRunId, capsule)
+    if (pinned === undefined) return yield* drift
+    if (run.type === "apply") yield* reverify(planRunId, subject, pinned)
+    const found = yield* gathered(pinned.secrets, (shape) => secrets.find(capsule, shape))
+    return (yield* planned(subject, pinned, found)).variables
+  })
+
+  return Deliveries.of({
+    resolve,
+    pin,
+    verify,
+    applied: Effect.fn("Deliveries.applied")(function* (run, capsule) {
+      const planRunId = run.plan_run_id ?? ""
+      const pinned = yield* sidecar.verified(planRunId, capsule)
+      yield* consumption.activate(capsule.id, pinned?.consumed ?? [])
+      return yield* identity.register(planRunId, capsule.id).pipe(
+        Effect.as([]),
+        Effect.catch(({ message }) => Effect.succeed([message]))
+      )
+    }),
+    destroyed: Effect.fn("Deliveries.destroyed")(function* (capsuleId) {
+      yield* consumption.release(capsuleId)
+      yield* identity.retire(capsuleId)
+      yield* secrets.drop(capsuleId)
+    })
+  })
+})

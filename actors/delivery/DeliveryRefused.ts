@@ -1,0 +1,26 @@
+import { Schema } from "effect"
+
+/**
+ * What the configuration asks of the host cannot be delivered, or is no longer what was reviewed. Nothing was executed.
+ * `message` names requirements and variables, never a value.
+ */
+export class DeliveryRefused extends Schema.TaggedError<DeliveryRefused>()("DeliveryRefused", {
+  code: Schema.Literals([
+    "endpoint_not_available",
+    "endpoint_ambiguous",
+    "endpoint_invalid",
+    "identity_not_available",
+    "identity_refused",
+    "delivery_target_missing",
+    "delivery_drift",
+    "interface_not_resolved",
+    "interface_ambiguous",
+    "interface_binding_revoked",
+    "interface_binding_conflict",
+    "interface_permission_not_allowed",
+    "interface_principal_missing"
+  ]),
+  message: Schema.String
+}) {}
+
+export const refused = (code: DeliveryRefused["code"], message: string) => new DeliveryRefused({ code, message })

@@ -1,0 +1,129 @@
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { GuardedCapsuleRow } from "../capsule/CapsuleRow.ts"
+import { canonicalJson } from "../idempotency/RequestDigest.ts"
+import { now } from "../Identity.ts"
+import { Vault } from "../vault/Vault.ts"
+
+/** The exact values and choices that a Plan Run was made with. Generated secrets are named by their shape only. */
+export const PinnedDeliveries = Schema.Struct({
+  endpoint: Schema.optionalKey(
+    Schema.Struct({
+      url: Schema.String,
+      subdomain: Schema.optionalKey(Schema.String),
+      routePattern: Schema.optionalKey(Schema.String)
+    })
+  ),
+  identity: Schema.optionalKey(
+    Schema.Struct({
+      accountsUrl: Schema.String,
+      issuerUrl: Schema.String,
+      clientId: Schema.String,
+      redirectUri: Schema.String
+    })
+  ),
+  secrets: Schema.Array(
+    Schema.Struct({ target: Schema.String, bytes: Schema.Int, encoding: Schema.Literals(["hex", "base64url"]) })
+  ),
+  consumed: Schema.Array(Schema.Struct({ key: Schema.String, interfaceId: Schema.String, bindingId: Schema.String }))
+})
+export type PinnedDeliveries = typeof PinnedDeliveries.Type
+
+const PinnedJson = Schema.fromJsonString(PinnedDeliveries)
+const encodePinned = Schema.encodeEffect(PinnedJson)
+const decodePinned = Schema.decodeUnknownEffect(PinnedJson)
+
+interface SidecarRow {
+  readonly run_id: string
+  readonly workspace_id: string
+  readonly sealed_values: string
+  readonly authority_digest: string
+}
+
+const place = (workspaceId: string, runId: string) => ({
+  table: "run_deliveries",
+  column: "sealed_values",
+  workspaceId,
+  rowId: runId
+})
+
+const digestPurpose = "run-delivery-authority"
+
+/** Workspace, Capsule, epoch and the whole configuration, together with everything that was delivered under them. */
+const authorityText = (planRunId: string, capsule: GuardedCapsuleRow, pinned: PinnedDeliveries) =>
+  canonicalJson([
+    planRunId,
+    capsule.workspace_id,
+    capsule.id,
+    capsule.execution_authority_epoch,
+    capsule.install_config_id,
+    capsule.install_config_digest,
+    pinned
+  ])
+
+/** The private sidecars of Plan Runs: sealed, one a plan, with a keyed digest of the authority they hold under. */
+export class DeliverySidecar extends Context.Service<
+  DeliverySidecar,
+  {
+    /** In the transaction that makes the plan reviewable. */
+    readonly save: (planRunId: string, capsule: GuardedCapsuleRow, pinned: PinnedDeliveries) => Effect.Effect<void>
+    /** What a plan was made with, when the Capsule's authority still is the one that it was made under. */
+    readonly verified: (planRunId: string, capsule: GuardedCapsuleRow) => Effect.Effect<PinnedDeliveries | undefined>
+    /** What the Capsule was last applied with; for its destruction and its drift checks. */
+    readonly lastApplied: (capsuleId: string) => Effect.Effect<PinnedDeliveries | undefined>
+  }
+>()("svc/actors/delivery/DeliverySidecar") {
+  static readonly layer = Layer.effect(
+    DeliverySidecar,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+
+      const open = (row: SidecarRow) =>
+        vault
+          .openText(place(row.workspace_id, row.run_id), row.sealed_values)
+          .pipe(Effect.flatMap((text) => decodePinned(Redacted.value(text))))
+
+      const save = Effect.fn("DeliverySidecar.save")(function* (
+        planRunId: string,
+        capsule: GuardedCapsuleRow,
+        pinned: PinnedDeliveries
+      ) {
+        // Plans that can no longer be applied need no sidecar.
+        yield* sql`DELETE FROM run_deliveries WHERE capsule_id = ${capsule.id} AND run_id IN (
+          SELECT id FROM runs WHERE capsule_id = ${capsule.id}
+            AND status IN ('superseded', 'expired', 'cancelled', 'failed'))`
+        yield* sql`INSERT INTO run_deliveries ${sql.insert({
+          run_id: planRunId,
+          workspace_id: capsule.workspace_id,
+          capsule_id: capsule.id,
+          sealed_values: yield* vault.seal(
+            place(capsule.workspace_id, planRunId),
+            Redacted.make(yield* encodePinned(pinned))
+          ),
+          authority_digest: yield* vault.mac(digestPurpose, authorityText(planRunId, capsule, pinned)),
+          created_at: yield* now
+        })}`
+      }, Effect.orDie)
+
+      const verified = Effect.fn("DeliverySidecar.verified")(function* (planRunId: string, capsule: GuardedCapsuleRow) {
+        const [row] = yield* sql<SidecarRow>`SELECT run_id, workspace_id, sealed_values, authority_digest
+          FROM run_deliveries WHERE run_id = ${planRunId} AND capsule_id = ${capsule.id}`
+        if (row === undefined) return undefined
+        const pinned = yield* open(row)
+        const text = authorityText(planRunId, capsule, pinned)
+        return (yield* vault.verifyMac(digestPurpose, text, row.authority_digest)) ? pinned : undefined
+      }, Effect.orDie)
+
+      const lastApplied = Effect.fn("DeliverySidecar.lastApplied")(function* (capsuleId: string) {
+        const [row] = yield* sql<SidecarRow>`SELECT d.run_id, d.workspace_id, d.sealed_values, d.authority_digest
+          FROM run_deliveries d JOIN runs a ON a.plan_run_id = d.run_id AND a.type = 'apply'
+          WHERE d.capsule_id = ${capsuleId} AND a.started_at IS NOT NULL
+          ORDER BY CASE WHEN a.status = 'succeeded' THEN 0 ELSE 1 END, a.created_at DESC, a.id DESC LIMIT 1`
+        return row === undefined ? undefined : yield* open(row)
+      }, Effect.orDie)
+
+      return DeliverySidecar.of({ save, verified, lastApplied })
+    })
+  )
+}

@@ -1,0 +1,89 @@
+import { Array as Arr, Context, Result, Schema } from "effect"
+import { type DeliveryRefused, refused } from "./DeliveryRefused.ts"
+
+/**
+ * An https URL in its one spelling, without credentials, query or fragment; an origin is written without its last slash.
+ */
+const isEndpointUrl = (text: string): boolean => {
+  const url = URL.parse(text)
+  if (url === null || url.protocol !== "https:" || url.username !== "" || url.password !== "") return false
+  if (/[?#\\]/.test(text)) return false
+  return text === url.origin || (text === url.href && url.pathname !== "/")
+}
+
+const plainText = Schema.String.check(
+  Schema.isMinLength(1),
+  Schema.isMaxLength(253),
+  Schema.isPattern(/^[!-~]+$/, { description: "visible ASCII without spaces" })
+)
+
+/**
+ * The operator's word that one Capsule is reached under an address. Every name has to be written out: the service neither
+ * makes hostnames up nor fills in templates.
+ *
+ * - `workspace`: handle; `project`: slug, needed where two Projects have a Capsule of that name and environment
+ * - `url`: canonical https URL, such as `https://app.example.com`
+ * - `subdomain`, `routePattern`: handed to modules that ask for them, as they are written here
+ */
+export const EndpointAssignment = Schema.Struct({
+  workspace: Schema.String,
+  project: Schema.optionalKey(Schema.String),
+  capsule: Schema.String,
+  environment: Schema.String,
+  url: Schema.String.check(
+    Schema.isMaxLength(2048),
+    Schema.makeFilter(isEndpointUrl, {
+      description: "a canonical https URL such as https://app.example.com, without credentials, query or fragment"
+    })
+  ),
+  subdomain: Schema.optionalKey(plainText),
+  routePattern: Schema.optionalKey(plainText)
+})
+export type EndpointAssignment = typeof EndpointAssignment.Type
+
+/** Which Capsules the operator gives an address. None by default: then a module that needs one cannot be planned. */
+export const EndpointPolicy = Context.Reference<{ readonly endpoints: ReadonlyArray<EndpointAssignment> }>(
+  "svc/actors/delivery/EndpointPolicy",
+  { defaultValue: () => ({ endpoints: [] }) }
+)
+
+/** A Capsule as assignments name it. `homonyms`: living Capsules of that name and environment in other Projects. */
+export interface EndpointOwner {
+  readonly workspace: string
+  readonly project: string
+  readonly capsule: string
+  readonly environment: string
+  readonly homonyms: number
+}
+
+/** The one assignment of a Capsule. None, or more than one way to read the policy, is a refusal. */
+export const assignedEndpoint = (
+  endpoints: ReadonlyArray<EndpointAssignment>,
+  owner: EndpointOwner
+): Result.Result<EndpointAssignment, DeliveryRefused> => {
+  const matches = endpoints.filter(
+    (entry) =>
+      entry.workspace === owner.workspace &&
+      entry.capsule === owner.capsule &&
+      entry.environment === owner.environment &&
+      (entry.project === undefined || entry.project === owner.project)
+  )
+  if (!Arr.isReadonlyArrayNonEmpty(matches)) {
+    return Result.fail(
+      refused(
+        "endpoint_not_available",
+        "The module needs an HTTP endpoint, and the operator has assigned none to this Capsule. Ask the operator to assign one to its Workspace, name and environment, then plan again."
+      )
+    )
+  }
+  const [only, ...others] = matches
+  if (others.length > 0 || (only.project === undefined && owner.homonyms > 0)) {
+    return Result.fail(
+      refused(
+        "endpoint_ambiguous",
+        "The operator's endpoint assignments fit this Capsule in more than one way. The assignment has to name the Project."
+      )
+    )
+  }
+  return Result.succeed(only)
+}

@@ -1,0 +1,50 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { CapsuleRow } from "../capsule/CapsuleRow.ts"
+import { type DeliveryRefused, refused } from "./DeliveryRefused.ts"
+import { assignedEndpoint, EndpointPolicy } from "./EndpointPolicy.ts"
+
+/** The values that an `http.endpoint` requirement may have delivered, by slot. */
+export interface EndpointValues {
+  readonly url: string
+  readonly subdomain?: string
+  readonly routePattern?: string
+}
+
+interface OwnerRow {
+  readonly workspace: string
+  readonly project: string
+  readonly homonyms: number
+}
+
+/** Looks up what the operator assigned. */
+export class Endpoints extends Context.Service<
+  Endpoints,
+  { readonly resolve: (capsule: CapsuleRow) => Effect.Effect<EndpointValues, DeliveryRefused> }
+>()("svc/actors/delivery/Endpoints") {
+  static readonly layer = Layer.effect(
+    Endpoints,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { endpoints } = yield* EndpointPolicy
+
+      const resolve = Effect.fn("Endpoints.resolve")(function* (capsule: CapsuleRow) {
+        const [owner] = yield* Effect.orDie(sql<OwnerRow>`SELECT w.handle AS workspace, p.slug AS project,
+            (SELECT COUNT(*) FROM capsules o WHERE o.workspace_id = ${capsule.workspace_id} AND o.id <> ${capsule.id}
+              AND o.name = ${capsule.name} AND o.environment = ${capsule.environment} AND o.status <> 'destroyed') AS homonyms
+          FROM workspaces w JOIN projects p ON p.id = ${capsule.project_id} WHERE w.id = ${capsule.workspace_id}`)
+        if (owner === undefined) return yield* refused("endpoint_not_available", "The Capsule's Project is gone.")
+        const { routePattern, subdomain, url } = yield* Effect.fromResult(
+          assignedEndpoint(endpoints, { ...owner, capsule: capsule.name, environment: capsule.environment })
+        )
+        return {
+          url,
+          ...(subdomain === undefined ? {} : { subdomain }),
+          ...(routePattern === undefined ? {} : { routePattern })
+        }
+      })
+
+      return Endpoints.of({ resolve })
+    })
+  )
+}

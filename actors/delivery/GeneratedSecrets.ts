@@ -1,0 +1,97 @@
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Base64Url, Hex } from "effect/encoding"
+import { SqlClient } from "effect/sql"
+import { derivedId, now } from "../Identity.ts"
+import { Vault } from "../vault/Vault.ts"
+
+/** One `secret.generated` requirement: where it goes and what it has to look like. */
+export interface SecretShape {
+  /** `variable:NAME` or `binding:NAME`. */
+  readonly target: string
+  readonly bytes: number
+  readonly encoding: "hex" | "base64url"
+}
+
+interface Owner {
+  readonly id: string
+  readonly workspace_id: string
+}
+
+const idOf = (capsuleId: string, { bytes, encoding, target }: SecretShape) =>
+  derivedId(Schema.String, "gsec", capsuleId, `${target} ${bytes} ${encoding}`)
+
+const place = (workspaceId: string, id: string) => ({
+  table: "generated_secrets",
+  column: "sealed_value",
+  workspaceId,
+  rowId: id
+})
+
+/**
+ * Secrets that the host makes for a Capsule: random, minted once for a target, and the same for every later plan of the
+ * Capsule whatever becomes of its configuration. They leave only into Runs.
+ */
+export class GeneratedSecrets extends Context.Service<
+  GeneratedSecrets,
+  {
+    /** The secret of that shape, minted now if the Capsule has none. */
+    readonly obtain: (capsule: Owner, shape: SecretShape) => Effect.Effect<Redacted.Redacted<string>>
+    /** The same without minting. */
+    readonly find: (capsule: Owner, shape: SecretShape) => Effect.Effect<Redacted.Redacted<string> | undefined>
+    /** After a terminal destroy, in its transaction. */
+    readonly drop: (capsuleId: string) => Effect.Effect<void>
+  }
+>()("svc/actors/delivery/GeneratedSecrets") {
+  static readonly layer = Layer.effect(
+    GeneratedSecrets,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+      const random = yield* SecureRandom.SecureRandom
+
+      const find = Effect.fn("GeneratedSecrets.find")(function* (capsule: Owner, shape: SecretShape) {
+        const id = idOf(capsule.id, shape)
+        const [row] = yield* sql<{ sealed_value: string }>`SELECT sealed_value FROM generated_secrets
+          WHERE id = ${id} AND capsule_id = ${capsule.id}`
+        return row === undefined ? undefined : yield* vault.openText(place(capsule.workspace_id, id), row.sealed_value)
+      }, Effect.orDie)
+
+      const mint = Effect.fnUntraced(function* (capsule: Owner, shape: SecretShape) {
+        const id = idOf(capsule.id, shape)
+        const bytes = yield* random.randomBytes(shape.bytes)
+        const text = shape.encoding === "hex" ? Hex.encode(bytes) : Base64Url.encode(bytes)
+        yield* sql`INSERT INTO generated_secrets ${sql.insert({
+          id,
+          workspace_id: capsule.workspace_id,
+          capsule_id: capsule.id,
+          target: shape.target,
+          bytes: shape.bytes,
+          encoding: shape.encoding,
+          sealed_value: yield* vault.seal(place(capsule.workspace_id, id), Redacted.make(text)),
+          created_at: yield* now
+        })} ON CONFLICT (id) DO NOTHING`
+      }, Effect.orDie)
+
+      // The row decides, not this caller: of two that mint at once one value stands, and both get that one.
+      const obtain = Effect.fn("GeneratedSecrets.obtain")(
+        function* (capsule: Owner, shape: SecretShape) {
+          const known = yield* find(capsule, shape)
+          if (known !== undefined) return known
+          yield* mint(capsule, shape)
+          const minted = yield* find(capsule, shape)
+          return minted ?? (yield* Effect.die(new Error(`The generated secret of ${capsule.id} was not stored`)))
+        },
+        sql.withTransaction,
+        Effect.orDie
+      )
+
+      return GeneratedSecrets.of({
+        obtain,
+        find,
+        drop: (capsuleId) =>
+          sql`DELETE FROM generated_secrets WHERE capsule_id = ${capsuleId}`.pipe(Effect.asVoid, Effect.orDie)
+      })
+    })
+  )
+}

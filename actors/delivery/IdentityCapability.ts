@@ -1,0 +1,66 @@
+import { Context, Effect, Layer, Option } from "effect"
+import { CapsuleClients, type IdentityDelivery } from "../identity/CapsuleClients.ts"
+import { type DeliveryRefused, refused } from "./DeliveryRefused.ts"
+
+/** The four values that an `identity.oidc` requirement has delivered, by slot. None is a secret. */
+export type IdentityValues = IdentityDelivery
+
+const unavailable = () =>
+  Effect.fail(
+    refused(
+      "identity_not_available",
+      "The module needs an OpenID identity, and this service is no OpenID issuer. Nothing was executed."
+    )
+  )
+
+/** What the delivery of `identity.oidc` needs of an OpenID issuer. */
+export class IdentityCapability extends Context.Service<
+  IdentityCapability,
+  {
+    /** At plan: derives the values from the endpoint and pins them to the Plan Run. Registers nothing. */
+    readonly pin: (
+      planRunId: string,
+      capsuleId: string,
+      endpointUrl: string
+    ) => Effect.Effect<IdentityValues, DeliveryRefused>
+    /** Before the tool of the final apply starts: nothing of what was pinned has moved. */
+    readonly check: (planRunId: string, capsuleId: string) => Effect.Effect<void, DeliveryRefused>
+    /** With the settlement of a successful final apply, in its transaction; repeatable. */
+    readonly register: (planRunId: string, capsuleId: string) => Effect.Effect<void, DeliveryRefused>
+    /** With a terminal destroy, in its transaction; repeatable. */
+    readonly retire: (capsuleId: string) => Effect.Effect<void>
+  }
+>()("svc/actors/delivery/IdentityCapability") {
+  /** A service without an issuer: whatever needs an identity fails before anything runs. */
+  static readonly unavailable = Layer.succeed(IdentityCapability, {
+    pin: unavailable,
+    check: unavailable,
+    register: () => Effect.void,
+    retire: () => Effect.void
+  })
+
+  /** The issuer of this process where the composition has one, none otherwise. */
+  static readonly layer = Layer.unwrap(
+    Effect.map(
+      Effect.serviceOption(CapsuleClients),
+      Option.match({
+        onNone: () => IdentityCapability.unavailable,
+        onSome: (clients) => {
+          const told = <A>(effect: Effect.Effect<A, { readonly message: string }>) =>
+            Effect.mapError(effect, ({ message }) => refused("identity_refused", message))
+          return Layer.succeed(IdentityCapability, {
+            pin: (planRunId, capsuleId, endpointUrl) =>
+              Effect.flatMap(told(clients.pin(planRunId, capsuleId, endpointUrl)), (values) =>
+                values === undefined
+                  ? Effect.fail(refused("identity_refused", "The Capsule's configuration has changed. Plan again."))
+                  : Effect.succeed(values)
+              ),
+            check: (planRunId, capsuleId) => told(clients.check(planRunId, capsuleId)),
+            register: (planRunId, capsuleId) => told(clients.register(planRunId, capsuleId)),
+            retire: clients.retire
+          })
+        }
+      })
+    )
+  )
+}

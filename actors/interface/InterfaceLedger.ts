@@ -1,0 +1,181 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { InterfaceBlueprint } from "../../schema/manifest/CompiledInstall.ts"
+import { InterfaceBindingId, InterfaceId } from "../../schema/records/Ids.ts"
+import { canonicalJson } from "../idempotency/RequestDigest.ts"
+import { derivedId, now } from "../Identity.ts"
+import { type BindingRow, type BindingStatus, type InterfaceRow, PermissionsJson } from "./InterfaceRow.ts"
+
+interface Owner {
+  readonly id: string
+  readonly workspace_id: string
+}
+
+/** A binding to be made. The same one asked for again is found, not made again. */
+export interface NewBinding {
+  readonly workspaceId: string
+  readonly interfaceId: string
+  readonly subject: string
+  readonly consumerCapsuleId?: string | undefined
+  readonly requestKey: string
+  readonly permissions: ReadonlyArray<string>
+  readonly deliveryType: string
+  readonly status: BindingStatus
+  readonly runId: string
+}
+
+const encodePermissions = Schema.encodeSync(PermissionsJson)
+
+/** The permissions of a binding as one text, whatever their order. */
+export const permissionsText = (permissions: ReadonlyArray<string>) => encodePermissions([...permissions].sort())
+
+/** One binding a consumer (or install), request and person: what was revoked is found revoked. */
+export const bindingId = (binding: Omit<NewBinding, "status" | "runId" | "permissions" | "deliveryType">) =>
+  derivedId(
+    InterfaceBindingId,
+    "ifb",
+    binding.interfaceId,
+    canonicalJson([binding.consumerCapsuleId ?? null, binding.requestKey, binding.subject])
+  )
+
+/** The only writer of `interfaces` and `interface_bindings`. Every method works in the caller's transaction. */
+export class InterfaceLedger extends Context.Service<
+  InterfaceLedger,
+  {
+    readonly ofCapsule: (capsuleId: string) => Effect.Effect<ReadonlyArray<InterfaceRow>>
+    /** The Interface exists from now on, not usable yet. A retired one comes back as pending. */
+    readonly announce: (capsule: Owner, blueprint: InterfaceBlueprint) => Effect.Effect<void>
+    /** The Interface as an apply left it. The revision grows only when something of it differs. */
+    readonly resolve: (
+      capsule: Owner,
+      blueprint: InterfaceBlueprint,
+      inputs: Readonly<Record<string, Schema.Json>>
+    ) => Effect.Effect<string>
+    readonly notReady: (capsuleId: string, key: string) => Effect.Effect<void>
+    /** Ends Interfaces for good, with every binding to them. */
+    readonly retire: (ids: ReadonlyArray<string>) => Effect.Effect<void>
+    readonly findBinding: (id: string) => Effect.Effect<BindingRow | undefined>
+    readonly insertBinding: (binding: NewBinding) => Effect.Effect<string>
+    readonly setBindings: (ids: ReadonlyArray<string>, status: BindingStatus) => Effect.Effect<void>
+  }
+>()("svc/actors/interface/InterfaceLedger") {
+  static readonly layer = Layer.effect(
+    InterfaceLedger,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const find = (capsuleId: string, key: string) =>
+        Effect.map(
+          sql<InterfaceRow>`SELECT * FROM interfaces WHERE capsule_id = ${capsuleId} AND interface_key = ${key}`,
+          (rows) => rows[0]
+        )
+
+      const columnsOf = ({ name, spec }: InterfaceBlueprint, inputs: Readonly<Record<string, Schema.Json>>) => ({
+        name,
+        type: spec.type,
+        version: spec.version,
+        document: canonicalJson(spec.document),
+        inputs: canonicalJson({ ...inputs }),
+        access: canonicalJson({ ...spec.access })
+      })
+
+      const insert = Effect.fnUntraced(function* (
+        capsule: Owner,
+        blueprint: InterfaceBlueprint,
+        columns: Readonly<Record<string, string | number>>
+      ) {
+        const id = derivedId(InterfaceId, "ifc", capsule.id, blueprint.key)
+        const at = yield* now
+        yield* sql`INSERT INTO interfaces ${sql.insert({
+          id,
+          workspace_id: capsule.workspace_id,
+          capsule_id: capsule.id,
+          interface_key: blueprint.key,
+          ...columns,
+          created_at: at,
+          updated_at: at
+        })}`
+        return id
+      })
+
+      const announce = Effect.fn("InterfaceLedger.announce")(function* (capsule: Owner, blueprint: InterfaceBlueprint) {
+        const row = yield* find(capsule.id, blueprint.key)
+        if (row === undefined) {
+          yield* insert(capsule, blueprint, { ...columnsOf(blueprint, {}), status: "pending", revision: 0 })
+        } else if (row.status === "retired") {
+          yield* sql`UPDATE interfaces SET ${sql.update({ status: "pending", updated_at: yield* now })} WHERE id = ${row.id}`
+        }
+      }, Effect.orDie)
+
+      const resolve = Effect.fn("InterfaceLedger.resolve")(function* (
+        capsule: Owner,
+        blueprint: InterfaceBlueprint,
+        inputs: Readonly<Record<string, Schema.Json>>
+      ) {
+        const columns = columnsOf(blueprint, inputs)
+        const row = yield* find(capsule.id, blueprint.key)
+        if (row === undefined) return yield* insert(capsule, blueprint, { ...columns, status: "resolved", revision: 1 })
+        const same =
+          row.revision > 0 &&
+          row.name === columns.name &&
+          row.type === columns.type &&
+          row.version === columns.version &&
+          row.document === columns.document &&
+          row.inputs === columns.inputs &&
+          row.access === columns.access
+        const revision = same ? row.revision : row.revision + 1
+        yield* sql`UPDATE interfaces SET ${sql.update({ ...columns, status: "resolved", revision, updated_at: yield* now })}
+          WHERE id = ${row.id}`
+        return row.id
+      }, Effect.orDie)
+
+      return InterfaceLedger.of({
+        announce,
+        resolve,
+        ofCapsule: (capsuleId) =>
+          Effect.orDie(
+            sql<InterfaceRow>`SELECT * FROM interfaces WHERE capsule_id = ${capsuleId} ORDER BY interface_key`
+          ),
+        notReady: Effect.fn("InterfaceLedger.notReady")(function* (capsuleId, key) {
+          yield* sql`UPDATE interfaces SET ${sql.update({ status: "not_ready", updated_at: yield* now })}
+            WHERE capsule_id = ${capsuleId} AND interface_key = ${key} AND status <> 'retired'`
+        }, Effect.orDie),
+        retire: Effect.fn("InterfaceLedger.retire")(function* (ids) {
+          if (ids.length === 0) return
+          const at = yield* now
+          yield* sql`UPDATE interfaces SET ${sql.update({ status: "retired", updated_at: at })} WHERE ${sql.in("id", ids)}`
+          yield* sql`UPDATE interface_bindings SET ${sql.update({ status: "revoked", updated_at: at })}
+            WHERE ${sql.in("interface_id", ids)}`
+        }, Effect.orDie),
+        findBinding: Effect.fnUntraced(function* (id) {
+          const rows = yield* sql<BindingRow>`SELECT * FROM interface_bindings WHERE id = ${id}`
+          return rows[0]
+        }, Effect.orDie),
+        insertBinding: Effect.fn("InterfaceLedger.insertBinding")(function* (binding) {
+          const id = bindingId(binding)
+          const at = yield* now
+          yield* sql`INSERT INTO interface_bindings ${sql.insert({
+            id,
+            workspace_id: binding.workspaceId,
+            interface_id: binding.interfaceId,
+            subject: binding.subject,
+            consumer_capsule_id: binding.consumerCapsuleId ?? null,
+            request_key: binding.requestKey,
+            permissions: permissionsText(binding.permissions),
+            delivery_type: binding.deliveryType,
+            status: binding.status,
+            created_by_run_id: binding.runId,
+            created_at: at,
+            updated_at: at
+          })}`
+          return id
+        }, Effect.orDie),
+        setBindings: Effect.fn("InterfaceLedger.setBindings")(function* (ids, status) {
+          if (ids.length === 0) return
+          yield* sql`UPDATE interface_bindings SET ${sql.update({ status, updated_at: yield* now })}
+            WHERE ${sql.in("id", ids)} AND status <> 'revoked'`
+        }, Effect.orDie)
+      })
+    })
+  )
+}

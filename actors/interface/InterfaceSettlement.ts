@@ -1,0 +1,96 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { InterfaceActor } from "../../schema/protocol/InterfaceActor.ts"
+import { handedOver } from "../ActorClient.ts"
+import type { InstallConfigStore } from "../capsule/InstallConfigStore.ts"
+import { derivedId, now } from "../Identity.ts"
+import { InterfaceLedger } from "./InterfaceLedger.ts"
+
+type Config = NonNullable<Effect.Success<ReturnType<InstallConfigStore["Service"]["load"]>>>
+
+/** A successful apply, as far as Interfaces go. */
+export interface AppliedCapsule {
+  readonly runId: string
+  readonly capsule: { readonly id: string; readonly workspace_id: string }
+  readonly stateVersionId: string
+  readonly config: Config
+}
+
+/**
+ * What an apply or a destroy means for the Interfaces of its Capsule, in the transaction that settles it: an apply leaves
+ * durable intents for the Interface actor, a destroy retires at once.
+ */
+export class InterfaceSettlement extends Context.Service<
+  InterfaceSettlement,
+  {
+    readonly applied: (applied: AppliedCapsule) => Effect.Effect<void>
+    readonly destroyed: (capsuleId: string) => Effect.Effect<void>
+    /** Hands over again what an earlier process left undone. */
+    readonly resume: Effect.Effect<void>
+  }
+>()("svc/actors/interface/InterfaceSettlement") {
+  static readonly layer = Layer.effect(
+    InterfaceSettlement,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ledger = yield* InterfaceLedger
+      const actor = yield* InterfaceActor.client
+
+      /** A later apply takes the place of what was not done yet. */
+      const supersede = Effect.fnUntraced(function* (capsuleId: string) {
+        yield* sql`UPDATE interface_intents SET ${sql.update({ status: "superseded", updated_at: yield* now })}
+          WHERE capsule_id = ${capsuleId} AND status IN ('pending', 'failed')`
+      }, Effect.orDie)
+
+      const applied = Effect.fn("InterfaceSettlement.applied")(function* ({
+        capsule,
+        config,
+        runId,
+        stateVersionId
+      }: AppliedCapsule) {
+        const blueprints = config.config.compiled.interfaceBlueprints
+        yield* supersede(capsule.id)
+        const present = yield* ledger.ofCapsule(capsule.id)
+        const gone = present.filter(
+          (row) => row.status !== "retired" && !blueprints.some(({ key }) => key === row.interface_key)
+        )
+        yield* ledger.retire(gone.map(({ id }) => id))
+        const at = yield* now
+        for (const blueprint of blueprints) {
+          const id = derivedId(Schema.String, "intent", runId, blueprint.key)
+          yield* ledger.announce(capsule, blueprint)
+          yield* sql`INSERT INTO interface_intents ${sql.insert({
+            id,
+            workspace_id: capsule.workspace_id,
+            capsule_id: capsule.id,
+            interface_key: blueprint.key,
+            run_id: runId,
+            install_config_id: config.row.id,
+            state_version_id: stateVersionId,
+            status: "pending",
+            attempt: 1,
+            created_at: at,
+            updated_at: at
+          })}`
+          yield* handedOver(actor(capsule.id).Materialize({ intentId: id, attempt: 1 }, { discard: true }))
+        }
+      }, Effect.orDie)
+
+      const destroyed = Effect.fn("InterfaceSettlement.destroyed")(function* (capsuleId: string) {
+        yield* supersede(capsuleId)
+        const present = yield* ledger.ofCapsule(capsuleId)
+        yield* ledger.retire(present.map(({ id }) => id))
+      })
+
+      const resume = Effect.gen(function* () {
+        const open = yield* sql<{ id: string; capsule_id: string; attempt: number }>`
+          SELECT id, capsule_id, attempt FROM interface_intents WHERE status = 'pending' ORDER BY created_at, id`
+        for (const { attempt, capsule_id, id } of open) {
+          yield* handedOver(actor(capsule_id).Materialize({ intentId: id, attempt }, { discard: true }))
+        }
+      }).pipe(Effect.orDie, Effect.withSpan("InterfaceSettlement.resume"))
+
+      return InterfaceSettlement.of({ applied, destroyed, resume })
+    })
+  )
+}

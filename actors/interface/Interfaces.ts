@@ -1,0 +1,43 @@
+import { Context, type Effect } from "effect"
+import type { ApiError } from "../../schema/errors/ApiError.ts"
+import type { Interface, InterfaceMaterializationFailure } from "../../schema/records/Interface.ts"
+import type { CommandContext } from "../Command.ts"
+import type { Page, PageRequest } from "../paging/Page.ts"
+
+type Failure = typeof InterfaceMaterializationFailure.Type
+
+/** Client of the Interface actor, with its reads. */
+export class Interfaces extends Context.Service<
+  Interfaces,
+  {
+    /**
+     * The Interfaces of a Workspace that this person may open: a ready binding with `ui.open` of their own, to a resolved
+     * Interface of a living Capsule. `capsuleId` only narrows. Writes nothing.
+     */
+    readonly uiSurfaces: (
+      workspaceId: string,
+      subject: string,
+      filter: { readonly capsuleId?: string | undefined },
+      page: PageRequest
+    ) => Effect.Effect<Page<Interface>, ApiError>
+    /** What could not be materialised, without values, newest first. */
+    readonly failures: (workspaceId: string, page: PageRequest) => Effect.Effect<Page<Failure>, ApiError>
+    /** Tries again while the failure is exactly the expected one; fails with `guard_conflict` otherwise. */
+    readonly retry: (
+      context: CommandContext,
+      workspaceId: string,
+      intentId: string,
+      expected: { readonly attempt: number; readonly code: string }
+    ) => Effect.Effect<Failure, ApiError>
+    /**
+     * At each use: Interface, binding, Capsule and membership as they are at this moment. Fails with `permission_denied`
+     * when any of them does not stand. Whoever issues a token or invokes an Interface asks here first.
+     */
+    readonly authorize: (use: {
+      readonly subject: string
+      readonly interfaceId: string
+      readonly permission: string
+      readonly delivery: string
+    }) => Effect.Effect<Interface, ApiError>
+  }
+>()("svc/actors/interface/Interfaces") {}

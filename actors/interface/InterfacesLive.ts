@@ -1,0 +1,92 @@
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
+import { InterfaceActor } from "../../schema/protocol/InterfaceActor.ts"
+import { answered } from "../ActorClient.ts"
+import { InstallPolicy } from "../capsule/InstallPolicy.ts"
+import { ReadSql } from "../database/ReadSql.ts"
+import { Cursors } from "../paging/Cursors.ts"
+import { pageOfRows } from "../paging/RowPages.ts"
+import { type IntentRow, type InterfaceRow, toFailure, toInterface } from "./InterfaceRow.ts"
+import { Interfaces } from "./Interfaces.ts"
+
+/**
+ * A permission as the JSON array of a binding holds it. No permission holds a quote, so its quoted form is in the text
+ * exactly when it is in the array. Compared by REPLACE, since LIKE would not tell letter cases apart.
+ */
+const quoted = (permission: string) => JSON.stringify(permission)
+
+export const layer = Layer.effect(
+  Interfaces,
+  Effect.gen(function* () {
+    const client = yield* InterfaceActor.client
+    const read = yield* ReadSql
+    const sql = yield* SqlClient.SqlClient
+    const cursors = yield* Cursors
+    const { policy } = yield* InstallPolicy
+
+    return Interfaces.of({
+      uiSurfaces: Effect.fn("Interfaces.uiSurfaces")(function* (workspaceId, subject, { capsuleId }, page) {
+        const list = {
+          table: "interfaces",
+          route: "interfaces.uiSurfaces",
+          newestFirst: false,
+          conditions: [
+            read`workspace_id = ${workspaceId}`,
+            read`status = 'resolved'`,
+            read`EXISTS (SELECT 1 FROM capsules c WHERE c.id = interfaces.capsule_id
+              AND c.status NOT IN ('destroyed', 'disabled'))`,
+            read`EXISTS (SELECT 1 FROM interface_bindings b WHERE b.interface_id = interfaces.id
+              AND b.subject = ${subject} AND b.status = 'ready'
+              AND REPLACE(b.permissions, ${quoted("ui.open")}, '') <> b.permissions)`,
+            ...(capsuleId === undefined ? [] : [read`capsule_id = ${capsuleId}`])
+          ],
+          filter: [workspaceId, capsuleId]
+        }
+        const rows = yield* pageOfRows<InterfaceRow>(read, cursors, list, { ...page, subject })
+        return { ...rows, items: rows.items.map(toInterface) }
+      }),
+
+      failures: Effect.fn("Interfaces.failures")(function* (workspaceId, page) {
+        const list = {
+          table: "interface_intents",
+          route: "interfaces.failures",
+          newestFirst: true,
+          conditions: [read`workspace_id = ${workspaceId}`, read`status = 'failed'`],
+          filter: [workspaceId]
+        }
+        const rows = yield* pageOfRows<IntentRow>(read, cursors, list, page)
+        return { ...rows, items: rows.items.map(toFailure) }
+      }),
+
+      retry: Effect.fn("Interfaces.retry")(function* (context, workspaceId, intentId, expected) {
+        const [intent] = yield* Effect.orDie(read<IntentRow>`SELECT * FROM interface_intents
+          WHERE id = ${intentId} AND workspace_id = ${workspaceId}`)
+        if (intent === undefined) return yield* notFound("Materialisation failure")
+        return yield* answered(client(intent.capsule_id).Retry({ context, intentId, expected }))
+      }),
+
+      authorize: Effect.fn("Interfaces.authorize")(function* ({ delivery, interfaceId, permission, subject }) {
+        const allowed = policy.allowedPermissions.some(
+          (pair) => pair.permission === permission && pair.delivery === delivery
+        )
+        const rows = yield* Effect.orDie(sql<InterfaceRow>`SELECT i.* FROM interfaces i
+          JOIN capsules c ON c.id = i.capsule_id AND c.status NOT IN ('destroyed', 'disabled')
+          JOIN memberships m ON m.workspace_id = i.workspace_id AND m.subject = ${subject} AND m.status = 'active'
+          JOIN users u ON u.subject = m.subject AND u.status = 'active'
+          WHERE i.id = ${interfaceId} AND i.status = 'resolved' AND EXISTS (
+            SELECT 1 FROM interface_bindings b WHERE b.interface_id = i.id AND b.subject = ${subject}
+              AND b.status = 'ready' AND b.delivery_type = ${delivery}
+              AND REPLACE(b.permissions, ${quoted(permission)}, '') <> b.permissions)`)
+        const [row] = rows
+        if (!allowed || row === undefined) {
+          return yield* new ApiError({
+            code: "permission_denied",
+            message: "There is no binding that allows this use of the Interface."
+          })
+        }
+        return toInterface(row)
+      })
+    })
+  })
+)

@@ -1,0 +1,214 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
+import { OutputShareId } from "../../schema/records/Ids.ts"
+import { OutputShare, SharedOutput } from "../../schema/records/OutputShare.ts"
+import { Audit } from "../audit/Audit.ts"
+import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
+import { InstallConfigStore } from "../capsule/InstallConfigStore.ts"
+import type { CommandContext } from "../Command.ts"
+import { ReadSql } from "../database/ReadSql.ts"
+import { transaction } from "../database/Transaction.ts"
+import { newId, now } from "../Identity.ts"
+import { Cursors } from "../paging/Cursors.ts"
+import type { Page, PageRequest } from "../paging/Page.ts"
+import { pageOfRows } from "../paging/RowPages.ts"
+import { present } from "../run/RunRow.ts"
+
+export interface NewOutputShare {
+  readonly fromWorkspaceId: string
+  readonly toWorkspaceId: string
+  readonly producerCapsuleId: string
+  readonly outputs: ReadonlyArray<typeof SharedOutput.Type>
+}
+
+interface ShareRow {
+  readonly id: string
+  readonly from_workspace_id: string
+  readonly to_workspace_id: string
+  readonly producer_capsule_id: string
+  readonly outputs: string
+  readonly status: OutputShare["status"]
+  readonly created_at: string
+  readonly approved_at: string | null
+  readonly revoked_at: string | null
+}
+
+const OutputsJson = Schema.fromJsonString(Schema.Array(SharedOutput))
+const encodeOutputs = Schema.encodeEffect(OutputsJson)
+const decodeOutputs = Schema.decodeUnknownSync(OutputsJson)
+const decodeShare = Schema.decodeUnknownSync(OutputShare)
+
+const toShare = (row: ShareRow): OutputShare =>
+  decodeShare({
+    id: row.id,
+    fromWorkspaceId: row.from_workspace_id,
+    toWorkspaceId: row.to_workspace_id,
+    producerCapsuleId: row.producer_capsule_id,
+    outputs: decodeOutputs(row.outputs),
+    status: row.status,
+    createdAt: row.created_at,
+    ...present({ approvedAt: row.approved_at, revokedAt: row.revoked_at })
+  })
+
+const namePattern = /^[A-Za-z_][A-Za-z0-9_-]{0,127}$/
+
+/** Offers of one Workspace to let another one use public Outputs of a Capsule. Nothing flows before the other side agrees. */
+export class OutputShares extends Context.Service<
+  OutputShares,
+  {
+    /** Those from or to the Workspace. */
+    readonly list: (workspaceId: string, page: PageRequest) => Effect.Effect<Page<OutputShare>, ApiError>
+    /** By the producing side. Only Outputs that the module declares as neither sensitive nor ephemeral. */
+    readonly create: (context: CommandContext, request: NewOutputShare) => Effect.Effect<OutputShare, ApiError>
+    /** By the receiving side; `actingWorkspaceId` is the one that the caller was authorised for. */
+    readonly approve: (
+      context: CommandContext,
+      id: OutputShareId,
+      actingWorkspaceId: string
+    ) => Effect.Effect<OutputShare, ApiError>
+    /** By either side, at any time. */
+    readonly revoke: (
+      context: CommandContext,
+      id: OutputShareId,
+      actingWorkspaceId: string
+    ) => Effect.Effect<OutputShare, ApiError>
+  }
+>()("svc/actors/output-share/OutputShares") {
+  static readonly layer = Layer.effect(
+    OutputShares,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const read = yield* ReadSql
+  const cursors = yield* Cursors
+  const audit = yield* Audit
+  const capsules = yield* CapsuleLedger
+  const configs = yield* InstallConfigStore
+  const random = yield* SecureRandom.SecureRandom
+
+  const load = Effect.fnUntraced(function* (id: string) {
+    const [row] = yield* Effect.orDie(sql<ShareRow>`SELECT * FROM output_shares WHERE id = ${id}`)
+    return row === undefined ? yield* notFound("OutputShare") : row
+  })
+
+  /** Both sides see in their own history what became of it. */
+  const audited = Effect.fnUntraced(function* (context: CommandContext, row: ShareRow, action: string) {
+    for (const workspaceId of [row.from_workspace_id, row.to_workspace_id]) {
+      yield* audit.append({
+        workspaceId,
+        actor: context.actor,
+        action,
+        target: { kind: "output_share", id: row.id },
+        data: {
+          fromWorkspaceId: row.from_workspace_id,
+          toWorkspaceId: row.to_workspace_id,
+          outputs: decodeOutputs(row.outputs).map(({ name }) => name)
+        },
+        requestId: context.requestId
+      })
+    }
+  })
+
+  const checkOutputs = Effect.fnUntraced(function* (installConfigId: string, request: NewOutputShare) {
+    const config = yield* configs.load(installConfigId)
+    const taken = new Set<string>()
+    for (const [index, { alias, name }] of request.outputs.entries()) {
+      const output = config?.config.outputs.find((candidate) => candidate.name === name)
+      if (output === undefined || output.sensitive || output.ephemeral) {
+        return yield* invalidRequest(`outputs[${index}].name: the Capsule has no such public Output.`)
+      }
+      if (alias !== undefined && !namePattern.test(alias)) {
+        return yield* invalidRequest(`outputs[${index}].alias: expected a name such as an Output has.`)
+      }
+      if (taken.has(alias ?? name)) return yield* invalidRequest(`outputs[${index}]: shared twice under one name.`)
+      taken.add(alias ?? name)
+    }
+  })
+
+  const create = Effect.fn("OutputShares.create")(function* (context: CommandContext, request: NewOutputShare) {
+    if (request.fromWorkspaceId === request.toWorkspaceId) {
+      return yield* invalidRequest("toWorkspaceId: within one Workspace nothing needs to be shared; add a dependency.")
+    }
+    const capsule = yield* capsules.find(request.producerCapsuleId)
+    if (capsule === undefined || capsule.workspace_id !== request.fromWorkspaceId || capsule.status === "destroyed") {
+      return yield* invalidRequest("producerCapsuleId: the Workspace has no such Capsule.")
+    }
+    const receiver = yield* Effect.orDie(sql`SELECT id FROM workspaces WHERE id = ${request.toWorkspaceId}`)
+    if (receiver.length === 0) return yield* invalidRequest("toWorkspaceId: there is no such Workspace.")
+    yield* checkOutputs(capsule.install_config_id, request)
+    const id = yield* newId(OutputShareId, "oshare").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
+    yield* Effect.orDie(
+      sql`INSERT INTO output_shares ${sql.insert({
+        id,
+        from_workspace_id: request.fromWorkspaceId,
+        to_workspace_id: request.toWorkspaceId,
+        producer_capsule_id: request.producerCapsuleId,
+        outputs: yield* Effect.orDie(encodeOutputs(request.outputs)),
+        status: "pending",
+        created_at: yield* now
+      })}`
+    )
+    const row = yield* load(id)
+    yield* audited(context, row, "output_share.create")
+    return toShare(row)
+  }, transaction(sql))
+
+  const approve = Effect.fn("OutputShares.approve")(function* (
+    context: CommandContext,
+    id: OutputShareId,
+    actingWorkspaceId: string
+  ) {
+    const row = yield* load(id)
+    if (row.to_workspace_id !== actingWorkspaceId) {
+      return yield* new ApiError({
+        code: "permission_denied",
+        message: "Only an admin of the receiving Workspace approves a share."
+      })
+    }
+    const moved = yield* Effect.orDie(sql`UPDATE output_shares
+      SET ${sql.update({ status: "active", approved_at: yield* now })}
+      WHERE id = ${id} AND status = 'pending' RETURNING id`)
+    if (moved.length === 0) return yield* failedPrecondition(`The share is ${row.status} and cannot be approved.`)
+    yield* audited(context, row, "output_share.approve")
+    return toShare(yield* load(id))
+  }, transaction(sql))
+
+  const revoke = Effect.fn("OutputShares.revoke")(function* (
+    context: CommandContext,
+    id: OutputShareId,
+    actingWorkspaceId: string
+  ) {
+    const row = yield* load(id)
+    if (row.to_workspace_id !== actingWorkspaceId && row.from_workspace_id !== actingWorkspaceId) {
+      return yield* new ApiError({ code: "permission_denied", message: "The share is between other Workspaces." })
+    }
+    const moved = yield* Effect.orDie(sql`UPDATE output_shares
+      SET ${sql.update({ status: "revoked", revoked_at: yield* now })}
+      WHERE id = ${id} AND status <> 'revoked' RETURNING id`)
+    if (moved.length === 0) return yield* failedPrecondition("The share is revoked already.")
+    yield* audited(context, row, "output_share.revoke")
+    return toShare(yield* load(id))
+  }, transaction(sql))
+
+  return OutputShares.of({
+    create,
+    approve,
+    revoke,
+    list: Effect.fn("OutputShares.list")(function* (workspaceId, page) {
+      const list = {
+        table: "output_shares",
+        route: "outputShares.list",
+        newestFirst: false,
+        conditions: [read`(from_workspace_id = ${workspaceId} OR to_workspace_id = ${workspaceId})`],
+        filter: [workspaceId]
+      }
+      const rows = yield* pageOfRows<ShareRow>(read, cursors, list, page)
+      return { ...rows, items: rows.items.map(toShare) }
+    })
+  })
+})
