@@ -1,10 +1,9 @@
-import { Effect } from "effect"
+import { Effect, FileSystem, Path } from "effect"
 import { Argument, Command } from "effect/cli"
 import { backupTo, restoreFrom } from "../database/Backup.ts"
-import * as Database from "../database/Database.ts"
-import { DataFolder } from "../database/DataFolder.ts"
-import { Layer } from "effect"
-import { jsonFlag, print } from "./Output.ts"
+import { databaseName } from "../database/DataFolder.ts"
+import { layerWriter } from "../database/SqliteClient.ts"
+import { CommandFailed, jsonFlag, print } from "./Output.ts"
 import { configFlag, settingFlags, settingsOf } from "./SettingFlags.ts"
 
 const flags = { dataDir: settingFlags.dataDir, config: configFlag, json: jsonFlag }
@@ -15,16 +14,23 @@ export const backupCommand = Command.make(
   { ...flags, file },
   Effect.fn("backup")(function* ({ config, dataDir, file, json }) {
     const settings = yield* settingsOf({ dataDir }, config)
-    yield* backupTo(file).pipe(
-      Effect.provide(Database.layer.pipe(Layer.provideMerge(DataFolder.layer(settings.dataDir))))
-    )
+    const fileSystem = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const database = path.join(settings.dataDir, databaseName)
+    if (!(yield* fileSystem.exists(database))) {
+      return yield* new CommandFailed({
+        message: `${settings.dataDir} holds no database. Name the data folder with --data-dir.`
+      })
+    }
+    // Beside a running server: the copy is SQLite's own online backup, and nothing is migrated or claimed.
+    yield* Effect.provide(backupTo(file), layerWriter(database))
     yield* print(
       json,
       { file },
       `Wrote ${file}. Secrets in it stay sealed: keep the master key with your other keys, apart from it.`
     )
   })
-).pipe(Command.withDescription("Write a consistent copy of the database to a new file; the server must be stopped"))
+).pipe(Command.withDescription("Write a consistent copy of the database to a new file; the server may be running"))
 
 export const restoreCommand = Command.make(
   "restore",

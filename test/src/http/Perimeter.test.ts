@@ -2,6 +2,7 @@ import { afterAll, describe, expect } from "bun:test"
 import { Effect, Schema } from "effect"
 import { ErrorEnvelope } from "../../../schema/errors/ApiError.ts"
 import { suite } from "../../support/Effect.ts"
+import { defectText } from "./support/FakeActors.ts"
 import { origin, send, TestApplication } from "./support/TestApplication.ts"
 import { world } from "./support/World.ts"
 
@@ -199,16 +200,23 @@ describe("the perimeter", () => {
     })
   )
 
+  tests.live("keeps the inside of a defect to the log", () =>
+    Effect.gen(function* () {
+      const answer = yield* refusal(`/api/v1/capsule-configs/${world.capsuleConfigId}`, { headers: session })
+      expect(answer).toMatchObject({ status: 500, code: "internal_error" })
+      expect(JSON.stringify(answer)).not.toContain(defectText)
+      expect(answer.message).not.toMatch(/TypeError|hunter2|\.ts/)
+    })
+  )
+
   tests.live("says what this release does not implement", () =>
     Effect.gen(function* () {
-      for (const path of [
-        `/api/v1/output-shares?workspaceId=${world.workspaceA}`,
-        `/api/v1/capsules/${world.capsuleId}/dependencies`
-      ]) {
-        expect(yield* refusal(path, { headers: session })).toMatchObject({
-          status: 501,
-          code: "capability_not_available"
-        })
+      const path = "/api/v1/connections/oauth/helper/callback"
+      for (const [headers, status, code] of [
+        [{}, 401, "unauthenticated"],
+        [session, 501, "capability_not_available"]
+      ] as const) {
+        expect(yield* refusal(path, { headers })).toMatchObject({ status, code })
       }
     })
   )

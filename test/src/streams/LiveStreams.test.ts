@@ -178,6 +178,21 @@ describe("live streams over WebSocket", () => {
     })
   )
 
+  live("take nothing large from a subscriber, and ignore the rest", () =>
+    Effect.gen(function* () {
+      const journal = yield* Journal
+      journal.append(1)
+      const socket = yield* openSocket(events, bearer)
+      yield* socket.messages(1)
+      socket.send("anything")
+      journal.append(1)
+      yield* socket.messages(2)
+      socket.send("x".repeat(65 * 1024))
+      expect([1006, 1009]).toContain((yield* socket.closed).code)
+      expect(yield* sequenceOf(socket.received)).toEqual([1, 2])
+    })
+  )
+
   live("say where to resume when the server stops", () =>
     Effect.gen(function* () {
       const journal = yield* Journal

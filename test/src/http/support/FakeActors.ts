@@ -21,6 +21,9 @@ import { principals } from "./World.ts"
 /** What a handler meets behind the face: every call is noted and refused in a way that no validation would. */
 export const reached = new ApiError({ code: "run_conflict", message: "An actor was reached." })
 
+/** What a defect says; it belongs into the log and nowhere else. */
+export const defectText = "internal detail: password=hunter2"
+
 const refuse = () => Effect.fail(reached)
 
 const actors = Layer.mergeAll(
@@ -44,7 +47,7 @@ const actors = Layer.mergeAll(
     stateVersion: refuse,
     currentStateVersions: refuse,
     installConfigs: refuse,
-    installConfig: refuse,
+    installConfig: () => Effect.die(new TypeError(defectText)),
     usage: refuse,
     workspaceUsage: refuse
   }),

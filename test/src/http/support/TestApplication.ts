@@ -1,4 +1,4 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, References } from "effect"
 import { HttpSettings, implementedFeatures } from "../../../../src/http/HttpSettings.ts"
 import { DashboardAssets } from "../../../../src/http/DashboardRoutes.ts"
 import { makeWebHandler, type WebHandler } from "../../../../src/http/HttpApplication.ts"
@@ -40,6 +40,7 @@ export class TestApplication extends Context.Service<TestApplication, { readonly
   ).pipe(
     Layer.provideMerge(remainingGroups),
     Layer.provideMerge(Layer.mergeAll(settings, noDashboard, live, fakeActors)),
+    Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None")),
     Layer.provideMerge(testDatabase)
   )
 }

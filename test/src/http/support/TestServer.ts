@@ -34,6 +34,7 @@ export interface TestSocket {
   /** Waits until `count` messages have arrived. */
   readonly messages: (count: number) => Effect.Effect<ReadonlyArray<string>>
   readonly closed: Effect.Effect<Closed>
+  readonly send: (text: string) => void
   readonly close: () => void
 }
 
@@ -61,7 +62,13 @@ export const openSocket = Effect.fn("openSocket")(function* (path: string, heade
       waiting.set(count, reached)
       return Effect.as(Deferred.await(reached), received)
     })
-  const opened: TestSocket = { received, messages, closed: Deferred.await(closed), close: () => socket.close() }
+  const opened: TestSocket = {
+    received,
+    messages,
+    closed: Deferred.await(closed),
+    send: (text) => socket.send(text),
+    close: () => socket.close()
+  }
   return opened
 })
 
