@@ -32,6 +32,7 @@ import * as RevisionPlanBehavior from "./revision-plan/RevisionPlanBehavior.ts"
 import * as RevisionPlansLive from "./revision-plan/RevisionPlansLive.ts"
 import { RevisionPlanSteps } from "./revision-plan/RevisionPlanSteps.ts"
 import { RevisionPlanStore } from "./revision-plan/RevisionPlanStore.ts"
+import { ApplyRecovery } from "./run/ApplyRecovery.ts"
 import * as RunBehavior from "./run/RunBehavior.ts"
 import { RunCheckpoints } from "./run/RunCheckpoints.ts"
 import { RunExecutions } from "./run/RunExecution.ts"
@@ -162,6 +163,7 @@ export const layer = Layer.mergeAll(clients, RunStreamsLive.layer, work, RunMain
   Layer.provide(behaviors),
   Layer.provideMerge(RunExecutor.layer),
   Layer.provide(executions),
+  Layer.provideMerge(ApplyRecovery.layer),
   Layer.provide(RunHandoverLive.layer),
   Layer.provideMerge(inspection),
   Layer.provideMerge(stores),

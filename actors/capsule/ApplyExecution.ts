@@ -4,6 +4,7 @@ import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
 import type { ApplyOutcome } from "../../runner/execution/RunOutcome.ts"
 import type { RunEvidence } from "../../schema/records/Run.ts"
 import { transaction } from "../database/Transaction.ts"
+import { KillPoint } from "../run/KillPoint.ts"
 import { cancelRun, failRun } from "../run/RunEnding.ts"
 import type { RunExecution } from "../run/RunExecution.ts"
 import { RunHandover } from "../run/RunHandover.ts"
@@ -55,6 +56,7 @@ export const makeApplyExecution = Effect.gen(function* () {
   const ledger = yield* RunLedger
   const plans = yield* RunPlans
   const handover = yield* RunHandover
+  const killPoint = yield* KillPoint
   const ending = { ledger, handover }
 
   /** The reviewed plan, when everything it came from still stands. */
@@ -101,6 +103,7 @@ export const makeApplyExecution = Effect.gen(function* () {
       const saved = yield* reviewed(run, prepared)
       const ephemeralVariables = yield* ephemeralOf(prepared)
       yield* control.sink.event("run.applying", { planRunId: run.plan_run_id })
+      yield* killPoint(`${run.type}.before-runner`)
       const outcome = yield* runner
         .apply(
           {
@@ -119,10 +122,12 @@ export const makeApplyExecution = Effect.gen(function* () {
             refusal(failure.reason, failure.message, { ...prepared.evidence, diagnostics: failure.diagnostics })
           )
         )
+      yield* killPoint(`${run.type}.after-runner`)
       return resultOf(prepared, saved.lockText, outcome)
     }).pipe(Effect.result)
     if (started._tag === "Success") {
-      yield* settlement.settle(run.id, started.success)
+      // Nobody could repeat what the tool did: its outcome must not be lost to a full disk.
+      yield* control.record(settlement.settle(run.id, started.success))
       return
     }
     const { code, message, evidence } = started.failure

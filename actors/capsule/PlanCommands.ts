@@ -7,6 +7,7 @@ import { Audit } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
 import { newId } from "../Identity.ts"
+import { KillPoint } from "../run/KillPoint.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunQueue } from "../run/RunQueue.ts"
 import { toRun } from "../run/RunRow.ts"
@@ -105,7 +106,9 @@ export const applyPlan = Effect.fn("Capsule.apply")(function* (
     yield* audited(context, capsule, "run.apply", runId)
     return runId
   })
-  return yield* perhapsOnce(yield* load, `runs.apply ${planRunId}`, context, idempotency, create)
+  const asked = yield* perhapsOnce(yield* load, `runs.apply ${planRunId}`, context, idempotency, create)
+  yield* (yield* KillPoint)("apply.asked")
+  return asked
 })
 
 /**

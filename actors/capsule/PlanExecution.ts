@@ -5,6 +5,7 @@ import type { PlanOutcome } from "../../runner/execution/RunOutcome.ts"
 import type { RunnerFailure } from "../../runner/execution/RunnerFailure.ts"
 import type { RunEvidence } from "../../schema/records/Run.ts"
 import { transaction } from "../database/Transaction.ts"
+import { KillPoint } from "../run/KillPoint.ts"
 import { cancelRun, failRun } from "../run/RunEnding.ts"
 import type { RunExecution } from "../run/RunExecution.ts"
 import { RunHandover } from "../run/RunHandover.ts"
@@ -38,6 +39,7 @@ export const makePlanExecution = Effect.gen(function* () {
   const plans = yield* RunPlans
   const handover = yield* RunHandover
   const settings = yield* RunSettings
+  const killPoint = yield* KillPoint
   const ending = { ledger, handover }
 
   const superseded = (run: RunRow, reason: string) =>
@@ -88,6 +90,7 @@ export const makePlanExecution = Effect.gen(function* () {
     }
     const destroy = run.type === "destroy_plan"
     const build = config.config.sourceBuild
+    yield* killPoint(`${run.type}.before-runner`)
     yield* runner
       .plan(
         {
@@ -102,6 +105,7 @@ export const makePlanExecution = Effect.gen(function* () {
         control.sink
       )
       .pipe(
+        Effect.tap(() => killPoint(`${run.type}.after-runner`)),
         Effect.matchEffect({
           onSuccess: (outcome) => settle(run, prepared.success, outcome),
           onFailure: (failure) => failedPlan(run, failure, evidence)

@@ -10,6 +10,7 @@ import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { transaction } from "../database/Transaction.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
+import { KillPoint } from "../run/KillPoint.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { SourceStore } from "../source/SourceStore.ts"
 import { checkInstallRequest } from "./InstallPlanRequest.ts"
@@ -28,6 +29,7 @@ export const layer = InstallPlanActor.toLayer(
     const steps = yield* InstallPlanSteps
     const receipts = yield* Receipts
     const audit = yield* Audit
+    const killPoint = yield* KillPoint
     const services = yield* Effect.context<
       CapsuleLedger | ConnectionStore | GitPolicy | RunLedger | SourceStore | SqlClient.SqlClient
     >()
@@ -40,35 +42,39 @@ export const layer = InstallPlanActor.toLayer(
     })
 
     return InstallPlanActor.of({
-      Create: Effect.fn("InstallPlan.Create")(function* ({ payload: { context, workspaceId, request, idempotency } }) {
-        const create = Effect.gen(function* () {
-          const columns = yield* checkInstallRequest(workspaceId, request)
-          const { variables = {}, ...publicRequest } = request
-          yield* store.insert({
-            id,
-            workspaceId,
-            request: yield* Effect.orDie(encodeRequest(publicRequest)),
-            actor: yield* Effect.orDie(encodeActor(context)),
-            values: variables,
-            columns
+      Create: Effect.fn("InstallPlan.Create")(
+        function* ({ payload: { context, workspaceId, request, idempotency } }) {
+          const create = Effect.gen(function* () {
+            const columns = yield* checkInstallRequest(workspaceId, request)
+            const { variables = {}, ...publicRequest } = request
+            yield* store.insert({
+              id,
+              workspaceId,
+              request: yield* Effect.orDie(encodeRequest(publicRequest)),
+              actor: yield* Effect.orDie(encodeActor(context)),
+              values: variables,
+              columns
+            })
+            yield* audit.append({
+              workspaceId,
+              actor: context.actor,
+              action: "install_plan.create",
+              target: { kind: "install_plan", id },
+              data: { capsule: request.capsule.name, environment: request.capsule.environment },
+              requestId: context.requestId
+            })
+            yield* handedOver(client(id).Advance({ cause: "created" }, { discard: true }))
+            return { value: yield* load, receipt: { resultId: id, firstStatus: 201 } }
           })
-          yield* audit.append({
-            workspaceId,
-            actor: context.actor,
-            action: "install_plan.create",
-            target: { kind: "install_plan", id },
-            data: { capsule: request.capsule.name, environment: request.capsule.environment },
-            requestId: context.requestId
-          })
-          yield* handedOver(client(id).Advance({ cause: "created" }, { discard: true }))
-          return { value: yield* load, receipt: { resultId: id, firstStatus: 201 } }
-        })
-        return yield* receipts.once(
-          { scope: workspaceId, actor: context.actorKey, route: "installPlans.create" },
-          idempotency,
-          { create, replay: () => load }
-        )
-      }, Effect.provideContext(services)),
+          return yield* receipts.once(
+            { scope: workspaceId, actor: context.actorKey, route: "installPlans.create" },
+            idempotency,
+            { create, replay: () => load }
+          )
+        },
+        Effect.tap(() => killPoint("install.created")),
+        Effect.provideContext(services)
+      ),
 
       Reconcile: Effect.fn("InstallPlan.Reconcile")(function* () {
         yield* load

@@ -5,6 +5,7 @@ import { RunId, SourceId } from "../../schema/records/Ids.ts"
 import { isFinalStatus } from "../../schema/records/Run.ts"
 import { SqliteMaintenance } from "../database/SqliteMaintenance.ts"
 import { derivedId } from "../Identity.ts"
+import { KillPoint } from "../run/KillPoint.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunQueue } from "../run/RunQueue.ts"
 import { RunResults } from "../run/RunResults.ts"
@@ -44,6 +45,7 @@ export class InstallPlanSteps extends Context.Service<
       const store = yield* InstallPlanStore
       const ledger = yield* RunLedger
       const queue = yield* RunQueue
+      const killPoint = yield* KillPoint
       const results = yield* RunResults
       const initialCommit = yield* InitialCommit
       const maintenance = yield* SqliteMaintenance
@@ -101,7 +103,7 @@ export class InstallPlanSteps extends Context.Service<
         yield* sql.afterCommit(queue.wake)
       })
 
-      const step = Effect.fn("InstallPlan.step")(function* (id: string) {
+      const next = Effect.fnUntraced(function* (id: string) {
         const row = yield* store.find(id)
         if (row === undefined) return false
         const request = yield* Effect.orDie(decodeRequest(row.request))
@@ -145,6 +147,13 @@ export class InstallPlanSteps extends Context.Service<
           case "failed":
             return false
         }
+      })
+
+      const step = Effect.fn("InstallPlan.step")(function* (id: string) {
+        yield* killPoint("install.stepping")
+        const stepped = yield* next(id)
+        if (stepped) yield* killPoint("install.stepped")
+        return stepped
       })
 
       return InstallPlanSteps.of({ step })

@@ -8,6 +8,7 @@ import { actorOptions } from "../ActorClient.ts"
 import { Audit } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
+import { KillPoint } from "./KillPoint.ts"
 import { RunExecutor } from "./RunExecutor.ts"
 import { RunHandover } from "./RunHandover.ts"
 import { RunJournal } from "./RunJournal.ts"
@@ -27,6 +28,7 @@ export const layer = RunActor.toLayer(
     const executor = yield* RunExecutor
     const handover = yield* RunHandover
     const audit = yield* Audit
+    const killPoint = yield* KillPoint
     const { entityId: id } = yield* Entity.CurrentAddress
 
     const load = Effect.gen(function* () {
@@ -52,64 +54,74 @@ export const layer = RunActor.toLayer(
       })
 
     return RunActor.of({
-      Approve: Effect.fn("Run.Approve")(function* ({ payload: { context, planDigest, comment } }) {
-        const row = yield* load
-        if (row.type !== "plan" && row.type !== "destroy_plan") {
-          return yield* failedPrecondition("Only a plan or destroy plan is approved.")
-        }
-        if (planDigest !== undefined && planDigest !== row.plan_digest) {
-          return yield* new ApiError({
-            code: "guard_conflict",
-            message: "The plan digest is not that of this Run: it is not the plan that was reviewed."
+      Approve: Effect.fn("Run.Approve")(
+        function* ({ payload: { context, planDigest, comment } }) {
+          const row = yield* load
+          if (row.type !== "plan" && row.type !== "destroy_plan") {
+            return yield* failedPrecondition("Only a plan or destroy plan is approved.")
+          }
+          if (planDigest !== undefined && planDigest !== row.plan_digest) {
+            return yield* new ApiError({
+              code: "guard_conflict",
+              message: "The plan digest is not that of this Run: it is not the plan that was reviewed."
+            })
+          }
+          const at = yield* now
+          if (row.status !== "waiting_approval" || (row.expires_at !== null && row.expires_at <= at)) {
+            const state = row.approved_at === null ? row.status : "approved already"
+            return yield* failedPrecondition(
+              `Only a plan that waits for approval can be approved; this one is ${state}.`
+            )
+          }
+          yield* ledger.set(id, {
+            approved_by: context.actor.subject ?? null,
+            approved_at: at,
+            approval_comment: comment ?? null
           })
-        }
-        const at = yield* now
-        if (row.status !== "waiting_approval" || (row.expires_at !== null && row.expires_at <= at)) {
-          const state = row.approved_at === null ? row.status : "approved already"
-          return yield* failedPrecondition(`Only a plan that waits for approval can be approved; this one is ${state}.`)
-        }
-        yield* ledger.set(id, {
-          approved_by: context.actor.subject ?? null,
-          approved_at: at,
-          approval_comment: comment ?? null
-        })
-        yield* ledger.move(id, {
-          from: ["waiting_approval"],
-          to: "succeeded",
-          event: "run.approved",
-          data: { planDigest: row.plan_digest, ...(comment === undefined ? {} : { comment }) }
-        })
-        yield* audited(context, row, "run.approve", { planDigest: row.plan_digest })
-        return yield* projected
-      }, transaction(sql)),
+          yield* ledger.move(id, {
+            from: ["waiting_approval"],
+            to: "succeeded",
+            event: "run.approved",
+            data: { planDigest: row.plan_digest, ...(comment === undefined ? {} : { comment }) }
+          })
+          yield* audited(context, row, "run.approve", { planDigest: row.plan_digest })
+          return yield* projected
+        },
+        transaction(sql),
+        Effect.tap(() => killPoint("approve.decided"))
+      ),
 
-      Cancel: Effect.fn("Run.Cancel")(function* ({ payload: { context, reason } }) {
-        const row = yield* load
-        const data = reason === undefined ? {} : { reason }
-        switch (row.status) {
-          case "queued":
-          case "waiting_approval": {
-            yield* ledger.move(id, { from: [row.status], to: "cancelled", event: "run.cancelled", data })
-            yield* plans.drop(id)
-            const cancelled = yield* load
-            yield* handover.finished(cancelled)
-            yield* sql.afterCommit(queue.wake)
-            break
-          }
-          case "running": {
-            if (row.cancel_requested_at === null) {
-              yield* ledger.set(id, { cancel_requested_at: yield* now, cancel_reason: reason ?? null })
-              yield* journal.append(id, "run.cancelling", data)
+      Cancel: Effect.fn("Run.Cancel")(
+        function* ({ payload: { context, reason } }) {
+          const row = yield* load
+          const data = reason === undefined ? {} : { reason }
+          switch (row.status) {
+            case "queued":
+            case "waiting_approval": {
+              yield* ledger.move(id, { from: [row.status], to: "cancelled", event: "run.cancelled", data })
+              yield* plans.drop(id)
+              const cancelled = yield* load
+              yield* handover.finished(cancelled)
+              yield* sql.afterCommit(queue.wake)
+              break
             }
-            yield* sql.afterCommit(executor.cancel(id))
-            break
+            case "running": {
+              if (row.cancel_requested_at === null) {
+                yield* ledger.set(id, { cancel_requested_at: yield* now, cancel_reason: reason ?? null })
+                yield* journal.append(id, "run.cancelling", data)
+              }
+              yield* sql.afterCommit(executor.cancel(id))
+              break
+            }
+            default:
+              return yield* failedPrecondition(`The Run is ${row.status} already and cannot be cancelled.`)
           }
-          default:
-            return yield* failedPrecondition(`The Run is ${row.status} already and cannot be cancelled.`)
-        }
-        yield* audited(context, row, "run.cancel", {})
-        return yield* projected
-      }, transaction(sql))
+          yield* audited(context, row, "run.cancel", {})
+          return yield* projected
+        },
+        transaction(sql),
+        Effect.tap(() => killPoint("cancel.decided"))
+      )
     })
   }),
   actorOptions

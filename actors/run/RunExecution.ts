@@ -10,6 +10,8 @@ export interface RunControl {
   readonly cancelRequested: Effect.Effect<void>
   /** Folder of this attempt: absolute, not yet there, removed once the Run is settled. */
   readonly runFolder: string
+  /** Records how the Run ended, again and again while the database refuses (a full disk), until the service stops. */
+  readonly record: (end: Effect.Effect<void>) => Effect.Effect<void>
 }
 
 /** Executes one Run that was claimed, and settles it. It never fails: every end is recorded on the Run. */

@@ -1,10 +1,14 @@
-import { Cause, Context, Deferred, Duration, Effect, FiberMap, FileSystem, Layer, Path } from "effect"
+import { Cause, Context, Deferred, Duration, Effect, FiberMap, FileSystem, Layer, Path, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
-import type { RunType } from "../../schema/records/Run.ts"
 import { transaction } from "../database/Transaction.ts"
+import { ApplyRecovery } from "./ApplyRecovery.ts"
+import { KillPoint } from "./KillPoint.ts"
+import { isApply, runFolderName } from "./RunAttempt.ts"
 import { RunCheckpoints } from "./RunCheckpoints.ts"
+import { failRun } from "./RunEnding.ts"
 import { RunExecutions } from "./RunExecution.ts"
+import { RunHandover } from "./RunHandover.ts"
 import { RunJournal } from "./RunJournal.ts"
 import { RunLedger } from "./RunLedger.ts"
 import { RunLogs } from "./RunLogs.ts"
@@ -12,11 +16,13 @@ import { RunQueue } from "./RunQueue.ts"
 import type { RunRow } from "./RunRow.ts"
 import { RunSettings } from "./RunSettings.ts"
 
-export const isApply = (type: RunType): boolean => type === "apply" || type === "destroy_apply"
+const defect = {
+  code: "internal_error",
+  message: "The service failed while it executed this Run. The operator's log has the details."
+}
 
-/** Folder of one attempt of a Run, below the runs folder. */
-export const runFolderName = (run: { readonly id: string; readonly attempt: number }): string =>
-  `${run.id}-${run.attempt}`
+/** How long to wait before an end that could not be recorded is tried again. */
+const recordAgain = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("5 seconds")])
 
 /**
  * Executes Runs in fibers of their own, outside any mailbox, so that reads and cancels always answer. It is the only
@@ -43,6 +49,9 @@ export class RunExecutor extends Context.Service<
       const logs = yield* RunLogs
       const checkpoints = yield* RunCheckpoints
       const executions = yield* RunExecutions
+      const applies = yield* ApplyRecovery
+      const handover = yield* RunHandover
+      const killPoint = yield* KillPoint
       const settings = yield* RunSettings
       const files = yield* FileSystem.FileSystem
       const path = yield* Path.Path
@@ -52,51 +61,64 @@ export class RunExecutor extends Context.Service<
       const cancels = new Map<string, Deferred.Deferred<void>>()
       let draining = false
 
-      /** A defect of ours must not leave a Run without an owner. The message stays inside; the log has the cause. */
+      const record = (end: Effect.Effect<void>) =>
+        end.pipe(
+          Effect.tapCause((cause) =>
+            Cause.hasInterruptsOnly(cause)
+              ? Effect.void
+              : Effect.logError("The end of a Run could not be recorded. It is tried again; is the disk full?", cause)
+          ),
+          Effect.sandbox,
+          Effect.retry({ schedule: recordAgain, while: (cause) => !draining && !Cause.hasInterruptsOnly(cause) }),
+          Effect.catch((cause) => Effect.failCause(cause))
+        )
+
+      /** A defect of ours must not leave a Run without an owner, nor an apply without its state. The log has the cause. */
       const failed = (run: RunRow, cause: Cause.Cause<never>) =>
         Effect.andThen(
-          Effect.logError("A Run ended in a defect", cause).pipe(Effect.annotateLogs({ runId: run.id })),
-          transaction(sql)(
-            ledger.move(run.id, {
-              from: ["running"],
-              to: "failed",
-              event: "run.failed",
-              error: {
-                code: "internal_error",
-                message: "The service failed while it executed this Run. The operator's log has the details."
-              }
-            })
+          Effect.logError("A Run ended in a defect", cause),
+          record(
+            isApply(run.type)
+              ? Effect.asVoid(applies.settle(run, { untouched: defect, interrupted: defect }))
+              : transaction(sql)(failRun({ ledger, handover }, run, defect))
           )
         )
 
-      const execute = Effect.fn("Run.execute")(function* (run: RunRow) {
+      const attempt = Effect.fnUntraced(function* (run: RunRow, runFolder: string) {
         const cancelled = yield* Deferred.make<void>()
         cancels.set(run.id, cancelled)
+        yield* killPoint(`${run.type}.claimed`)
         // A cancel may have come between the claim and this line.
         const current = yield* ledger.find(run.id)
         if (current?.cancel_requested_at != null) yield* Deferred.succeed(cancelled, undefined)
         const log = yield* logs.open(run.id)
-        const runFolder = path.join(settings.runsFolder, runFolderName(run))
         yield* executions[run.type](run, {
           runFolder,
+          record,
           cancelRequested: Deferred.await(cancelled),
           sink: {
-            event: (kind, data) => journal.append(run.id, kind, data),
+            event: (kind, data) => Effect.andThen(journal.append(run.id, kind, data), killPoint(`${run.type}.${kind}`)),
             log: log.write,
-            checkpoint: (state) => checkpoints.save(run.workspace_id, run.id, state)
+            checkpoint: (state) =>
+              Effect.andThen(checkpoints.save(run.workspace_id, run.id, state), killPoint(`${run.type}.checkpoint`))
           }
-        }).pipe(
+        })
+      }, Effect.scoped)
+
+      const execute = Effect.fn("Run.execute")(function* (run: RunRow) {
+        const runFolder = path.join(settings.runsFolder, runFolderName(run))
+        yield* attempt(run, runFolder).pipe(
           Effect.catchCauseIf(
             (cause) => !Cause.hasInterruptsOnly(cause),
             (cause) => failed(run, cause)
-          ),
-          Effect.ensuring(log.flush)
+          )
         )
+        yield* killPoint(`${run.type}.settled`)
         // Kept for recovery unless the Run is settled: a state that was not committed may be in it.
         const settled = yield* ledger.find(run.id)
         if (settled?.status !== "running")
           yield* Effect.ignore(files.remove(runFolder, { recursive: true, force: true }))
-      }, Effect.scoped)
+      })
 
       const start = (run: RunRow) =>
         FiberMap.run(
@@ -105,6 +127,9 @@ export class RunExecutor extends Context.Service<
           execute(run).pipe(
             Effect.ensuring(Effect.sync(() => cancels.delete(run.id))),
             Effect.ensuring(queue.wake),
+            Effect.tapCause((cause) =>
+              Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("A Run was left to recovery", cause)
+            ),
             Effect.annotateLogs({ runId: run.id })
           )
         )

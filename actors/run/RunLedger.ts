@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { RunEventKind } from "../../schema/events/RunEvent.ts"
 import { capsuleExclusiveTypes, RunEvidence, type RunStatus, type RunType } from "../../schema/records/Run.ts"
 import { now } from "../Identity.ts"
+import { KillPoint } from "./KillPoint.ts"
 import { RunJournal } from "./RunJournal.ts"
 import { EvidenceJson, type RunRow } from "./RunRow.ts"
 
@@ -67,6 +68,7 @@ export class RunLedger extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const journal = yield* RunJournal
+      const killPoint = yield* KillPoint
 
       const find = Effect.fnUntraced(function* (id: string) {
         const rows = yield* sql<RunRow>`SELECT * FROM runs WHERE id = ${id}`
@@ -105,6 +107,7 @@ export class RunLedger extends Context.Service<
           queued_at: at
         })}`
         yield* journal.append(run.id, "run.queued", { type: run.type })
+        yield* killPoint(`${run.type}.run.queued`)
       }, Effect.orDie)
 
       const set = Effect.fnUntraced(function* (id: string, columns: Readonly<Record<string, string | number | null>>) {
@@ -133,6 +136,7 @@ export class RunLedger extends Context.Service<
         })} WHERE id = ${id} AND status = ${row.status} RETURNING id`
         if (moved.length === 0) return false
         yield* journal.append(id, to.event, { ...to.data, ...(to.error === undefined ? {} : { error: to.error }) })
+        yield* killPoint(`${row.type}.${to.event}`)
         return true
       }, Effect.orDie)
 

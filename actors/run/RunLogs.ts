@@ -14,9 +14,13 @@ export interface RunLog {
 /** A batch is written when it is this large or this old, whichever comes first. */
 const batchBytes = 64 * 1024
 const batchMillis = 20
+/** While the database refuses, lines wait here for it; what comes on top is dropped, and the log says how much. */
+const mostWaitingBytes = 2 * 1024 * 1024
 
 const ChunkJson = Schema.fromJsonString(Schema.Array(RunLogEntry))
 export const decodeChunk = Schema.decodeUnknownEffect(ChunkJson)
+
+type Line = Omit<RunLogEntry, "seq">
 
 /**
  * The log sequence of each Run, written in batches so that a noisy Run costs the ledger few transactions. Lines are
@@ -24,49 +28,78 @@ export const decodeChunk = Schema.decodeUnknownEffect(ChunkJson)
  */
 export class RunLogs extends Context.Service<
   RunLogs,
-  { readonly open: (runId: string) => Effect.Effect<RunLog, never, Scope.Scope> }
+  {
+    readonly open: (runId: string) => Effect.Effect<RunLog, never, Scope.Scope>
+    /** Whether lines of this Run may still come, whatever its status says already. */
+    readonly isOpen: (runId: string) => boolean
+  }
 >()("svc/actors/run/RunLogs") {
   static readonly layer = Layer.effect(
     RunLogs,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const journal = yield* RunJournal
+      const opened = new Set<string>()
 
       const open = Effect.fnUntraced(function* (runId: string) {
         const last = yield* sql<{ seq: number | null }>`
           SELECT MAX(last_seq) AS seq FROM run_log_chunks WHERE run_id = ${runId}`.pipe(Effect.orDie)
         const writing = yield* Semaphore.make(1)
         const scope = yield* Effect.scope
-        let written = last[0]?.seq ?? 0
-        let pending: Array<RunLogEntry> = []
+        let stored = last[0]?.seq ?? 0
+        let pending: Array<Line> = []
         let pendingBytes = 0
+        let dropped = 0
         let timerArmed = false
 
-        const store = Effect.fnUntraced(function* () {
-          if (pending.length === 0) return
-          const entries = pending
-          const bytes = pendingBytes
-          pending = []
-          pendingBytes = 0
-          const first = entries[0]
-          const end = entries[entries.length - 1]
-          if (first === undefined || end === undefined) return
+        const insert = Effect.fnUntraced(function* (lines: ReadonlyArray<Line>, bytes: number) {
+          const entries = lines.map((line, index): RunLogEntry => ({ seq: stored + 1 + index, ...line }))
           yield* sql`INSERT INTO run_log_chunks ${sql.insert({
             run_id: runId,
-            first_seq: first.seq,
-            last_seq: end.seq,
+            first_seq: stored + 1,
+            last_seq: stored + lines.length,
             bytes,
             entries: JSON.stringify(entries)
           })}`
+          stored += lines.length
           journal.wake(runId)
-        }, Effect.orDie)
+        })
 
-        const flush = writing.withPermits(1)(Effect.suspend(store))
+        const store = Effect.suspend(() => {
+          if (pending.length === 0) return Effect.void
+          const lines = pending
+          const bytes = pendingBytes
+          pending = []
+          pendingBytes = 0
+          return insert(lines, bytes).pipe(
+            Effect.tap(() => noteDropped),
+            Effect.catch((error) =>
+              Effect.andThen(
+                Effect.sync(() => {
+                  pending = [...lines, ...pending]
+                  pendingBytes += bytes
+                }),
+                Effect.logWarning("Lines of a Run could not be written and wait.", error)
+              )
+            )
+          )
+        })
+
+        const noteDropped = Effect.gen(function* () {
+          if (dropped === 0) return
+          const text = `${dropped} lines were lost here: the database could not be written.`
+          dropped = 0
+          pending.unshift({ at: yield* now, phase: "state", stream: "system", text })
+        })
+
+        const flush = Effect.uninterruptible(writing.withPermits(1)(store))
 
         const write = Effect.fnUntraced(function* (phase: RunPhase, stream: LogStream, text: string) {
-          const at = yield* now
-          written += 1
-          pending.push({ seq: written, at, phase, stream, text })
+          if (pendingBytes >= mostWaitingBytes) {
+            dropped += 1
+            return
+          }
+          pending.push({ at: yield* now, phase, stream, text })
           pendingBytes += text.length + 96
           if (pendingBytes >= batchBytes) return yield* flush
           if (timerArmed) return
@@ -82,11 +115,22 @@ export class RunLogs extends Context.Service<
           )
         })
 
-        yield* Effect.addFinalizer(() => flush)
+        yield* Effect.acquireRelease(
+          Effect.sync(() => opened.add(runId)),
+          () =>
+            Effect.andThen(
+              flush,
+              Effect.sync(() => {
+                opened.delete(runId)
+                // Readers that waited for the last line are told now that it was the last.
+                journal.wake(runId)
+              })
+            )
+        )
         return { write, flush }
       })
 
-      return RunLogs.of({ open })
+      return RunLogs.of({ open, isOpen: (runId) => opened.has(runId) })
     })
   )
 }

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { capsuleExclusiveTypes } from "../../schema/records/Run.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
+import { KillPoint } from "./KillPoint.ts"
 import { RunJournal } from "./RunJournal.ts"
 import type { QueuePlace, RunRow } from "./RunRow.ts"
 import { RunSettings } from "./RunSettings.ts"
@@ -30,6 +31,7 @@ export class RunQueue extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const journal = yield* RunJournal
       const settings = yield* RunSettings
+      const killPoint = yield* KillPoint
       const signals = yield* Queue.sliding<void>(1)
 
       const exclusive = sql.in("type", capsuleExclusiveTypes)
@@ -58,6 +60,7 @@ export class RunQueue extends Context.Service<
           SET ${sql.update({ status: "running", owner, started_at: at, attempt: next.attempt + 1 })}
           WHERE id = ${next.id} AND status = 'queued' RETURNING *`
         yield* journal.append(next.id, "run.started", { attempt: next.attempt + 1 })
+        yield* killPoint(`${next.type}.run.started`)
         return claimed[0]
       }, transaction(sql))
 

@@ -3,7 +3,7 @@ import { RunEvent, type RunLogEntry } from "../../schema/events/RunEvent.ts"
 import { isFinalStatus, type RunStatus } from "../../schema/records/Run.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { RunJournal } from "./RunJournal.ts"
-import { decodeChunk } from "./RunLogs.ts"
+import { decodeChunk, RunLogs } from "./RunLogs.ts"
 import { RunStreams } from "./Runs.ts"
 
 const decodeEvents = Schema.decodeUnknownEffect(
@@ -15,12 +15,13 @@ const decodeEvents = Schema.decodeUnknownEffect(
   )
 )
 
-/** Reads of the durable sequences. The status is read first, so `done` is never told before the last entry. */
+/** Reads of the durable sequences. What says that nothing follows is read first, so `done` never comes before the last entry. */
 export const layer = Layer.effect(
   RunStreams,
   Effect.gen(function* () {
     const sql = yield* ReadSql
     const journal = yield* RunJournal
+    const runLogs = yield* RunLogs
 
     const statusOf = (id: string) =>
       Effect.map(sql<{ status: RunStatus }>`SELECT status FROM runs WHERE id = ${id}`, (rows) => rows[0]?.status)
@@ -40,6 +41,7 @@ export const layer = Layer.effect(
 
     const logs = Effect.fn("RunStreams.logs")(function* (id: string, after: number, limit: number) {
       const status = yield* statusOf(id)
+      const open = status === "queued" || status === "running" || runLogs.isOpen(id)
       const items: Array<RunLogEntry> = []
       let from = after
       let exhausted = false
@@ -57,7 +59,6 @@ export const layer = Layer.effect(
           }
         }
       }
-      const open = status === "queued" || status === "running"
       return { items, nextAfter: from, done: items.length < limit && !open }
     }, Effect.orDie)
 

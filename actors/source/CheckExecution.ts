@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { CompatibilityReportId } from "../../schema/records/Ids.ts"
 import { transaction } from "../database/Transaction.ts"
 import { derivedId } from "../Identity.ts"
+import { KillPoint } from "../run/KillPoint.ts"
 import { cancelRun, failRun } from "../run/RunEnding.ts"
 import type { RunExecution } from "../run/RunExecution.ts"
 import { RunHandover } from "../run/RunHandover.ts"
@@ -33,10 +34,12 @@ export const makeCheckExecution = Effect.gen(function* () {
   const ledger = yield* RunLedger
   const results = yield* RunResults
   const handover = yield* RunHandover
+  const killPoint = yield* KillPoint
 
   const execution: RunExecution = Effect.fn("Run.check")(function* (run, control) {
     const spec = yield* Effect.orDie(decodeSpec(run.spec))
     yield* control.sink.event("run.phase", { phase: "prepare" })
+    yield* killPoint(`${run.type}.before-runner`)
     const checked = yield* compatibility.moduleOf(spec.snapshot.archiveDigest, spec.modulePath).pipe(
       Effect.flatMap((modulePath) =>
         compatibility.check({
@@ -53,6 +56,7 @@ export const makeCheckExecution = Effect.gen(function* () {
         Effect.succeed({ kind: "failed" as const, error: { code: error.code, message: error.message } })
       )
     )
+    yield* killPoint(`${run.type}.after-runner`)
     if (checked.kind === "failed") {
       yield* control.sink.log("prepare", "system", checked.error.message)
       return yield* transaction(sql)(failRun({ ledger, handover }, run, checked.error))

@@ -14,6 +14,7 @@ import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
 import { ConnectionStore, effectiveStatus } from "../connection/ConnectionStore.ts"
 import { transaction } from "../database/Transaction.ts"
 import { derivedId, now } from "../Identity.ts"
+import { KillPoint } from "../run/KillPoint.ts"
 import { cancelRun, failRun } from "../run/RunEnding.ts"
 import type { RunExecution } from "../run/RunExecution.ts"
 import { RunHandover } from "../run/RunHandover.ts"
@@ -97,6 +98,7 @@ export const makeSyncExecution = Effect.gen(function* () {
   const store = yield* SourceStore
   const capsules = yield* CapsuleLedger
   const ledger = yield* RunLedger
+  const killPoint = yield* KillPoint
   const results = yield* RunResults
   const handover = yield* RunHandover
 
@@ -171,6 +173,7 @@ export const makeSyncExecution = Effect.gen(function* () {
   const execution: RunExecution = Effect.fn("Run.sync")(function* (run, control) {
     const spec = yield* Effect.orDie(decodeSpec(run.spec))
     yield* control.sink.event("run.phase", { phase: "fetch" })
+    yield* killPoint(`${run.type}.before-runner`)
     const fetched = yield* Effect.gen(function* () {
       const url = yield* Effect.fromResult(parseGitUrl(spec.url, policy))
       const ref = yield* Effect.fromResult(parseGitRef(spec.ref))
@@ -192,6 +195,7 @@ export const makeSyncExecution = Effect.gen(function* () {
         })
       )
     )
+    yield* killPoint(`${run.type}.after-runner`)
     if (fetched.kind === "synced") return yield* settle(run, spec, fetched.synced)
     if (fetched.kind === "cancelled") return yield* transaction(sql)(cancelRun({ ledger, handover }, run))
     yield* control.sink.log("fetch", "system", fetched.error.message)

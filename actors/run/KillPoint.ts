@@ -1,0 +1,35 @@
+import { Context, Effect } from "effect"
+import type { RunEventKind } from "../../schema/events/RunEvent.ts"
+import type { RunType } from "../../schema/records/Run.ts"
+
+/**
+ * The places at which a crash leaves something different behind.
+ *
+ * - `<type>.<event>`: that event of such a Run is written; for moves of the Run inside the transaction, just before its commit
+ * - `<type>.claimed`, `.settled`: the execution begins, and is over with its run folder still there
+ * - `<type>.before-runner`, `.after-runner`: around what works outside the database
+ * - `<type>.checkpoint`: a state of a running apply was kept
+ * - `install.created`, `approve.decided`, `apply.asked`, `cancel.decided`: committed and not yet answered
+ * - `install.stepping`, `.stepped`: around each step of the coordinator, inside its transaction
+ * - `recovery.*`: before anything is settled, after each Run, and before left-over folders are swept
+ */
+export type KillPointName =
+  | `${RunType}.${RunEventKind}`
+  | `${RunType}.${"claimed" | "settled" | "before-runner" | "after-runner" | "checkpoint"}`
+  | "install.created"
+  | "install.stepping"
+  | "install.stepped"
+  | "approve.decided"
+  | "apply.asked"
+  | "cancel.decided"
+  | "recovery.begun"
+  | "recovery.settled"
+  | "recovery.sweeping"
+
+/**
+ * Told of every kill point that is passed. It does nothing; the crash suite starts a server of its own in which one of
+ * the points ends the process with SIGKILL.
+ */
+export const KillPoint = Context.Reference<(name: KillPointName) => Effect.Effect<void>>("svc/actors/run/KillPoint", {
+  defaultValue: () => () => Effect.void
+})
