@@ -9,7 +9,8 @@ export const bearerPrefixes = {
   oauthAccess: "svca_",
   oauthRefresh: "svcr_",
   session: "svcs_",
-  setupLink: "svct_"
+  setupLink: "svct_",
+  setupTicket: "svch_"
 } as const
 export type BearerKind = keyof typeof bearerPrefixes
 

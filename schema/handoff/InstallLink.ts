@@ -54,6 +54,9 @@ const isFolder = Schema.is(RelativeFolder)
 const isDisplayName = Schema.is(presentationText(160))
 const productPattern = /^[a-z0-9][a-z0-9._:-]{0,63}$/
 
+/** Whether the text is a client's product key (spec: Hand-off entry URL, rule 5). */
+export const isProductKey = (text: string): boolean => productPattern.test(text)
+
 type Fields = ReadonlyMap<string, string>
 
 const checkField = (
@@ -112,11 +115,8 @@ const readSource = (fields: Fields, policy: LinkPolicy, problems: LinkProblems) 
 }
 
 const readHandoff = (fields: Fields, policy: LinkPolicy, problems: LinkProblems): HandoffTarget | undefined => {
-  const product = checkField(
-    fields,
-    "product",
-    (value) => productPattern.test(value),
-    (name) => problems.add(name, "invalid_product", `Expected a key that matches ${productPattern.source}.`)
+  const product = checkField(fields, "product", isProductKey, (name) =>
+    problems.add(name, "invalid_product", `Expected a key that matches ${productPattern.source}.`)
   )
   const returnUri = checkField(
     fields,

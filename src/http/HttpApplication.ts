@@ -1,8 +1,12 @@
 import { type Context, Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { authRoutes } from "../accounts/AuthRoutes.ts"
+import { passkeyRoutes } from "../accounts/PasskeyRoutes.ts"
 import { apiMiddleware, apiRoutes } from "./ApiRoutes.ts"
 import { dashboardRoutes } from "./DashboardRoutes.ts"
+import { installRoute } from "./handoff/InstallRoute.ts"
+import { returnRoutes } from "./handoff/ReturnRoutes.ts"
+import { schemaRoutes } from "./handoff/SchemaRoutes.ts"
 import { health } from "./Health.ts"
 import { openApiDocument } from "./OpenApiDocument.ts"
 import { perimeter } from "./Perimeter.ts"
@@ -15,9 +19,13 @@ export type WebHandler = (request: Request, context?: Context.Context<never>) =>
 const routes = Layer.mergeAll(
   apiRoutes,
   authRoutes,
+  passkeyRoutes,
   openApiDocument,
   health,
   sourceHooks,
+  installRoute,
+  returnRoutes,
+  schemaRoutes,
   dashboardRoutes,
   perimeter
 ).pipe(Layer.provide(apiMiddleware), Layer.provide(HttpServer.layerServices))

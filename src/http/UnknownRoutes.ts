@@ -3,8 +3,11 @@ import { FindMyWay, HttpServerError } from "effect/http"
 import { HttpApi } from "effect/http-api"
 import { SvcApi } from "../../schema/api/SvcApi.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
+import { publishedSchemas } from "../../schema/manifest/PublishedSchemas.ts"
 import { authRouteTable } from "../accounts/AuthRoutes.ts"
+import { passkeyRouteTable } from "../accounts/PasskeyRoutes.ts"
 import { errorResponse } from "./ErrorResponse.ts"
+import { handoffRouteTable } from "./handoff/ReturnRoutes.ts"
 import { methodNotAllowed } from "./RetiredRoutes.ts"
 
 /** Paths mean one thing: no folded slashes, no other case. */
@@ -23,7 +26,10 @@ const otherRoutes: ReadonlyArray<readonly [method: string, path: `/${string}`]> 
   ["GET", "/healthz"],
   ["GET", "/readyz"],
   ["POST", "/hooks/sources/:sourceId"],
-  ...authRouteTable
+  ...publishedSchemas.map(({ fileName }) => ["GET", `/schemas/${fileName}`] as const),
+  ...handoffRouteTable,
+  ...authRouteTable,
+  ...passkeyRouteTable
 ]
 
 const isPath = (path: string): path is `/${string}` => path.startsWith("/")

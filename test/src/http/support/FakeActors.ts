@@ -1,4 +1,5 @@
 import { Effect, Layer, Redacted } from "effect"
+import { Passkeys } from "../../../../actors/account/Passkeys.ts"
 import { PasswordSignIn } from "../../../../actors/account/PasswordSignIn.ts"
 import { Sessions } from "../../../../actors/account/Sessions.ts"
 import { SetupLinks } from "../../../../actors/account/SetupLinks.ts"
@@ -7,12 +8,15 @@ import { Audit } from "../../../../actors/audit/Audit.ts"
 import { Capsules } from "../../../../actors/capsule/Capsules.ts"
 import { Connections } from "../../../../actors/connection/Connections.ts"
 import { Dependencies } from "../../../../actors/dependency/Dependencies.ts"
+import { Handoffs } from "../../../../actors/handoff/Handoffs.ts"
+import { SetupTickets } from "../../../../actors/handoff/SetupTickets.ts"
 import { InstallPlans } from "../../../../actors/install-plan/InstallPlans.ts"
 import { OutputShares } from "../../../../actors/output-share/OutputShares.ts"
 import { RevisionPlans } from "../../../../actors/revision-plan/RevisionPlans.ts"
 import { Runs } from "../../../../actors/run/Runs.ts"
 import { Sources } from "../../../../actors/source/Sources.ts"
 import { Workspaces } from "../../../../actors/workspace/Workspaces.ts"
+import { GitPolicy } from "../../../../runner/git/GitPolicy.ts"
 import { ApiError } from "../../../../schema/errors/ApiError.ts"
 import { AttemptLimits } from "../../../../src/accounts/AttemptLimits.ts"
 import { Authenticator } from "../../../../src/http/authorization/Authenticator.ts"
@@ -87,6 +91,9 @@ const actors = Layer.mergeAll(
   }),
   Layer.succeed(Dependencies, { list: refuse, create: refuse, remove: refuse }),
   Layer.succeed(OutputShares, { list: refuse, create: refuse, approve: refuse, revoke: refuse }),
+  Layer.mock(Handoffs)({}),
+  Layer.mock(SetupTickets)({}),
+  GitPolicy.layer,
   Layer.succeed(InstallPlans, { create: refuse, read: refuse, reconcile: refuse }),
   Layer.succeed(RevisionPlans, { create: refuse, read: refuse, reconcile: refuse }),
   Layer.succeed(Audit, { append: () => Effect.void, list: refuse })
@@ -102,6 +109,7 @@ const people = Layer.mergeAll(
   Layer.mock(Sessions)({}),
   Layer.mock(SetupLinks)({}),
   Layer.mock(PasswordSignIn)({}),
+  Layer.mock(Passkeys)({}),
   AttemptLimits.layer
 )
 

@@ -1,0 +1,98 @@
+import { Context, Effect, Layer, Option, type Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
+import { type HandoffTarget, isProductKey } from "../../schema/handoff/InstallLink.ts"
+import { returnRedirect } from "../../schema/handoff/ReturnRedirect.ts"
+import { isReturnUri } from "../../schema/handoff/ReturnUri.ts"
+import { roleAtLeast } from "../../schema/records/Workspace.ts"
+import { Audit } from "../audit/Audit.ts"
+import type { CommandContext } from "../Command.ts"
+import { transaction } from "../database/Transaction.ts"
+import { Memberships } from "../workspace/Memberships.ts"
+import { SetupTickets } from "./SetupTickets.ts"
+
+interface AppliedRow {
+  readonly workspace_id: string
+  readonly type: string
+  readonly status: string
+  readonly capsule_id: string | null
+  readonly public_endpoint: string | null
+}
+
+/** The end of a hand-off flow: the client that began it learns what was created. */
+export class Handoffs extends Context.Service<
+  Handoffs,
+  {
+    /**
+     * The address to send the person's browser to after a successful apply, with a new setup ticket. It is a secret. Only
+     * somebody who may apply in the Workspace gets one.
+     */
+    readonly complete: (
+      context: CommandContext,
+      subject: string,
+      runId: string,
+      target: HandoffTarget,
+      serviceOrigin: string
+    ) => Effect.Effect<Redacted.Redacted<string>, ApiError>
+  }
+>()("svc/actors/handoff/Handoffs") {
+  static readonly layer = Layer.effect(
+    Handoffs,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const audit = yield* Audit
+      const memberships = yield* Memberships
+      const tickets = yield* SetupTickets
+
+      const applied = Effect.fnUntraced(function* (runId: string, subject: string) {
+        const [row] =
+          yield* Effect.orDie(sql<AppliedRow>`SELECT r.workspace_id, r.type, r.status, r.capsule_id, c.public_endpoint
+          FROM runs r LEFT JOIN capsules c ON c.id = r.capsule_id WHERE r.id = ${runId}`)
+        if (row === undefined) return yield* notFound("Run")
+        const role = yield* memberships.role(subject, row.workspace_id)
+        if (Option.isNone(role) || !roleAtLeast(role.value, "admin")) {
+          return yield* new ApiError({
+            code: "permission_denied",
+            message: "Only somebody who may apply in the Workspace takes its hand-off further."
+          })
+        }
+        if (row.type !== "apply" || row.status !== "succeeded" || row.capsule_id === null) {
+          return yield* failedPrecondition("The hand-off ends with a successful apply; this Run is none.")
+        }
+        if (row.public_endpoint === null) {
+          return yield* failedPrecondition(
+            "The Capsule has no public endpoint to hand over: its module sets no public_endpoint Output with an https URL."
+          )
+        }
+        return { workspaceId: row.workspace_id, capsuleId: row.capsule_id, hostUrl: row.public_endpoint }
+      })
+
+      const complete = Effect.fn("Handoffs.complete")(function* (
+        context: CommandContext,
+        subject: string,
+        runId: string,
+        target: HandoffTarget,
+        serviceOrigin: string
+      ) {
+        if (!isProductKey(target.product) || !isReturnUri(target.returnUri, serviceOrigin)) {
+          return yield* invalidRequest("product and returnUri: expected those of a valid hand-off link.")
+        }
+        const { capsuleId, hostUrl, workspaceId } = yield* applied(runId, subject)
+        const setupTicket = yield* tickets.mint({ product: target.product, workspaceId, capsuleId, runId, subject })
+        yield* audit.append({
+          workspaceId,
+          actor: context.actor,
+          action: "handoff.return",
+          target: { kind: "capsule", id: capsuleId },
+          capsuleId,
+          runId,
+          data: { product: target.product },
+          requestId: context.requestId
+        })
+        return returnRedirect(target, { hostUrl, runId, capsuleId, setupTicket })
+      }, transaction(sql))
+
+      return Handoffs.of({ complete })
+    })
+  )
+}

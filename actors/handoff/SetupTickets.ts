@@ -1,0 +1,95 @@
+import { Context, DateTime, Effect, Layer, type Redacted } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { ApiError } from "../../schema/errors/ApiError.ts"
+import { mintSecret, secretHash } from "../account/BearerSecret.ts"
+import { Audit } from "../audit/Audit.ts"
+import { transaction } from "../database/Transaction.ts"
+
+const lifetimeMinutes = 10
+
+/** What a ticket says to the product that redeems it: which install it belongs to, and for whom. */
+export interface SetupTicket {
+  readonly product: string
+  readonly workspaceId: string
+  readonly capsuleId: string
+  readonly runId: string
+  readonly subject: string
+}
+
+interface TicketRow {
+  readonly product: string
+  readonly workspace_id: string
+  readonly capsule_id: string
+  readonly run_id: string
+  readonly subject: string
+}
+
+/** One-time tickets with which a product's own setup flow recognises who installed it. Stored as digests only. */
+export class SetupTickets extends Context.Service<
+  SetupTickets,
+  {
+    /** A new ticket, valid for ten minutes. In the caller's transaction. */
+    readonly mint: (ticket: SetupTicket) => Effect.Effect<Redacted.Redacted<string>>
+    /** Answers once; fails with `invalid_token` for anything unknown, used or expired. */
+    readonly redeem: (ticket: Redacted.Redacted<string>, requestId: string) => Effect.Effect<SetupTicket, ApiError>
+  }
+>()("svc/actors/handoff/SetupTickets") {
+  static readonly layer = Layer.effect(
+    SetupTickets,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const audit = yield* Audit
+      const random = yield* SecureRandom.SecureRandom
+
+      const mint = Effect.fn("SetupTickets.mint")(function* (ticket: SetupTicket) {
+        const secret = yield* mintSecret("setupTicket").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
+        const at = yield* DateTime.now
+        yield* sql`DELETE FROM setup_tickets WHERE expires_at < ${DateTime.formatIso(DateTime.subtract(at, { days: 1 }))}`
+        yield* sql`INSERT INTO setup_tickets ${sql.insert({
+          secret_hash: secretHash(secret),
+          workspace_id: ticket.workspaceId,
+          capsule_id: ticket.capsuleId,
+          run_id: ticket.runId,
+          subject: ticket.subject,
+          product: ticket.product,
+          created_at: DateTime.formatIso(at),
+          expires_at: DateTime.formatIso(DateTime.add(at, { minutes: lifetimeMinutes }))
+        })}`
+        return secret
+      }, Effect.orDie)
+
+      const redeem = Effect.fn("SetupTickets.redeem")(function* (secret: Redacted.Redacted<string>, requestId: string) {
+        const at = DateTime.formatIso(yield* DateTime.now)
+        const [row] = yield* Effect.orDie(sql<TicketRow>`UPDATE setup_tickets SET ${sql.update({ used_at: at })}
+          WHERE secret_hash = ${secretHash(secret)} AND used_at IS NULL AND expires_at > ${at}
+          RETURNING product, workspace_id, capsule_id, run_id, subject`)
+        if (row === undefined) {
+          return yield* new ApiError({
+            code: "invalid_token",
+            message: "The setup ticket is unknown, used or expired. Start the hand-off again from the service."
+          })
+        }
+        yield* audit.append({
+          workspaceId: row.workspace_id,
+          actor: { kind: "service" },
+          action: "handoff.ticket.redeem",
+          target: { kind: "capsule", id: row.capsule_id },
+          capsuleId: row.capsule_id,
+          runId: row.run_id,
+          data: { product: row.product },
+          requestId
+        })
+        return {
+          product: row.product,
+          workspaceId: row.workspace_id,
+          capsuleId: row.capsule_id,
+          runId: row.run_id,
+          subject: row.subject
+        }
+      }, transaction(sql))
+
+      return SetupTickets.of({ mint, redeem })
+    })
+  )
+}

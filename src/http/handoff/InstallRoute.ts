@@ -1,0 +1,54 @@
+import { Effect, Result } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { GitPolicy } from "../../../runner/git/GitPolicy.ts"
+import { formatInstallQuery, installPath, newFlowPath, parseInstallQuery } from "../../../schema/handoff/InstallLink.ts"
+import type { LinkRefusal } from "../../../schema/handoff/LinkRefusal.ts"
+import { html, page } from "../../accounts/oidc/Page.ts"
+import type { Language } from "../../accounts/oidc/PageWords.ts"
+import { HttpSettings } from "../HttpSettings.ts"
+import { refusalWords } from "./RefusalWords.ts"
+
+/** The first of both languages that the browser names; English otherwise. */
+const languageOf = (accepted: string | undefined): Language =>
+  /(?:^|,)\s*(en|ja)\b/i.exec(accepted ?? "")?.[1]?.toLowerCase() === "ja" ? "ja" : "en"
+
+const refusalPage = ({ problems }: LinkRefusal, language: Language) => {
+  const words = refusalWords[language]
+  const items = problems.map(
+    ({ code, message, path }) =>
+      html`<dt>${path === "" ? words.wholeLink : path}</dt><dd>${words.problem(code, message)}</dd>`
+  )
+  return page({
+    language,
+    status: 400,
+    title: words.title,
+    body: html`<h1>${words.title}</h1><p>${words.about}</p><dl>${items}</dl><p class="quiet">${words.advice}</p><p><a href="/">${words.start}</a></p>`
+  })
+}
+
+/**
+ * `GET /install`: a link is judged as a whole. A good one goes on to the creation flow under its one canonical address; a
+ * bad one gets a page that says why, and nothing of it is used. Nothing is created by either.
+ */
+export const installRoute = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const { baseUrl } = yield* HttpSettings
+    const { allowOrigins } = yield* GitPolicy
+    const policy = { serviceOrigin: new URL(baseUrl).origin, exemptOrigins: allowOrigins }
+    const answer = Effect.gen(function* () {
+      const { headers, url } = yield* HttpServerRequest.HttpServerRequest
+      const at = url.indexOf("?")
+      // The raw text: what a parser would repair has to be refused.
+      const link = parseInstallQuery(at === -1 ? "" : url.slice(at + 1), policy)
+      return Result.match(link, {
+        onSuccess: (good) =>
+          HttpServerResponse.redirect(`${newFlowPath}?${formatInstallQuery(good)}`, {
+            status: 303,
+            headers: { "cache-control": "no-store" }
+          }),
+        onFailure: (refusal) => refusalPage(refusal, languageOf(headers["accept-language"]))
+      })
+    })
+    yield* router.add("GET", installPath, answer)
+  })
+)
