@@ -2,13 +2,22 @@ import type { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Sessions } from "../../../../../actors/account/Sessions.ts"
 import type { Users } from "../../../../../actors/account/Users.ts"
+import type { CapsuleClients } from "../../../../../actors/identity/CapsuleClients.ts"
 import type { IssuerSettings } from "../../../../../actors/identity/IssuerSettings.ts"
 import type { Workspaces } from "../../../../../actors/workspace/Workspaces.ts"
 import type { TestIssuer } from "./IssuerFixture.ts"
 import type { TestTime } from "./TestTime.ts"
 
 /** What a check may use: the issuer from outside, and the accounts behind it to set the scene. */
-export type CheckServices = TestIssuer | TestTime | IssuerSettings | Sessions | SqlClient.SqlClient | Users | Workspaces
+export type CheckServices =
+  | CapsuleClients
+  | TestIssuer
+  | TestTime
+  | IssuerSettings
+  | Sessions
+  | SqlClient.SqlClient
+  | Users
+  | Workspaces
 
 /** A named check of an issuer, of our own one or of a faulty one. It dies when the issuer fails it. */
 export interface Module {

@@ -1,0 +1,47 @@
+import { afterAll, describe } from "bun:test"
+import { Effect } from "effect"
+import { suite } from "../../../support/Effect.ts"
+import { someone } from "./support/BasicOp.ts"
+import { json, mustBe, refresh, signInTo, tokensOf } from "./support/Browser.ts"
+import { issuerLayer } from "./support/IssuerFixture.ts"
+import { TestTime } from "./support/TestTime.ts"
+import { tokenRuleModules } from "./support/TokenRules.ts"
+
+const tests = suite(issuerLayer())
+const graceful = suite(issuerLayer({ graceSeconds: 10 }))
+afterAll(async () => {
+  await tests.dispose()
+  await graceful.dispose()
+})
+
+describe("the token service", () => {
+  for (const { check, name } of tokenRuleModules) tests.live(name, () => check)
+})
+
+describe("a grace for lost answers", () => {
+  graceful.live("gives the same successor again while nobody used it, and for ten seconds only", () =>
+    Effect.gen(function* () {
+      const time = yield* TestTime
+      const { cookie } = yield* someone
+      const { refresh_token: first = "" } = yield* signInTo({ scope: "openid offline_access" }, cookie)
+      const lost = yield* tokensOf(yield* refresh(first))
+      const again = yield* tokensOf(yield* refresh(first))
+      yield* mustBe(again.refresh_token, lost.refresh_token, "successor")
+      yield* time.advance("11 seconds")
+      const late = yield* refresh(first)
+      yield* mustBe((yield* json(late))["error"], "invalid_grant", "error after the grace")
+      yield* mustBe((yield* refresh(again.refresh_token ?? "")).status, 400, "the family has ended")
+    })
+  )
+
+  graceful.live("ends with the first use of the successor", () =>
+    Effect.gen(function* () {
+      const { cookie } = yield* someone
+      const { refresh_token: first = "" } = yield* signInTo({ scope: "openid offline_access" }, cookie)
+      const { refresh_token: second = "" } = yield* tokensOf(yield* refresh(first))
+      const { refresh_token: third = "" } = yield* tokensOf(yield* refresh(second))
+      yield* mustBe((yield* refresh(first)).status, 400, "the first once more")
+      yield* mustBe((yield* refresh(third)).status, 400, "the newest")
+    })
+  )
+})
