@@ -10,6 +10,7 @@ import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import type { Cursors } from "../paging/Cursors.ts"
 import type { PageRequest } from "../paging/Page.ts"
+import { refuseArchived } from "./ArchivedWorkspace.ts"
 import { findPersonal, foundWorkspace, isWhole, repairPersonal } from "./WorkspaceFounding.ts"
 import {
   inventoryWorkspaces,
@@ -39,6 +40,7 @@ export class Workspaces extends Context.Service<
     ) => Effect.Effect<Workspace, ApiError>
     /** With the subject's role. Fails with `not_found` without an active membership. */
     readonly read: (subject: string, workspaceId: string) => Effect.Effect<Workspace, ApiError>
+    /** An archived Workspace takes nothing but its restoration: anything else fails with `failed_precondition`. */
     readonly update: (
       context: CommandContext,
       subject: string,
@@ -93,6 +95,8 @@ export class Workspaces extends Context.Service<
         update: Effect.fn("Workspaces.update")(function* (context, subject, workspaceId, change) {
           yield* Effect.gen(function* () {
             const at = yield* now
+            const archivesAgain = change.archived === true && change.displayName === undefined
+            if (change.archived !== false && !archivesAgain) yield* refuseArchived(workspaceId)
             const changed = yield* sql`UPDATE workspaces SET ${sql.update({
               updated_at: at,
               ...(change.displayName === undefined ? {} : { display_name: change.displayName })
@@ -114,7 +118,7 @@ export class Workspaces extends Context.Service<
               },
               requestId: context.requestId
             })
-          }).pipe(transaction(sql))
+          }).pipe(Effect.provideContext(services), transaction(sql))
           return yield* readOne(subject, workspaceId)
         }),
         ensurePersonal: Effect.fn("Workspaces.ensurePersonal")(function* (context, subject) {

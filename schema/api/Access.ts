@@ -26,21 +26,32 @@ export type WorkspaceLocator =
  * (spec: Authentication 4).
  *
  * - `public`: nobody is asked.
- * - `account`: a signed-in person; `session` refuses tokens, `anyCredential` accepts them too.
+ * - `account`: a signed-in person; `session` refuses tokens, `anyCredential` accepts them too. `wholeAccount` refuses
+ *   credentials confined to one Workspace: what they would reach lies beyond it.
  * - `token`: the endpoint reads the presented bearer itself (current authority).
  * - `workspace`: an active membership of at least `role` in the located Workspace. `shared` routes may be reached from
- *   either of two Workspaces, so the handler authorises them.
+ *   either of two Workspaces, so the handler authorises them. An archived Workspace may be read and nothing else, unless
+ *   `archived` is `open`: then the route itself says what may still change there.
  */
 export type AccessRule =
   | { readonly kind: "public" }
-  | { readonly kind: "account"; readonly credential: "session" | "anyCredential" }
+  | { readonly kind: "account"; readonly credential: "session" | "anyCredential"; readonly wholeAccount?: boolean }
   | { readonly kind: "token" }
-  | { readonly kind: "workspace"; readonly role: Role; readonly locate: WorkspaceLocator; readonly session?: boolean }
+  | {
+      readonly kind: "workspace"
+      readonly role: Role
+      readonly locate: WorkspaceLocator
+      readonly session?: boolean
+      readonly archived?: "open"
+    }
 
 export class Access extends Context.Service<Access, AccessRule>()("svc/schema/api/Access") {}
 
 export const publicAccess: AccessRule = { kind: "public" }
 export const sessionAccess: AccessRule = { kind: "account", credential: "session" }
+/** Of the whole account, by a signed-in person. */
+export const ownerAccess: AccessRule = { kind: "account", credential: "session", wholeAccount: true }
+export const wholeAccountAccess: AccessRule = { kind: "account", credential: "anyCredential", wholeAccount: true }
 export const accountAccess: AccessRule = { kind: "account", credential: "anyCredential" }
 export const workspaceAccess = (role: Role, locate: WorkspaceLocator) => ({
   kind: "workspace" as const,

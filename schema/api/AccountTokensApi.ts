@@ -8,7 +8,7 @@ import {
 } from "../records/AccountToken.ts"
 import { WorkspaceId } from "../records/Ids.ts"
 import { displayText, Timestamp } from "../records/Primitives.ts"
-import { sessionAccess } from "./Access.ts"
+import { ownerAccess } from "./Access.ts"
 import { created, described } from "./Endpoint.ts"
 import { pageQuery } from "./Paging.ts"
 
@@ -19,11 +19,11 @@ export class AccountTokensApi extends HttpApiGroup.make("accountTokens")
     HttpApiEndpoint.get("list", "/api/v1/account/tokens", {
       query: pageQuery,
       success: Schema.Struct({ tokens: Schema.Array(AccountToken), next_cursor: Schema.optionalKey(Schema.String) })
-    }).annotateMerge(described(sessionAccess, "List personal access tokens", noStore))
+    }).annotateMerge(described(ownerAccess, "List personal access tokens", noStore))
   )
   .add(
     HttpApiEndpoint.get("scopes", "/api/v1/account/tokens/scopes", { success: AccountTokenScopeCatalog }).annotateMerge(
-      described(sessionAccess, "Self-service scope catalogue", noStore)
+      described(ownerAccess, "Self-service scope catalogue", noStore)
     )
   )
   .add(
@@ -38,13 +38,13 @@ export class AccountTokensApi extends HttpApiGroup.make("accountTokens")
         expires_at: Schema.optionalKey(Timestamp)
       }),
       success: Schema.Struct({ token: Schema.String, token_record: AccountToken }).pipe(created)
-    }).annotateMerge(described(sessionAccess, "Create a personal access token", `The secret is shown once. ${noStore}`))
+    }).annotateMerge(described(ownerAccess, "Create a personal access token", `The secret is shown once. ${noStore}`))
   )
   .add(
     HttpApiEndpoint.post("revoke", "/api/v1/account/tokens/:tokenId/revoke", {
       params: { tokenId: Schema.String },
       success: Schema.Struct({ token_record: AccountToken })
-    }).annotateMerge(described(sessionAccess, "Revoke a personal access token", noStore))
+    }).annotateMerge(described(ownerAccess, "Revoke a personal access token", noStore))
   )
   .add(
     HttpApiEndpoint.get("inventory", "/api/v1/account/tokens/inventory.v1", {
@@ -52,7 +52,7 @@ export class AccountTokensApi extends HttpApiGroup.make("accountTokens")
       success: AccountTokenInventory
     }).annotateMerge(
       described(
-        sessionAccess,
+        ownerAccess,
         "Versioned inventory of all tokens, active and revoked",
         `Ascending by \`created_at\`, then \`token_id\`; \`total\` is counted before the cursor. Unknown query keys are refused. ${noStore}`
       )

@@ -9,7 +9,7 @@ import { displayText, Timestamp } from "../records/Primitives.ts"
 import { Run, RunGroup, RunStatus, RunType } from "../records/Run.ts"
 import { StateVersion } from "../records/StateVersion.ts"
 import { Member, MemberStatus, Project, Role, Workspace, WorkspaceHandle } from "../records/Workspace.ts"
-import { accountAccess, workspaceAccess } from "./Access.ts"
+import { accountAccess, wholeAccountAccess, workspaceAccess } from "./Access.ts"
 import { created, described } from "./Endpoint.ts"
 import { idempotencyHeaders, nextCursor, pageQuery } from "./Paging.ts"
 
@@ -43,7 +43,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       success: AccountWorkspaceInventory
     }).annotateMerge(
       described(
-        accountAccess,
+        wholeAccountAccess,
         "Inventory of the account's active memberships",
         "Accepts `limit` and `cursor` only; Workspace-scoped credentials are refused with 403."
       )
@@ -74,7 +74,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
         type: Schema.optionalKey(Schema.Literals(["personal", "organization"]))
       }),
       success: Schema.Struct({ workspace: Workspace }).pipe(created)
-    }).annotateMerge(described(accountAccess, "Create a Workspace"))
+    }).annotateMerge(described(wholeAccountAccess, "Create a Workspace"))
   )
   .add(
     HttpApiEndpoint.get("read", "/api/v1/workspaces/:workspaceId", {
@@ -90,7 +90,13 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
         archived: Schema.optionalKey(Schema.Boolean)
       }),
       success: Schema.Struct({ workspace: Workspace })
-    }).annotateMerge(described(of("owner"), "Rename or archive a Workspace"))
+    }).annotateMerge(
+      described(
+        { ...of("owner"), archived: "open" },
+        "Rename, archive or restore a Workspace",
+        "An archived Workspace can be read, restored and left; everything else in it answers 409 until it is restored."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.get("members", "/api/v1/workspaces/:workspaceId/members", {
@@ -135,7 +141,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       success: HttpApiSchema.NoContent
     }).annotateMerge(
       described(
-        of("admin"),
+        { ...of("admin"), archived: "open" },
         "Remove a member",
         "Suspends the membership at once on every surface; the last owner stays (409)."
       )

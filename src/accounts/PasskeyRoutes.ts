@@ -98,6 +98,16 @@ const remove = Effect.gen(function* () {
   return HttpServerResponse.empty({ status: 204 })
 })
 
+/** The routes of passkeys, as method and path, for telling a wrong method from an unknown path. */
+export const passkeyRouteTable = [
+  ["GET", "/auth/passkeys"],
+  ["POST", "/auth/passkeys"],
+  ["DELETE", "/auth/passkeys/:passkeyId"],
+  ["POST", "/auth/passkeys/registration-options"],
+  ["POST", "/auth/passkeys/sign-in-options"],
+  ["POST", "/auth/passkeys/sign-in"]
+] as const
+
 /** Registration of passkeys, and sign-in with them. */
 export const passkeyRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {

@@ -11,22 +11,11 @@ import { readWorkspaceGraph } from "../../actors/workspace/WorkspaceGraph.ts"
 import { Workspaces } from "../../actors/workspace/Workspaces.ts"
 import { Caller } from "../../schema/api/Middleware.ts"
 import { SvcApi } from "../../schema/api/SvcApi.ts"
-import { ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
+import { type ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
 import { ProjectId } from "../../schema/records/Ids.ts"
 import { authorisedWorkspace, commandContext, cursorOf, pageRequest, pathId } from "../http/handlers/Commands.ts"
 
 const largestPage = 100
-
-/** The whole account: credentials confined to one Workspace are refused. */
-const wholeAccount = Effect.filterOrFail(
-  Caller,
-  ({ boundWorkspaceId }) => boundWorkspaceId === undefined,
-  () =>
-    new ApiError({
-      code: "permission_denied",
-      message: "The credential is bound to one Workspace; this needs one of the whole account."
-    })
-)
 
 const memberScope = Effect.gen(function* () {
   const { subject } = yield* Caller
@@ -56,7 +45,7 @@ export const workspaceHandlers = HttpApiBuilder.group(
     const read = yield* ReadSql
     return handlers.handleAll({
       inventory: Effect.fn("workspaces.inventory")(function* ({ query }) {
-        const { subject } = yield* wholeAccount
+        const { subject } = yield* Caller
         return yield* workspaces.inventory(subject, { limit: query.limit ?? largestPage, cursor: query.cursor })
       }),
       list: Effect.fn("workspaces.list")(function* ({ query }) {
@@ -82,7 +71,7 @@ export const workspaceHandlers = HttpApiBuilder.group(
         }
       }),
       create: Effect.fn("workspaces.create")(function* ({ payload }) {
-        const { subject } = yield* wholeAccount
+        const { subject } = yield* Caller
         return { workspace: yield* workspaces.create(yield* commandContext, subject, payload) }
       }),
       read: Effect.fn("workspaces.read")(function* () {

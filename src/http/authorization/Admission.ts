@@ -2,6 +2,7 @@ import { Context, Effect, Option } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import type { Principal } from "../../../actors/account/Principal.ts"
 import type { ReadSql } from "../../../actors/database/ReadSql.ts"
+import { archivedWorkspace } from "../../../actors/workspace/ArchivedWorkspace.ts"
 import type { AccessRule, WorkspaceLocator } from "../../../schema/api/Access.ts"
 import type { CallerShape } from "../../../schema/api/Middleware.ts"
 import { type ApiError, invalidRequest } from "../../../schema/errors/ApiError.ts"
@@ -45,7 +46,7 @@ const auditActor = (principal: Principal): AuditActor =>
 
 /**
  * Admits the request in progress under a route's rule, in the order of the specification: who is it (401), may it come
- * from there (403), which Workspace does it touch (404), is that allowed (403). Nothing of query or body is validated yet.
+ * from there (403), which Workspace does it touch (404), is that allowed (403), is the Workspace archived (409). Nothing of query or body is validated yet.
  */
 export const admit = Effect.fn("admit")(function* (
   rule: Exclude<AccessRule, { readonly kind: "public" | "token" }>,
@@ -75,6 +76,9 @@ export const admit = Effect.fn("admit")(function* (
   const refusal = credentialRefusal(principal, rule, request.method)
   if (refusal !== undefined) return yield* refusal
   if (request.method !== "GET" && request.method !== "HEAD") {
+    if (granted?.archived === true && rule.kind === "workspace" && rule.archived !== "open") {
+      return yield* archivedWorkspace()
+    }
     const limits = yield* AttemptLimits
     yield* limits.consume("mutation", { subject: principal.subject })
   }

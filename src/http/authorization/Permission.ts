@@ -6,9 +6,17 @@ import { type Role, roleAtLeast } from "../../../schema/records/Workspace.ts"
 import type { Principal } from "../../../actors/account/Principal.ts"
 import type { LocatedWorkspace } from "./WorkspaceLocation.ts"
 
+/** The Workspace that a request was granted, with the role held there. */
+export interface GrantedWorkspace {
+  readonly workspaceId: WorkspaceId
+  readonly role: Role
+  readonly archived: boolean
+}
+
 const denied = (message: string) => new ApiError({ code: "permission_denied", message })
 
 const sessionNeeded = denied("This route needs the session of a signed-in person; tokens are refused.")
+const confined = denied("The credential is bound to one Workspace; this needs one of the whole account.")
 const elsewhere = denied("The credential is bound to another Workspace.")
 const foreign = denied("You are not an active member of this Workspace.")
 const inactive = new ApiError({
@@ -23,6 +31,7 @@ export const credentialRefusal = (principal: Principal, rule: AccessRule, method
   const wantsSession =
     (rule.kind === "account" && rule.credential === "session") || (rule.kind === "workspace" && rule.session === true)
   if (wantsSession && principal.credential !== "session") return sessionNeeded
+  if (rule.kind === "account" && rule.wholeAccount === true && principal.boundWorkspaceId !== undefined) return confined
   if (principal.scopes === "all") return undefined
   const scope = readMethods.has(method) ? "read" : "write"
   return principal.scopes.includes(scope)
@@ -38,12 +47,12 @@ export const grantedWorkspace = (
   principal: Principal,
   required: Role,
   located: ReadonlyArray<LocatedWorkspace>
-): Result.Result<{ readonly workspaceId: WorkspaceId; readonly role: Role }, ApiError> => {
+): Result.Result<GrantedWorkspace, ApiError> => {
   const bound = principal.boundWorkspaceId
   const reachable = bound === undefined ? located : located.filter((place) => place.workspaceId === bound)
   if (reachable.length === 0) return Result.fail(bound === undefined ? foreign : elsewhere)
-  const memberships = reachable.flatMap(({ memberStatus, role, workspaceId }) =>
-    role !== undefined && memberStatus === "active" ? [{ workspaceId, role }] : []
+  const memberships = reachable.flatMap(({ archived, memberStatus, role, workspaceId }) =>
+    role !== undefined && memberStatus === "active" ? [{ workspaceId, role, archived }] : []
   )
   const granted = memberships.find(({ role }) => roleAtLeast(role, required))
   if (granted !== undefined) return Result.succeed(granted)

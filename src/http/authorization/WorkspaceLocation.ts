@@ -10,6 +10,7 @@ export interface LocatedWorkspace {
   readonly workspaceId: WorkspaceId
   readonly role: Role | undefined
   readonly memberStatus: MemberStatus | undefined
+  readonly archived: boolean
 }
 
 type RecordLocator = Exclude<WorkspaceLocator, `${string}orkspaceId` | "path.shareId">
@@ -35,7 +36,8 @@ const decodeRows = Schema.decodeUnknownEffect(
       // Null for what the operator owns: no Workspace may touch it.
       workspaceId: Schema.NullOr(WorkspaceId),
       role: Schema.NullOr(Role),
-      status: Schema.NullOr(MemberStatus)
+      status: Schema.NullOr(MemberStatus),
+      archivedAt: Schema.NullOr(Schema.String)
     })
   )
 )
@@ -53,6 +55,7 @@ export const locateWorkspaces = Effect.fnUntraced(function* (locator: WorkspaceL
   const sql = yield* ReadSql
   const membership = (column: string) =>
     sql`LEFT JOIN memberships m ON m.workspace_id = ${sql(column)} AND m.subject = ${subject}`
+  const joined = (column: string) => sql`LEFT JOIN workspaces w ON w.id = ${sql(column)} ${membership(column)}`
   const query = () => {
     switch (locator) {
       case "path.workspaceId":
@@ -61,22 +64,23 @@ export const locateWorkspaces = Effect.fnUntraced(function* (locator: WorkspaceL
       case "body.fromWorkspaceId":
         return {
           noun: "Workspace",
-          rows: sql`SELECT w.id AS "workspaceId", m.role, m.status FROM workspaces w ${membership("w.id")} WHERE w.id = ${id}`
+          rows: sql`SELECT w.id AS "workspaceId", m.role, m.status, w.archived_at AS "archivedAt"
+            FROM workspaces w ${membership("w.id")} WHERE w.id = ${id}`
         }
       case "path.shareId":
         return {
           noun: "OutputShare",
-          rows: sql`SELECT s.to_workspace_id AS "workspaceId", m.role, m.status FROM output_shares s
-            ${membership("s.to_workspace_id")} WHERE s.id = ${id}
-            UNION ALL SELECT s.from_workspace_id, m.role, m.status FROM output_shares s
-            ${membership("s.from_workspace_id")} WHERE s.id = ${id}`
+          rows: sql`SELECT s.to_workspace_id AS "workspaceId", m.role, m.status, w.archived_at AS "archivedAt"
+            FROM output_shares s ${joined("s.to_workspace_id")} WHERE s.id = ${id}
+            UNION ALL SELECT s.from_workspace_id, m.role, m.status, w.archived_at
+            FROM output_shares s ${joined("s.from_workspace_id")} WHERE s.id = ${id}`
         }
       default: {
         const { table, noun } = owningTables[locator]
         return {
           noun,
-          rows: sql`SELECT r.workspace_id AS "workspaceId", m.role, m.status FROM ${sql(table)} r
-            ${membership("r.workspace_id")} WHERE r.id = ${id}`
+          rows: sql`SELECT r.workspace_id AS "workspaceId", m.role, m.status, w.archived_at AS "archivedAt"
+            FROM ${sql(table)} r ${joined("r.workspace_id")} WHERE r.id = ${id}`
         }
       }
     }
@@ -91,6 +95,13 @@ export const locateWorkspaces = Effect.fnUntraced(function* (locator: WorkspaceL
     (row): ReadonlyArray<LocatedWorkspace> =>
       row.workspaceId === null
         ? []
-        : [{ workspaceId: row.workspaceId, role: row.role ?? undefined, memberStatus: row.status ?? undefined }]
+        : [
+            {
+              workspaceId: row.workspaceId,
+              role: row.role ?? undefined,
+              memberStatus: row.status ?? undefined,
+              archived: row.archivedAt !== null
+            }
+          ]
   )
 })

@@ -1,6 +1,7 @@
 import { describe, expect } from "bun:test"
 import { Effect, Layer, Schema, Stream } from "effect"
 import type { Scope } from "effect"
+import { SqlClient } from "effect/sql"
 import { withoutPrincipal, world } from "../http/support/World.ts"
 import { maxFrameBytes } from "../../../src/streams/FrameText.ts"
 import { RecheckInterval } from "../../../src/streams/LiveSubscription.ts"
@@ -175,6 +176,20 @@ describe("live streams over WebSocket", () => {
       yield* socket.messages(1)
       yield* withoutPrincipal("ada-read-token", Effect.asVoid(socket.closed))
       expect((yield* socket.closed).code).toBe(4401)
+    })
+  )
+
+  live("end when the membership behind them is suspended", () =>
+    Effect.gen(function* () {
+      const journal = yield* Journal
+      const sql = yield* SqlClient.SqlClient
+      const ofViewer = (status: string) =>
+        sql`UPDATE memberships SET status = ${status} WHERE subject = ${world.viewer}`
+      journal.append(1)
+      const socket = yield* openSocket(events, { "x-svc-account-session": "viewer-session" })
+      yield* socket.messages(1)
+      yield* Effect.acquireRelease(ofViewer("suspended"), () => Effect.orDie(ofViewer("active")))
+      expect((yield* socket.closed).code).toBe(4403)
     })
   )
 

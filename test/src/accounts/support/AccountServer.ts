@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Option, type Redacted } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { Sessions } from "../../../../actors/account/Sessions.ts"
 import { SetupLinks } from "../../../../actors/account/SetupLinks.ts"
+import { Interfaces } from "../../../../actors/interface/Interfaces.ts"
 import { AttemptLimits } from "../../../../src/accounts/AttemptLimits.ts"
 import { authenticatorLayer } from "../../../../src/accounts/AuthenticatorLayer.ts"
 import { authRoutes } from "../../../../src/accounts/AuthRoutes.ts"
@@ -49,7 +50,10 @@ export class AccountServer extends Context.Service<
           Layer.Success<typeof accounts> | Layer.Success<typeof live> | HttpSettings
         >()
         const { dispose, handler } = HttpRouter.toWebHandler(
-          Layer.provideMerge(routes, Layer.mergeAll(fakeActors, Layer.succeedContext(services))),
+          Layer.provideMerge(
+            routes,
+            Layer.mergeAll(fakeActors, Layer.mock(Interfaces)({ uiSurfaces: () => Effect.succeed({ items: [] }) }), Layer.succeedContext(services))
+          ),
           { routerConfig, disableLogger: true }
         )
         yield* Effect.addFinalizer(() => Effect.promise(dispose))
