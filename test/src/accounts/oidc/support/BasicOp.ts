@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { decodeProtectedHeader } from "jose"
 import {
   authorization,
@@ -110,7 +110,8 @@ const promptLogin = Effect.gen(function* () {
   const after = yield* idTokenClaims((yield* tokensOf(yield* exchange(parameters.get("code") ?? ""))).id_token)
   yield* must(Number(after["auth_time"]) > Number(before["auth_time"]), "auth_time is newer")
   yield* mustBe(after.sub, before.sub, "sub")
-  const forged = `${query(authorization({ prompt: "login" }))}&svc_signed_in_after=1.AAAA`
+  const minuteAgo = (yield* Clock.currentTimeMillis) - 60_000
+  const forged = `${query(authorization({ prompt: "login" }))}&svc_signed_in_after=${minuteAgo}.AAAA`
   yield* must((yield* authorize(forged, anew)).parameters.get("code") === null, "a forged note is no sign-in")
 })
 
@@ -298,7 +299,7 @@ const essential = Effect.gen(function* () {
 const otherOrder = Effect.gen(function* () {
   const { cookie } = yield* someone
   const fields = authorization({ scope: "email profile openid" })
-  const reversed = Object.fromEntries(Object.entries(fields).reverse())
+  const reversed = Object.fromEntries(Object.entries(fields).toReversed())
   const tokens = yield* tokensOf(yield* exchange(yield* codeOf(reversed, cookie)))
   yield* idTokenClaims(tokens.id_token)
 })

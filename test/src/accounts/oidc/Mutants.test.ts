@@ -1,0 +1,65 @@
+import { afterAll, describe, expect } from "bun:test"
+import { Effect, Exit, Layer, Logger } from "effect"
+import { testAccounts } from "../../../support/Accounts.ts"
+import { suite } from "../../../support/Effect.ts"
+import { basicOpModules, stricterModules } from "./support/BasicOp.ts"
+import { clientDocument, defaultIssuer, issuerSettings, mounted } from "./support/IssuerFixture.ts"
+import { loadIssuer, type Mutant } from "./support/MutantIssuer.ts"
+import { mutants } from "./support/Mutants.ts"
+import { pageRuleModules } from "./support/PageRules.ts"
+import { leavingModules, rpLogoutModules } from "./support/RpLogout.ts"
+import { testTime } from "./support/TestTime.ts"
+import { tokenRuleModules } from "./support/TokenRules.ts"
+import { workspaceRuleModules } from "./support/WorkspaceRules.ts"
+
+// One database and one set of signing keys for all of them.
+const tests = suite(
+  issuerSettings(defaultIssuer, clientDocument()).pipe(
+    Layer.provideMerge(testAccounts),
+    Layer.provideMerge(testTime),
+    Layer.provideMerge(Logger.layer([]))
+  )
+)
+afterAll(tests.dispose)
+
+const modules = new Map(
+  [
+    basicOpModules,
+    stricterModules,
+    rpLogoutModules,
+    leavingModules,
+    tokenRuleModules,
+    workspaceRuleModules,
+    pageRuleModules
+  ]
+    .flat()
+    .map(({ check, name }) => [name, check])
+)
+
+/** How the check ends against the issuer with that fault in it. */
+const outcome = Effect.fnUntraced(function* (mutant: Mutant | undefined, name: string) {
+  const check = modules.get(name) ?? Effect.die(new Error(`There is no check "${name}"`))
+  const { oidcRoutes, oidcServices } = yield* loadIssuer(mutant)
+  const faulty = mounted(defaultIssuer, oidcRoutes).pipe(Layer.provideMerge(oidcServices))
+  // Built first: an issuer that does not even start proves nothing.
+  const context = yield* Layer.build(faulty)
+  return yield* Effect.exit(Effect.provideContext(check, context))
+}, Effect.scoped)
+
+describe("a faulty issuer is noticed", () => {
+  for (const mutant of mutants) {
+    tests.live(`${mutant.name}: ${mutant.noticedBy}`, () =>
+      Effect.gen(function* () {
+        expect(Exit.isFailure(yield* outcome(mutant, mutant.noticedBy))).toBe(true)
+      })
+    )
+  }
+
+  tests.live("and the copy without a fault is not", () =>
+    Effect.gen(function* () {
+      for (const name of new Set(mutants.map(({ noticedBy }) => noticedBy))) {
+        expect([name, (yield* outcome(undefined, name))._tag]).toEqual([name, "Success"])
+      }
+    })
+  )
+})

@@ -1,0 +1,337 @@
+import type { Mutant } from "./MutantIssuer.ts"
+
+const identity = (file: string) => `actors/identity/${file}.ts`
+const face = (file: string) => `src/accounts/oidc/${file}.ts`
+
+/** Faults of one line, each with the check that has to go red. Real clients alone miss several of them. */
+export const mutants: ReadonlyArray<Mutant> = [
+  {
+    name: "the nonce is dropped",
+    file: identity("TokenClaims"),
+    find: "...(facts.nonce === undefined ? {} : { nonce: facts.nonce }),",
+    replace: "",
+    noticedBy: "oidcc-server"
+  },
+  {
+    name: "the response does not name the issuer",
+    file: face("AuthorizationResponse"),
+    find: ", iss: issuer })",
+    replace: " })",
+    noticedBy: "oidcc-server"
+  },
+  {
+    name: "the state is dropped",
+    file: face("AuthorizationResponse"),
+    find: "...(state === undefined ? {} : { state }), ",
+    replace: "",
+    noticedBy: "oidcc-server"
+  },
+  {
+    name: "at_hash is the wrong half",
+    file: identity("TokenClaims"),
+    find: ".subarray(0, 16)",
+    replace: ".subarray(16, 32)",
+    noticedBy: "oidcc-server"
+  },
+  {
+    name: "the ID token is for another audience",
+    file: identity("TokenClaims"),
+    find: "aud: facts.grant.clientId",
+    replace: "aud: facts.issuer",
+    noticedBy: "oidcc-server"
+  },
+  {
+    name: "the ID token has expired when it is issued",
+    file: identity("TokenClaims"),
+    find: "exp: facts.expiresAt",
+    replace: "exp: facts.issuedAt - 600",
+    noticedBy: "oidcc-server"
+  },
+  {
+    name: "auth_time is left out",
+    file: identity("TokenClaims"),
+    find: "auth_time: facts.grant.authTime,",
+    replace: "",
+    noticedBy: "oidcc-server"
+  },
+  {
+    name: "the sub changes with a refresh",
+    file: identity("TokenClaims"),
+    find: "sub: facts.grant.subject,",
+    replace: 'sub: facts.nonce === undefined ? "usr_other" : facts.grant.subject,',
+    noticedBy: "oidcc-refresh-token"
+  },
+  {
+    name: "the signing key is not published",
+    file: identity("SigningKeys"),
+    find: "WHERE status IN ('active', 'next')",
+    replace: "WHERE status IN ('next')",
+    noticedBy: "oidcc-idtoken-signature"
+  },
+  {
+    name: "PKCE is not checked",
+    file: identity("Pkce"),
+    find: "return made.length === challenge.length && timingSafeEqual(Buffer.from(made), Buffer.from(challenge))",
+    replace: "return true",
+    noticedBy: "oidcc-ensure-request-with-valid-pkce-succeeds"
+  },
+  {
+    name: "PKCE can be left out in the exchange",
+    file: identity("AuthorizationCodes"),
+    find: 'if (verifier === undefined) return "The code_verifier is missing."',
+    replace: "if (verifier === undefined) return undefined",
+    noticedBy: "oidcc-ensure-request-with-valid-pkce-succeeds"
+  },
+  {
+    name: "PKCE can be downgraded",
+    file: identity("AuthorizationCodes"),
+    find: 'return verifier === undefined ? undefined : "The code was requested without PKCE, but a code_verifier was sent."',
+    replace: "return undefined",
+    noticedBy: "PKCE is optional where it is configured so, and then stays out"
+  },
+  {
+    name: "a public client may go without PKCE",
+    file: face("AuthorizationRequest"),
+    find: 'return pkceRequired ? fail("This client has to use PKCE: send a code_challenge.") : Result.succeed(undefined)',
+    replace: "return Result.succeed(undefined)",
+    noticedBy: "a public client without PKCE"
+  },
+  {
+    name: "a code can be used twice",
+    file: identity("AuthorizationCodes"),
+    find: 'if (row.used_at !== null) return { kind: "reused", grantId: row.grant_id }',
+    replace: "",
+    noticedBy: "oidcc-codereuse"
+  },
+  {
+    name: "tokens stay good after their code came twice",
+    file: identity("TokenService"),
+    find: 'yield* endGrant(redemption.grantId, "code_reused")',
+    replace: "",
+    noticedBy: "oidcc-codereuse-30seconds"
+  },
+  {
+    name: "a code is not bound to its client",
+    file: identity("AuthorizationCodes"),
+    find: "row === undefined || row.client_id !== clientId",
+    replace: "row === undefined",
+    noticedBy: "a code is bound to client and redirect address"
+  },
+  {
+    name: "a code is not bound to its redirect address",
+    file: identity("AuthorizationCodes"),
+    find: "if (row.redirect_uri !== redirectUri)",
+    replace: "if (false)",
+    noticedBy: "a code is bound to client and redirect address"
+  },
+  {
+    name: "a code does not expire",
+    file: identity("AuthorizationCodes"),
+    find: "if (row.expires_at <= at)",
+    replace: "if (false)",
+    noticedBy: "codes, access tokens and refresh tokens expire"
+  },
+  {
+    name: "an access token does not expire",
+    file: identity("TokenInspection"),
+    find: " AND expires_at > ${yield* now}",
+    replace: "",
+    noticedBy: "codes, access tokens and refresh tokens expire"
+  },
+  {
+    name: "redirect addresses match by their beginning",
+    file: identity("RedirectUris"),
+    find: "if (registered.includes(given)) return true",
+    replace: "if (registered.some((known) => given.startsWith(known))) return true",
+    noticedBy: "oidcc-ensure-registered-redirect-uri"
+  },
+  {
+    name: "prompt=login is ignored",
+    file: face("AuthorizeEndpoints"),
+    find: '(stale || request.prompts.has("login"))',
+    replace: "stale",
+    noticedBy: "oidcc-prompt-login"
+  },
+  {
+    name: "a note of a sign-in is believed unsigned",
+    file: face("FreshSignIn"),
+    find: "if (!(yield* vault.verifyMac(purpose, signedText(millis, parameters), digest))) return undefined",
+    replace: "void digest",
+    noticedBy: "oidcc-prompt-login"
+  },
+  {
+    name: "max_age is ignored",
+    file: face("AuthorizeEndpoints"),
+    find: "age > request.maxAge",
+    replace: "age < 0",
+    noticedBy: "oidcc-max-age-1"
+  },
+  {
+    name: "the hinted person is not looked for",
+    file: face("AuthorizeEndpoints"),
+    find: "request.subject !== undefined && request.subject !== visiting.subject",
+    replace: "request.subject === null",
+    noticedBy: "oidcc-id-token-hint"
+  },
+  {
+    name: "a request object is ignored",
+    file: face("AuthorizationRequest"),
+    find: 'if (parameters.get("request") !== undefined) {',
+    replace: "if (false) {",
+    noticedBy: "oidcc-unsigned-request-object-supported-correctly-or-rejected-as-unsupported"
+  },
+  {
+    name: "a refresh token stays good",
+    file: identity("TokenService"),
+    find: "spend: refreshTokens.rotate(grant, request.token)",
+    replace: "spend: Effect.succeed(request.token)",
+    noticedBy: "a refresh token rotates, and its second use ends the family"
+  },
+  {
+    name: "a family outlives the second use of a token",
+    file: identity("TokenService"),
+    find: 'yield* endGrant(found.grantId, "refresh_reused")',
+    replace: "",
+    noticedBy: "a refresh token rotates, and its second use ends the family"
+  },
+  {
+    name: "scopes grow with a refresh",
+    file: identity("TokenService"),
+    find: "if (!isSubset(scopes, grant.scopes))",
+    replace: "if (false)",
+    noticedBy: "a refresh narrows scopes and never widens them"
+  },
+  {
+    name: "a wrong client secret will do",
+    file: face("ClientAuthentication"),
+    find: "!secretMatches(secret, client.secretHash)",
+    replace: "secretMatches(secret, client.secretHash) === undefined",
+    noticedBy: "clients authenticate in one way, and rightly"
+  },
+  {
+    name: "anybody may revoke",
+    file: identity("TokenInspection"),
+    find: " AND client_id = ${by.id} AND revoked_at IS NULL",
+    replace: " AND revoked_at IS NULL",
+    noticedBy: "revocation ends what is the client's own"
+  },
+  {
+    name: "introspection shows everybody's tokens",
+    file: identity("TokenInspection"),
+    find: "if (good.client.id !== by.id && !by.guards.includes(good.audience))",
+    replace: "if (false)",
+    noticedBy: "introspection shows a client no more than its own"
+  },
+  {
+    name: "a resource token does not say what it is",
+    file: identity("TokenIssuance"),
+    find: 'keys.sign("RS256", "at+jwt", {',
+    replace: 'keys.sign("RS256", undefined, {',
+    noticedBy: "resource tokens are for one audience and five minutes"
+  },
+  {
+    name: "resource tokens live an hour",
+    file: identity("Lifetimes"),
+    find: "resourceToken: Duration.minutes(5)",
+    replace: "resourceToken: Duration.minutes(60)",
+    noticedBy: "resource tokens are for one audience and five minutes"
+  },
+  {
+    name: "suspended members keep their tokens",
+    file: identity("LiveAuthority"),
+    find: "WHERE workspace_id = ${workspaceId} AND subject = ${subject} AND status = 'active'",
+    replace: "WHERE workspace_id = ${workspaceId} AND subject = ${subject}",
+    noticedBy: "a suspended member loses codes, tokens and refresh"
+  },
+  {
+    name: "the role is not the one of the moment",
+    file: identity("TokenClaims"),
+    find: "role: workspace.role,",
+    replace: 'role: "owner",',
+    noticedBy: "a selected Workspace is in every token, with the role of the moment"
+  },
+  {
+    name: "a selector may be given twice",
+    file: face("AuthorizationRequest"),
+    find: "if (twice !== undefined)",
+    replace: "if (twice === null)",
+    noticedBy: "a selector that is malformed, doubled or foreign is refused"
+  },
+  {
+    name: "an outage is a refusal",
+    file: identity("OAuthError"),
+    find: "temporarily_unavailable: 503",
+    replace: "temporarily_unavailable: 400",
+    noticedBy: "what cannot be verified is 503, and nothing is used up"
+  },
+  {
+    name: "the activation of a Capsule is not compared",
+    file: identity("LiveAuthority"),
+    find: "owner.activationDigest === activationDigest(authority)",
+    replace: "owner.activationDigest !== undefined",
+    noticedBy: "a Capsule that moved on is stale until it is applied"
+  },
+  {
+    name: "the epoch is not part of the activation",
+    file: identity("CapsuleActivation"),
+    find: "executionAuthorityEpoch: authority.execution_authority_epoch,",
+    replace: "",
+    noticedBy: "a Capsule that moved on is stale until it is applied"
+  },
+  {
+    name: "an apply registers what its plan did not pin",
+    file: identity("CapsuleClients"),
+    find: "derived.authorityDigest !== row?.authority_digest",
+    replace: "derived.authorityDigest === undefined",
+    noticedBy: "only a final apply registers, and only what its plan pinned"
+  },
+  {
+    name: "a destroyed Capsule keeps its client",
+    file: identity("Clients"),
+    find: " AND o.status = 'active'",
+    replace: "",
+    noticedBy: "a destroyed Capsule's client is gone"
+  },
+  {
+    name: "forms need no token",
+    file: face("Visitor"),
+    find: 'vault.verifyMac("oidc-form", formText(visiting, form, content), token)',
+    replace: "Effect.succeed(true)",
+    noticedBy: "a decision counts from its own page, session and request only"
+  },
+  {
+    name: "decisions may come from another site",
+    file: face("AuthorizeEndpoints"),
+    find: "yield* requireSameOrigin",
+    replace: "",
+    noticedBy: "a decision counts from its own page, session and request only"
+  },
+  {
+    name: "nobody is asked",
+    file: face("AuthorizeEndpoints"),
+    find: "return !isSubset(permissionsOf(request), given)",
+    replace: "return given.length < 0",
+    noticedBy: "a person is asked once, and again for more"
+  },
+  {
+    name: "a device gets its tokens as often as it asks",
+    file: identity("DeviceCodes"),
+    find: "SET status = 'used'",
+    replace: "SET status = 'approved'",
+    noticedBy: "a device is connected by the person who started it"
+  },
+  {
+    name: "a logout goes wherever it is told",
+    file: face("LogoutEndpoints"),
+    find: "!client.value.postLogoutRedirectUris.includes(uri)",
+    replace: "uri === undefined",
+    noticedBy: "oidcc-rp-initiated-logout-bad-post-logout-redirect-uri"
+  },
+  {
+    name: "anybody's ID token signs out without asking",
+    file: face("LogoutEndpoints"),
+    find: "const proven = request.hint?.sub === visiting.subject && request.hint.sid === visiting.sessionId",
+    replace: "const proven = request.hint !== undefined",
+    noticedBy: "another session's ID token, or none with a client_id, is asked about"
+  }
+]
