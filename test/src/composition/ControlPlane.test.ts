@@ -100,4 +100,37 @@ describe("the control plane as a library", () => {
       }
     })
   )
+
+  live("exports spans, metrics and logs to a collector, without a secret in them", () =>
+    Effect.gen(function* () {
+      const received: Array<{ readonly path: string; readonly body: string }> = []
+      const collector = yield* Effect.acquireRelease(
+        Effect.sync(() =>
+          Bun.serve({
+            port: 0,
+            hostname: "127.0.0.1",
+            fetch: async (request) => {
+              const bytes = new Uint8Array(await request.arrayBuffer())
+              const plain = request.headers.get("content-encoding") === "gzip" ? Bun.gunzipSync(bytes) : bytes
+              received.push({ path: new URL(request.url).pathname, body: new TextDecoder().decode(plain) })
+              return Response.json({})
+            }
+          })
+        ),
+        (server) => Effect.promise(() => server.stop(true))
+      )
+      const token = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const { client, token } = yield* start({ otlpUrl: collector.url.origin })
+          yield* client.workspaces.list({ query: {} })
+          return token
+        })
+      )
+      const all = received.map(({ body }) => body).join("\n")
+      expect(new Set(received.map(({ path }) => path))).toContain("/v1/traces")
+      expect(new Set(received.map(({ path }) => path))).toContain("/v1/metrics")
+      expect(all).toContain("workspaces.list")
+      expect(all).not.toContain(Redacted.value(token))
+    })
+  )
 })
