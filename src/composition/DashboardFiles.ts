@@ -1,23 +1,31 @@
 import { Effect, Layer } from "effect"
 import type { AssetSet } from "../dashboard/Assets.ts"
+import { EmbeddedDashboard, readEmbeddedDashboard } from "../dashboard/EmbeddedFiles.ts"
 import { DashboardAssets } from "../http/DashboardRoutes.ts"
 
 const none: AssetSet = new Map()
 
+/** A bundle that fails is logged, and the API serves on without pages. */
+const bundle = Effect.gen(function* () {
+  // Left out of compiled binaries, which hold the bundle itself.
+  const { buildDashboard } = yield* Effect.promise(() => import("../dashboard/Build.ts"))
+  return yield* buildDashboard("fast")
+}).pipe(
+  Effect.catch((error) => Effect.as(Effect.logError("The dashboard is not available", error), none)),
+  Effect.withSpan("bundleDashboard")
+)
+
 /**
- * The dashboard of a source checkout, bundled in the background once the server is up and the first page waits for it. A
- * bundle that fails is logged, and the API serves on without pages.
+ * The dashboard: embedded in a compiled binary, bundled from its sources in a checkout. Either way it is made when the
+ * first page asks for it, so that a server without readers pays nothing.
  */
-export const bundledDashboard = Layer.effect(
+export const dashboardFiles = Layer.effect(
   DashboardAssets,
   Effect.gen(function* () {
-    const build = Effect.gen(function* () {
-      const { buildDashboard } = yield* Effect.promise(() => import("../dashboard/Build.ts"))
-      return yield* buildDashboard("fast")
-    }).pipe(
-      Effect.catch((error) => Effect.as(Effect.logError("The dashboard is not available", error), none)),
-      Effect.withSpan("bundleDashboard")
-    )
-    return { assets: yield* Effect.cached(build) }
+    const embedded = yield* EmbeddedDashboard
+    return { assets: yield* Effect.cached(embedded.length === 0 ? bundle : readEmbeddedDashboard(embedded)) }
   })
 )
+
+/** No dashboard: the API only. */
+export const withoutDashboard = Layer.succeed(DashboardAssets, { assets: Effect.succeed(none) })

@@ -1,0 +1,2 @@
+/** As first argument of a compiled binary: be the process of one sync. Not a command for people, so help does not list it. */
+export const syncArgument = "internal-sync"

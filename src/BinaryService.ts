@@ -1,0 +1,20 @@
+import { NodeRuntime } from "@effect/platform-node"
+import { Effect, Layer } from "effect"
+import { SyncProcessCommand } from "../runner/snapshot/SyncProcessCommand.ts"
+import { syncArgument } from "./BinaryArguments.ts"
+import { run, teardown } from "./cli/Run.ts"
+import { platform } from "./composition/Platform.ts"
+import { EmbeddedDashboard, type EmbeddedFile } from "./dashboard/EmbeddedFiles.ts"
+
+/** The command line of a compiled binary, which holds the dashboard and is the program of its own syncs. */
+export const main = (dashboard: ReadonlyArray<EmbeddedFile>): void => {
+  const args = process.argv.slice(2)
+  const binary = Layer.mergeAll(
+    Layer.succeed(EmbeddedDashboard, dashboard),
+    Layer.succeed(SyncProcessCommand, { program: process.execPath, args: [syncArgument] })
+  )
+  NodeRuntime.runMain(run(args).pipe(Effect.provide(Layer.merge(platform, binary))), {
+    disableErrorReporting: true,
+    teardown: teardown(args)
+  })
+}

@@ -1,0 +1,35 @@
+import { Context, Effect } from "effect"
+import type { Asset, AssetSet } from "./Assets.ts"
+
+/** One file of the dashboard inside a compiled binary: what it is, and where each encoding of it lies. */
+export interface EmbeddedFile extends Omit<Asset, "identity" | "br" | "gzip"> {
+  readonly identity: string
+  readonly br: string
+  readonly gzip: string
+}
+
+/** The files that `scripts/build.ts` put into this binary; none in a source checkout. */
+export const EmbeddedDashboard = Context.Reference<ReadonlyArray<EmbeddedFile>>("svc/dashboard/EmbeddedDashboard", {
+  defaultValue: () => []
+})
+
+const bytes = (location: string) =>
+  Effect.map(
+    Effect.promise(() => Bun.file(location).arrayBuffer()),
+    (buffer) => new Uint8Array(buffer)
+  )
+
+/** Reads the embedded files into memory. A file that is missing is a broken binary, and a defect. */
+export const readEmbeddedDashboard = Effect.fn("EmbeddedFiles.read")(function* (files: ReadonlyArray<EmbeddedFile>) {
+  const assets = yield* Effect.forEach(
+    files,
+    (file) =>
+      Effect.map(
+        Effect.all({ identity: bytes(file.identity), br: bytes(file.br), gzip: bytes(file.gzip) }, { concurrency: 3 }),
+        (contents): Asset => ({ ...file, ...contents })
+      ),
+    { concurrency: 4 }
+  )
+  const set: AssetSet = new Map(assets.map((asset) => [asset.path, asset]))
+  return set
+})
