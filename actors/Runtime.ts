@@ -7,6 +7,7 @@ import { ApplySettlement } from "./capsule/ApplySettlement.ts"
 import { makeApplyExecution } from "./capsule/ApplyExecution.ts"
 import { makeBackupExecution } from "./capsule/BackupExecution.ts"
 import { BackupStore } from "./capsule/BackupStore.ts"
+import { BuildArchives } from "./capsule/BuildArchives.ts"
 import * as CapsuleBehavior from "./capsule/CapsuleBehavior.ts"
 import { CapsuleLedger } from "./capsule/CapsuleLedger.ts"
 import { CapsuleRuns } from "./capsule/CapsuleRuns.ts"
@@ -22,12 +23,27 @@ import { StateVersions } from "./capsule/StateVersions.ts"
 import * as ConnectionBehavior from "./connection/ConnectionBehavior.ts"
 import { ConnectionStore } from "./connection/ConnectionStore.ts"
 import * as ConnectionsLive from "./connection/ConnectionsLive.ts"
+import { Deliveries } from "./delivery/Deliveries.ts"
+import { DeliverySidecar } from "./delivery/DeliverySidecar.ts"
+import { Endpoints } from "./delivery/Endpoints.ts"
+import { GeneratedSecrets } from "./delivery/GeneratedSecrets.ts"
+import { IdentityCapability } from "./delivery/IdentityCapability.ts"
+import { Dependencies } from "./dependency/Dependencies.ts"
+import { Handoffs } from "./handoff/Handoffs.ts"
+import { SetupTickets } from "./handoff/SetupTickets.ts"
 import { Receipts } from "./idempotency/Receipts.ts"
 import { InitialCommit } from "./install-plan/InitialCommit.ts"
 import * as InstallPlanBehavior from "./install-plan/InstallPlanBehavior.ts"
 import * as InstallPlansLive from "./install-plan/InstallPlansLive.ts"
 import { InstallPlanSteps } from "./install-plan/InstallPlanSteps.ts"
 import { InstallPlanStore } from "./install-plan/InstallPlanStore.ts"
+import * as InterfaceBehavior from "./interface/InterfaceBehavior.ts"
+import { InterfaceConsumption } from "./interface/InterfaceConsumption.ts"
+import { InterfaceLedger } from "./interface/InterfaceLedger.ts"
+import { InterfaceMaterialization } from "./interface/InterfaceMaterialization.ts"
+import * as InterfacesLive from "./interface/InterfacesLive.ts"
+import { InterfaceSettlement } from "./interface/InterfaceSettlement.ts"
+import { OutputShares } from "./output-share/OutputShares.ts"
 import * as RevisionPlanBehavior from "./revision-plan/RevisionPlanBehavior.ts"
 import * as RevisionPlansLive from "./revision-plan/RevisionPlansLive.ts"
 import { RevisionPlanSteps } from "./revision-plan/RevisionPlanSteps.ts"
@@ -68,6 +84,7 @@ const stores = Layer.mergeAll(
   CapsuleLedger.layer,
   InstallConfigStore.layer,
   StateVersions.layer,
+  BuildArchives.layer,
   BackupStore.layer,
   ConnectionStore.layer,
   SourceStore.layer,
@@ -76,6 +93,16 @@ const stores = Layer.mergeAll(
   Receipts.layer
 ).pipe(Layer.provideMerge(RunJournal.layer))
 
+/** What configurations ask of the host, beside the Runs that ask for it. */
+const hosting = Deliveries.layer.pipe(
+  Layer.provideMerge(InterfaceConsumption.layer),
+  Layer.provideMerge(
+    Layer.mergeAll(Endpoints.layer, GeneratedSecrets.layer, DeliverySidecar.layer, IdentityCapability.layer)
+  ),
+  Layer.provideMerge(Layer.mergeAll(InterfaceSettlement.layer, InterfaceMaterialization.layer)),
+  Layer.provideMerge(InterfaceLedger.layer)
+)
+
 /** What reads the runner's world for the actors. */
 const inspection = Layer.mergeAll(
   RunInputs.layer,
@@ -83,7 +110,7 @@ const inspection = Layer.mergeAll(
   SnapshotReads.layer,
   ApplySettlement.layer,
   ConfigSuccession.layer
-).pipe(Layer.provideMerge(CompatibilityCheck.layer))
+).pipe(Layer.provideMerge(CompatibilityCheck.layer), Layer.provideMerge(hosting))
 
 const executions = Layer.effect(
   RunExecutions,
@@ -110,6 +137,7 @@ const behaviors = Layer.mergeAll(
   CapsuleBehavior.layer,
   ConnectionBehavior.layer,
   InstallPlanBehavior.layer,
+  InterfaceBehavior.layer,
   RevisionPlanBehavior.layer,
   RunBehavior.layer,
   SourceBehavior.layer
@@ -140,6 +168,8 @@ const work = Layer.effectDiscard(
     const executor = yield* RunExecutor
     yield* recovery.recover
     yield* wakeCoordinators
+    const interfaces = yield* InterfaceSettlement
+    yield* interfaces.resume
     yield* Effect.forkScoped(executor.work)
     yield* Effect.forkScoped(sweepSnapshots)
     yield* Effect.addFinalizer(() => executor.drain)
@@ -149,7 +179,11 @@ const work = Layer.effectDiscard(
 const clients = Layer.mergeAll(
   CapsulesLive.layer,
   ConnectionsLive.layer,
+  Dependencies.layer,
+  Handoffs.layer.pipe(Layer.provideMerge(SetupTickets.layer)),
   InstallPlansLive.layer,
+  InterfacesLive.layer,
+  OutputShares.layer,
   RevisionPlansLive.layer,
   RunsLive.layer,
   SourcesLive.layer

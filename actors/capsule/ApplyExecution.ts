@@ -1,9 +1,11 @@
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
+import type { RunVariable } from "../../runner/execution/RunJob.ts"
 import type { ApplyOutcome } from "../../runner/execution/RunOutcome.ts"
 import type { RunEvidence } from "../../schema/records/Run.ts"
 import { transaction } from "../database/Transaction.ts"
+import { Deliveries } from "../delivery/Deliveries.ts"
 import { KillPoint } from "../run/KillPoint.ts"
 import { cancelRun, failRun } from "../run/RunEnding.ts"
 import type { RunExecution } from "../run/RunExecution.ts"
@@ -11,9 +13,11 @@ import { RunHandover } from "../run/RunHandover.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunPlans } from "../run/RunPlans.ts"
 import { toRun, type RunRow } from "../run/RunRow.ts"
+import { BuildArchives } from "./BuildArchives.ts"
 import { type ApplyResult, ApplySettlement } from "./ApplySettlement.ts"
 import { RunInputs } from "./RunInputs.ts"
 import { type PreparedRun, RunPreparation } from "./RunPreparation.ts"
+import { deliverySubject } from "./RunVariables.ts"
 
 /** Refused before the tool was started: nothing was changed. */
 interface Refusal {
@@ -51,10 +55,12 @@ export const makeApplyExecution = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const preparation = yield* RunPreparation
   const inputs = yield* RunInputs
+  const deliveries = yield* Deliveries
   const settlement = yield* ApplySettlement
   const runner = yield* ModuleRunner
   const ledger = yield* RunLedger
   const plans = yield* RunPlans
+  const archives = yield* BuildArchives
   const handover = yield* RunHandover
   const killPoint = yield* KillPoint
   const ending = { ledger, handover }
@@ -82,17 +88,34 @@ export const makeApplyExecution = Effect.gen(function* () {
     if (saved === undefined || plan.plan_digest === null) {
       return yield* Effect.fail(refusal("plan_not_usable", "The saved plan is gone. Plan again.", prepared.evidence))
     }
-    return { ...saved, planDigest: plan.plan_digest }
+    if (saved.build === undefined) return { ...saved, planDigest: plan.plan_digest, archive: undefined }
+    const archive = yield* archives.find(saved.build)
+    if (Option.isNone(archive)) {
+      const message = "What the source build of this plan made is gone. Plan again."
+      return yield* Effect.fail(refusal("plan_not_usable", message, prepared.evidence))
+    }
+    return { ...saved, planDigest: plan.plan_digest, archive: archive.value }
   })
 
+  /** Nothing of what the host delivers has moved since the review. Answers it as the plan was given it. */
+  const delivered = (run: RunRow, prepared: PreparedRun) =>
+    deliveries
+      .verify(run, deliverySubject(prepared))
+      .pipe(Effect.mapError((error) => refusal(error.code, error.message, prepared.evidence)))
+
   /** Ephemeral inputs are not in a plan file; they are given to the apply as they were to the plan. */
-  const ephemeralOf = Effect.fnUntraced(function* (prepared: PreparedRun) {
-    const ephemeral = prepared.variables.filter((variable) => variable.ephemeral)
-    if (ephemeral.length === 0) return {}
+  const ephemeralOf = Effect.fnUntraced(function* (prepared: PreparedRun, fromHost: ReadonlyMap<string, RunVariable>) {
+    const all = prepared.variables.filter((variable) => variable.ephemeral)
+    if (all.length === 0) return {}
+    const hosted = all.flatMap(({ name }) => {
+      const variable = fromHost.get(name)
+      return variable === undefined ? [] : [[name, variable.value] as const]
+    })
+    const ephemeral = all.filter(({ name }) => !fromHost.has(name))
     const values = yield* inputs
       .variables(prepared.capsule, prepared.config, ephemeral, prepared.moduleInputDefaults)
       .pipe(Effect.mapError((error) => refusal("missing_input", error.message, prepared.evidence)))
-    return Object.fromEntries(Object.entries(values).map(([name, { value }]) => [name, value]))
+    return Object.fromEntries([...Object.entries(values).map(([name, { value }]) => [name, value] as const), ...hosted])
   })
 
   const execution: RunExecution = Effect.fn("Run.apply")(function* (run, control) {
@@ -101,7 +124,7 @@ export const makeApplyExecution = Effect.gen(function* () {
         .prepare(run)
         .pipe(Effect.mapError((error) => refusal(error.code, error.message, error.evidence)))
       const saved = yield* reviewed(run, prepared)
-      const ephemeralVariables = yield* ephemeralOf(prepared)
+      const ephemeralVariables = yield* ephemeralOf(prepared, yield* delivered(run, prepared))
       yield* control.sink.event("run.applying", { planRunId: run.plan_run_id })
       yield* killPoint(`${run.type}.before-runner`)
       const outcome = yield* runner
@@ -113,6 +136,7 @@ export const makeApplyExecution = Effect.gen(function* () {
             planFile: saved.planFile,
             planDigest: saved.planDigest,
             ...(saved.lockText === "" ? {} : { lockText: saved.lockText }),
+            ...(saved.archive === undefined ? {} : { build: saved.archive }),
             ephemeralVariables
           },
           control.sink

@@ -1,12 +1,16 @@
 import { Context, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ApplyExit, StateOutput, StateProblem } from "../../runner/execution/RunOutcome.ts"
-import type { RunEvidence } from "../../schema/records/Run.ts"
+import type { RunDiagnostic, RunEvidence } from "../../schema/records/Run.ts"
+import { Deliveries } from "../delivery/Deliveries.ts"
+import { InterfaceSettlement } from "../interface/InterfaceSettlement.ts"
 import { RunCheckpoints } from "../run/RunCheckpoints.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import type { RunRow } from "../run/RunRow.ts"
+import { type BuildColumns, buildColumns } from "./BuildArchives.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
+import { InstallConfigStore } from "./InstallConfigStore.ts"
 import { StateVersions } from "./StateVersions.ts"
 
 /** How an apply ended, as the runner saw it or as recovery found it. */
@@ -77,6 +81,9 @@ export class ApplySettlement extends Context.Service<
       const capsules = yield* CapsuleLedger
       const states = yield* StateVersions
       const checkpoints = yield* RunCheckpoints
+      const configs = yield* InstallConfigStore
+      const deliveries = yield* Deliveries
+      const interfaces = yield* InterfaceSettlement
 
       const capsuleColumns = (
         run: RunRow,
@@ -140,6 +147,29 @@ export class ApplySettlement extends Context.Service<
         return rows[0] !== undefined && rows[0].resolved_commit !== lane["adopted_commit"]
       })
 
+      /** What the host does for an apply takes effect with it, or ends with a destroy. Answers what could not be done. */
+      const hosted = Effect.fnUntraced(function* (
+        run: RunRow,
+        capsule: GuardedCapsuleRow,
+        stateVersionId: string | undefined
+      ): Effect.fn.Return<ReadonlyArray<RunDiagnostic>> {
+        if (run.type === "destroy_apply") {
+          yield* interfaces.destroyed(capsule.id)
+          yield* deliveries.destroyed(capsule.id)
+          return []
+        }
+        const config = yield* configs.load(run.install_config_id ?? "")
+        if (config !== undefined && stateVersionId !== undefined) {
+          yield* interfaces.applied({ runId: run.id, capsule, stateVersionId, config })
+        }
+        const problems = yield* deliveries.applied(run, capsule)
+        return problems.map((detail) => ({
+          severity: "warning" as const,
+          summary: "The Capsule's identity was not registered.",
+          detail
+        }))
+      })
+
       const settle = Effect.fn("Capsule.settleApply")(
         function* (runId: string, result: ApplyResult) {
           const run = yield* runs.find(runId)
@@ -147,6 +177,8 @@ export class ApplySettlement extends Context.Service<
           const capsule = yield* capsules.find(run.capsule_id)
           if (capsule === undefined || run.install_config_id === null) return
           const succeeded = result.exit === "succeeded"
+          const builds = yield* sql<BuildColumns>`SELECT build_digest, build_size_bytes FROM run_plans
+            WHERE run_id = ${run.plan_run_id ?? ""}`
           const version =
             result.state === undefined || result.lineage === undefined || (!succeeded && !result.changedAnything)
               ? undefined
@@ -162,7 +194,8 @@ export class ApplySettlement extends Context.Service<
                   partial: !succeeded,
                   sourceSnapshotId: run.source_snapshot_id ?? undefined,
                   installConfigId: run.install_config_id,
-                  outputs: result.outputs
+                  outputs: result.outputs,
+                  build: builds[0] ?? buildColumns(undefined)
                 })
           const columns = capsuleColumns(run, capsule, result, version?.id)
           const lane = succeeded && run.type === "apply" ? yield* adopted(run) : {}
@@ -177,11 +210,14 @@ export class ApplySettlement extends Context.Service<
             ? checkpoints.drop(runId)
             : checkpoints.save(capsule.workspace_id, runId, result.rejectedState)
           if (version !== undefined) yield* runs.set(runId, { state_version_id: version.id })
+          const current = version?.id ?? capsule.current_state_version_id ?? undefined
+          const notes = succeeded ? yield* hosted(run, capsule, current) : []
+          const diagnostics = [...(result.evidence.diagnostics ?? []), ...notes]
           yield* runs.move(runId, {
             from: ["running"],
             ...runEnding(result),
             error: result.error ?? defaultError(result),
-            evidence: { ...result.evidence, possiblyCreated: result.possiblyCreated },
+            evidence: { ...result.evidence, diagnostics, possiblyCreated: result.possiblyCreated },
             ...(version === undefined ? {} : { data: { stateVersionId: version.id } })
           })
         },

@@ -1,35 +1,32 @@
 import { Effect } from "effect"
-import { SecureRandom } from "effect/crypto"
+import type { SecureRandom } from "effect/crypto"
 import { Entity } from "effect/cluster"
-import { SqlClient } from "effect/sql"
+import type { SqlClient } from "effect/sql"
 import { notFound } from "../../schema/errors/ApiError.ts"
-import { RunId } from "../../schema/records/Ids.ts"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import { actorOptions } from "../ActorClient.ts"
-import { Audit } from "../audit/Audit.ts"
-import { ConnectionStore } from "../connection/ConnectionStore.ts"
-import { Receipts } from "../idempotency/Receipts.ts"
-import { derivedId } from "../Identity.ts"
-import { RunLedger } from "../run/RunLedger.ts"
-import { RunQueue } from "../run/RunQueue.ts"
-import { SourceStore } from "../source/SourceStore.ts"
-import { Vault } from "../vault/Vault.ts"
+import type { Audit } from "../audit/Audit.ts"
+import type { ConnectionStore } from "../connection/ConnectionStore.ts"
+import type { Receipts } from "../idempotency/Receipts.ts"
+import type { RunLedger } from "../run/RunLedger.ts"
+import type { RunQueue } from "../run/RunQueue.ts"
+import type { SourceStore } from "../source/SourceStore.ts"
+import type { Vault } from "../vault/Vault.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
-import { CapsuleRuns } from "./CapsuleRuns.ts"
-import { ConfigSuccession } from "./ConfigSuccession.ts"
+import type { CapsuleRuns } from "./CapsuleRuns.ts"
+import type { ConfigSuccession } from "./ConfigSuccession.ts"
 import { configurationPlan } from "./ConfigurationPlan.ts"
-import { InstallConfigStore } from "./InstallConfigStore.ts"
+import type { InstallConfigStore } from "./InstallConfigStore.ts"
+import { applyFollowed, followLane } from "./LaneFollowing.ts"
 import { removeUnapplied, updateCapsule } from "./LifecycleCommands.ts"
 import { applyPlan, createRun, rollbackPlan } from "./PlanCommands.ts"
 import { reAdopt } from "./ReAdoption.ts"
-import { StateVersions } from "./StateVersions.ts"
+import type { StateVersions } from "./StateVersions.ts"
 
 /** The Capsule actor: every change of one Capsule's authority passes here, one at a time. */
 export const layer = CapsuleActor.toLayer(
   Effect.gen(function* () {
     const capsules = yield* CapsuleLedger
-    const runs = yield* CapsuleRuns
-    const ledger = yield* RunLedger
     const services = yield* Effect.context<
       | Audit
       | CapsuleLedger
@@ -82,13 +79,9 @@ export const layer = CapsuleActor.toLayer(
         configurationPlan(id, context, request, idempotency, load).pipe(Effect.provideContext(services)),
       ReAdopt: ({ payload: { context, request, idempotency } }) =>
         reAdopt(id, context, request, idempotency, load).pipe(Effect.provideContext(services)),
-      FollowLane: Effect.fn("Capsule.FollowLane")(function* ({ payload: { sourceSnapshotId } }) {
-        const capsule = yield* capsules.find(id)
-        if (capsule === undefined || capsule.auto_update_enabled !== 1 || capsule.status !== "stale") return
-        const runId = derivedId(RunId, "run", id, `follow ${sourceSnapshotId}`)
-        if ((yield* ledger.find(runId)) !== undefined) return
-        yield* Effect.ignore(runs.create(capsule, { runId, type: "plan", sourceSnapshotId, trigger: "auto_update" }))
-      })
+      FollowLane: ({ payload: { sourceSnapshotId } }) =>
+        followLane(id, sourceSnapshotId).pipe(Effect.provideContext(services)),
+      ApplyFollowed: ({ payload: { planRunId } }) => applyFollowed(planRunId).pipe(Effect.provideContext(services))
     })
   }),
   actorOptions

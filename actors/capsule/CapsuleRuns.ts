@@ -2,7 +2,9 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
 import type { RunType } from "../../schema/records/Run.ts"
+import { now } from "../Identity.ts"
 import { RunExecutor } from "../run/RunExecutor.ts"
+import { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunQueue } from "../run/RunQueue.ts"
 import { toRun } from "../run/RunRow.ts"
@@ -20,15 +22,20 @@ export interface CapsuleRunRequest {
   readonly coordinator?: { readonly kind: "install_plan" | "revision_plan"; readonly id: string } | undefined
 }
 
+/** The apply of an approved plan. */
+export interface CapsuleApplyRequest {
+  readonly runId: string
+  readonly planRunId: string
+  readonly createdBy: string | undefined
+  readonly trigger: "user" | "auto_update"
+}
+
 /** Creates the Runs of a Capsule. Every method works in the caller's transaction. */
 export class CapsuleRuns extends Context.Service<
   CapsuleRuns,
   {
     readonly create: (capsule: GuardedCapsuleRow, request: CapsuleRunRequest) => Effect.Effect<void, ApiError>
-    readonly createApply: (
-      capsule: GuardedCapsuleRow,
-      request: { readonly runId: string; readonly planRunId: string; readonly createdBy: string | undefined }
-    ) => Effect.Effect<void, ApiError>
+    readonly createApply: (capsule: GuardedCapsuleRow, request: CapsuleApplyRequest) => Effect.Effect<void, ApiError>
     /** The snapshot an ordinary plan uses: the newest of the tracked lane (spec: Sources). */
     readonly trackedSnapshot: (capsule: GuardedCapsuleRow) => Effect.Effect<string, ApiError>
   }
@@ -39,6 +46,7 @@ export class CapsuleRuns extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const ledger = yield* RunLedger
       const queue = yield* RunQueue
+      const journal = yield* RunJournal
       const executor = yield* RunExecutor
       const store = yield* SourceStore
 
@@ -61,10 +69,17 @@ export class CapsuleRuns extends Context.Service<
         return capsule.adopted_snapshot_id ?? (yield* trackedSnapshot(capsule))
       })
 
-      /** A drift check never delays what a person asked for. */
+      /**
+       * A drift check never delays what a person asked for. The request is recorded, since the check may have been claimed
+       * and not yet listen.
+       */
       const yieldDriftChecks = Effect.fnUntraced(function* (capsuleId: string) {
         for (const run of yield* ledger.openExclusive(capsuleId)) {
-          if (run.type === "drift_check" && run.status === "running") yield* sql.afterCommit(executor.cancel(run.id))
+          if (run.type !== "drift_check" || run.status !== "running" || run.cancel_requested_at !== null) continue
+          const reason = "Another Run of this Capsule goes first."
+          yield* ledger.set(run.id, { cancel_requested_at: yield* now, cancel_reason: reason })
+          yield* journal.append(run.id, "run.cancelling", { reason })
+          yield* sql.afterCommit(executor.cancel(run.id))
         }
       })
 
@@ -105,7 +120,7 @@ export class CapsuleRuns extends Context.Service<
 
       const createApply = Effect.fn("CapsuleRuns.createApply")(function* (
         capsule: GuardedCapsuleRow,
-        request: { readonly runId: string; readonly planRunId: string; readonly createdBy: string | undefined }
+        request: CapsuleApplyRequest
       ) {
         const plan = yield* ledger.find(request.planRunId)
         if (plan === undefined || (plan.type !== "plan" && plan.type !== "destroy_plan")) {
@@ -117,6 +132,10 @@ export class CapsuleRuns extends Context.Service<
           return yield* failedPrecondition("The plan is not approved yet. Review and approve it first.")
         if (plan.status !== "succeeded" || plan.approved_at === null) {
           return yield* failedPrecondition(`The plan is ${plan.status} and cannot be applied. Plan again.`)
+        }
+        // Told by the clock, not by the job that ends such plans and might be late.
+        if (plan.expires_at !== null && plan.expires_at <= (yield* now)) {
+          return yield* failedPrecondition("The plan has expired and cannot be applied. Plan again.")
         }
         yield* alive(capsule)
         const moved =
@@ -152,7 +171,7 @@ export class CapsuleRuns extends Context.Service<
           baseStateVersionId: capsule.current_state_version_id ?? undefined,
           planDigest: plan.plan_digest ?? undefined,
           createdBy: request.createdBy,
-          trigger: "user",
+          trigger: request.trigger,
           spec: {},
           evidence: projected.planSummary === undefined ? {} : { planSummary: projected.planSummary }
         })

@@ -166,8 +166,8 @@ export const configurationPlan = Effect.fn("Capsule.ConfigurationPlan")(function
     yield* runs.create(after, {
       runId,
       type: "plan",
-      // The configuration changes, the deployed revision does not.
-      sourceSnapshotId: capsule.adopted_snapshot_id ?? undefined,
+      // The configuration changes, the deployed revision does not; before a first apply it is the reviewed one.
+      sourceSnapshotId: capsule.adopted_snapshot_id ?? config.row.source_snapshot_id ?? undefined,
       trigger: "user",
       createdBy: context.actor.subject
     })

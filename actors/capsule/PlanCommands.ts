@@ -102,7 +102,7 @@ export const applyPlan = Effect.fn("Capsule.apply")(function* (
   const create = Effect.gen(function* () {
     const capsule = yield* load
     const runId = yield* newId(RunId, "run")
-    yield* runs.createApply(capsule, { runId, planRunId, createdBy: context.actor.subject })
+    yield* runs.createApply(capsule, { runId, planRunId, createdBy: context.actor.subject, trigger: "user" })
     yield* audited(context, capsule, "run.apply", runId)
     return runId
   })

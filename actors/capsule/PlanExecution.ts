@@ -5,6 +5,7 @@ import type { PlanOutcome } from "../../runner/execution/RunOutcome.ts"
 import type { RunnerFailure } from "../../runner/execution/RunnerFailure.ts"
 import type { RunEvidence } from "../../schema/records/Run.ts"
 import { transaction } from "../database/Transaction.ts"
+import { Deliveries, type PlannedDeliveries } from "../delivery/Deliveries.ts"
 import { KillPoint } from "../run/KillPoint.ts"
 import { cancelRun, failRun } from "../run/RunEnding.ts"
 import type { RunExecution } from "../run/RunExecution.ts"
@@ -13,9 +14,10 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { RunPlans } from "../run/RunPlans.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { RunSettings } from "../run/RunSettings.ts"
+import { BuildArchives, type StoredBuild } from "./BuildArchives.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
-import { RunInputs } from "./RunInputs.ts"
 import { type PreparedRun, RunBlocked, RunPreparation } from "./RunPreparation.ts"
+import { deliverySubject, makeRunVariables } from "./RunVariables.ts"
 
 const evidenceOf = (outcome: PlanOutcome): RunEvidence => ({
   planSummary: outcome.summary,
@@ -32,11 +34,13 @@ const evidenceOf = (outcome: PlanOutcome): RunEvidence => ({
 export const makePlanExecution = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const preparation = yield* RunPreparation
-  const inputs = yield* RunInputs
+  const deliveries = yield* Deliveries
+  const variablesOf = yield* makeRunVariables
   const runner = yield* ModuleRunner
   const capsules = yield* CapsuleLedger
   const ledger = yield* RunLedger
   const plans = yield* RunPlans
+  const archives = yield* BuildArchives
   const handover = yield* RunHandover
   const settings = yield* RunSettings
   const killPoint = yield* KillPoint
@@ -48,16 +52,27 @@ export const makePlanExecution = Effect.gen(function* () {
       yield* handover.finished(run)
     })
 
-  const settle = Effect.fn("Run.planComputed")(function* (run: RunRow, prepared: PreparedRun, outcome: PlanOutcome) {
+  const settle = Effect.fn("Run.planComputed")(function* (
+    prepared: PreparedRun,
+    planned: PlannedDeliveries,
+    outcome: PlanOutcome,
+    build: StoredBuild | undefined
+  ) {
+    const { run } = prepared
     const capsule = yield* capsules.find(prepared.capsule.id)
     const moved =
       capsule === undefined ||
       capsule.execution_authority_epoch !== run.execution_authority_epoch ||
       capsule.current_state_generation !== run.base_state_generation
     if (moved) return yield* superseded(run, "The Capsule has changed while the plan was computed.")
+    yield* deliveries.pin(run, deliverySubject(prepared), planned)
     // A newer plan takes the place of every older one that still waits.
     yield* ledger.supersedePlans(prepared.capsule.id, "A newer plan was computed.", run.id)
-    yield* plans.save(run.workspace_id, run.id, { planFile: outcome.planFile, lockText: outcome.lockText ?? "" })
+    yield* plans.save(run.workspace_id, run.id, {
+      planFile: outcome.planFile,
+      lockText: outcome.lockText ?? "",
+      build
+    })
     const expires =
       (yield* Clock.currentTimeMillis) + Duration.toMillis(Duration.fromInputUnsafe(settings.planLifetime))
     yield* ledger.set(run.id, {
@@ -73,21 +88,40 @@ export const makePlanExecution = Effect.gen(function* () {
       evidence: { ...prepared.evidence, ...evidenceOf(outcome) }
     })
     yield* handover.finished(run)
+    yield* handover.planned(run)
   }, transaction(sql))
+
+  const keptBuild = ({ build }: PlanOutcome): Effect.Effect<StoredBuild | undefined> =>
+    build === undefined ? Effect.undefined : archives.adopt(build)
+
+  /** What is consumed could not be resolved: the plan that was computed is not kept. */
+  const refusedPlan = (
+    run: RunRow,
+    prepared: PreparedRun,
+    outcome: PlanOutcome,
+    reason: { code: string; message: string }
+  ) =>
+    transaction(sql)(
+      failRun(
+        ending,
+        run,
+        { code: reason.code, message: reason.message },
+        { ...prepared.evidence, ...evidenceOf(outcome) }
+      )
+    )
 
   const execution: RunExecution = Effect.fn("Run.plan")(function* (run, control) {
     const prepared = yield* Effect.result(preparation.prepare(run))
     if (prepared._tag === "Failure") return yield* stopped(run, prepared.failure, control.sink.log)
-    const { job, capsule, config, variables, moduleInputDefaults, evidence } = prepared.success
+    const { job, capsule, config, evidence } = prepared.success
     yield* ledger.mergeEvidence(run.id, evidence)
-    const values = yield* Effect.result(inputs.variables(capsule, config, variables, moduleInputDefaults))
-    if (values._tag === "Failure") {
-      return yield* stopped(
-        run,
-        new RunBlocked({ code: "missing_input", message: values.failure.message, evidence }),
-        control.sink.log
-      )
+    const gathered = yield* Effect.result(variablesOf(run, prepared.success))
+    if (gathered._tag === "Failure") {
+      const { failure } = gathered
+      const code = failure._tag === "MissingInput" ? "missing_input" : failure.code
+      return yield* stopped(run, new RunBlocked({ code, message: failure.message, evidence }), control.sink.log)
     }
+    const { planned, values } = gathered.success
     const destroy = run.type === "destroy_plan"
     const build = config.config.sourceBuild
     yield* killPoint(`${run.type}.before-runner`)
@@ -98,7 +132,7 @@ export const makePlanExecution = Effect.gen(function* () {
           runFolder: control.runFolder,
           cancel: control.cancelRequested,
           mode: destroy ? "destroy" : "create_or_update",
-          variables: values.success,
+          variables: values,
           ...(destroy && capsule.provider_lock !== null ? { lockText: capsule.provider_lock } : {}),
           ...(build === undefined ? {} : { sourceBuild: { ...build, network: settings.buildNetwork } })
         },
@@ -107,7 +141,16 @@ export const makePlanExecution = Effect.gen(function* () {
       .pipe(
         Effect.tap(() => killPoint(`${run.type}.after-runner`)),
         Effect.matchEffect({
-          onSuccess: (outcome) => settle(run, prepared.success, outcome),
+          onSuccess: (outcome) =>
+            keptBuild(outcome).pipe(
+              Effect.flatMap((kept) => settle(prepared.success, planned, outcome, kept)),
+              Effect.catchTag("DeliveryRefused", (reason) =>
+                Effect.andThen(
+                  control.sink.log("prepare", "system", reason.message),
+                  refusedPlan(run, prepared.success, outcome, reason)
+                )
+              )
+            ),
           onFailure: (failure) => failedPlan(run, failure, evidence)
         })
       )

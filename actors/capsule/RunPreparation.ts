@@ -1,4 +1,5 @@
 import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
 import type { LocalModule, RunJob } from "../../runner/execution/RunJob.ts"
 import { ExtractionFailed } from "../../runner/execution/RunJob.ts"
 import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
@@ -6,7 +7,10 @@ import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
 import { CompatibilityReportId } from "../../schema/records/Ids.ts"
 import type { ProviderRequirement } from "../../schema/records/Provider.ts"
 import { RunEvidence } from "../../schema/records/Run.ts"
+import { transaction } from "../database/Transaction.ts"
 import { derivedId } from "../Identity.ts"
+import { isApply } from "../run/RunAttempt.ts"
+import { RunLedger } from "../run/RunLedger.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { RunSettings } from "../run/RunSettings.ts"
 import { CompatibilityCheck, decodeScan } from "../source/CompatibilityCheck.ts"
@@ -15,7 +19,7 @@ import { CapsuleLedger } from "./CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
 import { InstallConfigStore, type LoadedInstallConfig, type StoredConfig } from "./InstallConfigStore.ts"
 import { RunInputs } from "./RunInputs.ts"
-import { StateVersions } from "./StateVersions.ts"
+import { type StateVersionRow, StateVersions } from "./StateVersions.ts"
 
 /** Why a Run cannot start. `superseded` when the authority it was made for is gone. */
 export class RunBlocked extends Schema.TaggedError<RunBlocked>()("RunBlocked", {
@@ -27,19 +31,25 @@ export class RunBlocked extends Schema.TaggedError<RunBlocked>()("RunBlocked", {
 const blocked = (code: string, message: string, evidence: RunEvidence = {}) =>
   new RunBlocked({ code, message, evidence })
 
-/** Everything that plan, drift check and apply have in common. */
+/** Everything that plan, drift check and apply have in common. `run` is the row with the authority that it has now. */
 export interface PreparedRun {
+  readonly run: RunRow
   readonly capsule: GuardedCapsuleRow
   readonly config: LoadedInstallConfig
   readonly snapshot: SnapshotRow
   readonly report: ReportRow
   readonly variables: StoredConfig["variables"]
   readonly moduleInputDefaults: Readonly<Record<string, Schema.Json>>
+  /** The StateVersion that the Run starts from. */
+  readonly base: StateVersionRow | undefined
   readonly evidence: RunEvidence
   readonly job: Omit<RunJob, "cancel" | "runFolder">
 }
 
-/** Reads the authority of a Run again and gathers what the runner needs. It changes nothing but the report of a new commit. */
+/**
+ * Reads the authority of a Run again and gathers what the runner needs. An apply must find the authority it was reviewed
+ * under. A plan or drift check that waited behind another Run takes the authority that this one left, and records it.
+ */
 export class RunPreparation extends Context.Service<
   RunPreparation,
   { readonly prepare: (run: RunRow) => Effect.Effect<PreparedRun, RunBlocked> }
@@ -47,6 +57,8 @@ export class RunPreparation extends Context.Service<
   static readonly layer = Layer.effect(
     RunPreparation,
     Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ledger = yield* RunLedger
       const capsules = yield* CapsuleLedger
       const configs = yield* InstallConfigStore
       const store = yield* SourceStore
@@ -57,27 +69,47 @@ export class RunPreparation extends Context.Service<
       const toolchain = yield* Toolchain
       const settings = yield* RunSettings
 
-      const authority = Effect.fnUntraced(function* (run: RunRow) {
-        const capsule = yield* capsules.find(run.capsule_id ?? "")
-        const config = yield* configs.load(run.install_config_id ?? "")
-        const snapshot = yield* store.findSnapshot(run.source_snapshot_id ?? "")
-        if (capsule === undefined || config === undefined || snapshot === undefined) {
-          return yield* Effect.die(new Error(`Run ${run.id} refers to records that do not exist`))
+      /** Destroy plans and drift checks are about what is deployed: the apply before them may have changed what that is. */
+      const rebased = Effect.fnUntraced(function* (run: RunRow, capsule: GuardedCapsuleRow) {
+        const deployed = run.type === "plan" ? null : capsule.adopted_snapshot_id
+        const snapshotId = deployed ?? run.source_snapshot_id
+        const snapshot = yield* store.findSnapshot(snapshotId ?? "")
+        const authority = {
+          source_snapshot_id: snapshotId,
+          resolved_commit: snapshot?.resolved_commit ?? run.resolved_commit,
+          install_config_id: capsule.install_config_id,
+          execution_authority_epoch: capsule.execution_authority_epoch,
+          base_state_generation: capsule.current_state_generation,
+          base_state_version_id: capsule.current_state_version_id
         }
-        const moved =
-          capsule.execution_authority_epoch !== run.execution_authority_epoch ||
-          capsule.install_config_id !== run.install_config_id ||
-          capsule.current_state_generation !== run.base_state_generation
-        if (moved)
-          return yield* blocked(
-            "superseded",
-            "The Capsule's configuration or state has changed since this Run was created."
-          )
+        yield* ledger.set(run.id, authority)
+        return { ...run, ...authority }
+      })
+
+      const authority = Effect.fnUntraced(function* (created: RunRow) {
+        const capsule = yield* capsules.find(created.capsule_id ?? "")
+        if (capsule === undefined) return yield* Effect.die(new Error(`The Capsule of Run ${created.id} is gone`))
         if (capsule.status === "destroyed" || capsule.status === "disabled") {
           return yield* blocked("failed_precondition", `The Capsule is ${capsule.status}.`)
         }
-        return { capsule, config, snapshot }
-      })
+        const moved =
+          capsule.execution_authority_epoch !== created.execution_authority_epoch ||
+          capsule.install_config_id !== created.install_config_id ||
+          capsule.current_state_generation !== created.base_state_generation
+        if (moved && isApply(created.type)) {
+          return yield* blocked(
+            "superseded",
+            "The Capsule's configuration or state has changed since this plan was reviewed. Plan again."
+          )
+        }
+        const run = moved ? yield* rebased(created, capsule) : created
+        const config = yield* configs.load(run.install_config_id ?? "")
+        const snapshot = yield* store.findSnapshot(run.source_snapshot_id ?? "")
+        if (config === undefined || snapshot === undefined) {
+          return yield* Effect.die(new Error(`Run ${run.id} refers to records that do not exist`))
+        }
+        return { run, capsule, config, snapshot }
+      }, transaction(sql))
 
       /** A newer commit of the lane has no report until something looks at it: the plan does. */
       const reportOf = Effect.fnUntraced(function* (run: RunRow, snapshot: SnapshotRow, modulePath: string) {
@@ -112,8 +144,8 @@ export class RunPreparation extends Context.Service<
         }))
       }
 
-      const prepare = Effect.fn("Run.prepare")(function* (run: RunRow) {
-        const { capsule, config, snapshot } = yield* authority(run)
+      const prepare = Effect.fn("Run.prepare")(function* (created: RunRow) {
+        const { run, capsule, config, snapshot } = yield* authority(created)
         const report = yield* reportOf(run, snapshot, capsule.module_path)
         if (report.status === "unsupported") {
           const reasons = toReport(report).findings.filter((finding) => finding.severity === "error")
@@ -137,13 +169,19 @@ export class RunPreparation extends Context.Service<
           capsule.current_state_version_id === null ? undefined : yield* states.find(capsule.current_state_version_id)
         const localModules: ReadonlyArray<LocalModule> = scan.localModules
         return {
+          run,
           capsule,
           config,
           snapshot,
           report,
           variables: declaredVariables(config, report),
           moduleInputDefaults: providers.moduleInputDefaults,
-          evidence: { ...evidence, tool: { name: tool.name, version: tool.version } },
+          base,
+          evidence: {
+            ...evidence,
+            tool: { name: tool.name, version: tool.version },
+            ...(config.config.sourceBuild === undefined ? {} : { sourceBuild: config.config.sourceBuild })
+          },
           job: {
             runId: run.id,
             extractModule: (target: string) =>

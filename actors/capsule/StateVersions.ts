@@ -6,8 +6,9 @@ import { OutputId, StateVersionId } from "../../schema/records/Ids.ts"
 import { Output, StateVersion } from "../../schema/records/StateVersion.ts"
 import { derivedId, now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
+import type { BuildColumns } from "./BuildArchives.ts"
 
-export interface StateVersionRow {
+export interface StateVersionRow extends BuildColumns {
   readonly id: string
   readonly workspace_id: string
   readonly capsule_id: string
@@ -50,6 +51,8 @@ export interface NewStateVersion {
   readonly sourceSnapshotId: string | undefined
   readonly installConfigId: string
   readonly outputs: ReadonlyArray<StateOutput>
+  /** The source build of the plan whose apply left this state. */
+  readonly build: BuildColumns
 }
 
 // The generation is part of the identity: an older state cannot be passed off as a newer one.
@@ -135,6 +138,7 @@ export class StateVersions extends Context.Service<
           partial: version.partial ? 1 : 0,
           source_snapshot_id: version.sourceSnapshotId ?? null,
           install_config_id: version.installConfigId,
+          ...version.build,
           created_by_run_id: version.runId,
           created_at: yield* now
         })}`

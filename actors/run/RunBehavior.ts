@@ -99,7 +99,8 @@ export const layer = RunActor.toLayer(
             case "queued":
             case "waiting_approval": {
               yield* ledger.move(id, { from: [row.status], to: "cancelled", event: "run.cancelled", data })
-              yield* plans.drop(id)
+              // An apply that never started has used its plan all the same: the sealed file serves nobody any more.
+              yield* plans.drop(row.plan_run_id ?? id)
               const cancelled = yield* load
               yield* handover.finished(cancelled)
               yield* sql.afterCommit(queue.wake)

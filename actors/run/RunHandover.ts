@@ -10,6 +10,8 @@ export class RunHandover extends Context.Service<
   {
     /** The coordinator takes its next step. */
     readonly finished: (run: RunRow) => Effect.Effect<void>
+    /** A plan waits for review: the Capsule may have opted in to apply what it planned by itself. */
+    readonly planned: (run: RunRow) => Effect.Effect<void>
     /** A Source has a new snapshot: Capsules that follow the lane may want a plan. */
     readonly snapshotTaken: (snapshot: {
       readonly sourceId: string

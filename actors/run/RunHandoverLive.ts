@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
+import { RunId } from "../../schema/records/Ids.ts"
 import { InstallPlanActor, RevisionPlanActor } from "../../schema/protocol/PlanActors.ts"
 import { handedOver } from "../ActorClient.ts"
 import { RunHandover } from "./RunHandover.ts"
@@ -21,6 +22,10 @@ export const layer = Layer.effect(
         const to = run.coordinator_kind === "install_plan" ? installPlans : revisionPlans
         return handedOver(to(run.coordinator_id).Advance({ cause }, { discard: true }))
       },
+      planned: (run) =>
+        run.capsule_id === null || run.trigger_kind !== "auto_update"
+          ? Effect.void
+          : handedOver(capsules(run.capsule_id).ApplyFollowed({ planRunId: RunId.make(run.id) }, { discard: true })),
       snapshotTaken: Effect.fn("RunHandover.snapshotTaken")(function* ({ sourceId, snapshotId, autoUpdate }) {
         if (!autoUpdate) return
         const followers = yield* Effect.orDie(sql<{ id: string }>`SELECT c.id FROM capsules c

@@ -4,6 +4,7 @@ import { SourceActor } from "../../schema/protocol/SourceActor.ts"
 import { serviceContext } from "../../schema/protocol/Command.ts"
 import { answered } from "../ActorClient.ts"
 import { transaction } from "../database/Transaction.ts"
+import { BuildArchives } from "../capsule/BuildArchives.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
 import { now } from "../Identity.ts"
 import { RunJournal } from "./RunJournal.ts"
@@ -88,8 +89,10 @@ const guarded = <E, R>(name: string, work: Effect.Effect<void, E, R>) =>
 /** Runs in the background for as long as the service does. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
+    const archives = yield* BuildArchives
     yield* guarded("expire plans", expirePlans)
     yield* guarded("sync due Sources", syncDueSources)
     yield* guarded("purge", purge)
+    yield* archives.sweep
   }).pipe(Effect.andThen(Effect.sleep(interval)), Effect.forever, Effect.forkScoped)
 )

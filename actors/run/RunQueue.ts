@@ -52,9 +52,12 @@ export class RunQueue extends Context.Service<
 
       const claim = Effect.fn("RunQueue.claim")(function* (owner: string) {
         const busy = yield* sql<{ count: number }>`SELECT COUNT(*) AS count FROM runs WHERE status = 'running'`
-        if ((busy[0]?.count ?? 0) >= settings.concurrency) return undefined
+        const free = settings.concurrency - (busy[0]?.count ?? 0)
+        if (free <= 0) return undefined
         const [next] = yield* runnable
         if (next === undefined) return undefined
+        // The last place stays open for what a person may ask for.
+        if (next.type === "drift_check" && free === 1 && settings.concurrency > 1) return undefined
         const at = yield* now
         const claimed = yield* sql<RunRow>`UPDATE runs
           SET ${sql.update({ status: "running", owner, started_at: at, attempt: next.attempt + 1 })}
@@ -66,11 +69,14 @@ export class RunQueue extends Context.Service<
 
       const place = Effect.fnUntraced(function* (run: RunRow) {
         if (run.status !== "queued" || run.capsule_id === null) return undefined
+        // In the order in which they are claimed: drift checks behind everything a person asked for.
+        const rank = sql`CASE WHEN type = 'drift_check' THEN 1 ELSE 0 END`
+        const own = run.type === "drift_check" ? 1 : 0
         const ahead = yield* sql<{ id: string; status: string }>`SELECT id, status FROM runs
           WHERE capsule_id = ${run.capsule_id} AND id <> ${run.id} AND ${exclusive}
-            AND (status = 'running' OR (status = 'queued'
-              AND (queued_at < ${run.queued_at} OR (queued_at = ${run.queued_at} AND id < ${run.id}))))
-          ORDER BY CASE WHEN status = 'running' THEN 0 ELSE 1 END, queued_at, id`
+            AND (status = 'running' OR (status = 'queued' AND (${rank} < ${own} OR (${rank} = ${own}
+              AND (queued_at < ${run.queued_at} OR (queued_at = ${run.queued_at} AND id < ${run.id}))))))
+          ORDER BY CASE WHEN status = 'running' THEN 0 ELSE 1 END, ${rank}, queued_at, id`
         const holder = ahead[0]
         return { position: ahead.length + 1, ...(holder === undefined ? {} : { heldByRunId: holder.id }) }
       }, Effect.orDie)

@@ -5,6 +5,7 @@ import { defaultTiming, type ProviderMirror, type RunTiming } from "../../runner
  * How Runs are executed.
  *
  * - `runsFolder`: absolute folder on a durable disk; each attempt has a folder of its own in it
+ * - `buildsFolder`: absolute folder on the same disk, for what source builds made
  * - `concurrency`, `workspaceConcurrency`: Runs executing at once, in all and of one Workspace
  * - `planLifetime`: how long a reviewable or approved plan may wait
  * - `drainGrace`: how long running Runs may go on after a request to stop, before applies are interrupted
@@ -13,6 +14,7 @@ import { defaultTiming, type ProviderMirror, type RunTiming } from "../../runner
  */
 export interface RunSettingsShape {
   readonly runsFolder: string
+  readonly buildsFolder: string
   readonly concurrency: number
   readonly workspaceConcurrency: number
   readonly planLifetime: Duration.Input
@@ -23,7 +25,7 @@ export interface RunSettingsShape {
   readonly timing: Partial<RunTiming>
 }
 
-export const defaultRunSettings: Omit<RunSettingsShape, "runsFolder"> = {
+export const defaultRunSettings: Omit<RunSettingsShape, "runsFolder" | "buildsFolder"> = {
   concurrency: 4,
   workspaceConcurrency: 4,
   planLifetime: "7 days",

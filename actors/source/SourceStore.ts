@@ -1,4 +1,5 @@
-import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import type { Redacted} from "effect";
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CompatibilityReport } from "../../schema/records/CompatibilityReport.ts"
 import { Source, SourceSnapshot } from "../../schema/records/Source.ts"
@@ -125,6 +126,8 @@ export class SourceStore extends Context.Service<
     readonly update: (id: string, columns: Readonly<Record<string, string | number | null>>) => Effect.Effect<void>
     readonly hookSecret: (row: SourceRow) => Effect.Effect<Redacted.Redacted>
     readonly insertSnapshot: (workspaceId: string, sourceId: string, staged: StagedSnapshot) => Effect.Effect<void>
+    /** The Source's own lane could not be fetched: it is in error until a sync of that lane succeeds. */
+    readonly syncFailed: (id: string, lane: { readonly ref: string; readonly path: string }) => Effect.Effect<void>
     readonly findSnapshot: (id: string) => Effect.Effect<SnapshotRow | undefined>
     /** The newest snapshot of one ref/path lane. */
     readonly newestSnapshot: (sourceId: string, ref: string, path: string) => Effect.Effect<SnapshotRow | undefined>
@@ -133,6 +136,8 @@ export class SourceStore extends Context.Service<
     readonly newestReport: (snapshotId: string, modulePath: string) => Effect.Effect<ReportRow | undefined>
     /** `false` when this delivery was seen within the window. */
     readonly recordDelivery: (sourceId: string, deliveryId: string, windowStart: string) => Effect.Effect<boolean>
+    /** Lets a delivery that could not be acted on be delivered again. */
+    readonly forgetDelivery: (sourceId: string, deliveryId: string) => Effect.Effect<void>
   }
 >()("svc/actors/source/SourceStore") {
   static readonly layer = Layer.effect(
@@ -199,6 +204,20 @@ export class SourceStore extends Context.Service<
         })}`
         yield* sql`UPDATE sources SET ${sql.update({ last_synced_at: staged.createdAt, updated_at: staged.createdAt })}
           WHERE id = ${sourceId}`
+        yield* sql`UPDATE sources SET status = 'active' WHERE id = ${sourceId} AND status = 'error'
+          AND default_ref = ${staged.ref} AND default_path = ${staged.path}`
+      }, Effect.orDie)
+
+      const syncFailed = Effect.fnUntraced(function* (
+        id: string,
+        lane: { readonly ref: string; readonly path: string }
+      ) {
+        yield* sql`UPDATE sources SET ${sql.update({ status: "error", updated_at: yield* now })}
+          WHERE id = ${id} AND status = 'active' AND default_ref = ${lane.ref} AND default_path = ${lane.path}`
+      }, Effect.orDie)
+
+      const forgetDelivery = Effect.fnUntraced(function* (sourceId: string, deliveryId: string) {
+        yield* sql`DELETE FROM webhook_deliveries WHERE source_id = ${sourceId} AND delivery_id = ${deliveryId}`
       }, Effect.orDie)
 
       const findSnapshot = Effect.fnUntraced(function* (id: string) {
@@ -257,6 +276,8 @@ export class SourceStore extends Context.Service<
         update,
         hookSecret,
         insertSnapshot,
+        syncFailed,
+        forgetDelivery,
         findSnapshot,
         newestSnapshot,
         insertReport,

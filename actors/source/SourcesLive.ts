@@ -167,16 +167,17 @@ export const layer = Layer.effect(
             message: "The delivery does not prove that it knows the Source's secret."
           })
         }
-        if (delivery.deliveryId !== undefined) {
+        const deliveryId = delivery.deliveryId?.slice(0, 200)
+        if (deliveryId !== undefined) {
           const windowStart = new Date((yield* Clock.currentTimeMillis) - deliveryWindowMillis).toISOString()
-          const fresh = yield* transaction(write)(
-            store.recordDelivery(id, delivery.deliveryId.slice(0, 200), windowStart)
-          )
-          if (!fresh) return { runIds: [] }
+          if (!(yield* transaction(write)(store.recordDelivery(id, deliveryId, windowStart)))) return { runIds: [] }
         }
         if (row.status === "disabled") return { runIds: [] }
         const runs = yield* Effect.forEach(yield* lanesOf(row), (lane) =>
           answered(client(id).Sync({ context: hookContext, intent: "observe", trigger: "webhook", lane }))
+        ).pipe(
+          // The forge sees an error and delivers again: that delivery must count.
+          Effect.onError(() => (deliveryId === undefined ? Effect.void : store.forgetDelivery(id, deliveryId)))
         )
         return { runIds: runs.map((run) => run.id) }
       })

@@ -201,7 +201,10 @@ export const makeSyncExecution = Effect.gen(function* () {
     yield* control.sink.log("fetch", "system", fetched.error.message)
     yield* transaction(sql)(
       Effect.andThen(
-        run.source_id === null ? Effect.void : store.update(run.source_id, { status: "error" }),
+        // A ref that a revision plan asked for says nothing of the Source.
+        run.source_id === null || run.coordinator_id !== null
+          ? Effect.void
+          : store.syncFailed(run.source_id, { ref: spec.ref, path: spec.path }),
         failRun({ ledger, handover }, run, fetched.error)
       )
     )

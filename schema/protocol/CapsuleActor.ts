@@ -72,5 +72,9 @@ export const CapsuleActor = Entity.make("Capsule", [
     primaryKey: ({ sourceSnapshotId }) => sourceSnapshotId
   })
     .annotate(ClusterSchema.Persisted, true)
+    .annotate(ClusterSchema.WithTransaction, true),
+  /** A hand-over: a plan that the Capsule made by itself is there, and its owner has opted in to have such plans applied. */
+  Rpc.make("ApplyFollowed", { payload: { planRunId: RunId }, primaryKey: ({ planRunId }) => planRunId })
+    .annotate(ClusterSchema.Persisted, true)
     .annotate(ClusterSchema.WithTransaction, true)
 ])

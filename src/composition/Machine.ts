@@ -84,6 +84,7 @@ const runSettings = (settings: Settings) =>
       return {
         ...defaultRunSettings,
         runsFolder: yield* folder.subfolder("runs"),
+        buildsFolder: yield* folder.subfolder("builds"),
         concurrency: settings.runConcurrency,
         workspaceConcurrency: settings.runConcurrency,
         mirror:

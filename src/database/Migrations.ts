@@ -2,6 +2,7 @@ import { Effect, Schema } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import { accountTables } from "../../schema/tables/AccountTables.ts"
 import { auditTables } from "../../schema/tables/AuditTables.ts"
+import { buildTables } from "../../schema/tables/BuildTables.ts"
 import { capsuleTables } from "../../schema/tables/CapsuleTables.ts"
 import { connectionTables } from "../../schema/tables/ConnectionTables.ts"
 import { identityTables } from "../../schema/tables/IdentityTables.ts"
@@ -9,6 +10,7 @@ import { interfaceTables } from "../../schema/tables/InterfaceTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
 import { runTables } from "../../schema/tables/RunTables.ts"
 import { sourceTables } from "../../schema/tables/SourceTables.ts"
+import { upstreamTables } from "../../schema/tables/UpstreamTables.ts"
 import { vaultTables } from "../../schema/tables/VaultTables.ts"
 import { workspaceTables } from "../../schema/tables/WorkspaceTables.ts"
 
@@ -33,7 +35,9 @@ const statements = (list: ReadonlyArray<string>) =>
 const migrations = {
   "0001_initial": statements(initialTables),
   "0002_identity": statements(identityTables),
-  "0004_interfaces": statements(interfaceTables)
+  "0003_build_archives": statements(buildTables),
+  "0004_interfaces": statements(interfaceTables),
+  "0006_upstream_sign_in": statements(upstreamTables)
 }
 
 /** The database was written by a newer release than this one. */

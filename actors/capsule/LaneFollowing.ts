@@ -1,0 +1,78 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { RunId } from "../../schema/records/Ids.ts"
+import { serviceContext } from "../../schema/protocol/Command.ts"
+import { Audit } from "../audit/Audit.ts"
+import { transaction } from "../database/Transaction.ts"
+import { derivedId, now } from "../Identity.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { toRun } from "../run/RunRow.ts"
+import { SourceStore } from "../source/SourceStore.ts"
+import { CapsuleLedger } from "./CapsuleLedger.ts"
+import { CapsuleRuns } from "./CapsuleRuns.ts"
+
+/**
+ * Plans a newer commit of the adopted lane for a Capsule that opted in. One commit is planned once under one authority:
+ * a lane is synced again and again, and what a person cancelled does not come back by itself.
+ */
+export const followLane = Effect.fn("Capsule.followLane")(function* (capsuleId: string, snapshotId: string) {
+  const sql = yield* SqlClient.SqlClient
+  const capsules = yield* CapsuleLedger
+  const sources = yield* SourceStore
+  const runs = yield* CapsuleRuns
+  const capsule = yield* capsules.find(capsuleId)
+  const snapshot = yield* sources.findSnapshot(snapshotId)
+  if (capsule === undefined || snapshot === undefined) return
+  if (capsule.auto_update_enabled !== 1 || capsule.status !== "stale") return
+  const planned = yield* Effect.orDie(sql`SELECT id FROM runs WHERE capsule_id = ${capsuleId} AND type = 'plan'
+    AND trigger_kind = 'auto_update' AND resolved_commit = ${snapshot.resolved_commit}
+    AND execution_authority_epoch = ${capsule.execution_authority_epoch}
+    AND base_state_generation = ${capsule.current_state_generation} LIMIT 1`)
+  if (planned.length > 0) return
+  const runId = derivedId(RunId, "run", capsuleId, `follow ${snapshotId}`)
+  yield* Effect.ignore(
+    runs.create(capsule, { runId, type: "plan", sourceSnapshotId: snapshotId, trigger: "auto_update" })
+  )
+})
+
+/**
+ * Applies a plan that the Capsule made by itself, where its owner opted in. What would destroy or replace something waits
+ * for a person all the same.
+ */
+export const applyFollowed = Effect.fn("Capsule.applyFollowed")(function* (planRunId: RunId) {
+  const sql = yield* SqlClient.SqlClient
+  const capsules = yield* CapsuleLedger
+  const runs = yield* CapsuleRuns
+  const ledger = yield* RunLedger
+  const audit = yield* Audit
+  const plan = yield* ledger.find(planRunId)
+  const capsule = yield* capsules.find(plan?.capsule_id ?? "")
+  if (plan === undefined || capsule === undefined || plan.status !== "waiting_approval") return
+  if (capsule.auto_update_enabled !== 1 || capsule.auto_update_apply !== 1) return
+  const { planSummary } = toRun(plan)
+  if (planSummary === undefined || planSummary.destroy + planSummary.replace + planSummary.forget > 0) return
+  const runId = derivedId(RunId, "run", planRunId, "apply")
+  yield* Effect.gen(function* () {
+    yield* ledger.set(planRunId, { approved_at: yield* now })
+    yield* ledger.move(planRunId, {
+      from: ["waiting_approval"],
+      to: "succeeded",
+      event: "run.approved",
+      data: { planDigest: plan.plan_digest, automatic: true }
+    })
+    yield* runs.createApply(capsule, { runId, planRunId, createdBy: undefined, trigger: "auto_update" })
+    yield* audit.append({
+      workspaceId: capsule.workspace_id,
+      actor: serviceContext.actor,
+      action: "capsule.auto_apply",
+      target: { kind: "capsule", id: capsule.id },
+      capsuleId: capsule.id,
+      runId,
+      data: { planRunId, planDigest: plan.plan_digest }
+    })
+  }).pipe(
+    transaction(sql),
+    // Somebody else's apply is under way: this plan stays for review.
+    Effect.catch((error) => Effect.logInfo(`A followed plan was not applied: ${error.message}`))
+  )
+})

@@ -1,0 +1,7 @@
+/** What a reviewed source build made belongs to the plan that was made with it, and to the state that came of that plan. */
+export const buildTables: ReadonlyArray<string> = [
+  `ALTER TABLE run_plans ADD COLUMN build_digest TEXT`,
+  `ALTER TABLE run_plans ADD COLUMN build_size_bytes INTEGER`,
+  `ALTER TABLE state_versions ADD COLUMN build_digest TEXT`,
+  `ALTER TABLE state_versions ADD COLUMN build_size_bytes INTEGER`
+]

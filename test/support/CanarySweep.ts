@@ -1,0 +1,31 @@
+import { readFileSync, readdirSync, statSync } from "node:fs"
+import { join } from "node:path"
+
+const encodings = (canary: string): ReadonlyArray<readonly [form: string, bytes: Buffer]> => [
+  ["plain", Buffer.from(canary)],
+  ["utf-16", Buffer.from(canary, "utf16le")],
+  ["base64", Buffer.from(Buffer.from(canary).toString("base64").replace(/=+$/, "").slice(0, -2))],
+  // Within a longer text, base64 falls on one of three places.
+  ["base64 +1", Buffer.from(Buffer.from(`x${canary}`).toString("base64").slice(4, -4))],
+  ["base64 +2", Buffer.from(Buffer.from(`xx${canary}`).toString("base64").slice(4, -4))],
+  ["hex", Buffer.from(Buffer.from(canary).toString("hex"))]
+]
+
+const filesBelow = (folder: string): ReadonlyArray<string> =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
+
+/**
+ * Where a secret lies in the clear: `<file> (<form>)` for every file below `folder` whose raw bytes hold it, the database and
+ * its write-ahead log included. A canary must be longer than 12 characters, so that no form is found by chance.
+ */
+export const canarySweep = (folder: string, canaries: ReadonlyArray<string>): ReadonlyArray<string> =>
+  filesBelow(folder).flatMap((path) => {
+    const bytes = readFileSync(path)
+    return canaries.flatMap((canary) =>
+      encodings(canary)
+        .filter(([, form]) => bytes.includes(form))
+        .map(([name]) => `${path} (${name})`)
+    )
+  })

@@ -1,0 +1,149 @@
+import { Effect } from "effect"
+import { Capsules } from "../../actors/capsule/Capsules.ts"
+import { Connections } from "../../actors/connection/Connections.ts"
+import { InstallPlans } from "../../actors/install-plan/InstallPlans.ts"
+import { Runs, RunStreams } from "../../actors/run/Runs.ts"
+import { awaitRun } from "../../actors/run/RunWaiting.ts"
+import type { CommitFiles } from "../../runner/git/RepositoryWriter.ts"
+import type { CreateInstallPlan } from "../../schema/api/InstallPlansApi.ts"
+import type { CapsuleId, ConnectionId, InstallPlanId, RunId } from "../../schema/records/Ids.ts"
+import { RelativePath } from "../../schema/records/Primitives.ts"
+import type { Run } from "../../schema/records/Run.ts"
+import { demo, TestPlane } from "./TestPlane.ts"
+
+let keys = 0
+
+/** An idempotency key that nobody used, with the digest of its request. */
+export const freshKey = (digest = "digest") => {
+  keys += 1
+  return { key: `key-${keys}`, requestDigest: digest }
+}
+
+/** The Run once it is neither queued nor running. */
+export const settled = Effect.fnUntraced(function* (id: RunId) {
+  yield* awaitRun(id)
+  return yield* (yield* Runs).read(id)
+})
+
+/** The Run once one of its events fulfils the condition, whatever its status is then. */
+export const eventOf = Effect.fnUntraced(function* (id: RunId, kind: string) {
+  const streams = yield* RunStreams
+  for (;;) {
+    const changed = Promise.withResolvers<void>()
+    const stop = streams.listen(id, changed.resolve)
+    const { items, done } = yield* streams.events(id, 0, 1000)
+    const found = items.find((event) => event.kind === kind)
+    if (found === undefined && !done) yield* Effect.promise(() => changed.promise)
+    stop()
+    if (found !== undefined) return found
+    if (done) return yield* Effect.die(new Error(`Run ${id} ended without ${kind}: ${items.map((e) => e.kind)}`))
+  }
+})
+
+/** Steps an install beside the background until it is reviewable or has failed. */
+export const driven = Effect.fnUntraced(function* (id: InstallPlanId) {
+  const plans = yield* InstallPlans
+  const { context } = yield* TestPlane
+  for (;;) {
+    const plan = yield* plans.reconcile(context, id)
+    if (plan.phase === "reviewable" || plan.phase === "failed") return plan
+    const run = plan.planRunId ?? plan.compatibilityCheckRunId ?? plan.syncRunId
+    if (run !== undefined) yield* awaitRun(run)
+  }
+})
+
+export type InstallOptions = Pick<CreateInstallPlan, "variables" | "options" | "initialConfiguration">
+
+/** The request of an install of the module at the root of a branch. */
+export const requestOf = Effect.fnUntraced(function* (branch: string, more: InstallOptions = {}) {
+  const { url } = yield* TestPlane
+  return {
+    source: { name: branch, url, ref: branch },
+    capsule: { name: branch, environment: "test" },
+    ...more,
+    options: { modulePath: RelativePath.make("."), ...more.options }
+  } satisfies CreateInstallPlan
+})
+
+/** Commits a module on a branch of its own and installs it; answers the coordinator at its end. */
+export const install = Effect.fnUntraced(function* (branch: string, files: CommitFiles, more: InstallOptions = {}) {
+  const { commit, context, workspaceId } = yield* TestPlane
+  yield* commit(branch, files)
+  const created = yield* (yield* InstallPlans).create(context, workspaceId, yield* requestOf(branch, more), freshKey())
+  return yield* driven(created.value.id)
+})
+
+/** An install whose plan can be reviewed. */
+export const planned = Effect.fnUntraced(function* (branch: string, files: CommitFiles, more: InstallOptions = {}) {
+  const plan = yield* install(branch, files, more)
+  if (plan.phase !== "reviewable" || plan.planRunId === undefined || plan.capsuleId === undefined) {
+    return yield* Effect.die(new Error(`${branch} is not reviewable: ${JSON.stringify(plan.diagnostics)}`))
+  }
+  return { capsuleId: plan.capsuleId, plan: yield* settled(plan.planRunId) }
+})
+
+/** Approves a plan and starts its apply. */
+export const applying = Effect.fnUntraced(function* (plan: Run) {
+  const { context } = yield* TestPlane
+  const runs = yield* Runs
+  yield* runs.approve(context, plan.id, plan.planDigest === undefined ? {} : { planDigest: plan.planDigest })
+  return (yield* runs.apply(context, plan.id, undefined)).value
+})
+
+export const applied = (plan: Run) => Effect.flatMap(applying(plan), (apply) => settled(apply.id))
+
+/** A Capsule that was installed and applied. */
+export const active = Effect.fnUntraced(function* (branch: string, files: CommitFiles, more: InstallOptions = {}) {
+  const { capsuleId, plan } = yield* planned(branch, files, more)
+  const apply = yield* applied(plan)
+  if (apply.status !== "succeeded") return yield* Effect.die(new Error(JSON.stringify(apply.error)))
+  return { capsule: yield* (yield* Capsules).read(capsuleId), plan, apply }
+})
+
+/** A fresh plan of a Capsule, computed. */
+export const replanned = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
+  const { context } = yield* TestPlane
+  return yield* settled((yield* (yield* Capsules).plan(context, capsuleId, undefined)).value.id)
+})
+
+/** A Connection for the demo provider with a token of its own. */
+export const demoConnection = Effect.fnUntraced(function* (token: string, expiresAt?: string) {
+  const { context, notesDir, workspaceId } = yield* TestPlane
+  return yield* (yield* Connections).create(context, {
+    workspaceId,
+    provider: demo,
+    displayName: "demo",
+    values: { DEMO_TOKEN: token, DEMO_DIR: notesDir },
+    ...(expiresAt === undefined ? {} : { expiresAt })
+  })
+})
+
+/** The binding of a requirement of the demo provider. */
+export const bound = (connectionId: ConnectionId, childAlias?: string) => ({
+  provider: demo,
+  moduleLocalName: "demo",
+  connectionId,
+  ...(childAlias === undefined ? {} : { childAlias })
+})
+
+/** A module that uses the demo provider. */
+export const demoModule = (body: string, extra = "") => `
+terraform {
+  required_providers {
+    demo = {
+      source  = "${demo}"
+      version = "1.0.0"
+      ${extra}
+    }
+  }
+}
+${body}
+`
+
+export const note = (name: string, extra = "") => `
+resource "demo_note" "${name}" {
+  name    = "${name}"
+  content = "hello ${name}"
+  ${extra}
+}
+`

@@ -1,0 +1,123 @@
+import { Context, Effect, Layer } from "effect"
+import { Users } from "../../actors/account/Users.ts"
+import { type CommandContext, serviceContext } from "../../actors/Command.ts"
+import { RunSettings, type RunSettingsShape } from "../../actors/run/RunSettings.ts"
+import * as Runtime from "../../actors/Runtime.ts"
+import { Workspaces } from "../../actors/workspace/Workspaces.ts"
+import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
+import { GitPolicy, type GitLimits } from "../../runner/git/GitPolicy.ts"
+import { GitRemote } from "../../runner/git/GitRemote.ts"
+import { serveRepository } from "../../runner/git/GitServer.ts"
+import { InstalledGit } from "../../runner/git/InstalledGit.ts"
+import { type CommitFiles, commitFiles, createRepository } from "../../runner/git/RepositoryWriter.ts"
+import { Sandbox } from "../../runner/sandbox/Sandbox.ts"
+import { defaultSandboxSettings, SandboxSettings } from "../../runner/sandbox/SandboxSettings.ts"
+import { SnapshotSync } from "../../runner/snapshot/SnapshotSync.ts"
+import type { WorkspaceId } from "../../schema/records/Ids.ts"
+import { machine } from "../../src/composition/Machine.ts"
+import { platform } from "../../src/composition/Platform.ts"
+import { storage } from "../../src/composition/Storage.ts"
+import type { Settings } from "../../src/settings/Settings.ts"
+import { temporaryFolder, testSettings } from "./ControlPlane.ts"
+import { providerMirror } from "./ProviderMirror.ts"
+
+/** The address of the demo provider in the mirror. */
+export const demo = "example.test/acme/demo"
+
+export interface TestPlaneOptions {
+  readonly run?: Partial<RunSettingsShape>
+  readonly git?: Partial<GitLimits>
+  readonly settings?: Partial<Settings>
+}
+
+/** Where a control plane under test works, and for whom. */
+export class TestPlane extends Context.Service<
+  TestPlane,
+  {
+    /** The owner of the Workspace. */
+    readonly context: CommandContext
+    readonly workspaceId: WorkspaceId
+    readonly dataDir: string
+    /** The folder in which the demo provider really creates its notes. */
+    readonly notesDir: string
+    readonly url: string
+    /** Commits exactly these files on a branch; answers the commit. */
+    readonly commit: (branch: string, files: CommitFiles) => Effect.Effect<string>
+  }
+>()("test/support/TestPlane") {}
+
+/** A person with a Workspace of their own. */
+export const newOwner = Effect.fnUntraced(function* (name: string) {
+  const user = yield* (yield* Users).create(serviceContext, { email: `${name}@example.test`, isOperator: false })
+  const context: CommandContext = { actor: { kind: "user", subject: user.subject }, actorKey: user.subject }
+  const workspaces = yield* Workspaces
+  yield* workspaces.ensurePersonal(context, user.subject)
+  const [workspace] = (yield* workspaces.list(user.subject, { limit: 1 })).workspaces
+  return workspace === undefined ? yield* Effect.die("no Workspace") : { context, workspaceId: workspace.id }
+})
+
+// Fresh, since a layer that the shipped composition has built already would be taken over with its settings.
+const runner = (mirror: { readonly interpreter: string; readonly notesDir: string }) =>
+  Layer.fresh(ModuleRunner.layer).pipe(
+    Layer.provide(Layer.fresh(Sandbox.layer)),
+    Layer.provide(
+      Layer.succeed(SandboxSettings, {
+        ...defaultSandboxSettings,
+        extraReadOnly: [mirror.interpreter],
+        extraWritable: [mirror.notesDir]
+      })
+    )
+  )
+
+/**
+ * The actors over a data folder, a Git server and a provider mirror of their own: the shipped layers, with the sandbox
+ * opened for the demo provider and settings replaced where a test asks for it.
+ */
+export const testPlane = (options: TestPlaneOptions = {}) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const gitdir = `${folder}/repository.git`
+      yield* createRepository({ gitdir })
+      yield* commitFiles({ gitdir, files: { "README.md": "nothing here" } })
+      const repository = yield* serveRepository({ gitdir })
+      const mirror = yield* providerMirror
+      const dataDir = `${folder}/data`
+      const settings = yield* testSettings({
+        dataDir,
+        gitAllowOrigins: [repository.origin],
+        providerMirror: mirror.path,
+        providerMirrorRequired: true,
+        ...options.settings
+      })
+      const base = machine(settings)
+      const runSettings = Layer.effect(
+        RunSettings,
+        Effect.map(RunSettings, (shipped) => ({ ...shipped, ...options.run }))
+      )
+      const git = Layer.fresh(SnapshotSync.layer).pipe(
+        Layer.provide(Layer.fresh(Layer.mergeAll(GitRemote.layer, InstalledGit.layer))),
+        Layer.provideMerge(GitPolicy.layerWith({ allowOrigins: [repository.origin], limits: options.git ?? {} }))
+      )
+      const replaced = Layer.mergeAll(runner(mirror), runSettings, ...(options.git === undefined ? [] : [git]))
+      const owner = Layer.effect(
+        TestPlane,
+        Effect.map(newOwner("owner"), ({ context, workspaceId }) =>
+          TestPlane.of({
+            context,
+            workspaceId,
+            dataDir,
+            notesDir: mirror.notesDir,
+            url: repository.url,
+            commit: (branch, files) => commitFiles({ gitdir, files, branch })
+          })
+        )
+      )
+      return owner.pipe(
+        Layer.provideMerge(Runtime.layer),
+        Layer.provideMerge(replaced),
+        Layer.provideMerge(base),
+        Layer.provideMerge(storage(settings))
+      )
+    })
+  ).pipe(Layer.provideMerge(platform))
