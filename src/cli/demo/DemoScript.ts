@@ -44,6 +44,12 @@ const install = Effect.fn("install")(function* (server: DemoServer, workspaceId:
     client.installPlans.read({ params: { installPlanId: installPlan.id } }),
     (answer) => answer.installPlan
   )
+  const { syncRunId } = yield* until(
+    "The first sync",
+    read,
+    ({ phase, syncRunId }) => phase === "failed" || syncRunId !== undefined
+  )
+  if (syncRunId !== undefined) yield* watch(server, syncRunId)
   const planned = yield* until(
     "The install plan",
     read,
