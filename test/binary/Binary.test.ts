@@ -1,0 +1,132 @@
+import { afterAll, describe, expect } from "bun:test"
+import { Effect, FileSystem, Option, Schedule, Stream } from "effect"
+import { ChildProcessSpawner } from "effect/process"
+import { fixtureFolder } from "../runner/scan/ScanFixtures.ts"
+import { suite } from "../support/Effect.ts"
+import { Binary } from "./support/Binary.ts"
+
+const tool = Bun.which("tofu") ?? Bun.which("terraform")
+const tests = suite(Binary.layer)
+afterAll(tests.dispose)
+
+/** The server in a hostile folder, once it has told its address. */
+const serve = Effect.fnUntraced(function* (folder: string, ...flags: ReadonlyArray<string>) {
+  const { command, processOf } = yield* Binary
+  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+  const server = yield* spawner.spawn(command(folder, ["serve", "--json", "--listen", "127.0.0.1:0", ...flags]))
+  const line = yield* Stream.decodeText(server.stdout).pipe(Stream.splitLines, Stream.runHead)
+  const { url }: { readonly url: string } = JSON.parse(Option.getOrThrow(line))
+  return { server, url, pid: yield* processOf(server.pid) }
+})
+
+const get = (url: string, init?: RequestInit) => Effect.promise(() => fetch(url, init))
+
+describe("the binary, with the repository hidden, in a hostile folder", () => {
+  tests.live("tells its version", () =>
+    Effect.gen(function* () {
+      const { foreignFolder, run, wasSteered } = yield* Binary
+      const folder = yield* foreignFolder
+      const { code, stdout } = yield* run(folder, "version", "--json")
+      expect(code).toBe(0)
+      expect(JSON.parse(stdout)).toMatchObject({ version: expect.stringMatching(/^\d+\.\d+\.\d+/) })
+      expect(yield* wasSteered(folder)).toBe(false)
+    })
+  )
+
+  tests.live("prints completions for each shell", () =>
+    Effect.gen(function* () {
+      const { foreignFolder, run } = yield* Binary
+      const folder = yield* foreignFolder
+      for (const shell of ["bash", "zsh", "fish"]) {
+        const { code, stdout } = yield* run(folder, "--completions", shell)
+        expect(code).toBe(0)
+        expect(stdout).toContain("serve")
+        expect(stdout).toContain("rotate-keys")
+      }
+    })
+  )
+
+  tests.live("examines the machine with its own settings", () =>
+    Effect.gen(function* () {
+      const { foreignFolder, run, wasSteered } = yield* Binary
+      const folder = yield* foreignFolder
+      const { stdout } = yield* run(folder, "doctor", "--json", "--data-dir", "own-data")
+      const { findings } = JSON.parse(stdout)
+      const failed = findings.filter(
+        ({ check, status }: Record<string, string>) => check !== "tool" && status === "failed"
+      )
+      expect(findings.length).toBeGreaterThanOrEqual(6)
+      expect(failed).toEqual([])
+      expect(yield* wasSteered(folder)).toBe(false)
+    })
+  )
+
+  tests.live("scans a module with the parser that it holds", () =>
+    Effect.gen(function* () {
+      const { foreignFolder, run, wasSteered } = yield* Binary
+      const files = yield* FileSystem.FileSystem
+      const folder = yield* foreignFolder
+      yield* files.copy(`${fixtureFolder}/landing`, `${folder}/landing`)
+      const { code, stdout } = yield* run(folder, "scan", "landing", "--json")
+      expect(code).toBe(0)
+      const [module] = JSON.parse(stdout).modules
+      expect(module.providerPackages).toHaveLength(4)
+      expect(yield* wasSteered(folder)).toBe(false)
+    })
+  )
+
+  tests.live("serves API, dashboard and metrics, and drains on SIGTERM", () =>
+    Effect.gen(function* () {
+      const { foreignFolder, wasSteered } = yield* Binary
+      const folder = yield* foreignFolder
+      const { pid, server, url } = yield* serve(folder)
+      expect((yield* get(`${url}/readyz`)).status).toBe(200)
+      const discovery = yield* Effect.promise(() => fetch(`${url}/.well-known/svc`).then((answer) => answer.json()))
+      expect(discovery).toMatchObject({ product: "svc", name: "svc" })
+      const page = yield* get(`${url}/sign-in`, { headers: { "accept-encoding": "br" } })
+      expect(page.headers.get("content-encoding")).toBe("br")
+      const html = yield* Effect.promise(() => page.text())
+      const scripts = [...html.matchAll(/src="(\/assets\/[^"]+\.js)"/g)].flatMap(([, path]) => path ?? [])
+      expect(scripts.length).toBeGreaterThan(0)
+      for (const path of scripts) {
+        const script = yield* get(`${url}${path}`)
+        expect(script.status).toBe(200)
+        expect(script.headers.get("cache-control")).toContain("immutable")
+      }
+      expect(yield* wasSteered(folder)).toBe(false)
+      process.kill(pid, "SIGTERM")
+      expect(Number(yield* server.exitCode)).toBe(0)
+    })
+  )
+
+  tests.live("has /metrics, /healthz and /readyz for the operator on an address of its own", () =>
+    Effect.gen(function* () {
+      const { foreignFolder } = yield* Binary
+      const probe = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() })
+      const port = probe.port
+      yield* Effect.promise(() => probe.stop(true))
+      const { url } = yield* serve(yield* foreignFolder, "--operator-listen", `127.0.0.1:${port}`)
+      yield* get(`${url}/readyz`)
+      const operator = `http://127.0.0.1:${port}`
+      const answer = yield* Effect.tryPromise(() => fetch(`${operator}/metrics`)).pipe(
+        Effect.retry(Schedule.spaced("20 millis").pipe(Schedule.upTo({ times: 100 })))
+      )
+      expect(yield* Effect.promise(() => answer.text())).toContain("svc_http_requests_total")
+      expect((yield* get(`${operator}/healthz`)).status).toBe(200)
+      expect((yield* get(`${operator}/readyz`)).status).toBe(200)
+    })
+  )
+})
+
+describe.skipIf(tool === null)("the whole main job from the binary", () => {
+  tests.live("is done with the repository hidden", () =>
+    Effect.gen(function* () {
+      const { foreignFolder, run, wasSteered } = yield* Binary
+      const folder = yield* foreignFolder
+      const { code, stderr, stdout } = yield* run(folder, "demo", "--json")
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+      expect(stdout).toContain('"Done')
+      expect(yield* wasSteered(folder)).toBe(false)
+    })
+  )
+})
