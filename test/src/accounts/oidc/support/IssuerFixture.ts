@@ -25,7 +25,7 @@ export const clientDocument = (origin = "http://127.0.0.1:1"): StaticClientDocum
       client_id: "basic",
       client_name: "Basic",
       client_secret: Redacted.make(secret),
-      redirect_uris: [callback, `${callback}?tenant=1`, `${origin}/cb`],
+      redirect_uris: [callback, `${callback}?tenant=1`],
       post_logout_redirect_uris: ["https://rp.example.com/bye"],
       pkce: "optional",
       scope: "openid profile email offline_access workspaces api.use read",
@@ -41,7 +41,7 @@ export const clientDocument = (origin = "http://127.0.0.1:1"): StaticClientDocum
     {
       client_id: "spa",
       client_name: "Single page <app>",
-      redirect_uris: [callback, `${origin}/cb`],
+      redirect_uris: [callback, `${origin}/auth/callback/svc`],
       id_token_signed_response_alg: "ES256"
     },
     {
