@@ -5,6 +5,7 @@ import { ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
 import type { IdempotentRequest, Replayable } from "../Command.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
+import { Vault } from "../vault/Vault.ts"
 
 /** Under what a key counts as the same: another Workspace, actor or route may use the same key for something else. */
 export interface ReceiptScope {
@@ -82,6 +83,10 @@ export class Receipts extends Context.Service<
     Receipts,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+
+      // A request may hold private values: a plain digest on disk would let whoever has the disk guess short ones.
+      const keyed = (request: IdempotentRequest) => vault.mac("idempotency-receipt", request.requestDigest)
 
       const find = SqlSchema.findAll({
         Request: Schema.Struct({
@@ -100,7 +105,7 @@ export class Receipts extends Context.Service<
       const lookup = Effect.fn("Receipts.lookup")(function* (scope: ReceiptScope, request: IdempotentRequest) {
         const [stored] = yield* Effect.orDie(find({ ...scope, key: request.key }))
         if (stored === undefined) return Option.none<Receipt>()
-        if (stored.requestDigest !== request.requestDigest) return yield* conflict()
+        if (stored.requestDigest !== (yield* keyed(request))) return yield* conflict()
         return Option.some({ resultId: stored.resultId, firstStatus: stored.firstStatus })
       })
 
@@ -114,7 +119,7 @@ export class Receipts extends Context.Service<
           actor: scope.actor,
           route: scope.route,
           idempotency_key: request.key,
-          request_digest: request.requestDigest,
+          request_digest: yield* keyed(request),
           result_id: receipt.resultId,
           first_status: receipt.firstStatus,
           created_at: yield* now
