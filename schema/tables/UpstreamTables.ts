@@ -1,0 +1,18 @@
+/** People's identities at the upstream OpenID provider, and sign-ins there that are under way. */
+export const upstreamTables: ReadonlyArray<string> = [
+  `CREATE TABLE upstream_identities (
+    issuer TEXT NOT NULL,
+    upstream_subject TEXT NOT NULL,
+    subject TEXT NOT NULL REFERENCES users (subject),
+    created_at TEXT NOT NULL,
+    last_used_at TEXT NOT NULL,
+    PRIMARY KEY (issuer, upstream_subject),
+    UNIQUE (subject, issuer)
+  )`,
+  `CREATE TABLE upstream_sign_ins (
+    secret_hash TEXT PRIMARY KEY NOT NULL,
+    link_subject TEXT REFERENCES users (subject),
+    return_path TEXT NOT NULL,
+    expires_at TEXT NOT NULL
+  )`
+]
