@@ -1,0 +1,241 @@
+import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { Capsules } from "../../actors/capsule/Capsules.ts"
+import { GeneratedSecrets } from "../../actors/delivery/GeneratedSecrets.ts"
+import { capsuleClientId } from "../../actors/identity/CapsuleClients.ts"
+import { Interfaces } from "../../actors/interface/Interfaces.ts"
+import { RunStreams } from "../../actors/run/Runs.ts"
+import { suite } from "../support/Effect.ts"
+import {
+  applied,
+  Bench,
+  deployed,
+  eventually,
+  hostedPlane,
+  install,
+  issuer,
+  outputsOf,
+  settled,
+  siteOrigin,
+  webOrigin
+} from "./support/HostedPlane.ts"
+
+setDefaultTimeout(120_000)
+
+const tests = suite(hostedPlane)
+afterAll(tests.dispose)
+
+const surfaces = Effect.gen(function* () {
+  const { subject, workspaceId } = yield* Bench
+  return yield* (yield* Interfaces).uiSurfaces(workspaceId, subject, {}, { limit: 100 })
+})
+
+const bindings = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  return yield* sql<{ consumer_capsule_id: string | null; status: string; permissions: string; subject: string }>`
+    SELECT consumer_capsule_id, status, permissions, subject FROM interface_bindings ORDER BY created_at, id`
+})
+
+describe("what a configuration requires of the host", () => {
+  tests.live("secret.generated, http.endpoint and Interfaces: delivered, kept, materialised, retired", () =>
+    Effect.gen(function* () {
+      const { context, subject } = yield* Bench
+      const capsules = yield* Capsules
+      const sql = yield* SqlClient.SqlClient
+      const web = yield* deployed("web", "web")
+      const first = yield* outputsOf(web.capsuleId)
+      expect(first["app_url"]).toBe(webOrigin)
+      expect(first["key_digest"]).toMatch(/^[0-9a-f]{64}$/)
+
+      // Sealed at rest: neither the secret nor anything else of the sidecar is readable.
+      const sidecars = yield* sql<{ sealed_values: string }>`SELECT sealed_values FROM run_deliveries`
+      expect(sidecars).toHaveLength(1)
+      expect(JSON.stringify(sidecars)).not.toContain("web.example.test")
+      const secrets = yield* sql<{
+        sealed_value: string
+        bytes: number
+      }>`SELECT sealed_value, bytes FROM generated_secrets`
+      expect(secrets.map(({ bytes }) => bytes)).toEqual([48])
+
+      const opened = yield* eventually(surfaces, ({ items }) => items.length === 1)
+      expect(opened.items[0]).toMatchObject({
+        key: "ui",
+        status: "resolved",
+        revision: 1,
+        inputs: { url: webOrigin, kind: "page" },
+        document: { title: "Web" }
+      })
+      expect(JSON.stringify(opened)).not.toContain("ui.open")
+      expect(yield* bindings).toEqual([
+        { consumer_capsule_id: null, status: "ready", permissions: '["ui.open"]', subject }
+      ])
+
+      // Another configuration: the same secret, the same Interface, and no second grant.
+      const before = yield* capsules.read(web.capsuleId)
+      const planned = yield* capsules.configurationPlan(
+        context,
+        web.capsuleId,
+        {
+          variablePatch: { set: { label: "changed" } },
+          expected: { authorityGuard: before.installConfigReAdoption.authorityGuard }
+        },
+        { key: "label", requestDigest: "label" }
+      )
+      yield* settled(planned.value.planRunId)
+      expect((yield* applied(planned.value.planRunId)).status).toBe("succeeded")
+      const second = yield* outputsOf(web.capsuleId)
+      expect(second["label"]).toBe("changed")
+      expect(second["key_digest"]).toBe(first["key_digest"] ?? "")
+      expect(yield* sql`SELECT id FROM generated_secrets`).toHaveLength(1)
+      yield* eventually(
+        sql<{ status: string }>`SELECT status FROM interface_intents WHERE status = 'pending'`,
+        (open) => open.length === 0
+      )
+      expect((yield* surfaces).items[0]?.revision).toBe(1)
+      expect(yield* bindings).toHaveLength(1)
+
+      // Its destruction ends all of it.
+      const destroy = yield* settled((yield* capsules.destroyPlan(context, web.capsuleId, undefined)).value.id)
+      expect(destroy.error).toBeUndefined()
+      expect((yield* applied(destroy.id)).status).toBe("succeeded")
+      expect((yield* surfaces).items).toEqual([])
+      expect((yield* bindings).map(({ status }) => status)).toEqual(["revoked"])
+      expect(yield* sql`SELECT id FROM generated_secrets`).toEqual([])
+    })
+  )
+
+  tests.live("never lets a generated secret into a stream, a log or a record", () =>
+    Effect.gen(function* () {
+      const { workspaceId } = yield* Bench
+      const sql = yield* SqlClient.SqlClient
+      const streams = yield* RunStreams
+      const secrets = yield* GeneratedSecrets
+      const web = yield* deployed("web", "web")
+      const secret = yield* secrets.find(
+        { id: web.capsuleId, workspace_id: workspaceId },
+        { target: "variable:session_key", bytes: 48, encoding: "base64url" }
+      )
+      const canary = secret === undefined ? "" : Redacted.value(secret)
+      expect(canary).toMatch(/^[A-Za-z0-9_-]{64}$/)
+      const digest = new Bun.CryptoHasher("sha256").update(canary).digest("hex")
+      expect((yield* outputsOf(web.capsuleId))["key_digest"]).toBe(digest)
+      const texts: Array<unknown> = []
+      for (const id of [web.planRunId, web.run.id]) {
+        texts.push(yield* streams.events(id, 0, 1000), yield* streams.logs(id, 0, 1000))
+      }
+      for (const table of ["runs", "outputs", "state_versions", "install_configs", "audit_events"]) {
+        texts.push(yield* sql`SELECT * FROM ${sql(table)}`)
+      }
+      texts.push(yield* sql`SELECT payload FROM cluster_messages`)
+      const all = JSON.stringify(texts)
+      expect(all).toContain(digest)
+      expect(all).not.toContain(canary)
+    })
+  )
+
+  tests.live("interface.consume: resolved after the plan, bound while reviewed, ready with the apply", () =>
+    Effect.gen(function* () {
+      const { subject } = yield* Bench
+      yield* eventually(surfaces, ({ items }) => items.length === 1)
+      const plan = yield* install("reader", "reader")
+      expect(plan.phase).toBe("reviewable")
+      const own = Effect.map(bindings, (rows) => rows.filter((row) => row.consumer_capsule_id === plan.capsuleId))
+      expect(yield* own).toEqual([
+        { consumer_capsule_id: plan.capsuleId ?? "", status: "pending", permissions: '["mcp.invoke"]', subject }
+      ])
+      const [surface] = (yield* surfaces).items
+      const interfaces = yield* Interfaces
+      const use = { subject, interfaceId: surface?.id ?? "", permission: "mcp.invoke", delivery: "oauth2" }
+      expect((yield* Effect.flip(interfaces.authorize(use))).code).toBe("permission_denied")
+      if (plan.planRunId === undefined) return yield* Effect.die("no plan")
+      expect((yield* applied(plan.planRunId)).status).toBe("succeeded")
+      expect((yield* own).map(({ status }) => status)).toEqual(["ready"])
+      expect((yield* interfaces.authorize(use)).key).toBe("ui")
+      expect((yield* Effect.flip(interfaces.authorize({ ...use, permission: "ui.admin" }))).code).toBe(
+        "permission_denied"
+      )
+    })
+  )
+
+  tests.live("interface.consume: none in the Workspace, none at all", () =>
+    Effect.gen(function* () {
+      const { otherWorkspaceId } = yield* Bench
+      const plan = yield* install("reader", "reader", { workspaceId: otherWorkspaceId })
+      expect(plan.phase).toBe("failed")
+      expect(plan.diagnostics.map(({ code }) => code)).toEqual(["interface_not_resolved"])
+    })
+  )
+
+  tests.live("http.endpoint: without an assignment nothing is planned", () =>
+    Effect.gen(function* () {
+      const plan = yield* install("unassigned", "web")
+      expect(plan.phase).toBe("failed")
+      expect(plan.diagnostics.map(({ code }) => code)).toEqual(["endpoint_not_available"])
+    })
+  )
+
+  tests.live("identity.oidc: pinned at plan, registered by the apply alone, retired by the destroy", () =>
+    Effect.gen(function* () {
+      const { context } = yield* Bench
+      const sql = yield* SqlClient.SqlClient
+      const capsules = yield* Capsules
+      const plan = yield* install("site", "sign-in")
+      expect(plan.diagnostics).toEqual([])
+      const clients = sql<{
+        redirect_uri: string
+        status: string
+      }>`SELECT redirect_uri, status FROM oidc_capsule_clients`
+      expect(yield* clients).toEqual([])
+      if (plan.planRunId === undefined || plan.capsuleId === undefined) return yield* Effect.die("no plan")
+      expect((yield* applied(plan.planRunId)).status).toBe("succeeded")
+      expect(yield* clients).toEqual([{ redirect_uri: `${siteOrigin}/auth/callback`, status: "active" }])
+      expect((yield* outputsOf(plan.capsuleId))["env"]).toEqual({
+        OIDC_ACCOUNTS_URL: issuer,
+        OIDC_ISSUER_URL: issuer,
+        OIDC_CLIENT_ID: capsuleClientId(plan.capsuleId),
+        OIDC_REDIRECT_URI: `${siteOrigin}/auth/callback`
+      })
+      const destroy = yield* settled((yield* capsules.destroyPlan(context, plan.capsuleId, undefined)).value.id)
+      expect((yield* applied(destroy.id)).status).toBe("succeeded")
+      expect((yield* clients).map(({ status }) => status)).toEqual(["retired"])
+    })
+  )
+
+  tests.live("refuses the apply before the tool starts when what was delivered has moved", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const capsules = yield* Capsules
+      const plan = yield* install("site", "sign-in")
+      expect(plan.diagnostics).toEqual([])
+      if (plan.planRunId === undefined || plan.capsuleId === undefined) return yield* Effect.die("no plan")
+      yield* sql`UPDATE oidc_plan_pins SET authority_digest = 'sha256:other' WHERE plan_run_id = ${plan.planRunId}`
+      const run = yield* applied(plan.planRunId)
+      expect(run.status).toBe("failed")
+      expect(run.error?.code).toBe("identity_refused")
+      const capsule = yield* capsules.read(plan.capsuleId)
+      expect(capsule.status).toBe("pending")
+      expect(capsule.runtimeSafety).toBe("safe")
+      expect(capsule.currentStateGeneration).toBe(0)
+    })
+  )
+
+  tests.live("lists what could not be materialised without its value, and retries it under compare-and-set", () =>
+    Effect.gen(function* () {
+      const { context, workspaceId } = yield* Bench
+      const interfaces = yield* Interfaces
+      yield* deployed("broken", "broken")
+      const failures = Effect.map(interfaces.failures(workspaceId, { limit: 10 }), ({ items }) => items)
+      const [failure] = yield* eventually(failures, (items) => items.length === 1)
+      expect(failure).toMatchObject({ key: "ui", code: "output_type_mismatch", attempt: 1 })
+      expect(JSON.stringify(failure)).not.toContain("javascript")
+      const id = failure?.intentId ?? ""
+      const stale = interfaces.retry(context, workspaceId, id, { attempt: 2, code: "output_type_mismatch" })
+      expect((yield* Effect.flip(stale)).code).toBe("guard_conflict")
+      const again = yield* interfaces.retry(context, workspaceId, id, { attempt: 1, code: "output_type_mismatch" })
+      expect(again.attempt).toBe(2)
+      const [second] = yield* eventually(failures, (items) => items.length === 1)
+      expect(second).toMatchObject({ intentId: id, code: "output_type_mismatch", attempt: 2 })
+    })
+  )
+})

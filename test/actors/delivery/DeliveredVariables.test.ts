@@ -1,0 +1,88 @@
+import { describe, expect, test } from "bun:test"
+import { Redacted, Result } from "effect"
+import { type DeliveredValues, deliveredVariables, secretShapes } from "../../../actors/delivery/DeliveredVariables.ts"
+import type { CompiledRequirement } from "../../../schema/manifest/CompiledInstall.ts"
+import type { DeclaredVariable } from "../../../schema/records/InstallConfig.ts"
+
+const declared = (name: string, type: DeclaredVariable["type"] = "string"): DeclaredVariable => ({
+  name,
+  type,
+  required: true,
+  hasDefault: false,
+  sensitive: false,
+  ephemeral: false,
+  origin: "host",
+  set: false
+})
+
+const variable = (slot: string, name: string) => ({ slot, lane: "variable" as const, name })
+const binding = (slot: string, name: string) => ({ slot, lane: "binding" as const, name })
+
+const secret = (delivery: ReturnType<typeof variable> | ReturnType<typeof binding>): CompiledRequirement => ({
+  kind: "secret.generated",
+  bytes: 32,
+  encoding: "hex",
+  deliveries: [delivery]
+})
+
+const values: DeliveredValues = {
+  endpoint: { url: "https://a.example.com" },
+  identity: { accountsUrl: "https://s", issuerUrl: "https://s", clientId: "oidc_x", redirectUri: "https://a/cb" },
+  secrets: new Map([
+    ["variable:key", Redacted.make("aa")],
+    ["binding:KEY", Redacted.make("bb")],
+    ["binding:__proto__", Redacted.make("cc")]
+  ])
+}
+
+const delivered = (requires: ReadonlyArray<CompiledRequirement>, variables: ReadonlyArray<DeclaredVariable>) =>
+  Result.match(deliveredVariables(requires, values, variables), {
+    onFailure: ({ code }) => code,
+    onSuccess: (found) =>
+      [...found].map(([name, { sensitive, value }]) => ({ name, sensitive, value: Redacted.value(value) }))
+  })
+
+describe("deliveries", () => {
+  test("a secret goes to its variable and is sensitive whatever the module says", () => {
+    expect(delivered([secret(variable("value", "key"))], [declared("key")])).toEqual([
+      { name: "key", sensitive: true, value: "aa" }
+    ])
+  })
+
+  test("bindings are entries of one map, sensitive as soon as one of them is", () => {
+    const endpoint: CompiledRequirement = { kind: "http.endpoint", deliveries: [binding("url", "APP_URL")] }
+    expect(delivered([endpoint], [declared("env", "json")])).toEqual([
+      { name: "env", sensitive: false, value: { APP_URL: "https://a.example.com" } }
+    ])
+    expect(delivered([endpoint, secret(binding("value", "KEY"))], [declared("env", "json")])).toEqual([
+      { name: "env", sensitive: true, value: { APP_URL: "https://a.example.com", KEY: "bb" } }
+    ])
+  })
+
+  test("a binding of any name is an entry and nothing else", () => {
+    const [env] = Result.getOrThrow(
+      deliveredVariables([secret(binding("value", "__proto__"))], values, [declared("env", "json")])
+    ).values()
+    const value: unknown = env === undefined ? undefined : Redacted.value(env.value)
+    expect(JSON.stringify(value)).toBe('{"__proto__":"cc"}')
+  })
+
+  test("a slot that the operator did not assign is not invented", () => {
+    const requirement: CompiledRequirement = { kind: "http.endpoint", deliveries: [variable("subdomain", "sub")] }
+    expect(delivered([requirement], [declared("sub")])).toBe("endpoint_not_available")
+  })
+
+  test("a variable that this commit lacks, or has of another type, refuses the Run", () => {
+    const requirement = secret(variable("value", "key"))
+    expect(delivered([requirement], [])).toBe("delivery_target_missing")
+    expect(delivered([requirement], [declared("key", "number")])).toBe("delivery_target_missing")
+    expect(delivered([secret(binding("value", "KEY"))], [declared("env")])).toBe("delivery_target_missing")
+  })
+
+  test("every target has a secret of its own", () => {
+    expect(secretShapes([secret(variable("value", "key")), secret(binding("value", "KEY"))])).toEqual([
+      { target: "variable:key", bytes: 32, encoding: "hex" },
+      { target: "binding:KEY", bytes: 32, encoding: "hex" }
+    ])
+  })
+})

@@ -1,0 +1,161 @@
+import { Context, Duration, Effect, Layer } from "effect"
+import { Users } from "../../../actors/account/Users.ts"
+import { Capsules } from "../../../actors/capsule/Capsules.ts"
+import { InstallPolicy } from "../../../actors/capsule/InstallPolicy.ts"
+import type { CommandContext } from "../../../actors/Command.ts"
+import { type EndpointAssignment, EndpointPolicy } from "../../../actors/delivery/EndpointPolicy.ts"
+import { CapsuleClients } from "../../../actors/identity/CapsuleClients.ts"
+import { Grants } from "../../../actors/identity/Grants.ts"
+import { IssuerSettings } from "../../../actors/identity/IssuerSettings.ts"
+import { InstallPlans } from "../../../actors/install-plan/InstallPlans.ts"
+import { Runs } from "../../../actors/run/Runs.ts"
+import { awaitRun } from "../../../actors/run/RunWaiting.ts"
+import * as Runtime from "../../../actors/Runtime.ts"
+import { Workspaces } from "../../../actors/workspace/Workspaces.ts"
+import { serveRepository } from "../../../runner/git/GitServer.ts"
+import { commitFiles, createRepository } from "../../../runner/git/RepositoryWriter.ts"
+import { defaultOperatorPolicy, emptyBaseConfig } from "../../../schema/manifest/OperatorPolicy.ts"
+import type { RunId, Subject, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { machine } from "../../../src/composition/Machine.ts"
+import { platform } from "../../../src/composition/Platform.ts"
+import { storage } from "../../../src/composition/Storage.ts"
+import { temporaryFolder, testSettings } from "../../support/ControlPlane.ts"
+import { hostedModules } from "./HostedModules.ts"
+
+export const issuer = "https://svc.example.test"
+export const siteOrigin = "https://site.example.test"
+export const webOrigin = "https://web.example.test"
+
+const at = (capsule: string, url: string): EndpointAssignment => ({
+  workspace: "acme",
+  capsule,
+  environment: "test",
+  url
+})
+
+const policies = Layer.mergeAll(
+  Layer.succeed(EndpointPolicy, { endpoints: [at("web", webOrigin), at("site", siteOrigin)] }),
+  Layer.succeed(InstallPolicy, {
+    policy: { ...defaultOperatorPolicy, allowedOidcScopes: ["openid", "profile"], runtimeOidcBindings: true },
+    base: emptyBaseConfig
+  })
+)
+
+const identity = CapsuleClients.layer.pipe(
+  Layer.provideMerge(Grants.layer),
+  Layer.provide(Layer.succeed(IssuerSettings, { issuer, refreshReuseGrace: Duration.zero }))
+)
+
+/** A repository with the modules that ask for something, and a person with a Workspace. */
+export class Bench extends Context.Service<
+  Bench,
+  {
+    readonly url: string
+    readonly subject: Subject
+    readonly context: CommandContext
+    readonly workspaceId: WorkspaceId
+    readonly otherWorkspaceId: WorkspaceId
+  }
+>()("test/actors/support/Bench") {}
+
+/** The actors of a service that is an issuer and has assigned endpoints, over the real tool. */
+export const hostedPlane = Layer.unwrap(
+  Effect.gen(function* () {
+    const folder = yield* temporaryFolder
+    const gitdir = `${folder}/repository.git`
+    yield* createRepository({ gitdir })
+    yield* commitFiles({ gitdir, files: { ...hostedModules } })
+    const repository = yield* serveRepository({ gitdir })
+    const settings = yield* testSettings({ dataDir: `${folder}/data`, gitAllowOrigins: [repository.origin] })
+    const people = Layer.effect(
+      Bench,
+      Effect.gen(function* () {
+        const setup: CommandContext = { actor: { kind: "service" }, actorKey: "test" }
+        const { subject } = yield* (yield* Users).create(setup, { email: "a@example.test", isOperator: true })
+        const context: CommandContext = { actor: { kind: "user", subject }, actorKey: subject }
+        const workspaces = yield* Workspaces
+        const acme = yield* workspaces.create(context, subject, { handle: "acme" })
+        const other = yield* workspaces.create(context, subject, { handle: "other" })
+        return { url: repository.url, subject, context, workspaceId: acme.id, otherWorkspaceId: other.id }
+      })
+    )
+    return people.pipe(
+      Layer.provideMerge(Runtime.layer),
+      Layer.provideMerge(identity),
+      Layer.provideMerge(machine(settings)),
+      Layer.provideMerge(storage(settings)),
+      Layer.provide(policies)
+    )
+  })
+).pipe(Layer.provideMerge(platform))
+
+/** A Run when it is over or waits for a person. */
+export const settled = Effect.fnUntraced(function* (id: RunId) {
+  yield* awaitRun(id)
+  return yield* (yield* Runs).read(id)
+})
+
+let installs = 0
+
+/** Installs a module of the repository as far as it goes: a reviewable or a failed plan. */
+export const install = Effect.fnUntraced(function* (
+  name: string,
+  modulePath: string,
+  options: { readonly workspaceId?: WorkspaceId } = {}
+) {
+  const { context, url, ...bench } = yield* Bench
+  const workspaceId = options.workspaceId ?? bench.workspaceId
+  const plans = yield* InstallPlans
+  const created = yield* plans.create(
+    context,
+    workspaceId,
+    { source: { name, url }, capsule: { name, environment: "test" }, options: { modulePath } },
+    { key: `install ${++installs}`, requestDigest: name }
+  )
+  const { id } = created.value
+  for (;;) {
+    const plan = yield* plans.reconcile(context, id)
+    if (plan.phase === "reviewable" || plan.phase === "failed") return plan
+    const run = plan.planRunId ?? plan.compatibilityCheckRunId ?? plan.syncRunId
+    if (run !== undefined) yield* awaitRun(run)
+  }
+})
+
+/** Approves a plan and applies it. */
+export const applied = Effect.fnUntraced(function* (planRunId: RunId) {
+  const { context } = yield* Bench
+  const runs = yield* Runs
+  yield* runs.approve(context, planRunId, {})
+  return yield* settled((yield* runs.apply(context, planRunId, undefined)).value.id)
+})
+
+/** Installs and applies; fails the test when either does not go through. */
+export const deployed = Effect.fnUntraced(function* (
+  name: string,
+  modulePath: string,
+  options: { readonly workspaceId?: WorkspaceId } = {}
+) {
+  const plan = yield* install(name, modulePath, options)
+  if (plan.phase !== "reviewable" || plan.planRunId === undefined || plan.capsuleId === undefined) {
+    return yield* Effect.die(new Error(JSON.stringify(plan.diagnostics)))
+  }
+  const run = yield* applied(plan.planRunId)
+  if (run.status !== "succeeded") return yield* Effect.die(new Error(JSON.stringify(run.error)))
+  return { capsuleId: plan.capsuleId, planRunId: plan.planRunId, run }
+})
+
+/** The public Outputs of a Capsule by name. */
+export const outputsOf = Effect.fnUntraced(function* (capsuleId: Parameters<Capsules["Service"]["outputs"]>[0]) {
+  const outputs = yield* (yield* Capsules).outputs(capsuleId)
+  return Object.fromEntries(outputs.map(({ name, value }) => [name, value]))
+})
+
+/** Asks again until the answer holds: what actors do after a transaction has no signal of its own. */
+export const eventually = <A, E, R>(ask: Effect.Effect<A, E, R>, holds: (answer: A) => boolean) =>
+  Effect.gen(function* () {
+    for (;;) {
+      const answer = yield* ask
+      if (holds(answer)) return answer
+      yield* Effect.sleep("20 millis")
+    }
+  })
