@@ -1,5 +1,5 @@
 import { afterAll, test } from "bun:test"
-import { Clock, Context, Effect, Exit, Layer, Logger, ManagedRuntime, Scope } from "effect"
+import { Clock, type Context, Effect, Exit, Layer, Logger, ManagedRuntime, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import * as fc from "fast-check"
 import { CapsuleClients } from "../../../../actors/identity/CapsuleClients.ts"

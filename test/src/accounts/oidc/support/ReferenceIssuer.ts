@@ -1,7 +1,7 @@
 import { createServer } from "node:http"
 import { Context, Effect, Layer } from "effect"
 import { exportJWK, generateKeyPair } from "jose"
-import Provider from "oidc-provider"
+import ReferenceProvider from "oidc-provider"
 import { callback, secret } from "./IssuerFixture.ts"
 
 const grants = ["authorization_code", "refresh_token"]
@@ -53,7 +53,7 @@ export class ReferenceIssuer extends Context.Service<ReferenceIssuer, { readonly
     Effect.gen(function* () {
       const pair = yield* Effect.promise(() => generateKeyPair("RS256", { extractable: true }))
       const key = yield* Effect.promise(() => exportJWK(pair.privateKey))
-      let handle: ReturnType<Provider["callback"]> = (_, response) => response.end()
+      let handle: ReturnType<ReferenceProvider["callback"]> = (_, response) => response.end()
       const server = yield* Effect.acquireRelease(
         Effect.callback<ReturnType<typeof createServer>>((resume) => {
           const started = createServer((request, response) => handle(request, response))
@@ -67,7 +67,7 @@ export class ReferenceIssuer extends Context.Service<ReferenceIssuer, { readonly
       )
       const address = server.address()
       const issuer = `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`
-      const provider = new Provider(issuer, {
+      const provider = new ReferenceProvider(issuer, {
         clients,
         routes,
         jwks: { keys: [{ ...key, alg: "RS256", use: "sig" }] },

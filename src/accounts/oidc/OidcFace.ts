@@ -1,0 +1,50 @@
+import { Context, Duration, Effect, Layer, Option } from "effect"
+import { HttpRouter } from "effect/http"
+import { IssuerSettings } from "../../../actors/identity/IssuerSettings.ts"
+import { StaticClients } from "../../../actors/identity/StaticClients.ts"
+import type { HttpSettings } from "../../http/HttpSettings.ts"
+import type { AttemptLimits } from "../AttemptLimits.ts"
+import { oidcRoutes } from "./OidcRoutes.ts"
+import { oidcServices } from "./OidcServices.ts"
+import { readStaticClients } from "./StaticClientFile.ts"
+
+type RouteServices = Exclude<Layer.Services<typeof oidcRoutes>, HttpRouter.HttpRouter>
+/** What the HTTP face gives to all its routes. */
+type FaceServices = AttemptLimits | HttpSettings
+
+/** The routes of the issuer of this process, ready to be mounted by whatever serves them. */
+export class OidcFace extends Context.Service<
+  OidcFace,
+  { readonly routes: Layer.Layer<never, never, HttpRouter.HttpRouter | FaceServices> }
+>()("svc/accounts/oidc/OidcFace") {
+  static readonly layer = Layer.effect(
+    OidcFace,
+    Effect.map(Effect.context<Exclude<RouteServices, FaceServices>>(), (services) => ({
+      routes: Layer.provide(oidcRoutes, Layer.succeedContext(services))
+    }))
+  )
+}
+
+/** The routes of the issuer where the composition has one, nothing otherwise. */
+export const mountedOidcRoutes = Layer.unwrap(
+  Effect.map(
+    Effect.serviceOption(OidcFace),
+    Option.match({ onNone: () => Layer.empty, onSome: ({ routes }) => routes })
+  )
+)
+
+/**
+ * The whole issuer over storage: decisions, keys, upkeep and routes. `issuer` is the public origin without a trailing
+ * slash. Its services belong below the actors, which lend Capsules their identity through it.
+ */
+export const oidcIssuer = (options: { readonly issuer: string; readonly refreshReuseGrace?: Duration.Input }) =>
+  OidcFace.layer.pipe(
+    Layer.provideMerge(oidcServices),
+    Layer.provideMerge(Layer.unwrap(Effect.map(readStaticClients(), StaticClients.layer))),
+    Layer.provideMerge(
+      Layer.succeed(IssuerSettings, {
+        issuer: options.issuer,
+        refreshReuseGrace: Duration.fromInputUnsafe(options.refreshReuseGrace ?? 0)
+      })
+    )
+  )

@@ -1,0 +1,49 @@
+import { Config, Effect, FileSystem, Option, Schema, SchemaIssue } from "effect"
+import {
+  type StaticClientDocument,
+  StaticClientDocument as Document,
+  StaticClientsRefused
+} from "../../../actors/identity/StaticClients.ts"
+
+const setting = "SVC_OIDC_CLIENTS_FILE"
+const maxBytes = 1024 * 1024
+
+const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Document), { onExcessProperty: "error", errors: "all" })
+const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** Paths alone: the values of this file are secrets in part. */
+const places = (issue: SchemaIssue.Issue): string =>
+  [
+    ...new Set(
+      formatIssues(issue).issues.map(({ path = [] }) =>
+        path.length === 0 ? "the document" : path.map((part) => String(part)).join(".")
+      )
+    )
+  ].join(", ")
+
+const refused = (message: string) => new StaticClientsRefused({ message })
+
+/**
+ * The OpenID clients of the installation, from the JSON file that `SVC_OIDC_CLIENTS_FILE` names; none without the setting.
+ * Fails with `StaticClientsRefused`, which names what is wrong and never quotes a value.
+ */
+export const readStaticClients = Effect.fn("readStaticClients")(function* (): Effect.fn.Return<
+  StaticClientDocument,
+  StaticClientsRefused,
+  FileSystem.FileSystem
+> {
+  const file = yield* Config.option(Config.String(setting)).pipe(
+    Effect.mapError(() => refused(`${setting} cannot be read.`))
+  )
+  if (Option.isNone(file) || file.value === "") return { clients: [] }
+  const files = yield* FileSystem.FileSystem
+  const unreadable = refused(`The file that ${setting} names cannot be read, or is larger than ${maxBytes} bytes.`)
+  const { size } = yield* Effect.mapError(files.stat(file.value), () => unreadable)
+  if (Number(size) > maxBytes) return yield* unreadable
+  const text = yield* Effect.mapError(files.readFileString(file.value), () => unreadable)
+  return yield* decode(text).pipe(
+    Effect.mapError((error) =>
+      refused(`The file that ${setting} names is not valid at ${places(error.issue)}. docs/oidc.md shows its fields.`)
+    )
+  )
+})
