@@ -12,7 +12,7 @@ import { installWords } from "../../src/dashboard/screens/install/Words.ts"
 import { runWords } from "../../src/dashboard/screens/run/Words.ts"
 import { sourceWords } from "../../src/dashboard/screens/sources/Words.ts"
 import { workspaceWords } from "../../src/dashboard/screens/workspace/Words.ts"
-import { commonWords } from "../../src/dashboard/words/Common.ts"
+import { vocabulary } from "../../src/dashboard/words/Vocabulary.ts"
 
 const dictionaries = {
   actionWords,
@@ -28,7 +28,7 @@ const dictionaries = {
   runWords,
   sourceWords,
   workspaceWords,
-  commonWords
+  vocabulary
 }
 
 const leaves = (value: unknown, path: string): ReadonlyArray<readonly [string, string]> => {
@@ -41,9 +41,9 @@ const leaves = (value: unknown, path: string): ReadonlyArray<readonly [string, s
 /** Words that are the same in both languages on purpose. */
 const shared: ReadonlySet<string> = new Set([
   "appWords.changeLanguage",
-  "commonWords.product",
-  "commonWords.runType",
-  "commonWords.trigger.webhook",
+  "vocabulary.product",
+  "vocabulary.runType",
+  "vocabulary.trigger.webhook",
   "runWords.how.webhook",
   "sourceWords.webhook"
 ])

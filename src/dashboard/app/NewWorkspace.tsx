@@ -8,7 +8,7 @@ import { Button } from "../ui/Button.tsx"
 import { Dialog } from "../ui/Dialog.tsx"
 import { FaultNotice } from "../ui/Feedback.tsx"
 import { TextField } from "../ui/Field.tsx"
-import { commonWords } from "../words/Common.ts"
+import { vocabulary } from "../words/Vocabulary.ts"
 import { useWords } from "../words/Words.ts"
 import { appWords } from "./Words.ts"
 
@@ -36,7 +36,7 @@ const handleFrom = (name: string): string =>
 export const NewWorkspace = ({ onClose }: { readonly onClose: () => void }) => {
   const text = useWords(words)
   const app = useWords(appWords)
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const navigate = useNavigate()
   const queryClient = useQueryClient()
   const [name, setName] = useState("")
@@ -83,9 +83,9 @@ export const NewWorkspace = ({ onClose }: { readonly onClose: () => void }) => {
         {create.error === null ? null : <FaultNotice error={create.error} />}
         <div className="form-actions">
           <Button tone="primary" type="submit" busy={create.isPending}>
-            {common.create}
+            {terms.create}
           </Button>
-          <Button onClick={onClose}>{common.cancel}</Button>
+          <Button onClick={onClose}>{terms.cancel}</Button>
         </div>
       </form>
     </Dialog>

@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router"
 import type { Capsule, PlanSummary, Run } from "../api/Types.ts"
 import { RunStatus } from "../ui/Status.tsx"
 import { Time } from "../ui/Time.tsx"
-import { commonWords } from "../words/Common.ts"
+import { vocabulary } from "../words/Vocabulary.ts"
 import { shortCommit } from "../words/Format.ts"
 import { useWords } from "../words/Words.ts"
 import { useActorName } from "./Actors.ts"
@@ -36,7 +36,7 @@ interface RunListProps {
 }
 
 export const RunList = ({ runs, capsules }: RunListProps) => {
-  const words = useWords(commonWords)
+  const words = useWords(vocabulary)
   const workspace = useWorkspace()
   const actorName = useActorName()
   const named = new Map((capsules ?? []).map((capsule) => [capsule.id, capsule]))

@@ -6,7 +6,7 @@ import { Skeleton } from "../ui/Feedback.tsx"
 import { IconButton } from "../ui/Button.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Toasts } from "../ui/Toast.tsx"
-import { commonWords } from "../words/Common.ts"
+import { vocabulary } from "../words/Vocabulary.ts"
 import { useWords } from "../words/Words.ts"
 import { AccountMenu } from "./AccountMenu.tsx"
 import { navigation } from "./Navigation.ts"
@@ -32,7 +32,7 @@ const SideBar = ({
       <WorkspaceMenu workspace={workspace} />
       <button type="button" className="side-search" onClick={onPalette}>
         <Icon name="search" />
-        <span>{useWords(commonWords).search}</span>
+        <span>{useWords(vocabulary).search}</span>
         <kbd>{/Mac|iPhone|iPad/.test(navigator.userAgent) ? "⌘" : "Ctrl"} K</kbd>
       </button>
       <nav aria-label={words.navigation}>
@@ -67,7 +67,7 @@ const SideBar = ({
 
 export const Shell = () => {
   const words = useWords(appWords)
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const workspace = useOptionalWorkspace()
   const navigate = useNavigate()
   const path = useRouterState({ select: (state) => state.location.pathname })
@@ -91,12 +91,12 @@ export const Shell = () => {
   return (
     <div className="shell">
       <a className="skip" href="#content">
-        {common.skipToContent}
+        {terms.skipToContent}
       </a>
       <header className="bar">
         <IconButton icon="menu" label={words.openNavigation} onClick={() => setOpen(`navigation ${path}`)} />
         <Link to="/" className="bar-name">
-          {workspace?.displayName ?? common.product}
+          {workspace?.displayName ?? terms.product}
         </Link>
         <IconButton icon="search" label={words.palette} onClick={actions.palette} />
       </header>
@@ -113,7 +113,7 @@ export const Shell = () => {
         </Suspense>
       </main>
       {open === `navigation ${path}` ? (
-        <Dialog kind="side" title={common.product} onClose={() => setOpen(undefined)}>
+        <Dialog kind="side" title={terms.product} onClose={() => setOpen(undefined)}>
           {side}
         </Dialog>
       ) : null}

@@ -1,6 +1,6 @@
 import type { FieldProblem, Draft, FormField, FormModel } from "./FormModel.ts"
 import { AreaField, SelectField, TextField } from "../ui/Field.tsx"
-import { commonWords } from "../words/Common.ts"
+import { vocabulary } from "../words/Vocabulary.ts"
 import { useBilingual, useWords } from "../words/Words.ts"
 import { formWords } from "./Words.ts"
 
@@ -23,7 +23,7 @@ const prettier = (typed: string): string | undefined => {
 
 export const VariableInput = ({ field, value, problem, onChange, note }: InputProps) => {
   const words = useWords(formWords)
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const say = useBilingual()
   const helper = [
     field.helper === undefined ? undefined : say(field.helper),
@@ -50,8 +50,8 @@ export const VariableInput = ({ field, value, problem, onChange, note }: InputPr
     return (
       <SelectField {...shared} value={value} onChange={(event) => onChange(event.target.value)}>
         <option value="">{field.hasDefault ? words.moduleDefault : words.chooseFirst}</option>
-        <option value="true">{common.yes}</option>
-        <option value="false">{common.no}</option>
+        <option value="true">{terms.yes}</option>
+        <option value="false">{terms.no}</option>
       </SelectField>
     )
   }
@@ -96,7 +96,7 @@ interface VariableFormProps {
 
 export const VariableForm = ({ model, draft, problems, onChange, noteFor }: VariableFormProps) => {
   const words = useWords(formWords)
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const say = useBilingual()
   const input = (field: FormField) => (
     <VariableInput
@@ -121,7 +121,7 @@ export const VariableForm = ({ model, draft, problems, onChange, noteFor }: Vari
           <fieldset key={group.id} className="feature">
             <legend>
               {say(group.label)}
-              {group.optional ? <span className="field-optional">{common.optional}</span> : null}
+              {group.optional ? <span className="field-optional">{terms.optional}</span> : null}
             </legend>
             {group.fields.map(input)}
           </fieldset>

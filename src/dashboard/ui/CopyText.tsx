@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react"
-import { commonWords } from "../words/Common.ts"
+import { vocabulary } from "../words/Vocabulary.ts"
 import { useWords } from "../words/Words.ts"
 import { Icon } from "./Icon.tsx"
 
@@ -11,7 +11,7 @@ interface CopyTextProps {
 
 /** A machine's word (commit, id, digest) that one press copies. */
 export const CopyText = ({ text, shown = text }: CopyTextProps) => {
-  const words = useWords(commonWords)
+  const words = useWords(vocabulary)
   const [copied, setCopied] = useState(false)
   useEffect(() => {
     if (!copied) return

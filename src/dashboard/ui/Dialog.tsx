@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useId, useRef } from "react"
-import { commonWords } from "../words/Common.ts"
+import { vocabulary } from "../words/Vocabulary.ts"
 import { useWords } from "../words/Words.ts"
 import { IconButton } from "./Button.tsx"
 
@@ -14,7 +14,7 @@ interface DialogProps {
 
 /** The browser's own modal dialog: it traps focus, closes with Escape and gives focus back where it was. Mount it to open it. */
 export const Dialog = ({ title, children, onClose, wide = false, kind = "center" }: DialogProps) => {
-  const words = useWords(commonWords)
+  const words = useWords(vocabulary)
   const element = useRef<HTMLDialogElement>(null)
   const heading = useId()
   useEffect(() => {

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect } from "react"
 import { Fault } from "../api/Fault.ts"
-import { commonWords } from "../words/Common.ts"
+import { vocabulary } from "../words/Vocabulary.ts"
 import { useWords } from "../words/Words.ts"
 import { Button } from "./Button.tsx"
 import { CopyText } from "./CopyText.tsx"
@@ -33,7 +33,7 @@ export const Notice = ({
   </div>
 )
 
-const sentence = (fault: Fault, words: (typeof commonWords)["en"]["fault"]): string => {
+const sentence = (fault: Fault, words: (typeof vocabulary)["en"]["fault"]): string => {
   if (fault.code === "network") return words.network
   if (fault.code === "permission_denied") return words.forbidden
   if (fault.code === "capability_not_available") return words.notAvailable
@@ -49,7 +49,7 @@ export const FaultNotice = ({
   readonly error: unknown
   readonly onRetry?: (() => void) | undefined
 }) => {
-  const words = useWords(commonWords)
+  const words = useWords(vocabulary)
   const fault = error instanceof Fault ? error : new Fault({ status: 0, code: "unexpected", message: String(error) })
   return (
     <Notice tone="bad" title={words.fault.title}>
@@ -97,7 +97,7 @@ export const Skeleton = ({
   readonly rows?: number
   readonly height?: "line" | "row" | "block"
 }) => {
-  const words = useWords(commonWords)
+  const words = useWords(vocabulary)
   return (
     <output className="skeleton" aria-label={words.loading}>
       {Array.from({ length: rows }, (_, index) => (

@@ -5,7 +5,7 @@ import {
   type TextareaHTMLAttributes,
   useId
 } from "react"
-import { commonWords } from "../words/Common.ts"
+import { vocabulary } from "../words/Vocabulary.ts"
 import { useWords } from "../words/Words.ts"
 
 interface FieldProps {
@@ -30,7 +30,7 @@ const Frame = ({
   children
 }: FieldProps & { readonly children: (ids: Ids) => ReactNode }) => {
   const id = useId()
-  const words = useWords(commonWords)
+  const words = useWords(vocabulary)
   const described = [helper === undefined ? "" : `${id}-help`, error === undefined ? "" : `${id}-error`]
     .filter((part) => part !== "")
     .join(" ")

@@ -1,4 +1,4 @@
-import { commonWords } from "../words/Common.ts"
+import { vocabulary } from "../words/Vocabulary.ts"
 import { useWords } from "../words/Words.ts"
 
 interface FilterProps {
@@ -9,7 +9,7 @@ interface FilterProps {
 }
 
 export const Filter = ({ label, value, options, onChange }: FilterProps) => {
-  const words = useWords(commonWords)
+  const words = useWords(vocabulary)
   return (
     <label className={value === undefined ? "filter" : "filter filter-on"}>
       <span>{label}</span>

@@ -1,5 +1,5 @@
 import type { Capsule, Connection, Run, Source } from "../api/Types.ts"
-import { commonWords } from "../words/Common.ts"
+import { vocabulary } from "../words/Vocabulary.ts"
 import { useWords } from "../words/Words.ts"
 
 export type StatusTone = "neutral" | "busy" | "attention" | "good" | "bad" | "muted"
@@ -24,7 +24,7 @@ const runTone: Readonly<Record<Run["status"], StatusTone>> = {
 }
 
 export const RunStatus = ({ run }: { readonly run: Pick<Run, "status" | "type" | "approvedAt"> }) => {
-  const words = useWords(commonWords)
+  const words = useWords(vocabulary)
   const approved =
     run.approvedAt !== undefined && (run.type === "plan" || run.type === "destroy_plan") && run.status === "succeeded"
   return <Status tone={runTone[run.status]}>{approved ? words.planApproved : words.runStatus[run.status]}</Status>
@@ -40,7 +40,7 @@ const capsuleTone: Readonly<Record<Capsule["status"], StatusTone>> = {
 }
 
 export const CapsuleStatus = ({ status }: { readonly status: Capsule["status"] }) => (
-  <Status tone={capsuleTone[status]}>{useWords(commonWords).capsuleStatus[status]}</Status>
+  <Status tone={capsuleTone[status]}>{useWords(vocabulary).capsuleStatus[status]}</Status>
 )
 
 const driftTone: Readonly<Record<Capsule["driftStatus"], StatusTone>> = {
@@ -50,7 +50,7 @@ const driftTone: Readonly<Record<Capsule["driftStatus"], StatusTone>> = {
 }
 
 export const DriftStatus = ({ status }: { readonly status: Capsule["driftStatus"] }) => (
-  <Status tone={driftTone[status]}>{useWords(commonWords).drift[status]}</Status>
+  <Status tone={driftTone[status]}>{useWords(vocabulary).drift[status]}</Status>
 )
 
 const connectionTone: Readonly<Record<Connection["status"], StatusTone>> = {
@@ -62,11 +62,11 @@ const connectionTone: Readonly<Record<Connection["status"], StatusTone>> = {
 }
 
 export const ConnectionStatus = ({ status }: { readonly status: Connection["status"] }) => (
-  <Status tone={connectionTone[status]}>{useWords(commonWords).connectionStatus[status]}</Status>
+  <Status tone={connectionTone[status]}>{useWords(vocabulary).connectionStatus[status]}</Status>
 )
 
 const sourceTone: Readonly<Record<Source["status"], StatusTone>> = { active: "good", disabled: "muted", error: "bad" }
 
 export const SourceStatus = ({ status }: { readonly status: Source["status"] }) => (
-  <Status tone={sourceTone[status]}>{useWords(commonWords).sourceStatus[status]}</Status>
+  <Status tone={sourceTone[status]}>{useWords(vocabulary).sourceStatus[status]}</Status>
 )

@@ -566,12 +566,12 @@ const audit = (
 })
 
 export const activity: ReadonlyArray<AuditEvent> = [
-  audit(1, "run.create", 4, aiko, "run_0000000000000001", "run_0000000000000001"),
+  audit(1, "capsule.plan", 4, aiko, "run_0000000000000001", "run_0000000000000001"),
   audit(2, "source.sync", 12, undefined, "src_0000000000000001"),
   audit(3, "run.apply", 55, bruno, "run_0000000000000003", "run_0000000000000003"),
   audit(4, "run.approve", 90, me, "run_0000000000000005", "run_0000000000000005"),
   audit(5, "connection.test", 240, aiko, "conn_0000000000000001"),
-  audit(6, "capsule.configuration", 1500, me, storefrontId),
+  audit(6, "capsule.configure", 1500, me, storefrontId),
   audit(7, "member.add", 2000, me, "usr_0000000000000004")
 ]
 

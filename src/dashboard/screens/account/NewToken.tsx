@@ -9,13 +9,13 @@ import { CopyText } from "../../ui/CopyText.tsx"
 import { Dialog } from "../../ui/Dialog.tsx"
 import { FaultNotice, Loadable } from "../../ui/Feedback.tsx"
 import { CheckField, SelectField, TextField } from "../../ui/Field.tsx"
-import { commonWords } from "../../words/Common.ts"
+import { vocabulary } from "../../words/Vocabulary.ts"
 import { useBilingual, useWords } from "../../words/Words.ts"
 import { accountWords } from "./Words.ts"
 
 export const NewToken = ({ workspaceId, onClose }: { readonly workspaceId?: string; readonly onClose: () => void }) => {
   const words = useWords(accountWords)
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const say = useBilingual()
   const { workspaces } = useBootstrap()
   const queryClient = useQueryClient()
@@ -117,9 +117,9 @@ export const NewToken = ({ workspaceId, onClose }: { readonly workspaceId?: stri
         {create.error === null ? null : <FaultNotice error={create.error} />}
         <div className="form-actions">
           <Button tone="primary" type="submit" busy={create.isPending} disabled={scopes.length === 0}>
-            {common.create}
+            {terms.create}
           </Button>
-          <Button onClick={onClose}>{common.cancel}</Button>
+          <Button onClick={onClose}>{terms.cancel}</Button>
         </div>
       </form>
     </Dialog>

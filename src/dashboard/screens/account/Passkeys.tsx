@@ -11,13 +11,13 @@ import { Empty, FaultNotice, Loadable, Notice } from "../../ui/Feedback.tsx"
 import { TextField } from "../../ui/Field.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { Time } from "../../ui/Time.tsx"
-import { commonWords } from "../../words/Common.ts"
+import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { accountWords } from "./Words.ts"
 
 const Add = ({ onClose }: { readonly onClose: () => void }) => {
   const words = useWords(accountWords)
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const queryClient = useQueryClient()
   const [name, setName] = useState("")
   const add = useMutation({
@@ -53,7 +53,7 @@ const Add = ({ onClose }: { readonly onClose: () => void }) => {
           <Button tone="primary" type="submit" busy={add.isPending}>
             {words.addPasskey}
           </Button>
-          <Button onClick={onClose}>{common.cancel}</Button>
+          <Button onClick={onClose}>{terms.cancel}</Button>
         </div>
       </form>
     </Dialog>
@@ -62,7 +62,7 @@ const Add = ({ onClose }: { readonly onClose: () => void }) => {
 
 const Row = ({ passkey }: { readonly passkey: Passkey }) => {
   const words = useWords(accountWords)
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const queryClient = useQueryClient()
   const [removing, setRemoving] = useState(false)
   const remove = useMutation({
@@ -89,7 +89,7 @@ const Row = ({ passkey }: { readonly passkey: Passkey }) => {
       </span>
       <span className="row-end">
         <Button small onClick={() => setRemoving(true)}>
-          {common.remove}
+          {terms.remove}
         </Button>
       </span>
       {removing ? (
@@ -99,9 +99,9 @@ const Row = ({ passkey }: { readonly passkey: Passkey }) => {
             {remove.error === null ? null : <FaultNotice error={remove.error} />}
             <div className="form-actions">
               <Button tone="danger" busy={remove.isPending} onClick={() => remove.mutate()}>
-                {common.remove}
+                {terms.remove}
               </Button>
-              <Button onClick={() => setRemoving(false)}>{common.cancel}</Button>
+              <Button onClick={() => setRemoving(false)}>{terms.cancel}</Button>
             </div>
           </div>
         </Dialog>

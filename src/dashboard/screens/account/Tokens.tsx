@@ -10,7 +10,7 @@ import { Empty, FaultNotice, Loadable } from "../../ui/Feedback.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { Status } from "../../ui/Status.tsx"
 import { Time, useNow } from "../../ui/Time.tsx"
-import { commonWords } from "../../words/Common.ts"
+import { vocabulary } from "../../words/Vocabulary.ts"
 import { calendarDate } from "../../words/Format.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
 import { NewToken } from "./NewToken.tsx"
@@ -18,7 +18,7 @@ import { accountWords } from "./Words.ts"
 
 const Revoke = ({ token, onClose }: { readonly token: TokenRecord; readonly onClose: () => void }) => {
   const words = useWords(accountWords)
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const queryClient = useQueryClient()
   const revoke = useMutation({
     mutationFn: () => post(`/api/v1/account/tokens/${token.token_id}/revoke`),
@@ -36,7 +36,7 @@ const Revoke = ({ token, onClose }: { readonly token: TokenRecord; readonly onCl
           <Button tone="danger" busy={revoke.isPending} onClick={() => revoke.mutate()}>
             {words.revoke}
           </Button>
-          <Button onClick={onClose}>{common.cancel}</Button>
+          <Button onClick={onClose}>{terms.cancel}</Button>
         </div>
       </div>
     </Dialog>

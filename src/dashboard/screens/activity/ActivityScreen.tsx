@@ -7,7 +7,7 @@ import { Button } from "../../ui/Button.tsx"
 import { Empty, Loadable, Skeleton } from "../../ui/Feedback.tsx"
 import { Filter } from "../../ui/Filter.tsx"
 import { Page, Panel } from "../../ui/Layout.tsx"
-import { commonWords } from "../../words/Common.ts"
+import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 
 const words = {
@@ -29,7 +29,7 @@ const words = {
 
 export const ActivityScreen = () => {
   const text = useWords(words)
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const workspace = useWorkspace()
   const [capsuleId, setCapsuleId] = useState<string | undefined>(undefined)
   const capsules = useQuery(capsulesQuery(workspace.id)).data ?? []
@@ -63,7 +63,7 @@ export const ActivityScreen = () => {
       {query.hasNextPage ? (
         <div className="load-more">
           <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            {common.loadMore}
+            {terms.loadMore}
           </Button>
         </div>
       ) : null}

@@ -6,13 +6,13 @@ import { useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
 import { Empty, Loadable } from "../../ui/Feedback.tsx"
 import { Panel } from "../../ui/Layout.tsx"
-import { commonWords } from "../../words/Common.ts"
+import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { capsuleWords } from "./Words.ts"
 
 export const CapsuleActivity = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(capsuleWords)
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const workspace = useWorkspace()
   const query = useInfiniteQuery(activityQuery(workspace.id, { capsuleId: capsule.id }))
   return (
@@ -32,7 +32,7 @@ export const CapsuleActivity = ({ capsule }: { readonly capsule: Capsule }) => {
       {query.hasNextPage ? (
         <div className="load-more">
           <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            {common.loadMore}
+            {terms.loadMore}
           </Button>
         </div>
       ) : null}

@@ -11,7 +11,7 @@ import { Icon } from "../../ui/Icon.tsx"
 import { Facts, Panel } from "../../ui/Layout.tsx"
 import { CapsuleStatus, DriftStatus } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
-import { commonWords } from "../../words/Common.ts"
+import { vocabulary } from "../../words/Vocabulary.ts"
 import { httpsLink, repositoryName, shortCommit } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { capsuleWords } from "./Words.ts"
@@ -20,7 +20,7 @@ const shownValue = (value: unknown): string => (typeof value === "string" ? valu
 
 /** An address that can be opened, only when it is `https:`; anything else stays text. */
 export const OutputValue = ({ value }: { readonly value: unknown }) => {
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const link = httpsLink(value)
   const text = shownValue(value)
   if (link !== undefined) {
@@ -28,7 +28,7 @@ export const OutputValue = ({ value }: { readonly value: unknown }) => {
       <a href={link} target="_blank" rel="noreferrer noopener" className="output-link">
         {text}
         <Icon name="external" />
-        <span className="visually-hidden">({common.opensNewTab})</span>
+        <span className="visually-hidden">({terms.opensNewTab})</span>
       </a>
     )
   }

@@ -11,24 +11,24 @@ import { FaultNotice, Notice } from "../../ui/Feedback.tsx"
 import { CheckField, TextField } from "../../ui/Field.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { toast } from "../../ui/Toast.tsx"
-import { commonWords } from "../../words/Common.ts"
+import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { capsuleWords } from "./Words.ts"
 
 const useChange = (capsule: Capsule) => {
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const queryClient = useQueryClient()
   return useMutation({
     mutationFn: (body: Readonly<Record<string, unknown>>) =>
       request("PATCH", `/api/v1/capsules/${capsule.id}`, { body }),
-    onSuccess: () => toast(common.saved),
+    onSuccess: () => toast(terms.saved),
     onSettled: () => queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })
   })
 }
 
 const Rename = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(capsuleWords)
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const change = useChange(capsule)
   const [name, setName] = useState(capsule.name)
   return (
@@ -48,7 +48,7 @@ const Rename = ({ capsule }: { readonly capsule: Capsule }) => {
           onChange={(event) => setName(event.target.value)}
         />
         <Button type="submit" busy={change.isPending} disabled={name.trim() === capsule.name || name.trim() === ""}>
-          {common.save}
+          {terms.save}
         </Button>
       </form>
       {change.error === null ? null : <FaultNotice error={change.error} />}
@@ -85,7 +85,7 @@ const AutoUpdate = ({ capsule }: { readonly capsule: Capsule }) => {
 
 const Destroy = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(capsuleWords)
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const workspace = useWorkspace()
   const navigate = useNavigate()
   const queryClient = useQueryClient()
@@ -124,7 +124,7 @@ const Destroy = ({ capsule }: { readonly capsule: Capsule }) => {
               <Button tone="danger" busy={destroy.isPending} onClick={() => destroy.mutate()}>
                 {never ? words.removeNow : words.destroy}
               </Button>
-              <Button onClick={() => setOpen(false)}>{common.cancel}</Button>
+              <Button onClick={() => setOpen(false)}>{terms.cancel}</Button>
             </div>
           </div>
         </Dialog>
@@ -135,11 +135,11 @@ const Destroy = ({ capsule }: { readonly capsule: Capsule }) => {
 
 export const Danger = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(capsuleWords)
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const may = useMay()
   const change = useChange(capsule)
   if (capsule.status === "destroyed") return <Notice tone="info">{words.gone}</Notice>
-  if (!may("admin")) return <Notice tone="info">{common.needsRole(common.role.admin)}</Notice>
+  if (!may("admin")) return <Notice tone="info">{terms.needsRole(terms.role.admin)}</Notice>
   return (
     <div className="stack">
       <Rename capsule={capsule} />

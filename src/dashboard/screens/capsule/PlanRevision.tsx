@@ -8,14 +8,14 @@ import { Button } from "../../ui/Button.tsx"
 import { Dialog } from "../../ui/Dialog.tsx"
 import { FaultNotice } from "../../ui/Feedback.tsx"
 import { TextField } from "../../ui/Field.tsx"
-import { commonWords } from "../../words/Common.ts"
+import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { advance } from "../install/Coordinator.ts"
 import { capsuleWords } from "./Words.ts"
 
 export const PlanRevision = ({ capsule, onClose }: { readonly capsule: Capsule; readonly onClose: () => void }) => {
   const words = useWords(capsuleWords)
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const workspace = useWorkspace()
   const navigate = useNavigate()
   const queryClient = useQueryClient()
@@ -66,7 +66,7 @@ export const PlanRevision = ({ capsule, onClose }: { readonly capsule: Capsule; 
           <Button tone="primary" type="submit" busy={plan.isPending}>
             {words.plan}
           </Button>
-          <Button onClick={onClose}>{common.cancel}</Button>
+          <Button onClick={onClose}>{terms.cancel}</Button>
         </div>
       </form>
     </Dialog>

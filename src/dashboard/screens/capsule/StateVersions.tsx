@@ -10,7 +10,7 @@ import { Empty, FaultNotice, Loadable } from "../../ui/Feedback.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { Status } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
-import { commonWords } from "../../words/Common.ts"
+import { vocabulary } from "../../words/Vocabulary.ts"
 import { shortDigest } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { capsuleWords } from "./Words.ts"
@@ -66,7 +66,7 @@ const Row = ({ version, capsule }: { readonly version: StateVersion; readonly ca
 
 export const StateVersions = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(capsuleWords)
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const query = useInfiniteQuery(stateVersionsQuery(capsule.id))
   return (
     <>
@@ -91,7 +91,7 @@ export const StateVersions = ({ capsule }: { readonly capsule: Capsule }) => {
       {query.hasNextPage ? (
         <div className="load-more">
           <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            {common.loadMore}
+            {terms.loadMore}
           </Button>
         </div>
       ) : null}

@@ -13,7 +13,7 @@ import { Filter } from "../../ui/Filter.tsx"
 import { Page, Panel } from "../../ui/Layout.tsx"
 import { CapsuleStatus, DriftStatus } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
-import { commonWords } from "../../words/Common.ts"
+import { vocabulary } from "../../words/Vocabulary.ts"
 import { repositoryName, shortCommit } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 
@@ -137,7 +137,7 @@ const List = ({
 
 export const CapsulesScreen = () => {
   const text = useWords(words)
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const app = useWords(appWords)
   const workspace = useWorkspace()
   const search = useSearch({ from: "/w/$workspace/capsules" })
@@ -190,13 +190,13 @@ export const CapsulesScreen = () => {
         <Filter
           label={text.status}
           value={search.status}
-          options={statuses.map((status) => [status, common.capsuleStatus[status]])}
+          options={statuses.map((status) => [status, terms.capsuleStatus[status]])}
           onChange={(status) => change({ status })}
         />
         <Filter
           label={text.drift}
           value={search.drift}
-          options={drifts.map((drift) => [drift, common.drift[drift]])}
+          options={drifts.map((drift) => [drift, terms.drift[drift]])}
           onChange={(drift) => change({ drift })}
         />
         {query.data === undefined ? null : <output className="count">{text.found(shown.length)}</output>}

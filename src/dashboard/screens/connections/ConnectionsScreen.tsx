@@ -11,7 +11,7 @@ import { Page, Panel } from "../../ui/Layout.tsx"
 import { ConnectionStatus } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { toast } from "../../ui/Toast.tsx"
-import { commonWords } from "../../words/Common.ts"
+import { vocabulary } from "../../words/Vocabulary.ts"
 import { calendarDate, providerName } from "../../words/Format.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
 import { NewConnection } from "./NewConnection.tsx"
@@ -19,7 +19,7 @@ import { connectionWords } from "./Words.ts"
 
 const Revoke = ({ connection, onClose }: { readonly connection: Connection; readonly onClose: () => void }) => {
   const words = useWords(connectionWords)
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const workspace = useWorkspace()
   const queryClient = useQueryClient()
   const revoke = useMutation({
@@ -38,7 +38,7 @@ const Revoke = ({ connection, onClose }: { readonly connection: Connection; read
           <Button tone="danger" busy={revoke.isPending} onClick={() => revoke.mutate()}>
             {words.revoke}
           </Button>
-          <Button onClick={onClose}>{common.cancel}</Button>
+          <Button onClick={onClose}>{terms.cancel}</Button>
         </div>
       </div>
     </Dialog>

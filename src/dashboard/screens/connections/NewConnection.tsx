@@ -8,7 +8,7 @@ import { Button, IconButton } from "../../ui/Button.tsx"
 import { Dialog } from "../../ui/Dialog.tsx"
 import { FaultNotice, Loadable } from "../../ui/Feedback.tsx"
 import { AreaField, SelectField, TextField } from "../../ui/Field.tsx"
-import { commonWords } from "../../words/Common.ts"
+import { vocabulary } from "../../words/Vocabulary.ts"
 import { httpsLink, providerName } from "../../words/Format.ts"
 import { useBilingual, useWords } from "../../words/Words.ts"
 import { connectionBody, type FreeVariable, isGeneric, recipesFor } from "./ConnectionDraft.ts"
@@ -78,7 +78,7 @@ const Form = ({
   onCreated
 }: NewConnectionProps & { readonly recipes: ReadonlyArray<CredentialRecipe> }) => {
   const words = useWords(connectionWords)
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const say = useBilingual()
   const workspace = useWorkspace()
   const queryClient = useQueryClient()
@@ -213,9 +213,9 @@ const Form = ({
       {create.error === null ? null : <FaultNotice error={create.error} />}
       <div className="form-actions">
         <Button tone="primary" type="submit" busy={create.isPending}>
-          {common.save}
+          {terms.save}
         </Button>
-        <Button onClick={onClose}>{common.cancel}</Button>
+        <Button onClick={onClose}>{terms.cancel}</Button>
       </div>
     </form>
   )

@@ -10,7 +10,7 @@ import { Dialog } from "../../ui/Dialog.tsx"
 import { FaultNotice, Notice } from "../../ui/Feedback.tsx"
 import { AreaField, TextField } from "../../ui/Field.tsx"
 import { Facts } from "../../ui/Layout.tsx"
-import { commonWords } from "../../words/Common.ts"
+import { vocabulary } from "../../words/Vocabulary.ts"
 import { shortCommit, shortDigest } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { losses } from "./PlanDiff.ts"
@@ -30,7 +30,7 @@ export const losesOf = (run: Run): number =>
 
 export const ApproveDialog = ({ run, name, onClose }: ApproveDialogProps) => {
   const words = useWords(runWords)
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const workspace = useWorkspace()
   const navigate = useNavigate()
   const queryClient = useQueryClient()
@@ -125,7 +125,7 @@ export const ApproveDialog = ({ run, name, onClose }: ApproveDialogProps) => {
             </Button>
           ) : null}
           <Button tone="quiet" onClick={onClose}>
-            {common.cancel}
+            {terms.cancel}
           </Button>
         </div>
       </form>

@@ -7,13 +7,13 @@ import { Button } from "../../ui/Button.tsx"
 import { Dialog } from "../../ui/Dialog.tsx"
 import { FaultNotice } from "../../ui/Feedback.tsx"
 import { TextField } from "../../ui/Field.tsx"
-import { commonWords } from "../../words/Common.ts"
+import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { runWords } from "./Words.ts"
 
 export const CancelDialog = ({ run, onClose }: { readonly run: Run; readonly onClose: () => void }) => {
   const words = useWords(runWords)
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const queryClient = useQueryClient()
   const [reason, setReason] = useState("")
   const parked = run.status === "waiting_approval"
@@ -47,7 +47,7 @@ export const CancelDialog = ({ run, onClose }: { readonly run: Run; readonly onC
           <Button tone="danger" type="submit" busy={cancel.isPending}>
             {parked ? words.discard : words.cancel}
           </Button>
-          <Button onClick={onClose}>{parked ? common.back : words.keepRunning}</Button>
+          <Button onClick={onClose}>{parked ? terms.back : words.keepRunning}</Button>
         </div>
       </form>
     </Dialog>

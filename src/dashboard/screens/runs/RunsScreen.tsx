@@ -8,7 +8,7 @@ import { Button } from "../../ui/Button.tsx"
 import { Empty, Loadable, Skeleton } from "../../ui/Feedback.tsx"
 import { Filter } from "../../ui/Filter.tsx"
 import { Page, Panel } from "../../ui/Layout.tsx"
-import { commonWords } from "../../words/Common.ts"
+import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 
 const words = {
@@ -56,7 +56,7 @@ const types: ReadonlyArray<RunType> = [
 
 export const RunsScreen = () => {
   const text = useWords(words)
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const workspace = useWorkspace()
   const search = useSearch({ from: "/w/$workspace/runs" })
   const navigate = useNavigate({ from: "/w/$workspace/runs" })
@@ -74,13 +74,13 @@ export const RunsScreen = () => {
         <Filter
           label={text.status}
           value={search.status}
-          options={statuses.map((status) => [status, common.runStatus[status]])}
+          options={statuses.map((status) => [status, terms.runStatus[status]])}
           onChange={(status) => void navigate({ search: { ...search, status }, replace: true })}
         />
         <Filter
           label={text.type}
           value={search.type}
-          options={types.map((type) => [type, common.runType[type]])}
+          options={types.map((type) => [type, terms.runType[type]])}
           onChange={(type) => void navigate({ search: { ...search, type }, replace: true })}
         />
       </div>
@@ -101,7 +101,7 @@ export const RunsScreen = () => {
       {query.hasNextPage ? (
         <div className="load-more">
           <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            {common.loadMore}
+            {terms.loadMore}
           </Button>
         </div>
       ) : null}

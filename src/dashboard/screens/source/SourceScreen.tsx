@@ -14,18 +14,18 @@ import { Facts, Page, Panel } from "../../ui/Layout.tsx"
 import { SourceStatus } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { toast } from "../../ui/Toast.tsx"
-import { commonWords } from "../../words/Common.ts"
+import { vocabulary } from "../../words/Vocabulary.ts"
 import { bytes, repositoryName, shortCommit } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { type SourceDraft, SourceFields } from "../sources/SourceFields.tsx"
 import { sourceWords } from "../sources/Words.ts"
 
 const useUpdate = (source: Source) => {
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const queryClient = useQueryClient()
   return useMutation({
     mutationFn: (body: Readonly<Record<string, unknown>>) => request("PATCH", `/api/v1/sources/${source.id}`, { body }),
-    onSuccess: () => toast(common.saved),
+    onSuccess: () => toast(terms.saved),
     onSettled: () =>
       Promise.all([
         queryClient.invalidateQueries({ queryKey: sourceQuery(source.id).queryKey }),
@@ -36,7 +36,7 @@ const useUpdate = (source: Source) => {
 
 const Edit = ({ source, onClose }: { readonly source: Source; readonly onClose: () => void }) => {
   const words = useWords(sourceWords)
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const update = useUpdate(source)
   const [draft, setDraft] = useState<SourceDraft>({
     name: source.name,
@@ -61,7 +61,7 @@ const Edit = ({ source, onClose }: { readonly source: Source; readonly onClose: 
         {update.error === null ? null : <FaultNotice error={update.error} />}
         <div className="form-actions">
           <Button tone="primary" type="submit" busy={update.isPending}>
-            {common.save}
+            {terms.save}
           </Button>
           <Button
             onClick={() =>
@@ -71,7 +71,7 @@ const Edit = ({ source, onClose }: { readonly source: Source; readonly onClose: 
             {source.status === "disabled" ? words.enable : words.disable}
           </Button>
           <Button tone="quiet" onClick={onClose}>
-            {common.cancel}
+            {terms.cancel}
           </Button>
         </div>
       </form>
@@ -122,7 +122,7 @@ const Webhook = ({ source }: { readonly source: Source }) => {
 
 const Content = ({ source }: { readonly source: Source }) => {
   const words = useWords(sourceWords)
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const app = useWords(appWords)
   const workspace = useWorkspace()
   const may = useMay()
@@ -188,7 +188,7 @@ const Content = ({ source }: { readonly source: Source }) => {
           {snapshots.hasNextPage ? (
             <div className="load-more">
               <Button busy={snapshots.isFetchingNextPage} onClick={() => void snapshots.fetchNextPage()}>
-                {common.loadMore}
+                {terms.loadMore}
               </Button>
             </div>
           ) : null}
@@ -201,7 +201,7 @@ const Content = ({ source }: { readonly source: Source }) => {
                 [words.url, <CopyText key="url" text={source.url} shown={repositoryName(source.url)} />],
                 [words.ref, <code key="ref">{source.defaultRef}</code>],
                 [words.path, <code key="path">{source.defaultPath}</code>],
-                [words.autoSync, source.autoSync ? common.yes : common.no],
+                [words.autoSync, source.autoSync ? terms.yes : terms.no],
                 [
                   words.lastSynced,
                   source.lastSyncedAt === undefined ? words.neverSynced : <Time key="synced" at={source.lastSyncedAt} />
@@ -209,7 +209,7 @@ const Content = ({ source }: { readonly source: Source }) => {
                 [
                   words.capsules,
                   capsules.length === 0 ? (
-                    common.none
+                    terms.none
                   ) : (
                     <ul key="capsules" className="plain-list">
                       {capsules.slice(0, 10).map((capsule) => (

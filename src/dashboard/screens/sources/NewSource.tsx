@@ -10,7 +10,7 @@ import { CopyText } from "../../ui/CopyText.tsx"
 import { Dialog } from "../../ui/Dialog.tsx"
 import { FaultNotice } from "../../ui/Feedback.tsx"
 import { TextField } from "../../ui/Field.tsx"
-import { commonWords } from "../../words/Common.ts"
+import { vocabulary } from "../../words/Vocabulary.ts"
 import { repositoryName } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { type SourceDraft, SourceFields } from "./SourceFields.tsx"
@@ -18,7 +18,7 @@ import { sourceWords } from "./Words.ts"
 
 export const NewSource = ({ onClose }: { readonly onClose: () => void }) => {
   const words = useWords(sourceWords)
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const workspace = useWorkspace()
   const navigate = useNavigate()
   const queryClient = useQueryClient()
@@ -102,9 +102,9 @@ export const NewSource = ({ onClose }: { readonly onClose: () => void }) => {
         {create.error === null ? null : <FaultNotice error={create.error} />}
         <div className="form-actions">
           <Button tone="primary" type="submit" busy={create.isPending}>
-            {common.create}
+            {terms.create}
           </Button>
-          <Button onClick={onClose}>{common.cancel}</Button>
+          <Button onClick={onClose}>{terms.cancel}</Button>
         </div>
       </form>
     </Dialog>

@@ -11,7 +11,7 @@ import { SelectField, TextField } from "../../ui/Field.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { Status } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
-import { commonWords } from "../../words/Common.ts"
+import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { workspaceWords } from "./Words.ts"
 
@@ -30,7 +30,7 @@ const useMembersChange = <A,>(change: (input: A) => Promise<unknown>, onSuccess?
 
 const Add = ({ onClose }: { readonly onClose: () => void }) => {
   const words = useWords(workspaceWords)
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const workspace = useWorkspace()
   const may = useMay()
   const [email, setEmail] = useState("")
@@ -67,7 +67,7 @@ const Add = ({ onClose }: { readonly onClose: () => void }) => {
             .filter((each) => each !== "owner" || may("owner"))
             .map((each) => (
               <option key={each} value={each}>
-                {common.role[each]}
+                {terms.role[each]}
               </option>
             ))}
         </SelectField>
@@ -76,7 +76,7 @@ const Add = ({ onClose }: { readonly onClose: () => void }) => {
           <Button tone="primary" type="submit" busy={add.isPending}>
             {words.add}
           </Button>
-          <Button onClick={onClose}>{common.cancel}</Button>
+          <Button onClick={onClose}>{terms.cancel}</Button>
         </div>
       </form>
     </Dialog>
@@ -85,7 +85,7 @@ const Add = ({ onClose }: { readonly onClose: () => void }) => {
 
 const Row = ({ member }: { readonly member: Member }) => {
   const words = useWords(workspaceWords)
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const workspace = useWorkspace()
   const may = useMay()
   const { subject } = useBootstrap()
@@ -124,12 +124,12 @@ const Row = ({ member }: { readonly member: Member }) => {
           >
             {roles.map((role) => (
               <option key={role} value={role}>
-                {common.role[role]}
+                {terms.role[role]}
               </option>
             ))}
           </select>
         ) : (
-          <span className="tag">{common.role[member.role]}</span>
+          <span className="tag">{terms.role[member.role]}</span>
         )}
         {may("admin") && member.subject !== subject.id ? (
           member.status === "suspended" ? (
@@ -138,7 +138,7 @@ const Row = ({ member }: { readonly member: Member }) => {
             </Button>
           ) : (
             <Button small tone="quiet" onClick={() => setRemoving(true)}>
-              {common.remove}
+              {terms.remove}
             </Button>
           )
         ) : null}
@@ -150,9 +150,9 @@ const Row = ({ member }: { readonly member: Member }) => {
             {remove.error === null ? null : <FaultNotice error={remove.error} />}
             <div className="form-actions">
               <Button tone="danger" busy={remove.isPending} onClick={() => remove.mutate(undefined)}>
-                {common.remove}
+                {terms.remove}
               </Button>
-              <Button onClick={() => setRemoving(false)}>{common.cancel}</Button>
+              <Button onClick={() => setRemoving(false)}>{terms.cancel}</Button>
             </div>
           </div>
         </Dialog>

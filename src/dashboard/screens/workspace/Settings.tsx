@@ -10,7 +10,7 @@ import { TextField } from "../../ui/Field.tsx"
 import { Facts, Panel } from "../../ui/Layout.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { toast } from "../../ui/Toast.tsx"
-import { commonWords } from "../../words/Common.ts"
+import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { workspaceWords } from "./Words.ts"
 
@@ -51,7 +51,7 @@ const Fleet = ({ title, text, label, path }: FleetProps) => {
 
 export const Settings = () => {
   const words = useWords(workspaceWords)
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const workspace = useWorkspace()
   const may = useMay()
   const queryClient = useQueryClient()
@@ -59,7 +59,7 @@ export const Settings = () => {
   const update = useMutation({
     mutationFn: (body: { readonly displayName?: string; readonly archived?: boolean }) =>
       request("PATCH", `/api/v1/workspaces/${workspace.id}`, { body }),
-    onSuccess: () => toast(common.saved),
+    onSuccess: () => toast(terms.saved),
     onSettled: () => queryClient.invalidateQueries({ queryKey: bootstrapQuery.queryKey })
   })
   const isArchived = workspace.archivedAt !== undefined
@@ -89,7 +89,7 @@ export const Settings = () => {
               busy={update.isPending}
               disabled={name.trim() === "" || name.trim() === workspace.displayName}
             >
-              {common.save}
+              {terms.save}
             </Button>
           ) : null}
         </form>

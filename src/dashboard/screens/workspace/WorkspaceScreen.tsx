@@ -2,7 +2,7 @@ import { useParams } from "@tanstack/react-router"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { Page } from "../../ui/Layout.tsx"
 import { Tabs } from "../../ui/Tabs.tsx"
-import { commonWords } from "../../words/Common.ts"
+import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { Tokens } from "../account/Tokens.tsx"
 import { Members } from "./Members.tsx"
@@ -13,12 +13,12 @@ const tabs = ["members", "tokens", "settings"] as const
 
 export const WorkspaceScreen = () => {
   const words = useWords(workspaceWords)
-  const common = useWords(commonWords)
+  const terms = useWords(vocabulary)
   const workspace = useWorkspace()
   const params = useParams({ strict: false })
   const tab = tabs.find((each) => each === params.tab) ?? "members"
   return (
-    <Page title={workspace.displayName} beside={<span className="tag">{common.role[workspace.role]}</span>}>
+    <Page title={workspace.displayName} beside={<span className="tag">{terms.role[workspace.role]}</span>}>
       <Tabs
         label={words.sections}
         items={tabs.map((each) => ({

@@ -164,4 +164,4 @@ const ja: typeof en = {
   needsRole: (role: string) => `この操作には${role}以上のロールが必要です。`
 }
 
-export const commonWords = { en, ja }
+export const vocabulary = { en, ja }

@@ -1,0 +1,25 @@
+import { expect, test } from "bun:test"
+import { Glob } from "bun"
+import { actionWords } from "../../src/dashboard/app/ActionWords.ts"
+
+const root = new URL("../..", import.meta.url).pathname
+
+/** Names that code writes into the operation history: where an entry is made, or handed to a function that makes one. */
+const written = /(?:\baction: |\b(?:audited|note)\([^"`]*|^\s+)"([a-z_]+(?:\.[a-z_]+)+)"/gm
+const subjects = new Set(
+  Object.keys(actionWords.en)
+    .filter((name) => name.includes("."))
+    .map((name) => name.split(".")[0])
+)
+
+test("every action of the operation history has its sentence", async () => {
+  const found = new Set<string>()
+  for (const folder of ["actors", "src/accounts"])
+    for await (const file of new Glob(`${folder}/**/*.ts`).scan(root)) {
+      const text = await Bun.file(`${root}${file}`).text()
+      if (!text.includes("udit")) continue
+      for (const [, name = ""] of text.matchAll(written)) if (subjects.has(name.split(".")[0])) found.add(name)
+    }
+  expect(found.size).toBeGreaterThan(40)
+  expect([...found].filter((name) => actionWords.en[name] === undefined)).toEqual([])
+})
