@@ -1,6 +1,7 @@
 import { Cause, Context, Deferred, Duration, Effect, FiberMap, FileSystem, Layer, Path, Schedule } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
+import type { RunSink } from "../../runner/execution/RunSink.ts"
 import { transaction } from "../database/Transaction.ts"
 import { ApplyRecovery } from "./ApplyRecovery.ts"
 import { KillPoint } from "./KillPoint.ts"
@@ -12,6 +13,7 @@ import { RunHandover } from "./RunHandover.ts"
 import { RunJournal } from "./RunJournal.ts"
 import { RunLedger } from "./RunLedger.ts"
 import { RunLogs } from "./RunLogs.ts"
+import { measureRun } from "./RunMetrics.ts"
 import { RunQueue } from "./RunQueue.ts"
 import type { RunRow } from "./RunRow.ts"
 import { RunSettings } from "./RunSettings.ts"
@@ -84,7 +86,11 @@ export class RunExecutor extends Context.Service<
           )
         )
 
-      const attempt = Effect.fnUntraced(function* (run: RunRow, runFolder: string) {
+      const attempt = Effect.fnUntraced(function* (
+        run: RunRow,
+        runFolder: string,
+        watched: (sink: RunSink) => RunSink
+      ) {
         const cancelled = yield* Deferred.make<void>()
         cancels.set(run.id, cancelled)
         yield* killPoint(`${run.type}.claimed`)
@@ -96,18 +102,24 @@ export class RunExecutor extends Context.Service<
           runFolder,
           record,
           cancelRequested: Deferred.await(cancelled),
-          sink: {
+          sink: watched({
             event: (kind, data) => Effect.andThen(journal.append(run.id, kind, data), killPoint(`${run.type}.${kind}`)),
             log: log.write,
             checkpoint: (state) =>
               Effect.andThen(checkpoints.save(run.workspace_id, run.id, state), killPoint(`${run.type}.checkpoint`))
-          }
+          })
         })
       }, Effect.scoped)
 
       const execute = Effect.fn("Run.execute")(function* (run: RunRow) {
         const runFolder = path.join(settings.runsFolder, runFolderName(run))
-        yield* attempt(run, runFolder).pipe(
+        yield* Effect.annotateCurrentSpan({
+          "svc.run.id": run.id,
+          "svc.run.type": run.type,
+          "svc.run.attempt": run.attempt
+        })
+        const metrics = yield* measureRun(run)
+        yield* attempt(run, runFolder, metrics.watched).pipe(
           Effect.catchCauseIf(
             (cause) => !Cause.hasInterruptsOnly(cause),
             (cause) => failed(run, cause)
@@ -116,6 +128,7 @@ export class RunExecutor extends Context.Service<
         yield* killPoint(`${run.type}.settled`)
         // Kept for recovery unless the Run is settled: a state that was not committed may be in it.
         const settled = yield* ledger.find(run.id)
+        yield* metrics.end(settled)
         if (settled?.status !== "running")
           yield* Effect.ignore(files.remove(runFolder, { recursive: true, force: true }))
       })
@@ -124,7 +137,7 @@ export class RunExecutor extends Context.Service<
         FiberMap.run(
           fibers,
           run.id,
-          execute(run).pipe(
+          journal.within(run.id, execute(run)).pipe(
             Effect.ensuring(Effect.sync(() => cancels.delete(run.id))),
             Effect.ensuring(queue.wake),
             Effect.tapCause((cause) =>

@@ -12,10 +12,6 @@ const oldestQueued = Metric.gauge("svc_run_queue_wait_seconds", {
   description: "How long the longest waiting queued Run has been queued."
 })
 
-const finishedRuns = Metric.gauge("svc_runs_finished", {
-  description: "Finished Runs in the ledger, by type and status."
-})
-
 const sockets = Metric.gauge("svc_live_sockets", { description: "Open WebSockets of live streams." })
 
 const openStatuses = ["queued", "running", "waiting_approval"] as const
@@ -23,22 +19,19 @@ const openStatuses = ["queued", "running", "waiting_approval"] as const
 const sample = Effect.gen(function* () {
   const sql = yield* ReadSql
   const { count } = yield* WebSockets
-  const rows = yield* sql<{ type: string; status: string; runs: number }>`
-    SELECT type, status, COUNT(*) AS runs FROM runs GROUP BY type, status`
-  const queued = yield* sql<{ since: string | null }>`SELECT MIN(queued_at) AS since FROM runs WHERE status = 'queued'`
+  // Only open Runs: the index holds nothing else, however long the ledger grows. `measureRun` counts what ended.
+  const rows = yield* sql<{ status: string; runs: number; since: string }>`
+    SELECT status, COUNT(*) AS runs, MIN(queued_at) AS since FROM runs
+    WHERE status IN ('queued', 'running', 'waiting_approval') GROUP BY status`
   for (const status of openStatuses) {
-    const runs = rows.filter((row) => row.status === status).reduce((sum, row) => sum + row.runs, 0)
+    const runs = rows.find((row) => row.status === status)?.runs ?? 0
     yield* Metric.update(Metric.withAttributes(openRuns, { status }), runs)
   }
-  for (const { runs, status, type } of rows) {
-    if (openStatuses.some((open) => open === status)) continue
-    yield* Metric.update(Metric.withAttributes(finishedRuns, { type, status }), runs)
-  }
-  const since = queued[0]?.since ?? null
+  const since = rows.find((row) => row.status === "queued")?.since
   const now = yield* Clock.currentTimeMillis
-  yield* Metric.update(oldestQueued, since === null ? 0 : (now - Date.parse(since)) / 1000)
+  yield* Metric.update(oldestQueued, since === undefined ? 0 : (now - Date.parse(since)) / 1000)
   yield* Metric.update(sockets, count())
 }).pipe(Effect.catch((error) => Effect.logDebug("The Run metrics could not be sampled", error)))
 
-/** Samples the ledger for what an operator watches: the queue and its wait, what ended how, who listens. */
+/** Samples the ledger for what an operator watches: the queue and its wait, who listens. */
 export const runMetrics = Layer.effectDiscard(Effect.forkScoped(Effect.repeat(sample, Schedule.spaced(sampleEvery))))

@@ -1,16 +1,22 @@
-import { Layer } from "effect"
-import { FetchHttpClient } from "effect/http"
+import { Layer, References } from "effect"
+import { FetchHttpClient, UrlParams } from "effect/http"
 import { Otlp } from "effect/observability"
 
-/** Exports traces, metrics and logs to an OTLP/HTTP collector; nothing without an address. */
+// Queries carry codes, states and what people typed into links: a trace has their names, never their values.
+const everyParameter = Layer.succeed(UrlParams.CurrentRedactedNames, [/^/])
+
+/**
+ * Exports traces, metrics and logs to an OTLP/HTTP collector. Without an address there is nobody to read a span, so none is
+ * made.
+ */
 export const telemetry = (options: {
   readonly url: string | undefined
   readonly version: string
 }): Layer.Layer<never> =>
   options.url === undefined
-    ? Layer.empty
+    ? Layer.succeed(References.TracerEnabled, false)
     : Otlp.layerJson({
         baseUrl: options.url,
         resource: { serviceName: "svc", serviceVersion: options.version },
         shutdownTimeout: "3 seconds"
-      }).pipe(Layer.provide(FetchHttpClient.layer))
+      }).pipe(Layer.provide(FetchHttpClient.layer), Layer.merge(everyParameter))
