@@ -10,6 +10,7 @@ export const bearerPrefixes = {
   oauthRefresh: "svcr_",
   session: "svcs_",
   setupLink: "svct_",
+  upstreamSignIn: "svcu_",
   setupTicket: "svch_"
 } as const
 export type BearerKind = keyof typeof bearerPrefixes

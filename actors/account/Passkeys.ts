@@ -30,6 +30,13 @@ export interface RelyingParty {
   readonly name: string
 }
 
+export interface PasskeySignInOptions {
+  readonly userAgent?: string | undefined
+  /** The session that the browser already had; it ends. */
+  readonly replaces?: Redacted.Redacted | undefined
+  readonly requestId?: string | undefined
+}
+
 export const Passkey = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
@@ -76,7 +83,7 @@ export class Passkeys extends Context.Service<
     readonly signIn: (
       party: RelyingParty,
       answer: PasskeyAssertion,
-      options: { readonly userAgent?: string | undefined; readonly replaces?: Redacted.Redacted | undefined }
+      options: PasskeySignInOptions
     ) => Effect.Effect<OpenSession & { readonly subject: string }, ApiError>
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<Passkey>>
     /** Fails with `not_found` for a passkey of anybody else. */
@@ -197,7 +204,7 @@ const make = Effect.gen(function* () {
   const signIn = Effect.fn("Passkeys.signIn")(function* (
     party: RelyingParty,
     answer: PasskeyAssertion,
-    options: { readonly userAgent?: string | undefined; readonly replaces?: Redacted.Redacted | undefined }
+    options: PasskeySignInOptions
   ) {
     const { info, stored } = yield* verify(party, answer)
     return yield* Effect.gen(function* () {

@@ -14,6 +14,7 @@ export interface SignInRequest {
   readonly userAgent?: string | undefined
   /** The session that the browser already had; it ends. */
   readonly replaces?: Redacted.Redacted | undefined
+  readonly requestId?: string | undefined
 }
 
 export interface PasswordChange {
@@ -70,7 +71,8 @@ export class PasswordSignIn extends Context.Service<
             subject,
             method: "password",
             userAgent: request.userAgent,
-            replaces: request.replaces
+            replaces: request.replaces,
+            requestId: request.requestId
           })
           return { ...opened, subject }
         }),
@@ -82,7 +84,7 @@ export class PasswordSignIn extends Context.Service<
           const hash = yield* passwords.hash(next)
           return yield* Effect.andThen(
             users.setPassword(context, subject, hash),
-            sessions.open({ subject, method: "password", userAgent })
+            sessions.open({ subject, method: "password", userAgent, requestId: context.requestId })
           ).pipe(transaction(sql))
         })
       })

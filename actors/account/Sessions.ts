@@ -4,7 +4,9 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { type ApiError, notFound } from "../../schema/errors/ApiError.ts"
 import { Subject, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
+import { Audit, type AuditEntry } from "../audit/Audit.ts"
 import { ReadSql } from "../database/ReadSql.ts"
+import { transaction } from "../database/Transaction.ts"
 import { newId, now } from "../Identity.ts"
 import { isWellFormed, mintSecret, secretHash } from "./BearerSecret.ts"
 import { unauthenticated } from "./CredentialRefusal.ts"
@@ -42,7 +44,7 @@ export interface OpenSession {
   readonly session: AccountSession
 }
 
-/** Sessions of signed-in people. The secret lives in the browser's cookie; the database holds its digest. */
+/** Sessions of signed-in people. Beginning and end are in the operation history. The secret lives in the browser's cookie; the database holds its digest. */
 export class Sessions extends Context.Service<
   Sessions,
   {
@@ -54,15 +56,16 @@ export class Sessions extends Context.Service<
       /** Confines the session to one Workspace. */
       readonly workspaceId?: string | undefined
       readonly replaces?: Redacted.Redacted | undefined
+      readonly requestId?: string | undefined
     }) => Effect.Effect<OpenSession>
     /** Fails with `unauthenticated` for every secret that is not an open session of an active account. */
     readonly authenticate: (secret: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
     /** The person's open sessions, oldest first. */
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<AccountSession>>
     /** Ends one of the person's own sessions; `not_found` for any other. */
-    readonly revoke: (subject: string, sessionId: string) => Effect.Effect<void, ApiError>
+    readonly revoke: (subject: string, sessionId: string, requestId?: string) => Effect.Effect<void, ApiError>
     /** Ends all sessions of a person, save one when named. */
-    readonly revokeAll: (subject: string, exceptId?: string) => Effect.Effect<void>
+    readonly revokeAll: (subject: string, exceptId?: string, requestId?: string) => Effect.Effect<void>
   }
 >()("svc/account/Sessions") {
   static readonly layer = Layer.effect(
@@ -70,6 +73,7 @@ export class Sessions extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const read = yield* ReadSql
+      const audit = yield* Audit
       const random = yield* SecureRandom.SecureRandom
       const scope = yield* Effect.scope
       const endOfLife = Effect.map(DateTime.now, (at) => DateTime.formatIso(DateTime.addDuration(at, lifetime)))
@@ -97,6 +101,9 @@ export class Sessions extends Context.Service<
         yield* sql`UPDATE account_sessions SET last_seen_at = ${yield* now}, expires_at = ${yield* endOfLife}
           WHERE id = ${id} AND revoked_at IS NULL`
       })
+
+      const note = (action: string, subject: string, target: AuditEntry["target"], rest: Partial<AuditEntry>) =>
+        audit.append({ workspaceId: null, actor: { kind: "user", subject }, action, target, ...rest })
 
       return Sessions.of({
         open: Effect.fn("Sessions.open")(
@@ -127,10 +134,18 @@ export class Sessions extends Context.Service<
               expires_at: session.expiresAt,
               revoked_at: null
             })}`
+            yield* note(
+              "session.open",
+              options.subject,
+              { kind: "session", id: session.id },
+              {
+                data: { method: options.method },
+                requestId: options.requestId
+              }
+            )
             return { secret, session }
           },
-          sql.withTransaction,
-          Effect.orDie,
+          transaction(sql),
           Effect.provideService(SecureRandom.SecureRandom, random)
         ),
         authenticate: Effect.fn("Sessions.authenticate")(function* (secret) {
@@ -150,15 +165,25 @@ export class Sessions extends Context.Service<
         list: Effect.fn("Sessions.list")(function* (subject) {
           return yield* Effect.orDie(findOwn({ subject, at: yield* now }))
         }),
-        revoke: Effect.fn("Sessions.revoke")(function* (subject, sessionId) {
-          const ended = yield* sql`UPDATE account_sessions SET revoked_at = COALESCE(revoked_at, ${yield* now})
-            WHERE id = ${sessionId} AND subject = ${subject} RETURNING id`.pipe(Effect.orDie)
+        revoke: Effect.fn("Sessions.revoke")(function* (subject, sessionId, requestId) {
+          const open = yield* sql`UPDATE account_sessions SET revoked_at = ${yield* now}
+            WHERE id = ${sessionId} AND subject = ${subject} AND revoked_at IS NULL RETURNING id`
+          if (open.length > 0) {
+            return yield* note("session.revoke", subject, { kind: "session", id: sessionId }, { requestId })
+          }
+          const ended = yield* sql`SELECT id FROM account_sessions WHERE id = ${sessionId} AND subject = ${subject}`
           if (ended.length === 0) return yield* notFound("Session")
-        }),
-        revokeAll: Effect.fn("Sessions.revokeAll")(function* (subject, exceptId) {
-          yield* sql`UPDATE account_sessions SET revoked_at = ${yield* now}
-            WHERE subject = ${subject} AND revoked_at IS NULL AND id <> ${exceptId ?? ""}`.pipe(Effect.orDie)
-        })
+        }, transaction(sql)),
+        revokeAll: Effect.fn("Sessions.revokeAll")(function* (subject, exceptId, requestId) {
+          const ended = yield* sql`UPDATE account_sessions SET revoked_at = ${yield* now}
+            WHERE subject = ${subject} AND revoked_at IS NULL AND id <> ${exceptId ?? ""} RETURNING id`
+          yield* note(
+            "session.revoke_all",
+            subject,
+            { kind: "user", id: subject },
+            { data: { ended: ended.length }, requestId }
+          )
+        }, transaction(sql))
       })
     })
   )

@@ -105,7 +105,8 @@ export class SetupLinks extends Context.Service<
             good.subject === null
               ? yield* createFirst(redemption, passwordHash)
               : yield* replacePassword(good.subject, redemption, passwordHash)
-          const opened = yield* sessions.open({ subject, method: "setup", userAgent: redemption.userAgent })
+          const { requestId, userAgent } = redemption
+          const opened = yield* sessions.open({ subject, method: "setup", userAgent, requestId })
           return { ...opened, subject }
         }).pipe(transaction(sql))
       })

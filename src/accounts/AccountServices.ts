@@ -9,13 +9,23 @@ import { Sessions } from "../../actors/account/Sessions.ts"
 import { SetupLinks } from "../../actors/account/SetupLinks.ts"
 import { TokenAuthority } from "../../actors/account/TokenAuthority.ts"
 import { TokenUse } from "../../actors/account/TokenUse.ts"
+import { UpstreamIdentities } from "../../actors/account/UpstreamIdentities.ts"
+import { UpstreamSignIns } from "../../actors/account/UpstreamSignIns.ts"
 import { Users } from "../../actors/account/Users.ts"
 import { Members } from "../../actors/workspace/Members.ts"
 import { Memberships } from "../../actors/workspace/Memberships.ts"
 import { Projects } from "../../actors/workspace/Projects.ts"
 import { Workspaces } from "../../actors/workspace/Workspaces.ts"
 
-const people = Layer.mergeAll(PasswordSignIn.layer, Passkeys.layer, SetupLinks.layer, Members.layer).pipe(
+const signIns = Layer.mergeAll(
+  PasswordSignIn.layer,
+  Passkeys.layer,
+  SetupLinks.layer,
+  UpstreamIdentities.layer,
+  UpstreamSignIns.layer
+)
+
+const people = Layer.mergeAll(signIns, Members.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Users.layer, Sessions.layer, Passwords.layer))
 )
 

@@ -5,9 +5,10 @@ import { PasswordSignIn } from "../../actors/account/PasswordSignIn.ts"
 import { AccountSession, Sessions } from "../../actors/account/Sessions.ts"
 import { SetupLinks } from "../../actors/account/SetupLinks.ts"
 import { Users } from "../../actors/account/Users.ts"
+import { ApiError } from "../../schema/errors/ApiError.ts"
 import { displayText } from "../../schema/records/Primitives.ts"
 import { currentRequestId } from "../http/Exchange.ts"
-import type { HttpSettings } from "../http/HttpSettings.ts"
+import { HttpSettings } from "../http/HttpSettings.ts"
 import { AttemptLimits } from "./AttemptLimits.ts"
 import { authBody, SecretText } from "./AuthBody.ts"
 import { presentedSession, refuseCrossSite, requireSameOrigin, withoutSession, withSession } from "./SessionCookie.ts"
@@ -62,14 +63,31 @@ const setup = Effect.gen(function* () {
   return yield* signedInResponse(opened, 201)
 })
 
+const requirePasswords = Effect.filterOrFail(
+  HttpSettings,
+  ({ auth }) => auth.password,
+  () =>
+    new ApiError({
+      code: "capability_not_available",
+      message:
+        "Sign-in by password is off on this server. Sign in another way; `auth` in the discovery document says how."
+    })
+)
+
 const signIn = Effect.gen(function* () {
   yield* refuseCrossSite
+  yield* requirePasswords
   const body = yield* signInBody
   const limits = yield* AttemptLimits
   yield* limits.consume("sign_in", { address: yield* address, subject: body.email })
   const passwords = yield* PasswordSignIn
   const before = yield* presentedSession
-  const opened = yield* passwords.signIn({ ...body, userAgent: yield* userAgent, replaces: before?.secret })
+  const opened = yield* passwords.signIn({
+    ...body,
+    userAgent: yield* userAgent,
+    replaces: before?.secret,
+    requestId: yield* currentRequestId
+  })
   return yield* signedInResponse(opened, 200)
 })
 
@@ -78,9 +96,10 @@ const signOut = Effect.gen(function* () {
   const presented = yield* presentedSession
   if (presented?.ambient !== false) yield* requireSameOrigin
   const sessions = yield* Sessions
+  const requestId = yield* currentRequestId
   if (presented !== undefined) {
     yield* sessions.authenticate(presented.secret).pipe(
-      Effect.andThen(({ credentialId, subject }) => sessions.revoke(subject, credentialId)),
+      Effect.andThen(({ credentialId, subject }) => sessions.revoke(subject, credentialId, requestId)),
       Effect.ignore
     )
   }
@@ -111,13 +130,22 @@ const revokeSession = Effect.gen(function* () {
   const principal = yield* signedInToChange
   const sessions = yield* Sessions
   const { sessionId = "" } = yield* HttpRouter.params
-  yield* sessions.revoke(principal.subject, sessionId)
+  yield* sessions.revoke(principal.subject, sessionId, yield* currentRequestId)
   const response = HttpServerResponse.empty({ status: 204 })
   return sessionId === principal.credentialId ? yield* withoutSession(response) : response
 })
 
+/** Every session of the person ends, this one too. Tokens are ended one by one, as each is somebody's automation. */
+const signOutEverywhere = Effect.gen(function* () {
+  const { subject } = yield* signedInToChange
+  const sessions = yield* Sessions
+  yield* sessions.revokeAll(subject, undefined, yield* currentRequestId)
+  return yield* withoutSession(HttpServerResponse.empty({ status: 204 }))
+})
+
 const changePassword = Effect.gen(function* () {
   const principal = yield* signedInToChange
+  yield* requirePasswords
   const { currentPassword, newPassword } = yield* passwordBody
   const limits = yield* AttemptLimits
   yield* limits.consume("sign_in", { address: yield* address, subject: principal.subject })
@@ -136,6 +164,7 @@ export const authRouteTable = [
   ["POST", "/auth/setup"],
   ["POST", "/auth/sign-in"],
   ["POST", "/auth/sign-out"],
+  ["POST", "/auth/sign-out-everywhere"],
   ["POST", "/auth/password"],
   ["GET", "/auth/session"],
   ["GET", "/auth/sessions"],
@@ -154,6 +183,7 @@ export const authRoutes = HttpRouter.use(
     yield* router.add("POST", "/auth/setup", provided(setup))
     yield* router.add("POST", "/auth/sign-in", provided(signIn))
     yield* router.add("POST", "/auth/sign-out", provided(signOut))
+    yield* router.add("POST", "/auth/sign-out-everywhere", provided(signOutEverywhere))
     yield* router.add("POST", "/auth/password", provided(changePassword))
     yield* router.add("GET", "/auth/session", provided(readSession))
     yield* router.add("GET", "/auth/sessions", provided(listSessions))

@@ -6,6 +6,7 @@ import { Passkey, Passkeys, type RelyingParty } from "../../actors/account/Passk
 import type { Sessions } from "../../actors/account/Sessions.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { displayText } from "../../schema/records/Primitives.ts"
+import { currentRequestId } from "../http/Exchange.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
 import { AttemptLimits } from "./AttemptLimits.ts"
 import { authBody } from "./AuthBody.ts"
@@ -79,7 +80,8 @@ const signIn = Effect.gen(function* () {
   const before = yield* presentedSession
   const opened = yield* passkeys.signIn(party, yield* decodeAssertion(response), {
     userAgent: yield* userAgent,
-    replaces: before?.secret
+    replaces: before?.secret,
+    requestId: yield* currentRequestId
   })
   return yield* signedInResponse(opened, 200)
 })

@@ -4,7 +4,9 @@ import { unauthenticated } from "../../actors/account/CredentialRefusal.ts"
 import type { Principal } from "../../actors/account/Principal.ts"
 import { AccountSession, type OpenSession, Sessions } from "../../actors/account/Sessions.ts"
 import type { CommandContext } from "../../actors/Command.ts"
+import { ApiError } from "../../schema/errors/ApiError.ts"
 import { currentRequestId } from "../http/Exchange.ts"
+import { AttemptLimits } from "./AttemptLimits.ts"
 import { presentedSession, requireSameOrigin, withSession } from "./SessionCookie.ts"
 
 /** The person behind the session of this request. Fails with `unauthenticated` without one. */
@@ -14,11 +16,22 @@ export const signedIn = Effect.gen(function* () {
   return presented === undefined ? yield* unauthenticated() : yield* sessions.authenticate(presented.secret)
 })
 
-/** The same for a request that changes something. */
+/**
+ * The same for a request that changes something of the account. Fails with `permission_denied` for a session that is
+ * confined to one Workspace, as what it would gain here reaches beyond it.
+ */
 export const signedInToChange = Effect.gen(function* () {
   const principal = yield* signedIn
   const presented = yield* presentedSession
   if (presented?.ambient === true) yield* requireSameOrigin
+  if (principal.boundWorkspaceId !== undefined) {
+    return yield* new ApiError({
+      code: "permission_denied",
+      message: "This session is confined to one Workspace. Sign in to the account to change it."
+    })
+  }
+  const limits = yield* AttemptLimits
+  yield* limits.consume("mutation", { subject: principal.subject })
   return principal
 })
 

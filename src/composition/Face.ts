@@ -2,12 +2,13 @@ import { Effect, Layer } from "effect"
 import { authenticatorLayer } from "../accounts/AuthenticatorLayer.ts"
 import { AttemptLimits } from "../accounts/AttemptLimits.ts"
 import { tokenHandlers } from "../accounts/TokenHandlers.ts"
+import { UpstreamProvider } from "../accounts/upstream/UpstreamProvider.ts"
 import { workspaceHandlers } from "../accounts/WorkspaceHandlers.ts"
 import { apiMiddleware } from "../http/ApiRoutes.ts"
 import { makeWebHandler } from "../http/HttpApplication.ts"
 import { HttpListener } from "../http/HttpListener.ts"
 import { HttpSettings, implementedFeatures } from "../http/HttpSettings.ts"
-import type { Settings } from "../settings/Settings.ts"
+import { type Settings, upstreamProvider } from "../settings/Settings.ts"
 import { Draining } from "../streams/Draining.ts"
 import { RunFeeds } from "../streams/RunFeeds.ts"
 import { WebSockets } from "../streams/WebSockets.ts"
@@ -22,7 +23,7 @@ const httpSettings = (settings: Settings) =>
       version,
       displayName: settings.name,
       features: implementedFeatures,
-      auth: { oidc: false, password: true }
+      auth: { oidc: upstreamProvider(settings) !== undefined, password: settings.passwordSignIn === "on" }
     }))
   )
 
@@ -36,11 +37,17 @@ const mounted = Layer.effectDiscard(
 
 const accountGroups = Layer.mergeAll(tokenHandlers, workspaceHandlers).pipe(Layer.provide(apiMiddleware))
 
+const upstream = (settings: Settings) => {
+  const provider = upstreamProvider(settings)
+  return provider === undefined ? UpstreamProvider.none : UpstreamProvider.layer(provider)
+}
+
 /** The HTTP face over actors, accounts and storage. */
 export const face = (settings: Settings) =>
   mounted.pipe(
     Layer.provide(accountGroups),
     Layer.provide(Layer.mergeAll(authenticatorLayer, AttemptLimits.layer, dashboardFiles, RunFeeds.layer)),
+    Layer.provide(upstream(settings)),
     Layer.provideMerge(httpSettings(settings))
   )
 

@@ -2,6 +2,7 @@ import { type Context, Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { authRoutes } from "../accounts/AuthRoutes.ts"
 import { passkeyRoutes } from "../accounts/PasskeyRoutes.ts"
+import { upstreamRoutes } from "../accounts/upstream/UpstreamRoutes.ts"
 import { apiMiddleware, apiRoutes } from "./ApiRoutes.ts"
 import { dashboardRoutes } from "./DashboardRoutes.ts"
 import { installRoute } from "./handoff/InstallRoute.ts"
@@ -20,6 +21,7 @@ const routes = Layer.mergeAll(
   apiRoutes,
   authRoutes,
   passkeyRoutes,
+  upstreamRoutes,
   openApiDocument,
   health,
   sourceHooks,

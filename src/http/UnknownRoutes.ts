@@ -6,6 +6,7 @@ import { ApiError } from "../../schema/errors/ApiError.ts"
 import { publishedSchemas } from "../../schema/manifest/PublishedSchemas.ts"
 import { authRouteTable } from "../accounts/AuthRoutes.ts"
 import { passkeyRouteTable } from "../accounts/PasskeyRoutes.ts"
+import { upstreamRouteTable } from "../accounts/upstream/UpstreamRoutes.ts"
 import { errorResponse } from "./ErrorResponse.ts"
 import { handoffRouteTable } from "./handoff/ReturnRoutes.ts"
 import { methodNotAllowed } from "./RetiredRoutes.ts"
@@ -29,7 +30,8 @@ const otherRoutes: ReadonlyArray<readonly [method: string, path: `/${string}`]> 
   ...publishedSchemas.map(({ fileName }) => ["GET", `/schemas/${fileName}`] as const),
   ...handoffRouteTable,
   ...authRouteTable,
-  ...passkeyRouteTable
+  ...passkeyRouteTable,
+  ...upstreamRouteTable
 ]
 
 const isPath = (path: string): path is `/${string}` => path.startsWith("/")

@@ -46,6 +46,30 @@ export const settingDefinitions = define({
     default: "svc",
     description: "Display name in the discovery document"
   },
+  passwordSignIn: {
+    env: "SVC_PASSWORD_SIGN_IN",
+    flag: "password-sign-in",
+    metavar: "on|off",
+    default: "on",
+    description: "Whether people sign in with a password; off needs an upstream provider"
+  },
+  upstreamOidcIssuer: {
+    env: "SVC_UPSTREAM_OIDC_ISSUER",
+    flag: "upstream-oidc-issuer",
+    metavar: "url",
+    description: "OpenID provider that people may sign in with; https, or http on loopback"
+  },
+  upstreamOidcClientId: {
+    env: "SVC_UPSTREAM_OIDC_CLIENT_ID",
+    flag: "upstream-oidc-client-id",
+    metavar: "id",
+    description: "Client id at the upstream provider; its redirect URI is <base url>/auth/upstream/callback"
+  },
+  upstreamOidcClientSecret: {
+    env: "SVC_UPSTREAM_OIDC_CLIENT_SECRET",
+    metavar: "secret",
+    description: "Client secret at the upstream provider. Environment or file only, never a flag"
+  },
   masterKey: {
     env: "SVC_MASTER_KEY",
     metavar: "key",
@@ -76,6 +100,12 @@ export const settingDefinitions = define({
     metavar: "auto|off|required",
     default: "auto",
     description: "Whether an installed git fetches"
+  },
+  policyFile: {
+    env: "SVC_POLICY_FILE",
+    flag: "policy-file",
+    metavar: "file",
+    description: "JSON file with what manifests may ask for and which endpoints Capsules have; the defaults when absent"
   },
   tool: {
     env: "SVC_TOOL",

@@ -15,6 +15,19 @@ const Origin = Schema.String.check(
   )
 )
 
+const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"])
+
+const IssuerUrl = Schema.String.check(
+  Schema.makeFilter(
+    (text: string) => {
+      const url = URL.canParse(text) ? new URL(text) : undefined
+      if (url === undefined || url.search !== "" || url.hash !== "" || url.username !== "") return false
+      return url.protocol === "https:" || (url.protocol === "http:" && loopback.has(url.hostname))
+    },
+    { expected: "an https URL without query and fragment (http on loopback only)" }
+  )
+)
+
 const AddressRange = Schema.String.check(
   Schema.makeFilter((text: string) => parseAddressRange(text) !== undefined, {
     expected: "an IP address or a range such as 10.0.0.0/8"
@@ -50,11 +63,16 @@ const settingFields = {
   baseUrl: Schema.optionalKey(Origin),
   trustedProxies: commaSeparated(AddressRange),
   name: Text,
+  passwordSignIn: Schema.Literals(["on", "off"]),
+  upstreamOidcIssuer: Schema.optionalKey(IssuerUrl),
+  upstreamOidcClientId: Schema.optionalKey(Text),
+  upstreamOidcClientSecret: Schema.optionalKey(Secret),
   masterKey: Schema.optionalKey(Secret),
   masterKeyFile: Schema.optionalKey(Text),
   masterKeyCommand: Schema.optionalKey(Text),
   gitAllowOrigins: commaSeparated(Origin),
   gitNative: Schema.Literals(["auto", "off", "required"]),
+  policyFile: Schema.optionalKey(Text),
   tool: Text,
   toolDownload: Schema.Literals(["on", "off"]),
   toolMirror: Schema.optionalKey(Text),
@@ -90,6 +108,20 @@ const environmentOf = (name: string) => definitions.find(([known]) => known === 
 const fromEnvironment = (name: string) =>
   Effect.map(Config.option(Config.String(name)), (found) => Option.getOrElse(found, () => ""))
 
+/** Why nobody could sign in under these settings, if so. */
+const signInContradiction = (settings: Settings): string | undefined => {
+  const { passwordSignIn, upstreamOidcClientId, upstreamOidcClientSecret, upstreamOidcIssuer } = settings
+  const given = [upstreamOidcIssuer, upstreamOidcClientId, upstreamOidcClientSecret].filter(
+    (part) => part !== undefined
+  )
+  if (given.length > 0 && given.length < 3) {
+    return "Upstream sign-in needs SVC_UPSTREAM_OIDC_ISSUER, SVC_UPSTREAM_OIDC_CLIENT_ID and SVC_UPSTREAM_OIDC_CLIENT_SECRET together."
+  }
+  return passwordSignIn === "off" && given.length === 0
+    ? "SVC_PASSWORD_SIGN_IN is off and no upstream provider is set, so nobody could sign in. Turn one of them on."
+    : undefined
+}
+
 /**
  * Settles every setting: flag, then environment, then settings file, then default. Fails with `SettingsRefused` for
  * unknown keys of the file and for values that are not valid.
@@ -104,7 +136,9 @@ export const loadSettings = Effect.fn("loadSettings")(
       const value = given || definition.default
       if (value !== undefined) settled[name] = value
     }
-    return yield* decodeSettings(settled)
+    const settings = yield* decodeSettings(settled)
+    const contradiction = signInContradiction(settings)
+    return contradiction === undefined ? settings : yield* new SettingsRefused({ message: contradiction })
   },
   Effect.catchTags({
     ConfigError: (error) => new SettingsRefused({ message: `The environment cannot be read: ${error.message}` }),
@@ -116,6 +150,18 @@ export const loadSettings = Effect.fn("loadSettings")(
     }
   })
 )
+
+/** The upstream provider that people may sign in with, when one is set. */
+export const upstreamProvider = (settings: Settings) => {
+  const {
+    upstreamOidcClientId: clientId,
+    upstreamOidcClientSecret: clientSecret,
+    upstreamOidcIssuer: issuer
+  } = settings
+  return issuer === undefined || clientId === undefined || clientSecret === undefined
+    ? undefined
+    : { issuer, clientId, clientSecret }
+}
 
 /** Where the vault's master key comes from. */
 export const masterKeySource = (settings: Settings, defaultFile: string) => {

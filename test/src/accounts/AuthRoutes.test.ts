@@ -1,7 +1,8 @@
 import { expect } from "bun:test"
 import { Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
 import { Sessions } from "../../../actors/account/Sessions.ts"
-import { newPerson } from "../../support/Accounts.ts"
+import { newPerson, newWorkspace } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
 import { AccountServer, call, fromPage, openSession, setupSecret } from "./support/AccountServer.ts"
 
@@ -184,6 +185,58 @@ it.effect("sign-out ends the session and clears the cookie, also when it was wor
       )
     }
     expect((yield* Effect.flip(sessions.authenticate(secret))).code).toBe("unauthenticated")
+  }).pipe(fresh)
+)
+
+it.effect("sign-out everywhere ends every session of the person, and of nobody else", () =>
+  Effect.gen(function* () {
+    const sessions = yield* Sessions
+    const ann = yield* newPerson("ann")
+    const bob = yield* newPerson("bob")
+    const here = yield* openSession(ann.subject)
+    const there = yield* openSession(ann.subject)
+    const other = yield* openSession(bob.subject)
+    const answer = yield* call("/auth/sign-out-everywhere", { body: {}, headers: fromPage(here.secret) })
+    expect(answer.status).toBe(204)
+    expect(answer.headers.get("set-cookie")).toStartWith("svc_session=; Max-Age=0")
+    for (const { secret } of [here, there]) {
+      expect((yield* Effect.flip(sessions.authenticate(secret))).code).toBe("unauthenticated")
+    }
+    expect((yield* sessions.authenticate(other.secret)).subject).toBe(bob.subject)
+  }).pipe(fresh)
+)
+
+it.effect("a session confined to one Workspace changes nothing of the account", () =>
+  Effect.gen(function* () {
+    const { subject } = yield* newPerson("ann")
+    const { id } = yield* newWorkspace(subject, { handle: "acme" })
+    const confined = yield* openSession(subject, id)
+    for (const path of [
+      "/auth/sign-out-everywhere",
+      "/auth/password",
+      "/auth/passkeys",
+      "/auth/passkeys/registration-options",
+      `/auth/sessions/${confined.session.id}/revoke`
+    ]) {
+      const answer = yield* call(path, { body: {}, headers: fromPage(confined.secret) })
+      expect(answer).toMatchObject({ status: 403, json: { error: { code: "permission_denied" } } })
+    }
+  }).pipe(fresh)
+)
+
+it.effect("the history tells who signed in how, and when a session was ended", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { subject } = yield* newPerson("ann")
+    const { secret, session } = yield* openSession(subject)
+    yield* call(`/auth/sessions/${session.id}/revoke`, { body: {}, headers: fromPage(secret) })
+    const events = yield* sql<{ action: string; data: string; request_id: string | null }>`
+      SELECT action, data, request_id FROM audit_events
+      WHERE actor_subject = ${subject} AND target_id = ${session.id} ORDER BY rowid`
+    expect(events).toEqual([
+      { action: "session.open", data: '{"method":"password"}', request_id: null },
+      { action: "session.revoke", data: "{}", request_id: expect.stringMatching(/^req_/) }
+    ])
   }).pipe(fresh)
 )
 

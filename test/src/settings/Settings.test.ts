@@ -30,6 +30,7 @@ describe("settings", () => {
         listen: { host: "127.0.0.1", port: 8787 },
         name: "svc",
         trustedProxies: [],
+        passwordSignIn: "on",
         gitAllowOrigins: [],
         gitNative: "auto",
         tool: "auto",
@@ -53,6 +54,26 @@ describe("settings", () => {
       expect(all.gitAllowOrigins).toEqual(["http://127.0.0.1:1"])
       expect((yield* load({}, environment, file)).runConcurrency).toBe(6)
       expect((yield* load({}, {}, file)).runConcurrency).toBe(7)
+    })
+  )
+
+  it.effect("leave a way to sign in, and take an upstream provider whole", () =>
+    Effect.gen(function* () {
+      const upstream = {
+        SVC_UPSTREAM_OIDC_ISSUER: "https://login.example.com",
+        SVC_UPSTREAM_OIDC_CLIENT_ID: "svc",
+        SVC_UPSTREAM_OIDC_CLIENT_SECRET: "s3cret-of-upstream"
+      }
+      expect(yield* refusal({}, { SVC_PASSWORD_SIGN_IN: "off" })).toContain("nobody could sign in")
+      expect((yield* load({}, { ...upstream, SVC_PASSWORD_SIGN_IN: "off" })).passwordSignIn).toBe("off")
+      for (const missing of Object.keys(upstream)) {
+        const message = yield* refusal({}, { ...upstream, [missing]: "" })
+        expect(message).toContain("together")
+        expect(message).not.toContain("s3cret")
+      }
+      for (const issuer of ["http://login.example.com", "https://login.example.com?x=1", "login.example.com"]) {
+        expect(yield* refusal({}, { ...upstream, SVC_UPSTREAM_OIDC_ISSUER: issuer })).toContain("https URL")
+      }
     })
   )
 

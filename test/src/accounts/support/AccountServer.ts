@@ -52,7 +52,11 @@ export class AccountServer extends Context.Service<
         const { dispose, handler } = HttpRouter.toWebHandler(
           Layer.provideMerge(
             routes,
-            Layer.mergeAll(fakeActors, Layer.mock(Interfaces)({ uiSurfaces: () => Effect.succeed({ items: [] }) }), Layer.succeedContext(services))
+            Layer.mergeAll(
+              fakeActors,
+              Layer.mock(Interfaces)({ uiSurfaces: () => Effect.succeed({ items: [] }) }),
+              Layer.succeedContext(services)
+            )
           ),
           { routerConfig, disableLogger: true }
         )

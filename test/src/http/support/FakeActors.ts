@@ -3,6 +3,8 @@ import { Passkeys } from "../../../../actors/account/Passkeys.ts"
 import { PasswordSignIn } from "../../../../actors/account/PasswordSignIn.ts"
 import { Sessions } from "../../../../actors/account/Sessions.ts"
 import { SetupLinks } from "../../../../actors/account/SetupLinks.ts"
+import { UpstreamIdentities } from "../../../../actors/account/UpstreamIdentities.ts"
+import { UpstreamSignIns } from "../../../../actors/account/UpstreamSignIns.ts"
 import { Users } from "../../../../actors/account/Users.ts"
 import { Audit } from "../../../../actors/audit/Audit.ts"
 import { Capsules } from "../../../../actors/capsule/Capsules.ts"
@@ -19,6 +21,7 @@ import { Workspaces } from "../../../../actors/workspace/Workspaces.ts"
 import { GitPolicy } from "../../../../runner/git/GitPolicy.ts"
 import { ApiError } from "../../../../schema/errors/ApiError.ts"
 import { AttemptLimits } from "../../../../src/accounts/AttemptLimits.ts"
+import { UpstreamProvider } from "../../../../src/accounts/upstream/UpstreamProvider.ts"
 import { Authenticator } from "../../../../src/http/authorization/Authenticator.ts"
 import { principals } from "./World.ts"
 
@@ -110,6 +113,9 @@ const people = Layer.mergeAll(
   Layer.mock(SetupLinks)({}),
   Layer.mock(PasswordSignIn)({}),
   Layer.mock(Passkeys)({}),
+  Layer.mock(UpstreamIdentities)({}),
+  Layer.mock(UpstreamSignIns)({}),
+  UpstreamProvider.none,
   AttemptLimits.layer
 )
 

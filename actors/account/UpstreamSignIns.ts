@@ -1,0 +1,96 @@
+import { createHmac } from "node:crypto"
+import { Context, DateTime, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient, SqlSchema } from "effect/sql"
+import { Subject } from "../../schema/records/Ids.ts"
+import { now } from "../Identity.ts"
+import { isWellFormed, mintSecret, secretHash } from "./BearerSecret.ts"
+
+const validFor = Duration.minutes(10)
+
+/** What ties an answer of the provider to the browser that asked. All of it follows from the browser's secret. */
+export interface UpstreamProof {
+  readonly state: string
+  readonly nonce: string
+  /** PKCE verifier: 43 characters. */
+  readonly codeVerifier: Redacted.Redacted
+}
+
+export interface StartedSignIn extends UpstreamProof {
+  /** For the browser alone. */
+  readonly secret: Redacted.Redacted
+}
+
+const SignInRow = Schema.Struct({ linkSubject: Schema.NullOr(Subject), returnPath: Schema.String })
+
+export interface ReturnedSignIn extends UpstreamProof {
+  /** The signed-in person who links the identity; absent when somebody signs in. */
+  readonly linkSubject: Subject | null
+  readonly returnPath: string
+}
+
+const derive = (secret: Redacted.Redacted, what: string): string =>
+  createHmac("sha256", Redacted.value(secret)).update(what).digest("base64url")
+
+const proofOf = (secret: Redacted.Redacted): UpstreamProof => ({
+  state: derive(secret, "state"),
+  nonce: derive(secret, "nonce"),
+  codeVerifier: Redacted.make(derive(secret, "code_verifier"))
+})
+
+/**
+ * Sign-ins that went to the upstream provider and have not come back. The browser holds the one secret; stored is its
+ * digest, so that neither the database nor the provider could finish a sign-in that another browser began.
+ */
+export class UpstreamSignIns extends Context.Service<
+  UpstreamSignIns,
+  {
+    /** Good for ten minutes and one answer. */
+    readonly begin: (options: {
+      readonly linkSubject?: string | undefined
+      readonly returnPath: string
+    }) => Effect.Effect<StartedSignIn>
+    /** Uses the sign-in up; none when it is unknown, used or expired. */
+    readonly finish: (secret: Redacted.Redacted) => Effect.Effect<Option.Option<ReturnedSignIn>>
+  }
+>()("svc/account/UpstreamSignIns") {
+  static readonly layer = Layer.effect(
+    UpstreamSignIns,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const random = yield* SecureRandom.SecureRandom
+
+      const spend = SqlSchema.findAll({
+        Request: Schema.Struct({ hash: Schema.String, at: Schema.String }),
+        Result: SignInRow,
+        execute: ({ at, hash }) => sql`DELETE FROM upstream_sign_ins
+          WHERE secret_hash = ${hash} AND expires_at > ${at}
+          RETURNING link_subject AS "linkSubject", return_path AS "returnPath"`
+      })
+
+      return UpstreamSignIns.of({
+        begin: Effect.fn("UpstreamSignIns.begin")(
+          function* ({ linkSubject, returnPath }) {
+            const secret = yield* mintSecret("upstreamSignIn")
+            const at = yield* DateTime.now
+            yield* sql`DELETE FROM upstream_sign_ins WHERE expires_at <= ${DateTime.formatIso(at)}`
+            yield* sql`INSERT INTO upstream_sign_ins ${sql.insert({
+              secret_hash: secretHash(secret),
+              link_subject: linkSubject ?? null,
+              return_path: returnPath,
+              expires_at: DateTime.formatIso(DateTime.addDuration(at, validFor))
+            })}`
+            return { secret, ...proofOf(secret) }
+          },
+          Effect.provideService(SecureRandom.SecureRandom, random),
+          Effect.orDie
+        ),
+        finish: Effect.fn("UpstreamSignIns.finish")(function* (secret) {
+          if (!isWellFormed("upstreamSignIn", Redacted.value(secret))) return Option.none()
+          const [row] = yield* spend({ hash: secretHash(secret), at: yield* now })
+          return row === undefined ? Option.none() : Option.some({ ...row, ...proofOf(secret) })
+        }, Effect.orDie)
+      })
+    })
+  )
+}

@@ -1,0 +1,170 @@
+import { Context, Duration, Effect, Layer, Redacted, Schema } from "effect"
+import {
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  AuthorizationResponseError,
+  buildAuthorizationUrl,
+  calculatePKCECodeChallenge,
+  type ClientAuth,
+  ClientSecretBasic,
+  ClientSecretPost,
+  type Configuration,
+  discovery,
+  enableNonRepudiationChecks,
+  fetchUserInfo
+} from "openid-client"
+import type { UpstreamIdentity } from "../../../actors/account/UpstreamIdentities.ts"
+import type { UpstreamProof } from "../../../actors/account/UpstreamSignIns.ts"
+import { ApiError } from "../../../schema/errors/ApiError.ts"
+
+/** The provider that people may sign in with, and this installation as its client. */
+export interface UpstreamSettings {
+  readonly issuer: string
+  readonly clientId: string
+  readonly clientSecret: Redacted.Redacted
+}
+
+const requestTimeoutSeconds = 10
+// Keys are fetched anew by themselves when an unknown one signs; endpoints of a provider hardly ever move.
+const metadataGoodFor = Duration.hours(1)
+
+const unavailable = new ApiError({
+  code: "verification_unavailable",
+  message: "The sign-in provider does not answer as it should just now. Try again, or sign in another way."
+})
+
+const refused = new ApiError({
+  code: "unauthenticated",
+  message: "The sign-in provider's answer does not hold. Start the sign-in again."
+})
+
+const denied = new ApiError({
+  code: "permission_denied",
+  message: "The sign-in provider did not let you in, or the sign-in was cancelled there."
+})
+
+const notConfigured = new ApiError({
+  code: "capability_not_available",
+  message: "Sign-in with another provider is not set up on this server. `auth` in the discovery document says what is."
+})
+
+/** The way of authentication that the provider knows; basic, where it says nothing (OpenID Connect Discovery 3). */
+const clientAuthentication = (secret: Redacted.Redacted): ClientAuth => {
+  const basic = ClientSecretBasic(Redacted.value(secret))
+  const post = ClientSecretPost(Redacted.value(secret))
+  return (server, client, body, headers) => {
+    const known = server.token_endpoint_auth_methods_supported ?? ["client_secret_basic"]
+    const authenticate = known.includes("client_secret_basic") ? basic : post
+    authenticate(server, client, body, headers)
+  }
+}
+
+const configure = ({ clientId, clientSecret, issuer }: UpstreamSettings) =>
+  Effect.tryPromise(() =>
+    discovery(new URL(issuer), clientId, undefined, clientAuthentication(clientSecret), {
+      timeout: requestTimeoutSeconds,
+      // The ID token's signature is verified although it came over TLS. Plain http is possible on loopback only, by the
+      // settings.
+      execute: [enableNonRepudiationChecks, ...(issuer.startsWith("http:") ? [allowInsecureRequests] : [])]
+    })
+  ).pipe(
+    Effect.catch(({ cause }) =>
+      Effect.andThen(Effect.logWarning("The upstream sign-in provider cannot be discovered", cause), unavailable)
+    )
+  )
+
+const VerifiedEmail = Schema.Struct({ email: Schema.String, email_verified: Schema.Literal(true) })
+const verifiedEmailOf = (claims: unknown): string | undefined =>
+  Schema.is(VerifiedEmail)(claims) ? claims.email : undefined
+
+/** Some providers put the address into UserInfo only; its subject is compared by the library. */
+const addressFromUserInfo = (configuration: Configuration, accessToken: string, subject: string) =>
+  configuration.serverMetadata().userinfo_endpoint === undefined
+    ? Effect.undefined
+    : Effect.tryPromise(() => fetchUserInfo(configuration, accessToken, subject)).pipe(
+        Effect.map(verifiedEmailOf),
+        Effect.orElseSucceed(() => undefined)
+      )
+
+const exchange = Effect.fn("UpstreamProvider.exchange")(function* (
+  configuration: Configuration,
+  answer: URL,
+  { codeVerifier, nonce, state }: UpstreamProof
+) {
+  const tokens = yield* Effect.tryPromise(() =>
+    authorizationCodeGrant(configuration, answer, {
+      pkceCodeVerifier: Redacted.value(codeVerifier),
+      expectedNonce: nonce,
+      expectedState: state,
+      idTokenExpected: true
+    })
+  ).pipe(
+    Effect.catch(({ cause }) =>
+      cause instanceof AuthorizationResponseError
+        ? denied
+        : // What the library says names claims and codes, never a token.
+          Effect.andThen(
+            Effect.logWarning("An upstream sign-in was refused", cause instanceof Error ? cause.message : ""),
+            refused
+          )
+    )
+  )
+  const claims = tokens.claims()
+  if (claims === undefined) return yield* refused
+  const verifiedEmail =
+    verifiedEmailOf(claims) ?? (yield* addressFromUserInfo(configuration, tokens.access_token, claims.sub))
+  return { issuer: claims.iss, subject: claims.sub, verifiedEmail } satisfies UpstreamIdentity
+})
+
+/**
+ * The upstream OpenID provider, as its relying party: code flow with PKCE, nonce, state and issuer check (RFC 9207), the
+ * ID token's signature verified against the published keys. Every method fails with `capability_not_available` when none
+ * is configured.
+ */
+export class UpstreamProvider extends Context.Service<
+  UpstreamProvider,
+  {
+    /** Where the browser goes to sign in. Fails with `verification_unavailable` when the provider cannot be asked. */
+    readonly authorizationUrl: (proof: UpstreamProof, redirectUri: string) => Effect.Effect<string, ApiError>
+    /**
+     * Who the answer that came to the redirect URI proves. Fails with `unauthenticated` for an answer that does not hold,
+     * `permission_denied` when the provider refused, `verification_unavailable` when it cannot be asked.
+     */
+    readonly identity: (answer: URL, proof: UpstreamProof) => Effect.Effect<UpstreamIdentity, ApiError>
+  }
+>()("svc/accounts/upstream/UpstreamProvider") {
+  static readonly none = Layer.succeed(UpstreamProvider, {
+    authorizationUrl: () => Effect.fail(notConfigured),
+    identity: () => Effect.fail(notConfigured)
+  })
+
+  static readonly layer = (settings: UpstreamSettings) =>
+    Layer.effect(
+      UpstreamProvider,
+      Effect.gen(function* () {
+        const [cached, forget] = yield* Effect.cachedInvalidateWithTTL(configure(settings), metadataGoodFor)
+        // A provider that was away for a moment is asked again by the next sign-in.
+        const configuration = Effect.tapError(cached, () => forget)
+        return UpstreamProvider.of({
+          authorizationUrl: Effect.fn("UpstreamProvider.authorizationUrl")(function* (proof, redirectUri) {
+            const known = yield* configuration
+            const challenge = yield* Effect.promise(() =>
+              calculatePKCECodeChallenge(Redacted.value(proof.codeVerifier))
+            )
+            return buildAuthorizationUrl(known, {
+              redirect_uri: redirectUri,
+              response_type: "code",
+              scope: "openid email profile",
+              state: proof.state,
+              nonce: proof.nonce,
+              code_challenge: challenge,
+              code_challenge_method: "S256"
+            }).href
+          }),
+          identity: Effect.fn("UpstreamProvider.identity")(function* (answer, proof) {
+            return yield* exchange(yield* configuration, answer, proof)
+          })
+        })
+      })
+    )
+}

@@ -1,0 +1,131 @@
+import { Duration, Effect, Option, Redacted } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { Sessions } from "../../../actors/account/Sessions.ts"
+import { UpstreamIdentities } from "../../../actors/account/UpstreamIdentities.ts"
+import { UpstreamSignIns } from "../../../actors/account/UpstreamSignIns.ts"
+import { type ApiError, invalidRequest } from "../../../schema/errors/ApiError.ts"
+import { currentRequestId } from "../../http/Exchange.ts"
+import { HttpSettings } from "../../http/HttpSettings.ts"
+import { AttemptLimits } from "../AttemptLimits.ts"
+import { seeOther } from "../oidc/AuthorizationResponse.ts"
+import { pageLanguage } from "../oidc/PageWords.ts"
+import { presentedSession, withSession } from "../SessionCookie.ts"
+import { signedInToChange, userAgent } from "../SignedIn.ts"
+import { upstreamRefusalPage } from "./UpstreamPage.ts"
+import { UpstreamProvider } from "./UpstreamProvider.ts"
+
+const callbackPath = "/auth/upstream/callback"
+const startPath = "/auth/upstream/start"
+const cookieLifetime = Duration.minutes(10)
+const maxPathLength = 2048
+
+// The provider's answer comes from another site, by a top-level navigation: lax cookies travel with it, strict ones do not.
+const cookieOf = (baseUrl: string) => {
+  const secure = baseUrl.startsWith("https:")
+  const options = { path: "/", httpOnly: true, sameSite: "lax", secure } as const
+  return { name: secure ? "__Host-svc_upstream" : "svc_upstream", options }
+}
+
+/** A path of our own, or the start page: where a sign-in leads must not be anybody else's to say. */
+const ownPath = (text: string | undefined, baseUrl: string): string => {
+  if (text === undefined || text.length > maxPathLength || !text.startsWith("/")) return "/"
+  const { origin } = new URL(baseUrl)
+  const url = URL.canParse(text, origin) ? new URL(text, origin) : undefined
+  return url === undefined || url.origin !== origin ? "/" : `${url.pathname}${url.search}${url.hash}`
+}
+
+const limitAttempts = Effect.gen(function* () {
+  const limits = yield* AttemptLimits
+  const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
+  yield* limits.consume("sign_in", { address: Option.getOrUndefined(remoteAddress) })
+})
+
+const single = (query: Readonly<Record<string, string | ReadonlyArray<string>>>, name: string) => {
+  const value = query[name]
+  return value === undefined || typeof value === "string"
+    ? Effect.succeed(value)
+    : Effect.fail(invalidRequest(`query.${name}: give it once.`))
+}
+
+/** Linking acts for whom is signed in, so a page of ours has to ask for it. */
+const linkingSubject = Effect.map(signedInToChange, ({ subject }) => subject)
+
+const start = Effect.gen(function* () {
+  yield* limitAttempts
+  const { baseUrl } = yield* HttpSettings
+  const query = yield* HttpServerRequest.ParsedSearchParams
+  const returnPath = ownPath(yield* single(query, "return"), baseUrl)
+  const linkSubject = (yield* single(query, "link")) === "true" ? yield* linkingSubject : undefined
+  const signIns = yield* UpstreamSignIns
+  const provider = yield* UpstreamProvider
+  const started = yield* signIns.begin({ linkSubject, returnPath })
+  const location = yield* provider.authorizationUrl(started, `${baseUrl}${callbackPath}`)
+  const { name, options } = cookieOf(baseUrl)
+  return HttpServerResponse.setCookieUnsafe(seeOther(location), name, Redacted.value(started.secret), {
+    ...options,
+    maxAge: cookieLifetime
+  })
+})
+
+const notBegun = invalidRequest(
+  "This browser began no sign-in that is still open: they last ten minutes and serve once. Start again."
+)
+
+const callback = Effect.gen(function* () {
+  yield* limitAttempts
+  const { baseUrl } = yield* HttpSettings
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const presented = request.cookies[cookieOf(baseUrl).name]
+  const signIns = yield* UpstreamSignIns
+  const open = presented === undefined ? Option.none() : yield* signIns.finish(Redacted.make(presented))
+  if (Option.isNone(open)) return yield* notBegun
+  const provider = yield* UpstreamProvider
+  const { search } = new URL(request.originalUrl, baseUrl)
+  // The address that counts is ours by configuration, whatever Host the request names.
+  const identity = yield* provider.identity(new URL(`${baseUrl}${callbackPath}${search}`), open.value)
+  const identities = yield* UpstreamIdentities
+  const before = yield* presentedSession
+  const opened = yield* identities.signIn(identity, {
+    linkSubject: open.value.linkSubject ?? undefined,
+    userAgent: yield* userAgent,
+    replaces: before?.secret,
+    requestId: yield* currentRequestId
+  })
+  return yield* withSession(seeOther(`${baseUrl}${open.value.returnPath}`), opened.secret)
+})
+
+const withoutProof = Effect.fnUntraced(function* (response: HttpServerResponse.HttpServerResponse) {
+  const { name, options } = cookieOf((yield* HttpSettings).baseUrl)
+  return HttpServerResponse.expireCookieUnsafe(response, name, options)
+})
+
+/** People, not programs, come here: a refusal is a page. */
+const onPage = Effect.fnUntraced(function* ({ message, status }: ApiError) {
+  const { headers } = yield* HttpServerRequest.HttpServerRequest
+  return upstreamRefusalPage(pageLanguage(undefined, headers["accept-language"]), {
+    status,
+    message,
+    requestId: yield* currentRequestId
+  })
+})
+
+/** The routes of the upstream sign-in, as method and path, for telling a wrong method from an unknown path. */
+export const upstreamRouteTable = [
+  ["GET", startPath],
+  ["GET", callbackPath]
+] as const
+
+/** Sign-in with another OpenID provider: there, and back with its answer. */
+export const upstreamRoutes = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const services = yield* Effect.context<
+      AttemptLimits | HttpSettings | Sessions | UpstreamIdentities | UpstreamProvider | UpstreamSignIns
+    >()
+    yield* router.add("GET", startPath, start.pipe(Effect.catch(onPage), Effect.provideContext(services)))
+    yield* router.add(
+      "GET",
+      callbackPath,
+      callback.pipe(Effect.catch(onPage), Effect.flatMap(withoutProof), Effect.provideContext(services))
+    )
+  })
+)

@@ -1,0 +1,256 @@
+import { expect, setSystemTime } from "bun:test"
+import { Context, Effect, Layer, Redacted, References } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
+import { SqlClient } from "effect/sql"
+import { Sessions } from "../../../actors/account/Sessions.ts"
+import { Users } from "../../../actors/account/Users.ts"
+import { serviceContext } from "../../../actors/Command.ts"
+import { AttemptLimits } from "../../../src/accounts/AttemptLimits.ts"
+import { UpstreamProvider } from "../../../src/accounts/upstream/UpstreamProvider.ts"
+import { upstreamRoutes } from "../../../src/accounts/upstream/UpstreamRoutes.ts"
+import { HttpSettings, implementedFeatures } from "../../../src/http/HttpSettings.ts"
+import { perimeter } from "../../../src/http/Perimeter.ts"
+import { newPerson, testAccounts, text } from "../../support/Accounts.ts"
+import { it } from "../../support/Effect.ts"
+import {
+  pliantProvider,
+  referenceProvider,
+  throughProvider,
+  type TokenPlan,
+  upstreamSecret
+} from "./support/UpstreamIssuer.ts"
+
+const origin = "https://svc.example.com"
+const redirectUri = `${origin}/auth/upstream/callback`
+
+const face = Layer.mergeAll(
+  testAccounts,
+  Layer.succeed(References.MinimumLogLevel, "None"),
+  Layer.succeed(AttemptLimits, { consume: () => Effect.void }),
+  Layer.succeed(HttpSettings, {
+    baseUrl: origin,
+    version: "0.0.0",
+    displayName: "svc",
+    features: implementedFeatures,
+    auth: { oidc: true, password: false }
+  })
+)
+
+/** A browser at an installation whose upstream provider is `issuer`. */
+const installation = Effect.fnUntraced(function* (issuer: string) {
+  const services = yield* Effect.context<Layer.Success<typeof face>>()
+  const provider = UpstreamProvider.layer({ issuer, clientId: "svc", clientSecret: Redacted.make(upstreamSecret) })
+  const { dispose, handler } = HttpRouter.toWebHandler(
+    Layer.mergeAll(upstreamRoutes, perimeter).pipe(
+      Layer.provide(HttpServer.layerServices),
+      Layer.provideMerge(Layer.mergeAll(provider, Layer.succeedContext(services)))
+    ),
+    { disableLogger: true }
+  )
+  yield* Effect.addFinalizer(() => Effect.promise(dispose))
+  const jar = new Map<string, string>()
+  const visit = Effect.fnUntraced(function* (address: string, headers: Record<string, string> = {}) {
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ")
+    const request = new Request(new URL(address, origin), { headers: { ...headers, cookie } })
+    const response = yield* Effect.promise(() => handler(request, Context.empty()))
+    for (const line of response.headers.getSetCookie()) {
+      const [name = "", value = ""] = (line.split(";")[0] ?? "").split("=")
+      if (value === "") jar.delete(name)
+      else jar.set(name, value)
+    }
+    const body = yield* Effect.promise(() => response.text())
+    return {
+      status: response.status,
+      location: response.headers.get("location") ?? "",
+      headers: response.headers,
+      body
+    }
+  })
+  const whoAmI = Effect.gen(function* () {
+    const secret = jar.get("__Host-svc_session")
+    if (secret === undefined) return undefined
+    return (yield* (yield* Sessions).authenticate(Redacted.make(secret))).subject
+  })
+  return { visit, jar, whoAmI }
+})
+
+type Installation = Effect.Success<ReturnType<typeof installation>>
+type Pliant = Effect.Success<typeof pliantProvider>
+
+/** Starts a sign-in and takes the provider's answer straight back. */
+const signIn = Effect.fnUntraced(function* (
+  { visit }: Installation,
+  { issuer, state }: Pliant,
+  plan: TokenPlan = {},
+  change: (answer: URLSearchParams) => void = () => {}
+) {
+  const started = yield* visit("/auth/upstream/start?return=/w/acme")
+  const asked = new URL(started.location).searchParams
+  state.plan = plan
+  state.nonce = asked.get("nonce") ?? ""
+  const answer = new URLSearchParams({ code: "c", state: asked.get("state") ?? "", iss: issuer })
+  change(answer)
+  return yield* visit(`/auth/upstream/callback?${answer.toString()}`)
+})
+
+it.live("the reference provider signs in whom it knows by a verified address, and links the identity", () =>
+  Effect.gen(function* () {
+    const users = yield* Users
+    const sql = yield* SqlClient.SqlClient
+    const { subject } = yield* newPerson("ann")
+    const { issuer } = yield* referenceProvider(redirectUri)
+    const here = yield* installation(issuer)
+    const started = yield* here.visit("/auth/upstream/start?return=/w/acme%3Ftab%3Druns")
+    expect(started.status).toBe(303)
+    expect(started.headers.get("set-cookie")).toMatch(
+      /^__Host-svc_upstream=svcu_\w{36}; Max-Age=600; Path=\/; HttpOnly; Secure; SameSite=Lax$/
+    )
+    const asked = new URL(started.location).searchParams
+    expect(asked.get("code_challenge_method")).toBe("S256")
+    expect(asked.get("redirect_uri")).toBe(redirectUri)
+    const back = yield* throughProvider(started.location, "ann")
+    const done = yield* here.visit(back)
+    expect([done.status, done.location]).toEqual([303, `${origin}/w/acme?tab=runs`])
+    expect(done.headers.get("referrer-policy")).toBe("no-referrer")
+    expect(yield* here.whoAmI).toBe(subject)
+    const [linked] = yield* sql`SELECT issuer, upstream_subject, subject FROM upstream_identities`
+    expect(linked).toEqual({ issuer, upstream_subject: "ann", subject })
+    // The answer serves once, and in this browser.
+    expect((yield* here.visit(back)).status).toBe(400)
+    // From here on the identity counts, whatever the addresses are.
+    yield* sql`UPDATE users SET email = 'renamed@example.com' WHERE subject = ${subject}`
+    const again = yield* here.visit("/auth/upstream/start")
+    expect((yield* here.visit(yield* throughProvider(again.location, "ann"))).location).toBe(`${origin}/`)
+    expect(yield* here.whoAmI).toBe(subject)
+    // Locked accounts and strangers stay outside.
+    yield* users.setStatus(serviceContext, subject, "disabled")
+    for (const login of ["ann", "mallory"]) {
+      const stranger = yield* installation(issuer)
+      const start = yield* stranger.visit("/auth/upstream/start")
+      const refused = yield* stranger.visit(yield* throughProvider(start.location, login))
+      expect(refused.status).toBe(403)
+      expect(refused.headers.get("content-type")).toStartWith("text/html")
+      expect(yield* stranger.whoAmI).toBeUndefined()
+    }
+  }).pipe(Effect.provide(face))
+)
+
+it.live("an answer that does not hold signs nobody in", () =>
+  Effect.gen(function* () {
+    yield* newPerson("ann")
+    const provider = yield* pliantProvider
+    const past = Math.floor(Date.now() / 1000) - 3600
+    const wrong: ReadonlyArray<readonly [name: string, plan: TokenPlan, change?: (answer: URLSearchParams) => void]> = [
+      ["nonce of another sign-in", { claims: { nonce: "other" } }],
+      ["no nonce", { claims: { nonce: undefined } }],
+      ["another issuer in the token", { claims: { iss: "https://evil.example" } }],
+      ["another audience", { claims: { aud: "somebody-else" } }],
+      ["several audiences without authorised party", { claims: { aud: ["svc", "other"] } }],
+      ["expired", { claims: { exp: past } }],
+      ["no subject", { claims: { sub: undefined } }],
+      ["signed by another key", { foreignKey: true }],
+      ["not signed", { unsigned: true }],
+      ["an unknown key", { header: { kid: "unknown" } }],
+      ["another issuer beside the code", {}, (answer) => answer.set("iss", "https://evil.example")],
+      ["no issuer beside the code", {}, (answer) => answer.delete("iss")],
+      ["the state of another browser", {}, (answer) => answer.set("state", "x".repeat(43))],
+      ["no state", {}, (answer) => answer.delete("state")],
+      ["a second code", {}, (answer) => answer.append("code", "d")]
+    ]
+    for (const [name, plan, change] of wrong) {
+      const here = yield* installation(provider.issuer)
+      const answer = yield* signIn(here, provider, plan, change)
+      expect([name, answer.status]).toEqual([name, 401])
+      expect([name, yield* here.whoAmI]).toEqual([name, undefined])
+    }
+    const here = yield* installation(provider.issuer)
+    const cancelled = yield* signIn(here, provider, {}, (answer) => {
+      answer.delete("code")
+      answer.set("error", "access_denied")
+    })
+    expect(cancelled.status).toBe(403)
+    expect((yield* signIn(here, provider)).location).toBe(`${origin}/w/acme`)
+    expect(provider.state.forms.at(-1)).toContain("code_verifier=")
+  }).pipe(Effect.provide(face))
+)
+
+it.live("a provider that changed its key, or was away, is understood again", () =>
+  Effect.gen(function* () {
+    const { subject } = yield* newPerson("ann")
+    const provider = yield* pliantProvider
+    provider.state.down = true
+    const here = yield* installation(provider.issuer)
+    expect((yield* here.visit("/auth/upstream/start")).status).toBe(503)
+    provider.state.down = false
+    expect((yield* signIn(here, provider)).status).toBe(303)
+    provider.state.keys = [yield* provider.newKey]
+    yield* Effect.acquireUseRelease(
+      Effect.sync(() => setSystemTime(new Date(Date.now() + 120_000))),
+      () =>
+        Effect.gen(function* () {
+          expect((yield* signIn(here, provider)).status).toBe(303)
+          expect(yield* here.whoAmI).toBe(subject)
+        }),
+      () => Effect.sync(() => setSystemTime())
+    )
+  }).pipe(Effect.provide(face))
+)
+
+it.live(
+  "an address that the provider does not vouch for links nothing; the signed-in person links what they like",
+  () =>
+    Effect.gen(function* () {
+      const ann = yield* newPerson("ann")
+      const bob = yield* newPerson("bob")
+      const sessions = yield* Sessions
+      const provider = yield* pliantProvider
+      const here = yield* installation(provider.issuer)
+      for (const email_verified of [false, "true", undefined]) {
+        expect((yield* signIn(here, provider, { claims: { email_verified } })).status).toBe(403)
+      }
+      const { secret } = yield* sessions.open({ subject: bob.subject, method: "password" })
+      here.jar.set("__Host-svc_session", text(secret))
+      const link = "/auth/upstream/start?link=true"
+      for (const headers of [{}, { "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "none" }]) {
+        expect((yield* here.visit(link, headers)).status).toBe(403)
+      }
+      const started = yield* here.visit(link, { "sec-fetch-site": "same-origin" })
+      const asked = new URL(started.location).searchParams
+      provider.state.nonce = asked.get("nonce") ?? ""
+      provider.state.plan = {}
+      const query = new URLSearchParams({ code: "c", state: asked.get("state") ?? "", iss: provider.issuer })
+      expect((yield* here.visit(`/auth/upstream/callback?${query.toString()}`)).status).toBe(303)
+      expect(yield* here.whoAmI).toBe(bob.subject)
+      // Now it is Bob's, although the address is Ann's.
+      const elsewhere = yield* installation(provider.issuer)
+      expect((yield* signIn(elsewhere, provider)).status).toBe(303)
+      expect(yield* elsewhere.whoAmI).toBe(bob.subject)
+      const second = yield* installation(provider.issuer)
+      const other = { claims: { sub: "second", email: "bob@example.com" } }
+      expect((yield* signIn(second, provider, other)).status).toBe(409)
+      expect(ann.subject).not.toBe(bob.subject)
+    }).pipe(Effect.provide(face))
+)
+
+it.live("a sign-in leads to pages of our own only", () =>
+  Effect.gen(function* () {
+    yield* newPerson("ann")
+    const provider = yield* pliantProvider
+    const here = yield* installation(provider.issuer)
+    for (const path of [
+      "//evil.example",
+      "/\\evil.example",
+      "https://evil.example/",
+      "javascript:alert(1)",
+      "/\t/evil"
+    ]) {
+      const started = yield* here.visit(`/auth/upstream/start?return=${encodeURIComponent(path)}`)
+      const asked = new URL(started.location).searchParams
+      provider.state.nonce = asked.get("nonce") ?? ""
+      const query = new URLSearchParams({ code: "c", state: asked.get("state") ?? "", iss: provider.issuer })
+      const done = yield* here.visit(`/auth/upstream/callback?${query.toString()}`)
+      expect([path, new URL(done.location).origin]).toEqual([path, origin])
+    }
+    expect((yield* here.visit("/auth/upstream/start?return=/a&return=/b")).status).toBe(400)
+  }).pipe(Effect.provide(face))
+)

@@ -1,0 +1,175 @@
+import { createServer, type RequestListener } from "node:http"
+import { Effect } from "effect"
+import { CompactSign, exportJWK, generateKeyPair, type JWK } from "jose"
+import Provider from "oidc-provider"
+
+export const upstreamSecret = "the-secret-of-this-installation-upstream"
+
+const signingKey = (kid: string) =>
+  Effect.promise(async () => {
+    const { privateKey, publicKey } = await generateKeyPair("RS256", { extractable: true })
+    const common = { alg: "RS256", use: "sig", kid }
+    return {
+      kid,
+      privateKey,
+      private: { ...(await exportJWK(privateKey)), ...common },
+      public: { ...(await exportJWK(publicKey)), ...common }
+    }
+  })
+type SigningKey = Effect.Success<ReturnType<typeof signingKey>>
+
+const loopback = Effect.fnUntraced(function* (listener: RequestListener) {
+  const server = yield* Effect.acquireRelease(
+    Effect.callback<ReturnType<typeof createServer>>((resume) => {
+      const started = createServer(listener)
+      started.listen(0, "127.0.0.1", () => resume(Effect.succeed(started)))
+    }),
+    (started) =>
+      Effect.sync(() => {
+        started.closeAllConnections()
+        started.close()
+      })
+  )
+  const address = server.address()
+  return `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`
+})
+
+/** The reference OpenID provider on loopback for the Scope, with its own pages for sign-in and consent. */
+export const referenceProvider = Effect.fn("referenceProvider")(function* (redirectUri: string) {
+  let handle: RequestListener = (_, response) => response.end()
+  const issuer = yield* loopback((request, response) => handle(request, response))
+  const key = yield* signingKey("first")
+  const provider = new Provider(issuer, {
+    clients: [{ client_id: "svc", client_secret: upstreamSecret, redirect_uris: [redirectUri] }],
+    jwks: { keys: [key.private] },
+    cookies: { keys: ["only-for-this-test"] },
+    claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
+    pkce: { required: () => true },
+    findAccount: (_: unknown, sub: string) => ({
+      accountId: sub,
+      claims: () => ({ sub, email: `${sub}@example.com`, email_verified: true })
+    })
+  })
+  handle = provider.callback()
+  return { issuer }
+})
+
+/** A browser at the provider: follows redirects, signs in as `login`, consents, and stops at the way back to us. */
+export const throughProvider = Effect.fn("throughProvider")(function* (location: string, login: string) {
+  const jar = new Map<string, string>()
+  const { origin } = new URL(location)
+  let next = location
+  let form: string | undefined
+  for (let hop = 0; hop < 12; hop++) {
+    const response = yield* Effect.promise(() =>
+      fetch(next, {
+        redirect: "manual",
+        headers: {
+          cookie: [...jar].map(([name, value]) => `${name}=${value}`).join("; "),
+          ...(form === undefined ? {} : { "content-type": "application/x-www-form-urlencoded" })
+        },
+        ...(form === undefined ? {} : { method: "POST", body: form })
+      })
+    )
+    form = undefined
+    for (const cookie of response.headers.getSetCookie()) {
+      const [pair = ""] = cookie.split(";")
+      const [name = "", value = ""] = pair.split("=")
+      jar.set(name, value)
+    }
+    const to = response.headers.get("location")
+    if (to !== null) {
+      next = new URL(to, next).href
+      if (!next.startsWith(origin)) return next
+      continue
+    }
+    const text = yield* Effect.promise(() => response.text())
+    const prompt = /name="prompt" value="(\w+)"/.exec(text)?.[1]
+    if (prompt === undefined) throw new Error(`The provider answered ${response.status}: ${text.slice(0, 300)}`)
+    form = new URLSearchParams({ prompt, ...(prompt === "login" ? { login, password: "x" } : {}) }).toString()
+  }
+  throw new Error("The provider never came back")
+})
+
+/** What a provider under the test's control puts into its next ID token. */
+export interface TokenPlan {
+  /** In place of the usual ones; `undefined` leaves one out. */
+  readonly claims?: Readonly<Record<string, unknown>>
+  readonly header?: { readonly alg?: string; readonly kid?: string }
+  /** Signs with a key that is not published. */
+  readonly foreignKey?: boolean
+  readonly unsigned?: boolean
+}
+
+const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url")
+
+/** A provider that answers as the test likes: rotated keys, forged tokens, silence. */
+export const pliantProvider = Effect.gen(function* () {
+  const state: {
+    keys: ReadonlyArray<SigningKey>
+    plan: TokenPlan
+    down: boolean
+    nonce: string
+    forms: Array<string>
+  } = {
+    keys: [yield* signingKey("first")],
+    plan: {},
+    down: false,
+    nonce: "",
+    forms: []
+  }
+  const foreign = yield* signingKey("first")
+  let issuer = ""
+
+  const idToken = async (): Promise<string> => {
+    const { claims, foreignKey, header, unsigned } = state.plan
+    const at = Math.floor(Date.now() / 1000)
+    const payload = {
+      iss: issuer,
+      aud: "svc",
+      sub: "ann-upstream",
+      iat: at,
+      exp: at + 60,
+      nonce: state.nonce,
+      email: "ann@example.com",
+      email_verified: true,
+      ...claims
+    }
+    if (unsigned === true) return `${base64url({ alg: "none" })}.${base64url(payload)}.`
+    const key = foreignKey === true ? foreign : state.keys[0]
+    if (key === undefined) throw new Error("The provider has no key")
+    return new CompactSign(new TextEncoder().encode(JSON.stringify(payload)))
+      .setProtectedHeader({ alg: "RS256", kid: key.kid, ...header })
+      .sign(key.privateKey)
+  }
+
+  const listener: RequestListener = (request, response) => {
+    if (state.down) return response.destroy()
+    const json = (value: unknown) => {
+      response.setHeader("content-type", "application/json")
+      response.end(JSON.stringify(value))
+    }
+    if (request.url === "/.well-known/openid-configuration") {
+      return json({
+        issuer,
+        authorization_endpoint: `${issuer}/auth`,
+        token_endpoint: `${issuer}/token`,
+        jwks_uri: `${issuer}/jwks`,
+        response_types_supported: ["code"],
+        subject_types_supported: ["public"],
+        id_token_signing_alg_values_supported: ["RS256"],
+        token_endpoint_auth_methods_supported: ["client_secret_post"],
+        authorization_response_iss_parameter_supported: true
+      })
+    }
+    if (request.url === "/jwks") return json({ keys: state.keys.map((key): JWK => key.public) })
+    let form = ""
+    request.on("data", (chunk) => (form += String(chunk)))
+    request.on("end", () => {
+      state.forms.push(form)
+      void idToken().then((token) => json({ access_token: "a", token_type: "Bearer", expires_in: 60, id_token: token }))
+    })
+  }
+  issuer = yield* loopback(listener)
+  return { issuer, state, newKey: signingKey("second") }
+})
