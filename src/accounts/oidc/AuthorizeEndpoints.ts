@@ -1,5 +1,5 @@
 import { Clock, Effect, Redacted } from "effect"
-import { HttpRouter, HttpServerRequest } from "effect/http"
+import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { SqlClient } from "effect/sql"
 import type { Sessions } from "../../../actors/account/Sessions.ts"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
@@ -189,6 +189,9 @@ const limited = Effect.fnUntraced(function* (error: ApiError) {
   })
 })
 
+const onPages = <R>(effect: Effect.Effect<HttpServerResponse.HttpServerResponse, AuthorizationRefused | ApiError, R>) =>
+  Effect.catchTags(effect, { AuthorizationRefused: refused, ApiError: limited })
+
 /** The endpoints at which a person decides: the authorization request and the answer to its question. */
 export const authorizeEndpoints = Effect.gen(function* () {
   const router = yield* HttpRouter.HttpRouter
@@ -207,7 +210,6 @@ export const authorizeEndpoints = Effect.gen(function* () {
     | Vault
   >()
   const provided = Effect.provideContext(services)
-  const onPages = Effect.catchTags({ AuthorizationRefused: refused, ApiError: limited })
   yield* router.add("GET", path, provided(onPages(authorize)))
   yield* router.add("POST", path, provided(onPages(authorizeByForm)))
   yield* router.add("POST", "/oauth/consent", provided(onPages(decide)))

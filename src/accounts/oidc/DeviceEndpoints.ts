@@ -1,5 +1,5 @@
 import { Duration, Effect, Option, Redacted } from "effect"
-import { HttpRouter, HttpServerRequest } from "effect/http"
+import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
 import type { Sessions } from "../../../actors/account/Sessions.ts"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
@@ -161,6 +161,9 @@ const onPage = Effect.fnUntraced(function* (error: OAuthError | ApiError) {
   })
 })
 
+const onPages = <R>(effect: Effect.Effect<HttpServerResponse.HttpServerResponse, OAuthError | ApiError, R>) =>
+  Effect.catchTags(effect, { OAuthError: onPage, ApiError: onPage })
+
 /** The device flow: a device asks for a code, a person enters it in their own browser. */
 export const deviceEndpoints = Effect.gen(function* () {
   const router = yield* HttpRouter.HttpRouter
@@ -178,7 +181,6 @@ export const deviceEndpoints = Effect.gen(function* () {
     | Vault
   >()
   const provided = Effect.provideContext(services)
-  const onPages = Effect.catchTags({ OAuthError: onPage, ApiError: onPage })
   yield* router.add(
     "POST",
     "/oauth/device_authorization",

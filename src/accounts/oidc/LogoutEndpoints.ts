@@ -1,5 +1,5 @@
 import { Effect, Option } from "effect"
-import { HttpRouter, HttpServerRequest } from "effect/http"
+import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { Sessions } from "../../../actors/account/Sessions.ts"
 import type { ReadSql } from "../../../actors/database/ReadSql.ts"
@@ -150,6 +150,9 @@ const refusedOnPage = Effect.fnUntraced(function* (error: OAuthError | ApiError)
   })
 })
 
+const onPages = <R>(effect: Effect.Effect<HttpServerResponse.HttpServerResponse, OAuthError | ApiError, R>) =>
+  Effect.catchTags(effect, { OAuthError: refusedOnPage, ApiError: refusedOnPage })
+
 /** RP-initiated logout. The browser leaves our pages only for an address that is registered. */
 export const logoutEndpoints = Effect.gen(function* () {
   const router = yield* HttpRouter.HttpRouter
@@ -157,7 +160,6 @@ export const logoutEndpoints = Effect.gen(function* () {
     Clients | Grants | HttpSettings | IssuerSettings | ReadSql | Sessions | SigningKeys | SqlClient.SqlClient | Vault
   >()
   const provided = Effect.provideContext(services)
-  const onPages = Effect.catchTags({ OAuthError: refusedOnPage, ApiError: refusedOnPage })
   yield* router.add("GET", "/oauth/logout", provided(onPages(logout)))
   yield* router.add("POST", "/oauth/logout", provided(onPages(logoutByForm)))
   yield* router.add("POST", "/oauth/logout/decision", provided(onPages(decide)))

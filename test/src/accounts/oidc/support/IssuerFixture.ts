@@ -63,7 +63,12 @@ export const testPolicy = {
 const patient = Layer.succeed(AttemptLimits, { consume: () => Effect.void })
 
 /** Places and settings of an issuer under test. */
-export const issuerSettings = (issuer: string, document: StaticClientDocument, graceSeconds = 0) =>
+export const issuerSettings = (
+  issuer: string,
+  document: StaticClientDocument,
+  graceSeconds = 0,
+  limits: typeof patient = patient
+) =>
   Layer.mergeAll(
     StaticClients.layer(document),
     Layer.succeed(InstallPolicy, testPolicy),
@@ -75,7 +80,7 @@ export const issuerSettings = (issuer: string, document: StaticClientDocument, g
       features: implementedFeatures,
       auth: { oidc: false, password: true }
     }),
-    patient
+    limits
   )
 
 type Handler = (request: Request, context?: Context.Context<never>) => Promise<Response>
@@ -108,11 +113,13 @@ export const mounted = (issuer: string, routes: typeof oidcRoutes) =>
 export const defaultIssuer = "https://svc.example.test"
 
 /** The whole issuer over a temporary database. */
-export const issuerLayer = (options: { readonly issuer?: string; readonly graceSeconds?: number } = {}) => {
+export const issuerLayer = (
+  options: { readonly issuer?: string; readonly graceSeconds?: number; readonly limits?: typeof patient } = {}
+) => {
   const issuer = options.issuer ?? defaultIssuer
   return mounted(issuer, oidcRoutes).pipe(
     Layer.provideMerge(oidcServices),
-    Layer.provideMerge(issuerSettings(issuer, clientDocument(), options.graceSeconds)),
+    Layer.provideMerge(issuerSettings(issuer, clientDocument(), options.graceSeconds, options.limits)),
     Layer.provideMerge(testAccounts),
     Layer.provideMerge(testTime),
     // Authorities that cannot be read are logged in full, and these suites take many away.

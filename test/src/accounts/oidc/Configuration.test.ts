@@ -1,0 +1,200 @@
+import { afterAll, describe, expect } from "bun:test"
+import { NodeServices } from "@effect/platform-node"
+import { ConfigProvider, Effect, FileSystem, Layer, Logger, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { IdentityUpkeep } from "../../../../actors/identity/IdentityUpkeep.ts"
+import { OAuthAuthority } from "../../../../actors/identity/OAuthAuthority.ts"
+import { Grants } from "../../../../actors/identity/Grants.ts"
+import { type StaticClientConfig, StaticClients } from "../../../../actors/identity/StaticClients.ts"
+import { AttemptLimits } from "../../../../src/accounts/AttemptLimits.ts"
+import { mountedOidcRoutes, oidcIssuer } from "../../../../src/accounts/oidc/OidcFace.ts"
+import { readStaticClients } from "../../../../src/accounts/oidc/StaticClientFile.ts"
+import { newWorkspace, testAccounts } from "../../../support/Accounts.ts"
+import { it, suite } from "../../../support/Effect.ts"
+import { temporaryFolder } from "../../../support/TemporaryFolder.ts"
+import { someone } from "./support/BasicOp.ts"
+import { authorization, bodyText, json, query, refresh, send, signInTo, userInfo, visit } from "./support/Browser.ts"
+import { setMembership, withoutTable } from "./support/CapsuleFixture.ts"
+import {
+  clientDocument,
+  defaultIssuer,
+  issuerLayer,
+  issuerSettings,
+  mounted,
+  secret,
+  TestIssuer
+} from "./support/IssuerFixture.ts"
+import { TestTime, testTime } from "./support/TestTime.ts"
+
+const tests = suite(issuerLayer())
+afterAll(tests.dispose)
+
+const good: StaticClientConfig = {
+  client_id: "app",
+  client_name: "App",
+  redirect_uris: ["https://app.example.com/cb"]
+}
+
+const registered = (config: StaticClientConfig) =>
+  Effect.map(StaticClients, ({ clients }) => clients.get(config.client_id)).pipe(
+    Effect.provide(Layer.provideMerge(StaticClients.layer({ clients: [config] }), Logger.layer([])))
+  )
+
+describe("static clients", () => {
+  it.effect("keep nothing of a secret but its digest", () =>
+    Effect.gen(function* () {
+      const client = yield* registered({ ...good, client_secret: Redacted.make(secret) })
+      expect(JSON.stringify(client)).not.toContain(secret)
+      expect(Redacted.value(client?.secretHash ?? Redacted.make(""))).toMatch(/^[0-9a-f]{64}$/)
+    })
+  )
+
+  for (const [name, change] of [
+    ["a redirect over http", { redirect_uris: ["http://app.example.com/cb"] }],
+    ["a redirect with a fragment", { redirect_uris: ["https://app.example.com/cb#x"] }],
+    ["a wildcard", { redirect_uris: ["https://*.example.com/cb"] }],
+    ["a redirect with a user name", { redirect_uris: ["https://user@app.example.com/cb"] }],
+    ["a script as a redirect", { application_type: "native", redirect_uris: ["javascript://x/%0aalert(1)"] }],
+    ["a scheme of its own in a web client", { redirect_uris: ["com.example.app:/cb"] }],
+    ["no redirect at all", { redirect_uris: [] }],
+    ["optional PKCE without a secret", { pkce: "optional" }],
+    ["a resource that no server has", { resources: ["https://api.example.com"] }],
+    ["a guard without a secret", { guards: ["https://api.example.com"] }],
+    ["the name of the command line", { client_id: "svc-cli" }],
+    ["a name of Capsules", { client_id: "oidc_abc" }]
+  ] satisfies ReadonlyArray<readonly [string, Partial<StaticClientConfig>]>) {
+    it.effect(`refuse ${name}`, () =>
+      Effect.gen(function* () {
+        const refused = yield* Effect.flip(registered({ ...good, ...change }))
+        expect(refused._tag).toBe("StaticClientsRefused")
+      })
+    )
+  }
+
+  it.live("come from a file, whose faults are named and whose values are not", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const file = `${yield* temporaryFolder}/clients.json`
+      const read = readStaticClients().pipe(
+        Effect.provideService(
+          ConfigProvider.ConfigProvider,
+          ConfigProvider.fromUnknown({ SVC_OIDC_CLIENTS_FILE: file })
+        )
+      )
+      yield* files.writeFileString(file, JSON.stringify({ clients: [{ ...good, client_secret: secret }] }))
+      const [client] = (yield* read).clients
+      expect(String(client?.client_secret)).not.toContain(secret)
+      yield* files.writeFileString(file, JSON.stringify({ clients: [{ ...good, client_secret: "tooshort-canary" }] }))
+      const short = yield* Effect.flip(read)
+      expect(short.message).toContain("clients.0.client_secret")
+      expect(short.message).not.toContain("canary")
+      yield* files.writeFileString(file, JSON.stringify({ clients: [{ ...good, colour: "red" }] }))
+      expect((yield* Effect.flip(read)).message).toContain("clients.0.colour")
+      yield* files.writeFileString(file, "{")
+      expect((yield* Effect.flip(read)).message).toContain("the document")
+      expect((yield* readStaticClients()).clients).toEqual([])
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+})
+
+describe("OAuth tokens at the API", () => {
+  tests.live("act for their person, with their scopes, in their Workspace", () =>
+    Effect.gen(function* () {
+      const authority = yield* OAuthAuthority
+      const { cookie, subject } = yield* someone
+      const { id: workspace_id } = yield* newWorkspace(subject, { handle: "oauth-api" })
+      const tokens = yield* signInTo({ scope: "openid read", workspace_id }, cookie)
+      const present = authority.authenticate(Redacted.make(tokens.access_token))
+      expect(yield* present).toMatchObject({
+        credential: "oauth",
+        subject,
+        scopes: ["openid", "read"],
+        boundWorkspaceId: workspace_id
+      })
+      expect((yield* withoutTable("memberships", Effect.flip(present))).code).toBe("verification_unavailable")
+      yield* setMembership(workspace_id, subject, { status: "suspended" })
+      expect((yield* Effect.flip(present)).code).toBe("invalid_token")
+    })
+  )
+
+  tests.live("end with everything a person granted", () =>
+    Effect.gen(function* () {
+      const grants = yield* Grants
+      const { cookie, subject } = yield* someone
+      const tokens = yield* signInTo({ scope: "openid offline_access" }, cookie)
+      yield* grants.revokeSubject(subject)
+      expect((yield* userInfo(tokens.access_token)).status).toBe(401)
+      expect((yield* refresh(tokens.refresh_token ?? "")).status).toBe(400)
+    })
+  )
+})
+
+describe("upkeep", () => {
+  tests.live("forgets what ended 30 days ago, and keeps what lives", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const time = yield* TestTime
+      const upkeep = yield* IdentityUpkeep
+      const { cookie, subject } = yield* someone
+      yield* signInTo({}, cookie)
+      const kept = yield* signInTo({ scope: "openid offline_access" }, cookie)
+      yield* time.advance("29 days")
+      const renewed = yield* json(yield* refresh(kept.refresh_token ?? ""))
+      yield* time.advance("2 days")
+      yield* upkeep.purge
+      const rows = yield* sql`SELECT id FROM oidc_grants WHERE subject = ${subject}`
+      expect(rows.length).toBe(1)
+      expect((yield* refresh(String(renewed["refresh_token"]))).status).toBe(200)
+    })
+  )
+
+  tests.live("rotates the signing keys after 90 days", () =>
+    Effect.gen(function* () {
+      const time = yield* TestTime
+      const upkeep = yield* IdentityUpkeep
+      const kids = Effect.map(json(yield* send("/oauth/jwks")), ({ keys }) => JSON.stringify(keys))
+      const before = yield* kids
+      yield* upkeep.rotateIfDue
+      yield* time.advance("90 days")
+      yield* upkeep.rotateIfDue
+      const after = yield* Effect.map(json(yield* send("/oauth/jwks")), ({ keys }) => JSON.stringify(keys))
+      expect(after).not.toBe(before)
+    })
+  )
+})
+
+describe("mounting", () => {
+  it.live("the issuer is one layer over accounts, and absent without it", () =>
+    Effect.gen(function* () {
+      const { handle } = yield* TestIssuer
+      const response = yield* Effect.promise(() =>
+        handle(new Request(`${defaultIssuer}/.well-known/openid-configuration`))
+      )
+      expect(response.status).toBe(200)
+    }).pipe(
+      Effect.provide(
+        mounted(defaultIssuer, mountedOidcRoutes).pipe(
+          Layer.provideMerge(oidcIssuer({ issuer: defaultIssuer })),
+          Layer.provideMerge(issuerSettings(defaultIssuer, clientDocument())),
+          Layer.provideMerge(testAccounts),
+          Layer.provideMerge(testTime)
+        )
+      )
+    )
+  )
+
+  it.live("a storm of authorization requests is told to wait", () =>
+    Effect.gen(function* () {
+      const { cookie } = yield* someone
+      const statuses: Array<number> = []
+      let last: Response | undefined
+      for (let attempt = 0; attempt < 61; attempt++) {
+        last = yield* visit(`/oauth/authorize?${query(authorization())}`, cookie)
+        statuses.push(last.status)
+      }
+      expect(statuses.slice(0, 60)).not.toContain(429)
+      expect(last?.status).toBe(429)
+      expect(last === undefined ? "" : yield* bodyText(last)).toContain("Too many attempts")
+    }).pipe(Effect.provide(Layer.fresh(issuerLayer({ limits: AttemptLimits.layer }))))
+  )
+})
