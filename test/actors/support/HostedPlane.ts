@@ -16,6 +16,7 @@ import { serveRepository } from "../../../runner/git/GitServer.ts"
 import { commitFiles, createRepository } from "../../../runner/git/RepositoryWriter.ts"
 import { defaultOperatorPolicy, emptyBaseConfig } from "../../../schema/manifest/OperatorPolicy.ts"
 import type { RunId, Subject, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { RelativePath } from "../../../schema/records/Primitives.ts"
 import { machine } from "../../../src/composition/Machine.ts"
 import { platform } from "../../../src/composition/Platform.ts"
 import { storage } from "../../../src/composition/Storage.ts"
@@ -109,7 +110,11 @@ export const install = Effect.fnUntraced(function* (
   const created = yield* plans.create(
     context,
     workspaceId,
-    { source: { name, url }, capsule: { name, environment: "test" }, options: { modulePath } },
+    {
+      source: { name, url },
+      capsule: { name, environment: "test" },
+      options: { modulePath: RelativePath.make(modulePath) }
+    },
     { key: `install ${++installs}`, requestDigest: name }
   )
   const { id } = created.value

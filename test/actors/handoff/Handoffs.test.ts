@@ -1,0 +1,123 @@
+import { afterAll, describe, expect } from "bun:test"
+import { Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { Handoffs } from "../../../actors/handoff/Handoffs.ts"
+import { SetupTickets } from "../../../actors/handoff/SetupTickets.ts"
+import { suite } from "../../support/Effect.ts"
+import { as, newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
+
+const layer = Handoffs.layer.pipe(Layer.provideMerge(SetupTickets.layer), Layer.provideMerge(testAccounts))
+const tests = suite(layer)
+afterAll(tests.dispose)
+
+const target = { product: "acme.app", returnUri: "acme-app://connected" }
+const service = "https://svc.example.test"
+const at = "2026-01-01T00:00:00.000Z"
+const id = (prefix: string, name: string) => `${prefix}_${name.padEnd(24, "a")}`
+
+/** A Workspace with a Capsule and an apply of it, as far as a hand-off looks at them. */
+const world = Effect.fnUntraced(function* (name: string, more: { endpoint?: string | null; status?: string } = {}) {
+  const sql = yield* SqlClient.SqlClient
+  const owner = yield* newPerson(`${name}-owner`)
+  const workspace = yield* newWorkspace(owner.subject, { handle: name })
+  const [project] = yield* sql<{ id: string }>`SELECT id FROM projects WHERE workspace_id = ${workspace.id}`
+  const source = id("src", name)
+  const config = id("icfg", name)
+  const capsule = id("cap", name)
+  const run = id("run", name)
+  const owned = { workspace_id: workspace.id, created_at: at }
+  yield* sql`INSERT INTO sources ${sql.insert({ ...owned, id: source, name, url: "https://g", default_ref: "HEAD", default_path: ".", auto_sync: 0, status: "active", hook_secret: "", updated_at: at })}`
+  yield* sql`INSERT INTO install_configs ${sql.insert({ ...owned, id: config, origin: "generic", module_path: ".", contract_digest: "", digest: "", config: "{}" })}`
+  yield* sql`INSERT INTO capsules ${sql.insert({
+    ...owned,
+    id: capsule,
+    project_id: project?.id ?? "",
+    name,
+    slug: name,
+    environment: "test",
+    source_id: source,
+    module_path: ".",
+    install_config_id: config,
+    status: "active",
+    runtime_safety: "safe",
+    current_state_generation: 1,
+    execution_authority_epoch: 1,
+    tracked_ref: "HEAD",
+    tracked_path: ".",
+    auto_update_enabled: 0,
+    auto_update_apply: 0,
+    drift_status: "none",
+    public_endpoint: more.endpoint === undefined ? "https://app.example.com" : more.endpoint,
+    updated_at: at
+  })}`
+  yield* sql`INSERT INTO runs ${sql.insert({ ...owned, id: run, type: "apply", status: more.status ?? "succeeded", capsule_id: capsule, requires_approval: 0, trigger_kind: "user", attempt: 1, spec: "{}", evidence: "{}", queued_at: at })}`
+  const handoffs = yield* Handoffs
+  const complete = (subject: string, to = target) => handoffs.complete(as(subject), subject, run, to, service)
+  return { owner: owner.subject, workspaceId: workspace.id, capsule, run, complete }
+})
+
+describe("a hand-off", () => {
+  tests.live("ends at the client with what was created and a ticket that works once", () =>
+    Effect.gen(function* () {
+      const { capsule, complete, owner, run, workspaceId } = yield* world("returns")
+      const location = new URL(Redacted.value(yield* complete(owner)))
+      const { setup_ticket: ticket = "", ...fields } = Object.fromEntries(location.searchParams)
+      expect(location.href.startsWith("acme-app://connected?")).toBe(true)
+      expect(fields).toEqual({
+        host_url: "https://app.example.com",
+        product: "acme.app",
+        run_id: run,
+        capsule_id: capsule
+      })
+      const sql = yield* SqlClient.SqlClient
+      expect(JSON.stringify(yield* sql`SELECT * FROM setup_tickets`)).not.toContain(ticket)
+      expect(JSON.stringify(yield* sql`SELECT * FROM audit_events`)).not.toContain(ticket)
+      const tickets = yield* SetupTickets
+      expect(yield* tickets.redeem(Redacted.make(ticket), "r1")).toEqual({
+        product: "acme.app",
+        workspaceId,
+        capsuleId: capsule,
+        runId: run,
+        subject: owner
+      })
+      expect((yield* Effect.flip(tickets.redeem(Redacted.make(ticket), "r2"))).code).toBe("invalid_token")
+      expect((yield* Effect.flip(tickets.redeem(Redacted.make("svch_other"), "r3"))).code).toBe("invalid_token")
+    })
+  )
+
+  tests.live("has no ticket left when ten minutes have passed", () =>
+    Effect.gen(function* () {
+      const { complete, owner } = yield* world("expires")
+      const location = new URL(Redacted.value(yield* complete(owner)))
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE setup_tickets SET expires_at = ${at} WHERE used_at IS NULL`
+      const tickets = yield* SetupTickets
+      const ticket = Redacted.make(location.searchParams.get("setup_ticket") ?? "")
+      expect((yield* Effect.flip(tickets.redeem(ticket, "r"))).code).toBe("invalid_token")
+    })
+  )
+
+  tests.live(
+    "is refused for strangers, unfinished applies, Capsules without an address, and links that would be refused",
+    () =>
+      Effect.gen(function* () {
+        const stranger = yield* newPerson("stranger")
+        const good = yield* world("refused")
+        const failed = yield* world("unfinished", { status: "failed" })
+        const dark = yield* world("dark", { endpoint: null })
+        const code = <A>(asked: Effect.Effect<A, { readonly code: string }>) =>
+          Effect.map(Effect.flip(asked), (error) => error.code)
+        expect(yield* code(good.complete(stranger.subject))).toBe("permission_denied")
+        expect(yield* code(failed.complete(failed.owner))).toBe("failed_precondition")
+        expect(yield* code(dark.complete(dark.owner))).toBe("failed_precondition")
+        for (const bad of [
+          { ...target, product: "Not A Key" },
+          { ...target, returnUri: "javascript://x" },
+          { ...target, returnUri: `${service}/auth` },
+          { ...target, returnUri: "https://a.example.com/?x=1" }
+        ]) {
+          expect(yield* code(good.complete(good.owner, bad))).toBe("invalid_request")
+        }
+      })
+  )
+})
