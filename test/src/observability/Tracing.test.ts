@@ -1,5 +1,5 @@
 import { describe, expect } from "bun:test"
-import { ConfigProvider, Effect, Schema } from "effect"
+import { ConfigProvider, Effect, Layer, Schema } from "effect"
 import { TestConsole } from "effect/testing"
 import { run } from "../../../src/cli/Run.ts"
 import { platform } from "../../../src/composition/Platform.ts"
@@ -26,6 +26,8 @@ const Traces = Schema.fromJsonString(
     )
   })
 )
+
+const decodeTraces = Schema.decodeEffect(Traces)
 
 /** A collector on loopback, for the Scope. */
 const collector = Effect.gen(function* () {
@@ -54,12 +56,12 @@ describe.skipIf(tool === null)("telemetry of the main job", () => {
       const { origin, received } = yield* collector
       const environment = { SVC_OTLP_URL: origin, PATH: process.env["PATH"] ?? "" }
       yield* run(["demo", "--json"]).pipe(
-        Effect.provide(platform),
-        Effect.provide(TestConsole.layer),
-        Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment)))
+        Effect.provide(
+          Layer.mergeAll(platform, TestConsole.layer, ConfigProvider.layer(ConfigProvider.fromEnvRecord(environment)))
+        )
       )
       const bodies = (path: string) => received.filter((request) => request.path === path).map(({ body }) => body)
-      const decoded = yield* Effect.forEach(bodies("/v1/traces"), Schema.decodeEffect(Traces))
+      const decoded = yield* Effect.forEach(bodies("/v1/traces"), (body) => decodeTraces(body))
       const spans = decoded.flatMap(({ resourceSpans }) =>
         resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans))
       )
