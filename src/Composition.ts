@@ -2,6 +2,7 @@ import { Layer } from "effect"
 import * as Actors from "../actors/Runtime.ts"
 import { face, listener } from "./composition/Face.ts"
 import { machine } from "./composition/Machine.ts"
+import { operatorPolicy } from "./composition/OperatorPolicy.ts"
 import { storage } from "./composition/Storage.ts"
 import { operatorListener } from "./observability/OperatorListener.ts"
 import { runMetrics } from "./observability/RunMetrics.ts"
@@ -22,6 +23,7 @@ export const controlPlane = (settings: Settings) => {
     Layer.provideMerge(machine(settings)),
     Layer.provideMerge(storage(settings)),
     Layer.provideMerge(listener(settings)),
+    Layer.provide(operatorPolicy(settings)),
     Layer.provide(telemetry({ url: settings.otlpUrl, version }))
   )
 }
