@@ -78,17 +78,27 @@ export const configValue = (json: LocatedJson, syntax: ConfigSyntax): ConfigValu
 
 const numberParts = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 
+const withoutTrailingZeros = (digits: string): string => {
+  let end = digits.length
+  while (digits[end - 1] === "0") end--
+  return digits.slice(0, end)
+}
+
 /** Sign, significant digits and exponent: equal for equal numbers however they are written. */
 const canonicalNumber = (text: string): string => {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] = numberParts.exec(text) ?? []
   const digits = `${whole}${fraction}`.replace(/^0+/, "")
-  const significant = digits.replace(/0+$/, "")
+  const significant = withoutTrailingZeros(digits)
   if (significant === "") return "0"
   return `${sign}${significant}e${BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - significant.length)}`
 }
 
+/** No number that a double keeps needs more, unless it is padded with zeros. */
+const maxExactLength = 1000
+
 /** Whether reading the number as a double and writing it again gives the same number. */
-const isExact = (text: string): boolean => canonicalNumber(String(Number(text))) === canonicalNumber(text)
+const isExact = (text: string): boolean =>
+  text.length <= maxExactLength && canonicalNumber(String(Number(text))) === canonicalNumber(text)
 
 /** A literal value as exact JSON text, and as a value unless a number would lose digits. Undefined when anything needs evaluation. */
 export const literalJson = (value: ConfigValue): { readonly text: string; readonly exact: boolean } | undefined => {

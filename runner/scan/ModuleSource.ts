@@ -45,13 +45,23 @@ export const classifyModuleSource = (source: string): ModuleSource => {
 
 const maxShown = 300
 
+/** Where the user information of an address would begin: behind its scheme, or behind the name of a getter. */
+const authorityStart = (source: string, end: number): number => {
+  for (const mark of ["//", "::"]) {
+    const found = source.indexOf(mark)
+    if (found !== -1 && found < end) return found + mark.length
+  }
+  return 0
+}
+
 /** The source without user information and query values: both are places where people put credentials. */
 export const shownModuleSource = (source: string): string => {
-  const withoutQuery = source.split("?", 1)[0] ?? ""
-  const shown = withoutQuery.replace(/(^|\/\/|::)[^/@]{1,1000}@/g, (found, start: string) =>
-    found === "git@" ? found : `${start}***@`
-  )
-  const marked = withoutQuery.length < source.length ? `${shown}?…` : shown
+  const address = source.split("?", 1)[0] ?? ""
+  const end = address.lastIndexOf("@")
+  const start = authorityStart(address, end)
+  const hidden = end !== -1 && address.slice(start, end) !== "git"
+  const shown = hidden ? `${address.slice(0, start)}***${address.slice(end)}` : address
+  const marked = address.length < source.length ? `${shown}?…` : shown
   return marked.length > maxShown ? `${marked.slice(0, maxShown)}…` : marked
 }
 

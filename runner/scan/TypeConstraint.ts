@@ -173,7 +173,7 @@ class TypeReader {
 /** Reads the source text of a type constraint; fails with what is wrong with it. */
 export const parseTypeConstraint = (text: string): Result.Result<TypeConstraint, string> => new TypeReader(text).whole()
 
-const numeric = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\s*$/
+const numeric = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
 /** Whether a default can become a value of the type. What needs evaluation is given the benefit of the doubt. */
 export const acceptsDefault = (type: TypeConstraint, value: ConfigValue): boolean => {

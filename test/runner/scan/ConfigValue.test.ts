@@ -46,6 +46,8 @@ describe("literalJson", () => {
       "0.30000000000000004"
     ]
     for (const text of numbers) expect(literalJson(value(text))).toEqual({ text, exact: true })
+    const long = `1e-${"1".repeat(500_000)}`
+    expect(literalJson({ kind: "number", text: long })).toEqual({ text: long, exact: false })
     const inexact = ["12345678901234567890", "9007199254740993", "1.000000000000000000001", "0.1000000000000000000001"]
     for (const text of inexact) expect(literalJson(value(text))).toEqual({ text, exact: false })
   })

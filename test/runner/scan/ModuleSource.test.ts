@@ -50,7 +50,9 @@ describe("shownModuleSource", () => {
       "https://example.org/vpc.zip?token=hunter2",
       "s3::https://s3.amazonaws.com/b/v.zip?aws_access_key_secret=hunter2",
       "user:hunter2@example.org/vpc",
-      "git::hunter2@example.org:vpc"
+      "git::hunter2@example.org:vpc",
+      "https://user:a//hunter2@example.org/vpc",
+      "https://user:hunter2@b@example.org/vpc"
     ]
     for (const source of secrets) expect(shownModuleSource(source)).not.toContain("hunter2")
     expect(shownModuleSource("git@github.com:acme/vpc.git")).toBe("git@github.com:acme/vpc.git")
