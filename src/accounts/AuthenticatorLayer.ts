@@ -1,11 +1,24 @@
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option, Redacted } from "effect"
 import { Accounts } from "../../actors/account/Accounts.ts"
+import { bearerPrefixes } from "../../actors/account/BearerSecret.ts"
+import { OAuthAuthority } from "../../actors/identity/OAuthAuthority.ts"
 import { Authenticator } from "../http/authorization/Authenticator.ts"
 
-/** The authenticator of the HTTP face over the accounts of this installation. */
+/**
+ * The authenticator of the HTTP face over the accounts of this installation, and over the access tokens of its issuer where
+ * it has one.
+ */
 export const authenticatorLayer = Layer.effect(
   Authenticator,
-  Effect.map(Accounts, (accounts) =>
-    Authenticator.of({ bearer: accounts.authenticateBearer, session: accounts.authenticateSession })
-  )
+  Effect.gen(function* () {
+    const accounts = yield* Accounts
+    const issuer = Option.getOrUndefined(yield* Effect.serviceOption(OAuthAuthority))
+    return Authenticator.of({
+      bearer: (token) =>
+        issuer !== undefined && Redacted.value(token).startsWith(bearerPrefixes.oauthAccess)
+          ? issuer.authenticate(token)
+          : accounts.authenticateBearer(token),
+      session: accounts.authenticateSession
+    })
+  })
 )

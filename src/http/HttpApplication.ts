@@ -1,6 +1,7 @@
 import { type Context, Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { authRoutes } from "../accounts/AuthRoutes.ts"
+import { mountedOidcRoutes } from "../accounts/oidc/OidcFace.ts"
 import { passkeyRoutes } from "../accounts/PasskeyRoutes.ts"
 import { upstreamRoutes } from "../accounts/upstream/UpstreamRoutes.ts"
 import { apiMiddleware, apiRoutes } from "./ApiRoutes.ts"
@@ -22,6 +23,7 @@ const routes = Layer.mergeAll(
   authRoutes,
   passkeyRoutes,
   upstreamRoutes,
+  mountedOidcRoutes,
   openApiDocument,
   health,
   sourceHooks,

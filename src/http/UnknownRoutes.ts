@@ -5,6 +5,7 @@ import { SvcApi } from "../../schema/api/SvcApi.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { publishedSchemas } from "../../schema/manifest/PublishedSchemas.ts"
 import { authRouteTable } from "../accounts/AuthRoutes.ts"
+import { oidcRouteTable } from "../accounts/oidc/OidcRoutes.ts"
 import { passkeyRouteTable } from "../accounts/PasskeyRoutes.ts"
 import { upstreamRouteTable } from "../accounts/upstream/UpstreamRoutes.ts"
 import { errorResponse } from "./ErrorResponse.ts"
@@ -31,7 +32,8 @@ const otherRoutes: ReadonlyArray<readonly [method: string, path: `/${string}`]> 
   ...handoffRouteTable,
   ...authRouteTable,
   ...passkeyRouteTable,
-  ...upstreamRouteTable
+  ...upstreamRouteTable,
+  ...oidcRouteTable
 ]
 
 const isPath = (path: string): path is `/${string}` => path.startsWith("/")

@@ -1,5 +1,5 @@
 import { Context, Duration, Effect, Layer, Option } from "effect"
-import { HttpRouter } from "effect/http"
+import type { HttpRouter } from "effect/http"
 import { IssuerSettings } from "../../../actors/identity/IssuerSettings.ts"
 import { StaticClients } from "../../../actors/identity/StaticClients.ts"
 import type { HttpSettings } from "../../http/HttpSettings.ts"

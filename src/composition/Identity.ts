@@ -1,0 +1,8 @@
+import { Effect, Layer } from "effect"
+import { oidcIssuer } from "../accounts/oidc/OidcFace.ts"
+import { HttpListener } from "../http/HttpListener.ts"
+import type { Settings } from "../settings/Settings.ts"
+
+/** The OpenID issuer of this service, at its public origin. Below the actors: Capsules borrow their identity from it. */
+export const identity = (settings: Settings) =>
+  Layer.unwrap(Effect.map(HttpListener, ({ url }) => oidcIssuer({ issuer: settings.baseUrl ?? url })))
