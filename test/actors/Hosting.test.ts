@@ -5,7 +5,7 @@ import { Capsules } from "../../actors/capsule/Capsules.ts"
 import { GeneratedSecrets } from "../../actors/delivery/GeneratedSecrets.ts"
 import { capsuleClientId } from "../../actors/identity/CapsuleClients.ts"
 import { Interfaces } from "../../actors/interface/Interfaces.ts"
-import { RunStreams } from "../../actors/run/Runs.ts"
+import { Runs, RunStreams } from "../../actors/run/Runs.ts"
 import { suite } from "../support/Effect.ts"
 import {
   applied,
@@ -217,6 +217,34 @@ describe("what a configuration requires of the host", () => {
       expect(capsule.status).toBe("pending")
       expect(capsule.runtimeSafety).toBe("safe")
       expect(capsule.currentStateGeneration).toBe(0)
+    })
+  )
+
+  tests.live("an endpoint that is taken back: no plan, no apply, but drift checks and destruction go on", () =>
+    Effect.gen(function* () {
+      const { context } = yield* Bench
+      const capsules = yield* Capsules
+      const runs = yield* Runs
+      const web = yield* deployed("shop", "web")
+      yield* eventually(surfaces, ({ items }) => items.length === 2)
+      // Two Capsules provide it now, so nobody can say which one is meant.
+      const reader = yield* install("second reader", "reader")
+      expect(reader.diagnostics.map(({ code }) => code)).toEqual(["interface_ambiguous"])
+      const waiting = yield* settled((yield* capsules.plan(context, web.capsuleId, undefined)).value.id)
+      expect(waiting.status).toBe("waiting_approval")
+      // Assignments go by name: under another one the Capsule has none.
+      yield* capsules.update(context, web.capsuleId, { name: "renamed" })
+      yield* runs.approve(context, waiting.id, {})
+      const apply = yield* settled((yield* runs.apply(context, waiting.id, undefined)).value.id)
+      expect([apply.status, apply.error?.code]).toEqual(["failed", "endpoint_not_available"])
+      expect((yield* capsules.read(web.capsuleId)).runtimeSafety).toBe("safe")
+      const again = yield* settled((yield* capsules.plan(context, web.capsuleId, undefined)).value.id)
+      expect([again.status, again.error?.code]).toEqual(["failed", "endpoint_not_available"])
+      const drift = yield* settled((yield* capsules.driftCheck(context, web.capsuleId)).id)
+      expect([drift.status, drift.error]).toEqual(["succeeded", undefined])
+      expect((yield* capsules.read(web.capsuleId)).driftStatus).toBe("none")
+      const destroy = yield* settled((yield* capsules.destroyPlan(context, web.capsuleId, undefined)).value.id)
+      expect((yield* applied(destroy.id)).status).toBe("succeeded")
     })
   )
 

@@ -35,7 +35,9 @@ const at = (capsule: string, url: string): EndpointAssignment => ({
 })
 
 const policies = Layer.mergeAll(
-  Layer.succeed(EndpointPolicy, { endpoints: [at("web", webOrigin), at("site", siteOrigin)] }),
+  Layer.succeed(EndpointPolicy, {
+    endpoints: [at("web", webOrigin), at("shop", "https://shop.example.test"), at("site", siteOrigin)]
+  }),
   Layer.succeed(InstallPolicy, {
     policy: { ...defaultOperatorPolicy, allowedOidcScopes: ["openid", "profile"], runtimeOidcBindings: true },
     base: emptyBaseConfig
