@@ -1,6 +1,7 @@
 import { Layer } from "effect"
 import * as Actors from "../actors/Runtime.ts"
 import { face, listener } from "./composition/Face.ts"
+import { identity } from "./composition/Identity.ts"
 import { machine } from "./composition/Machine.ts"
 import { operatorPolicy } from "./composition/OperatorPolicy.ts"
 import { storage } from "./composition/Storage.ts"
@@ -20,6 +21,7 @@ export const controlPlane = (settings: Settings) => {
   const observed = settings.operatorListen !== undefined || settings.otlpUrl !== undefined
   return Layer.mergeAll(face(settings), operator, observed ? runMetrics : Layer.empty).pipe(
     Layer.provideMerge(Actors.layer),
+    Layer.provideMerge(identity(settings)),
     Layer.provideMerge(machine(settings)),
     Layer.provideMerge(storage(settings)),
     Layer.provideMerge(listener(settings)),

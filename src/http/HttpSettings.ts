@@ -19,7 +19,7 @@ export class HttpSettings extends Context.Service<
 export const implementedFeatures: Discovery["features"] = {
   stacks: true,
   opentofu_runner: true,
-  oidc: false,
+  oidc: true,
   workload_identity: false,
   interfaces: true
 }
