@@ -1,0 +1,71 @@
+import { expect } from "bun:test"
+import { Context, Effect, FileSystem, Layer, Option, Redacted } from "effect"
+import * as client from "openid-client"
+import { Sessions } from "../../../../actors/account/Sessions.ts"
+import { controlPlane } from "../../../../src/Composition.ts"
+import { platform } from "../../../../src/composition/Platform.ts"
+import { HttpListener, loadSettings, serviceContext, Users } from "../../../../src/index.ts"
+import { logging } from "../../../../src/observability/Logging.ts"
+import { it } from "../../../support/Effect.ts"
+import { formFields } from "./support/Browser.ts"
+
+it.live("the served control plane is an issuer, and takes the tokens it issues", () =>
+  Effect.gen(function* () {
+    const files = yield* FileSystem.FileSystem
+    const dataDir = yield* files.makeTempDirectoryScoped({ prefix: "svc-issuer-" })
+    const settings = yield* loadSettings(
+      new Map(Object.entries({ dataDir, listen: "127.0.0.1:0", log: "error" })),
+      Option.none()
+    )
+    const services = yield* Layer.build(
+      controlPlane(settings).pipe(Layer.provideMerge(logging({ level: "error", format: "json" })))
+    )
+    const { url } = Context.get(services, HttpListener)
+    const user = yield* Context.get(services, Users).create(serviceContext, {
+      email: "ada@example.com",
+      isOperator: true
+    })
+    const { secret } = yield* Context.get(services, Sessions).open({ subject: user.subject, method: "password" })
+    const headers = {
+      cookie: `svc_session=${Redacted.value(secret)}`,
+      "sec-fetch-site": "same-origin",
+      "content-type": "application/x-www-form-urlencoded"
+    }
+    const visit = (body?: Record<string, string>) =>
+      Effect.promise(() =>
+        fetch(`${url}/oauth/device`, {
+          headers,
+          ...(body === undefined ? {} : { method: "POST", body: new URLSearchParams(body).toString() })
+        }).then((response) => response.text())
+      )
+
+    const discovery = yield* Effect.promise(() => fetch(`${url}/.well-known/svc`).then((found) => found.json()))
+    expect(discovery).toMatchObject({ features: { oidc: true }, endpoints: { oidc_issuer: url } })
+
+    const execute = [client.allowInsecureRequests, client.enableNonRepudiationChecks]
+    const config = yield* Effect.promise(() =>
+      client.discovery(new URL(url), "svc-cli", undefined, client.None(), { execute })
+    )
+    const started = yield* Effect.promise(() =>
+      client.initiateDeviceAuthorization(config, { scope: "openid read offline_access" })
+    )
+    const user_code = started.user_code
+    const { token } = formFields(yield* visit())
+    const question = formFields(yield* visit({ user_code, token, decision: "look" }))
+    yield* visit({ user_code, token: question.token, decision: "allow" })
+    const tokens = yield* Effect.promise(() => client.pollDeviceAuthorizationGrant(config, { ...started, interval: 0 }))
+    expect(tokens.claims()?.sub).toBe(user.subject)
+
+    const call = (method: string) =>
+      Effect.promise(() =>
+        fetch(`${url}/api/v1/workspaces`, { method, headers: { authorization: `Bearer ${tokens.access_token}` } })
+      )
+    expect((yield* call("GET")).status).toBe(200)
+    // The scope `read` alone changes nothing.
+    expect((yield* call("POST")).status).toBe(403)
+    yield* Effect.promise(() => client.tokenRevocation(config, tokens.refresh_token ?? ""))
+    expect((yield* call("GET")).status).toBe(401)
+    const wrongMethod = yield* Effect.promise(() => fetch(`${url}/oauth/token`))
+    expect([wrongMethod.status, wrongMethod.headers.get("allow")]).toEqual([405, "POST"])
+  }).pipe(Effect.provide(platform))
+)
