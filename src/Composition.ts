@@ -2,30 +2,47 @@ import { Layer } from "effect"
 import * as Actors from "../actors/Runtime.ts"
 import { face, listener } from "./composition/Face.ts"
 import { identity } from "./composition/Identity.ts"
-import { machine } from "./composition/Machine.ts"
+import { machine, type RunnerServices } from "./composition/Machine.ts"
 import { operatorPolicy } from "./composition/OperatorPolicy.ts"
-import { storage } from "./composition/Storage.ts"
+import { type DatabaseServices, storageOver } from "./composition/Storage.ts"
+import * as Database from "./database/Database.ts"
+import type { HttpListener } from "./http/HttpListener.ts"
 import { operatorListener } from "./observability/OperatorListener.ts"
 import { runMetrics } from "./observability/RunMetrics.ts"
 import { telemetry } from "./observability/Telemetry.ts"
+import type { Draining } from "./streams/Draining.ts"
+import type { WebSockets } from "./streams/WebSockets.ts"
 import type { Settings } from "./settings/Settings.ts"
 import { version } from "./Version.ts"
 
+/** What a host gives instead of the service's own. */
+export interface Parts<HttpE, HttpR, DatabaseE, DatabaseR, RunnerE, RunnerR> {
+  readonly http: Layer.Layer<HttpListener | WebSockets | Draining, HttpE, HttpR>
+  readonly database: Layer.Layer<DatabaseServices, DatabaseE, DatabaseR>
+  readonly runner: Layer.Layer<RunnerServices, RunnerE, RunnerR>
+}
+
 /**
- * The whole control plane from its settings: storage, what executes, the actors, and the HTTP face on its listener.
- * Closing the Scope drains in the reverse order: no new requests, live streams told where to resume, Runs given their
- * grace, then the database.
+ * The control plane over the parts given: storage, what executes, the actors, and the HTTP face. Closing the Scope drains
+ * in the reverse order: no new requests, live streams told where to resume, Runs given their grace, then the database.
  */
-export const controlPlane = (settings: Settings) => {
+export const controlPlaneOf = <HttpE, HttpR, DatabaseE, DatabaseR, RunnerE, RunnerR>(
+  settings: Settings,
+  parts: Parts<HttpE, HttpR, DatabaseE, DatabaseR, RunnerE, RunnerR>
+) => {
   const operator = settings.operatorListen === undefined ? Layer.empty : operatorListener(settings.operatorListen)
   const observed = settings.operatorListen !== undefined || settings.otlpUrl !== undefined
   return Layer.mergeAll(face(settings), operator, observed ? runMetrics : Layer.empty).pipe(
     Layer.provideMerge(Actors.layer),
     Layer.provideMerge(identity(settings)),
-    Layer.provideMerge(machine(settings)),
-    Layer.provideMerge(storage(settings)),
-    Layer.provideMerge(listener(settings)),
+    Layer.provideMerge(parts.runner),
+    Layer.provideMerge(storageOver(settings, parts.database)),
+    Layer.provideMerge(parts.http),
     Layer.provide(operatorPolicy(settings)),
     Layer.provide(telemetry({ url: settings.otlpUrl, version }))
   )
 }
+
+/** The whole control plane from its settings: embedded database, own runner, own listener. */
+export const controlPlane = (settings: Settings) =>
+  controlPlaneOf(settings, { http: listener(settings), database: Database.layer, runner: machine(settings) })

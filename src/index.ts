@@ -1,11 +1,18 @@
 /**
- * The control plane as a library: Effect layers to embed. `layer` is the whole of it; the parts it is made of can be
- * provided one by one instead, e.g. with another `SqlClient` or HTTP server.
+ * The control plane as a library: Effect layers to embed. `layer` is the whole of it, `layerHandler` the same for a server
+ * of the host's own; database and runner can be the host's as well. See docs/embedding.md.
  */
 import { Layer } from "effect"
-import { controlPlane } from "./Composition.ts"
+import { controlPlaneOf } from "./Composition.ts"
+import { listener } from "./composition/Face.ts"
+import { machine, type RunnerServices } from "./composition/Machine.ts"
 import { platform } from "./composition/Platform.ts"
+import type { DatabaseServices } from "./composition/Storage.ts"
+import * as Database from "./database/Database.ts"
+import { MountedHandler } from "./http/MountedHandler.ts"
 import type { Settings } from "./settings/Settings.ts"
+import { Draining } from "./streams/Draining.ts"
+import { WebSockets } from "./streams/WebSockets.ts"
 
 export { Capsules } from "../actors/capsule/Capsules.ts"
 export { Connections } from "../actors/connection/Connections.ts"
@@ -19,11 +26,64 @@ export { Workspaces } from "../actors/workspace/Workspaces.ts"
 export { serviceContext } from "../actors/Command.ts"
 export { HttpListener } from "./http/HttpListener.ts"
 export { HttpSettings } from "./http/HttpSettings.ts"
-export { makeWebHandler, type WebHandler } from "./http/HttpApplication.ts"
+export { Exchange } from "./http/Exchange.ts"
+export type { WebHandler } from "./http/HttpApplication.ts"
+export { MountedHandler } from "./http/MountedHandler.ts"
+export { AccessTokens } from "../actors/account/AccessTokens.ts"
+export { machine as runner, type RunnerServices } from "./composition/Machine.ts"
+export type { DatabaseServices } from "./composition/Storage.ts"
+export { layerFromSqlClient, SqlClientUnsuitable } from "./database/OwnSqlClient.ts"
+export { logging } from "./observability/Logging.ts"
 export { loadSettings, Settings } from "./settings/Settings.ts"
 
+/** A control plane to embed. What is left out is the service's own. */
+export interface Options<DatabaseE = never, DatabaseR = never, RunnerE = never, RunnerR = never> {
+  /** From `loadSettings`, which reads nothing but what it is given and the `ConfigProvider`. */
+  readonly settings: Settings
+  /** Another SQLite database than the one in the data folder: `layerFromSqlClient` over a `SqlClient` of the host's. */
+  readonly database?: Layer.Layer<DatabaseServices, DatabaseE, DatabaseR>
+  /** What executes: `runner(settings)` with services replaced, or all of them. */
+  readonly runner?: Layer.Layer<RunnerServices, RunnerE, RunnerR>
+}
+
+const parts = <DatabaseE, DatabaseR, RunnerE, RunnerR>(options: Options<DatabaseE, DatabaseR, RunnerE, RunnerR>) => {
+  const database: Layer.Layer<
+    DatabaseServices,
+    DatabaseE | Layer.Error<typeof Database.layer>,
+    DatabaseR | Layer.Services<typeof Database.layer>
+  > = options.database ?? Database.layer
+  const own: Layer.Layer<
+    RunnerServices,
+    RunnerE | Layer.Error<ReturnType<typeof machine>>,
+    RunnerR | Layer.Services<ReturnType<typeof machine>>
+  > = options.runner ?? machine(options.settings)
+  return { database, runner: own }
+}
+
 /**
- * A control plane of its own: database, actors, runner and HTTP face. Nothing is global, so several live in one process on
- * data folders of their own; closing the Scope drains and leaves nothing behind.
+ * A control plane of its own, on a listener of its own at `settings.listen`. Nothing is global, so several live in one
+ * process on data folders of their own; closing the Scope drains and leaves no fiber, file handle or child process behind.
  */
-export const layer = (settings: Settings) => controlPlane(settings).pipe(Layer.provide(platform))
+export const layer = <DatabaseE = never, DatabaseR = never, RunnerE = never, RunnerR = never>(
+  options: Options<DatabaseE, DatabaseR, RunnerE, RunnerR>
+) =>
+  Layer.fresh(controlPlaneOf(options.settings, { ...parts(options), http: listener(options.settings) })).pipe(
+    Layer.provide(platform)
+  )
+
+/**
+ * The same without a listener: `MountedHandler.handle` answers the requests that the host's own server takes at `baseUrl`,
+ * the public origin. `settings.listen` and `settings.baseUrl` are not looked at.
+ */
+export const layerHandler = <DatabaseE = never, DatabaseR = never, RunnerE = never, RunnerR = never>(
+  options: Options<DatabaseE, DatabaseR, RunnerE, RunnerR> & { readonly baseUrl: string }
+) => {
+  const settings = { ...options.settings, baseUrl: options.baseUrl }
+  const http = MountedHandler.layer(options.baseUrl).pipe(
+    Layer.provideMerge(WebSockets.layer),
+    Layer.provideMerge(Draining.layer)
+  )
+  return Layer.fresh(controlPlaneOf(settings, { ...parts({ ...options, settings }), http })).pipe(
+    Layer.provide(platform)
+  )
+}

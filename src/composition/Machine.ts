@@ -112,3 +112,6 @@ export const machine = (settings: Settings) =>
     toolchain(settings),
     runSettings(settings)
   )
+
+/** What a runner has to give. */
+export type RunnerServices = Layer.Success<ReturnType<typeof machine>>

@@ -15,13 +15,19 @@ export const vaultSettings = (settings: Settings) =>
     Effect.map(DataFolder, (folder) => ({ masterKey: masterKeySource(settings, folder.masterKeyFile) }))
   )
 
-/** The data folder with its database and vault, and everything that only needs those: history, receipts, accounts. */
-export const storage = (settings: Settings) =>
+/** What a database has to give: the writing client, the reading one, and upkeep. */
+export type DatabaseServices = Layer.Success<typeof Database.layer>
+
+/** The data folder with the vault, over a database, and everything that only needs those: history, receipts, accounts. */
+export const storageOver = <E, R>(settings: Settings, database: Layer.Layer<DatabaseServices, E, R>) =>
   accountServices.pipe(
     Layer.provideMerge(Audit.layer),
     Layer.provideMerge(Layer.mergeAll(Receipts.layer, Cursors.layer)),
     Layer.provideMerge(Vault.layer),
     Layer.provideMerge(vaultSettings(settings)),
-    Layer.provideMerge(Database.layer),
+    Layer.provideMerge(database),
     Layer.provideMerge(DataFolder.layer(settings.dataDir))
   )
+
+/** The same over the embedded database of the data folder. */
+export const storage = (settings: Settings) => storageOver(settings, Database.layer)

@@ -1,0 +1,55 @@
+import { Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { ReadSql } from "../../actors/database/ReadSql.ts"
+import { SqliteMaintenance } from "../../actors/database/SqliteMaintenance.ts"
+import { migrate } from "./Migrations.ts"
+
+/** The given `SqlClient` cannot hold the ledger. */
+export class SqlClientUnsuitable extends Schema.TaggedError<SqlClientUnsuitable>()("SqlClientUnsuitable", {
+  message: Schema.String
+}) {}
+
+const requireSqlite = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const dialect = sql.onDialectOrElse({ sqlite: () => "sqlite", orElse: () => "another dialect" })
+  if (dialect !== "sqlite") {
+    return yield* new SqlClientUnsuitable({
+      message: `The SqlClient speaks ${dialect}. Give one for SQLite: the ledger's transactions rely on a single writer.`
+    })
+  }
+  const rows = yield* sql<{ foreign_keys: number }>`PRAGMA foreign_keys`
+  if (rows[0]?.foreign_keys !== 1) {
+    return yield* new SqlClientUnsuitable({
+      message: "The SqlClient does not enforce foreign keys. Open its database with PRAGMA foreign_keys=ON."
+    })
+  }
+  // Deleted private values must not stay behind in free pages.
+  yield* sql`PRAGMA secure_delete=ON`
+})
+
+/** Upkeep by statements, since an unknown client has nothing else. */
+const maintenance = Effect.map(SqlClient.SqlClient, (sql) =>
+  SqliteMaintenance.of({
+    backup: Effect.fn("SqliteMaintenance.backup")((file: string) => Effect.asVoid(sql`VACUUM INTO ${file}`)),
+    checkpoint: Effect.map(sql<{ busy: number }>`PRAGMA wal_checkpoint(TRUNCATE)`, ([row]) => row?.busy === 0),
+    integrityCheck: Effect.gen(function* () {
+      const findings = yield* sql<{ integrity_check: string }>`PRAGMA integrity_check`
+      const dangling = yield* sql<{ table: string; parent: string }>`PRAGMA foreign_key_check`
+      return [
+        ...findings.map((row) => row.integrity_check).filter((line) => line !== "ok"),
+        ...dangling.map((row) => `A row of ${row.table} refers to a missing row of ${row.parent}.`)
+      ]
+    })
+  })
+)
+
+/**
+ * The database services over a `SqlClient` of the host's own: one SQLite database, this service its only writer, foreign
+ * keys on, WAL and `synchronous=FULL` advised. The tables are made and brought up to date in it. Reads share its
+ * connection with writes. Fails with `SqlClientUnsuitable` for anything but SQLite with foreign keys.
+ */
+export const layerFromSqlClient = Layer.mergeAll(
+  Layer.effect(ReadSql, SqlClient.SqlClient),
+  Layer.effect(SqliteMaintenance, maintenance),
+  Layer.effect(SqlClient.SqlClient, SqlClient.SqlClient)
+).pipe(Layer.provideMerge(Layer.effectDiscard(Effect.andThen(requireSqlite, migrate))))
