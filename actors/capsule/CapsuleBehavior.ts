@@ -8,6 +8,7 @@ import { actorOptions } from "../ActorClient.ts"
 import type { Audit } from "../audit/Audit.ts"
 import type { ConnectionStore } from "../connection/ConnectionStore.ts"
 import type { Receipts } from "../idempotency/Receipts.ts"
+import type { InterfaceLedger } from "../interface/InterfaceLedger.ts"
 import type { RunLedger } from "../run/RunLedger.ts"
 import type { RunQueue } from "../run/RunQueue.ts"
 import type { SourceStore } from "../source/SourceStore.ts"
@@ -34,6 +35,7 @@ export const layer = CapsuleActor.toLayer(
       | ConfigSuccession
       | ConnectionStore
       | InstallConfigStore
+      | InterfaceLedger
       | Receipts
       | RunLedger
       | RunQueue

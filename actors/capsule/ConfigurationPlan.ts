@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import type { ConfigurationPlanRequest } from "../../schema/api/CapsulesApi.ts"
 import { type ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
 import { ConnectionId, InstallConfigId, RunId } from "../../schema/records/Ids.ts"
@@ -8,6 +8,8 @@ import { Audit } from "../audit/Audit.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
 import { newId } from "../Identity.ts"
+import { patchBlueprints } from "../interface/BlueprintPatch.ts"
+import { InterfaceLedger } from "../interface/InterfaceLedger.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { toRun } from "../run/RunRow.ts"
 import { SourceStore } from "../source/SourceStore.ts"
@@ -15,6 +17,7 @@ import { type GuardedCapsuleRow, guardHolds } from "./CapsuleRow.ts"
 import { CapsuleRuns } from "./CapsuleRuns.ts"
 import { ConfigSuccession, guardMoved } from "./ConfigSuccession.ts"
 import { InstallConfigStore, type LoadedInstallConfig, type VariableValues } from "./InstallConfigStore.ts"
+import { InstallPolicy } from "./InstallPolicy.ts"
 import { checkValues, missingInputs } from "./VariableRules.ts"
 
 /** Bindings as given: each names a requirement of the module exactly, once, and a Connection of the Workspace. */
@@ -90,6 +93,31 @@ const patched = Effect.fnUntraced(function* (config: LoadedInstallConfig, reques
   return values
 })
 
+/** Interfaces that the person proposes beside those that the configuration has (spec: Configuration plans). */
+const withBlueprints = Effect.fnUntraced(function* (config: LoadedInstallConfig, request: ConfigurationPlanRequest) {
+  const { compiled, outputs } = config.config
+  if (request.interfaceBlueprints === undefined) return compiled
+  if (config.row.origin === "repository_manifest") {
+    return yield* invalidRequest("interfaceBlueprints: the Interfaces of this Capsule are those of its manifest.")
+  }
+  const { policy } = yield* InstallPolicy
+  const patched = patchBlueprints(compiled, outputs, request.interfaceBlueprints, policy)
+  return Result.isFailure(patched) ? yield* invalidRequest(`interfaceBlueprints: ${patched.failure}`) : patched.success
+})
+
+/** New Interfaces are pending from the moment their configuration stands, and usable after its apply. */
+const announceBlueprints = Effect.fnUntraced(function* (
+  capsule: GuardedCapsuleRow,
+  before: LoadedInstallConfig,
+  compiled: LoadedInstallConfig["config"]["compiled"]
+) {
+  const ledger = yield* InterfaceLedger
+  const known = new Set(before.config.compiled.interfaceBlueprints.map(({ key }) => key))
+  for (const blueprint of compiled.interfaceBlueprints) {
+    if (!known.has(blueprint.key)) yield* ledger.announce(capsule, blueprint)
+  }
+})
+
 /** The stored contract must still be what the check of this exact snapshot found; a newer snapshot is never inferred. */
 const checkContract = Effect.fnUntraced(function* (config: LoadedInstallConfig) {
   const store = yield* SourceStore
@@ -138,11 +166,7 @@ export const configurationPlan = Effect.fn("Capsule.ConfigurationPlan")(function
     if (request.providerBindings !== undefined) {
       yield* checkBindings(capsule.workspace_id, config.config.rootProviderRequirements, request.providerBindings)
     }
-    if (request.interfaceBlueprints !== undefined) {
-      return yield* invalidRequest(
-        "interfaceBlueprints: Interfaces come from the reviewed repository manifest; re-adopt the Capsule to change them."
-      )
-    }
+    const compiled = yield* withBlueprints(config, request)
     const target = yield* newId(InstallConfigId, "icfg")
     const after = yield* succession.succeed(capsule, {
       id: target,
@@ -154,6 +178,7 @@ export const configurationPlan = Effect.fn("Capsule.ConfigurationPlan")(function
       contractDigest: config.row.contract_digest,
       config: {
         ...config.config,
+        compiled,
         variables: config.config.variables.map((variable) => ({
           ...variable,
           set: Object.hasOwn(values, variable.name)
@@ -162,6 +187,7 @@ export const configurationPlan = Effect.fn("Capsule.ConfigurationPlan")(function
       values,
       bindings
     })
+    yield* announceBlueprints(after, config, compiled)
     const runId = yield* newId(RunId, "run")
     yield* runs.create(after, {
       runId,

@@ -248,6 +248,39 @@ describe("what a configuration requires of the host", () => {
     })
   )
 
+  tests.live("a configuration plan adds Interfaces: pending with the configuration, resolved with its apply", () =>
+    Effect.gen(function* () {
+      const { context } = yield* Bench
+      const capsules = yield* Capsules
+      const sql = yield* SqlClient.SqlClient
+      const plain = yield* deployed("plain", "plain/producer")
+      const read = yield* capsules.read(plain.capsuleId)
+      const spec = {
+        type: "plain.note",
+        version: "1",
+        document: { title: "Note" },
+        inputs: { text: { source: "literal", value: "hello" } },
+        access: { visibility: "workspace" }
+      }
+      const request = {
+        interfaceBlueprints: [{ key: "note", name: "Note", spec }],
+        expected: { authorityGuard: read.installConfigReAdoption.authorityGuard }
+      }
+      const planned = yield* capsules.configurationPlan(context, plain.capsuleId, request, {
+        key: "note",
+        requestDigest: "note"
+      })
+      const status = Effect.map(
+        sql<{ status: string }>`SELECT status FROM interfaces WHERE capsule_id = ${plain.capsuleId}`,
+        (rows) => rows.map((row) => row.status)
+      )
+      expect(yield* status).toEqual(["pending"])
+      yield* settled(planned.value.planRunId)
+      expect((yield* applied(planned.value.planRunId)).status).toBe("succeeded")
+      expect(yield* eventually(status, ([first]) => first !== "pending")).toEqual(["resolved"])
+    })
+  )
+
   tests.live("lists what could not be materialised without its value, and retries it under compare-and-set", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* Bench

@@ -1,0 +1,59 @@
+import { Array as Arr, Result, type Schema } from "effect"
+import type { CompiledInstall } from "../../schema/manifest/CompiledInstall.ts"
+import { describeDiagnostics, diagnosticReport } from "../../schema/manifest/DiagnosticReport.ts"
+import { compileInterfaces } from "../../schema/manifest/InterfaceCompiler.ts"
+import { parseManifestValue } from "../../schema/manifest/ManifestParser.ts"
+import type { OutputFacts } from "../../schema/manifest/ModuleFacts.ts"
+import type { OperatorPolicy } from "../../schema/manifest/OperatorPolicy.ts"
+
+const patchVersion = "svc.com/v2.4"
+
+const isObject = (value: Schema.Json): value is Schema.JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** The proposals in the words of a manifest, so that the same parser judges them by the same rules. */
+const asManifest = (proposed: ReadonlyArray<Schema.Json>): Schema.Json => ({
+  apiVersion: patchVersion,
+  kind: "Repository",
+  install: { modules: { ".": { inputs: [], interfaces: [...proposed] } } }
+})
+
+/**
+ * Adds Interface blueprints that a person proposes to a configuration. Nothing that the configuration has is changed: an
+ * unequal one under the same key or name is a conflict, an Output has to be public already, and no binding can be asked
+ * for. The failure is a sentence without values.
+ */
+export const patchBlueprints = (
+  compiled: CompiledInstall,
+  outputs: ReadonlyArray<OutputFacts>,
+  proposed: ReadonlyArray<Schema.Json>,
+  policy: OperatorPolicy
+): Result.Result<CompiledInstall, string> => {
+  if (proposed.some((blueprint) => isObject(blueprint) && Object.hasOwn(blueprint, "bindingRequests"))) {
+    return Result.fail("bindingRequests belong to a reviewed manifest; nothing else grants an Interface to anybody.")
+  }
+  const parsed = parseManifestValue(asManifest(proposed))
+  if (Result.isFailure(parsed)) return Result.fail(describeDiagnostics(parsed.failure.diagnostics))
+  const { modules } = parsed.success.install
+  const module = modules["."]
+  const declared = module !== undefined && "interfaces" in module ? (module.interfaces ?? []) : []
+  const { diagnostics, report } = diagnosticReport()
+  const { interfaceBlueprints, outputAllowlist } = compileInterfaces(declared, ["interfaces"], {
+    outputs: new Map(outputs.map((output) => [output.name, output])),
+    policy,
+    base: {
+      variables: [],
+      interfaceBlueprints: compiled.interfaceBlueprints,
+      bindingRequests: compiled.bindingRequests,
+      outputAllowlist: compiled.outputAllowlist
+    },
+    report
+  })
+  if (Arr.isReadonlyArrayNonEmpty(diagnostics)) return Result.fail(describeDiagnostics(diagnostics))
+  if (outputAllowlist.length > compiled.outputAllowlist.length) {
+    return Result.fail(
+      "An input names an Output that the configuration does not make public; a plan cannot widen that."
+    )
+  }
+  return Result.succeed({ ...compiled, interfaceBlueprints })
+}

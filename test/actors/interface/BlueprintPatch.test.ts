@@ -1,0 +1,95 @@
+import { describe, expect, test } from "bun:test"
+import { Result, type Schema } from "effect"
+import { patchBlueprints } from "../../../actors/interface/BlueprintPatch.ts"
+import type { CompiledInstall, InterfaceBlueprint } from "../../../schema/manifest/CompiledInstall.ts"
+import { defaultOperatorPolicy } from "../../../schema/manifest/OperatorPolicy.ts"
+
+const blueprint = (key: string, inputs: Schema.JsonObject = {}): Schema.JsonObject => ({
+  key,
+  name: `Name.${key}`,
+  spec: { type: "t", version: "1", document: {}, inputs, access: { visibility: "workspace" } }
+})
+
+const present: InterfaceBlueprint = {
+  key: "present",
+  name: "Name.present",
+  spec: { type: "t", version: "1", document: {}, inputs: {}, access: { visibility: "workspace" } }
+}
+
+const compiled: CompiledInstall = {
+  origin: "generic",
+  assistance: "absent",
+  pins: { sourceSnapshotId: "s", compatibilityReportId: "r", modulePath: "." },
+  inputs: [],
+  requires: [],
+  features: [],
+  interfaceBlueprints: [present],
+  bindingRequests: [],
+  outputAllowlist: [{ name: "open", type: "url" }],
+  diagnostics: []
+}
+
+const outputs = [
+  { name: "open", sensitive: false, ephemeral: false },
+  { name: "closed", sensitive: false, ephemeral: false }
+]
+
+const patched = (...proposed: ReadonlyArray<Schema.Json>) =>
+  Result.match(patchBlueprints(compiled, outputs, proposed, defaultOperatorPolicy), {
+    onFailure: (message) => message,
+    onSuccess: ({ interfaceBlueprints }) => interfaceBlueprints.map(({ key }) => key)
+  })
+
+describe("a proposal of Interfaces", () => {
+  test("adds beside what is there, and an equal one is no other one", () => {
+    const read = { address: { source: "output", outputName: "open", outputType: "url" } }
+    expect(patched(blueprint("new", read), blueprint("present"))).toEqual(["present", "new"])
+  })
+
+  test.each([
+    ["that differs under the same key", { ...blueprint("present"), name: "Other" }, "differently"],
+    ["that differs under the same name", { ...blueprint("other"), name: "Name.present" }, "differently"],
+    [
+      "that widens what is public",
+      blueprint("n", { a: { source: "output", outputName: "closed", outputType: "url" } }),
+      "cannot widen"
+    ],
+    [
+      "of another type of an Output",
+      blueprint("n", { a: { source: "output", outputName: "open", outputType: "json" } }),
+      "differently"
+    ],
+    [
+      "of an unknown Output",
+      blueprint("n", { a: { source: "output", outputName: "none", outputType: "url" } }),
+      "no Output"
+    ],
+    ["that asks for a grant", { ...blueprint("n"), bindingRequests: [] }, "bindingRequests"],
+    ["with an unknown field", { ...blueprint("n"), more: 1 }, "more"],
+    [
+      "with a host-owned policy",
+      {
+        ...blueprint("n"),
+        spec: { type: "t", version: "1", document: {}, access: { visibility: "workspace", policyRef: "p" } }
+      },
+      "policyRef"
+    ],
+    ["that is no object", "text", "xpected"]
+  ] as const)("%s is refused", (_, proposal, reason) => {
+    expect(String(patched(proposal))).toContain(reason)
+  })
+
+  test("never repeats what it refuses", () => {
+    const leaky = {
+      ...blueprint("n"),
+      spec: {
+        type: "t",
+        version: "1",
+        document: { note: "password=hunter2hunter2" },
+        access: { visibility: "workspace" }
+      }
+    }
+    expect(String(patched(leaky))).not.toContain("hunter2")
+    expect(String(patched(leaky))).toContain("document")
+  })
+})
