@@ -201,15 +201,23 @@ const make = Effect.gen(function* () {
       // A configuration that no longer asks for an identity loses the one it had.
       if (registration === undefined) return yield* retire(capsuleId)
       const { authority, delivery, scopes } = registration
+      const row = {
+        redirect_uri: delivery.redirectUri,
+        scopes: encodeScopes(scopes),
+        activation_digest: activationDigest(authority),
+        status: "active"
+      }
+      const same = yield* Effect.orDie(sql`SELECT client_id FROM oidc_capsule_clients
+        WHERE client_id = ${delivery.clientId} AND ${sql.and(
+          Object.entries(row).map(([column, value]) => sql`${sql(column)} = ${value}`)
+        )}`)
+      if (same.length > 0) return
       const at = yield* now
       yield* sql`INSERT INTO oidc_capsule_clients ${sql.insert({
         client_id: delivery.clientId,
         workspace_id: authority.workspace_id,
         capsule_id: capsuleId,
-        redirect_uri: delivery.redirectUri,
-        scopes: encodeScopes(scopes),
-        activation_digest: activationDigest(authority),
-        status: "active",
+        ...row,
         created_at: at,
         updated_at: at
       })} ON CONFLICT (client_id) DO UPDATE SET redirect_uri = excluded.redirect_uri, scopes = excluded.scopes,

@@ -1,5 +1,5 @@
 import { Effect, Option, Result, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import type { Client } from "../../../actors/identity/Client.ts"
 import { Clients } from "../../../actors/identity/Clients.ts"
 import type { IssuerSettings } from "../../../actors/identity/IssuerSettings.ts"
@@ -61,7 +61,7 @@ export const toClient = ({ redirectUri, state }: ResponseTarget, error: OAuthErr
 
 /** Client and redirect address: until both are known good, nothing is sent anywhere. */
 const responseTarget = Effect.fnUntraced(function* (parameters: Parameters) {
-  const sql = yield* SqlClient.SqlClient
+  const sql = yield* ReadSql
   const clients = yield* Clients
   const invalid = (description: string) => onPage(refuse("invalid_request", description))
   for (const name of ["client_id", "redirect_uri"]) {
@@ -208,7 +208,7 @@ export const parseAuthorizationRequest = Effect.fn("parseAuthorizationRequest")(
 ): Effect.fn.Return<
   AuthorizationRequest,
   AuthorizationRefused,
-  SqlClient.SqlClient | Clients | StaticClients | SigningKeys | IssuerSettings
+  ReadSql | Clients | StaticClients | SigningKeys | IssuerSettings
 > {
   const target = yield* responseTarget(parameters)
   const { client } = target

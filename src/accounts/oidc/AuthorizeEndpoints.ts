@@ -1,6 +1,5 @@
 import { Clock, Effect, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
-import type { SqlClient } from "effect/sql"
 import type { Sessions } from "../../../actors/account/Sessions.ts"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import { Authorizations } from "../../../actors/identity/Authorizations.ts"
@@ -205,7 +204,6 @@ export const authorizeEndpoints = Effect.gen(function* () {
     | ReadSql
     | Sessions
     | SigningKeys
-    | SqlClient.SqlClient
     | StaticClients
     | Vault
   >()

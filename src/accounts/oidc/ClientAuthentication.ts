@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto"
 import { Effect, Option, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { SqlClient } from "effect/sql"
+import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import type { Client } from "../../../actors/identity/Client.ts"
 import { Clients } from "../../../actors/identity/Clients.ts"
 import { failClosed, refuse } from "../../../actors/identity/OAuthError.ts"
@@ -57,7 +57,7 @@ const secretMatches = (secret: Redacted.Redacted, hash: Redacted.Redacted): bool
  * Fails with `invalid_client`.
  */
 export const authenticatedClient = Effect.fn("authenticatedClient")(function* (parameters: Parameters) {
-  const sql = yield* SqlClient.SqlClient
+  const sql = yield* ReadSql
   const clients = yield* Clients
   const { clientId, secret } = yield* presented(parameters)
   const found = yield* failClosed(clients.find(sql, clientId))

@@ -1,6 +1,5 @@
 import { Duration, Effect, Option, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
-import { SqlClient } from "effect/sql"
 import type { Sessions } from "../../../actors/account/Sessions.ts"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import { Authorizations } from "../../../actors/identity/Authorizations.ts"
@@ -83,7 +82,7 @@ ${unknown ? html`<p class="bad" role="alert" id="fault">${words.deviceUnknown}</
 })
 
 const waitingClient = Effect.fnUntraced(function* (request: DeviceRequest) {
-  const sql = yield* SqlClient.SqlClient
+  const sql = yield* ReadSql
   const clients = yield* Clients
   const found = yield* failClosed(clients.find(sql, request.clientId))
   return Option.isSome(found) ? found.value : yield* refuse("access_denied", "The client is not registered any more.")
@@ -176,7 +175,6 @@ export const deviceEndpoints = Effect.gen(function* () {
     | IssuerSettings
     | ReadSql
     | Sessions
-    | SqlClient.SqlClient
     | StaticClients
     | Vault
   >()

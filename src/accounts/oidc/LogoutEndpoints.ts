@@ -2,7 +2,7 @@ import { Effect, Option } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { Sessions } from "../../../actors/account/Sessions.ts"
-import type { ReadSql } from "../../../actors/database/ReadSql.ts"
+import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import type { Client } from "../../../actors/identity/Client.ts"
 import { Clients } from "../../../actors/identity/Clients.ts"
 import { Grants } from "../../../actors/identity/Grants.ts"
@@ -38,7 +38,7 @@ const withState = (uri: string, state: string | undefined): string => {
 
 /** Fails with `invalid_request` for a hint that this issuer did not sign, and for an address that is not registered. */
 const parseLogout = Effect.fn("parseLogout")(function* (parameters: Parameters) {
-  const sql = yield* SqlClient.SqlClient
+  const read = yield* ReadSql
   const clients = yield* Clients
   const [twice] = parameters.repeated
   if (twice !== undefined) return yield* refuse("invalid_request", `The parameter ${twice.slice(0, 64)} came twice.`)
@@ -53,7 +53,7 @@ const parseLogout = Effect.fn("parseLogout")(function* (parameters: Parameters) 
   }
   const clientId = hint?.aud ?? named
   const client: Option.Option<Client> =
-    clientId === undefined ? Option.none() : yield* failClosed(clients.find(sql, clientId))
+    clientId === undefined ? Option.none() : yield* failClosed(clients.find(read, clientId))
   const uri = parameters.get("post_logout_redirect_uri")
   if (uri === undefined) return { hint, returnTo: undefined } satisfies LogoutRequest
   if (Option.isNone(client) || !client.value.postLogoutRedirectUris.includes(uri)) {

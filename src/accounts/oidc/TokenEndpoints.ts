@@ -1,6 +1,6 @@
 import { Effect, Option, Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import type { SqlClient } from "effect/sql"
+import type { ReadSql } from "../../../actors/database/ReadSql.ts"
 import { type GrantType, grantTypes } from "../../../actors/identity/Client.ts"
 import type { Clients } from "../../../actors/identity/Clients.ts"
 import { refuse } from "../../../actors/identity/OAuthError.ts"
@@ -127,9 +127,7 @@ const introspect = Effect.gen(function* () {
 /** The endpoints that clients call by themselves: token, UserInfo, revocation, introspection. */
 export const tokenEndpoints = Effect.gen(function* () {
   const router = yield* HttpRouter.HttpRouter
-  const services = yield* Effect.context<
-    AttemptLimits | Clients | SqlClient.SqlClient | TokenInspection | TokenService
-  >()
+  const services = yield* Effect.context<AttemptLimits | Clients | ReadSql | TokenInspection | TokenService>()
   const provided = Effect.provideContext(services)
   const byClient = answeringJson({ crossOrigin: true, scheme: "Basic" })
   const byBearer = answeringJson({ crossOrigin: true, scheme: "Bearer" })
