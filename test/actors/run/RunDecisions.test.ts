@@ -1,0 +1,218 @@
+import { afterAll, describe, expect } from "bun:test"
+import { Effect, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { Capsules } from "../../../actors/capsule/Capsules.ts"
+import { transaction } from "../../../actors/database/Transaction.ts"
+import { newId } from "../../../actors/Identity.ts"
+import { RunLedger } from "../../../actors/run/RunLedger.ts"
+import { expirePlans } from "../../../actors/run/RunMaintenance.ts"
+import { Runs, RunStreams } from "../../../actors/run/Runs.ts"
+import { RunId } from "../../../schema/records/Ids.ts"
+import { suite } from "../../support/Effect.ts"
+import {
+  active,
+  applied,
+  applying,
+  bound,
+  demoConnection,
+  demoModule,
+  eventOf,
+  freshKey,
+  note,
+  planned,
+  replanned,
+  settled
+} from "../../support/Journey.ts"
+import { TestPlane, testPlane } from "../../support/TestPlane.ts"
+
+const tests = suite(testPlane())
+afterAll(tests.dispose)
+
+const main = { "main.tf": `resource "terraform_data" "a" { input = "a" }` }
+const day = 24 * 60 * 60 * 1000
+
+/** A plan that waits for review, without having been computed. */
+const waitingPlan = Effect.gen(function* () {
+  const { workspaceId } = yield* TestPlane
+  const sql = yield* SqlClient.SqlClient
+  const ledger = yield* RunLedger
+  const id = yield* newId(RunId, "run")
+  yield* transaction(sql)(
+    Effect.gen(function* () {
+      yield* ledger.insert({ id, workspaceId, type: "plan", trigger: "user", spec: {} })
+      yield* ledger.set(id, { status: "waiting_approval", plan_digest: "sha256:x" })
+    })
+  )
+  return id
+})
+
+const planFiles = Effect.fnUntraced(function* (runId: string) {
+  const sql = yield* SqlClient.SqlClient
+  return (yield* sql`SELECT run_id FROM run_plans WHERE run_id = ${runId}`).length
+})
+
+describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
+  tests.live("of an approval and a cancel at once, exactly one counts", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const runs = yield* Runs
+      const streams = yield* RunStreams
+      for (let round = 0; round < 50; round += 1) {
+        const id = yield* waitingPlan
+        const approve = Effect.result(runs.approve(context, id, { planDigest: "sha256:x" }))
+        const cancel = Effect.result(runs.cancel(context, id, undefined))
+        const both = yield* Effect.all(round % 2 === 0 ? [approve, cancel, approve] : [cancel, approve, cancel], {
+          concurrency: "unbounded"
+        })
+        const won = both.filter(Result.isSuccess)
+        expect(won).toHaveLength(1)
+        const { status } = yield* runs.read(id)
+        expect(won[0]?.success.status).toBe(status)
+        for (const lost of both.filter(Result.isFailure)) expect(lost.failure.code).toBe("failed_precondition")
+        const kinds = (yield* streams.events(id, 0, 10)).items.map((event) => event.kind)
+        expect(kinds).toEqual(["run.queued", status === "cancelled" ? "run.cancelled" : "run.approved"])
+      }
+    })
+  )
+
+  tests.live(
+    "a plan is approved as it was seen, applied once, and only while it lives",
+    () =>
+      Effect.gen(function* () {
+        const { context } = yield* TestPlane
+        const runs = yield* Runs
+        const capsules = yield* Capsules
+        const { capsuleId, plan } = yield* planned("once", main)
+        const codeOf = (planRunId: RunId) =>
+          Effect.map(Effect.flip(runs.apply(context, planRunId, undefined)), (error) => error.code)
+
+        expect(yield* codeOf(plan.id)).toBe("failed_precondition")
+        const another = { planDigest: `sha256:${"0".repeat(64)}` }
+        expect((yield* Effect.flip(runs.approve(context, plan.id, another))).code).toBe("guard_conflict")
+        const comment = "looks right"
+        const approved = yield* runs.approve(context, plan.id, { planDigest: plan.planDigest ?? "", comment })
+        expect<string | undefined>(approved.approvedBy).toBe(context.actor.subject)
+        expect((yield* Effect.flip(runs.approve(context, plan.id, {}))).code).toBe("failed_precondition")
+
+        // A newer plan takes the place of an approved one as well.
+        const newer = yield* replanned(capsuleId)
+        expect((yield* runs.read(plan.id)).status).toBe("superseded")
+        expect(yield* planFiles(plan.id)).toBe(0)
+        expect(yield* codeOf(plan.id)).toBe("failed_precondition")
+
+        // One key, one apply, however often and at once it is asked for; another key is another request.
+        yield* runs.approve(context, newer.id, {})
+        const key = freshKey("apply")
+        const asked = yield* Effect.all(
+          Array.from({ length: 4 }, () => runs.apply(context, newer.id, key)),
+          { concurrency: "unbounded" }
+        )
+        expect(new Set(asked.map(({ value }) => value.id)).size).toBe(1)
+        expect(asked.filter(({ replayed }) => !replayed)).toHaveLength(1)
+        expect(yield* codeOf(newer.id)).toBe("run_conflict")
+        expect((yield* Effect.flip(runs.apply(context, newer.id, freshKey()))).code).toBe("run_conflict")
+        const apply = yield* settled(asked[0]?.value.id ?? newer.id)
+        expect(apply.status).toBe("succeeded")
+        expect((yield* runs.apply(context, newer.id, key)).value.id).toBe(apply.id)
+        expect(yield* planFiles(newer.id)).toBe(0)
+
+        // Waiting or approved, a plan ends with its time, by the clock even before the job that says so.
+        const waiting = yield* replanned(capsuleId)
+        const sql = yield* SqlClient.SqlClient
+        yield* sql`UPDATE runs SET expires_at = '2020-01-01T00:00:00.000Z' WHERE id = ${waiting.id}`
+        expect((yield* Effect.flip(runs.approve(context, waiting.id, {}))).code).toBe("failed_precondition")
+        yield* expirePlans
+        expect((yield* runs.read(waiting.id)).status).toBe("expired")
+        const late = yield* replanned(capsuleId)
+        yield* runs.approve(context, late.id, {})
+        yield* expirePlans
+        expect((yield* runs.read(late.id)).status).toBe("succeeded")
+        const inAWeek = TestClock.setTime(Date.now() + 7 * day + 60_000).pipe(
+          Effect.andThen(expirePlans),
+          Effect.provide(TestClock.layer())
+        )
+        yield* sql`UPDATE runs SET expires_at = '2020-01-01T00:00:00.000Z' WHERE id = ${late.id}`
+        expect(yield* codeOf(late.id)).toBe("failed_precondition")
+        const fresh = yield* replanned(capsuleId)
+        yield* inAWeek
+        expect((yield* runs.read(fresh.id)).status).toBe("expired")
+        expect(yield* planFiles(fresh.id)).toBe(0)
+        expect((yield* capsules.read(capsuleId)).status).toBe("active")
+      }),
+    60_000
+  )
+
+  tests.live(
+    "what waits behind an apply goes on from what the apply left",
+    () =>
+      Effect.gen(function* () {
+        const { context } = yield* TestPlane
+        const runs = yield* Runs
+        const capsules = yield* Capsules
+        const connection = yield* demoConnection("queue-canary-token-9a1c")
+        const { capsuleId, plan } = yield* planned(
+          "behind",
+          { "main.tf": demoModule(note("behind", "delay_ms = 700")) },
+          {
+            options: { providerBindings: [bound(connection.id)] }
+          }
+        )
+        const apply = yield* applying(plan)
+        const behind = (yield* capsules.plan(context, capsuleId, undefined)).value
+        expect(behind.queue).toEqual({ position: 2, heldByRunId: apply.id })
+        expect(behind.baseStateGeneration).toBe(0)
+        const destroy = (yield* capsules.destroyPlan(context, capsuleId, undefined)).value
+        expect(destroy.queue?.position).toBe(3)
+        expect((yield* settled(apply.id)).status).toBe("succeeded")
+        const rebased = yield* settled(behind.id)
+        expect(rebased.baseStateGeneration).toBe(1)
+        expect(rebased.planSummary).toMatchObject({ add: 0, change: 0, destroy: 0 })
+        const teardown = yield* settled(destroy.id)
+        expect(teardown.baseStateGeneration).toBe(1)
+        expect(teardown.planSummary).toMatchObject({ destroy: 1 })
+        // The destroy plan is the newer one.
+        expect((yield* runs.read(rebased.id)).status).toBe("superseded")
+
+        // An apply that is cancelled before it starts has used its plan up, and changed nothing.
+        const fresh = yield* replanned(capsuleId)
+        yield* runs.approve(context, fresh.id, {})
+        const drift = yield* capsules.driftCheck(context, capsuleId)
+        yield* eventOf(drift.id, "run.started")
+        const queued = (yield* runs.apply(context, fresh.id, undefined)).value
+        // The drift check made way for it.
+        const yielded = (yield* (yield* RunStreams).events(drift.id, 0, 100)).items.find(
+          ({ kind }) => kind === "run.cancelling"
+        )
+        expect(yielded?.data).toEqual({ reason: "Another Run of this Capsule goes first." })
+        expect((yield* settled(drift.id)).status).toBe("cancelled")
+        expect((yield* settled(queued.id)).status).toBe("succeeded")
+        expect((yield* capsules.read(capsuleId)).currentStateGeneration).toBe(2)
+      }),
+    60_000
+  )
+
+  tests.live(
+    "an apply that leaves the queue by a cancel takes its plan with it",
+    () =>
+      Effect.gen(function* () {
+        const { context } = yield* TestPlane
+        const runs = yield* Runs
+        const capsules = yield* Capsules
+        const { capsule } = yield* active("leaves", main)
+        const plan = yield* replanned(capsule.id)
+        yield* runs.approve(context, plan.id, {})
+        // A plan ahead of it holds the Capsule for a moment.
+        const ahead = (yield* capsules.plan(context, capsule.id, undefined)).value
+        const apply = (yield* runs.apply(context, plan.id, undefined)).value
+        expect(apply.queue?.heldByRunId).toBe(ahead.id)
+        expect((yield* runs.cancel(context, apply.id, undefined)).status).toBe("cancelled")
+        expect(yield* planFiles(plan.id)).toBe(0)
+        expect((yield* Effect.flip(runs.apply(context, plan.id, undefined))).code).toBe("run_conflict")
+        expect((yield* settled(ahead.id)).status).toBe("waiting_approval")
+        expect((yield* capsules.read(capsule.id)).currentStateGeneration).toBe(1)
+        expect((yield* applied(yield* replanned(capsule.id))).status).toBe("succeeded")
+      }),
+    60_000
+  )
+})
