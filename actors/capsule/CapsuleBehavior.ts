@@ -7,8 +7,10 @@ import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import { actorOptions } from "../ActorClient.ts"
 import type { Audit } from "../audit/Audit.ts"
 import type { ConnectionStore } from "../connection/ConnectionStore.ts"
+import type { Deliveries } from "../delivery/Deliveries.ts"
 import type { Receipts } from "../idempotency/Receipts.ts"
 import type { InterfaceLedger } from "../interface/InterfaceLedger.ts"
+import type { InterfaceSettlement } from "../interface/InterfaceSettlement.ts"
 import type { RunLedger } from "../run/RunLedger.ts"
 import type { RunQueue } from "../run/RunQueue.ts"
 import type { SourceStore } from "../source/SourceStore.ts"
@@ -35,7 +37,9 @@ export const layer = CapsuleActor.toLayer(
       | ConfigSuccession
       | ConnectionStore
       | InstallConfigStore
+      | Deliveries
       | InterfaceLedger
+      | InterfaceSettlement
       | Receipts
       | RunLedger
       | RunQueue

@@ -4,6 +4,8 @@ import { ApiError, failedPrecondition, invalidRequest } from "../../schema/error
 import type { AutoUpdate } from "../../schema/records/Capsule.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { Audit } from "../audit/Audit.ts"
+import { Deliveries } from "../delivery/Deliveries.ts"
+import { InterfaceSettlement } from "../interface/InterfaceSettlement.ts"
 import { transaction } from "../database/Transaction.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
@@ -85,6 +87,8 @@ export const removeUnapplied = Effect.fn("Capsule.removeUnapplied")(function* (l
   const capsules = yield* CapsuleLedger
   const ledger = yield* RunLedger
   const audit = yield* Audit
+  const deliveries = yield* Deliveries
+  const interfaces = yield* InterfaceSettlement
   return yield* Effect.gen(function* () {
     const capsule = yield* load
     const open = yield* ledger.openExclusive(capsule.id)
@@ -96,6 +100,8 @@ export const removeUnapplied = Effect.fn("Capsule.removeUnapplied")(function* (l
     }
     if (!(yield* capsules.fence(capsule, { status: "destroyed" }))) return yield* guardMoved()
     yield* ledger.supersedePlans(capsule.id, "The Capsule was removed.")
+    yield* interfaces.destroyed(capsule.id)
+    yield* deliveries.destroyed(capsule.id)
     yield* audit.append({
       workspaceId: capsule.workspace_id,
       actor: context.actor,

@@ -136,7 +136,8 @@ describe("what a configuration requires of the host", () => {
 
   tests.live("interface.consume: resolved after the plan, bound while reviewed, ready with the apply", () =>
     Effect.gen(function* () {
-      const { subject } = yield* Bench
+      const { context, subject } = yield* Bench
+      const capsules = yield* Capsules
       yield* eventually(surfaces, ({ items }) => items.length === 1)
       const plan = yield* install("reader", "reader")
       expect(plan.phase).toBe("reviewable")
@@ -148,6 +149,12 @@ describe("what a configuration requires of the host", () => {
       const interfaces = yield* Interfaces
       const use = { subject, interfaceId: surface?.id ?? "", permission: "mcp.invoke", delivery: "oauth2" }
       expect((yield* Effect.flip(interfaces.authorize(use))).code).toBe("permission_denied")
+      // One that is removed before its apply leaves nothing that could be used.
+      const removed = yield* install("removed reader", "reader")
+      if (removed.capsuleId === undefined) return yield* Effect.die("no Capsule")
+      yield* capsules.remove(context, removed.capsuleId)
+      const left = (yield* bindings).filter((row) => row.consumer_capsule_id === removed.capsuleId)
+      expect(left.map(({ status }) => status)).toEqual(["revoked"])
       if (plan.planRunId === undefined) return yield* Effect.die("no plan")
       expect((yield* applied(plan.planRunId)).status).toBe("succeeded")
       expect((yield* own).map(({ status }) => status)).toEqual(["ready"])
