@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from "node:http"
 import { Effect } from "effect"
 import { CompactSign, exportJWK, generateKeyPair, type JWK } from "jose"
-import Provider from "oidc-provider"
+import ReferenceProvider from "oidc-provider"
 
 export const upstreamSecret = "the-secret-of-this-installation-upstream"
 
@@ -39,7 +39,7 @@ export const referenceProvider = Effect.fn("referenceProvider")(function* (redir
   let handle: RequestListener = (_, response) => response.end()
   const issuer = yield* loopback((request, response) => handle(request, response))
   const key = yield* signingKey("first")
-  const provider = new Provider(issuer, {
+  const provider = new ReferenceProvider(issuer, {
     clients: [{ client_id: "svc", client_secret: upstreamSecret, redirect_uris: [redirectUri] }],
     jwks: { keys: [key.private] },
     cookies: { keys: ["only-for-this-test"] },

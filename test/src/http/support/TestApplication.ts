@@ -27,10 +27,11 @@ const live = Layer.mergeAll(WebSockets.layer, RunFeeds.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(fakeRunStreams, Draining.layer))
 )
 
-/** The real face over fake actors and a real database that holds the world. */
+/** The face as a function, for tests that send requests straight into it. */
 export class TestApplication extends Context.Service<TestApplication, { readonly handler: WebHandler }>()(
   "test/http/TestApplication"
 ) {
+  /** The real face over fake actors and a real database that holds the world. */
   static readonly layer = Layer.effect(
     TestApplication,
     Effect.gen(function* () {
@@ -44,6 +45,16 @@ export class TestApplication extends Context.Service<TestApplication, { readonly
     Layer.provideMerge(testDatabase)
   )
 }
+
+/** The same over a database of the test's own, which it seeds; `instead` takes the place of fakes. */
+export const applicationOver = <A, E, R>(instead: Layer.Layer<A, E, R>) =>
+  Layer.effect(
+    TestApplication,
+    Effect.map(makeWebHandler, (handler) => ({ handler }))
+  ).pipe(
+    Layer.provide(remainingGroups),
+    Layer.provide(Layer.mergeAll(settings, noDashboard, live, fakeActors, instead))
+  )
 
 /** Sends a request straight into the application. */
 export const send = Effect.fn("send")(function* (path: string, init: RequestInit = {}) {
