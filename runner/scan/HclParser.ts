@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path"
 import { Worker } from "node:worker_threads"
-import { Context, Duration, Effect, Exit, Layer, Option, Pool, Result, Schema, type Scope } from "effect"
+import { Context, Duration, Effect, Exit, Layer, Option, Pool, Result, Schema, type Scope, Semaphore } from "effect"
 import { hclFileName } from "./HclFileName.ts"
 import { HclAnswer, type HclRequest } from "./HclWorkerMessage.ts"
 import { HclParserUnavailable } from "./ScanError.ts"
@@ -30,6 +30,10 @@ interface ParserThread {
 const startDeadline = Duration.seconds(30)
 const idleTime = Duration.seconds(30)
 const maxThreads = 2
+/** With those that have been told to end. */
+const maxLiveThreads = 4
+/** The memory that a large file took is not given back while its thread lives. */
+const largeText = 256 * 1024
 
 /**
  * A compiled binary must have been built in the repository's root with this worker as a further entry point:
@@ -70,11 +74,28 @@ const unavailable = (reason: string) =>
     message: `The configuration parser could not be started: ${reason}. Check that the installation is complete and has memory left.`
   })
 
-const startThread: Effect.Effect<ParserThread, HclParserUnavailable, Scope.Scope> = Effect.gen(function* () {
-  const worker = yield* Effect.acquireRelease(
-    Effect.try({ try: () => new Worker(workerLocation()), catch: (cause) => unavailable(String(cause)) }),
-    (worker) => Effect.promise(() => worker.terminate())
+/**
+ * A worker holds a permit of `live` until it has really ended. That can take longer than the deadline of a file, since some loops of the
+ * parser do not notice the end of their thread; nobody waits for it, but such threads cannot pile up either.
+ */
+const startWorker = (live: Semaphore.Semaphore): Effect.Effect<Worker, HclParserUnavailable, Scope.Scope> =>
+  Effect.uninterruptibleMask(
+    Effect.fnUntraced(function* (restore) {
+      yield* restore(Semaphore.take(live, 1))
+      const give = Semaphore.release(live, 1)
+      return yield* Effect.acquireRelease(
+        Effect.try({ try: () => new Worker(workerLocation()), catch: (cause) => unavailable(String(cause)) }).pipe(
+          Effect.tapError(() => give)
+        ),
+        (worker) => Effect.promise(() => worker.terminate()).pipe(Effect.ensuring(give), Effect.forkDetach)
+      )
+    })
   )
+
+const startThread = Effect.fnUntraced(function* (
+  live: Semaphore.Semaphore
+): Effect.fn.Return<ParserThread, HclParserUnavailable, Scope.Scope> {
+  const worker = yield* startWorker(live)
   // Without a listener an error event is thrown into this process.
   worker.on("error", () => {})
   worker.unref()
@@ -139,7 +160,9 @@ export class HclParser extends Context.Service<
   static readonly layer = Layer.effect(
     HclParser,
     Effect.gen(function* () {
-      const threads = yield* Pool.makeWithTTL({ acquire: startThread, min: 0, max: maxThreads, timeToLive: idleTime })
+      const live = yield* Semaphore.make(maxLiveThreads)
+      const acquire = startThread(live)
+      const threads = yield* Pool.makeWithTTL({ acquire, min: 0, max: maxThreads, timeToLive: idleTime })
       const parse = Effect.fn("HclParser.parse")(function* (text: string) {
         const { fileDeadline } = yield* ScanLimits
         const thread = yield* Pool.get(threads)
@@ -149,7 +172,9 @@ export class HclParser extends Context.Service<
           Effect.map(Option.getOrElse((): HclVerdict => ({ _tag: "Abandoned", reason: "deadline" }))),
           // A thread that is still busy, or was interrupted, would answer the next file with this one's result.
           Effect.onExit((exit) =>
-            Exit.isSuccess(exit) && exit.value._tag !== "Abandoned" ? Effect.void : Pool.invalidate(threads, thread)
+            Exit.isSuccess(exit) && exit.value._tag !== "Abandoned" && text.length < largeText
+              ? Effect.void
+              : Pool.invalidate(threads, thread)
           )
         )
       }, Effect.scoped)
