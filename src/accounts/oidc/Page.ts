@@ -75,7 +75,8 @@ export const page = ({ body, language, leadsTo = [], status = 200, title }: Page
       headers: {
         "cache-control": "no-store",
         pragma: "no-cache",
-        "referrer-policy": "no-referrer",
+        // With "no-referrer" a browser would hide its own origin from the form's target, which asks for it.
+        "referrer-policy": "same-origin",
         "x-frame-options": "DENY",
         "content-security-policy": [
           "default-src 'none'",

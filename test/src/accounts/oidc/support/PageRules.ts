@@ -46,7 +46,7 @@ const consentPage = Effect.gen(function* () {
   yield* must(policy.includes("frame-ancestors 'none'"), "no frame")
   yield* must(policy.includes("default-src 'none'") && !policy.includes("unsafe"), "nothing is loaded")
   yield* must(policy.includes("form-action 'self' https://rp.example.com;"), "the form leads home and to the client")
-  yield* mustBe(response.headers.get("referrer-policy"), "no-referrer", "Referrer-Policy")
+  yield* mustBe(response.headers.get("referrer-policy"), "same-origin", "Referrer-Policy")
   yield* mustBe(response.headers.get("cache-control"), "no-store", "Cache-Control")
   const japanese = yield* bodyText(yield* open({ client_id: "spa" }, cookie, { "accept-language": "ja,en;q=0.5" }))
   yield* must(japanese.includes('<html lang="ja">') && japanese.includes("許可する"), "Japanese by the browser")
