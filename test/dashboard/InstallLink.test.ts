@@ -30,6 +30,13 @@ describe("an install link", () => {
     })
   })
 
+  test("to a document of options names the document", () => {
+    expect(readInstallLink(`?kind=capsule-source-options&${git}&path=install/options.json`)).toEqual({
+      kind: "options",
+      link: { url: "https://git.example/a/b.git", path: "install/options.json" }
+    })
+  })
+
   test("without a query is an empty form", () => {
     expect(problem("")).toBe("empty")
   })
@@ -40,7 +47,7 @@ describe("an install link", () => {
     ["?ref=main", "source"],
     ["?=product", "unknown"],
     [`?${git}&source=git::https://x.example/y`, "source"],
-    ["?git=http://git.example/a", "url"],
+    ["?git=ssh://git.example/a", "url"],
     ["?git=https://user:pass@git.example/a", "url"],
     ["?git=https://git.example/a%3Ftoken=1", "url"],
     ["?git=javascript:alert(1)", "url"],
@@ -57,7 +64,12 @@ describe("an install link", () => {
     [`?${git}&product=app&return_uri=javascript://x`, "handOff"],
     [`?${git}&product=app&return_uri=http://app.example/back`, "handOff"],
     [`?${git}&product=app&return_uri=https://app.example/back%3Fa=1`, "handOff"],
-    [`?${git}&kind=capsule-source-options&path=options.json`, "options"]
+    [`?${git}&kind=something-else&path=options.json`, "options"],
+    [`?${git}&kind=capsule-source-options`, "path"],
+    [`?${git}&kind=capsule-source-options&path=../options.json`, "path"],
+    [`?${git}&kind=capsule-source-options&path=options.json&name=x`, "unknown"],
+    [`?${git}&kind=capsule-source-options&path=options.json&ref=-x`, "ref"],
+    ["?kind=capsule-source-options&path=options.json", "source"]
   ]
   for (const [search, expected] of refusals) {
     test(`${search} is refused as a whole`, () => {

@@ -5,6 +5,7 @@ import type {
   AccountSession,
   Passkey,
   AuditEvent,
+  Backup,
   Bootstrap,
   Capsule,
   CompatibilityReport,
@@ -17,10 +18,12 @@ import type {
   InstallPlan,
   Member,
   Output,
+  OutputShare,
   Overview,
   Project,
   ProviderBinding,
   Run,
+  SnapshotFile,
   Source,
   SourceSnapshot,
   StateVersion,
@@ -190,6 +193,34 @@ export const installModulesQuery = (sourceId: string, snapshotId: string) =>
     queryFn: ({ signal }) =>
       get<InstallModules>(`${api}/sources/${sourceId}/snapshots/${snapshotId}/install-modules`, {}, signal),
     staleTime: Number.POSITIVE_INFINITY
+  })
+
+export const snapshotFileQuery = (sourceId: string, snapshotId: string, path: string) =>
+  queryOptions({
+    queryKey: ["source", sourceId, "file", snapshotId, path],
+    queryFn: ({ signal }) =>
+      get<SnapshotFile>(`${api}/sources/${sourceId}/snapshots/${snapshotId}/file`, { path }, signal),
+    staleTime: Number.POSITIVE_INFINITY
+  })
+
+export const outputSharesQuery = (workspaceId: string) =>
+  queryOptions({
+    queryKey: ["workspace", workspaceId, "output-shares"],
+    queryFn: ({ signal }) =>
+      everyPage<OutputShare, "outputShares">(`${api}/output-shares`, "outputShares", { workspaceId }, signal)
+  })
+
+export const backupsQuery = (workspaceId: string) =>
+  infiniteQueryOptions({
+    queryKey: ["workspace", workspaceId, "backups"],
+    initialPageParam: firstCursor(),
+    queryFn: ({ pageParam, signal }) =>
+      get<{ backups: ReadonlyArray<Backup>; nextCursor?: string }>(
+        `${api}/workspaces/${workspaceId}/backups`,
+        { cursor: pageParam },
+        signal
+      ),
+    getNextPageParam: (page): Cursor => page.nextCursor
   })
 
 export const reportQuery = (reportId: string) =>

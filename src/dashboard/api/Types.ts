@@ -15,6 +15,8 @@ import type {
   Connection as ConnectionSchema,
   CredentialRecipe as CredentialRecipeSchema
 } from "../../../schema/records/Connection.ts"
+import type { Backup as BackupSchema } from "../../../schema/records/Backup.ts"
+import type { OutputShare as OutputShareSchema } from "../../../schema/records/OutputShare.ts"
 import type { Discovery as DiscoverySchema } from "../../../schema/records/Discovery.ts"
 import type { InstallConfig as InstallConfigSchema } from "../../../schema/records/InstallConfig.ts"
 import type {
@@ -26,7 +28,11 @@ import type {
   ProviderRequirement as ProviderRequirementSchema
 } from "../../../schema/records/Provider.ts"
 import type { Run as RunSchema } from "../../../schema/records/Run.ts"
-import type { Source as SourceSchema, SourceSnapshot as SourceSnapshotSchema } from "../../../schema/records/Source.ts"
+import type {
+  SnapshotFile as SnapshotFileSchema,
+  Source as SourceSchema,
+  SourceSnapshot as SourceSnapshotSchema
+} from "../../../schema/records/Source.ts"
 import type {
   Output as OutputSchema,
   StateVersion as StateVersionSchema
@@ -43,6 +49,9 @@ export type Member = typeof MemberSchema.Encoded
 export type Project = typeof ProjectSchema.Encoded
 export type Source = typeof SourceSchema.Encoded
 export type SourceSnapshot = typeof SourceSnapshotSchema.Encoded
+export type SnapshotFile = typeof SnapshotFileSchema.Encoded
+export type Backup = typeof BackupSchema.Encoded
+export type OutputShare = typeof OutputShareSchema.Encoded
 export type InstallModules = typeof InstallModulesSchema.Encoded
 export type InstallModule = InstallModules["modules"][number]
 export type CompatibilityReport = typeof CompatibilityReportSchema.Encoded
@@ -77,6 +86,13 @@ export type TokenScope = (typeof AccountTokenScopeCatalog.Encoded)["scopes"][num
 export type AccountSession = typeof AccountSessionSchema.Encoded & { readonly current: boolean }
 export type Passkey = typeof PasskeySchema.Encoded
 export type Discovery = typeof DiscoverySchema.Encoded
+
+/** The newest stable version of a repository. */
+export interface StableVersion {
+  readonly tag: string
+  readonly commit: string
+  readonly version: string
+}
 
 export interface Bilingual {
   readonly ja: string

@@ -29,7 +29,7 @@ const fresh = (link: InstallLink): InstallDraft => ({
   ref: link.ref ?? "HEAD",
   path: link.sourcePath ?? ".",
   authConnectionId: "",
-  name: link.name ?? "",
+  name: (link.name ?? "").slice(0, 80),
   environment: "production",
   answers: {},
   bindings: {}

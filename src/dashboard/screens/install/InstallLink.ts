@@ -9,11 +9,19 @@ export interface InstallLink {
   readonly handOff?: { readonly product: string; readonly returnUri: string }
 }
 
+/** A document that offers several sources: a file in a repository. */
+export interface OptionsLink {
+  readonly url: string
+  readonly path: string
+  readonly ref?: string
+}
+
 export type LinkProblem = "unknown" | "duplicate" | "source" | "url" | "path" | "ref" | "name" | "handOff" | "options"
 
 export type LinkReading =
   | { readonly kind: "empty" }
   | { readonly kind: "link"; readonly link: InstallLink }
+  | { readonly kind: "options"; readonly link: OptionsLink }
   | { readonly kind: "refused"; readonly problem: LinkProblem }
 
 const known: ReadonlySet<string> = new Set([
@@ -56,11 +64,15 @@ export const isRelativePath = (path: string): boolean =>
     path.trim() === path &&
     path.split("/").every((part) => part !== "" && part !== "." && part !== ".."))
 
-/** An https address without credentials, query or fragment. */
+/**
+ * An https address without credentials, query or fragment. Plain http passes too: an operator may exempt a Git host, and
+ * the server, which judged the link before, judges the address again.
+ */
 export const isGitUrl = (text: string): boolean => {
   if (control.test(text) || !URL.canParse(text)) return false
   const url = new URL(text)
-  return url.protocol === "https:" && url.username === "" && url.password === "" && url.search === "" && url.hash === ""
+  const isWeb = url.protocol === "https:" || url.protocol === "http:"
+  return isWeb && url.username === "" && url.password === "" && url.search === "" && url.hash === ""
 }
 
 const isReturnUri = (text: string): boolean => {
@@ -93,6 +105,23 @@ const unpack = (
   }
 }
 
+const optionsFields: ReadonlySet<string> = new Set(["kind", "git", "path", "ref"])
+
+const isRef = (ref: string): boolean => ref !== "" && ref.length <= 255 && !control.test(ref) && !ref.startsWith("-")
+
+const readOptionsLink = (parameters: URLSearchParams): LinkReading => {
+  const url = parameters.get("git")
+  const path = parameters.get("path")
+  const ref = parameters.get("ref")
+  if (parameters.get("kind") !== "capsule-source-options") return refused("options")
+  if ([...parameters.keys()].some((name) => !optionsFields.has(name))) return refused("unknown")
+  if (url === null) return refused("source")
+  if (!isGitUrl(url)) return refused("url")
+  if (path === null || path === "." || !isRelativePath(path)) return refused("path")
+  if (ref !== null && !isRef(ref)) return refused("ref")
+  return { kind: "options", link: { url, path, ...(ref === null ? {} : { ref }) } }
+}
+
 export const readInstallLink = (search: string): LinkReading => {
   const parameters = new URLSearchParams(search)
   const names = [...parameters.keys()]
@@ -100,7 +129,7 @@ export const readInstallLink = (search: string): LinkReading => {
   if (names.some((name) => !known.has(name))) return refused("unknown")
   if (new Set(names).size !== names.length) return refused("duplicate")
   const value = (name: string): string | undefined => parameters.get(name) ?? undefined
-  if (value("kind") !== undefined) return refused("options")
+  if (value("kind") !== undefined) return readOptionsLink(parameters)
   const git = value("git")
   const packed = value("source")
   if ((git === undefined) === (packed === undefined)) return refused("source")
@@ -112,10 +141,9 @@ export const readInstallLink = (search: string): LinkReading => {
   const modulePath = value("path") ?? unpacked?.folder
   for (const path of [sourcePath, modulePath]) if (path !== undefined && !isRelativePath(path)) return refused("path")
   const ref = value("ref") ?? unpacked?.ref
-  if (ref !== undefined && (ref === "" || ref.length > 255 || control.test(ref) || ref.startsWith("-")))
-    return refused("ref")
+  if (ref !== undefined && !isRef(ref)) return refused("ref")
   const name = value("name")
-  if (name !== undefined && (name.trim() === "" || name.length > 80 || control.test(name))) return refused("name")
+  if (name !== undefined && (name.trim() === "" || name.length > 160 || control.test(name))) return refused("name")
   const key = value("product")
   const returnUri = value("return_uri")
   if ((key === undefined) !== (returnUri === undefined)) return refused("handOff")

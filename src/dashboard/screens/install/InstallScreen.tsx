@@ -1,14 +1,13 @@
 import { useQuery } from "@tanstack/react-query"
-import { Link, useNavigate, useRouterState } from "@tanstack/react-router"
-import { useMemo, useState } from "react"
-import { installConfigQuery, reportQuery, runQuery, snapshotsQuery } from "../../api/Queries.ts"
-import { get } from "../../api/Client.ts"
+import { useNavigate, useRouterState } from "@tanstack/react-router"
+import { lazy, Suspense, useMemo, useState } from "react"
+import { installConfigQuery, reportQuery } from "../../api/Queries.ts"
 import type { CompatibilityReport, SourceSnapshot } from "../../api/Types.ts"
 import { useMay, useOptionalWorkspace, useWorkspace } from "../../app/Workspace.ts"
 import { answersOf, fieldsOf, formModel, keepable, type Draft } from "../../forms/FormModel.ts"
 import { VariableForm } from "../../forms/VariableForm.tsx"
 import { Button, LinkButton } from "../../ui/Button.tsx"
-import { Empty, Notice } from "../../ui/Feedback.tsx"
+import { Empty, Notice, Skeleton } from "../../ui/Feedback.tsx"
 import { TextField } from "../../ui/Field.tsx"
 import { Page } from "../../ui/Layout.tsx"
 import { useWords } from "../../words/Words.ts"
@@ -16,34 +15,17 @@ import { ConnectionsStep } from "./ConnectionsStep.tsx"
 import { useInstallDraft } from "./Draft.ts"
 import { type InstallLink, readInstallLink } from "./InstallLink.ts"
 import { ModuleStep } from "./ModuleStep.tsx"
+import { ReadFailure } from "./ReadFailure.tsx"
+import { useSnapshot } from "./ReadSource.ts"
 import { ReviewStep } from "./ReviewStep.tsx"
 import { SourceStep } from "./SourceStep.tsx"
 import { Step } from "./Step.tsx"
 import { installWords } from "./Words.ts"
 
-/** The snapshot that exactly this sync made: never an older one that happens to exist. */
-const useSnapshot = (sourceId: string | undefined, syncRunId: string | undefined) => {
-  const run = useQuery({
-    ...runQuery(syncRunId ?? ""),
-    enabled: syncRunId !== undefined,
-    refetchInterval: ({ state }) => (state.data?.status === "queued" || state.data?.status === "running" ? 600 : false)
-  })
-  const snapshotId = run.data?.status === "succeeded" ? run.data.sourceSnapshotId : undefined
-  const snapshot = useQuery({
-    queryKey: [...snapshotsQuery(sourceId ?? "").queryKey, "one", snapshotId],
-    enabled: sourceId !== undefined && snapshotId !== undefined,
-    queryFn: async ({ signal }): Promise<SourceSnapshot | null> => {
-      const { snapshots } = await get<{ snapshots: ReadonlyArray<SourceSnapshot> }>(
-        `/api/v1/sources/${sourceId}/snapshots`,
-        {},
-        signal
-      )
-      return snapshots.find(({ id }) => id === snapshotId) ?? null
-    },
-    refetchInterval: ({ state }) => (state.data === null ? 600 : false)
-  })
-  return { run: run.data, snapshot: snapshot.data ?? undefined }
-}
+// Apart from the rest: it holds the document's rules.
+const SourceOptionsChooser = lazy(async () => ({
+  default: (await import("../source-options/SourceOptionsChooser.tsx")).SourceOptionsChooser
+}))
 
 interface FlowProps {
   readonly link: InstallLink
@@ -130,7 +112,7 @@ const Flow = ({ link }: FlowProps) => {
   const workspace = useWorkspace()
   const state = useInstallDraft(link, workspace.id)
   const { draft, change } = state
-  const { run, snapshot } = useSnapshot(draft.sourceId, draft.syncRunId)
+  const { run, snapshot } = useSnapshot(draft)
   const report = useQuery({ ...reportQuery(draft.reportId ?? ""), enabled: draft.reportId !== undefined }).data
   const reading = run?.status === "queued" || run?.status === "running"
   const usable = report !== undefined && report.status !== "unsupported" && snapshot !== undefined
@@ -145,14 +127,7 @@ const Flow = ({ link }: FlowProps) => {
       )}
       <Step number={1} title={words.steps.source} state={snapshot === undefined ? "open" : "done"}>
         <SourceStep draft={draft} change={change} reading={reading} />
-        {run?.status === "failed" || run?.status === "cancelled" ? (
-          <Notice tone="bad" title={words.readFailed}>
-            <p>{run.error?.message}</p>
-            <Link to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: run.id }}>
-              {words.openRun}
-            </Link>
-          </Notice>
-        ) : null}
+        <ReadFailure run={run} />
       </Step>
       <Step number={2} title={words.steps.module} state={snapshot === undefined ? "later" : usable ? "done" : "open"}>
         {snapshot === undefined ? null : (
@@ -193,7 +168,13 @@ export const InstallScreen = () => {
         </Notice>
       ) : (
         <MemberOnly key={workspace.id}>
-          <Flow key={search} link={reading.kind === "link" ? reading.link : {}} />
+          {reading.kind === "options" ? (
+            <Suspense fallback={<Skeleton rows={3} />}>
+              <SourceOptionsChooser key={search} link={reading.link} />
+            </Suspense>
+          ) : (
+            <Flow key={search} link={reading.kind === "link" ? reading.link : {}} />
+          )}
         </MemberOnly>
       )}
     </Page>

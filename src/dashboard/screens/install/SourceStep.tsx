@@ -1,24 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
-import { post } from "../../api/Client.ts"
 import { connectionsQuery, sourcesQuery } from "../../api/Queries.ts"
-import type { Run, Source } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
 import { FaultNotice } from "../../ui/Feedback.tsx"
 import { SelectField, TextField } from "../../ui/Field.tsx"
-import { repositoryName } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
-import type { DraftState, InstallDraft } from "./Draft.ts"
+import type { DraftState } from "./Draft.ts"
+import { readSource } from "./ReadSource.ts"
 import { installWords } from "./Words.ts"
-
-const api = "/api/v1"
-
-const isSame = (source: Source, draft: InstallDraft): boolean =>
-  source.url === draft.url.trim() &&
-  source.defaultRef === draft.ref.trim() &&
-  source.defaultPath === draft.path.trim() &&
-  (source.authConnectionId ?? "") === draft.authConnectionId &&
-  source.status !== "disabled"
 
 /** Where the module comes from. Reading it syncs the Source, which pins one commit. */
 export const SourceStep = ({
@@ -32,24 +21,13 @@ export const SourceStep = ({
   const connections = useQuery(connectionsQuery(workspace.id)).data ?? []
   const gitConnections = connections.filter(({ kind, status }) => kind !== "provider" && status !== "revoked")
   const read = useMutation({
-    mutationFn: async () => {
-      const sources = await queryClient.fetchQuery({ ...sourcesQuery(workspace.id), staleTime: 0 })
-      const known = sources.find((source) => isSame(source, draft))
-      const source =
-        known ??
-        (
-          await post<{ source: Source }>(`${api}/sources`, {
-            workspaceId: workspace.id,
-            name: repositoryName(draft.url.trim()).slice(0, 80),
-            url: draft.url.trim(),
-            defaultRef: draft.ref.trim(),
-            defaultPath: draft.path.trim(),
-            ...(draft.authConnectionId === "" ? {} : { authConnectionId: draft.authConnectionId })
-          })
-        ).source
-      const { run } = await post<{ run: Run }>(`${api}/sources/${source.id}/sync`, { intent: "manual_plan" })
-      return { sourceId: source.id, syncRunId: run.id }
-    },
+    mutationFn: () =>
+      readSource(queryClient, workspace.id, {
+        url: draft.url.trim(),
+        ref: draft.ref.trim(),
+        path: draft.path.trim(),
+        authConnectionId: draft.authConnectionId
+      }),
     onSuccess: (found) => change({ ...found, modulePath: undefined, reportId: undefined }),
     onSettled: () => queryClient.invalidateQueries({ queryKey: sourcesQuery(workspace.id).queryKey })
   })

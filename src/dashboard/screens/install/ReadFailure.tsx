@@ -1,0 +1,21 @@
+import { Link } from "@tanstack/react-router"
+import type { Run } from "../../api/Types.ts"
+import { useWorkspace } from "../../app/Workspace.ts"
+import { Notice } from "../../ui/Feedback.tsx"
+import { useWords } from "../../words/Words.ts"
+import { installWords } from "./Words.ts"
+
+/** Why a repository could not be read, once its sync has ended without success. */
+export const ReadFailure = ({ run }: { readonly run: Run | undefined }) => {
+  const words = useWords(installWords)
+  const workspace = useWorkspace()
+  if (run?.status !== "failed" && run?.status !== "cancelled") return null
+  return (
+    <Notice tone="bad" title={words.readFailed}>
+      <p>{run.error?.message}</p>
+      <Link to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: run.id }}>
+        {words.openRun}
+      </Link>
+    </Notice>
+  )
+}

@@ -1,0 +1,74 @@
+import { type QueryClient, useQuery } from "@tanstack/react-query"
+import { get, post } from "../../api/Client.ts"
+import { runQuery, snapshotsQuery, sourcesQuery } from "../../api/Queries.ts"
+import type { Run, Source, SourceSnapshot } from "../../api/Types.ts"
+import { repositoryName } from "../../words/Format.ts"
+
+const api = "/api/v1"
+
+export interface WantedSource {
+  readonly url: string
+  readonly ref: string
+  readonly path: string
+  readonly authConnectionId: string
+}
+
+export interface SourceReading {
+  readonly sourceId: string
+  readonly syncRunId: string
+}
+
+const isSame = (source: Source, wanted: WantedSource): boolean =>
+  source.url === wanted.url &&
+  source.defaultRef === wanted.ref &&
+  source.defaultPath === wanted.path &&
+  (source.authConnectionId ?? "") === wanted.authConnectionId &&
+  source.status !== "disabled"
+
+/** Starts a sync, which pins one commit, of the Source that is wanted; an equal one of the Workspace is used again. */
+export const readSource = async (
+  queryClient: QueryClient,
+  workspaceId: string,
+  wanted: WantedSource
+): Promise<SourceReading> => {
+  const sources = await queryClient.fetchQuery({ ...sourcesQuery(workspaceId), staleTime: 0 })
+  const known = sources.find((source) => isSame(source, wanted))
+  const source =
+    known ??
+    (
+      await post<{ source: Source }>(`${api}/sources`, {
+        workspaceId,
+        name: repositoryName(wanted.url).slice(0, 80),
+        url: wanted.url,
+        defaultRef: wanted.ref,
+        defaultPath: wanted.path,
+        ...(wanted.authConnectionId === "" ? {} : { authConnectionId: wanted.authConnectionId })
+      })
+    ).source
+  const { run } = await post<{ run: Run }>(`${api}/sources/${source.id}/sync`, { intent: "manual_plan" })
+  return { sourceId: source.id, syncRunId: run.id }
+}
+
+/** The snapshot that exactly this sync made: never an older one that happens to exist. */
+export const useSnapshot = ({ sourceId, syncRunId }: { readonly [K in keyof SourceReading]?: string | undefined }) => {
+  const run = useQuery({
+    ...runQuery(syncRunId ?? ""),
+    enabled: syncRunId !== undefined,
+    refetchInterval: ({ state }) => (state.data?.status === "queued" || state.data?.status === "running" ? 600 : false)
+  })
+  const snapshotId = run.data?.status === "succeeded" ? run.data.sourceSnapshotId : undefined
+  const snapshot = useQuery({
+    queryKey: [...snapshotsQuery(sourceId ?? "").queryKey, "one", snapshotId],
+    enabled: sourceId !== undefined && snapshotId !== undefined,
+    queryFn: async ({ signal }): Promise<SourceSnapshot | null> => {
+      const { snapshots } = await get<{ snapshots: ReadonlyArray<SourceSnapshot> }>(
+        `${api}/sources/${sourceId}/snapshots`,
+        {},
+        signal
+      )
+      return snapshots.find(({ id }) => id === snapshotId) ?? null
+    },
+    refetchInterval: ({ state }) => (state.data === null ? 600 : false)
+  })
+  return { run: run.data, snapshot: snapshot.data ?? undefined }
+}

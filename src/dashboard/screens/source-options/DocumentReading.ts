@@ -1,0 +1,53 @@
+import { useState } from "react"
+import type { SourceReading } from "../install/ReadSource.ts"
+import type { OptionsLink } from "../install/InstallLink.ts"
+
+/** What reading the document of a link began; kept in this browser tab, so that a reload goes on with it. */
+export interface DocumentReading extends SourceReading {
+  /** Only when the link names no revision. */
+  readonly tag?: string
+}
+
+const text = (value: unknown, name: string): string | undefined => {
+  const found: unknown = typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined
+  return typeof found === "string" ? found : undefined
+}
+
+/** Reads back what was kept; anything unexpected counts as nothing. */
+export const restoreReading = (kept: string | null): DocumentReading | undefined => {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(kept ?? "null")
+  } catch {
+    return undefined
+  }
+  const sourceId = text(parsed, "sourceId")
+  const syncRunId = text(parsed, "syncRunId")
+  const tag = text(parsed, "tag")
+  if (sourceId === undefined || syncRunId === undefined) return undefined
+  return { sourceId, syncRunId, ...(tag === undefined ? {} : { tag }) }
+}
+
+const readKept = (key: string): string | null => {
+  try {
+    return sessionStorage.getItem(key)
+  } catch {
+    return null
+  }
+}
+
+export const useDocumentReading = (link: OptionsLink, workspaceId: string) => {
+  const key = `svc.options ${workspaceId} ${JSON.stringify(link)}`
+  const [reading, setReading] = useState(() => restoreReading(readKept(key)))
+  return {
+    reading,
+    keep: (next: DocumentReading): void => {
+      setReading(next)
+      try {
+        sessionStorage.setItem(key, JSON.stringify(next))
+      } catch {
+        // Without storage it lives as long as the page does.
+      }
+    }
+  }
+}

@@ -1,0 +1,210 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useNavigate } from "@tanstack/react-router"
+import { Result } from "effect"
+import { useMemo, useState } from "react"
+import { parseSourceOptions, type SourceOption } from "../../../../schema/manifest/SourceOptions.ts"
+import { post } from "../../api/Client.ts"
+import { snapshotFileQuery } from "../../api/Queries.ts"
+import type { SnapshotFile, SourceSnapshot, StableVersion } from "../../api/Types.ts"
+import { useWorkspace } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { CopyText } from "../../ui/CopyText.tsx"
+import { FaultNotice, Loadable, Notice } from "../../ui/Feedback.tsx"
+import { Facts, Panel } from "../../ui/Layout.tsx"
+import { bytes, repositoryName, shortCommit, shortDigest } from "../../words/Format.ts"
+import { useWords } from "../../words/Words.ts"
+import type { OptionsLink } from "../install/InstallLink.ts"
+import { ReadFailure } from "../install/ReadFailure.tsx"
+import { readSource, useSnapshot } from "../install/ReadSource.ts"
+import { useDocumentReading } from "./DocumentReading.ts"
+import { sourceOptionsWords } from "./Words.ts"
+
+const newestStable = (workspaceId: string, url: string): Promise<StableVersion> =>
+  post(`/api/v1/workspaces/${workspaceId}/source-ref-resolutions/stable-semver`, { url })
+
+const useDocument = (link: OptionsLink) => {
+  const workspace = useWorkspace()
+  const queryClient = useQueryClient()
+  const { reading, keep } = useDocumentReading(link, workspace.id)
+  const found = useSnapshot(reading ?? {})
+  const read = useMutation({
+    mutationFn: async () => {
+      const version = link.ref === undefined ? await newestStable(workspace.id, link.url) : undefined
+      const began = await readSource(queryClient, workspace.id, {
+        url: link.url,
+        ref: link.ref ?? version?.commit ?? "",
+        path: ".",
+        authConnectionId: ""
+      })
+      return { ...began, ...(version === undefined ? {} : { tag: version.tag }) }
+    },
+    onSuccess: keep
+  })
+  const file = useQuery({
+    ...snapshotFileQuery(found.snapshot?.sourceId ?? "", found.snapshot?.id ?? "", link.path),
+    enabled: found.snapshot !== undefined
+  })
+  return { ...found, tag: reading?.tag, read, file }
+}
+
+interface DocumentFactsProps {
+  readonly link: OptionsLink
+  readonly tag: string | undefined
+  readonly snapshot: SourceSnapshot | undefined
+  readonly file: SnapshotFile | undefined
+}
+
+const DocumentFacts = ({ link, tag, snapshot, file }: DocumentFactsProps) => {
+  const words = useWords(sourceOptionsWords)
+  return (
+    <Facts
+      items={[
+        [words.git, <code key="git">{link.url}</code>],
+        [words.path, <code key="path">{link.path}</code>],
+        [
+          words.requested,
+          link.ref === undefined ? (
+            tag === undefined ? (
+              words.newest
+            ) : (
+              words.newestFound(tag)
+            )
+          ) : (
+            <code key="ref">{link.ref}</code>
+          )
+        ],
+        [
+          words.commit,
+          snapshot === undefined ? undefined : (
+            <CopyText key="commit" text={snapshot.resolvedCommit} shown={shortCommit(snapshot.resolvedCommit)} />
+          )
+        ],
+        [
+          words.digest,
+          file === undefined ? undefined : (
+            <CopyText key="digest" text={file.digest} shown={`sha256:${shortDigest(file.digest)}`} />
+          )
+        ],
+        [words.size, file === undefined ? undefined : bytes(file.sizeBytes)]
+      ]}
+    />
+  )
+}
+
+const Choice = ({
+  option,
+  chosen,
+  onChoose
+}: {
+  readonly option: SourceOption
+  readonly chosen: boolean
+  readonly onChoose: () => void
+}) => {
+  const words = useWords(sourceOptionsWords)
+  const { path, ref, url } = option.source
+  return (
+    <label className={chosen ? "choice choice-on" : "choice"}>
+      <input type="radio" name="option" checked={chosen} onChange={onChoose} />
+      <span className="choice-text">
+        <strong>{option.title}</strong>
+        <code>{path === "." ? repositoryName(url) : `${repositoryName(url)}//${path}`}</code>
+      </span>
+      <span className="muted">{ref ?? words.newest}</span>
+    </label>
+  )
+}
+
+const Choices = ({ file }: { readonly file: SnapshotFile }) => {
+  const words = useWords(sourceOptionsWords)
+  const workspace = useWorkspace()
+  const navigate = useNavigate()
+  const document = useMemo(() => parseSourceOptions(new TextEncoder().encode(file.text)), [file.text])
+  const [chosenId, setChosenId] = useState<string | undefined>(undefined)
+  const proceed = useMutation({
+    mutationFn: async ({ source }: SourceOption) => ({
+      git: source.url,
+      // Pinned before anything is read of it.
+      ref: source.ref ?? (await newestStable(workspace.id, source.url)).commit,
+      sourcePath: source.path
+    }),
+    onSuccess: (search) => navigate({ href: `/new?${new URLSearchParams(search).toString()}` })
+  })
+  if (Result.isFailure(document)) {
+    return (
+      <Notice tone="bad" title={words.refused}>
+        <p>{words.refusedText}</p>
+        <ul>
+          {document.failure.diagnostics.map(({ message, path }) => (
+            <li key={`${path} ${message}`}>
+              <code>{path}</code> {message}
+            </li>
+          ))}
+        </ul>
+      </Notice>
+    )
+  }
+  const { metadata, options } = document.success
+  const chosen = options.find(({ id }) => id === chosenId)
+  return (
+    <Panel title={metadata.title} {...(metadata.description === undefined ? {} : { about: metadata.description })}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (chosen !== undefined) proceed.mutate(chosen)
+        }}
+      >
+        <fieldset className="choices">
+          <legend>{words.choose}</legend>
+          {options.map((option) => (
+            <Choice
+              key={option.id}
+              option={option}
+              chosen={option.id === chosenId}
+              onChoose={() => setChosenId(option.id)}
+            />
+          ))}
+        </fieldset>
+        {proceed.error === null ? null : <FaultNotice error={proceed.error} />}
+        <div className="form-actions">
+          <Button tone="primary" type="submit" busy={proceed.isPending} disabled={chosen === undefined}>
+            {words.proceed}
+          </Button>
+        </div>
+      </form>
+    </Panel>
+  )
+}
+
+/** A link to a document that offers several sources: shows exactly which document, and goes on with one of them. */
+export const SourceOptionsChooser = ({ link }: { readonly link: OptionsLink }) => {
+  const words = useWords(sourceOptionsWords)
+  const { file, read, run, snapshot, tag } = useDocument(link)
+  const busy =
+    read.isPending ||
+    run?.status === "queued" ||
+    run?.status === "running" ||
+    (snapshot !== undefined && file.isPending)
+  return (
+    <div className="stack">
+      <Panel title={words.document} about={words.about}>
+        <div className="form">
+          <DocumentFacts link={link} tag={tag} snapshot={snapshot} file={file.data} />
+          {read.error === null ? null : <FaultNotice error={read.error} />}
+          <ReadFailure run={run} />
+          {file.data === undefined ? (
+            <div className="form-actions">
+              <Button tone="primary" icon="source" busy={busy} onClick={() => read.mutate()}>
+                {busy ? words.reading : words.read}
+              </Button>
+              {busy ? null : <span className="muted">{words.readNote}</span>}
+            </div>
+          ) : null}
+        </div>
+      </Panel>
+      {snapshot === undefined || file.isPending ? null : (
+        <Loadable query={file}>{(found) => <Choices file={found} />}</Loadable>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,56 @@
+import { Effect } from "effect"
+import { connect, createServer, type Socket } from "node:net"
+
+/**
+ * A stretch of network between the browser and the server, on a port that stays the same while servers behind it come and
+ * go. Cut, it drops every connection and takes no new one.
+ */
+export const gateway = Effect.gen(function* () {
+  const sockets = new Set<Socket>()
+  let target: number | undefined
+  let whole = true
+  const keep = (socket: Socket) => {
+    sockets.add(socket)
+    socket.on("error", () => socket.destroy())
+    socket.on("close", () => sockets.delete(socket))
+    return socket
+  }
+  const drop = () => {
+    for (const socket of sockets) socket.destroy()
+  }
+  const server = createServer((outer) => {
+    keep(outer)
+    if (!whole || target === undefined) return outer.destroy()
+    const inner = keep(connect(target, "127.0.0.1"))
+    outer.on("close", () => inner.destroy())
+    inner.on("close", () => outer.destroy())
+    outer.pipe(inner)
+    inner.pipe(outer)
+  })
+  yield* Effect.acquireRelease(
+    Effect.callback<void>((resume) => {
+      server.listen(0, "127.0.0.1", () => resume(Effect.void))
+    }),
+    () =>
+      Effect.sync(() => {
+        drop()
+        server.close()
+      })
+  )
+  const address = server.address()
+  const port = typeof address === "object" && address !== null ? address.port : 0
+  return {
+    /** A host name, because passkeys know no addresses. */
+    origin: `http://localhost:${port}`,
+    leadTo: (next: number) => {
+      target = next
+    },
+    cut: Effect.sync(() => {
+      whole = false
+      drop()
+    }),
+    restore: Effect.sync(() => {
+      whole = true
+    })
+  }
+})
