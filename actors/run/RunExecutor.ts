@@ -61,7 +61,7 @@ export class RunExecutor extends Context.Service<
       const owner = yield* random.uuidV4()
       const fibers = yield* FiberMap.make<string, void, never>()
       const cancels = new Map<string, Deferred.Deferred<void>>()
-      let draining = false
+      const lifecycle = { draining: false }
 
       const record = (end: Effect.Effect<void>) =>
         end.pipe(
@@ -71,7 +71,10 @@ export class RunExecutor extends Context.Service<
               : Effect.logError("The end of a Run could not be recorded. It is tried again; is the disk full?", cause)
           ),
           Effect.sandbox,
-          Effect.retry({ schedule: recordAgain, while: (cause) => !draining && !Cause.hasInterruptsOnly(cause) }),
+          Effect.retry({
+            schedule: recordAgain,
+            while: (cause) => !lifecycle.draining && !Cause.hasInterruptsOnly(cause)
+          }),
           Effect.catch((cause) => Effect.failCause(cause))
         )
 
@@ -148,7 +151,7 @@ export class RunExecutor extends Context.Service<
         )
 
       const startAll = Effect.gen(function* () {
-        while (!draining) {
+        while (!lifecycle.draining) {
           const run = yield* queue.claim(owner)
           if (run === undefined) return
           yield* start(run)
@@ -177,9 +180,9 @@ export class RunExecutor extends Context.Service<
       })
 
       const drain = Effect.gen(function* () {
-        draining = true
+        lifecycle.draining = true
         yield* FiberMap.awaitEmpty(fibers).pipe(Effect.timeoutOption(Duration.fromInputUnsafe(settings.drainGrace)))
-        for (const runId of [...cancels.keys()]) {
+        for (const runId of Array.from(cancels.keys())) {
           const run = yield* ledger.find(runId)
           if (run === undefined) continue
           if (isApply(run.type)) yield* cancel(runId)

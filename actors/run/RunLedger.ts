@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { RunEventKind } from "../../schema/events/RunEvent.ts"
-import type { RunEvidence} from "../../schema/records/Run.ts";
+import type { RunEvidence } from "../../schema/records/Run.ts"
 import { capsuleExclusiveTypes, type RunStatus, type RunType } from "../../schema/records/Run.ts"
 import { now } from "../Identity.ts"
 import { KillPoint } from "./KillPoint.ts"

@@ -1,4 +1,4 @@
-import type { Redacted} from "effect";
+import type { Redacted } from "effect"
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CompatibilityReport } from "../../schema/records/CompatibilityReport.ts"

@@ -48,7 +48,6 @@ export type AccessRule =
 export class Access extends Context.Service<Access, AccessRule>()("svc/schema/api/Access") {}
 
 export const publicAccess: AccessRule = { kind: "public" }
-export const sessionAccess: AccessRule = { kind: "account", credential: "session" }
 /** Of the whole account, by a signed-in person. */
 export const ownerAccess: AccessRule = { kind: "account", credential: "session", wholeAccount: true }
 export const wholeAccountAccess: AccessRule = { kind: "account", credential: "anyCredential", wholeAccount: true }

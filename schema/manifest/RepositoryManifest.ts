@@ -7,9 +7,6 @@ import { RelativeFolder } from "./RelativePath.ts"
 import { RequirementDeclaration, RequirementUntilV2_1 } from "./RequirementDeclaration.ts"
 import { SourceBuild } from "./SourceBuildDeclaration.ts"
 
-/** Where a repository keeps its manifest. */
-export const repositoryManifestPath = ".well-known/svc.json"
-
 export const ManifestVersion = Schema.Literals([
   "svc.com/v1",
   "svc.com/v2",

@@ -1,58 +1,58 @@
 import { Schema } from "effect"
 
 /** Every record id: a prefix, `_`, then at least 80 bits in lower-case base32 or hex (gaps section 1). */
-const id = <const Prefix extends string, const Brand extends string>(prefix: Prefix, brand: Brand) =>
+const id = (prefix: string) =>
   Schema.String.check(
     Schema.isPattern(new RegExp(`^${prefix}_[a-z0-9]{16,64}$`), { description: `an id starting with ${prefix}_` })
-  ).pipe(Schema.brand(brand))
+  )
 
-export const WorkspaceId = id("ws", "WorkspaceId")
+export const WorkspaceId = id("ws").pipe(Schema.brand("WorkspaceId"))
 export type WorkspaceId = typeof WorkspaceId.Type
-export const MembershipId = id("mbr", "MembershipId")
+export const MembershipId = id("mbr").pipe(Schema.brand("MembershipId"))
 export type MembershipId = typeof MembershipId.Type
-export const ProjectId = id("prj", "ProjectId")
+export const ProjectId = id("prj").pipe(Schema.brand("ProjectId"))
 export type ProjectId = typeof ProjectId.Type
-export const SourceId = id("src", "SourceId")
+export const SourceId = id("src").pipe(Schema.brand("SourceId"))
 export type SourceId = typeof SourceId.Type
-export const SourceSnapshotId = id("snap", "SourceSnapshotId")
+export const SourceSnapshotId = id("snap").pipe(Schema.brand("SourceSnapshotId"))
 export type SourceSnapshotId = typeof SourceSnapshotId.Type
-export const CompatibilityReportId = id("rep", "CompatibilityReportId")
+export const CompatibilityReportId = id("rep").pipe(Schema.brand("CompatibilityReportId"))
 export type CompatibilityReportId = typeof CompatibilityReportId.Type
-export const CapsuleId = id("cap", "CapsuleId")
+export const CapsuleId = id("cap").pipe(Schema.brand("CapsuleId"))
 export type CapsuleId = typeof CapsuleId.Type
-export const InstallConfigId = id("icfg", "InstallConfigId")
+export const InstallConfigId = id("icfg").pipe(Schema.brand("InstallConfigId"))
 export type InstallConfigId = typeof InstallConfigId.Type
-export const InstallPlanId = id("ipl", "InstallPlanId")
+export const InstallPlanId = id("ipl").pipe(Schema.brand("InstallPlanId"))
 export type InstallPlanId = typeof InstallPlanId.Type
-export const RevisionPlanId = id("rpl", "RevisionPlanId")
+export const RevisionPlanId = id("rpl").pipe(Schema.brand("RevisionPlanId"))
 export type RevisionPlanId = typeof RevisionPlanId.Type
-export const RunId = id("run", "RunId")
+export const RunId = id("run").pipe(Schema.brand("RunId"))
 export type RunId = typeof RunId.Type
-export const RunGroupId = id("rgrp", "RunGroupId")
+export const RunGroupId = id("rgrp").pipe(Schema.brand("RunGroupId"))
 export type RunGroupId = typeof RunGroupId.Type
-export const StateVersionId = id("sv", "StateVersionId")
+export const StateVersionId = id("sv").pipe(Schema.brand("StateVersionId"))
 export type StateVersionId = typeof StateVersionId.Type
-export const OutputId = id("out", "OutputId")
+export const OutputId = id("out").pipe(Schema.brand("OutputId"))
 export type OutputId = typeof OutputId.Type
-export const ConnectionId = id("conn", "ConnectionId")
+export const ConnectionId = id("conn").pipe(Schema.brand("ConnectionId"))
 export type ConnectionId = typeof ConnectionId.Type
-export const ProviderBindingId = id("pb", "ProviderBindingId")
+export const ProviderBindingId = id("pb").pipe(Schema.brand("ProviderBindingId"))
 export type ProviderBindingId = typeof ProviderBindingId.Type
-export const OutputShareId = id("oshare", "OutputShareId")
+export const OutputShareId = id("oshare").pipe(Schema.brand("OutputShareId"))
 export type OutputShareId = typeof OutputShareId.Type
-export const DependencyId = id("dep", "DependencyId")
+export const DependencyId = id("dep").pipe(Schema.brand("DependencyId"))
 export type DependencyId = typeof DependencyId.Type
-export const InterfaceId = id("ifc", "InterfaceId")
+export const InterfaceId = id("ifc").pipe(Schema.brand("InterfaceId"))
 export type InterfaceId = typeof InterfaceId.Type
-export const InterfaceBindingId = id("ifb", "InterfaceBindingId")
+export const InterfaceBindingId = id("ifb").pipe(Schema.brand("InterfaceBindingId"))
 export type InterfaceBindingId = typeof InterfaceBindingId.Type
-export const AuditEventId = id("act", "AuditEventId")
+export const AuditEventId = id("act").pipe(Schema.brand("AuditEventId"))
 export type AuditEventId = typeof AuditEventId.Type
-export const AccessTokenId = id("pat", "AccessTokenId")
+export const AccessTokenId = id("pat").pipe(Schema.brand("AccessTokenId"))
 export type AccessTokenId = typeof AccessTokenId.Type
-export const BackupId = id("bkp", "BackupId")
+export const BackupId = id("bkp").pipe(Schema.brand("BackupId"))
 export type BackupId = typeof BackupId.Type
 
 /** The stable id of a person or service account: the `sub` of tokens, never an e-mail address. */
-export const Subject = id("usr", "Subject")
+export const Subject = id("usr").pipe(Schema.brand("Subject"))
 export type Subject = typeof Subject.Type

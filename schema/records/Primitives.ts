@@ -34,7 +34,7 @@ export const displayText = (max: number) =>
 export const freeText = (max: number) =>
   Schema.String.check(
     Schema.isMaxCodePoints(max),
-    Schema.isPattern(/^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*$/, {
+    Schema.isPattern(/^(?:[^\p{Cc}]|[\t\n\r])*$/u, {
       description: "text without control characters other than tab and line breaks"
     })
   )
@@ -57,10 +57,6 @@ export const GitRefText = Schema.String.check(
   Schema.isPattern(/^(?![-./])(?!.*(?:\.\.|\/\/|@\{|\.lock(?:\/|$)|\/\.|\.$|\/$))[^\s\p{Cc}~^:?*[\\]+$/u, {
     description: "a branch, tag, full ref, commit or HEAD"
   })
-)
-
-export const ModuleInputName = Schema.String.check(
-  Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_-]{0,127}$/, { description: "an OpenTofu variable name" })
 )
 
 /** A value as JSON; depth and size are bounded where the bytes are read. */

@@ -26,6 +26,3 @@ export const dashboardFiles = Layer.effect(
     return { assets: yield* Effect.cached(embedded.length === 0 ? bundle : readEmbeddedDashboard(embedded)) }
   })
 )
-
-/** No dashboard: the API only. */
-export const withoutDashboard = Layer.succeed(DashboardAssets, { assets: Effect.succeed(none) })

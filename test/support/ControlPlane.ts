@@ -7,14 +7,23 @@ import { loadSettings, type Settings } from "../../src/settings/Settings.ts"
 
 /** All settings at their defaults, over a data folder of the test's own. */
 export const testSettings = (overrides: Partial<Settings>) =>
-  Effect.map(loadSettings(new Map(), Option.none()), (settings): Settings => ({ ...settings, log: "error", ...overrides }))
+  Effect.map(
+    loadSettings(new Map(), Option.none()),
+    (settings): Settings => ({ ...settings, log: "error", ...overrides })
+  )
 
 /** The actors with storage and runner, without the HTTP face. */
 export const controlPlane = (settings: Settings) =>
-  Runtime.layer.pipe(Layer.provideMerge(machine(settings)), Layer.provideMerge(storage(settings)), Layer.provideMerge(platform))
+  Runtime.layer.pipe(
+    Layer.provideMerge(machine(settings)),
+    Layer.provideMerge(storage(settings)),
+    Layer.provideMerge(platform)
+  )
 
 /** A folder that goes away with the Scope. */
-export const temporaryFolder: Effect.Effect<string, never, FileSystem.FileSystem | Scope.Scope> = Effect.gen(function* () {
-  const files = yield* FileSystem.FileSystem
-  return yield* files.makeTempDirectoryScoped({ prefix: "svc-test-" })
-}).pipe(Effect.orDie)
+export const temporaryFolder: Effect.Effect<string, never, FileSystem.FileSystem | Scope.Scope> = Effect.gen(
+  function* () {
+    const files = yield* FileSystem.FileSystem
+    return yield* files.makeTempDirectoryScoped({ prefix: "svc-test-" })
+  }
+).pipe(Effect.orDie)

@@ -6,13 +6,15 @@ const testServices = Layer.mergeAll(TestClock.layer(), TestConsole.layer)
 
 type Body<E, R> = () => Effect.Effect<unknown, E, R>
 
-const run = <E>(effect: Effect.Effect<unknown, E, Scope.Scope>) => Effect.runPromise(Effect.scoped(effect)).then(() => {})
+const run = <E>(effect: Effect.Effect<unknown, E, Scope.Scope>) =>
+  Effect.runPromise(Effect.scoped(effect)).then(() => {})
 
 /** Effect tests: `it.effect` runs under TestClock and TestConsole, `it.live` under the real services. Both close the test's Scope. */
 export const it = {
   effect: <E>(name: string, body: Body<E, Scope.Scope>, timeout?: number) =>
     test(name, () => run(Effect.suspend(body).pipe(Effect.provide(testServices))), timeout),
-  live: <E>(name: string, body: Body<E, Scope.Scope>, timeout?: number) => test(name, () => run(Effect.suspend(body)), timeout)
+  live: <E>(name: string, body: Body<E, Scope.Scope>, timeout?: number) =>
+    test(name, () => run(Effect.suspend(body)), timeout)
 }
 
 /** Builds a Layer once for the tests of one file; call `dispose` in `afterAll`. */
