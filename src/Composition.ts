@@ -16,8 +16,8 @@ import type { Settings } from "./settings/Settings.ts"
 import { version } from "./Version.ts"
 
 /** What a host gives instead of the service's own. */
-export interface Parts<HttpE, HttpR, DatabaseE, DatabaseR, RunnerE, RunnerR> {
-  readonly http: Layer.Layer<HttpListener | WebSockets | Draining, HttpE, HttpR>
+export interface Parts<HttpA, HttpE, HttpR, DatabaseE, DatabaseR, RunnerE, RunnerR> {
+  readonly http: Layer.Layer<HttpListener | WebSockets | Draining | HttpA, HttpE, HttpR>
   readonly database: Layer.Layer<DatabaseServices, DatabaseE, DatabaseR>
   readonly runner: Layer.Layer<RunnerServices, RunnerE, RunnerR>
 }
@@ -26,9 +26,9 @@ export interface Parts<HttpE, HttpR, DatabaseE, DatabaseR, RunnerE, RunnerR> {
  * The control plane over the parts given: storage, what executes, the actors, and the HTTP face. Closing the Scope drains
  * in the reverse order: no new requests, live streams told where to resume, Runs given their grace, then the database.
  */
-export const controlPlaneOf = <HttpE, HttpR, DatabaseE, DatabaseR, RunnerE, RunnerR>(
+export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseE, DatabaseR, RunnerE, RunnerR>(
   settings: Settings,
-  parts: Parts<HttpE, HttpR, DatabaseE, DatabaseR, RunnerE, RunnerR>
+  parts: Parts<HttpA, HttpE, HttpR, DatabaseE, DatabaseR, RunnerE, RunnerR>
 ) => {
   const operator = settings.operatorListen === undefined ? Layer.empty : operatorListener(settings.operatorListen)
   const observed = settings.operatorListen !== undefined || settings.otlpUrl !== undefined
