@@ -19,6 +19,7 @@ import { CapsuleLedger } from "./CapsuleLedger.ts"
 import type { CapsuleRuns } from "./CapsuleRuns.ts"
 import type { ConfigSuccession } from "./ConfigSuccession.ts"
 import { configurationPlan } from "./ConfigurationPlan.ts"
+import type { InstallConfigCompilation } from "./InstallConfigCompilation.ts"
 import type { InstallConfigStore } from "./InstallConfigStore.ts"
 import { applyFollowed, followLane } from "./LaneFollowing.ts"
 import { removeUnapplied, updateCapsule } from "./LifecycleCommands.ts"
@@ -36,6 +37,7 @@ export const layer = CapsuleActor.toLayer(
       | CapsuleRuns
       | ConfigSuccession
       | ConnectionStore
+      | InstallConfigCompilation
       | InstallConfigStore
       | Deliveries
       | InterfaceLedger

@@ -3,16 +3,24 @@ import { SqlClient } from "effect/sql"
 import type { ReAdoptionRequest } from "../../schema/api/CapsulesApi.ts"
 import { type ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
 import { InstallConfigId, SourceSnapshotId } from "../../schema/records/Ids.ts"
+import { forbiddenMaterial } from "../../schema/secret-material/SecretScan.ts"
 import type { CommandContext, IdempotentRequest } from "../../schema/protocol/Command.ts"
 import { Audit } from "../audit/Audit.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
 import { newId } from "../Identity.ts"
 import type { RunRow } from "../run/RunRow.ts"
+import { requirementKey } from "../../schema/records/Provider.ts"
 import { type GuardedCapsuleRow, guardHolds, toCapsule } from "./CapsuleRow.ts"
 import { bindingsOf } from "./ConfigurationPlan.ts"
 import { ConfigSuccession, guardMoved } from "./ConfigSuccession.ts"
-import { InstallConfigStore, type LoadedInstallConfig, type VariableValues } from "./InstallConfigStore.ts"
-import { checkValues, missingInputs } from "./VariableRules.ts"
+import {
+  InstallConfigStore,
+  type LoadedInstallConfig,
+  type StoredConfig,
+  type VariableValues
+} from "./InstallConfigStore.ts"
+import { reAdoptionTarget } from "./ReAdoptionTarget.ts"
+import { checkValues, isUserVariable, missingInputs } from "./VariableRules.ts"
 
 /** The last Run that decided over the real infrastructure. */
 const decisiveRun = Effect.fnUntraced(function* (capsuleId: string) {
@@ -33,12 +41,24 @@ const checkEvidence = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
   )
 })
 
-const reviewedValues = Effect.fnUntraced(function* (config: LoadedInstallConfig, request: ReAdoptionRequest) {
+const reviewedValues = Effect.fnUntraced(function* (
+  config: LoadedInstallConfig,
+  { variables }: StoredConfig,
+  request: ReAdoptionRequest
+) {
   const configs = yield* InstallConfigStore
-  const current: VariableValues = yield* configs.values(config.row)
+  const declared = new Set(variables.filter(isUserVariable).map((variable) => variable.name))
+  const current: VariableValues = Object.fromEntries(
+    Object.entries(yield* configs.values(config.row)).filter(([name]) => declared.has(name))
+  )
+  const user = variables.filter((variable) => variable.origin === "user")
   const reviewed = request.reviewedUserVariables
-  if (reviewed === undefined) return current
-  const user = config.config.variables.filter((variable) => variable.origin === "user")
+  if (reviewed === undefined) {
+    const open = missingInputs(user, current)
+    return open.length === 0
+      ? current
+      : yield* failedPrecondition(`The snapshot declares required inputs that have no value: ${open.join(", ")}.`)
+  }
   const secret = user.find((variable) => variable.sensitive && Object.hasOwn(reviewed, variable.name))
   if (secret !== undefined)
     return yield* invalidRequest(`reviewedUserVariables.${secret.name}: secret inputs are not reviewed here.`)
@@ -84,6 +104,9 @@ export const reAdopt = Effect.fn("Capsule.ReAdopt")(function* (
 
   const create = Effect.gen(function* () {
     const capsule = yield* load
+    if (forbiddenMaterial(request.reason) === "secret_material") {
+      return yield* invalidRequest("reason: looks like a credential; it is kept in the activity for all to read.")
+    }
     if (!(yield* guardHolds(capsule, request.expected.authorityGuard))) return yield* guardMoved()
     if (request.baseInstallConfigId !== capsule.install_config_id) {
       return yield* failedPrecondition("baseInstallConfigId is not the Capsule's current configuration.")
@@ -98,25 +121,27 @@ export const reAdopt = Effect.fn("Capsule.ReAdopt")(function* (
     ) {
       return yield* failedPrecondition("sourceSnapshotId is neither the configuration's nor the adopted snapshot.")
     }
-    const values = yield* reviewedValues(config, request)
-    const target = yield* newId(InstallConfigId, "icfg")
+    const target = yield* reAdoptionTarget(config, request.sourceSnapshotId)
+    const values = yield* reviewedValues(config, target.config, request)
+    const requirements = new Set(target.config.rootProviderRequirements.map(requirementKey))
+    const targetId = yield* newId(InstallConfigId, "icfg")
     yield* succession.succeed(capsule, {
-      id: target,
+      id: targetId,
       workspaceId: capsule.workspace_id,
-      origin: config.row.origin,
+      origin: target.origin,
       modulePath: config.row.module_path,
       sourceSnapshotId: request.sourceSnapshotId,
-      compatibilityReportId: config.row.compatibility_report_id ?? undefined,
-      contractDigest: config.row.contract_digest,
+      compatibilityReportId: target.compatibilityReportId,
+      contractDigest: target.contractDigest,
       config: {
-        ...config.config,
-        variables: config.config.variables.map((variable) => ({
+        ...target.config,
+        variables: target.config.variables.map((variable) => ({
           ...variable,
           set: Object.hasOwn(values, variable.name)
         }))
       },
       values,
-      bindings: yield* bindingsOf(config.row.id)
+      bindings: (yield* bindingsOf(config.row.id)).filter((binding) => requirements.has(requirementKey(binding)))
     })
     yield* audit.append({
       workspaceId: capsule.workspace_id,
@@ -124,10 +149,10 @@ export const reAdopt = Effect.fn("Capsule.ReAdopt")(function* (
       action: "capsule.re_adopt",
       target: { kind: "capsule", id: capsuleId },
       capsuleId,
-      data: { previousInstallConfigId: config.row.id, targetInstallConfigId: target },
+      data: { previousInstallConfigId: config.row.id, targetInstallConfigId: targetId, reason: request.reason },
       requestId: context.requestId
     })
-    return { value: yield* answer(target), receipt: { resultId: target, firstStatus: 200 } }
+    return { value: yield* answer(targetId), receipt: { resultId: targetId, firstStatus: 200 } }
   })
 
   return yield* receipts.once(

@@ -14,9 +14,11 @@ import { RunLedger } from "../run/RunLedger.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { RunSettings } from "../run/RunSettings.ts"
 import { CompatibilityCheck, decodeScan } from "../source/CompatibilityCheck.ts"
+import { stagedOf } from "../source/StagedRows.ts"
 import { type ReportRow, type SnapshotRow, SourceStore, toReport } from "../source/SourceStore.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
+import { InstallConfigCompilation } from "./InstallConfigCompilation.ts"
 import { InstallConfigStore, type LoadedInstallConfig, type StoredConfig } from "./InstallConfigStore.ts"
 import { RunInputs } from "./RunInputs.ts"
 import { type StateVersionRow, StateVersions } from "./StateVersions.ts"
@@ -65,6 +67,7 @@ export class RunPreparation extends Context.Service<
       const states = yield* StateVersions
       const inputs = yield* RunInputs
       const compatibility = yield* CompatibilityCheck
+      const compilation = yield* InstallConfigCompilation
       const snapshots = yield* SnapshotStore
       const toolchain = yield* Toolchain
       const settings = yield* RunSettings
@@ -124,7 +127,7 @@ export class RunPreparation extends Context.Service<
             modulePath
           })
           .pipe(Effect.catchTag("CheckImpossible", (error) => Effect.fail(blocked(error.code, error.message))))
-        yield* store.insertReport(run.workspace_id, staged)
+        yield* store.insertReport(run.workspace_id, compilation.annotate(staged, stagedOf(snapshot)))
         const stored = yield* store.newestReport(snapshot.id, modulePath)
         return stored ?? (yield* Effect.die(new Error(`The report of ${snapshot.id} was not stored`)))
       })
