@@ -65,7 +65,15 @@ export class BackupStore extends Context.Service<
             capsuleId === null
               ? yield* sql`SELECT * FROM source_snapshots WHERE workspace_id = ${workspaceId} ORDER BY id`
               : [],
-          bindings: yield* sql`SELECT * FROM provider_bindings WHERE workspace_id = ${workspaceId} ORDER BY id`
+          bindings: yield* sql`SELECT * FROM provider_bindings WHERE workspace_id = ${workspaceId} ORDER BY id`,
+          // Sealed, as they lie in the database: without them a restored Capsule would be given other secrets.
+          generatedSecrets: yield* sql`SELECT * FROM generated_secrets WHERE ${ofCapsule} ORDER BY id`,
+          deliveries: yield* sql`SELECT * FROM run_deliveries WHERE ${ofCapsule} ORDER BY created_at, run_id`,
+          interfaces: yield* sql`SELECT * FROM interfaces WHERE ${ofCapsule} ORDER BY id`,
+          interfaceBindings: yield* sql`SELECT b.* FROM interface_bindings b
+            WHERE b.interface_id IN (SELECT id FROM interfaces WHERE ${ofCapsule}) ORDER BY b.id`,
+          dependencies: yield* sql`SELECT * FROM dependencies WHERE workspace_id = ${workspaceId}
+            AND (${capsuleId} IS NULL OR consumer_capsule_id = ${capsuleId} OR producer_capsule_id = ${capsuleId}) ORDER BY id`
         }
       })
 

@@ -40,7 +40,7 @@ const bindings = Effect.gen(function* () {
 describe("what a configuration requires of the host", () => {
   tests.live("secret.generated, http.endpoint and Interfaces: delivered, kept, materialised, retired", () =>
     Effect.gen(function* () {
-      const { context, subject } = yield* Bench
+      const { context, subject, workspaceId } = yield* Bench
       const capsules = yield* Capsules
       const sql = yield* SqlClient.SqlClient
       const web = yield* deployed("web", "web")
@@ -73,6 +73,7 @@ describe("what a configuration requires of the host", () => {
 
       // Another configuration: the same secret, the same Interface, and no second grant.
       const before = yield* capsules.read(web.capsuleId)
+      expect((yield* capsules.backup(context, workspaceId, web.capsuleId)).sizeBytes).toBeGreaterThan(0)
       const planned = yield* capsules.configurationPlan(
         context,
         web.capsuleId,
