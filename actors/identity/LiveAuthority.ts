@@ -53,6 +53,8 @@ export const liveAuthority = Effect.fn("liveAuthority")(function* (
   const { owner } = client
   if (owner !== undefined) {
     if (workspaceId !== owner.workspaceId) return denied("foreign_workspace", true)
+    // The operator took the identity back from Capsules; it may be given again.
+    if (!client.scopes.includes("openid")) return denied("capsule_stale", false)
     const denial = yield* capsuleDenial(sql, owner)
     if (denial !== undefined) return Result.fail(denial)
   }

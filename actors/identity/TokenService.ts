@@ -91,7 +91,6 @@ export class TokenService extends Context.Service<
         }
         // What the operator or an apply took from the client since is not given any more.
         const scopes = request.scopes.filter((scope) => client.scopes.includes(scope))
-        if (client.owner !== undefined && !scopes.includes("openid")) return Result.fail(grantEnded)
         const refreshToken = yield* request.spend
         return Result.succeed(
           yield* issuance.issue({

@@ -1,11 +1,32 @@
-import { afterAll, describe } from "bun:test"
+import { afterAll, describe, expect } from "bun:test"
+import { Effect, Layer } from "effect"
+import { InstallPolicy } from "../../../../actors/capsule/InstallPolicy.ts"
+import { emptyBaseConfig } from "../../../../schema/manifest/OperatorPolicy.ts"
+import { oidcRoutes } from "../../../../src/accounts/oidc/OidcRoutes.ts"
+import { oidcServices } from "../../../../src/accounts/oidc/OidcServices.ts"
 import { suite } from "../../../support/Effect.ts"
-import { issuerLayer } from "./support/IssuerFixture.ts"
-import { workspaceRuleModules } from "./support/WorkspaceRules.ts"
+import { defaultIssuer, issuerLayer, mounted, testPolicy } from "./support/IssuerFixture.ts"
+import { reach, served, staleReach, workspaceRuleModules } from "./support/WorkspaceRules.ts"
 
 const tests = suite(issuerLayer())
 afterAll(tests.dispose)
 
 describe("Workspaces and Capsules", () => {
   for (const { check, name } of workspaceRuleModules) tests.live(name, () => check)
+
+  tests.live("what the operator takes back from Capsules is gone at the next use", () =>
+    Effect.gen(function* () {
+      const capsule = yield* served
+      const before = yield* capsule.signIn
+      const stricter = Layer.succeed(InstallPolicy, {
+        policy: { ...testPolicy.policy, allowedOidcScopes: ["profile"] },
+        base: emptyBaseConfig
+      })
+      const restarted = mounted(defaultIssuer, oidcRoutes).pipe(
+        Layer.provideMerge(Layer.fresh(oidcServices)),
+        Layer.provideMerge(stricter)
+      )
+      expect(yield* Effect.provide(reach(capsule, before), restarted)).toEqual(staleReach)
+    })
+  )
 })

@@ -123,7 +123,7 @@ const unverifiable = Effect.gen(function* () {
 const basic = `Basic ${Buffer.from("basic:a-client-secret-of-at-least-32-characters").toString("base64")}`
 
 /** A Capsule whose client was registered by an apply, with its owner signed in. */
-const served = Effect.gen(function* () {
+export const served = Effect.gen(function* () {
   const clients = yield* CapsuleClients
   const owner = yield* someone
   const name = handle("cap")
@@ -163,7 +163,7 @@ const capsuleSignIn = Effect.gen(function* () {
 })
 
 /** What a Capsule's client can still do. */
-const reach = Effect.fnUntraced(function* (capsule: Effect.Success<typeof served>, before: Tokens) {
+export const reach = Effect.fnUntraced(function* (capsule: Effect.Success<typeof served>, before: Tokens) {
   const authorized = yield* authorize(authorization(capsule.request), capsule.cookie)
   const refreshed = yield* refresh(before.refresh_token ?? "", { client_id: capsule.clientId }, {})
   return {
@@ -174,7 +174,7 @@ const reach = Effect.fnUntraced(function* (capsule: Effect.Success<typeof served
 })
 type Tokens = Effect.Success<ReturnType<typeof tokensOf>>
 
-const staleReach = { authorize: "access_denied", refresh: "invalid_grant", userInfo: 401 }
+export const staleReach = { authorize: "access_denied", refresh: "invalid_grant", userInfo: 401 }
 
 const staleAuthority = Effect.gen(function* () {
   const clients = yield* CapsuleClients
@@ -270,6 +270,15 @@ const dark = Effect.gen(function* () {
   yield* tokensOf(yield* refresh(before.refresh_token ?? "", { client_id: capsule.clientId }, {}))
 })
 
+const narrowed = Effect.gen(function* () {
+  const capsule = yield* served
+  const before = yield* capsule.signIn
+  const fields = { client_id: capsule.clientId, scope: "profile" }
+  const tokens = yield* tokensOf(yield* refresh(before.refresh_token ?? "", fields, {}))
+  yield* mustBe(tokens.scope, "profile", "scope")
+  yield* mustBe((yield* userInfo(tokens.access_token)).status, 403, "UserInfo without openid")
+})
+
 const lostBetween = Effect.gen(function* () {
   const { cookie, subject } = yield* someone
   const { id: workspace_id } = yield* newWorkspace(subject, { handle: handle("lost") })
@@ -290,6 +299,7 @@ export const workspaceRuleModules: ReadonlyArray<Module> = [
   { name: "a Capsule's client serves its Workspace alone", check: capsuleSignIn },
   { name: "a Capsule that moved on is stale until it is applied", check: staleAuthority },
   { name: "a destroyed Capsule's client is gone", check: termination },
+  { name: "a Capsule's client may ask for less", check: narrowed },
   { name: "only a final apply registers, and only what its plan pinned", check: registration },
   { name: "a Capsule that cannot be verified is 503, and nothing is used up", check: dark }
 ]
