@@ -4,6 +4,7 @@ import { backupCommand, restoreCommand } from "./BackupCommands.ts"
 import { linkCommand, manifestCommand, optionsCommand } from "./CheckCommands.ts"
 import { demoCommand } from "./demo/DemoCommand.ts"
 import { doctorCommand } from "./DoctorCommand.ts"
+import { loginCommand, logoutCommand, tokenCommand } from "./login/LoginCommands.ts"
 import { scanCommand } from "./ScanCommand.ts"
 import { serveCommand } from "./ServeCommand.ts"
 import { versionCommand } from "./VersionCommand.ts"
@@ -22,6 +23,9 @@ export const svc = Command.make("svc").pipe(
     scanCommand,
     manifestCommand,
     optionsCommand,
-    linkCommand
+    linkCommand,
+    loginCommand,
+    logoutCommand,
+    tokenCommand
   ])
 )

@@ -1,0 +1,130 @@
+import { Clock, Effect, Option, Redacted } from "effect"
+import {
+  allowInsecureRequests,
+  type Configuration,
+  discovery,
+  initiateDeviceAuthorization,
+  None,
+  pollDeviceAuthorizationGrant,
+  refreshTokenGrant,
+  ResponseBodyError,
+  tokenRevocation
+} from "openid-client"
+import { cliClientId } from "../../../actors/identity/StaticClients.ts"
+import { CommandFailed } from "../Output.ts"
+import { type StoredLogin, StoredLogins } from "./StoredLogins.ts"
+
+const scope = "openid offline_access read write"
+const requestTimeoutSeconds = 20
+// A token that ends while a request is under way helps nobody.
+const earlyMillis = 30_000
+
+const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"])
+
+/** The origin of a server as a person may write it: with or without scheme. Plain http is for loopback alone. */
+export const serverOrigin = (text: string): Effect.Effect<string, CommandFailed> => {
+  const given = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`
+  const url = URL.canParse(given) ? new URL(given) : undefined
+  const safe = url?.protocol === "https:" || (url?.protocol === "http:" && loopback.has(url.hostname))
+  return url !== undefined && safe && url.username === "" && url.pathname === "/" && url.search === ""
+    ? Effect.succeed(url.origin)
+    : Effect.fail(
+        new CommandFailed({
+          message: "The server is not named well. Give its origin, such as https://svc.example.com."
+        })
+      )
+}
+
+const reasonOf = (cause: unknown): string =>
+  cause instanceof ResponseBodyError ? cause.error : cause instanceof Error ? cause.message : "no answer"
+
+const asking = <A>(what: string, ask: (signal: AbortSignal) => Promise<A>) =>
+  Effect.tryPromise(ask).pipe(
+    Effect.mapError(({ cause }) => new CommandFailed({ message: `${what} failed: ${reasonOf(cause)}.` }))
+  )
+
+const discover = (origin: string) =>
+  asking(`Asking ${origin} how to log in`, () =>
+    discovery(new URL(origin), cliClientId, undefined, None(), {
+      timeout: requestTimeoutSeconds,
+      execute: origin.startsWith("http:") ? [allowInsecureRequests] : []
+    })
+  )
+
+type Tokens = Awaited<ReturnType<typeof refreshTokenGrant>>
+
+const toLogin = Effect.fnUntraced(function* (tokens: Tokens) {
+  const now = yield* Clock.currentTimeMillis
+  const login: StoredLogin = {
+    accessToken: Redacted.make(tokens.access_token),
+    ...(tokens.refresh_token === undefined ? {} : { refreshToken: Redacted.make(tokens.refresh_token) }),
+    expiresAt: now + (tokens.expiresIn() ?? 0) * 1000
+  }
+  return login
+})
+
+/** What the person has to do in a browser. */
+export interface DevicePrompt {
+  readonly address: string
+  readonly code: string
+  readonly expiresInSeconds: number
+}
+
+/** Logs in by the device flow (RFC 8628): `prompt` tells the person where to go, then this waits for them. */
+export const logIn = Effect.fn("logIn")(function* (
+  origin: string,
+  prompt: (what: DevicePrompt) => Effect.Effect<void>
+) {
+  const configuration = yield* discover(origin)
+  const begun = yield* asking("Beginning the login", () => initiateDeviceAuthorization(configuration, { scope }))
+  yield* prompt({
+    address: begun.verification_uri_complete ?? begun.verification_uri,
+    code: begun.user_code,
+    expiresInSeconds: begun.expires_in
+  })
+  const tokens = yield* asking("The login", (signal) =>
+    pollDeviceAuthorizationGrant(configuration, begun, undefined, { signal })
+  )
+  const logins = yield* StoredLogins
+  yield* logins.store(origin, yield* toLogin(tokens))
+})
+
+const revoke = (configuration: Configuration, token: Redacted.Redacted) =>
+  asking("Ending the login at the server", () => tokenRevocation(configuration, Redacted.value(token)))
+
+/** Ends the login at the server, and forgets it here even when the server cannot be told. */
+export const logOut = Effect.fn("logOut")(function* (origin: string) {
+  const logins = yield* StoredLogins
+  const login = yield* logins.find(origin)
+  if (Option.isNone(login)) return yield* new CommandFailed({ message: `There is no login at ${origin}.` })
+  const { accessToken, refreshToken } = login.value
+  // Revoking the refresh token ends everything that was issued with it.
+  const revoked = Effect.flatMap(discover(origin), (configuration) =>
+    revoke(configuration, refreshToken ?? accessToken)
+  )
+  const ended = yield* Effect.exit(revoked)
+  yield* logins.remove(origin)
+  return yield* ended
+})
+
+/** An access token that is good for the next moments; a new one where the old has ended. */
+export const currentToken = Effect.fn("currentToken")(function* (origin: string) {
+  const logins = yield* StoredLogins
+  const login = yield* logins.find(origin)
+  if (Option.isNone(login)) {
+    return yield* new CommandFailed({ message: `There is no login at ${origin}. Run \`svc login ${origin}\`.` })
+  }
+  const { accessToken, expiresAt, refreshToken } = login.value
+  if (expiresAt - earlyMillis > (yield* Clock.currentTimeMillis)) return accessToken
+  if (refreshToken === undefined) {
+    return yield* new CommandFailed({ message: `The login at ${origin} has ended. Run \`svc login ${origin}\`.` })
+  }
+  const configuration = yield* discover(origin)
+  const tokens = yield* asking(`Renewing the login at ${origin}; \`svc login\` begins a new one. It`, () =>
+    refreshTokenGrant(configuration, Redacted.value(refreshToken))
+  )
+  const renewed = yield* toLogin(tokens)
+  // A server that does not rotate leaves the refresh token as it is.
+  yield* logins.store(origin, { refreshToken, ...renewed })
+  return renewed.accessToken
+})

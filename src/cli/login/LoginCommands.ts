@@ -1,0 +1,61 @@
+import { Console, Effect, Option, Redacted } from "effect"
+import { Argument, Command } from "effect/cli"
+import { CommandFailed, jsonFlag, print } from "../Output.ts"
+import { currentToken, type DevicePrompt, logIn, logOut, serverOrigin } from "./DeviceLogin.ts"
+import { StoredLogins } from "./StoredLogins.ts"
+
+const serverArgument = Argument.String("server").pipe(
+  Argument.withDescription("Origin of the server, e.g. https://svc.example.com")
+)
+
+/** The server that was named, or the only one with a login. */
+const chosen = Effect.fnUntraced(function* (server: Option.Option<string>) {
+  if (Option.isSome(server)) return yield* serverOrigin(server.value)
+  const logins = yield* StoredLogins
+  const [only, ...others] = yield* logins.origins
+  if (only !== undefined && others.length === 0) return only
+  return yield* new CommandFailed({
+    message:
+      only === undefined ? "There is no login. Run `svc login SERVER`." : "There are several logins. Name the server."
+  })
+})
+
+const invite =
+  (json: boolean) =>
+  ({ address, code, expiresInSeconds }: DevicePrompt) =>
+    // Standard output is for the result, so that scripts can read it.
+    Console.error(
+      json
+        ? JSON.stringify({ address, code, expiresInSeconds })
+        : `Open ${address}\nand check that it shows the code ${code}. Waiting for ${Math.floor(expiresInSeconds / 60)} minutes ...`
+    )
+
+export const loginCommand = Command.make(
+  "login",
+  { server: serverArgument, json: jsonFlag },
+  Effect.fn("login")(function* ({ json, server }) {
+    const origin = yield* serverOrigin(server)
+    yield* logIn(origin, invite(json))
+    yield* print(json, { server: origin, loggedIn: true }, `Logged in at ${origin}.`)
+  }, Effect.provide(StoredLogins.layer))
+).pipe(Command.withDescription("Log in at a server with a browser; the login is kept in a file that only you can read"))
+
+export const logoutCommand = Command.make(
+  "logout",
+  { server: Argument.optional(serverArgument), json: jsonFlag },
+  Effect.fn("logout")(function* ({ json, server }) {
+    const origin = yield* chosen(server)
+    yield* logOut(origin)
+    yield* print(json, { server: origin, loggedIn: false }, `Logged out at ${origin}.`)
+  }, Effect.provide(StoredLogins.layer))
+).pipe(Command.withDescription("End a login, at the server and on this machine"))
+
+export const tokenCommand = Command.make(
+  "token",
+  { server: Argument.optional(serverArgument), json: jsonFlag },
+  Effect.fn("token")(function* ({ json, server }) {
+    const origin = yield* chosen(server)
+    const token = Redacted.value(yield* currentToken(origin))
+    yield* print(json, { server: origin, token }, token)
+  }, Effect.provide(StoredLogins.layer))
+).pipe(Command.withDescription("Print an access token of the login, for scripts: Authorization: Bearer $(svc token)"))
