@@ -16,7 +16,9 @@ const find = () => {
     process.exit(1)
   }
   if (statSync(packaged).size < stubSize) {
-    const installed = spawnSync(process.execPath, [join(root, "node_modules", "bun", "install.js")], { stdio: "inherit" })
+    const installed = spawnSync(process.execPath, [join(root, "node_modules", "bun", "install.js")], {
+      stdio: "inherit"
+    })
     if (installed.status !== 0) process.exit(installed.status ?? 1)
   }
   return packaged

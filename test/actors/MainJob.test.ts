@@ -89,7 +89,8 @@ it.live(
         void journal
         expect(reviewable.diagnostics).toEqual([])
         expect(reviewable.phase).toBe("reviewable")
-        if (reviewable.planRunId === undefined || reviewable.capsuleId === undefined) return yield* Effect.die("no plan")
+        if (reviewable.planRunId === undefined || reviewable.capsuleId === undefined)
+          return yield* Effect.die("no plan")
 
         const plan = yield* settled(reviewable.planRunId)
         expect(plan.status).toBe("waiting_approval")

@@ -209,7 +209,7 @@ it.effect(
       const members = yield* Members
       const ann = yield* newPerson("ann")
       const bob = yield* newPerson("bob")
-    const carl = yield* newPerson("carl")
+      const carl = yield* newPerson("carl")
       const made = yield* several(ann.subject, 5)
       const scope = (n: number) => ({ workspaceId: made[n]?.id ?? "", acting: { subject: ann.subject } })
       for (const n of [0, 1, 2, 3])
