@@ -17,7 +17,7 @@ import {
 } from "./DoctorChecks.ts"
 import { type Finding, formatFindings, isHealthy } from "./DoctorReport.ts"
 import { jsonFlag, print, refused } from "./Output.ts"
-import { configFlag, settingFlags, settingsOf } from "./SettingFlags.ts"
+import { configFlag, everySettingFlag, settingsOf } from "./SettingFlags.ts"
 
 const orFailed = <E, R>(check: Finding["check"], finding: Effect.Effect<Finding, E, R>) =>
   Effect.catchCause(finding, (cause) => Effect.succeed(failedStart(check, cause)))
@@ -25,8 +25,8 @@ const orFailed = <E, R>(check: Finding["check"], finding: Effect.Effect<Finding,
 /** Looks at this machine and the data folder as a server with these settings would. The server must be stopped. */
 export const doctorCommand = Command.make(
   "doctor",
-  { ...settingFlags, config: configFlag, json: jsonFlag },
-  Effect.fn("doctor")(function* ({ config, json, ...flags }) {
+  { settings: everySettingFlag, config: configFlag, json: jsonFlag },
+  Effect.fn("doctor")(function* ({ config, json, settings: flags }) {
     const settings = yield* settingsOf(flags, config)
     const findings = yield* Effect.gen(function* () {
       const machine = yield* Effect.all([

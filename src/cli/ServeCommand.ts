@@ -6,7 +6,7 @@ import { HttpListener } from "../http/HttpListener.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
 import { logging } from "../observability/Logging.ts"
 import { jsonFlag } from "./Output.ts"
-import { configFlag, settingFlags, settingsOf } from "./SettingFlags.ts"
+import { configFlag, everySettingFlag, settingsOf } from "./SettingFlags.ts"
 
 /** Tells where the server is, and how the first person gets in. */
 const announce = Effect.fn("announce")(function* (json: boolean) {
@@ -25,8 +25,8 @@ const announce = Effect.fn("announce")(function* (json: boolean) {
 
 export const serveCommand = Command.make(
   "serve",
-  { ...settingFlags, config: configFlag, json: jsonFlag },
-  Effect.fn("serve")(function* ({ config, json, ...flags }) {
+  { settings: everySettingFlag, config: configFlag, json: jsonFlag },
+  Effect.fn("serve")(function* ({ config, json, settings: flags }) {
     const settings = yield* settingsOf(flags, config)
     const logs = logging({ level: settings.log, format: settings.logFormat })
     return yield* Effect.andThen(announce(json), Effect.never).pipe(

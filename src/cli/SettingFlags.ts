@@ -22,6 +22,12 @@ export const settingFlags = Record.map(definitions, (definition) =>
       )
 )
 
+/** Every setting that has a flag, as one part of a command's configuration. Two flags that are never given would clash. */
+export const everySettingFlag: Readonly<Record<string, Flag.Flag<Option.Option<string>>>> = Record.filter(
+  settingFlags,
+  (_, name) => Object.entries(definitions).some(([known, { flag }]) => known === name && flag !== undefined)
+)
+
 export const configFlag = Flag.optional(
   Flag.String("config").pipe(
     Flag.withDescription(
