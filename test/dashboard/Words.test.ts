@@ -10,6 +10,7 @@ import { graphWords } from "../../src/dashboard/screens/graph/Words.ts"
 import { homeWords } from "../../src/dashboard/screens/home/Words.ts"
 import { installWords } from "../../src/dashboard/screens/install/Words.ts"
 import { runWords } from "../../src/dashboard/screens/run/Words.ts"
+import { sourceOptionsWords } from "../../src/dashboard/screens/source-options/Words.ts"
 import { sourceWords } from "../../src/dashboard/screens/sources/Words.ts"
 import { workspaceWords } from "../../src/dashboard/screens/workspace/Words.ts"
 import { vocabulary } from "../../src/dashboard/words/Vocabulary.ts"
@@ -26,6 +27,7 @@ const dictionaries = {
   homeWords,
   installWords,
   runWords,
+  sourceOptionsWords,
   sourceWords,
   workspaceWords,
   vocabulary

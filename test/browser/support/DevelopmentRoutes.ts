@@ -11,6 +11,10 @@ export interface World {
   outputs: Array<(typeof records.outputs)[number]>
   connections: Array<(typeof records.connections)[number]>
   presentation: unknown
+  dependencies: Array<(typeof records.dependencies)[number]>
+  shares: Array<(typeof records.outputShares)[number]>
+  backups: Array<(typeof records.backups)[number]>
+  optionsDocument: string
   empty: boolean
 }
 
@@ -22,6 +26,10 @@ export const newWorld = (): World => ({
   outputs: [...records.outputs],
   connections: [...records.connections],
   presentation: records.installConfig.presentation,
+  dependencies: [...records.dependencies],
+  shares: [...records.outputShares],
+  backups: [...records.backups],
+  optionsDocument: records.optionsDocument,
   empty: false
 })
 
@@ -176,7 +184,23 @@ const capsuleRoute = (world: World, id: string, action: string | undefined, aske
   if (action === "outputs") return ok({ outputs: capsule.currentStateVersionId === undefined ? [] : world.outputs })
   if (action === "state-versions")
     return ok({ stateVersions: capsule.currentStateVersionId === undefined ? [] : records.stateVersions })
-  if (action === "dependencies") return ok({ dependencies: id === records.storefrontId ? records.dependencies : [] })
+  if (action === "dependencies" && asked.method === "POST") {
+    const made = {
+      id: records.newId("dep"),
+      workspaceId: records.workspaceId,
+      producerCapsuleId: textField(asked.body, "producerCapsuleId") ?? "",
+      consumerCapsuleId: id,
+      mode: "variable_injection" as const,
+      outputs: [{ from: "subnet_ids", to: "subnets", required: true }],
+      createdAt: new Date().toISOString()
+    }
+    world.dependencies.push(made)
+    return ok({ dependency: made }, 201)
+  }
+  if (action === "dependencies")
+    return ok({
+      dependencies: world.dependencies.filter((each) => [each.consumerCapsuleId, each.producerCapsuleId].includes(id))
+    })
   if (action === "provider-bindings")
     return ok({
       providerBindings: [
@@ -216,6 +240,15 @@ const sourceRoute = (world: World, id: string, rest: string | undefined, asked: 
     )
   }
   if (rest === "snapshots") return ok({ snapshots: own })
+  if (rest.endsWith("/file")) {
+    return ok({
+      sourceSnapshotId: own[0]?.id,
+      path: asked.query.get("path"),
+      text: world.optionsDocument,
+      digest: records.digest(77),
+      sizeBytes: new TextEncoder().encode(world.optionsDocument).byteLength
+    })
+  }
   if (rest.endsWith("/install-modules")) {
     const module = (path: string) => ({
       path,
@@ -243,7 +276,46 @@ const sourceRoute = (world: World, id: string, rest: string | undefined, asked: 
   return missing
 }
 
+const shareRoute = (world: World, id: string, action: string | undefined, asked: Asked): Answer => {
+  if (id === "" && asked.method === "GET") return ok({ outputShares: world.shares })
+  const template = world.shares[0]
+  if (template === undefined) return missing
+  if (id === "") {
+    const made = {
+      ...records.without(template, "approvedAt", "revokedAt"),
+      id: records.newId("oshare"),
+      fromWorkspaceId: textField(asked.body, "fromWorkspaceId") ?? "",
+      toWorkspaceId: textField(asked.body, "toWorkspaceId") ?? "",
+      producerCapsuleId: textField(asked.body, "producerCapsuleId") ?? "",
+      status: "pending" as const,
+      createdAt: new Date().toISOString()
+    }
+    world.shares.push(made)
+    return ok({ outputShare: made }, 201)
+  }
+  const status = action === "approve" ? ("active" as const) : ("revoked" as const)
+  world.shares = world.shares.map((share) => (share.id === id ? { ...share, status } : share))
+  return ok({ outputShare: world.shares.find((share) => share.id === id) })
+}
+
+const backupRoute = (world: World, method: string): Answer => {
+  if (method === "GET") return ok({ backups: world.backups })
+  const made = {
+    id: records.newId("bkp"),
+    workspaceId: records.workspaceId,
+    digest: records.digest(99),
+    sizeBytes: 21_000,
+    createdByRunId: "run_0000000000000005",
+    createdAt: new Date().toISOString()
+  }
+  world.backups.unshift(made)
+  return ok({ backup: made }, 201)
+}
+
 const workspaceRoute = (world: World, rest: string, asked: Asked): Answer => {
+  if (rest === "backups") return backupRoute(world, asked.method)
+  if (rest === "source-ref-resolutions/stable-semver")
+    return ok({ tag: "v2.4.1", commit: records.commit(41), version: "2.4.1" })
   if (rest === "capsules") return ok({ capsules: world.empty ? [] : world.capsules })
   if (rest === "runs") return runList(world, asked.query)
   if (rest === "members") return ok({ members: records.members })
@@ -364,6 +436,11 @@ export const answer = (world: World, asked: Asked): Answer => {
   if (kind === "workspaces" && tail !== undefined) return workspaceRoute(world, tail, asked)
   if (kind === "runs") return runRoute(world, id, tail, asked)
   if (kind === "capsules") return capsuleRoute(world, id, tail, asked)
+  if (kind === "output-shares") return shareRoute(world, id, tail, asked)
+  if (kind === "dependencies") {
+    world.dependencies = world.dependencies.filter((each) => each.id !== id)
+    return ok(undefined, 204)
+  }
   if (kind === "capsule-configs")
     return ok({ capsuleConfig: { ...records.installConfig, presentation: world.presentation } })
   if (kind === "compatibility-reports") return ok({ compatibilityReport: records.report })

@@ -1,5 +1,6 @@
 import type {
   AuditEvent,
+  Backup,
   Capsule,
   CompatibilityReport,
   Connection,
@@ -9,6 +10,7 @@ import type {
   InstallConfig,
   Member,
   Output,
+  OutputShare,
   Run,
   Source,
   SourceSnapshot,
@@ -545,6 +547,71 @@ export const dependencies: ReadonlyArray<Dependency> = [
     createdAt: ago(9000)
   }
 ]
+
+export const outputShares: ReadonlyArray<OutputShare> = [
+  {
+    id: "oshare_0000000000000001",
+    fromWorkspaceId: personalId,
+    toWorkspaceId: workspaceId,
+    producerCapsuleId: "cap_0000000000000091",
+    outputs: [{ name: "zone_id", alias: "dns_zone" }],
+    status: "pending",
+    createdAt: ago(300)
+  },
+  {
+    id: "oshare_0000000000000002",
+    fromWorkspaceId: workspaceId,
+    toWorkspaceId: personalId,
+    producerCapsuleId: storefrontId,
+    outputs: [{ name: "url" }, { name: "region" }],
+    status: "active",
+    createdAt: ago(7000),
+    approvedAt: ago(6900)
+  }
+]
+
+export const backups: ReadonlyArray<Backup> = [
+  {
+    id: "bkp_0000000000000001",
+    workspaceId,
+    digest: digest(91),
+    sizeBytes: 48_213,
+    createdByRunId: "run_0000000000000005",
+    createdAt: ago(600)
+  },
+  {
+    id: "bkp_0000000000000002",
+    workspaceId,
+    capsuleId: storefrontId,
+    digest: digest(92),
+    sizeBytes: 9144,
+    createdByRunId: "run_0000000000000005",
+    createdAt: ago(9000)
+  }
+]
+
+export const optionsDocument = JSON.stringify({
+  apiVersion: "install.svc.com/v1alpha1",
+  kind: "CapsuleSourceOptions",
+  metadata: {
+    name: "shop",
+    title: "Shop, in three sizes",
+    description: "The same shop: on one machine, on a cluster, or as a trial without a database."
+  },
+  options: [
+    { id: "single", title: "One machine", source: { url: "https://git.acme.example/infra/shop.git", path: "single" } },
+    {
+      id: "cluster",
+      title: "Cluster",
+      source: { url: "https://git.acme.example/infra/shop-cluster.git", path: ".", ref: "v3.1.0" }
+    },
+    {
+      id: "trial",
+      title: "Trial",
+      source: { url: "https://git.acme.example/infra/shop.git", path: "trial", ref: "main" }
+    }
+  ]
+})
 
 const audit = (
   id: number,

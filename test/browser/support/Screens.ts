@@ -7,6 +7,11 @@ export const screens: ReadonlyArray<{ readonly name: string; readonly path: stri
   { name: "setup", path: "/setup#right-secret", ready: "input[type=password]" },
   { name: "home", path: "/w/acme", ready: ".attention-row" },
   { name: "install", path: "/new", ready: "input[type=url]" },
+  {
+    name: "source-options",
+    path: "/new?kind=capsule-source-options&git=https%3A%2F%2Fgit.acme.example%2Finfra%2Fshop.git&path=install.json",
+    ready: ".button-primary"
+  },
   { name: "capsules", path: "/w/acme/capsules", ready: ".long-row" },
   { name: "capsule", path: `/w/acme/capsules/${storefrontId}`, ready: ".outputs dd" },
   { name: "capsule-unsafe", path: "/w/acme/capsules/cap_0000000000000003", ready: ".notice-warn" },
@@ -30,6 +35,8 @@ export const screens: ReadonlyArray<{ readonly name: string; readonly path: stri
   { name: "workspace", path: "/w/acme/settings", ready: ".row-static" },
   { name: "workspace-tokens", path: "/w/acme/settings/tokens", ready: ".row-static" },
   { name: "workspace-settings", path: "/w/acme/settings/settings", ready: ".facts" },
+  { name: "workspace-shares", path: "/w/acme/settings/shares", ready: ".row-static" },
+  { name: "workspace-backups", path: "/w/acme/settings/backups", ready: ".row-static" },
   { name: "account", path: "/account", ready: ".row-static" },
   { name: "not-found", path: "/w/acme/nothing-here", ready: ".empty" }
 ]

@@ -1,23 +1,75 @@
-import { useQuery } from "@tanstack/react-query"
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
+import { useState } from "react"
+import { request } from "../../api/Client.ts"
 import { capsulesQuery, dependenciesQuery } from "../../api/Queries.ts"
 import type { Capsule, Dependency } from "../../api/Types.ts"
-import { useWorkspace } from "../../app/Workspace.ts"
-import { Empty, Loadable } from "../../ui/Feedback.tsx"
+import { useMay, useWorkspace } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { Dialog } from "../../ui/Dialog.tsx"
+import { Empty, FaultNotice, Loadable } from "../../ui/Feedback.tsx"
 import { Panel } from "../../ui/Layout.tsx"
+import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
+import { NewDependency } from "./NewDependency.tsx"
 import { capsuleWords } from "./Words.ts"
+
+const Remove = ({
+  dependency,
+  capsuleId,
+  name
+}: {
+  readonly dependency: Dependency
+  readonly capsuleId: string
+  readonly name: string
+}) => {
+  const words = useWords(capsuleWords)
+  const terms = useWords(vocabulary)
+  const queryClient = useQueryClient()
+  const [asking, setAsking] = useState(false)
+  const remove = useMutation({
+    mutationFn: () => request("DELETE", `/api/v1/dependencies/${dependency.id}`),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: dependenciesQuery(capsuleId).queryKey })
+      void queryClient.invalidateQueries({ queryKey: ["workspace", dependency.workspaceId, "graph"] })
+    }
+  })
+  return (
+    <span className="row-end">
+      <Button small tone="quiet" onClick={() => setAsking(true)}>
+        {terms.remove}
+      </Button>
+      {asking ? (
+        <Dialog title={words.depRemoveTitle(name)} onClose={() => setAsking(false)}>
+          <div className="form">
+            <p>{words.depRemoveText}</p>
+            {remove.error === null ? null : <FaultNotice error={remove.error} />}
+            <div className="form-actions">
+              <Button tone="danger" busy={remove.isPending} onClick={() => remove.mutate()}>
+                {terms.remove}
+              </Button>
+              <Button onClick={() => setAsking(false)}>{terms.cancel}</Button>
+            </div>
+          </div>
+        </Dialog>
+      ) : null}
+    </span>
+  )
+}
 
 const Row = ({
   dependency,
+  capsuleId,
   otherId,
   name
 }: {
   readonly dependency: Dependency
+  readonly capsuleId: string
   readonly otherId: string
   readonly name: string
 }) => {
   const words = useWords(capsuleWords)
+  const may = useMay()
   const workspace = useWorkspace()
   return (
     <li className="row row-static">
@@ -35,63 +87,85 @@ const Row = ({
           </li>
         ))}
       </ul>
+      {may("admin") ? <Remove dependency={dependency} capsuleId={capsuleId} name={name} /> : null}
     </li>
+  )
+}
+
+interface SideProps {
+  readonly title: string
+  readonly dependencies: ReadonlyArray<Dependency>
+  readonly capsuleId: string
+  readonly otherOf: (dependency: Dependency) => string
+}
+
+const Side = ({ title, dependencies, capsuleId, otherOf }: SideProps) => {
+  const workspace = useWorkspace()
+  const capsules = useQuery(capsulesQuery(workspace.id)).data ?? []
+  return dependencies.length === 0 ? null : (
+    <Panel flush title={title}>
+      <ul className="rows">
+        {dependencies.map((dependency) => {
+          const otherId = otherOf(dependency)
+          return (
+            <Row
+              key={dependency.id}
+              dependency={dependency}
+              capsuleId={capsuleId}
+              otherId={otherId}
+              name={capsules.find(({ id }) => id === otherId)?.name ?? otherId}
+            />
+          )
+        })}
+      </ul>
+    </Panel>
   )
 }
 
 export const Dependencies = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(capsuleWords)
-  const workspace = useWorkspace()
+  const may = useMay()
   const query = useQuery(dependenciesQuery(capsule.id))
-  const capsules = useQuery(capsulesQuery(workspace.id)).data ?? []
-  const nameOf = (id: string) => capsules.find((each) => each.id === id)?.name ?? id
+  const [adding, setAdding] = useState(false)
+  const add =
+    may("admin") && capsule.status !== "destroyed" ? (
+      <Button small icon="plus" onClick={() => setAdding(true)}>
+        {words.depAdd}
+      </Button>
+    ) : null
   return (
-    <Loadable query={query}>
-      {(dependencies) => {
-        const takes = dependencies.filter(({ consumerCapsuleId }) => consumerCapsuleId === capsule.id)
-        const gives = dependencies.filter(({ producerCapsuleId }) => producerCapsuleId === capsule.id)
-        if (dependencies.length === 0) {
-          return (
-            <Panel title={words.depTitle} about={words.depAbout}>
-              <Empty icon="graph" title={words.depNone}>
-                <p>{words.depNoneText}</p>
-              </Empty>
-            </Panel>
-          )
-        }
-        return (
+    <div className="stack">
+      <Loadable query={query}>
+        {(dependencies) => (
           <>
-            {takes.length === 0 ? null : (
-              <Panel flush title={words.takes}>
-                <ul className="rows">
-                  {takes.map((dependency) => (
-                    <Row
-                      key={dependency.id}
-                      dependency={dependency}
-                      otherId={dependency.producerCapsuleId}
-                      name={nameOf(dependency.producerCapsuleId)}
-                    />
-                  ))}
-                </ul>
+            {dependencies.length === 0 ? (
+              <Panel title={words.depTitle} about={words.depAbout}>
+                <Empty icon="graph" title={words.depNone} action={add}>
+                  <p>{words.depNoneText}</p>
+                </Empty>
               </Panel>
+            ) : (
+              <div className="tab-head">
+                <p className="muted">{words.depAbout}</p>
+                {add}
+              </div>
             )}
-            {gives.length === 0 ? null : (
-              <Panel flush title={words.gives}>
-                <ul className="rows">
-                  {gives.map((dependency) => (
-                    <Row
-                      key={dependency.id}
-                      dependency={dependency}
-                      otherId={dependency.consumerCapsuleId}
-                      name={nameOf(dependency.consumerCapsuleId)}
-                    />
-                  ))}
-                </ul>
-              </Panel>
-            )}
+            <Side
+              title={words.takes}
+              dependencies={dependencies.filter(({ consumerCapsuleId }) => consumerCapsuleId === capsule.id)}
+              capsuleId={capsule.id}
+              otherOf={({ producerCapsuleId }) => producerCapsuleId}
+            />
+            <Side
+              title={words.gives}
+              dependencies={dependencies.filter(({ producerCapsuleId }) => producerCapsuleId === capsule.id)}
+              capsuleId={capsule.id}
+              otherOf={({ consumerCapsuleId }) => consumerCapsuleId}
+            />
           </>
-        )
-      }}
-    </Loadable>
+        )}
+      </Loadable>
+      {adding ? <NewDependency capsule={capsule} onClose={() => setAdding(false)} /> : null}
+    </div>
   )
 }

@@ -1,0 +1,202 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useId, useState } from "react"
+import { post } from "../../api/Client.ts"
+import {
+  capsulesQuery,
+  dependenciesQuery,
+  installConfigQuery,
+  outputSharesQuery,
+  outputsQuery
+} from "../../api/Queries.ts"
+import type { Capsule, Dependency } from "../../api/Types.ts"
+import { useWorkspace } from "../../app/Workspace.ts"
+import { Button, IconButton } from "../../ui/Button.tsx"
+import { Dialog } from "../../ui/Dialog.tsx"
+import { FaultNotice } from "../../ui/Feedback.tsx"
+import { CheckField, SelectField, TextField } from "../../ui/Field.tsx"
+import { vocabulary } from "../../words/Vocabulary.ts"
+import { useWords } from "../../words/Words.ts"
+import { capsuleWords } from "./Words.ts"
+
+const modes = ["variable_injection", "published_output", "remote_state"] as const
+type Mode = Dependency["mode"]
+const asMode = (value: string): Mode => modes.find((mode) => mode === value) ?? "variable_injection"
+
+interface Flow {
+  readonly id: number
+  readonly from: string
+  readonly to: string
+  readonly required: boolean
+}
+
+/** Shares that other Workspaces give to this one. */
+const useGivenShares = () => {
+  const workspace = useWorkspace()
+  const shares = useQuery(outputSharesQuery(workspace.id)).data ?? []
+  return shares.filter(({ status, toWorkspaceId }) => status === "active" && toWorkspaceId === workspace.id)
+}
+
+/** Names under which a Capsule of another Workspace shares its Outputs; none for an own Capsule. */
+const useSharedNames = (producerId: string): ReadonlyArray<string> =>
+  useGivenShares()
+    .filter(({ producerCapsuleId }) => producerCapsuleId === producerId)
+    .flatMap(({ outputs }) => outputs.map(({ alias, name }) => alias ?? name))
+
+const Names = ({ id, names }: { readonly id: string; readonly names: ReadonlyArray<string> }) => (
+  <datalist id={id}>
+    {names.map((name) => (
+      <option key={name} value={name}>
+        {name}
+      </option>
+    ))}
+  </datalist>
+)
+
+interface FlowsProps {
+  readonly flows: ReadonlyArray<Flow>
+  readonly onChange: (flows: ReadonlyArray<Flow>) => void
+  readonly producerId: string
+  readonly consumer: Capsule
+}
+
+const Flows = ({ flows, onChange, producerId, consumer }: FlowsProps) => {
+  const words = useWords(capsuleWords)
+  const terms = useWords(vocabulary)
+  const id = useId()
+  const shared = useSharedNames(producerId)
+  const isShared = shared.length > 0
+  const outputs = useQuery({ ...outputsQuery(producerId), enabled: producerId !== "" && !isShared }).data ?? []
+  const inputs = useQuery(installConfigQuery(consumer.installConfigId)).data?.variables ?? []
+  const put = (flow: Flow) => onChange(flows.map((each) => (each.id === flow.id ? flow : each)))
+  return (
+    <fieldset className="flows">
+      <legend>{words.depFlows}</legend>
+      <Names id={`${id}-outputs`} names={isShared ? shared : outputs.map(({ name }) => name)} />
+      <Names id={`${id}-inputs`} names={inputs.map(({ name }) => name)} />
+      {flows.map((flow) => (
+        <div key={flow.id} className="flow">
+          <TextField
+            label={words.depFrom}
+            mono
+            required
+            autoComplete="off"
+            list={`${id}-outputs`}
+            value={flow.from}
+            onChange={(event) => put({ ...flow, from: event.target.value })}
+          />
+          <TextField
+            label={words.depTo}
+            mono
+            required
+            autoComplete="off"
+            list={`${id}-inputs`}
+            value={flow.to}
+            onChange={(event) => put({ ...flow, to: event.target.value })}
+          />
+          {flows.length === 1 ? null : (
+            <IconButton
+              icon="cross"
+              label={terms.remove}
+              onClick={() => onChange(flows.filter((each) => each.id !== flow.id))}
+            />
+          )}
+          <CheckField
+            label={words.depMust}
+            checked={flow.required}
+            onChange={(event) => put({ ...flow, required: event.target.checked })}
+          />
+        </div>
+      ))}
+      <Button
+        small
+        icon="plus"
+        onClick={() =>
+          onChange([
+            ...flows,
+            { id: Math.max(0, ...flows.map((each) => each.id)) + 1, from: "", to: "", required: true }
+          ])
+        }
+      >
+        {words.depMore}
+      </Button>
+    </fieldset>
+  )
+}
+
+export const NewDependency = ({ capsule, onClose }: { readonly capsule: Capsule; readonly onClose: () => void }) => {
+  const words = useWords(capsuleWords)
+  const terms = useWords(vocabulary)
+  const workspace = useWorkspace()
+  const queryClient = useQueryClient()
+  const capsules = useQuery(capsulesQuery(workspace.id)).data ?? []
+  const givers = new Set(useGivenShares().map((share) => share.producerCapsuleId))
+  const [producerCapsuleId, setProducer] = useState("")
+  const [mode, setMode] = useState<Mode>("variable_injection")
+  const [flows, setFlows] = useState<ReadonlyArray<Flow>>([{ id: 1, from: "", to: "", required: true }])
+  const orders = mode === "remote_state"
+  const create = useMutation({
+    mutationFn: () =>
+      post<{ dependency: Dependency }>(`/api/v1/capsules/${capsule.id}/dependencies`, {
+        producerCapsuleId,
+        mode,
+        outputs: orders ? [] : flows.map(({ from, required, to }) => ({ from: from.trim(), to: to.trim(), required }))
+      }),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: dependenciesQuery(capsule.id).queryKey })
+      void queryClient.invalidateQueries({ queryKey: ["workspace", workspace.id, "graph"] })
+      onClose()
+    }
+  })
+  return (
+    <Dialog title={words.depAdd} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          create.mutate()
+        }}
+      >
+        <SelectField
+          label={words.depProducer}
+          required
+          value={producerCapsuleId}
+          onChange={(event) => setProducer(event.target.value)}
+        >
+          <option value="">{terms.choose}</option>
+          {capsules
+            .filter(({ id, status }) => id !== capsule.id && status !== "destroyed")
+            .map(({ environment, id, name }) => (
+              <option key={id} value={id}>
+                {name} · {environment}
+              </option>
+            ))}
+          {[...givers].map((id) => (
+            <option key={id} value={id}>
+              {words.depShared(id)}
+            </option>
+          ))}
+        </SelectField>
+        <SelectField
+          label={words.depMode}
+          helper={words.modeHelp[mode]}
+          value={mode}
+          onChange={(event) => setMode(asMode(event.target.value))}
+        >
+          {modes.map((each) => (
+            <option key={each} value={each}>
+              {words.modes[each]}
+            </option>
+          ))}
+        </SelectField>
+        {orders ? null : <Flows flows={flows} onChange={setFlows} producerId={producerCapsuleId} consumer={capsule} />}
+        {create.error === null ? null : <FaultNotice error={create.error} />}
+        <div className="form-actions">
+          <Button tone="primary" type="submit" busy={create.isPending}>
+            {words.depAdd}
+          </Button>
+          <Button onClick={onClose}>{terms.cancel}</Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,96 @@
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { post } from "../../api/Client.ts"
+import { backupsQuery, capsulesQuery } from "../../api/Queries.ts"
+import type { Backup } from "../../api/Types.ts"
+import { useMay, useWorkspace } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { CopyText } from "../../ui/CopyText.tsx"
+import { Empty, FaultNotice, Loadable } from "../../ui/Feedback.tsx"
+import { Panel } from "../../ui/Layout.tsx"
+import { Time } from "../../ui/Time.tsx"
+import { bytes, shortDigest } from "../../words/Format.ts"
+import { vocabulary } from "../../words/Vocabulary.ts"
+import { useWords } from "../../words/Words.ts"
+import { workspaceWords } from "./Words.ts"
+
+const Row = ({ backup }: { readonly backup: Backup }) => {
+  const words = useWords(workspaceWords)
+  const workspace = useWorkspace()
+  const capsules = useQuery(capsulesQuery(workspace.id)).data ?? []
+  const { capsuleId } = backup
+  return (
+    <li className="row row-static">
+      <span className="row-name row-stack">
+        {capsuleId === undefined ? (
+          <strong>{words.backupAll}</strong>
+        ) : (
+          <Link to="/w/$workspace/capsules/$capsuleId" params={{ workspace: workspace.handle, capsuleId }}>
+            <strong>{capsules.find(({ id }) => id === capsuleId)?.name ?? capsuleId}</strong>
+          </Link>
+        )}
+        <span className="muted">
+          <Time at={backup.createdAt} /> · {bytes(backup.sizeBytes)} ·{" "}
+          <Link to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: backup.createdByRunId }}>
+            {words.backupRun}
+          </Link>
+        </span>
+      </span>
+      <CopyText text={backup.digest} shown={shortDigest(backup.digest)} />
+    </li>
+  )
+}
+
+export const Backups = () => {
+  const words = useWords(workspaceWords)
+  const terms = useWords(vocabulary)
+  const workspace = useWorkspace()
+  const may = useMay()
+  const queryClient = useQueryClient()
+  const query = useInfiniteQuery(backupsQuery(workspace.id))
+  const create = useMutation({
+    mutationFn: () => post<{ backup: Backup }>(`/api/v1/workspaces/${workspace.id}/backups`),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: backupsQuery(workspace.id).queryKey })
+  })
+  return (
+    <>
+      {create.error === null ? null : <FaultNotice error={create.error} />}
+      <Panel
+        flush
+        title={words.tabs.backups}
+        about={words.backupsAbout}
+        actions={
+          may("admin") ? (
+            <Button small icon="plus" busy={create.isPending} onClick={() => create.mutate()}>
+              {words.backUp}
+            </Button>
+          ) : null
+        }
+      >
+        <Loadable query={query}>
+          {({ pages }) => {
+            const backups = pages.flatMap((page) => page.backups)
+            return backups.length === 0 ? (
+              <Empty icon="lock" title={words.backupsNone}>
+                <p>{words.backupsNoneText}</p>
+              </Empty>
+            ) : (
+              <ul className="rows">
+                {backups.map((backup) => (
+                  <Row key={backup.id} backup={backup} />
+                ))}
+              </ul>
+            )
+          }}
+        </Loadable>
+      </Panel>
+      {query.hasNextPage ? (
+        <div className="load-more">
+          <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+            {terms.loadMore}
+          </Button>
+        </div>
+      ) : null}
+    </>
+  )
+}

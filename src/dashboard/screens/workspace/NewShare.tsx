@@ -1,0 +1,115 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { post } from "../../api/Client.ts"
+import { capsulesQuery, outputSharesQuery, outputsQuery } from "../../api/Queries.ts"
+import type { OutputShare } from "../../api/Types.ts"
+import { useBootstrap, useWorkspace } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { Dialog } from "../../ui/Dialog.tsx"
+import { FaultNotice } from "../../ui/Feedback.tsx"
+import { CheckField, SelectField, TextField } from "../../ui/Field.tsx"
+import { vocabulary } from "../../words/Vocabulary.ts"
+import { useWords } from "../../words/Words.ts"
+import { workspaceWords } from "./Words.ts"
+
+/** Offers outputs of a Capsule; only those that are not sensitive can be shared, and only they are listed. */
+export const NewShare = ({ onClose }: { readonly onClose: () => void }) => {
+  const words = useWords(workspaceWords)
+  const terms = useWords(vocabulary)
+  const workspace = useWorkspace()
+  const { workspaces } = useBootstrap()
+  const queryClient = useQueryClient()
+  const capsules = useQuery(capsulesQuery(workspace.id)).data ?? []
+  const [producerCapsuleId, setProducer] = useState("")
+  const [toWorkspaceId, setReceiver] = useState("")
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
+  const outputs = useQuery({ ...outputsQuery(producerCapsuleId), enabled: producerCapsuleId !== "" }).data
+  const create = useMutation({
+    mutationFn: () =>
+      post<{ outputShare: OutputShare }>("/api/v1/output-shares", {
+        fromWorkspaceId: workspace.id,
+        toWorkspaceId: toWorkspaceId.trim(),
+        producerCapsuleId,
+        outputs: [...chosen].map((name) => ({ name }))
+      }),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: outputSharesQuery(workspace.id).queryKey })
+      onClose()
+    }
+  })
+  return (
+    <Dialog title={words.shareAdd} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          create.mutate()
+        }}
+      >
+        <SelectField
+          label={words.shareCapsule}
+          required
+          value={producerCapsuleId}
+          onChange={(event) => {
+            setProducer(event.target.value)
+            setChosen(new Set())
+          }}
+        >
+          <option value="">{terms.choose}</option>
+          {capsules
+            .filter(({ status }) => status !== "destroyed")
+            .map(({ environment, id, name }) => (
+              <option key={id} value={id}>
+                {name} · {environment}
+              </option>
+            ))}
+        </SelectField>
+        {outputs === undefined ? null : (
+          <fieldset className="choices">
+            <legend>{words.shareOutputs}</legend>
+            {outputs.length === 0 ? <p className="muted">{words.shareOutputsNone}</p> : null}
+            {outputs.map(({ name }) => (
+              <CheckField
+                key={name}
+                label={name}
+                checked={chosen.has(name)}
+                onChange={(event) =>
+                  setChosen(
+                    new Set(event.target.checked ? [...chosen, name] : [...chosen].filter((each) => each !== name))
+                  )
+                }
+              />
+            ))}
+          </fieldset>
+        )}
+        <TextField
+          label={words.shareTo}
+          helper={words.shareToHelp}
+          mono
+          required
+          autoComplete="off"
+          spellCheck={false}
+          list="share-workspaces"
+          value={toWorkspaceId}
+          onChange={(event) => setReceiver(event.target.value)}
+        />
+        <datalist id="share-workspaces">
+          {workspaces
+            .filter(({ id }) => id !== workspace.id)
+            .map(({ displayName, id }) => (
+              <option key={id} value={id}>
+                {displayName}
+              </option>
+            ))}
+        </datalist>
+        {create.error === null ? null : <FaultNotice error={create.error} />}
+        <div className="form-actions">
+          <Button tone="primary" type="submit" busy={create.isPending} disabled={chosen.size === 0}>
+            {words.shareDo}
+          </Button>
+          <Button onClick={onClose}>{terms.cancel}</Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,151 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { post } from "../../api/Client.ts"
+import { capsulesQuery, outputSharesQuery } from "../../api/Queries.ts"
+import type { OutputShare } from "../../api/Types.ts"
+import { useBootstrap, useMay, useWorkspace } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { Dialog } from "../../ui/Dialog.tsx"
+import { Empty, FaultNotice, Loadable } from "../../ui/Feedback.tsx"
+import { Panel } from "../../ui/Layout.tsx"
+import { Status, type StatusTone } from "../../ui/Status.tsx"
+import { Time } from "../../ui/Time.tsx"
+import { vocabulary } from "../../words/Vocabulary.ts"
+import { useWords } from "../../words/Words.ts"
+import { NewShare } from "./NewShare.tsx"
+import { workspaceWords } from "./Words.ts"
+
+const tones: Readonly<Record<OutputShare["status"], StatusTone>> = {
+  pending: "attention",
+  active: "good",
+  revoked: "muted"
+}
+
+const useShareAction = (share: OutputShare, action: "approve" | "revoke") => {
+  const workspace = useWorkspace()
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: () => post(`/api/v1/output-shares/${share.id}/${action}`),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: outputSharesQuery(workspace.id).queryKey })
+  })
+}
+
+const Revoke = ({ share }: { readonly share: OutputShare }) => {
+  const words = useWords(workspaceWords)
+  const terms = useWords(vocabulary)
+  const [asking, setAsking] = useState(false)
+  const revoke = useShareAction(share, "revoke")
+  return (
+    <>
+      <Button small tone="quiet" onClick={() => setAsking(true)}>
+        {words.shareRevoke}
+      </Button>
+      {asking ? (
+        <Dialog title={words.shareRevokeTitle} onClose={() => setAsking(false)}>
+          <div className="form">
+            <p>{words.shareRevokeText}</p>
+            {revoke.error === null ? null : <FaultNotice error={revoke.error} />}
+            <div className="form-actions">
+              <Button
+                tone="danger"
+                busy={revoke.isPending}
+                onClick={() => revoke.mutate(undefined, { onSuccess: () => setAsking(false) })}
+              >
+                {words.shareRevoke}
+              </Button>
+              <Button onClick={() => setAsking(false)}>{terms.cancel}</Button>
+            </div>
+          </div>
+        </Dialog>
+      ) : null}
+    </>
+  )
+}
+
+const Row = ({ share }: { readonly share: OutputShare }) => {
+  const words = useWords(workspaceWords)
+  const workspace = useWorkspace()
+  const { workspaces } = useBootstrap()
+  const may = useMay()
+  const capsules = useQuery(capsulesQuery(workspace.id)).data ?? []
+  const approve = useShareAction(share, "approve")
+  const isOurs = share.fromWorkspaceId === workspace.id
+  const other = isOurs ? share.toWorkspaceId : share.fromWorkspaceId
+  const otherName = workspaces.find(({ id }) => id === other)?.displayName ?? other
+  const producer = capsules.find(({ id }) => id === share.producerCapsuleId)?.name ?? share.producerCapsuleId
+  return (
+    <li className="row row-static">
+      <span className="row-name row-stack">
+        <strong>{isOurs ? words.shareGiven(producer, otherName) : words.shareTaken(producer, otherName)}</strong>
+        <span className="muted">
+          {share.outputs.map(({ alias, name }, index) => (
+            <span key={name}>
+              {index === 0 ? "" : ", "}
+              <code>{name}</code>
+              {alias === undefined ? null : (
+                <>
+                  {" → "}
+                  <code>{alias}</code>
+                </>
+              )}
+            </span>
+          ))}
+          {" · "}
+          <Time at={share.createdAt} />
+        </span>
+        {approve.error === null ? null : <FaultNotice error={approve.error} />}
+      </span>
+      <Status tone={tones[share.status]}>{words.shareStatus[share.status]}</Status>
+      {may("admin") && share.status !== "revoked" ? (
+        <span className="row-end">
+          {share.status === "pending" && !isOurs ? (
+            <Button small tone="primary" busy={approve.isPending} onClick={() => approve.mutate()}>
+              {words.shareApprove}
+            </Button>
+          ) : null}
+          <Revoke share={share} />
+        </span>
+      ) : null}
+    </li>
+  )
+}
+
+/** Outputs that cross from one Workspace into another: offered by one side, accepted by the other, ended by either. */
+export const Shares = () => {
+  const words = useWords(workspaceWords)
+  const workspace = useWorkspace()
+  const may = useMay()
+  const query = useQuery(outputSharesQuery(workspace.id))
+  const [adding, setAdding] = useState(false)
+  return (
+    <Panel
+      flush
+      title={words.tabs.shares}
+      about={words.sharesAbout}
+      actions={
+        may("admin") ? (
+          <Button small icon="plus" onClick={() => setAdding(true)}>
+            {words.shareAdd}
+          </Button>
+        ) : null
+      }
+    >
+      <Loadable query={query}>
+        {(shares) =>
+          shares.length === 0 ? (
+            <Empty icon="graph" title={words.sharesNone}>
+              <p>{words.sharesNoneText}</p>
+            </Empty>
+          ) : (
+            <ul className="rows">
+              {shares.map((share) => (
+                <Row key={share.id} share={share} />
+              ))}
+            </ul>
+          )
+        }
+      </Loadable>
+      {adding ? <NewShare onClose={() => setAdding(false)} /> : null}
+    </Panel>
+  )
+}

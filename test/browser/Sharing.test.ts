@@ -1,0 +1,81 @@
+import { describe, expect, test } from "bun:test"
+import { storefrontId, workspaceId } from "./support/Records.ts"
+import { browserSuite } from "./support/Suite.ts"
+
+const suite = browserSuite()
+const ours = `/w/acme/capsules/${storefrontId}/dependencies`
+
+describe("dependencies", () => {
+  test("are added with what flows, and removed after a question", async () => {
+    const { page, api, faults, go } = await suite.visit()
+    await go(ours, ".row-static")
+    await page.getByRole("button", { name: "Add a dependency" }).click()
+    const dialog = page.getByRole("dialog")
+    await dialog.getByLabel("Takes from").selectOption("cap_0000000000000005")
+    await dialog.getByLabel("Output", { exact: true }).fill("subnet_ids")
+    await dialog.getByLabel("Input", { exact: true }).fill("subnets")
+    await dialog.getByRole("button", { name: "Add a dependency" }).click()
+    await dialog.waitFor({ state: "detached" })
+    expect(api.changes).toEqual([
+      {
+        method: "POST",
+        path: `/api/v1/capsules/${storefrontId}/dependencies`,
+        body: {
+          producerCapsuleId: "cap_0000000000000005",
+          mode: "variable_injection",
+          outputs: [{ from: "subnet_ids", to: "subnets", required: true }]
+        }
+      }
+    ])
+    await page.locator(".row-static").nth(2).waitFor()
+    await page.getByRole("button", { name: "Remove" }).first().click()
+    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click()
+    await page.locator(".row-static").nth(2).waitFor({ state: "detached" })
+    expect(api.changes.at(-1)?.path).toBe("/api/v1/dependencies/dep_0000000000000001")
+    expect(faults).toEqual([])
+  })
+})
+
+describe("shared outputs", () => {
+  test("are accepted by the receiving side and ended after a question", async () => {
+    const { page, api, faults, go } = await suite.visit()
+    await go("/w/acme/settings/shares", ".row-static")
+    await page.getByRole("button", { name: "Accept" }).click()
+    await page.getByText("Not accepted yet").waitFor({ state: "detached" })
+    await page.getByRole("button", { name: "End", exact: true }).first().click()
+    await page.getByRole("dialog").getByRole("button", { name: "End", exact: true }).click()
+    await page.getByText("Ended", { exact: true }).waitFor()
+    expect(api.changes.map(({ path }) => path)).toEqual([
+      "/api/v1/output-shares/oshare_0000000000000001/approve",
+      "/api/v1/output-shares/oshare_0000000000000001/revoke"
+    ])
+    expect(faults).toEqual([])
+  })
+
+  test("are offered by name", async () => {
+    const { page, api, go } = await suite.visit()
+    await go("/w/acme/settings/shares", ".row-static")
+    await page.getByRole("button", { name: "Share outputs" }).click()
+    const dialog = page.getByRole("dialog")
+    await dialog.getByLabel("Capsule").selectOption(storefrontId)
+    await dialog.getByRole("checkbox").first().check()
+    await dialog.getByLabel("Receiving workspace").fill("ws_0000000000000009")
+    await dialog.getByRole("button", { name: "Offer" }).click()
+    await dialog.waitFor({ state: "detached" })
+    const sent = api.changes[0]?.body
+    expect(sent).toMatchObject({
+      fromWorkspaceId: workspaceId,
+      toWorkspaceId: "ws_0000000000000009",
+      producerCapsuleId: storefrontId
+    })
+  })
+})
+
+describe("backups", () => {
+  test("are made on a press", async () => {
+    const { page, go } = await suite.visit()
+    await go("/w/acme/settings/backups", ".row-static")
+    await page.getByRole("button", { name: "Back up now" }).click()
+    await page.locator(".row-static").nth(2).waitFor()
+  })
+})

@@ -1,0 +1,55 @@
+import { describe, expect, test } from "bun:test"
+import { newWorld } from "./support/DevelopmentRoutes.ts"
+import { commit } from "./support/Records.ts"
+import { browserSuite } from "./support/Suite.ts"
+
+const suite = browserSuite()
+const link = `/install?kind=capsule-source-options&git=${encodeURIComponent("https://git.acme.example/infra/shop.git")}&path=install%2Foptions.json`
+
+describe("a link to a document of sources", () => {
+  test("reads nothing by itself, shows exactly which document it is, and pins what is chosen", async () => {
+    const { page, api, faults, go } = await suite.visit()
+    await go(link, ".facts")
+    await page.getByText("Newest stable version").waitFor()
+    expect(api.changes).toEqual([])
+
+    await page.getByRole("button", { name: "Read the document" }).click()
+    await page.getByText("v2.4.1, the newest stable version").waitFor()
+    await page.getByText("install/options.json").waitFor()
+    await page.getByRole("heading", { name: "Shop, in three sizes" }).waitFor()
+    const created = api.changes.find(({ method, path }) => method === "POST" && path === "/api/v1/sources")?.body
+    expect(created).toMatchObject({ url: "https://git.acme.example/infra/shop.git", defaultRef: commit(41) })
+    for (const fact of ["Commit", "Digest", "Size"]) await page.locator("dt", { hasText: fact }).waitFor()
+
+    await page.reload()
+    await page.getByText("v2.4.1, the newest stable version").waitFor()
+    expect(await page.getByRole("button", { name: "Continue with this source" }).isDisabled()).toBe(true)
+    await page.getByLabel("One machine").check()
+    await page.getByRole("button", { name: "Continue with this source" }).click()
+    await page.getByLabel("Git address").waitFor()
+    expect(await page.getByLabel("Git address").inputValue()).toBe("https://git.acme.example/infra/shop.git")
+    expect(await page.getByLabel("Revision").inputValue()).toBe(commit(41))
+    expect(await page.getByLabel("Folder").inputValue()).toBe("single")
+    expect(faults).toEqual([])
+  })
+
+  test("keeps the revision that an option names", async () => {
+    const { page, go } = await suite.visit()
+    await go(`${link}&ref=main`, ".facts")
+    await page.getByRole("button", { name: "Read the document" }).click()
+    await page.getByLabel("Cluster").check()
+    await page.getByRole("button", { name: "Continue with this source" }).click()
+    await page.getByLabel("Git address").waitFor()
+    expect(await page.getByLabel("Revision").inputValue()).toBe("v3.1.0")
+  })
+
+  test("whose document breaks a rule offers nothing of it", async () => {
+    const world = newWorld()
+    world.optionsDocument = world.optionsDocument.replace('"title":"Trial"', '"title":"Trial","region":"eu"')
+    const { page, go } = await suite.visit(undefined, world)
+    await go(link, ".facts")
+    await page.getByRole("button", { name: "Read the document" }).click()
+    await page.getByText("The document cannot be used").waitFor()
+    expect(await page.getByRole("radio").count()).toBe(0)
+  })
+})
