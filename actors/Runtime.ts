@@ -69,6 +69,7 @@ import { CompatibilityCheck } from "./source/CompatibilityCheck.ts"
 import { SnapshotReads } from "./source/SnapshotReads.ts"
 import * as SourceBehavior from "./source/SourceBehavior.ts"
 import { sweepSnapshots } from "./source/SnapshotSweep.ts"
+import { SourceSchedule } from "./source/SourceSchedule.ts"
 import { SourceStore } from "./source/SourceStore.ts"
 import * as SourcesLive from "./source/SourcesLive.ts"
 import { makeSyncExecution } from "./source/SyncExecution.ts"
@@ -193,7 +194,12 @@ const clients = Layer.mergeAll(
  * All actors in one process on the embedded database, with their clients. Needs the database, the vault, audit and
  * cursors, the runner's services and `RunSettings`.
  */
-export const layer = Layer.mergeAll(clients, RunStreamsLive.layer, work, RunMaintenance.layer).pipe(
+export const layer = Layer.mergeAll(
+  clients,
+  RunStreamsLive.layer,
+  work,
+  RunMaintenance.layer.pipe(Layer.provideMerge(SourceSchedule.layer))
+).pipe(
   Layer.provide(behaviors),
   Layer.provideMerge(RunExecutor.layer),
   Layer.provide(executions),

@@ -1,0 +1,54 @@
+import { Clock, Context, Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { serviceContext } from "../../schema/protocol/Command.ts"
+import { SourceActor } from "../../schema/protocol/SourceActor.ts"
+import { answered } from "../ActorClient.ts"
+
+/** How long a Source that follows by itself may be without a look at its lanes. */
+const autoSyncAge: Duration.Input = "5 minutes"
+
+interface DueLane {
+  readonly id: string
+  readonly ref: string
+  readonly path: string
+}
+
+/** Syncs the lanes of Sources that follow by themselves (spec: Sources, autoSync). */
+export class SourceSchedule extends Context.Service<
+  SourceSchedule,
+  {
+    /** Starts a sync of the default lane and of every adopted lane of each Source that is due. */
+    readonly syncDue: Effect.Effect<void>
+  }
+>()("svc/actors/source/SourceSchedule") {
+  static readonly layer = Layer.effect(
+    SourceSchedule,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const client = yield* SourceActor.client
+
+      const syncDue = Effect.gen(function* () {
+        const since = (yield* Clock.currentTimeMillis) - Duration.toMillis(Duration.fromInputUnsafe(autoSyncAge))
+        const dueSince = new Date(since).toISOString()
+        const isDue = sql`s.auto_sync = 1 AND s.status <> 'disabled' AND COALESCE(s.last_synced_at, '') < ${dueSince}
+          AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.source_id = s.id AND r.type = 'source_sync'
+            AND (r.status IN ('queued', 'running') OR r.created_at >= ${dueSince}))`
+        const due = yield* sql<DueLane>`
+          SELECT s.id, s.default_ref AS ref, s.default_path AS path FROM sources s WHERE ${isDue}
+          UNION
+          SELECT s.id, c.adopted_ref AS ref, c.adopted_path AS path FROM sources s
+            JOIN capsules c ON c.source_id = s.id AND c.adopted_ref IS NOT NULL AND c.status <> 'destroyed'
+            WHERE ${isDue}`
+        for (const { id, path, ref } of due) {
+          yield* Effect.ignore(
+            answered(
+              client(id).Sync({ context: serviceContext, intent: "observe", trigger: "schedule", lane: { ref, path } })
+            )
+          )
+        }
+      }).pipe(Effect.orDie, Effect.withSpan("SourceSchedule.syncDue"))
+
+      return SourceSchedule.of({ syncDue })
+    })
+  )
+}
