@@ -23,6 +23,9 @@ import { InstallConfigStore, type LoadedInstallConfig, type StoredConfig } from 
 import { RunInputs } from "./RunInputs.ts"
 import { type StateVersionRow, StateVersions } from "./StateVersions.ts"
 
+/** What the scan says of a module that means something else to Terraform. */
+const openTofuFindings: ReadonlySet<string> = new Set(["opentofu_file", "hidden_by_opentofu_file"])
+
 /** Why a Run cannot start. `superseded` when the authority it was made for is gone. */
 export class RunBlocked extends Schema.TaggedError<RunBlocked>()("RunBlocked", {
   code: Schema.String,
@@ -168,6 +171,16 @@ export class RunPreparation extends Context.Service<
         const tool = yield* toolchain
           .resolve(capsule.tool_name === null ? undefined : { name: capsule.tool_name })
           .pipe(Effect.mapError((error) => blocked("tool_unavailable", error.message, evidence)))
+        // Terraform would run what OpenTofu's files hide, or leave them out: not the module that was scanned.
+        const opentofuOnly = scan.findings.find((finding) => openTofuFindings.has(finding.code))
+        if (tool.name === "terraform" && opentofuOnly !== undefined) {
+          const where = opentofuOnly.path === undefined ? "" : ` (${opentofuOnly.path})`
+          return yield* blocked(
+            "tool_unavailable",
+            `The module has files that only OpenTofu reads${where}, and this service found Terraform. Install OpenTofu.`,
+            evidence
+          )
+        }
         const base =
           capsule.current_state_version_id === null ? undefined : yield* states.find(capsule.current_state_version_id)
         const localModules: ReadonlyArray<LocalModule> = scan.localModules
