@@ -155,7 +155,7 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
         expect((yield* capsules.update(context, id, { status: "active" })).status).toBe("active")
         expect(canarySweep(dataDir, [secret])).toEqual([])
       }),
-    60_000
+    120_000
   )
 
   tests.live(
@@ -177,7 +177,7 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
         // The newer commit is there already, so what was just applied is stale at once.
         expect((yield* capsules.read(capsuleId)).status).toBe("stale")
       }),
-    60_000
+    120_000
   )
 
   tests.live(
@@ -264,7 +264,7 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
           "failed_precondition"
         )
       }),
-    60_000
+    120_000
   )
 
   tests.live(
@@ -312,6 +312,6 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
         expect((yield* Effect.flip(capsules.driftCheck(context, capsule.id))).code).toBe("failed_precondition")
         expect(yield* configureRefused(capsule.id, {})).toBe("failed_precondition")
       }),
-    60_000
+    120_000
   )
 })

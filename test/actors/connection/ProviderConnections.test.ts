@@ -130,7 +130,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
         expect((yield* capsuleOf(capsule.id)).status).toBe("active")
         expect((yield* capsuleOf(capsule.id)).runtimeSafety).toBe("safe")
       }),
-    60_000
+    120_000
   )
 
   tests.live(
@@ -228,7 +228,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
         ).pipe(Effect.catch((error) => Effect.succeed({ phase: error.code })))
         expect(phase).toBe("invalid_request")
       }),
-    60_000
+    120_000
   )
 
   tests.live(
@@ -259,7 +259,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
         const good = yield* capsuleOf(capsuleId)
         expect([good.status, good.runtimeSafety, good.currentStateGeneration]).toEqual(["active", "safe", 2])
       }),
-    60_000
+    120_000
   )
 
   tests.live(
@@ -298,6 +298,6 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
         expect(events.find((event) => event.kind === "run.cancelling")?.data).toEqual({ reason: "stop it" })
         expect(canarySweep(dataDir, [tokenA, tokenB])).toEqual([])
       }),
-    60_000
+    120_000
   )
 })

@@ -113,7 +113,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
         expect(other.replayed).toBe(false)
         expect(other.value.id).not.toBe(id)
       }),
-    60_000
+    120_000
   )
 
   tests.live(
@@ -200,7 +200,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
           yield* sql`SELECT name FROM capsules WHERE name IN ('several', 'unknown', 'remote', 'typed', 'twice')`
         ).toEqual([])
       }),
-    60_000
+    120_000
   )
 
   tests.live(
@@ -279,7 +279,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
         expect(plan.syncRunId).toBeUndefined()
         expect((yield* (yield* Runs).read(plan.planRunId ?? sync.id)).resolvedCommit).toBe(sync.resolvedCommit)
       }),
-    60_000
+    120_000
   )
 
   tests.live(
@@ -315,6 +315,6 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
         const again = yield* (yield* InstallPlans).create(context, (yield* TestPlane).workspaceId, request, freshKey())
         expect((yield* driven(again.value.id)).phase).toBe("reviewable")
       }),
-    60_000
+    120_000
   )
 })

@@ -140,7 +140,7 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
         expect(yield* planFiles(fresh.id)).toBe(0)
         expect((yield* capsules.read(capsuleId)).status).toBe("active")
       }),
-    60_000
+    120_000
   )
 
   tests.live(
@@ -189,7 +189,7 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
         expect((yield* settled(queued.id)).status).toBe("succeeded")
         expect((yield* capsules.read(capsuleId)).currentStateGeneration).toBe(2)
       }),
-    60_000
+    120_000
   )
 
   tests.live(
@@ -213,6 +213,6 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
         expect((yield* capsules.read(capsule.id)).currentStateGeneration).toBe(1)
         expect((yield* applied(yield* replanned(capsule.id))).status).toBe("succeeded")
       }),
-    60_000
+    120_000
   )
 })

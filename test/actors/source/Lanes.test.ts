@@ -186,7 +186,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
         yield* capsules.update(context, capsule.id, { status: "disabled" })
         expect(yield* refused("revise-next")).toBe("failed_precondition")
       }),
-    60_000
+    120_000
   )
 
   tests.live(
@@ -221,7 +221,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
         yield* sources.update(context, sourceId, { autoSync: false })
         expect(yield* due).toEqual([])
       }),
-    60_000
+    120_000
   )
 
   tests.live(
@@ -281,6 +281,6 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
         expect([newest?.type, newest?.status, newest?.planSummary?.destroy]).toEqual(["plan", "waiting_approval", 1])
         expect(yield* outputsOf(capsule.id)).toEqual(["three"])
       }),
-    60_000
+    120_000
   )
 })
