@@ -1,5 +1,6 @@
 // How fast the dashboard is for its reader: `bun scripts/dashboard-figures.ts`. Headless Chromium and the server share this
 // machine; every visit starts with an empty cache. Times count from the start of the navigation, in milliseconds.
+import { availableParallelism, loadavg } from "node:os"
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"
 import { buildDashboard } from "../src/dashboard/Build.ts"
@@ -45,6 +46,8 @@ const program = Effect.gen(function* () {
     ["home", "/w/acme", ".attention-row"],
     ["sign-in", "/sign-in", "input[type=password]"]
   ] as const
+  const [load = 0] = loadavg()
+  yield* Console.log(`load ${load.toFixed(1)} on ${availableParallelism()} cores; figures of a busy machine say little`)
   // The first start of the browser is not the reader's.
   yield* Effect.promise(() => visit(browser, `${api.origin}/sign-in`, "input[type=password]", "en"))
   for (const [name, path, ready] of pages) {

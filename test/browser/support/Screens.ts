@@ -10,7 +10,7 @@ export const screens: ReadonlyArray<{ readonly name: string; readonly path: stri
   {
     name: "source-options",
     path: "/new?kind=capsule-source-options&git=https%3A%2F%2Fgit.acme.example%2Finfra%2Fshop.git&path=install.json",
-    ready: ".button-primary"
+    ready: ".page .facts"
   },
   { name: "capsules", path: "/w/acme/capsules", ready: ".long-row" },
   { name: "capsule", path: `/w/acme/capsules/${storefrontId}`, ready: ".outputs dd" },

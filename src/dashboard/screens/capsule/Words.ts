@@ -97,7 +97,7 @@ const en = {
     published_output: "Like a variable, but only of outputs that are not sensitive.",
     remote_state: "Only the order: this capsule is planned after the other one, and reads nothing through this server."
   },
-  depRemoveTitle: (name: string) => `Remove the dependency on ${name}?`,
+  depRemoveTitle: (name: string) => `Remove the dependency with ${name}?`,
   depRemoveText: "Plans made from now on are no longer given these values. What is applied stays as it is.",
   activityNone: "Nothing happened yet",
   autoTitle: "Auto-update",
