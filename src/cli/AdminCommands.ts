@@ -1,10 +1,11 @@
-import { Effect, Option, Redacted, Stdio, Stream } from "effect"
+import { Effect, Layer, Option, Redacted, Stdio, Stream } from "effect"
 import { Command, Flag, Prompt } from "effect/cli"
 import { AccessTokens } from "../../actors/account/AccessTokens.ts"
 import { Passwords } from "../../actors/account/Passwords.ts"
 import { type SetupLink, SetupLinks } from "../../actors/account/SetupLinks.ts"
 import { Users } from "../../actors/account/Users.ts"
 import { serviceContext } from "../../actors/Command.ts"
+import { SigningKeys } from "../../actors/identity/SigningKeys.ts"
 import { Vault } from "../../actors/vault/Vault.ts"
 import { storage } from "../composition/Storage.ts"
 import { formatListenAddress } from "../http/ListenAddress.ts"
@@ -151,16 +152,34 @@ const rotateKeys = Command.make(
       Flag.withDescription("Also remove keys that nothing stored needs any more; old backups need them"),
       Flag.withDefault(false)
     ),
+    compromised: Flag.Boolean("compromised").pipe(
+      Flag.withDescription(
+        "The signing keys are known to somebody else: drop them at once instead of after their tokens"
+      ),
+      Flag.withDefault(false)
+    ),
     json: jsonFlag
   },
-  Effect.fn("rotateKeys")(function* ({ config, forgetRetired, json, ...flags }) {
+  Effect.fn("rotateKeys")(function* ({ compromised, config, forgetRetired, json, ...flags }) {
     const settings = yield* settingsOf(flags, config)
-    const rotation = yield* Effect.flatMap(Vault, (vault) => vault.rotateMasterKey({ forgetRetired })).pipe(
-      Effect.provide(storage(settings))
-    )
-    yield* print(json, rotation, `The vault's data keys are wrapped by a new master key. ${JSON.stringify(rotation)}`)
+    const rotation = yield* Effect.gen(function* () {
+      const vault = yield* Vault
+      const signing = yield* SigningKeys
+      const masterKey = yield* vault.rotateMasterKey({ forgetRetired })
+      // Keys that were published moments ago are not put to use yet; the vault's rotation does not depend on that.
+      const signingKeys = yield* signing.rotate(serviceContext, { compromised }).pipe(
+        Effect.map(({ activeKeyIds }) => ({ rotated: true, activeKeyIds })),
+        Effect.catch((error) => Effect.succeed({ rotated: false, reason: error.message }))
+      )
+      return { ...masterKey, signingKeys }
+    }).pipe(Effect.provide(SigningKeys.layer.pipe(Layer.provideMerge(storage(settings)))))
+    yield* print(json, rotation, `The vault has a new master key. ${JSON.stringify(rotation)}`)
   })
-).pipe(Command.withDescription("Give the vault a new master key; sealed values are not rewritten"))
+).pipe(
+  Command.withDescription(
+    "Give the vault a new master key and the issuer new signing keys; sealed values are not rewritten"
+  )
+)
 
 /** What an operator does beside the running server. The data folder must not be in use. */
 export const adminCommand = Command.make("admin").pipe(
