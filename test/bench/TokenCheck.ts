@@ -1,0 +1,37 @@
+import { Clock, Effect, Layer } from "effect"
+import { AccessTokens } from "../../actors/account/AccessTokens.ts"
+import { Accounts } from "../../actors/account/Accounts.ts"
+import { Users } from "../../actors/account/Users.ts"
+import { serviceContext } from "../../actors/Command.ts"
+import { testAccounts } from "../support/Accounts.ts"
+import { type Figure, median } from "./support/Figures.ts"
+
+const rounds = 9
+const perRound = 2000
+const millisPerNano = 1e-6
+
+/** What a request pays for its personal token: well-formedness, digest, the one read, and noting the use. */
+export const tokenCheck = Effect.gen(function* () {
+  const users = yield* Users
+  const tokens = yield* AccessTokens
+  const accounts = yield* Accounts
+  const { subject } = yield* users.create(serviceContext, { email: "bench@example.com", isOperator: false })
+  const { secret } = yield* tokens.create(serviceContext, subject, { name: "bench", scopes: ["read"] })
+  const round = Effect.gen(function* () {
+    const started = yield* Clock.currentTimeNanos
+    for (let n = 0; n < perRound; n++) yield* accounts.authenticateBearer(secret)
+    return (Number((yield* Clock.currentTimeNanos) - started) * millisPerNano) / perRound
+  })
+  // Not counted: what is compiled and cached by then.
+  yield* round
+  const millis: Array<number> = []
+  for (let n = 0; n < rounds; n++) millis.push(yield* round)
+  const figure: Figure = {
+    name: "check of a personal token, per request",
+    figure: median(millis),
+    unit: "ms",
+    target: { atMost: 0.06 },
+    detail: `${(median(millis) * 1000).toFixed(0)} µs`
+  }
+  return [figure]
+}).pipe(Effect.provide(Layer.fresh(testAccounts)), Effect.scoped)
