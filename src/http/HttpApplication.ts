@@ -1,5 +1,5 @@
-import { type Context, Effect, Layer } from "effect"
-import { HttpRouter, HttpServer } from "effect/http"
+import { Context, Effect, Layer } from "effect"
+import { HttpEffect, HttpRouter, HttpServer } from "effect/http"
 import { authRoutes } from "../accounts/AuthRoutes.ts"
 import { mountedOidcRoutes } from "../accounts/oidc/OidcFace.ts"
 import { passkeyRoutes } from "../accounts/PasskeyRoutes.ts"
@@ -42,12 +42,18 @@ export type HttpServices =
   | Exclude<Needs, HttpRouter.HttpRouter | Marker>
   | Exclude<HttpRouter.Request.Only<"Requires" | "GlobalRequires", Needs>, HttpRouter.Provided>
 
+// How many services a request adds before they are copied into one map. The routes hold more than a hundred, and a request
+// adds about twenty: with the default of 8 each of them copied all of those, several times.
+const maxDepth = 32
+
 /** Builds the routes once, for as long as the caller's Scope lasts. */
 export const makeWebHandler = Effect.gen(function* () {
   const services = yield* Effect.context<HttpServices>()
   const application = Layer.provideMerge(routes, Layer.succeedContext(services))
-  const { dispose, handler } = HttpRouter.toWebHandler(application, { routerConfig, disableLogger: true })
-  yield* Effect.addFinalizer(() => Effect.promise(dispose))
-  const webHandler: WebHandler = handler
-  return webHandler
+  const answer = yield* HttpRouter.toHttpEffect(application).pipe(
+    Effect.provideService(HttpRouter.RouterConfig, routerConfig)
+  )
+  const context = Context.makeUnsafe<HttpServices>(new Map(services.mapUnsafe), { maxDepth })
+  const handler: WebHandler = HttpEffect.toWebHandlerWith<HttpServices, Effect.Services<typeof answer>>(context)(answer)
+  return handler
 })

@@ -1,7 +1,6 @@
 import { Context, Effect, Option } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import type { Principal } from "../../../actors/account/Principal.ts"
-import type { ReadSql } from "../../../actors/database/ReadSql.ts"
 import { archivedWorkspace } from "../../../actors/workspace/ArchivedWorkspace.ts"
 import type { AccessRule, WorkspaceLocator } from "../../../schema/api/Access.ts"
 import type { CallerShape } from "../../../schema/api/Middleware.ts"
@@ -44,14 +43,14 @@ const auditActor = (principal: Principal): AuditActor =>
     ? { kind: "user", subject: principal.subject }
     : { kind: "token", subject: principal.subject, tokenId: principal.credentialId }
 
+/** The rule of a route that asks who is there. */
+export type AdmittedRule = Exclude<AccessRule, { readonly kind: "public" | "token" }>
+
 /**
  * Admits the request in progress under a route's rule, in the order of the specification: who is it (401), may it come
  * from there (403), which Workspace does it touch (404), is that allowed (403), is the Workspace archived (409). Nothing of query or body is validated yet.
  */
-export const admit = Effect.fn("admit")(function* (
-  rule: Exclude<AccessRule, { readonly kind: "public" | "token" }>,
-  endpoint: string
-) {
+export const admit = Effect.fn("admit")(function* (rule: AdmittedRule, endpoint: string) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const settings = yield* HttpSettings
   const authenticator = yield* Authenticator
@@ -106,6 +105,3 @@ export interface AdmittedShape {
 export const Admitted = Context.Reference<Option.Option<AdmittedShape>>("svc/http/authorization/Admitted", {
   defaultValue: () => Option.none()
 })
-
-/** The services that admission needs. */
-export type AdmissionServices = AttemptLimits | Authenticator | HttpSettings | ReadSql

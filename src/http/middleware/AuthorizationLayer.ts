@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import { Access } from "../../../schema/api/Access.ts"
 import { Authorization, Caller, type CallerShape } from "../../../schema/api/Middleware.ts"
-import { type AdmissionServices, Admitted, admit } from "../authorization/Admission.ts"
+import { Admitted, type AdmittedRule, admit } from "../authorization/Admission.ts"
 import { Authenticator } from "../authorization/Authenticator.ts"
 import { AttemptLimits } from "../../accounts/AttemptLimits.ts"
 import { currentRequestId } from "../Exchange.ts"
@@ -23,11 +23,18 @@ const anonymous = (requestId: string): CallerShape => ({
 export const authorizationLayer = Layer.effect(
   Authorization,
   Effect.gen(function* () {
-    const services: Context.Context<AdmissionServices> = Context.make(Authenticator, yield* Authenticator).pipe(
-      Context.add(HttpSettings, yield* HttpSettings),
-      Context.add(ReadSql, yield* ReadSql),
-      Context.add(AttemptLimits, yield* AttemptLimits)
-    )
+    const authenticator = yield* Authenticator
+    const settings = yield* HttpSettings
+    const sql = yield* ReadSql
+    const limits = yield* AttemptLimits
+    // One by one: merging a context copies every service of the request.
+    const admitted = (rule: AdmittedRule, name: string) =>
+      admit(rule, name).pipe(
+        Effect.provideService(Authenticator, authenticator),
+        Effect.provideService(HttpSettings, settings),
+        Effect.provideService(ReadSql, sql),
+        Effect.provideService(AttemptLimits, limits)
+      )
     return (httpEffect, { endpoint, group }) => {
       const rule = Context.getUnsafe(endpoint.annotations, Access)
       const name = `${group.identifier}.${endpoint.identifier}`
@@ -36,7 +43,7 @@ export const authorizationLayer = Layer.effect(
           Effect.provideService(httpEffect, Caller, anonymous(requestId))
         )
       }
-      const admission = Effect.provideContext(admit(rule, name), services)
+      const admission = admitted(rule, name)
       const retired = isRetired(name)
       return Effect.gen(function* () {
         const request = yield* Effect.context<Effect.Services<typeof admission>>()
