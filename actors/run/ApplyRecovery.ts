@@ -10,13 +10,30 @@ import { failRun } from "./RunEnding.ts"
 import { RunHandover } from "./RunHandover.ts"
 import { RunLedger } from "./RunLedger.ts"
 import { RunPlans } from "./RunPlans.ts"
-import type { RunRow } from "./RunRow.ts"
+import { type RunRow, toRun } from "./RunRow.ts"
 import { RunSettings } from "./RunSettings.ts"
 
 interface RunError {
   readonly code: string
   readonly message: string
 }
+
+const StateResource = Schema.Struct({
+  module: Schema.optionalKey(Schema.String),
+  mode: Schema.String,
+  type: Schema.String,
+  name: Schema.String,
+  instances: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ index_key: Schema.optionalKey(Schema.Union([Schema.String, Schema.Int])) }))
+  )
+})
+
+/** The addresses of a resource's instances, as the tool writes them. */
+const addressesOf = ({ instances = [], module, name, type }: typeof StateResource.Type): ReadonlyArray<string> =>
+  instances.map(({ index_key }) => {
+    const index = index_key === undefined ? "" : `[${JSON.stringify(index_key)}]`
+    return `${module === undefined ? "" : `${module}.`}${type}.${name}${index}`
+  })
 
 /** As much of a state file as can be read without the tool. */
 const StateFile = Schema.fromJsonString(
@@ -29,9 +46,7 @@ const StateFile = Schema.fromJsonString(
         Schema.Struct({ value: Schema.Json, type: Schema.Json, sensitive: Schema.optionalKey(Schema.Boolean) })
       )
     ),
-    resources: Schema.optionalKey(
-      Schema.Array(Schema.Struct({ instances: Schema.optionalKey(Schema.Array(Schema.Json)) }))
-    )
+    resources: Schema.optionalKey(Schema.Array(StateResource))
   })
 )
 const decodeState = Schema.decodeUnknownEffect(StateFile)
@@ -45,7 +60,8 @@ const readState = Effect.fnUntraced(function* (state: Redacted.Redacted<Uint8Arr
     sensitive: output.sensitive ?? false
   }))
   const resourceCount = (parsed.resources ?? []).reduce((sum, resource) => sum + (resource.instances?.length ?? 0), 0)
-  return { lineage: parsed.lineage, serial: parsed.serial, outputs, resourceCount }
+  const managed = (parsed.resources ?? []).filter(({ mode }) => mode === "managed").flatMap(addressesOf)
+  return { lineage: parsed.lineage, serial: parsed.serial, outputs, resourceCount, managed }
 })
 
 /** Only a checkpoint is left: something was changed, and nobody knows what else. */
@@ -95,6 +111,25 @@ export class ApplyRecovery extends Context.Service<
           )
         )
 
+      /**
+       * The tool may have started more than it could still tell us: every creation of the plan that neither the state nor
+       * the tool accounts for may have happened.
+       */
+      const suspected = Effect.fnUntraced(function* (run: RunRow, left: LeftOver, managed: ReadonlyArray<string>) {
+        const plan = yield* ledger.find(run.plan_run_id ?? "")
+        const changes = plan === undefined ? [] : (toRun(plan).resourceChanges ?? [])
+        const accounted = new Set([...left.started, ...left.completed].map(({ address }) => address))
+        const inState = new Set(managed)
+        const untold = changes.filter(
+          ({ actions, address }) =>
+            actions.includes("create") &&
+            !accounted.has(address) &&
+            // What is replaced is in the state before and after.
+            !(actions.length === 1 && inState.has(address))
+        )
+        return [...new Set([...left.possiblyCreated, ...untold.map(({ address }) => address)])]
+      })
+
       const settle = Effect.fn("ApplyRecovery.settle")(function* (
         run: RunRow,
         errors: { readonly untouched: RunError; readonly interrupted: RunError }
@@ -111,6 +146,7 @@ export class ApplyRecovery extends Context.Service<
         const state = found.state ?? Option.getOrUndefined(checkpoint)
         const read = state === undefined ? Option.none() : yield* Effect.option(readState(state))
         const known = Option.getOrUndefined(read)
+        const possiblyCreated = yield* suspected(run, found, known?.managed ?? [])
         yield* settlement.settle(run.id, {
           exit: "killed",
           state,
@@ -120,8 +156,8 @@ export class ApplyRecovery extends Context.Service<
           serial: known?.serial ?? found.serial,
           resourceCount: known?.resourceCount ?? found.resourceCount,
           outputs: known?.outputs ?? [],
-          changedAnything: found.changedAnything || found.possiblyCreated.length > 0,
-          possiblyCreated: found.possiblyCreated,
+          changedAnything: found.changedAnything || possiblyCreated.length > 0,
+          possiblyCreated,
           sandboxKilled: true,
           evidence: {},
           error: errors.interrupted

@@ -6,7 +6,7 @@ import { GitPolicy } from "../../runner/git/GitPolicy.ts"
 import { GitRemote } from "../../runner/git/GitRemote.ts"
 import { InstalledGit } from "../../runner/git/InstalledGit.ts"
 import { Sandbox } from "../../runner/sandbox/Sandbox.ts"
-import { defaultSandboxSettings, SandboxSettings } from "../../runner/sandbox/SandboxSettings.ts"
+import { SandboxSettings } from "../../runner/sandbox/SandboxSettings.ts"
 import { ModuleScanner } from "../../runner/scan/ModuleScanner.ts"
 import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
 import { SnapshotSync } from "../../runner/snapshot/SnapshotSync.ts"
@@ -53,11 +53,16 @@ export const sandbox = (settings: Settings) =>
         SandboxSettings,
         Effect.gen(function* () {
           const folder = yield* DataFolder
+          // What embeds the service may have set more than its settings do.
+          const ambient = yield* SandboxSettings
           return {
-            ...defaultSandboxSettings,
+            ...ambient,
             isolation: settings.runnerIsolation,
             runsRoot: yield* folder.subfolder("runs"),
-            extraReadOnly: settings.providerMirror === undefined ? [] : [settings.providerMirror]
+            extraReadOnly: [
+              ...ambient.extraReadOnly,
+              ...(settings.providerMirror === undefined ? [] : [settings.providerMirror])
+            ]
           }
         })
       )

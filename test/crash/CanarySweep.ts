@@ -1,0 +1,45 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+
+const base64Forms = (text: string): ReadonlyArray<string> =>
+  // A text inside a longer one is encoded in one of three alignments; the edges depend on its neighbours.
+  [0, 1, 2].map((shift) => {
+    const encoded = Buffer.from(`${"\0".repeat(shift)}${text}`)
+      .toString("base64")
+      .replace(/=+$/, "")
+    return encoded.slice(shift === 0 ? 0 : shift + 1, -2)
+  })
+
+const formsOf = (text: string): ReadonlyArray<Buffer> =>
+  [text, Buffer.from(text).toString("hex"), encodeURIComponent(text), ...base64Forms(text)]
+    .map((form) => Buffer.from(form))
+    .concat(Buffer.from(text, "utf16le"))
+
+const filesBelow = (folder: string): ReadonlyArray<string> =>
+  readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+
+/** The files below the folders whose raw bytes hold one of the texts, plain or encoded. */
+export const sweep = (
+  folders: ReadonlyArray<string>,
+  texts: ReadonlyArray<string>,
+  isExempt: (file: string) => boolean = () => false
+): ReadonlyArray<string> => {
+  const needles = texts.flatMap((text) => formsOf(text).map((form) => ({ text, form })))
+  return folders
+    .flatMap(filesBelow)
+    .filter((file) => !isExempt(file))
+    .flatMap((file) => {
+      // Anything may vanish between the listing and the read.
+      const bytes = ((): Buffer => {
+        try {
+          return readFileSync(file)
+        } catch {
+          return Buffer.alloc(0)
+        }
+      })()
+      const found = needles.find(({ form }) => bytes.includes(form))
+      return found === undefined ? [] : [`${file} holds ${found.text.slice(0, 12)}...`]
+    })
+}

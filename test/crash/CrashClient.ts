@@ -1,0 +1,44 @@
+import { Effect, Schema } from "effect"
+import { ApiError } from "../../schema/errors/ApiError.ts"
+import type { Run } from "../../schema/records/Run.ts"
+import type { CrashHost } from "./CrashHost.ts"
+import type { NeverReady, ServerProcess } from "./ServerProcess.ts"
+
+/** Something the product promises did not hold. */
+export class Broken extends Schema.TaggedError<Broken>()("Broken", { message: Schema.String }) {}
+
+export const holds = (condition: boolean, message: string): Effect.Effect<void, Broken> =>
+  condition ? Effect.void : Effect.fail(new Broken({ message }))
+
+type Client = ServerProcess["client"]
+
+/** A client that asks again, with the same key, until it has an answer; servers come and go meanwhile. */
+export interface CrashClient {
+  readonly call: <A, E>(use: (client: Client) => Effect.Effect<A, E>) => Effect.Effect<A, ApiError | NeverReady>
+  /** A Run once it is neither queued nor running. */
+  readonly settled: (runId: string) => Effect.Effect<Run, ApiError | NeverReady>
+}
+
+export const crashClient = (host: CrashHost): CrashClient => {
+  const call: CrashClient["call"] = (use) =>
+    Effect.gen(function* () {
+      for (;;) {
+        const server = yield* host.current
+        const result = yield* Effect.result(use(server.client))
+        if (result._tag === "Success") return result.success
+        const { failure } = result
+        // Everything but an answer of the API means that the server went away under the request.
+        if (failure instanceof ApiError && failure.code !== "verification_unavailable") return yield* failure
+        yield* Effect.sleep("10 millis")
+      }
+    })
+  const settled: CrashClient["settled"] = (runId) =>
+    Effect.gen(function* () {
+      for (;;) {
+        const { run } = yield* call((client) => client.runs.read({ params: { runId } }))
+        if (run.status !== "queued" && run.status !== "running") return run
+        yield* Effect.sleep("25 millis")
+      }
+    })
+  return { call, settled }
+}

@@ -1,0 +1,12 @@
+import { Schema } from "effect"
+
+/** Where a server is to die: at the n-th passing of a named point. */
+export const KillAt = Schema.Struct({ point: Schema.String, passing: Schema.Int })
+export type KillAt = typeof KillAt.Type
+
+/** What the crash suite tells its server by SVC_TEST_CRASH. */
+export const CrashEnvironment = Schema.fromJsonString(
+  Schema.Struct({ at: Schema.optionalKey(KillAt), writable: Schema.optionalKey(Schema.Array(Schema.String)) })
+)
+export type CrashEnvironment = typeof CrashEnvironment.Type
+export const encodeCrashEnvironment = Schema.encodeSync(CrashEnvironment)

@@ -1,0 +1,74 @@
+import { Deferred, Effect, Exit, Scope } from "effect"
+import type { KillAt } from "./CrashEnvironment.ts"
+import { type NeverReady, type ServeOptions, serve, type ServerProcess } from "./ServerProcess.ts"
+
+/** How one process of a server is to die: at a named point, so many milliseconds after it was ready. */
+export type Kill = { readonly _tag: "at"; readonly at: KillAt } | { readonly _tag: "after"; readonly millis: number }
+
+/** A server that is started again each time it was killed, as a service manager does. */
+export interface CrashHost {
+  /** The process that answers now, or the next one. */
+  readonly current: Effect.Effect<ServerProcess, NeverReady>
+  /** Kills that have happened. */
+  readonly kills: () => number
+  /** Ends the present process with SIGTERM and waits until it has drained. */
+  readonly stop: Effect.Effect<number | null, NeverReady>
+}
+
+export const crashHost = Effect.fn("crashHost")(function* (
+  options: Omit<ServeOptions, "killAt">,
+  kills: ReadonlyArray<Kill>,
+  hooks: { readonly dead: Effect.Effect<void>; readonly restarted: (server: ServerProcess) => Effect.Effect<void> }
+) {
+  let present = yield* Deferred.make<ServerProcess, NeverReady>()
+  let killed = 0
+  let stopping = false
+  const isStopping = () => stopping
+
+  const incarnation = Effect.fnUntraced(function* (kill: Kill | undefined, first: boolean) {
+    const scope = yield* Scope.make()
+    const server = yield* serve({ ...options, killAt: kill?._tag === "at" ? kill.at : undefined }).pipe(
+      Scope.provide(scope),
+      Effect.result
+    )
+    if (server._tag === "Failure") {
+      yield* Scope.close(scope, Exit.void)
+      if (server.failure.signal !== "SIGKILL") return yield* server.failure
+      killed++
+      return
+    }
+    if (!first) yield* hooks.restarted(server.success)
+    if (kill?._tag === "after") {
+      yield* Effect.sleep(kill.millis).pipe(Effect.andThen(server.success.signal("SIGKILL")), Effect.forkIn(scope))
+    }
+    yield* Deferred.succeed(present, server.success)
+    const end = yield* server.success.ended
+    if (!stopping) present = yield* Deferred.make<ServerProcess, NeverReady>()
+    yield* Scope.close(scope, Exit.void)
+    if (end.signal === "SIGKILL" && !stopping) {
+      killed++
+      yield* hooks.dead
+    }
+  })
+
+  yield* Effect.gen(function* () {
+    for (let index = 0; !isStopping(); index++) yield* incarnation(kills[index], index === 0)
+  }).pipe(
+    Effect.tapCause((cause) => Deferred.failCause(present, cause)),
+    Effect.ignoreCause,
+    Effect.forkScoped
+  )
+
+  const current = Effect.suspend(() => Deferred.await(present))
+  const host: CrashHost = {
+    current,
+    kills: () => killed,
+    stop: Effect.gen(function* () {
+      const server = yield* current
+      stopping = true
+      yield* server.signal("SIGTERM")
+      return (yield* server.ended).code
+    })
+  }
+  return host
+})

@@ -1,0 +1,62 @@
+import { Effect, FileSystem, Redacted } from "effect"
+import { ConnectionId, WorkspaceId } from "../../schema/records/Ids.ts"
+import { makeClient } from "../../src/client/SvcClient.ts"
+import { signInForFirstTime } from "../../src/cli/demo/DemoSession.ts"
+import { FetchHttpClient } from "effect/http"
+import { providerMirror } from "../support/ProviderMirror.ts"
+import { serve } from "./ServerProcess.ts"
+
+/** Texts that must be nowhere in the clear. */
+export const canaries = {
+  variable: "canary-variable-4b1d9f6a2c",
+  credential: "canary-credential-90e3d7715b",
+  password: "a password of the demo"
+}
+
+/** What every journey starts from: a data folder with an account, a token, a Workspace and a Connection. */
+export interface CrashWorld {
+  readonly folder: string
+  readonly template: string
+  readonly mirror: string
+  readonly token: Redacted.Redacted
+  readonly workspaceId: WorkspaceId
+  readonly connectionId: ConnectionId
+}
+
+/** Built once by a real server, which is stopped again. */
+export const crashWorld = Effect.gen(function* () {
+  const files = yield* FileSystem.FileSystem
+  const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-crash-" })
+  const mirror = yield* providerMirror
+  const template = `${folder}/template`
+  yield* files.makeDirectory(template, { mode: 0o700 })
+  const made = yield* Effect.gen(function* () {
+    const server = yield* serve({
+      dataDir: template,
+      gitOrigin: "http://127.0.0.1:9",
+      mirror: mirror.path,
+      notesDir: mirror.notesDir,
+      logFile: `${folder}/template.log`
+    })
+    const secret = server.setupLink?.split("#")[1] ?? ""
+    const token = yield* signInForFirstTime(server.url, Redacted.make(secret)).pipe(
+      Effect.provide(FetchHttpClient.layer)
+    )
+    const client = yield* makeClient({ baseUrl: server.url, token }).pipe(Effect.provide(FetchHttpClient.layer))
+    const { workspaces } = yield* client.workspaces.list({ query: {} })
+    const workspaceId = WorkspaceId.make(workspaces[0]?.id ?? "")
+    const { connection } = yield* client.connections.create({
+      payload: {
+        workspaceId,
+        provider: "example.test/acme/demo",
+        displayName: "demo",
+        values: { DEMO_TOKEN: canaries.credential }
+      }
+    })
+    yield* server.signal("SIGTERM")
+    yield* server.ended
+    return { token, workspaceId, connectionId: ConnectionId.make(connection.id) }
+  }).pipe(Effect.scoped)
+  const world: CrashWorld = { folder, template, mirror: mirror.path, ...made }
+  return world
+})

@@ -1,0 +1,183 @@
+import { Effect } from "effect"
+import type { Run } from "../../schema/records/Run.ts"
+import { Broken, type CrashClient, holds } from "./CrashClient.ts"
+import type { CrashWorld } from "./CrashWorld.ts"
+import { canaries } from "./CrashWorld.ts"
+
+/** What a client was told has happened: it must stay so. */
+export interface Acknowledged {
+  readonly installPlans: Set<string>
+  readonly capsules: Set<string>
+  readonly runs: Set<string>
+  readonly approved: Set<string>
+}
+
+export const nothingAcknowledged = (): Acknowledged => ({
+  installPlans: new Set(),
+  capsules: new Set(),
+  runs: new Set(),
+  approved: new Set()
+})
+
+export interface Traveller {
+  readonly client: CrashClient
+  readonly world: CrashWorld
+  readonly repositoryUrl: string
+  readonly acknowledged: Acknowledged
+  /** Looks at a failed apply right away: what the Capsule says must be true then. */
+  readonly applyFailed: (apply: Run) => Effect.Effect<void, Broken>
+}
+
+const mostAttempts = 8
+
+const install = Effect.fnUntraced(function* ({ acknowledged, client, repositoryUrl, world }: Traveller) {
+  for (let attempt = 1; attempt <= mostAttempts; attempt++) {
+    const { installPlan: created } = yield* client.call(({ installPlans }) =>
+      installPlans.create({
+        params: { workspaceId: world.workspaceId },
+        headers: { "idempotency-key": `install-${attempt}` },
+        payload: {
+          source: { name: "crash", url: repositoryUrl },
+          capsule: { name: `crash-${attempt}`, environment: "test" },
+          options: {
+            providerBindings: [
+              { provider: "example.test/acme/demo", moduleLocalName: "demo", connectionId: world.connectionId }
+            ]
+          },
+          variables: { greeting: "hello", secret: canaries.variable }
+        }
+      })
+    )
+    acknowledged.installPlans.add(created.id)
+    for (;;) {
+      const { installPlan } = yield* client.call(({ installPlans }) =>
+        installPlans.read({ params: { installPlanId: created.id } })
+      )
+      if (installPlan.capsuleId !== undefined && installPlan.planRunId !== undefined) {
+        acknowledged.capsules.add(installPlan.capsuleId)
+        acknowledged.runs.add(installPlan.planRunId)
+        const plan = yield* client.settled(installPlan.planRunId)
+        return { capsuleId: installPlan.capsuleId, plan }
+      }
+      if (installPlan.phase === "failed") {
+        const reasons = installPlan.diagnostics.map(({ code }) => code)
+        yield* holds(reasons.includes("interrupted"), `The install failed for no crash: ${JSON.stringify(reasons)}`)
+        break
+      }
+      yield* Effect.sleep("25 millis")
+    }
+  }
+  return yield* new Broken({ message: "The install never came to a plan" })
+})
+
+const approve = Effect.fnUntraced(function* ({ acknowledged, client }: Traveller, plan: Run) {
+  yield* client
+    .call(({ runs }) =>
+      runs.approve({
+        params: { runId: plan.id },
+        payload: plan.planDigest === undefined ? {} : { planDigest: plan.planDigest }
+      })
+    )
+    .pipe(
+      Effect.catchTag("ApiError", (error) =>
+        // The answer to the first approval may have died with the server.
+        Effect.flatMap(client.settled(plan.id), (run) =>
+          holds(run.approvedAt !== undefined, `The approval was refused: ${error.message}`)
+        )
+      )
+    )
+  acknowledged.approved.add(plan.id)
+})
+
+const startApply = Effect.fnUntraced(function* ({ acknowledged, client }: Traveller, plan: Run) {
+  const ask = client.call(({ runs }) =>
+    runs.apply({ params: { runId: plan.id }, headers: { "idempotency-key": `apply-${plan.id}` }, payload: {} })
+  )
+  const { run } = yield* ask
+  acknowledged.runs.add(run.id)
+  const again = yield* ask
+  yield* holds(again.run.id === run.id, "The same key started a second apply")
+  return run.id
+})
+
+const planAgain = Effect.fnUntraced(function* (
+  { acknowledged, client }: Traveller,
+  capsuleId: string,
+  kind: "plan" | "destroyPlan",
+  key: string
+) {
+  const { run } = yield* client.call(({ capsules }) =>
+    capsules[kind]({ params: { capsuleId }, headers: { "idempotency-key": key }, payload: {} })
+  )
+  acknowledged.runs.add(run.id)
+  return yield* client.settled(run.id)
+})
+
+/** Plans, approves and applies until an apply succeeds; a plan or apply that a crash ended is made again. */
+const carryThrough = Effect.fnUntraced(function* (
+  traveller: Traveller,
+  capsuleId: string,
+  kind: "plan" | "destroyPlan",
+  label: string,
+  first?: Run
+) {
+  let plan = first
+  for (let attempt = 1; attempt <= mostAttempts; attempt++) {
+    plan ??= yield* planAgain(traveller, capsuleId, kind, `${label}-${attempt}`)
+    if (plan.status === "waiting_approval") {
+      yield* approve(traveller, plan)
+      const apply = yield* traveller.client.settled(yield* startApply(traveller, plan))
+      if (apply.status === "succeeded") return apply
+      yield* holds(
+        apply.status === "failed" && apply.error?.code.startsWith("apply_") === true,
+        `The apply ended as ${apply.status}: ${JSON.stringify(apply.error)}`
+      )
+      yield* traveller.applyFailed(apply)
+    } else {
+      yield* holds(
+        plan.error?.code === "interrupted",
+        `The plan ended as ${plan.status}: ${JSON.stringify(plan.error)}`
+      )
+    }
+    plan = undefined
+  }
+  return yield* new Broken({ message: `No ${kind} came through` })
+})
+
+export type JourneyName = "install" | "destroy" | "cancel"
+
+/** The main job as far as a kill point needs it. `slower` commits a revision whose apply lasts until it is cancelled. */
+export const travel = Effect.fn("travel")(function* (
+  traveller: Traveller,
+  name: JourneyName,
+  slower: Effect.Effect<unknown>
+) {
+  const { client } = traveller
+  const { capsuleId, plan } = yield* install(traveller)
+  yield* carryThrough(traveller, capsuleId, "plan", "again", plan)
+  if (name === "cancel") {
+    yield* slower
+    const { capsule } = yield* client.call(({ capsules }) => capsules.read({ params: { capsuleId } }))
+    const { run: sync } = yield* client.call(({ sources }) =>
+      sources.sync({ params: { sourceId: capsule.sourceId }, payload: {} })
+    )
+    yield* client.settled(sync.id)
+    const slow = yield* planAgain(traveller, capsuleId, "plan", "slow")
+    yield* approve(traveller, slow)
+    const applyId = yield* startApply(traveller, slow)
+    for (;;) {
+      const { events } = yield* client.call(({ runs }) => runs.events({ params: { runId: applyId }, query: {} }))
+      if (events.some(({ kind }) => kind === "resource.started")) break
+      yield* Effect.sleep("25 millis")
+    }
+    // Refused when the first request was heard and the Run is over by now.
+    yield* Effect.ignore(client.call(({ runs }) => runs.cancel({ params: { runId: applyId }, payload: {} })))
+    const cancelled = yield* client.settled(applyId)
+    yield* holds(
+      cancelled.status === "cancelled" || cancelled.error?.code === "apply_interrupted",
+      `The cancelled apply ended as ${cancelled.status}`
+    )
+  }
+  if (name !== "install") yield* carryThrough(traveller, capsuleId, "destroyPlan", "destroy")
+  return capsuleId
+})

@@ -1,0 +1,135 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { DatabaseSync } from "node:sqlite"
+import { Effect, Layer, Option, Redacted, Schema } from "effect"
+import { StateVersions, type StateVersionRow } from "../../actors/capsule/StateVersions.ts"
+import { storage } from "../../src/composition/Storage.ts"
+import { loadSettings } from "../../src/settings/Settings.ts"
+
+const text = Schema.NullOr(Schema.String)
+
+const RunRecord = Schema.Struct({
+  id: Schema.String,
+  type: Schema.String,
+  status: Schema.String,
+  attempt: Schema.Int,
+  owner: text,
+  approved_at: text,
+  used_by_run_id: text,
+  state_version_id: text,
+  error_code: text,
+  evidence: Schema.fromJsonString(Schema.Struct({ possiblyCreated: Schema.optionalKey(Schema.Array(Schema.String)) }))
+})
+export type RunRecord = typeof RunRecord.Type
+
+const CapsuleRecord = Schema.Struct({
+  id: Schema.String,
+  status: Schema.String,
+  runtime_safety: Schema.String,
+  current_state_version_id: text,
+  current_state_generation: Schema.Int,
+  execution_authority_epoch: Schema.Int
+})
+
+const EventRecord = Schema.Struct({
+  run_id: Schema.String,
+  seq: Schema.Int,
+  kind: Schema.String,
+  data: Schema.fromJsonString(
+    Schema.Struct({ address: Schema.optionalKey(Schema.String), action: Schema.optionalKey(Schema.String) })
+  )
+})
+
+const ChunkRecord = Schema.Struct({ run_id: Schema.String, first_seq: Schema.Int, last_seq: Schema.Int })
+const NamedRecord = Schema.Struct({ id: Schema.String })
+const InstallRecord = Schema.Struct({ id: Schema.String, phase: Schema.String, private_variables: text })
+const Problems = Schema.Array(Schema.Record(Schema.String, Schema.Unknown))
+
+const Creation = Schema.fromJsonString(Schema.Struct({ id: Schema.String, name: Schema.String }))
+const State = Schema.fromJsonString(
+  Schema.Struct({
+    resources: Schema.Array(
+      Schema.Struct({
+        name: Schema.String,
+        instances: Schema.Array(Schema.Struct({ attributes: Schema.Struct({ id: Schema.String }) }))
+      })
+    )
+  })
+)
+
+export interface StateRecord {
+  readonly id: string
+  readonly generation: number
+  readonly partial: boolean
+  readonly notes: ReadonlyArray<string>
+}
+
+/** Everything that a stopped server left, as rows; states are opened with the master key of the folder. */
+export const readLedger = Effect.fn("readLedger")(function* (dataDir: string) {
+  const rows = yield* Effect.acquireUseRelease(
+    Effect.sync(() => new DatabaseSync(`${dataDir}/svc.sqlite`, { readOnly: true })),
+    (database) => {
+      const read = <S extends Schema.Top>(schema: S, query: string) =>
+        Schema.decodeUnknownEffect(Schema.Array(schema))(database.prepare(query).all())
+      return Effect.all({
+        runs: read(RunRecord, "SELECT * FROM runs ORDER BY created_at, rowid"),
+        capsules: read(CapsuleRecord, "SELECT * FROM capsules"),
+        events: read(EventRecord, "SELECT * FROM run_events ORDER BY run_id, seq"),
+        chunks: read(ChunkRecord, "SELECT * FROM run_log_chunks ORDER BY run_id, first_seq"),
+        installPlans: read(InstallRecord, "SELECT * FROM install_plans"),
+        checkpoints: read(NamedRecord, "SELECT run_id AS id FROM run_checkpoints"),
+        plans: read(NamedRecord, "SELECT run_id AS id FROM run_plans"),
+        integrity: Schema.decodeUnknownEffect(Problems)(
+          [
+            ...database.prepare("PRAGMA integrity_check").all(),
+            ...database.prepare("PRAGMA foreign_key_check").all()
+          ].filter((row) => row["integrity_check"] !== "ok")
+        )
+      })
+    },
+    (database) => Effect.sync(() => database.close())
+  )
+  const settings = yield* loadSettings(new Map(), Option.none())
+  const states = yield* Effect.gen(function* () {
+    const versions = yield* StateVersions
+    const database = new DatabaseSync(`${dataDir}/svc.sqlite`, { readOnly: true })
+    const ids = yield* Schema.decodeUnknownEffect(Schema.Array(NamedRecord))(
+      database.prepare("SELECT id FROM state_versions ORDER BY generation").all()
+    )
+    database.close()
+    return yield* Effect.forEach(
+      ids,
+      Effect.fnUntraced(function* ({ id }) {
+        const row: StateVersionRow | undefined = yield* versions.find(id)
+        if (row === undefined) return yield* Effect.die(new Error(`StateVersion ${id} vanished`))
+        const bytes = Redacted.value(yield* versions.open(row))
+        const state = yield* Schema.decodeEffect(State)(new TextDecoder().decode(bytes))
+        const record: StateRecord = {
+          id,
+          generation: row.generation,
+          partial: row.partial === 1,
+          notes: state.resources.flatMap(({ instances }) => instances.map(({ attributes }) => attributes.id))
+        }
+        return record
+      })
+    )
+  }).pipe(Effect.provide(StateVersions.layer.pipe(Layer.provide(storage({ ...settings, dataDir })))))
+  return { ...rows, states }
+})
+export type Ledger = Effect.Success<ReturnType<typeof readLedger>>
+
+/** What the provider really did: each creation, in order, and what exists now. */
+export const readCloud = Effect.fn("readCloud")(function* (notesDir: string) {
+  const log = `${notesDir}/creations.log`
+  const lines = existsSync(log)
+    ? readFileSync(log, "utf8")
+        .split("\n")
+        .filter((line) => line !== "")
+    : []
+  return {
+    created: yield* Effect.forEach(lines, (line) => Schema.decodeEffect(Creation)(line)),
+    present: readdirSync(notesDir)
+      .filter((name) => name.endsWith(".json"))
+      .map((name) => decodeURIComponent(name.slice(0, -".json".length)))
+  }
+})
+export type Cloud = Effect.Success<ReturnType<typeof readCloud>>

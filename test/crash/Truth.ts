@@ -1,0 +1,141 @@
+import type { Acknowledged } from "./Journey.ts"
+import type { Cloud, Ledger, RunRecord } from "./Ledger.ts"
+
+const isApply = ({ type }: RunRecord) => type === "apply" || type === "destroy_apply"
+
+const endings = new Set([
+  "run.succeeded",
+  "run.failed",
+  "run.cancelled",
+  "run.superseded",
+  "run.expired",
+  "run.approved"
+])
+
+/** Numbers that should be first, first + 1, ... */
+const isContiguous = (spans: ReadonlyArray<{ readonly from: number; readonly to: number }>) =>
+  spans.every(({ from }, index) => from === (spans[index - 1]?.to ?? 0) + 1)
+
+/** Nothing that a client was told is gone. */
+const acknowledgedIsThere = (ledger: Ledger, acknowledged: Acknowledged) => {
+  const runs = new Map(ledger.runs.map((run) => [run.id, run]))
+  const missing = (kind: string, wanted: Iterable<string>, there: (id: string) => boolean) =>
+    [...wanted].filter((id) => !there(id)).map((id) => `The acknowledged ${kind} ${id} is lost`)
+  return [
+    ...missing("Run", acknowledged.runs, (id) => runs.has(id)),
+    ...missing("approval of", acknowledged.approved, (id) => runs.get(id)?.approved_at !== null),
+    ...missing("Capsule", acknowledged.capsules, (id) => ledger.capsules.some((capsule) => capsule.id === id)),
+    ...missing("install plan", acknowledged.installPlans, (id) => ledger.installPlans.some((plan) => plan.id === id))
+  ]
+}
+
+/** Every Run is over, told once, without gaps; what only a running Run needs is gone. */
+const runsAreOver = (ledger: Ledger) =>
+  ledger.runs.flatMap((run) => {
+    const events = ledger.events.filter((event) => event.run_id === run.id)
+    const chunks = ledger.chunks.filter((chunk) => chunk.run_id === run.id)
+    const ended = events.filter(({ kind }) => endings.has(kind)).length
+    const superseded = events.some(({ kind }) => kind === "run.superseded")
+    return [
+      ...(run.status === "queued" || run.status === "running" ? [`${run.type} ${run.id} is still ${run.status}`] : []),
+      ...(run.owner === null ? [] : [`${run.type} ${run.id} is over and has an owner`]),
+      ...(isContiguous(events.map(({ seq }) => ({ from: seq, to: seq }))) ? [] : [`Events of ${run.id} have a gap`]),
+      ...(isContiguous(chunks.map(({ first_seq, last_seq }) => ({ from: first_seq, to: last_seq })))
+        ? []
+        : [`Log lines of ${run.id} have a gap`]),
+      ...(run.status === "waiting_approval" || ended === 1 || (ended === 2 && superseded)
+        ? []
+        : [`${run.type} ${run.id} is told to have ended ${ended} times`])
+    ]
+  })
+
+/** No apply ran twice, and none ran without an approval of its own plan. */
+const appliesRanOnce = (ledger: Ledger) => {
+  const applies = ledger.runs.filter(isApply)
+  return applies.flatMap((apply) => {
+    const plans = ledger.runs.filter(({ used_by_run_id }) => used_by_run_id === apply.id)
+    const starts = ledger.events.filter(({ kind, run_id }) => run_id === apply.id && kind === "run.applying").length
+    return [
+      ...(plans.length === 1 && plans[0]?.approved_at !== null ? [] : [`${apply.id} has no reviewed plan of its own`]),
+      ...(apply.attempt <= 1 && starts <= 1 ? [] : [`${apply.id} was started ${Math.max(apply.attempt, starts)} times`])
+    ]
+  })
+}
+
+/** Each real creation belongs to one apply that started it, and is in a state or listed as possibly created. */
+const creationsAreKnown = (ledger: Ledger, cloud: Cloud) => {
+  const applies = ledger.runs.filter(isApply)
+  const inStates = new Set(ledger.states.flatMap(({ notes }) => notes))
+  return [...new Set(cloud.created.map(({ name }) => name))].flatMap((name) => {
+    const address = `demo_note.${name}`
+    const created = cloud.created.filter((creation) => creation.name === name)
+    const orphans = created.filter(({ id }) => !inStates.has(id))
+    const suspected = applies.filter(({ evidence }) => evidence.possiblyCreated?.includes(address) === true).length
+    return [
+      ...(created.length <= applies.filter(({ type }) => type === "apply").length
+        ? []
+        : [`${name} was created ${created.length} times`]),
+      ...(created.length - orphans.length <= 1 ? [] : [`${name} was created twice although its state was kept`]),
+      ...(orphans.length <= suspected
+        ? []
+        : [`${orphans.length} of ${name} exist that no state knows, and ${suspected} applies say so`])
+    ]
+  })
+}
+
+/** The Capsule's status, epoch, generation, pointer and runtimeSafety follow from its applies and states. */
+const capsulesAreTrue = (ledger: Ledger, cloud: Cloud) =>
+  ledger.capsules.flatMap((capsule) => {
+    const last = ledger.runs.filter(isApply).at(-1)
+    const newest = ledger.states.at(-1)
+    const succeeded = last?.status === "succeeded"
+    const expected =
+      last === undefined ? "pending" : succeeded ? (last.type === "apply" ? "active" : "destroyed") : undefined
+    const lost = (newest?.notes ?? []).filter((id) => !cloud.present.includes(id))
+    return [
+      ...(capsule.execution_authority_epoch === 1 ? [] : [`The epoch is ${capsule.execution_authority_epoch}`]),
+      ...(capsule.current_state_generation === ledger.states.length &&
+      ledger.states.every(({ generation }, index) => generation === index + 1)
+        ? []
+        : [`The generation is ${capsule.current_state_generation} after ${ledger.states.length} states`]),
+      ...(capsule.current_state_version_id === (newest?.id ?? null)
+        ? []
+        : ["The state pointer is not at the newest state"]),
+      ...(expected === undefined || capsule.status === expected
+        ? []
+        : [`The Capsule is ${capsule.status}, not ${expected}`]),
+      ...(!succeeded || capsule.runtime_safety === "safe" ? [] : ["runtimeSafety is unknown after a success"]),
+      ...(!succeeded || lost.length === 0 ? [] : [`The state tells of ${lost.join(", ")}, which do not exist`])
+    ]
+  })
+
+/** Nothing sealed stays that nobody needs any more. */
+const nothingStays = (ledger: Ledger) => [
+  ...ledger.installPlans
+    .filter(
+      ({ phase, private_variables }) =>
+        private_variables !== null &&
+        phase !== "syncing_source" &&
+        phase !== "analyzing_compatibility" &&
+        phase !== "creating_capsule"
+    )
+    .map(({ id }) => `The install plan ${id} still holds private values`),
+  ...ledger.checkpoints.map(({ id }) => `A checkpoint of ${id} stayed`),
+  ...ledger.plans
+    .filter(({ id }) => {
+      const run = ledger.runs.find((candidate) => candidate.id === id)
+      return run?.status !== "waiting_approval" && !(run?.status === "succeeded" && run.used_by_run_id === null)
+    })
+    .map(({ id }) => `The saved plan of ${id} stayed`)
+]
+
+/** Everything that is not as promised, after a journey of one Capsule. */
+export const untruths = (ledger: Ledger, cloud: Cloud, acknowledged: Acknowledged): ReadonlyArray<string> => [
+  ...ledger.integrity.map((problem) => `The database is damaged: ${JSON.stringify(problem)}`),
+  ...acknowledgedIsThere(ledger, acknowledged),
+  ...runsAreOver(ledger),
+  ...appliesRanOnce(ledger),
+  ...creationsAreKnown(ledger, cloud),
+  ...capsulesAreTrue(ledger, cloud),
+  ...nothingStays(ledger)
+]

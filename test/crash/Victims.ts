@@ -1,0 +1,60 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { Effect } from "effect"
+import type { Victim } from "./Points.ts"
+
+interface Process {
+  readonly pid: number
+  readonly parent: number
+  readonly name: string
+  readonly commandLine: string
+}
+
+const read = (path: string) => {
+  try {
+    return readFileSync(path, "utf8")
+  } catch {
+    // It ended between the listing and the read.
+    return ""
+  }
+}
+
+const processes = (): ReadonlyArray<Process> =>
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => {
+      const stat = read(`/proc/${pid}/stat`)
+      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
+      return {
+        pid: Number(pid),
+        parent: Number(fields[1] ?? 0),
+        name: stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")")),
+        commandLine: read(`/proc/${pid}/cmdline`)
+      }
+    })
+
+const descendants = (root: number): ReadonlyArray<Process> => {
+  const all = processes()
+  const found: Array<Process> = []
+  let parents = new Set([root])
+  while (parents.size > 0) {
+    const children = all.filter(({ parent }) => parents.has(parent))
+    found.push(...children)
+    parents = new Set(children.map(({ pid }) => pid))
+  }
+  return found
+}
+
+const matches: Record<Victim, (process: Process) => boolean> = {
+  tool: ({ commandLine, name }) => name === "terraform" && commandLine.includes("\0apply\0"),
+  plugin: ({ commandLine }) => commandLine.includes("terraform-provider-demo") && !commandLine.startsWith("bwrap"),
+  sandbox: ({ commandLine, name }) => name === "bwrap" && commandLine.includes("\0apply\0")
+}
+
+/** Kills one process of the apply that runs below a server. `false` when there is none. */
+export const killVictim = (server: number, victim: Victim): Effect.Effect<boolean> =>
+  Effect.sync(() => {
+    const found = descendants(server).find(matches[victim])
+    if (found === undefined) return false
+    process.kill(found.pid, "SIGKILL")
+    return true
+  })
