@@ -1,11 +1,14 @@
+import { availableParallelism } from "node:os"
 import { Context, Effect, Layer, Redacted, Ref, Semaphore } from "effect"
 import { ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
 
 // OWASP's minimum for argon2id: 19 MiB a hash bounds what a storm of sign-ins can take.
 const parameters = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const
 const currentPrefix = `$argon2id$v=19$m=${parameters.memoryCost},t=${parameters.timeCost},p=1$`
-const concurrentHashes = 2
-const longestQueue = 16
+// One core stays with everybody else: a crowd of wrong passwords must not slow down those who are signed in.
+const concurrentHashes = Math.max(1, Math.min(2, availableParallelism() - 1))
+// In work and waiting together.
+const mostPresent = 18
 const retryAfterSeconds = 5
 
 // Of the same cost as a real one and of no password: an unknown account takes as long as a known one.
@@ -48,7 +51,7 @@ export const passwordRefusal = (password: Redacted.Redacted): ApiError | undefin
   return denied.has(text.toLowerCase()) ? invalidRequest("password: too common; choose another one.") : undefined
 }
 
-/** Password hashing, bounded: two hashes at once, a short queue, and then an honest refusal. */
+/** Password hashing, bounded: two hashes at once (one on two cores or fewer), a short queue, and then an honest refusal. */
 export class Passwords extends Context.Service<
   Passwords,
   {
@@ -70,7 +73,7 @@ export class Passwords extends Context.Service<
         Effect.acquireUseRelease(
           Ref.updateAndGet(present, (count) => count + 1),
           (count) =>
-            count > concurrentHashes + longestQueue
+            count > mostPresent
               ? new ApiError({
                   code: "rate_limited",
                   message: "Too many people are signing in at this moment. Try again shortly.",

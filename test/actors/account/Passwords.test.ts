@@ -58,7 +58,7 @@ it.live("refuses short, long, common and NUL, and quotes none of them", () =>
   })
 )
 
-it.live("beyond two hashes and a queue of sixteen, the next ones are told to come back", () =>
+it.live("beyond eighteen in work and waiting, the next ones are told to come back", () =>
   Effect.gen(function* () {
     const passwords = yield* Passwords
     const outcomes = yield* Effect.forEach(
