@@ -53,6 +53,14 @@ const runErrorCode = (tag: string): string => {
       return "source_ref_ambiguous"
     case "GitRefNotFound":
       return "source_ref_not_found"
+    case "GitRefMoved":
+      return "source_ref_moved"
+    case "GitRepositoryEmpty":
+      return "source_empty"
+    case "GitRepositoryNotFound":
+      return "source_not_found"
+    case "GitUnreachable":
+      return "source_unreachable"
     case "GitAuthenticationFailed":
       return "source_authentication_failed"
     case "GitLimitExceeded":

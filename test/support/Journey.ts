@@ -25,14 +25,14 @@ export const settled = Effect.fnUntraced(function* (id: RunId) {
   return yield* (yield* Runs).read(id)
 })
 
-/** The Run once one of its events fulfils the condition, whatever its status is then. */
-export const eventOf = Effect.fnUntraced(function* (id: RunId, kind: string) {
+/** Waits for an event of a Run, its first one of the kind unless more are asked for. */
+export const eventOf = Effect.fnUntraced(function* (id: RunId, kind: string, times = 1) {
   const streams = yield* RunStreams
   for (;;) {
     const changed = Promise.withResolvers<void>()
     const stop = streams.listen(id, changed.resolve)
     const { items, done } = yield* streams.events(id, 0, 1000)
-    const found = items.find((event) => event.kind === kind)
+    const found = items.filter((event) => event.kind === kind)[times - 1]
     if (found === undefined && !done) yield* Effect.promise(() => changed.promise)
     stop()
     if (found !== undefined) return found

@@ -41,6 +41,8 @@ export class TestPlane extends Context.Service<
     /** The folder in which the demo provider really creates its notes. */
     readonly notesDir: string
     readonly url: string
+    /** A repository without a commit. */
+    readonly emptyUrl: string
     /** Commits exactly these files on a branch; answers the commit. */
     readonly commit: (branch: string, files: CommitFiles) => Effect.Effect<string>
   }
@@ -69,55 +71,64 @@ const runner = (mirror: { readonly interpreter: string; readonly notesDir: strin
     )
   )
 
-/**
- * The actors over a data folder, a Git server and a provider mirror of their own: the shipped layers, with the sandbox
- * opened for the demo provider and settings replaced where a test asks for it.
- */
-export const testPlane = (options: TestPlaneOptions = {}) =>
+/** What lies outside the control plane and stays when it ends. */
+export interface Surroundings {
+  readonly dataDir: string
+  readonly mirror: { readonly path: string; readonly interpreter: string; readonly notesDir: string }
+  readonly origins: ReadonlyArray<string>
+}
+
+/** The shipped layers, with the sandbox opened for the demo provider and settings replaced where a test asks for it. */
+export const planeAt = ({ dataDir, mirror, origins }: Surroundings, options: TestPlaneOptions = {}) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const folder = yield* temporaryFolder
-      const gitdir = `${folder}/repository.git`
-      yield* createRepository({ gitdir })
-      yield* commitFiles({ gitdir, files: { "README.md": "nothing here" } })
-      const repository = yield* serveRepository({ gitdir })
-      const mirror = yield* providerMirror
-      const dataDir = `${folder}/data`
       const settings = yield* testSettings({
         dataDir,
-        gitAllowOrigins: [repository.origin],
+        gitAllowOrigins: origins,
         providerMirror: mirror.path,
         providerMirrorRequired: true,
         ...options.settings
       })
-      const base = machine(settings)
       const runSettings = Layer.effect(
         RunSettings,
         Effect.map(RunSettings, (shipped) => ({ ...shipped, ...options.run }))
       )
       const git = Layer.fresh(SnapshotSync.layer).pipe(
         Layer.provide(Layer.fresh(Layer.mergeAll(GitRemote.layer, InstalledGit.layer))),
-        Layer.provideMerge(GitPolicy.layerWith({ allowOrigins: [repository.origin], limits: options.git ?? {} }))
+        Layer.provideMerge(GitPolicy.layerWith({ allowOrigins: origins, limits: options.git ?? {} }))
       )
       const replaced = Layer.mergeAll(runner(mirror), runSettings, ...(options.git === undefined ? [] : [git]))
+      return Runtime.layer.pipe(
+        Layer.provideMerge(replaced),
+        Layer.provideMerge(machine(settings)),
+        Layer.provideMerge(storage(settings))
+      )
+    })
+  )
+
+/** A repository on a server of its own, with one commit unless it is to be empty. */
+export const servedRepository = Effect.fnUntraced(function* (gitdir: string, isEmpty = false) {
+  yield* createRepository({ gitdir })
+  if (!isEmpty) yield* commitFiles({ gitdir, files: { "README.md": "nothing here" } })
+  const { origin, url } = yield* serveRepository({ gitdir })
+  return { origin, url, commit: (branch: string, files: CommitFiles) => commitFiles({ gitdir, files, branch }) }
+})
+
+/** A control plane with a data folder, Git servers, a provider mirror and an owner, all of its own. */
+export const testPlane = (options: TestPlaneOptions = {}) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const { commit, origin, url } = yield* servedRepository(`${folder}/repository.git`)
+      const empty = yield* servedRepository(`${folder}/empty.git`, true)
+      const mirror = yield* providerMirror
+      const dataDir = `${folder}/data`
       const owner = Layer.effect(
         TestPlane,
         Effect.map(newOwner("owner"), ({ context, workspaceId }) =>
-          TestPlane.of({
-            context,
-            workspaceId,
-            dataDir,
-            notesDir: mirror.notesDir,
-            url: repository.url,
-            commit: (branch, files) => commitFiles({ gitdir, files, branch })
-          })
+          TestPlane.of({ context, workspaceId, dataDir, notesDir: mirror.notesDir, url, emptyUrl: empty.url, commit })
         )
       )
-      return owner.pipe(
-        Layer.provideMerge(Runtime.layer),
-        Layer.provideMerge(replaced),
-        Layer.provideMerge(base),
-        Layer.provideMerge(storage(settings))
-      )
+      return owner.pipe(Layer.provideMerge(planeAt({ dataDir, mirror, origins: [origin, empty.origin] }, options)))
     })
   ).pipe(Layer.provideMerge(platform))

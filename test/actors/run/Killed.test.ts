@@ -1,0 +1,115 @@
+import { expect } from "bun:test"
+import { fileURLToPath } from "node:url"
+import { Effect, Layer, Schema } from "effect"
+import { Capsules } from "../../../actors/capsule/Capsules.ts"
+import { Runs, RunStreams } from "../../../actors/run/Runs.ts"
+import { Sources } from "../../../actors/source/Sources.ts"
+import { CommandContext } from "../../../schema/protocol/Command.ts"
+import { CapsuleId, RunId, SourceId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import { platform } from "../../../src/composition/Platform.ts"
+import { canarySweep } from "../../support/CanarySweep.ts"
+import { temporaryFolder } from "../../support/ControlPlane.ts"
+import { it } from "../../support/Effect.ts"
+import { applied, demoModule, eventOf, note, replanned, settled } from "../../support/Journey.ts"
+import { countCreations, providerMirror } from "../../support/ProviderMirror.ts"
+import { planeAt, servedRepository, TestPlane } from "../../support/TestPlane.ts"
+
+const script = fileURLToPath(new URL("../support/ApplyUntilKilled.ts", import.meta.url))
+const token = "killed-canary-token-77e1c0"
+
+const Told = Schema.fromJsonString(
+  Schema.Struct({
+    context: CommandContext,
+    workspaceId: WorkspaceId,
+    capsuleId: CapsuleId,
+    sourceId: SourceId,
+    planId: RunId,
+    applyId: RunId,
+    buildingId: RunId
+  })
+)
+
+/** Runs the script until it has told where it is, and kills it there. */
+const killedAt = Effect.fnUntraced(function* (given: object) {
+  const child = Bun.spawn([process.execPath, script, JSON.stringify(given)], { stdout: "pipe", stderr: "inherit" })
+  yield* Effect.addFinalizer(() => Effect.sync(() => child.kill("SIGKILL")))
+  const told = yield* Effect.promise(async () => {
+    let text = ""
+    for await (const part of child.stdout) {
+      text += new TextDecoder().decode(part)
+      if (text.includes("\n")) break
+    }
+    return text
+  })
+  child.kill("SIGKILL")
+  yield* Effect.promise(() => child.exited)
+  return yield* Schema.decodeUnknownEffect(Told)(told)
+})
+
+it.live(
+  "a control plane that is killed while it applies loses no state, applies nothing again, and plans once more",
+  () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const mirror = yield* providerMirror
+      const { commit, origin, url } = yield* servedRepository(`${folder}/repository.git`)
+      // One note is there when the other has begun.
+      const slow = note("slow", "delay_after_ms = 600000\n depends_on = [demo_note.quick]")
+      yield* commit("killed", { "main.tf": demoModule(note("quick") + slow) })
+      yield* commit("building", { "main.tf": `resource "terraform_data" "a" { input = "a" }` })
+      const dataDir = `${folder}/data`
+      const told = yield* killedAt({ dataDir, mirror, origin, url, token })
+      const { applyId, buildingId, capsuleId, context, workspaceId } = told
+      const plane = Layer.succeed(
+        TestPlane,
+        TestPlane.of({ context, workspaceId, dataDir, notesDir: mirror.notesDir, url, emptyUrl: url, commit })
+      )
+
+      yield* Effect.gen(function* () {
+        const capsules = yield* Capsules
+        const runs = yield* Runs
+        const apply = yield* runs.read(applyId)
+        expect([apply.status, apply.error?.code, apply.attempt]).toEqual(["failed", "apply_interrupted", 1])
+        expect(apply.possiblyCreated).toEqual(["demo_note.slow"])
+        const capsule = yield* capsules.read(capsuleId)
+        expect([capsule.status, capsule.runtimeSafety, capsule.currentStateGeneration]).toEqual(["error", "unknown", 1])
+        const [version] = (yield* capsules.stateVersions(capsuleId, { limit: 10 })).items
+        expect(version).toMatchObject({ id: apply.stateVersionId, partial: true, resourceCount: 1, generation: 1 })
+        const created = yield* countCreations(mirror.notesDir)
+        expect(created).toBeGreaterThan(0)
+
+        // The plan is under way a second time, and only that.
+        const started = (yield* (yield* RunStreams).events(buildingId, 0, 100)).items.filter(
+          ({ kind }) => kind === "run.queued"
+        )
+        expect(started).toHaveLength(2)
+        yield* eventOf(buildingId, "run.started", 2)
+        yield* runs.cancel(context, buildingId, undefined)
+        const plan = yield* settled(buildingId)
+        expect([plan.status, plan.attempt]).toEqual(["cancelled", 2])
+
+        // Nothing was applied again by itself, and the used plan cannot be.
+        expect(yield* countCreations(mirror.notesDir)).toBe(created)
+        expect((yield* Effect.flip(runs.apply(context, told.planId, undefined))).code).toBe("run_conflict")
+        expect(canarySweep(dataDir, [token])).toEqual([])
+
+        // What is there is known, what is not is created, and the Capsule is safe again.
+        yield* commit("killed", { "main.tf": demoModule(note("quick") + note("slow")) })
+        yield* settled((yield* (yield* Sources).sync(context, told.sourceId, {})).id)
+        const repair = yield* replanned(capsuleId)
+        expect(repair.planSummary).toMatchObject({ add: 1, destroy: 0 })
+        expect((yield* applied(repair)).status).toBe("succeeded")
+        const safe = yield* capsules.read(capsuleId)
+        expect([safe.status, safe.runtimeSafety, safe.currentStateGeneration]).toEqual(["active", "safe", 2])
+      }).pipe(
+        Effect.provide(
+          plane.pipe(
+            Layer.provideMerge(
+              planeAt({ dataDir, mirror, origins: [origin] }, { run: { timing: { planGrace: "1 second" } } })
+            )
+          )
+        )
+      )
+    }).pipe(Effect.provide(platform)),
+  180_000
+)

@@ -1,0 +1,83 @@
+// A control plane in a process of its own, so that a test can kill it: an apply is on its way and a plan is being
+// built. Prints what the test needs to go on, once a state with a finished and an unfinished resource is kept.
+import { Effect, Layer, Schema } from "effect"
+import { Capsules } from "../../../actors/capsule/Capsules.ts"
+import { InstallPlans } from "../../../actors/install-plan/InstallPlans.ts"
+import { awaitRun } from "../../../actors/run/RunWaiting.ts"
+import { RelativePath } from "../../../schema/records/Primitives.ts"
+import { platform } from "../../../src/composition/Platform.ts"
+import { applying, bound, demoConnection, eventOf, freshKey, planned, requestOf } from "../../support/Journey.ts"
+import { newOwner, planeAt, TestPlane } from "../../support/TestPlane.ts"
+
+const Given = Schema.fromJsonString(
+  Schema.Struct({
+    dataDir: Schema.String,
+    mirror: Schema.Struct({ path: Schema.String, interpreter: Schema.String, notesDir: Schema.String }),
+    origin: Schema.String,
+    url: Schema.String,
+    token: Schema.String
+  })
+)
+
+const journey = Effect.fnUntraced(function* (token: string) {
+  const { context, workspaceId } = yield* TestPlane
+  const connection = yield* demoConnection(token)
+  const bindings = { options: { providerBindings: [bound(connection.id)] } }
+  const { capsuleId, plan } = yield* planned("killed", {}, bindings)
+
+  // A plan that is under way for as long as its build sleeps.
+  const building = yield* (yield* InstallPlans).create(
+    context,
+    workspaceId,
+    yield* requestOf("building", {
+      initialConfiguration: {
+        sourceBuild: { commands: [{ argv: ["sleep", "600"] }], outputs: [RelativePath.make("out")] }
+      }
+    }),
+    freshKey()
+  )
+  for (;;) {
+    const at = yield* (yield* InstallPlans).reconcile(context, building.value.id)
+    if (at.planRunId !== undefined) {
+      yield* eventOf(at.planRunId, "run.phase")
+      const apply = yield* applying(plan)
+      yield* eventOf(apply.id, "resource.completed")
+      yield* eventOf(apply.id, "state.saved")
+      const { sourceId } = yield* (yield* Capsules).read(capsuleId)
+      const told = {
+        context,
+        workspaceId,
+        capsuleId,
+        sourceId,
+        planId: plan.id,
+        applyId: apply.id,
+        buildingId: at.planRunId
+      }
+      process.stdout.write(`${JSON.stringify(told)}\n`)
+      return yield* Effect.never
+    }
+    const run = at.compatibilityCheckRunId ?? at.syncRunId
+    if (run !== undefined) yield* awaitRun(run)
+  }
+})
+
+const program = Effect.gen(function* () {
+  const { dataDir, mirror, origin, token, url } = yield* Schema.decodeUnknownEffect(Given)(process.argv[2])
+  const plane = Layer.effect(
+    TestPlane,
+    Effect.map(newOwner("owner"), (owner) =>
+      TestPlane.of({
+        ...owner,
+        dataDir,
+        notesDir: mirror.notesDir,
+        url,
+        emptyUrl: url,
+        // The test has committed already.
+        commit: () => Effect.succeed("")
+      })
+    )
+  ).pipe(Layer.provideMerge(planeAt({ dataDir, mirror, origins: [origin] })))
+  return yield* journey(token).pipe(Effect.provide(plane))
+}).pipe(Effect.provide(platform), Effect.scoped)
+
+await Effect.runPromise(program)
