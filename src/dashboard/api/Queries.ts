@@ -15,12 +15,10 @@ import type {
   Graph,
   InstallConfig,
   InstallModules,
-  InstallPlan,
   Member,
   Output,
   OutputShare,
   Overview,
-  Project,
   ProviderBinding,
   Run,
   SnapshotFile,
@@ -233,16 +231,6 @@ export const reportQuery = (reportId: string) =>
     staleTime: Number.POSITIVE_INFINITY
   })
 
-export const installPlanQuery = (installPlanId: string) =>
-  queryOptions({
-    queryKey: ["install-plan", installPlanId],
-    queryFn: ({ signal }) =>
-      get<{ installPlan: InstallPlan }>(`${api}/install-plans/${installPlanId}`, {}, signal).then(
-        ({ installPlan }) => installPlan
-      ),
-    refetchInterval: ({ state }) => (state.data?.nextAction === "reconcile" ? 1000 : false)
-  })
-
 export const connectionsQuery = (workspaceId: string) =>
   queryOptions({
     queryKey: ["workspace", workspaceId, "connections"],
@@ -277,13 +265,6 @@ export const membersQuery = (workspaceId: string) =>
     queryKey: ["workspace", workspaceId, "members"],
     queryFn: ({ signal }) =>
       everyPage<Member, "members">(`${api}/workspaces/${workspaceId}/members`, "members", {}, signal)
-  })
-
-export const projectsQuery = (workspaceId: string) =>
-  queryOptions({
-    queryKey: ["workspace", workspaceId, "projects"],
-    queryFn: ({ signal }) =>
-      everyPage<Project, "projects">(`${api}/workspaces/${workspaceId}/projects`, "projects", {}, signal)
   })
 
 export const tokensQuery = queryOptions({

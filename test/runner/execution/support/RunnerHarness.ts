@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { NodeServices } from "@effect/platform-node"
@@ -119,7 +119,3 @@ export const applyJob = (
     ...more
   }
 }
-
-/** Waits for a file that another process writes. */
-export const untilExists = (path: string) =>
-  Effect.sleep("5 millis").pipe(Effect.repeat({ until: () => existsSync(path) }))

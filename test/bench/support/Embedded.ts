@@ -1,0 +1,30 @@
+import { Context, Effect, FileSystem, Layer, Option } from "effect"
+import { HttpListener, layer, loadSettings, serviceContext, Users } from "../../../src/index.ts"
+import { AccessTokens } from "../../../src/index.ts"
+import { logging } from "../../../src/observability/Logging.ts"
+import { makeClient } from "../../../src/client/index.ts"
+
+/** A control plane in this process, for what is measured below the HTTP face. */
+export const embedded = Effect.gen(function* () {
+  const files = yield* FileSystem.FileSystem
+  const dataDir = yield* files.makeTempDirectoryScoped({ prefix: "svc-bench-" })
+  const given = { dataDir, listen: "127.0.0.1:0", log: "error", toolDownload: "off" }
+  const settings = yield* loadSettings(new Map(Object.entries(given)), Option.none())
+  const logs = logging({ level: "error", format: "pretty" })
+  const services = yield* Layer.build(layer({ settings }).pipe(Layer.provideMerge(logs)))
+  const { port, url } = {
+    url: Context.get(services, HttpListener).url,
+    port: Context.get(services, HttpListener).address.port
+  }
+  const user = yield* Context.get(services, Users).create(serviceContext, {
+    email: "bench@example.com",
+    isOperator: true
+  })
+  const { secret } = yield* Context.get(services, AccessTokens).create(serviceContext, user.subject, {
+    name: "bench",
+    scopes: ["read", "write"]
+  })
+  const client = yield* makeClient({ baseUrl: url, token: secret })
+  const { workspaces } = yield* client.workspaces.list({ query: {} })
+  return { services, dataDir, url, port, token: secret, client, workspaceId: workspaces[0]?.id ?? "" }
+})

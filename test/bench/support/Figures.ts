@@ -1,0 +1,41 @@
+import { Console, type Effect } from "effect"
+
+/** One line of the result: what was measured, what was promised, and whether it holds. */
+export interface Figure {
+  readonly name: string
+  readonly figure: number
+  readonly unit: "ms" | "MB" | "x" | "/s" | "lost"
+  /** Absent for a figure that is told without a promise. */
+  readonly target?: { readonly atMost: number } | { readonly atLeast: number }
+  /** What the figure was made of. */
+  readonly detail?: string
+}
+
+export const median = (values: ReadonlyArray<number>): number => {
+  const sorted = [...values].sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  const upper = sorted[middle] ?? Number.NaN
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? upper)) / 2
+}
+
+export const percentile = (values: ReadonlyArray<number>, share: number): number => {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+}
+
+export const holds = ({ figure, target }: Figure): boolean =>
+  target === undefined || ("atMost" in target ? figure <= target.atMost : figure >= target.atLeast)
+
+const number = (value: number): string =>
+  value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2)
+
+const promise = ({ target, unit }: Figure): string =>
+  target === undefined ? "" : "atMost" in target ? `<= ${target.atMost} ${unit}` : `>= ${target.atLeast} ${unit}`
+
+/** Prints figures as they come: name, figure, target, verdict. */
+export const printFigure = (figure: Figure): Effect.Effect<void> => {
+  const verdict = figure.target === undefined ? "      " : holds(figure) ? "ok    " : "MISSED"
+  const value = `${number(figure.figure)} ${figure.unit}`
+  const line = `${verdict}  ${figure.name.padEnd(58)} ${value.padStart(12)}  ${promise(figure).padEnd(14)}`
+  return Console.log(figure.detail === undefined ? line.trimEnd() : `${line}  ${figure.detail}`)
+}

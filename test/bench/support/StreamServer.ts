@@ -1,0 +1,64 @@
+// A server with one Run that never ends, and a bare server beside it. Reads one command a line: `paced N` appends N events to the
+// Run at 50 a second, `burst N` all at once, `bare N` publishes N of the same messages on the bare server. Every event holds the
+// time of its making.
+import { NodeRuntime } from "@effect/platform-node"
+import { Clock, Console, Context, Effect, Redacted, Schedule, Stdio, Stream } from "effect"
+import { RunJournal } from "../../../actors/run/RunJournal.ts"
+import { RunLedger } from "../../../actors/run/RunLedger.ts"
+import { platform } from "../../../src/composition/Platform.ts"
+import { embedded } from "./Embedded.ts"
+
+const runId = `run_${"b".repeat(24)}`
+
+const bareServer = Effect.acquireRelease(
+  Effect.sync(() =>
+    Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch: (request, server) => (server.upgrade(request) ? undefined : new Response(null, { status: 400 })),
+      websocket: {
+        perMessageDeflate: false,
+        open: (socket) => void socket.subscribe("all"),
+        message: () => {}
+      }
+    })
+  ),
+  (server) => Effect.promise(() => server.stop(true))
+)
+
+const program = Effect.gen(function* () {
+  const plane = yield* embedded
+  const bare = yield* bareServer
+  const journal = Context.get(plane.services, RunJournal)
+  // Beyond the queue's reach: no Run of this type is ever claimed while it waits for approval.
+  yield* Context.get(plane.services, RunLedger).insert({
+    id: runId,
+    workspaceId: plane.workspaceId,
+    type: "plan",
+    capsuleId: "cap_none",
+    trigger: "user",
+    spec: {}
+  })
+  yield* Context.get(plane.services, RunLedger).set(runId, { status: "waiting_approval" })
+  yield* Console.log(
+    JSON.stringify({ url: plane.url, barePort: bare.port, runId, token: Redacted.value(plane.token) })
+  )
+  const payload = (at: number) => ({ address: `terraform_data.many[${at}]`, action: "create", padding: "x".repeat(150) })
+  const append = Effect.flatMap(Clock.currentTimeMillis, (at) =>
+    journal.append(runId, "resource.progress", { ...payload(at), madeAt: performance.timeOrigin + performance.now() })
+  )
+  const publish = Effect.sync(() => {
+    const data = { ...payload(0), madeAt: performance.timeOrigin + performance.now() }
+    bare.publish("all", JSON.stringify({ events: [{ seq: 1, at: new Date().toISOString(), kind: "resource.progress", data }] }))
+  })
+  const obey = (line: string) => {
+    const [command, count = "0"] = line.split(" ")
+    const times = Number(count) - 1
+    if (command === "paced") return Effect.repeat(append, Schedule.fixed("20 millis").pipe(Schedule.upTo({ times })))
+    return Effect.repeat(command === "burst" ? append : publish, { times })
+  }
+  const { stdin } = yield* Stdio.Stdio
+  yield* stdin.pipe(Stream.decodeText(), Stream.splitLines, Stream.runForEach(obey))
+}).pipe(Effect.scoped)
+
+NodeRuntime.runMain(program.pipe(Effect.provide(platform)))
