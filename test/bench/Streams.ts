@@ -1,6 +1,7 @@
 import { Deferred, Effect, Option, Queue, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { fileURLToPath } from "node:url"
+import { WebSocket } from "ws"
 import { type Figure, median, percentile } from "./support/Figures.ts"
 
 const subscribers = 500
@@ -37,8 +38,8 @@ const crowd = Effect.fn("crowd")(function* (url: string, headers: Readonly<Recor
       Effect.acquireRelease(
         Effect.callback<WebSocket>((resume) => {
           const socket = new WebSocket(url, { headers })
-          socket.onmessage = ({ data }) => receive(String(data))
-          socket.onopen = () => resume(Effect.succeed(socket))
+          socket.on("message", (data) => receive(String(data)))
+          socket.on("open", () => resume(Effect.succeed(socket)))
         }),
         (socket) => Effect.sync(() => socket.close())
       ),

@@ -1,5 +1,5 @@
 import { openSync, readFileSync } from "node:fs"
-import { Deferred, Effect, Redacted, Schema } from "effect"
+import { Deferred, Effect, type Redacted, Schema } from "effect"
 import { makeClient, type SvcClient } from "../../src/client/SvcClient.ts"
 import { FetchHttpClient } from "effect/http"
 import { encodeCrashEnvironment, type KillAt } from "./CrashEnvironment.ts"

@@ -40,16 +40,21 @@ const program = Effect.gen(function* () {
     spec: {}
   })
   yield* Context.get(plane.services, RunLedger).set(runId, { status: "waiting_approval" })
-  yield* Console.log(
-    JSON.stringify({ url: plane.url, barePort: bare.port, runId, token: Redacted.value(plane.token) })
-  )
-  const payload = (at: number) => ({ address: `terraform_data.many[${at}]`, action: "create", padding: "x".repeat(150) })
+  yield* Console.log(JSON.stringify({ url: plane.url, barePort: bare.port, runId, token: Redacted.value(plane.token) }))
+  const payload = (at: number) => ({
+    address: `terraform_data.many[${at}]`,
+    action: "create",
+    padding: "x".repeat(150)
+  })
   const append = Effect.flatMap(Clock.currentTimeMillis, (at) =>
     journal.append(runId, "resource.progress", { ...payload(at), madeAt: performance.timeOrigin + performance.now() })
   )
   const publish = Effect.sync(() => {
     const data = { ...payload(0), madeAt: performance.timeOrigin + performance.now() }
-    bare.publish("all", JSON.stringify({ events: [{ seq: 1, at: new Date().toISOString(), kind: "resource.progress", data }] }))
+    bare.publish(
+      "all",
+      JSON.stringify({ events: [{ seq: 1, at: new Date().toISOString(), kind: "resource.progress", data }] })
+    )
   })
   const obey = (line: string) => {
     const [command, count = "0"] = line.split(" ")
