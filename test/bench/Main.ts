@@ -6,10 +6,11 @@ import { commandsFigure } from "./Commands.ts"
 import { mainJob } from "./MainJob.ts"
 import { reads } from "./Reads.ts"
 import { signInStorm } from "./SignInStorm.ts"
+import { streams } from "./Streams.ts"
 import { printFigure } from "./support/Figures.ts"
 import { tokenCheck } from "./TokenCheck.ts"
 
-const groups = { reads, commands: commandsFigure, mainJob: mainJob("terraform"), tokenCheck, signInStorm }
+const groups = { reads, commands: commandsFigure, mainJob: mainJob("terraform"), streams, tokenCheck, signInStorm }
 const wanted = new Set(process.argv.slice(2))
 
 const program = Effect.gen(function* () {
