@@ -2,7 +2,7 @@ import { Effect, Layer, Schema } from "effect"
 import type { Sharding } from "effect/cluster"
 import type { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
-import { notFound } from "../../schema/errors/ApiError.ts"
+import { failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
 import { ConnectionId, RunId } from "../../schema/records/Ids.ts"
 import { InstallConfig } from "../../schema/records/InstallConfig.ts"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
@@ -124,8 +124,9 @@ export const layer = Layer.effect(
         yield* awaitRun(runId)
         const rows = yield* Effect.orDie(write<BackupRow>`SELECT * FROM backups WHERE created_by_run_id = ${runId}`)
         const backup = rows[0] === undefined ? undefined : yield* backups.find(rows[0].id)
+        // Somebody cancelled it, or it failed; the Run says which.
         return backup === undefined
-          ? yield* Effect.die(new Error(`Backup Run ${runId} left no backup`))
+          ? yield* failedPrecondition(`The backup was not made. The Run ${runId} says why.`)
           : toBackup(backup)
       }, Effect.provideContext(services)),
       backups: Effect.fn("Capsules.backups")(function* (workspaceId, page) {

@@ -5,7 +5,7 @@ import type { RunSink } from "../../runner/execution/RunSink.ts"
 import { transaction } from "../database/Transaction.ts"
 import { ApplyRecovery } from "./ApplyRecovery.ts"
 import { KillPoint } from "./KillPoint.ts"
-import { isApply, runFolderName } from "./RunAttempt.ts"
+import { isApply, runFolderName, setAsideSuffix } from "./RunAttempt.ts"
 import { RunCheckpoints } from "./RunCheckpoints.ts"
 import { failRun } from "./RunEnding.ts"
 import { RunExecutions } from "./RunExecution.ts"
@@ -63,7 +63,7 @@ export class RunExecutor extends Context.Service<
       const cancels = new Map<string, Deferred.Deferred<void>>()
       const lifecycle = { draining: false }
 
-      const record = (end: Effect.Effect<void>) =>
+      const record = <A>(end: Effect.Effect<A>) =>
         end.pipe(
           Effect.tapCause((cause) =>
             Cause.hasInterruptsOnly(cause)
@@ -78,14 +78,17 @@ export class RunExecutor extends Context.Service<
           Effect.catch((cause) => Effect.failCause(cause))
         )
 
-      /** A defect of ours must not leave a Run without an owner, nor an apply without its state. The log has the cause. */
+      /**
+       * A defect of ours must not leave a Run without an owner, nor an apply without its state. The log has the cause.
+       * Answers `false` when the run folder could not be read and has to be kept.
+       */
       const failed = (run: RunRow, cause: Cause.Cause<never>) =>
         Effect.andThen(
           Effect.logError("A Run ended in a defect", cause),
           record(
             isApply(run.type)
-              ? Effect.asVoid(applies.settle(run, { untouched: defect, interrupted: defect }))
-              : transaction(sql)(failRun({ ledger, handover }, run, defect))
+              ? applies.settle(run, { untouched: defect, interrupted: defect })
+              : Effect.as(transaction(sql)(failRun({ ledger, handover }, run, defect)), true)
           )
         )
 
@@ -122,7 +125,8 @@ export class RunExecutor extends Context.Service<
           "svc.run.attempt": run.attempt
         })
         const metrics = yield* measureRun(run)
-        yield* attempt(run, runFolder, metrics.watched).pipe(
+        const isReadable = yield* attempt(run, runFolder, metrics.watched).pipe(
+          Effect.as(true),
           Effect.catchCauseIf(
             (cause) => !Cause.hasInterruptsOnly(cause),
             (cause) => failed(run, cause)
@@ -132,6 +136,7 @@ export class RunExecutor extends Context.Service<
         // Kept for recovery unless the Run is settled: a state that was not committed may be in it.
         const settled = yield* ledger.find(run.id)
         yield* metrics.end(settled)
+        if (!isReadable) return yield* Effect.ignore(files.rename(runFolder, `${runFolder}${setAsideSuffix}`))
         if (settled?.status !== "running")
           yield* Effect.ignore(files.remove(runFolder, { recursive: true, force: true }))
       })

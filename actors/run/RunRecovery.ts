@@ -4,7 +4,7 @@ import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
 import { transaction } from "../database/Transaction.ts"
 import { ApplyRecovery } from "./ApplyRecovery.ts"
 import { KillPoint } from "./KillPoint.ts"
-import { isApply, runFolderName } from "./RunAttempt.ts"
+import { isApply, runFolderName, setAsideSuffix } from "./RunAttempt.ts"
 import { failRun } from "./RunEnding.ts"
 import { RunHandover } from "./RunHandover.ts"
 import { RunLedger } from "./RunLedger.ts"
@@ -21,9 +21,6 @@ const interrupted = {
   message:
     "The service ended while this apply was running. What it had written of the state was imported; check what may have been created, then plan again."
 }
-
-/** Folders of applies that could not be read; an operator has to look at them. */
-const keptSuffix = ".unreadable"
 
 /**
  * Settles what an earlier process left running (design section 5): whatever changes nothing is requeued once; an apply is
@@ -66,9 +63,11 @@ export class RunRecovery extends Context.Service<RunRecovery, { readonly recover
       const sweepFolders = Effect.fnUntraced(function* (kept: ReadonlySet<string>) {
         const names = yield* Effect.orElseSucceed(files.readDirectory(settings.runsFolder), () => [])
         for (const name of names) {
-          if (name.endsWith(keptSuffix)) continue
+          if (name.endsWith(setAsideSuffix)) continue
           const folder = path.join(settings.runsFolder, name)
-          yield* Effect.ignore(kept.has(name) ? files.rename(folder, `${folder}${keptSuffix}`) : runner.discard(folder))
+          yield* Effect.ignore(
+            kept.has(name) ? files.rename(folder, `${folder}${setAsideSuffix}`) : runner.discard(folder)
+          )
         }
       })
 
