@@ -44,25 +44,28 @@ export class RedactionStream {
     return this.#advance(text, new TerminalShadow(text), text.length)
   }
 
-  #spans(text: string, shadow: TerminalShadow): ReadonlyArray<Span> {
+  // A match that starts at `keep` or later may still turn out to be none, and must not be joined to one that is certain.
+  #spans(text: string, shadow: TerminalShadow, keep: number): ReadonlyArray<Span> {
+    const certain = ({ start }: Span) => start < keep
     const found = (before: string, content: string) =>
       this.#matcher()
         .spans(before + content, before.length)
         .map(({ start, end }) => ({ start: start - before.length, end: end - before.length }))
     const original = found(this.#before.original, text)
-    if (shadow.text === text && this.#before.original === this.#before.shadow) return original
+    if (shadow.text === text && this.#before.original === this.#before.shadow)
+      return joinSpans(original.filter(certain))
     const shadowed = found(this.#before.shadow, shadow.text).map(({ start, end }) => ({
       start: shadow.position(start),
       end: shadow.position(end - 1) + 1
     }))
-    return joinSpans([...original, ...shadowed])
+    return joinSpans([...original, ...shadowed].filter(certain))
   }
 
   // Colours that a secret was wrapped in would otherwise run on behind the mark.
   #colours(covered: string): string {
     if (!hasTerminalSequence(covered)) return ""
     const matcher = this.#matcher()
-    const harmless = (sequence: string) => isGraphicRendition(sequence) && matcher.spans(sequence).length === 0
+    const harmless = (sequence: string) => isGraphicRendition(sequence) && !matcher.finds(sequence)
     return [...terminalSequences(covered)]
       .map(([sequence]) => sequence)
       .filter(harmless)
@@ -80,8 +83,7 @@ export class RedactionStream {
       written = until
     }
     swallow(covered)
-    for (const { start, end } of this.#spans(text, shadow)) {
-      if (start >= keep) break
+    for (const { start, end } of this.#spans(text, shadow, keep)) {
       if (start > covered) {
         output += text.slice(written, start) + redactionMark
         written = start

@@ -59,7 +59,12 @@ export class SecretMatcher {
     this.#longest = this.#sorted.reduce((longest, form) => Math.max(longest, form.length), 0)
   }
 
-  /** All matches that start at `from` or later, in order; overlapping and touching ones are joined. */
+  /** True when any form stands in the text. */
+  finds(text: string): boolean {
+    return this.spans(text).length > 0
+  }
+
+  /** All matches that start at `from` or later; they may overlap. */
   spans(text: string, from = 0): ReadonlyArray<Span> {
     const spans: Array<Span> = []
     for (const pattern of this.#patterns) {
@@ -70,7 +75,7 @@ export class SecretMatcher {
         pattern.lastIndex = match.index + 1
       }
     }
-    return joinSpans(spans)
+    return spans
   }
 
   /** Start of the longest end of the text that more text could turn into a match; its length when there is none. */

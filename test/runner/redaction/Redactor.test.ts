@@ -117,6 +117,13 @@ describe("Redactor", () => {
     )
   })
 
+  test("does not join a certain match to one that the next character may undo", () => {
+    const target = redactor("-a", "aa")
+    const content = "-a\u001b[1maa"
+    expect(inPieces(target, content, [1])).toBe(target.text(content))
+    expect(target.text(content)).toBe(`${redactionMark}\u001b[1maa`)
+  })
+
   test("finds a secret between colour codes and keeps the codes", () => {
     const target = redactor("hunter2-hunter2")
     expect(target.text("x \u001b[1mhunt\u001b[31mer2-hun\u001b[0mter2\u001b[0m y")).toBe(
