@@ -123,11 +123,14 @@ const apply = Effect.fn("apply")(function* (product: Product, planRunId: string)
 })
 
 /** Plan and apply through the product against the bare tool; and what an install costs beside Git, scan and tool. */
-export const mainJob = (tool: string) =>
+export const mainJob = (binary: string, tool: string) =>
   Effect.gen(function* () {
     const small = yield* repositoryOf({ "main.tf": module })
     const large = yield* repositoryOf({ "main.tf": module, ...manyFiles(99) })
-    const product = yield* startProduct(["--git-allow-origins", `${small.origin},${large.origin}`, "--tool", tool])
+    const product = yield* startProduct(
+      ["--git-allow-origins", `${small.origin},${large.origin}`, "--tool", tool],
+      [binary]
+    )
     yield* byHand(tool)
     yield* install(product, small.url, "warm")
     const ratios: Array<number> = []

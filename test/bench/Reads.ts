@@ -10,38 +10,42 @@ const shape = { connections: 32, requests: 4000 }
 const bare = fileURLToPath(new URL("support/BareServer.ts", import.meta.url))
 
 /** One row through the API, authenticated and authorised, against a bare route with the same query. */
-export const reads = Effect.gen(function* () {
-  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
-  const product = yield* startProduct()
-  const { projects } = yield* product.client.workspaces.projects({
-    params: { workspaceId: product.workspaceId },
-    query: {}
-  })
-  const path = `/api/v1/projects/${projects[0]?.id ?? ""}`
-  const process_ = yield* spawner.spawn(
-    ChildProcess.make(process.execPath, [bare, `${product.dataDir}/svc.sqlite`], { extendEnv: true, stderr: "inherit" })
-  )
-  const line = yield* Stream.decodeText(process_.stdout).pipe(Stream.splitLines, Stream.runHead)
-  const request = (headers: string) => `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${headers}\r\n`
-  const ofBare = { ...shape, port: Number(Option.getOrThrow(line)), request: request("") }
-  const authorization = `authorization: Bearer ${Redacted.value(product.token)}\r\n`
-  const ofProduct = { ...shape, port: product.port, request: request(authorization) }
-  yield* load(ofBare)
-  yield* load(ofProduct)
-  const ratios: Array<number> = []
-  const rates: Array<number> = []
-  for (let round = 0; round < rounds; round++) {
-    const raw = yield* load(ofBare)
-    const own = yield* load(ofProduct)
-    rates.push(own)
-    ratios.push(own / raw)
-  }
-  const figure: Figure = {
-    name: "one-row read through the API against a bare route",
-    figure: median(ratios),
-    unit: "x",
-    target: { atLeast: 0.5 },
-    detail: `${median(rates).toFixed(0)} requests/s`
-  }
-  return [figure]
-}).pipe(Effect.scoped)
+export const reads = (binary: string) =>
+  Effect.gen(function* () {
+    const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+    const product = yield* startProduct([], [binary])
+    const { projects } = yield* product.client.workspaces.projects({
+      params: { workspaceId: product.workspaceId },
+      query: {}
+    })
+    const path = `/api/v1/projects/${projects[0]?.id ?? ""}`
+    const process_ = yield* spawner.spawn(
+      ChildProcess.make(process.execPath, [bare, `${product.dataDir}/svc.sqlite`], {
+        extendEnv: true,
+        stderr: "inherit"
+      })
+    )
+    const line = yield* Stream.decodeText(process_.stdout).pipe(Stream.splitLines, Stream.runHead)
+    const request = (headers: string) => `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${headers}\r\n`
+    const ofBare = { ...shape, port: Number(Option.getOrThrow(line)), request: request("") }
+    const authorization = `authorization: Bearer ${Redacted.value(product.token)}\r\n`
+    const ofProduct = { ...shape, port: product.port, request: request(authorization) }
+    yield* load(ofBare)
+    yield* load(ofProduct)
+    const ratios: Array<number> = []
+    const rates: Array<number> = []
+    for (let round = 0; round < rounds; round++) {
+      const raw = yield* load(ofBare)
+      const own = yield* load(ofProduct)
+      rates.push(own)
+      ratios.push(own / raw)
+    }
+    const figure: Figure = {
+      name: "one-row read through the API against a bare route",
+      figure: median(ratios),
+      unit: "x",
+      target: { atLeast: 0.5 },
+      detail: `${median(rates).toFixed(0)} requests/s`
+    }
+    return [figure]
+  }).pipe(Effect.scoped)

@@ -38,7 +38,7 @@ const crowd = Effect.fn("crowd")(function* (url: string, headers: Readonly<Recor
       Effect.acquireRelease(
         Effect.callback<WebSocket>((resume) => {
           const socket = new WebSocket(url, { headers })
-          socket.on("message", (data) => receive(String(data)))
+          socket.on("message", (data) => receive(data.toString()))
           socket.on("open", () => resume(Effect.succeed(socket)))
         }),
         (socket) => Effect.sync(() => socket.close())

@@ -36,3 +36,12 @@ export const manyFiles = (count: number): Readonly<Record<string, string>> =>
       `# Page ${index}\n${`line of page ${index}\n`.repeat(50)}`
     ])
   )
+
+/** One module of `count` files, each with a variable, a local value and a resource. */
+export const moduleOfFiles = (count: number): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, index) => [
+      `part${index}.tf`,
+      `variable "v${index}" {\n  type    = string\n  default = "x"\n}\n\nlocals {\n  l${index} = "\${var.v${index}}-${index}"\n}\n\nresource "terraform_data" "r${index}" {\n  input = local.l${index}\n}\n`
+    ])
+  )

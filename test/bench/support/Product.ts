@@ -14,7 +14,7 @@ const decodeAnnounced = Schema.decodeEffect(Announced)
 export interface StartOptions {
   readonly dataDir: string
   readonly flags?: ReadonlyArray<string>
-  /** The program; this checkout's entry under this runtime when absent. */
+  /** The program, with what stands before `serve`; this checkout's entry under this runtime when absent. */
   readonly program?: ReadonlyArray<string>
 }
 
@@ -35,10 +35,13 @@ export const startServer = Effect.fn("startServer")(function* (options: StartOpt
 })
 
 /** A server with its first account, a token, and that account's Workspace. */
-export const startProduct = Effect.fn("startProduct")(function* (flags: ReadonlyArray<string> = []) {
+export const startProduct = Effect.fn("startProduct")(function* (
+  flags: ReadonlyArray<string>,
+  program?: ReadonlyArray<string>
+) {
   const files = yield* FileSystem.FileSystem
   const dataDir = yield* files.makeTempDirectoryScoped({ prefix: "svc-bench-" })
-  const server = yield* startServer({ dataDir, flags })
+  const server = yield* startServer({ dataDir, flags, ...(program === undefined ? {} : { program }) })
   const secret = (server.setupLink ?? "").split("#")[1] ?? ""
   const token = yield* signInForFirstTime(server.url, Redacted.make(secret))
   const client = yield* makeClient({ baseUrl: server.url, token })
