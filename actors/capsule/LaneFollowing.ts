@@ -8,6 +8,7 @@ import { derivedId, now } from "../Identity.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { toRun } from "../run/RunRow.ts"
 import { SourceStore } from "../source/SourceStore.ts"
+import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
 import { CapsuleRuns } from "./CapsuleRuns.ts"
 
@@ -31,7 +32,10 @@ export const followLane = Effect.fn("Capsule.followLane")(function* (capsuleId: 
   if (planned.length > 0) return
   const runId = derivedId(RunId, "run", capsuleId, `follow ${snapshotId}`)
   yield* Effect.ignore(
-    runs.create(capsule, { runId, type: "plan", sourceSnapshotId: snapshotId, trigger: "auto_update" })
+    Effect.andThen(
+      refuseArchived(capsule.workspace_id),
+      runs.create(capsule, { runId, type: "plan", sourceSnapshotId: snapshotId, trigger: "auto_update" })
+    )
   )
 })
 
@@ -53,6 +57,8 @@ export const applyFollowed = Effect.fn("Capsule.applyFollowed")(function* (planR
   if (planSummary === undefined || planSummary.destroy + planSummary.replace + planSummary.forget > 0) return
   const runId = derivedId(RunId, "run", planRunId, "apply")
   yield* Effect.gen(function* () {
+    // No request, so no route has asked: nothing is applied in a Workspace that was put away.
+    yield* refuseArchived(capsule.workspace_id)
     yield* ledger.set(planRunId, { approved_at: yield* now })
     yield* ledger.move(planRunId, {
       from: ["waiting_approval"],

@@ -17,6 +17,7 @@ import { newId } from "../Identity.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunQueue } from "../run/RunQueue.ts"
 import { toRun } from "../run/RunRow.ts"
+import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
 import type { CheckSpec } from "./CheckExecution.ts"
 import { type SourceRow, SourceStore, toSource } from "./SourceStore.ts"
 import { stagedOf } from "./StagedRows.ts"
@@ -75,8 +76,11 @@ export const layer = SourceActor.toLayer(
 
     const mintRunId = newId(RunId, "run").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
 
-    const usable = (row: SourceRow) =>
-      row.status === "disabled" ? Effect.fail(failedPrecondition("The Source is disabled.")) : Effect.void
+    /** Checked where the Run is written: webhooks and the schedule come by no route that would have asked. */
+    const usable = Effect.fnUntraced(function* (row: SourceRow) {
+      if (row.status === "disabled") return yield* failedPrecondition("The Source is disabled.")
+      yield* Effect.provideService(refuseArchived(row.workspace_id), SqlClient.SqlClient, sql)
+    })
 
     return SourceActor.of({
       Create: Effect.fn("Source.Create")(function* ({ payload: { context, request } }) {

@@ -31,6 +31,7 @@ export class SourceSchedule extends Context.Service<
         const since = (yield* Clock.currentTimeMillis) - Duration.toMillis(Duration.fromInputUnsafe(autoSyncAge))
         const dueSince = new Date(since).toISOString()
         const isDue = sql`s.auto_sync = 1 AND s.status <> 'disabled' AND COALESCE(s.last_synced_at, '') < ${dueSince}
+          AND NOT EXISTS (SELECT 1 FROM workspaces w WHERE w.id = s.workspace_id AND w.archived_at IS NOT NULL)
           AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.source_id = s.id AND r.type = 'source_sync'
             AND (r.status IN ('queued', 'running') OR r.created_at >= ${dueSince}))`
         const due = yield* sql<DueLane>`

@@ -167,6 +167,11 @@ export const layer = Layer.effect(
             message: "The delivery does not prove that it knows the Source's secret."
           })
         }
+        // Like a Source that is switched off: accepted, so that the forge does not give up on the hook, and without effect.
+        // Not remembered either, as it may be delivered again once the Workspace is restored.
+        const archived = yield* Effect.orDie(sql`SELECT 1 AS one FROM workspaces
+          WHERE id = ${row.workspace_id} AND archived_at IS NOT NULL`)
+        if (archived.length > 0) return { runIds: [] }
         const deliveryId = delivery.deliveryId?.slice(0, 200)
         if (deliveryId !== undefined) {
           const windowStart = new Date((yield* Clock.currentTimeMillis) - deliveryWindowMillis).toISOString()

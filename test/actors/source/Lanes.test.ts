@@ -56,6 +56,19 @@ const synced = Effect.fnUntraced(function* (sourceId: SourceId) {
   return yield* settled(sync.id)
 })
 
+/** While the effect runs, the Workspace is archived. */
+const archived = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const { workspaceId } = yield* TestPlane
+    const sql = yield* SqlClient.SqlClient
+    const archive = (at: string | null) => sql`UPDATE workspaces SET archived_at = ${at} WHERE id = ${workspaceId}`
+    return yield* Effect.acquireUseRelease(
+      archive("2026-01-01T00:00:00.000Z"),
+      () => effect,
+      () => Effect.orDie(archive(null))
+    )
+  })
+
 /** Hand-overs are delivered after the sender's commit; a later command of the same mailbox comes after them. */
 const delivered = (capsuleId: CapsuleId) =>
   Effect.gen(function* () {
@@ -121,6 +134,21 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
       expect((yield* Effect.exit(sources.hook(source.id, failing)))._tag).toBe("Failure")
       yield* sql`DROP TRIGGER no_runs`
       expect((yield* sources.hook(source.id, failing)).runIds).toHaveLength(1)
+
+      // Nothing starts in an archived Workspace; once it is restored, the same delivery counts.
+      const put = { bearer: hookSecret, body, deliveryId: "delivery-archived" }
+      yield* archived(
+        Effect.gen(function* () {
+          expect((yield* sources.hook(source.id, put)).runIds).toEqual([])
+          expect((yield* Effect.flip(sources.hook(source.id, { ...put, bearer: "wrong" }))).code).toBe(
+            "unauthenticated"
+          )
+          expect((yield* Effect.flip(sources.sync(context, source.id, {}))).code).toBe("failed_precondition")
+        })
+      )
+      const restored = yield* sources.hook(source.id, put)
+      expect(restored.runIds).toHaveLength(1)
+      yield* Effect.forEach(restored.runIds, (id) => settled(RunId.make(id)))
 
       yield* sources.update(context, source.id, { status: "disabled" })
       expect((yield* sources.hook(source.id, { bearer: hookSecret, body })).runIds).toEqual([])
@@ -211,6 +239,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
         expect(first.map(({ status }) => status).toSorted()).toEqual(["failed", "succeeded"])
         expect((yield* sources.read(sourceId)).status).toBe("error")
         yield* (yield* SourceSchedule).syncDue
+        expect(yield* archived(due)).toEqual([])
         yield* commit("auto-default", main("default"))
         expect((yield* due).map(({ status }) => status)).toEqual(["succeeded", "succeeded"])
         expect((yield* sources.read(sourceId)).status).toBe("active")
@@ -259,6 +288,21 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
         expect(yield* outputsOf(capsule.id)).toEqual(["one"])
 
         yield* capsules.update(context, capsule.id, { autoUpdate: { enabled: true, apply: true } })
+        // A Workspace that is archived between the plan and its apply keeps the plan waiting.
+        const sql = yield* SqlClient.SqlClient
+        yield* commit("follow", main("held"))
+        yield* sql`CREATE TRIGGER archives AFTER UPDATE OF status ON runs WHEN NEW.status = 'waiting_approval'
+          BEGIN UPDATE workspaces SET archived_at = '2026-01-01T00:00:00.000Z' WHERE id = NEW.workspace_id; END`
+        yield* synced(capsule.sourceId)
+        yield* delivered(capsule.id)
+        yield* followed(capsule.id)
+        yield* delivered(capsule.id)
+        const [held] = yield* followed(capsule.id)
+        expect([held?.type, held?.status]).toEqual(["plan", "waiting_approval"])
+        yield* sql`DROP TRIGGER archives`
+        yield* sql`UPDATE workspaces SET archived_at = NULL`
+        expect(yield* outputsOf(capsule.id)).toEqual(["one"])
+
         yield* commit("follow", main("three"))
         yield* synced(capsule.sourceId)
         yield* delivered(capsule.id)
