@@ -117,6 +117,13 @@ export class RunExecutor extends Context.Service<
         })
       }, Effect.scoped)
 
+      /** It may hold a state: it goes away now, at the latest when the service starts again. */
+      const removed = (runFolder: string) =>
+        files.remove(runFolder, { recursive: true, force: true }).pipe(
+          Effect.retry({ times: 3, schedule: Schedule.spaced("100 millis") }),
+          Effect.catch((error) => Effect.logError("A run folder could not be removed", error))
+        )
+
       const execute = Effect.fn("Run.execute")(function* (run: RunRow) {
         const runFolder = path.join(settings.runsFolder, runFolderName(run))
         yield* Effect.annotateCurrentSpan({
@@ -137,8 +144,7 @@ export class RunExecutor extends Context.Service<
         const settled = yield* ledger.find(run.id)
         yield* metrics.end(settled)
         if (!isReadable) return yield* Effect.ignore(files.rename(runFolder, `${runFolder}${setAsideSuffix}`))
-        if (settled?.status !== "running")
-          yield* Effect.ignore(files.remove(runFolder, { recursive: true, force: true }))
+        if (settled?.status !== "running") yield* removed(runFolder)
       })
 
       const start = (run: RunRow) =>

@@ -4,8 +4,16 @@ import { fileOperation, type RunFileFailed, readOptional } from "./RunFiles.ts"
 import type { JournalResource } from "./RunOutcome.ts"
 import type { ToolMessage } from "./ToolMessage.ts"
 
+/** An entry of a diagnostic that names no resource. */
+const anyAddress = ""
+
 const Entry = Schema.Struct({
-  moment: Schema.Literals(["started", "completed", "failed"]),
+  /**
+   * - `failed`: the tool calls it failed, before it says why
+   * - `refused`: the reason, by the provider's own account
+   * - `unanswered`: the provider never answered, e.g. because it died, which says nothing about what exists
+   */
+  moment: Schema.Literals(["started", "completed", "failed", "refused", "unanswered"]),
   address: Schema.String,
   action: Schema.String,
   id: Schema.optionalKey(Schema.String)
@@ -17,7 +25,7 @@ const decodeEntry = Schema.decodeUnknownOption(Schema.fromJsonString(Entry))
 export interface JournalSummary {
   readonly started: ReadonlyArray<JournalResource>
   readonly completed: ReadonlyArray<JournalResource>
-  /** Started and neither completed nor failed: it may or may not exist. */
+  /** Started, and neither completed nor failed by the provider's own account: it may or may not exist. */
   readonly possiblyCreated: ReadonlyArray<string>
 }
 
@@ -28,10 +36,23 @@ const summarizeJournal = (entries: ReadonlyArray<Entry>): JournalSummary => {
     entries
       .filter((entry) => entry.moment === moment)
       .map(({ address, action, id }): JournalResource => ({ address, action, ...(id === undefined ? {} : { id }) }))
-  const started = of("started")
-  const ended = new Set([...of("completed"), ...of("failed")].map(keyOf))
-  const open = started.filter((resource) => !ended.has(keyOf(resource))).map(({ address }) => address)
-  return { started, completed: of("completed"), possiblyCreated: [...new Set(open)] }
+  const keysOf = (moment: Entry["moment"]) => new Set(of(moment).map(keyOf))
+  const addressesOf = (moment: Entry["moment"]) => new Set(of(moment).map(({ address }) => address))
+  const completed = keysOf("completed")
+  const failed = keysOf("failed")
+  const refused = addressesOf("refused")
+  const unanswered = addressesOf("unanswered")
+  // The tool does not always say whom a diagnostic is about: then it may be any that failed.
+  const tells = (addresses: ReadonlySet<string>, address: string) => addresses.has(address) || addresses.has(anyAddress)
+  const isOver = (resource: JournalResource) =>
+    completed.has(keyOf(resource)) ||
+    (failed.has(keyOf(resource)) && tells(refused, resource.address) && !tells(unanswered, resource.address))
+  const open = of("started").filter((resource) => !isOver(resource))
+  return {
+    started: of("started"),
+    completed: of("completed"),
+    possiblyCreated: [...new Set(open.map(({ address }) => address))]
+  }
 }
 
 /** Reads a journal back; a last line that a crash tore is ignored. */
@@ -51,6 +72,25 @@ export const readJournal = (path: string): Effect.Effect<JournalSummary, RunFile
     )
   )
 
+/** How the tool's diagnostics begin when a call to a plugin broke off, e.g. because the plugin died. */
+const brokenCalls: ReadonlySet<string> = new Set(["Plugin did not respond", "Plugin error", "Request cancelled"])
+
+const entryOf = (message: ToolMessage, clean: (text: string) => string): Entry | undefined => {
+  if (message._tag === "Diagnostic") {
+    const { address, severity, summary } = message.diagnostic
+    if (severity !== "error") return undefined
+    const moment = brokenCalls.has(summary) ? "unanswered" : "refused"
+    return { moment, address: clean(address ?? anyAddress), action: "" }
+  }
+  if (message._tag !== "Resource" || message.moment === "progress") return undefined
+  return {
+    moment: message.moment,
+    address: clean(message.address),
+    action: message.action,
+    ...(message.id === undefined ? {} : { id: clean(message.id) })
+  }
+}
+
 export interface ApplyJournal {
   /** Notes what a message says about a resource; a start is on the disk when this returns. */
   readonly note: (message: ToolMessage) => Effect.Effect<void>
@@ -69,13 +109,8 @@ export const openJournal = Effect.fnUntraced(function* (
   const entries: Array<Entry> = []
   return {
     note: (message) => {
-      if (message._tag !== "Resource" || message.moment === "progress") return Effect.void
-      const entry: Entry = {
-        moment: message.moment,
-        address: clean(message.address),
-        action: message.action,
-        ...(message.id === undefined ? {} : { id: clean(message.id) })
-      }
+      const entry = entryOf(message, clean)
+      if (entry === undefined) return Effect.void
       entries.push(entry)
       return fileOperation("write the apply journal", async () => {
         await file.write(`${JSON.stringify(entry)}\n`)

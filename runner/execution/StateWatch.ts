@@ -51,7 +51,11 @@ export const watchState = Effect.fnUntraced(function* (
     } else {
       yield* Effect.logError("A checkpoint of a state could not be kept.", kept.cause)
     }
-  }).pipe(Effect.catch((problem) => Effect.logWarning(problem.message)))
+  }).pipe(
+    Effect.catch((problem) => Effect.logWarning(problem.message)),
+    // A write cannot be called back: one that the end of the tool overtook would put a state into a folder that is being removed.
+    Effect.uninterruptible
+  )
 
   yield* look.pipe(Effect.repeat(Schedule.spaced(interval)), Effect.forkScoped)
 })
