@@ -63,7 +63,8 @@ export class RunInputs extends Context.Service<
     readonly providers: (
       workspaceId: string,
       installConfigId: string,
-      requirements: ReadonlyArray<ProviderRequirement>
+      requirements: ReadonlyArray<ProviderRequirement>,
+      inherited: ReadonlyArray<string>
     ) => Effect.Effect<ResolvedProviders>
     readonly variables: (
       capsule: CapsuleRow,
@@ -108,7 +109,8 @@ export class RunInputs extends Context.Service<
       const providers = Effect.fn("RunInputs.providers")(function* (
         workspaceId: string,
         installConfigId: string,
-        requirements: ReadonlyArray<ProviderRequirement>
+        requirements: ReadonlyArray<ProviderRequirement>,
+        inherited: ReadonlyArray<string>
       ) {
         const at = yield* now
         const bound = new Map<string, string>()
@@ -168,6 +170,7 @@ export class RunInputs extends Context.Service<
             provider: requirement.provider,
             moduleLocalName: requirement.moduleLocalName,
             alias: requirement.childAlias,
+            inherited: inherited.includes(requirement.provider),
             connection: row.id,
             values: redactedValues(secrets.values),
             files: secrets.files.map((file) => ({

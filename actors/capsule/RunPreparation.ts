@@ -159,7 +159,12 @@ export class RunPreparation extends Context.Service<
         }
         const scan = yield* Effect.orDie(decodeScan(report.module_scan))
         const requirements: ReadonlyArray<ProviderRequirement> = toReport(report).rootProviderRequirements
-        const providers = yield* inputs.providers(capsule.workspace_id, config.row.id, requirements)
+        const providers = yield* inputs.providers(
+          capsule.workspace_id,
+          config.row.id,
+          requirements,
+          scan.inheritedProviders ?? []
+        )
         const evidence: RunEvidence = { providerResolutions: providers.resolutions }
         if (providers.blocked !== undefined) {
           return yield* blocked(

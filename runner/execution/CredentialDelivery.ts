@@ -11,6 +11,7 @@ export interface ProviderBlock {
   readonly provider: string
   readonly moduleLocalName: string
   readonly alias: string | undefined
+  readonly inherited: boolean
   readonly body: Readonly<Record<string, Schema.Json>>
 }
 
@@ -190,6 +191,7 @@ export const deliverCredentials = (
         provider: tuple.provider,
         moduleLocalName: tuple.moduleLocalName,
         alias: tuple.alias,
+        inherited: tuple.inherited === true,
         body: Object.fromEntries(body)
       })
     }

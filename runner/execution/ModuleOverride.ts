@@ -33,15 +33,26 @@ export const isAmbientFile = (name: string): boolean =>
   name === ".tofurc" ||
   name === ".terraform.tfstate.lock.info"
 
-/** Replaces the module's own backend or cloud block by a local state file, and adds provider arguments. */
+/**
+ * Replaces the module's own backend or cloud block by a local state file, and adds provider arguments. Where only child modules name a
+ * provider, the root module has to be told what its block's name means: without that it would be another provider of that name. An
+ * entry of the module's own is never written again, as that would drop its version constraint.
+ */
 export const overrideDocument = (blocks: ReadonlyArray<ProviderBlock>): Schema.Json => {
   const providers = new Map<string, Array<Schema.Json>>()
   for (const { moduleLocalName, alias, body } of blocks) {
     const bodies = providers.get(moduleLocalName) ?? []
     providers.set(moduleLocalName, [...bodies, alias === undefined ? body : { alias, ...body }])
   }
+  const inherited = blocks.filter((block) => block.inherited)
+  const named = Object.fromEntries(
+    inherited.map(({ moduleLocalName, provider }) => [moduleLocalName, { source: provider }])
+  )
   return {
-    terraform: { backend: { local: { path: stateFileName } } },
+    terraform: {
+      backend: { local: { path: stateFileName } },
+      ...(inherited.length > 0 ? { required_providers: named } : {})
+    },
     ...(providers.size > 0 ? { provider: Object.fromEntries(providers) } : {})
   }
 }

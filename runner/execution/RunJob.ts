@@ -26,6 +26,7 @@ export interface CredentialFile {
  *
  * - `provider`: normalised source address; configurations of one provider share it
  * - `alias`: absent for the default configuration
+ * - `inherited`: only child modules name the provider, so the root module has no meaning for `moduleLocalName` yet
  * - `connection`: equal for equal credentials; absent when the configuration has none
  * - `values`: secret values by environment name
  * - `config`: non-secret provider arguments
@@ -36,6 +37,7 @@ export interface ProviderCredentials {
   readonly provider: string
   readonly moduleLocalName: string
   readonly alias?: string | undefined
+  readonly inherited?: boolean | undefined
   readonly connection?: string | undefined
   readonly values: Readonly<Record<string, Redacted.Redacted<string>>>
   readonly files: ReadonlyArray<CredentialFile>

@@ -151,13 +151,17 @@ export const judgeModule = (
   const reached = [...graph.reached.values()]
   const findings = orderedFindings([...graph.findings, ...root.rootFindings])
   const supported = findings.every(({ severity }) => severity !== "error")
+  const { inherited, requirements } = supported
+    ? rootRequirements(root, (path) => loaded.get(path))
+    : { requirements: [], inherited: [] }
   const module: ScannedModule = {
     path: root.path,
     status: supported ? "supported" : "unsupported",
     variables: root.variables,
     outputs: root.outputs,
     providerPackages: supported ? packagesOf(reached) : [],
-    rootProviderRequirements: supported ? rootRequirements(root, (path) => loaded.get(path)) : [],
+    rootProviderRequirements: requirements,
+    ...(inherited.length === 0 ? {} : { inheritedProviders: inherited }),
     moduleCalls: root.calls.map(({ name, source, path, location }) => ({
       name,
       source,

@@ -57,11 +57,27 @@ const byTuple = (left: ProviderRequirement, right: ProviderRequirement) =>
   compare(left.moduleLocalName, right.moduleLocalName) ||
   compare(left.childAlias ?? "", right.childAlias ?? "")
 
+/** The provider's type where the root module has no such name, and otherwise that with the first free number. */
+const freeName = (provider: string, taken: ReadonlySet<string>): string => {
+  const type = providerType(provider)
+  // A name must not begin with a digit, though a type may.
+  const plain = /^\d/.test(type) ? `provider-${type}` : type
+  let name = plain
+  for (let number = 2; taken.has(name); number++) name = `${plain}-${number}`
+  return name
+}
+
 /**
- * The provider configurations of a root module: one for each local name, one for each further configuration under an alias, and the
- * default configurations that child modules inherit under the name that the provider has in the root module.
+ * The provider configurations of a root module.
+ *
+ * - `requirements`: one for each local name, one for each further configuration under an alias, and the default configurations that
+ *   child modules inherit, each under a name of its own
+ * - `inherited`: the addresses of those that only child modules name, sorted; the root module has no local name for them
  */
-export const rootRequirements = (root: ModuleDeclaration, lookup: Lookup): ReadonlyArray<ProviderRequirement> => {
+export const rootRequirements = (
+  root: ModuleDeclaration,
+  lookup: Lookup
+): { readonly requirements: ReadonlyArray<ProviderRequirement>; readonly inherited: ReadonlyArray<string> } => {
   const requirements: Array<ProviderRequirement> = []
   const named = addressesOf(root, root.providers.names.keys())
   for (const [moduleLocalName, { source }] of root.providers.names) {
@@ -73,8 +89,13 @@ export const rootRequirements = (root: ModuleDeclaration, lookup: Lookup): Reado
       requirements.push({ provider: source.address, moduleLocalName: localName, childAlias: alias })
     }
   }
-  for (const provider of inheritedFromCalls(root, lookup, new Map())) {
-    if (!named.has(provider)) requirements.push({ provider, moduleLocalName: providerType(provider) })
+  const inherited = [...inheritedFromCalls(root, lookup, new Map())].filter((provider) => !named.has(provider))
+  inherited.sort(compare)
+  const taken = new Set(root.providers.names.keys())
+  for (const provider of inherited) {
+    const moduleLocalName = freeName(provider, taken)
+    taken.add(moduleLocalName)
+    requirements.push({ provider, moduleLocalName })
   }
-  return requirements.sort(byTuple)
+  return { requirements: requirements.sort(byTuple), inherited }
 }

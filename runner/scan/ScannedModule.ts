@@ -73,6 +73,7 @@ export type LocalModuleCall = typeof LocalModuleCall.Type
  * - `providerPackages`: everything reachable, sorted by source
  * - `rootProviderRequirements`: the provider configurations that the module itself uses, plus the default configurations that its
  *   child modules inherit from it, sorted
+ * - `inheritedProviders`: the addresses among them that the module itself has no local name for; absent when there are none
  * - `requiredVersion`: constraints on the tool of all reachable modules, sorted
  */
 export const ScannedModule = Schema.Struct({
@@ -82,6 +83,7 @@ export const ScannedModule = Schema.Struct({
   outputs: Schema.Array(ScannedOutput),
   providerPackages: Schema.Array(ProviderPackage),
   rootProviderRequirements: Schema.Array(ProviderRequirement),
+  inheritedProviders: Schema.optionalKey(Schema.Array(Schema.String)),
   moduleCalls: Schema.Array(ModuleCall),
   localModules: Schema.Array(LocalModuleCall),
   requiredVersion: Schema.Array(Schema.String),

@@ -52,7 +52,7 @@ describe("deliverCredentials", () => {
     })
     expect(delivery.files.map(({ path }) => path)).toEqual(["settings/credentials/0/key.json"])
     expect(delivery.blocks).toEqual([
-      { provider: "acme/demo", moduleLocalName: "demo", alias: undefined, body: { region: "eu" } }
+      { provider: "acme/demo", moduleLocalName: "demo", alias: undefined, inherited: false, body: { region: "eu" } }
     ])
     expect(delivery.variables).toEqual({})
   })

@@ -131,6 +131,7 @@ describe("reachable modules", () => {
         { provider: "hashicorp/dns", moduleLocalName: "dns" },
         { provider: "hashicorp/google", moduleLocalName: "google" }
       ])
+      expect(scan.inheritedProviders).toEqual(["hashicorp/dns"])
       expect(scan.providerPackages.map(({ source }) => source)).toEqual([
         "cloudflare/cloudflare",
         "hashicorp/aws",
@@ -138,6 +139,28 @@ describe("reachable modules", () => {
         "hashicorp/dns",
         "hashicorp/google"
       ])
+    })
+  )
+})
+
+describe("providers that only child modules name", () => {
+  scanner.live("have a local name of their own, whatever else has the name of their type", () =>
+    Effect.gen(function* () {
+      const requires = (source: string) =>
+        `terraform {\n  required_providers {\n    mine = { source = "${source}" }\n  }\n}\n`
+      const scan = yield* scanFiles({
+        "a.tf": `provider "demo" {\n}\n${["a", "b", "c"].map((name) => call(name, `./${name}`)).join("")}`,
+        "a/a.tf": requires("example.test/acme/demo"),
+        "b/a.tf": requires("acme/demo"),
+        "c/a.tf": requires("acme/1demo")
+      })
+      expect(scan.rootProviderRequirements).toEqual([
+        { provider: "acme/1demo", moduleLocalName: "provider-1demo" },
+        { provider: "acme/demo", moduleLocalName: "demo-2" },
+        { provider: "example.test/acme/demo", moduleLocalName: "demo-3" },
+        { provider: "hashicorp/demo", moduleLocalName: "demo" }
+      ])
+      expect(scan.inheritedProviders).toEqual(["acme/1demo", "acme/demo", "example.test/acme/demo"])
     })
   )
 })
