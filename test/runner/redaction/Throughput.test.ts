@@ -11,14 +11,24 @@ const event = (index: number) =>
     hook: { resource: { addr: `demo_note.web[${index}]` }, action: "create", elapsed_seconds: 80 }
   })
 
-const fastest = (task: () => void) => {
-  let best = Number.POSITIVE_INFINITY
-  for (let turn = 0; turn < 5; turn++) {
-    const start = performance.now()
-    task()
-    best = Math.min(best, performance.now() - start)
+const cost = (task: () => void) => {
+  const before = process.cpuUsage()
+  task()
+  const { system, user } = process.cpuUsage(before)
+  return system + user
+}
+
+/**
+ * How often the cost of one task holds that of another. Processor time, not time that passed, and the cheapest of many
+ * turns that alternate: what else the machine does is left out.
+ */
+const ratio = (task: () => void, measure: () => void) => {
+  const best = { task: Number.POSITIVE_INFINITY, measure: Number.POSITIVE_INFINITY }
+  for (let turn = 0; turn < 15; turn++) {
+    best.task = Math.min(best.task, cost(task))
+    best.measure = Math.min(best.measure, cost(measure))
   }
-  return best
+  return best.task / Math.max(1, best.measure)
 }
 
 const redactor = new Redactor(
@@ -31,16 +41,14 @@ const feed = (pieces: ReadonlyArray<string>) => () => {
   stream.end()
 }
 
-// Measured: about 0.2 of the time of parsing; the limit only catches a change of kind.
-test("costs less than a few times the parsing of the same events", () => {
-  const parsing = fastest(() => lines.forEach((line) => JSON.parse(line)))
-  expect(fastest(feed(lines)) / parsing).toBeLessThan(5)
+// Looking for each of about 2,000 spellings by itself costs more than 100 times the parsing; one pass for all about 5.
+test("costs no more than a few times the parsing of the same events", () => {
+  expect(ratio(feed(lines), () => lines.forEach((line) => JSON.parse(line)))).toBeLessThan(30)
 })
 
 test("grows in proportion to the text, also when all of it looks like the start of a secret", () => {
   const hostile = "secret-".repeat(20_000)
-  const once = fastest(feed([hostile]))
-  expect(fastest(feed([hostile, hostile, hostile, hostile])) / once).toBeLessThan(12)
+  expect(ratio(feed([hostile, hostile, hostile, hostile]), feed([hostile]))).toBeLessThan(12)
 })
 
 const large = (words: number) => Array.from({ length: words }, (_, word) => Bun.hash(`${word}`).toString(36)).join("")
@@ -48,9 +56,9 @@ const large = (words: number) => Array.from({ length: words }, (_, word) => Bun.
 test("takes in a large secret in proportion to its size", () => {
   const take = (words: number) => {
     const secret = Redacted.make(large(words))
-    return fastest(() => new Redactor([secret]))
+    return () => new Redactor([secret])
   }
-  expect(take(4_000) / take(1_000)).toBeLessThan(12)
+  expect(ratio(take(4_000), take(1_000))).toBeLessThan(12)
 })
 
 test("hides any longer piece of a large secret", () => {
