@@ -29,9 +29,12 @@ interface TicketRow {
 export class SetupTickets extends Context.Service<
   SetupTickets,
   {
-    /** A new ticket, valid for ten minutes. In the caller's transaction. */
+    /**
+     * A new ticket, valid for ten minutes. In the caller's transaction. One that was made before for the same Run, product
+     * and person and has not been used is void from then on: an answer that got lost leaves no second key behind.
+     */
     readonly mint: (ticket: SetupTicket) => Effect.Effect<Redacted.Redacted<string>>
-    /** Answers once; fails with `invalid_token` for anything unknown, used or expired. */
+    /** Answers once; fails with `invalid_token` for anything unknown, used, replaced or expired. */
     readonly redeem: (ticket: Redacted.Redacted<string>, requestId: string) => Effect.Effect<SetupTicket, ApiError>
   }
 >()("svc/actors/handoff/SetupTickets") {
@@ -46,6 +49,8 @@ export class SetupTickets extends Context.Service<
         const secret = yield* mintSecret("setupTicket").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
         const at = yield* DateTime.now
         yield* sql`DELETE FROM setup_tickets WHERE expires_at < ${DateTime.formatIso(DateTime.subtract(at, { days: 1 }))}`
+        yield* sql`DELETE FROM setup_tickets WHERE run_id = ${ticket.runId} AND product = ${ticket.product}
+          AND subject = ${ticket.subject} AND used_at IS NULL`
         yield* sql`INSERT INTO setup_tickets ${sql.insert({
           secret_hash: secretHash(secret),
           workspace_id: ticket.workspaceId,

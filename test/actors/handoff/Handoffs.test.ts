@@ -1,6 +1,7 @@
 import { afterAll, describe, expect } from "bun:test"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 import { Handoffs } from "../../../actors/handoff/Handoffs.ts"
 import { SetupTickets } from "../../../actors/handoff/SetupTickets.ts"
 import { suite } from "../../support/Effect.ts"
@@ -85,15 +86,49 @@ describe("a hand-off", () => {
     })
   )
 
-  tests.live("has no ticket left when ten minutes have passed", () =>
+  const ticketOf = (location: Redacted.Redacted<string>) =>
+    Redacted.make(new URL(Redacted.value(location)).searchParams.get("setup_ticket") ?? "")
+
+  tests.live("has a ticket for ten minutes less a millisecond, and not for ten", () =>
     Effect.gen(function* () {
+      yield* TestClock.setTime(Date.parse("2026-02-03T04:05:06.000Z"))
       const { complete, owner } = yield* world("expires")
-      const location = new URL(Redacted.value(yield* complete(owner)))
-      const sql = yield* SqlClient.SqlClient
-      yield* sql`UPDATE setup_tickets SET expires_at = ${at} WHERE used_at IS NULL`
       const tickets = yield* SetupTickets
-      const ticket = Redacted.make(location.searchParams.get("setup_ticket") ?? "")
-      expect((yield* Effect.flip(tickets.redeem(ticket, "r"))).code).toBe("invalid_token")
+      const first = ticketOf(yield* complete(owner))
+      yield* TestClock.adjust("599999 millis")
+      expect((yield* tickets.redeem(first, "r")).subject).toBe(owner)
+      const second = ticketOf(yield* complete(owner))
+      yield* TestClock.adjust("10 minutes")
+      expect((yield* Effect.flip(tickets.redeem(second, "r"))).code).toBe("invalid_token")
+    }).pipe(Effect.provide(TestClock.layer()))
+  )
+
+  tests.live("may be asked for again: the newest answer is good, and the ticket of an earlier one is void", () =>
+    Effect.gen(function* () {
+      const { complete, owner, workspaceId } = yield* world("again")
+      const tickets = yield* SetupTickets
+      const lost = ticketOf(yield* complete(owner))
+      const other = ticketOf(yield* complete(owner, { ...target, product: "acme.other" }))
+      const newest = ticketOf(yield* complete(owner))
+      expect((yield* Effect.flip(tickets.redeem(lost, "r"))).code).toBe("invalid_token")
+      expect((yield* tickets.redeem(newest, "r")).workspaceId).toBe(workspaceId)
+      // Another product's flow is its own affair; and what was used can be had anew.
+      expect((yield* tickets.redeem(other, "r")).product).toBe("acme.other")
+      const afterUse = ticketOf(yield* complete(owner))
+      expect((yield* tickets.redeem(afterUse, "r")).product).toBe("acme.app")
+    })
+  )
+
+  tests.live("gives its ticket to one of many that redeem it at once", () =>
+    Effect.gen(function* () {
+      const { complete, owner } = yield* world("race")
+      const tickets = yield* SetupTickets
+      const ticket = ticketOf(yield* complete(owner))
+      const outcomes = yield* Effect.all(
+        Array.from({ length: 20 }, () => Effect.result(tickets.redeem(ticket, "r"))),
+        { concurrency: "unbounded" }
+      )
+      expect(outcomes.filter(Result.isSuccess)).toHaveLength(1)
     })
   )
 
