@@ -1,3 +1,5 @@
+import { appPageFile } from "./AppPages.ts"
+
 /** Where hashed files live; everything below it may be cached for ever. */
 export const assetPrefix = "/assets/"
 
@@ -106,7 +108,7 @@ const fileFor = (path: string, language: "en" | "ja"): string | undefined => {
   if (path.startsWith(assetPrefix)) return path
   const trimmed = path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path
   if (entrancePaths.has(trimmed)) return `${trimmed}.${language}.html`
-  return isDashboardPage(trimmed) ? "/app.html" : undefined
+  return isDashboardPage(trimmed) ? appPageFile(trimmed) : undefined
 }
 
 const matches = (header: string | undefined, etag: string): boolean =>

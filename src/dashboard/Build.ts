@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url"
 import { brotliCompress, constants, gzip } from "node:zlib"
 import { promisify } from "node:util"
 import { Effect, Schema } from "effect"
+import { appPages } from "./AppPages.ts"
 import { type Asset, type AssetSet, assetPrefix } from "./Assets.ts"
 import { entrancePages, pageHtml } from "./Pages.tsx"
 
@@ -106,8 +107,8 @@ const entryOf = (built: Bun.BuildOutput, suffix: string): string | undefined =>
 export const buildDashboard = Effect.fn("Build.buildDashboard")(function* (effort: Effort) {
   const [built, booted] = yield* Effect.all([
     run(["app/Main.tsx", "entrance/Entrance.tsx", "styles/Dashboard.css"], true),
-    // A blocking script before the first paint cannot import anything.
-    run(["entrance/Boot.ts"], false)
+    // Blocking scripts before the first paint cannot import anything.
+    run(["entrance/Boot.ts", "app/Start.ts"], false)
   ])
   const bundled = yield* Effect.forEach(
     [...built.outputs, ...booted.outputs],
@@ -130,33 +131,41 @@ export const buildDashboard = Effect.fn("Build.buildDashboard")(function* (effor
   const entrance = entryOf(built, "entrance/Entrance.tsx")
   const style = url(/\/Dashboard-[^/]+\.css$/)
   const boot = url(/\/Boot-[^/]+\.js$/)
-  if (app === undefined || entrance === undefined || style === undefined || boot === undefined) {
-    return yield* new DashboardBuildError({
-      message: "The dashboard's bundle lacks an entry: app, entrance, boot script or style sheet."
-    })
+  const start = url(/\/Start-[^/]+\.js$/)
+  const incomplete = (what: string) => new DashboardBuildError({ message: `The dashboard's bundle lacks ${what}.` })
+  if (app === undefined || entrance === undefined || style === undefined || boot === undefined || start === undefined) {
+    return yield* incomplete("an entry: app, entrance, a blocking script or the style sheet")
   }
-  const html = (entry: string, page: Parameters<typeof pageHtml>[0]["page"], language: "en" | "ja") =>
+  const partsOf = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
+    const initial = new Set(staticClosure(built, app))
+    const found = yield* Effect.forEach(names, (name) => {
+      const entry = entryOf(built, name)
+      return entry === undefined ? Effect.fail(incomplete(name)) : Effect.succeed(staticClosure(built, entry))
+    })
+    return [...new Set(found.flat())].filter((name) => !initial.has(name))
+  })
+  const addressed = (names: ReadonlyArray<string>) => names.map((name) => `${assetPrefix}${name}`)
+  const html = (
+    parts: Pick<Parameters<typeof pageHtml>[0], "page" | "language" | "boot">,
+    entry: string,
+    on: ReadonlyArray<string>
+  ) =>
     new TextEncoder().encode(
-      pageHtml({
-        page,
-        language,
-        style,
-        boot,
-        icon,
-        scripts: staticClosure(built, entry).map((name) => `${assetPrefix}${name}`)
-      })
+      pageHtml({ ...parts, style, icon, scripts: addressed(staticClosure(built, entry)), parts: addressed(on) })
     )
-  const pages = yield* Effect.forEach(
-    [
-      asset("/app.html", html(app, "app", "en"), false, effort),
-      ...entrancePages.flatMap((page) =>
-        (["en", "ja"] as const).map((language) =>
-          asset(`/${page}.${language}.html`, html(entrance, page, language), false, effort)
-        )
+  const appHtml = Effect.fnUntraced(function* (path: string, names: ReadonlyArray<string>) {
+    const page = html({ page: "app", language: "en", boot: start }, app, yield* partsOf(names))
+    return yield* asset(path, page, false, effort)
+  })
+  const pages = yield* Effect.all([
+    appHtml("/app.html", []),
+    ...appPages.map(({ name, parts }) => appHtml(`/app.${name}.html`, parts)),
+    ...entrancePages.flatMap((page) =>
+      (["en", "ja"] as const).map((language) =>
+        asset(`/${page}.${language}.html`, html({ page, language, boot }, entrance, []), false, effort)
       )
-    ],
-    (made) => made
-  )
+    )
+  ])
   const assets: AssetSet = new Map([...files, ...pages].map((made) => [made.path, made]))
   return assets
 })

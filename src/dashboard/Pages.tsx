@@ -1,4 +1,5 @@
 import { renderToStaticMarkup } from "react-dom/server"
+import { FirstFrame } from "./app/FirstFrame.tsx"
 import { Setup } from "./entrance/Setup.tsx"
 import { SignIn } from "./entrance/SignIn.tsx"
 import { entranceWords } from "./entrance/Words.ts"
@@ -17,6 +18,8 @@ interface PageParts {
   readonly icon: string
   /** The entry last, what it imports before it. */
   readonly scripts: ReadonlyArray<string>
+  /** What the screen at the page's address loads on demand, fetched along with the entry. */
+  readonly parts: ReadonlyArray<string>
 }
 
 const titles = (page: PageParts["page"], language: Language): string => {
@@ -26,11 +29,11 @@ const titles = (page: PageParts["page"], language: Language): string => {
 }
 
 const content = (page: PageParts["page"]) => {
-  if (page === "app") return null
+  if (page === "app") return <FirstFrame />
   return page === "setup" ? <Setup /> : <SignIn />
 }
 
-export const pageHtml = ({ page, language, style, boot, icon, scripts }: PageParts): string => {
+export const pageHtml = ({ page, language, style, boot, icon, scripts, parts }: PageParts): string => {
   const entry = scripts.at(-1)
   const markup = renderToStaticMarkup(
     <html lang={language}>
@@ -42,8 +45,7 @@ export const pageHtml = ({ page, language, style, boot, icon, scripts }: PagePar
         <title>{titles(page, language)}</title>
         <link rel="icon" type="image/svg+xml" href={icon} />
         <link rel="stylesheet" href={style} />
-        <script src={boot} />
-        {scripts.slice(0, -1).map((script) => (
+        {[...scripts.slice(0, -1), ...parts].map((script) => (
           <link key={script} rel="modulepreload" href={script} />
         ))}
         <script type="module" src={entry} />
@@ -53,10 +55,14 @@ export const pageHtml = ({ page, language, style, boot, icon, scripts }: PagePar
           <FixedLanguage value={language}>{content(page)}</FixedLanguage>
         </div>
         {page === "app" ? (
-          <noscript>{language === "ja" ? "JavaScript を有効にしてください。" : "svc needs JavaScript."}</noscript>
+          <noscript className="no-script">
+            <p>svc needs JavaScript to show this page.</p>
+            <p lang="ja">このページの表示には JavaScript が必要です。</p>
+          </noscript>
         ) : null}
       </body>
     </html>
   )
-  return `<!doctype html>${markup}`
+  // First of all: it would wait for a style sheet before it, and the renderer moves what is only fetched ahead of scripts.
+  return `<!doctype html>${markup.replace("<head>", `<head><script src="${boot}"></script>`)}`
 }

@@ -49,6 +49,7 @@ describe("a plan under review", () => {
 
   test("once approved by somebody else shows that without a reload", async () => {
     const { page, api, go } = await suite.visit()
+    api.world.runs = api.world.runs.filter((run) => run.planRunId !== safeRun)
     await go(`/w/acme/runs/${safeRun}`, ".decision")
     api.world.runs = api.world.runs.map((run) =>
       run.id === safeRun

@@ -42,6 +42,31 @@ describe("the dashboard's files", () => {
     })
   )
 
+  it.live("a page names the parts of the screen at its address, so that they come along with the rest", () =>
+    Effect.gen(function* () {
+      const set = yield* assets
+      const scripts = (path: string) =>
+        [...text(assetFor(set, { path })?.body).matchAll(/href="([^"]+\.js)"/g)].map(([, file = ""]) => file)
+      const parts = (path: string) => scripts(path).filter((file) => !scripts("/w/acme/activity").includes(file))
+      const names = (path: string) => parts(path).map((file) => /\/assets\/([A-Za-z]+)-/.exec(file)?.[1])
+      expect(names("/w/acme/runs/run_1")).toContain("RunScreen")
+      expect(names("/runs/run_1")).toContain("RunScreen")
+      expect(names("/w/acme/capsules/cap_1/state")).toContain("CapsuleScreen")
+      expect(names("/w/acme/")).toContain("HomeScreen")
+      expect(names("/install")).toContain("InstallScreen")
+      expect(names("/w/acme/graph")).toEqual([])
+    })
+  )
+
+  it.live("the first frame is drawn without a script, and what asks early stands before what it would wait for", () =>
+    Effect.gen(function* () {
+      const html = text(assetFor(yield* assets, { path: "/w/acme" })?.body)
+      expect(html).toContain('class="side-nav"')
+      expect(html.indexOf("/assets/Start-")).toBeLessThan(html.indexOf('rel="stylesheet"'))
+      expect(html.indexOf("/assets/Start-")).toBeLessThan(html.indexOf('rel="modulepreload"'))
+    })
+  )
+
   it.live("compressed siblings hold the same bytes", () =>
     Effect.gen(function* () {
       const set = yield* assets
@@ -144,7 +169,7 @@ describe("the dashboard's files", () => {
   it.live("a release sends at most 170 KB of script before the first screen", () =>
     Effect.gen(function* () {
       const released = yield* buildDashboard("best")
-      for (const page of ["/app.html", "/sign-in.en.html"]) {
+      for (const page of ["/app.html", "/app.run.html", "/app.install.html", "/sign-in.en.html"]) {
         const scripts = [...text(released.get(page)?.identity).matchAll(/(?:src|href)="(\/assets\/[^"]+\.js)"/g)]
         expect(scripts.length).toBeGreaterThan(1)
         const size = scripts.reduce((sum, [, path = ""]) => sum + (released.get(path)?.br?.byteLength ?? Number.NaN), 0)

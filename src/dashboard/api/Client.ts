@@ -1,4 +1,6 @@
+import { takeEarly } from "./EarlyRequests.ts"
 import { Fault, faultFrom } from "./Fault.ts"
+import { apiUrl } from "./Url.ts"
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
@@ -9,15 +11,6 @@ export interface RequestOptions {
   readonly signal?: AbortSignal
   /** Answers with 401 lead to the sign-in page, except for the pages that are it. */
   readonly keepOn401?: boolean
-}
-
-export const apiUrl = (path: string, query: Query = {}): string => {
-  const parameters = new URLSearchParams()
-  for (const [key, value] of Object.entries(query)) {
-    if (value !== undefined && value !== "") parameters.set(key, String(value))
-  }
-  const encoded = parameters.toString()
-  return encoded === "" ? path : `${path}?${encoded}`
 }
 
 /** Where to come back to after sign-in: this page, its query and its fragment. */
@@ -47,16 +40,19 @@ const decode = (text: string): unknown => {
 }
 
 const send = (method: string, path: string, options: RequestOptions): Promise<Response> => {
+  const url = apiUrl(path, options.query)
   const headers = new Headers({ accept: "application/json" })
   if (options.body !== undefined) headers.set("content-type", "application/json")
   if (options.idempotencyKey !== undefined) headers.set("idempotency-key", options.idempotencyKey)
-  return fetch(apiUrl(path, options.query), {
-    method,
-    headers,
-    credentials: "same-origin",
-    ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
-    ...(options.signal === undefined ? {} : { signal: options.signal })
-  })
+  const ask = () =>
+    fetch(url, {
+      method,
+      headers,
+      credentials: "same-origin",
+      ...(options.body === undefined ? {} : { body: JSON.stringify(options.body) }),
+      ...(options.signal === undefined ? {} : { signal: options.signal })
+    })
+  return (method === "GET" ? takeEarly(url)?.catch(ask) : undefined) ?? ask()
 }
 
 const isAbort = (error: unknown): boolean => error instanceof DOMException && error.name === "AbortError"

@@ -25,6 +25,8 @@ declare module "@tanstack/react-router" {
 
 const root = document.querySelector("#root")
 if (root !== null) {
+  // The page's first frame stays until there is something to put in its place; a failure has a page of its own.
+  await router.load()
   createRoot(root).render(
     <StrictMode>
       <QueryClientProvider client={queryClient}>

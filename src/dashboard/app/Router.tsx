@@ -9,7 +9,7 @@ import {
 import { bootstrapQuery, capsuleQuery, runQuery, sourceQuery } from "../api/Queries.ts"
 import { Crash, NotFound } from "./Fallbacks.tsx"
 import { Shell } from "./Shell.tsx"
-import { defaultWorkspace } from "./Workspace.ts"
+import { defaultWorkspace } from "./DefaultWorkspace.ts"
 
 interface Context {
   readonly queryClient: QueryClient

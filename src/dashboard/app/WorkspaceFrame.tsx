@@ -4,7 +4,8 @@ import { LinkButton } from "../ui/Button.tsx"
 import { Empty } from "../ui/Feedback.tsx"
 import { useWords } from "../words/Words.ts"
 import { appWords } from "./Words.ts"
-import { rememberWorkspace, useOptionalWorkspace } from "./Workspace.ts"
+import { rememberWorkspace } from "./DefaultWorkspace.ts"
+import { useOptionalWorkspace } from "./Workspace.ts"
 
 /** Everything below `/w/{handle}`: only for a Workspace that the caller can see. */
 export const WorkspaceFrame = () => {

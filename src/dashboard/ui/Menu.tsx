@@ -1,30 +1,47 @@
-import { Menu as Base } from "@base-ui/react/menu"
-import { type ReactElement, type ReactNode, useState } from "react"
+import {
+  type ButtonHTMLAttributes,
+  cloneElement,
+  lazy,
+  type ReactElement,
+  type ReactNode,
+  Suspense,
+  use,
+  useState
+} from "react"
 import { Icon, type IconName } from "./Icon.tsx"
+import { MenuParts } from "./MenuParts.ts"
 
-interface MenuProps {
-  readonly trigger: ReactElement
+export interface MenuProps {
+  readonly trigger: ReactElement<ButtonHTMLAttributes<HTMLButtonElement>>
   readonly align?: "start" | "end"
   readonly side?: "top" | "bottom"
   readonly children: ReactNode
 }
 
-export const Menu = ({ trigger, align = "end", side = "bottom", children }: MenuProps) => {
-  const [anchor, setAnchor] = useState<HTMLElement | null>(null)
-  // Drawn inside the landmark of its trigger; and inside its dialog, above which nothing outside can be drawn.
-  const container = anchor?.closest<HTMLElement>("dialog, aside, main") ?? null
-  return (
-    <Base.Root modal={false}>
-      <span ref={setAnchor} className="menu-anchor">
-        <Base.Trigger render={trigger} />
-      </span>
-      <Base.Portal container={container}>
-        <Base.Positioner className="menu-positioner" positionMethod="fixed" align={align} side={side} sideOffset={6}>
-          <Base.Popup className="menu">{children}</Base.Popup>
-        </Base.Positioner>
-      </Base.Portal>
-    </Base.Root>
+// A tenth of what a page would load to start with, for what most visits never open.
+const loadPopup = () => import("./MenuPopup.tsx")
+const MenuPopup = lazy(async () => ({ default: (await loadPopup()).MenuPopup }))
+
+const fetchPopup = (): void => {
+  // A failure shows when the menu is opened.
+  loadPopup().catch(() => undefined)
+}
+
+/** A button that opens a menu. */
+export const Menu = (props: MenuProps) => {
+  const [asked, setAsked] = useState(false)
+  const closed = (
+    <span className="menu-anchor">
+      {cloneElement(props.trigger, {
+        "aria-haspopup": "menu",
+        "aria-expanded": false,
+        onClick: () => setAsked(true),
+        onFocus: fetchPopup,
+        onPointerEnter: fetchPopup
+      })}
+    </span>
   )
+  return <Suspense fallback={closed}>{asked ? <MenuPopup {...props} /> : closed}</Suspense>
 }
 
 interface MenuItemProps {
@@ -45,18 +62,24 @@ export const MenuItem = ({
   checked,
   onSelect,
   children
-}: MenuItemProps) => (
-  <Base.Item className={danger ? "menu-item menu-item-danger" : "menu-item"} disabled={disabled} onClick={onSelect}>
-    {icon === undefined ? null : <Icon name={icon} />}
-    <span className="menu-label">
-      {children}
-      {detail === undefined ? null : <small>{detail}</small>}
-    </span>
-    {checked === true ? <Icon name="check" /> : null}
-  </Base.Item>
-)
+}: MenuItemProps) => {
+  const Base = use(MenuParts)
+  return Base === undefined ? null : (
+    <Base.Item className={danger ? "menu-item menu-item-danger" : "menu-item"} disabled={disabled} onClick={onSelect}>
+      {icon === undefined ? null : <Icon name={icon} />}
+      <span className="menu-label">
+        {children}
+        {detail === undefined ? null : <small>{detail}</small>}
+      </span>
+      {checked === true ? <Icon name="check" /> : null}
+    </Base.Item>
+  )
+}
 
-export const MenuSeparator = () => <Base.Separator className="menu-separator" />
+export const MenuSeparator = () => {
+  const Base = use(MenuParts)
+  return Base === undefined ? null : <Base.Separator className="menu-separator" />
+}
 
 interface MenuChoiceProps<A extends string> {
   readonly label: string
@@ -66,18 +89,21 @@ interface MenuChoiceProps<A extends string> {
 }
 
 /** A small set of exclusive choices inside a menu. */
-export const MenuChoice = <A extends string>({ label, value, options, onChange }: MenuChoiceProps<A>) => (
-  <Base.RadioGroup value={value} onValueChange={onChange}>
-    <Base.Group>
-      <Base.GroupLabel className="menu-group">{label}</Base.GroupLabel>
-      {options.map(([option, name]) => (
-        <Base.RadioItem key={option} value={option} className="menu-item" closeOnClick={false}>
-          <span className="menu-label">{name}</span>
-          <Base.RadioItemIndicator>
-            <Icon name="check" />
-          </Base.RadioItemIndicator>
-        </Base.RadioItem>
-      ))}
-    </Base.Group>
-  </Base.RadioGroup>
-)
+export const MenuChoice = <A extends string>({ label, value, options, onChange }: MenuChoiceProps<A>) => {
+  const Base = use(MenuParts)
+  return Base === undefined ? null : (
+    <Base.RadioGroup value={value} onValueChange={onChange}>
+      <Base.Group>
+        <Base.GroupLabel className="menu-group">{label}</Base.GroupLabel>
+        {options.map(([option, name]) => (
+          <Base.RadioItem key={option} value={option} className="menu-item" closeOnClick={false}>
+            <span className="menu-label">{name}</span>
+            <Base.RadioItemIndicator>
+              <Icon name="check" />
+            </Base.RadioItemIndicator>
+          </Base.RadioItem>
+        ))}
+      </Base.Group>
+    </Base.RadioGroup>
+  )
+}

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import { runsQuery } from "../../api/Queries.ts"
 import type { Capsule, Run } from "../../api/Types.ts"
+import { useActorName } from "../../app/Actors.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button, LinkButton } from "../../ui/Button.tsx"
 import { Notice } from "../../ui/Feedback.tsx"
@@ -14,14 +15,17 @@ import { PlanAgain } from "./PlanAgain.tsx"
 import { Counts } from "./PlanView.tsx"
 import { runWords } from "./Words.ts"
 
-const useApplyOf = (run: Run): Run | undefined => {
+/** The Run that applied this plan, `null` when there is none, `undefined` while that is not known. */
+const useApplyOf = (run: Run): Run | null | undefined => {
   const workspace = useWorkspace()
   const wanted = run.approvedAt !== undefined && run.capsuleId !== undefined
   const { data } = useInfiniteQuery({
     ...runsQuery(workspace.id, run.capsuleId === undefined ? {} : { capsuleId: run.capsuleId }),
     enabled: wanted
   })
-  return data?.pages.flatMap(({ runs }) => runs).find((other) => other.planRunId === run.id)
+  return data === undefined
+    ? undefined
+    : (data.pages.flatMap(({ runs }) => runs).find((other) => other.planRunId === run.id) ?? null)
 }
 
 /** The place where a person decides: stays in sight while the plan is read. */
@@ -104,6 +108,7 @@ export const Decision = ({
 }) => {
   const words = useWords(runWords)
   const workspace = useWorkspace()
+  const actorName = useActorName()
   const apply = useApplyOf(run)
   const isPlan = run.type === "plan" || run.type === "destroy_plan"
   if (run.status === "queued") return <Queue run={run} />
@@ -120,15 +125,18 @@ export const Decision = ({
     )
   }
   if (!isPlan || run.status !== "succeeded" || run.approvedAt === undefined) return null
-  if (apply === undefined) return <Review run={run} capsule={capsule} />
+  if (apply === null) return <Review run={run} capsule={capsule} />
   return (
     <Notice tone="good">
       <p>
-        {words.approvedBy} <code>{run.approvedBy}</code> <Time at={run.approvedAt} />
+        {words.approvedBy} {run.approvedBy === undefined ? "svc" : actorName(run.approvedBy)}{" "}
+        <Time at={run.approvedAt} />
       </p>
-      <LinkButton small to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: apply.id }}>
-        {words.openApply}
-      </LinkButton>
+      {apply === undefined ? null : (
+        <LinkButton small to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: apply.id }}>
+          {words.openApply}
+        </LinkButton>
+      )}
     </Notice>
   )
 }

@@ -1,25 +1,27 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
-import { useState } from "react"
+import { lazy, Suspense, useState } from "react"
 import { capsuleQuery, runQuery } from "../../api/Queries.ts"
 import type { Capsule, Run } from "../../api/Types.ts"
 import { appWords } from "../../app/Words.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
 import { Loadable, Skeleton } from "../../ui/Feedback.tsx"
-import { Page } from "../../ui/Layout.tsx"
+import { Page, Panel } from "../../ui/Layout.tsx"
 import { RunStatus } from "../../ui/Status.tsx"
 import { useWords } from "../../words/Words.ts"
 import { CancelDialog } from "./CancelDialog.tsx"
 import { Decision } from "./Decision.tsx"
 import { Diagnosis } from "./Diagnosis.tsx"
-import { LogView } from "./LogView.tsx"
 import { PlanView } from "./PlanView.tsx"
 import { Progress } from "./Progress.tsx"
 import { RunFacts } from "./RunFacts.tsx"
 import { useRunEvents } from "./Streams.ts"
 import { Timeline } from "./Timeline.tsx"
 import { runWords } from "./Words.ts"
+
+// What has to be decided is there first; the log follows.
+const LogView = lazy(async () => ({ default: (await import("./LogView.tsx")).LogView }))
 
 const showsPlan = (run: Run): boolean =>
   (run.type === "plan" || run.type === "destroy_plan" || run.type === "drift_check") &&
@@ -29,6 +31,18 @@ const total = (run: Run | undefined): number =>
   run?.planSummary === undefined
     ? 0
     : run.planSummary.add + run.planSummary.change + run.planSummary.destroy + 2 * run.planSummary.replace
+
+/** As large as the log that will stand here. */
+const LogPlace = () => {
+  const words = useWords(runWords)
+  return (
+    <Panel flush title={words.log}>
+      <div className="log-frame">
+        <div className="log" />
+      </div>
+    </Panel>
+  )
+}
 
 const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule | undefined }) => {
   const words = useWords(runWords)
@@ -101,7 +115,9 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
               drift={run.type === "drift_check"}
             />
           ) : null}
-          <LogView runId={run.id} running={busy} />
+          <Suspense fallback={<LogPlace />}>
+            <LogView runId={run.id} running={busy} />
+          </Suspense>
         </div>
         <aside className="split-side" aria-label={words.facts}>
           <RunFacts run={run} capsule={capsule} />

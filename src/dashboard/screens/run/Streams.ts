@@ -38,7 +38,9 @@ const openSocket = (url: string, listener: SocketListener): StreamSocket => {
   return {
     close: () => {
       quiet.abort()
-      socket.close()
+      // A socket that is closed before it is open makes the browser complain in its console.
+      if (socket.readyState === WebSocket.CONNECTING) socket.addEventListener("open", () => socket.close())
+      else socket.close()
     }
   }
 }

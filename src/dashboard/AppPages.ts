@@ -1,0 +1,31 @@
+// What the browser is told to fetch with a page, beside what every page needs: the parts of the screen at its address. The
+// code would only ask for them once it runs.
+
+export interface AppPage {
+  readonly name: string
+  readonly path: RegExp
+  /** Files below this folder that are loaded on demand, those seen first at the front. */
+  readonly parts: ReadonlyArray<string>
+}
+
+const frame = "app/WorkspaceFrame.tsx"
+
+export const appPages: ReadonlyArray<AppPage> = [
+  { name: "home", path: /^\/(?:w\/[^/]+)?$/, parts: [frame, "screens/home/HomeScreen.tsx"] },
+  {
+    name: "run",
+    path: /^(?:\/w\/[^/]+)?\/runs\/[^/]+$/,
+    parts: [frame, "screens/run/RunScreen.tsx", "screens/run/LogView.tsx"]
+  },
+  { name: "runs", path: /^\/w\/[^/]+\/runs$/, parts: [frame, "screens/runs/RunsScreen.tsx"] },
+  { name: "capsule", path: /^(?:\/w\/[^/]+)?\/capsules\/[^/]+/, parts: [frame, "screens/capsule/CapsuleScreen.tsx"] },
+  { name: "capsules", path: /^\/w\/[^/]+\/capsules$/, parts: [frame, "screens/capsules/CapsulesScreen.tsx"] },
+  { name: "install", path: /^\/(?:new|install)$/, parts: ["screens/install/InstallScreen.tsx"] },
+  { name: "account", path: /^\/account$/, parts: ["screens/account/AccountScreen.tsx"] }
+]
+
+/** The name of the file that holds the page at this path: one that knows its screen, or the plain one. */
+export const appPageFile = (path: string): string => {
+  const page = appPages.find((each) => each.path.test(path))
+  return page === undefined ? "/app.html" : `/app.${page.name}.html`
+}

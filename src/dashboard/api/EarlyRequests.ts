@@ -1,0 +1,37 @@
+// Requests that a page can name from its address alone, sent before the page's own code has even arrived. The code then
+// finds the answers here instead of asking again.
+
+interface EarlyRequest {
+  readonly sentAt: number
+  readonly response: Promise<Response>
+}
+
+declare global {
+  interface Window {
+    /** Shared by two bundles: the small one that asks, and the page's own that takes. */
+    svcEarlyRequests?: Map<string, EarlyRequest>
+  }
+}
+
+/** An answer that nobody came for in this time is too old to be one. */
+const keptMs = 10_000
+
+const kept = (): Map<string, EarlyRequest> => (window.svcEarlyRequests ??= new Map())
+
+/** Sends a GET now, and hands a good answer's JSON to `then`, which may name the next one. Failures are left to the taker. */
+export const askEarly = <A>(url: string, then: (body: A) => void = () => undefined): void => {
+  const response = fetch(url, { headers: { accept: "application/json" }, credentials: "same-origin" })
+  kept().set(url, { sentAt: performance.now(), response })
+  response
+    .then(async (answer) => {
+      if (answer.ok) then(await answer.clone().json())
+    })
+    .catch(() => undefined)
+}
+
+/** The answer to a GET that was sent early. Each is given once, while it is fresh. */
+export const takeEarly = (url: string): Promise<Response> | undefined => {
+  const found = kept().get(url)
+  kept().delete(url)
+  return found === undefined || performance.now() - found.sentAt > keptMs ? undefined : found.response
+}

@@ -1,0 +1,34 @@
+import type { Workspace } from "../api/Types.ts"
+
+const remembered = "svc.workspace"
+
+export const rememberWorkspace = (handle: string): void => {
+  try {
+    localStorage.setItem(remembered, handle)
+  } catch {
+    // Without storage the server's choice is used the next time.
+  }
+}
+
+const lastHandle = (): string | null => {
+  try {
+    return localStorage.getItem(remembered)
+  } catch {
+    return null
+  }
+}
+
+/** The Workspace to open when the address names none: the last one used here, the server's choice, then the first. */
+export const defaultWorkspace = (
+  workspaces: ReadonlyArray<Workspace>,
+  selectedId: string | undefined
+): Workspace | undefined => {
+  const open = workspaces.filter((workspace) => workspace.archivedAt === undefined)
+  const last = lastHandle()
+  return (
+    open.find((workspace) => workspace.handle === last) ??
+    open.find((workspace) => workspace.id === selectedId) ??
+    open[0] ??
+    workspaces[0]
+  )
+}

@@ -1,0 +1,25 @@
+import { Menu as Base } from "@base-ui/react/menu"
+import { useState } from "react"
+import type { MenuProps } from "./Menu.tsx"
+import { MenuParts } from "./MenuParts.ts"
+
+/** A menu that starts open: it is loaded by the press that asks for it. */
+export const MenuPopup = ({ trigger, align = "end", side = "bottom", children }: MenuProps) => {
+  const [anchor, setAnchor] = useState<HTMLElement | null>(null)
+  // Drawn inside the landmark of its trigger; and inside its dialog, above which nothing outside can be drawn.
+  const container = anchor?.closest<HTMLElement>("dialog, aside, main") ?? null
+  return (
+    <MenuParts value={Base}>
+      <Base.Root modal={false} defaultOpen>
+        <span ref={setAnchor} className="menu-anchor">
+          <Base.Trigger render={trigger} />
+        </span>
+        <Base.Portal container={container}>
+          <Base.Positioner className="menu-positioner" positionMethod="fixed" align={align} side={side} sideOffset={6}>
+            <Base.Popup className="menu">{children}</Base.Popup>
+          </Base.Positioner>
+        </Base.Portal>
+      </Base.Root>
+    </MenuParts>
+  )
+}
