@@ -1,0 +1,41 @@
+import { Effect, FileSystem, Schema } from "effect"
+import { SqlClient, SqlError } from "effect/sql"
+
+/** The database file is not what was written to it. Nothing was changed. */
+export class DatabaseDamaged extends Schema.TaggedError<DatabaseDamaged>()("DatabaseDamaged", {
+  message: Schema.String
+}) {}
+
+/** A check reads the whole file, and the start waits for it. Larger files are left to `svc doctor`. */
+const largestChecked = 128 * 1024 * 1024
+
+const damaged = (file: string, finding: string) =>
+  new DatabaseDamaged({
+    message: `The database ${file} is damaged (${finding}). Keep a copy of the data folder as it is, and restore the newest backup into a new folder.`
+  })
+
+// SQLITE_CORRUPT and SQLITE_NOTADB; the higher bits of a code only say where.
+const damageCodes: ReadonlySet<number> = new Set([11, 26])
+const Refusal = Schema.Struct({ errno: Schema.Int, message: Schema.String })
+const decodeRefusal = Schema.decodeUnknownOption(Refusal)
+
+/** Tells a file that the database cannot make sense of from any other trouble, such as a lock or a full disk. */
+export const namingDamage =
+  (file: string) =>
+  <E>(error: E | SqlError.SqlError): E | SqlError.SqlError | DatabaseDamaged => {
+    if (!SqlError.isSqlError(error)) return error
+    const refusal = decodeRefusal(error.reason.cause)
+    return refusal._tag === "Some" && damageCodes.has(refusal.value.errno & 0xff)
+      ? damaged(file, refusal.value.message)
+      : error
+  }
+
+/** Fails with `DatabaseDamaged` rather than to work on pages that contradict each other. */
+export const checkDatabase = Effect.fn("checkDatabase")(function* (file: string) {
+  const files = yield* FileSystem.FileSystem
+  const sql = yield* SqlClient.SqlClient
+  if ((yield* files.stat(file)).size > largestChecked) return
+  const findings = yield* sql<{ quick_check: string }>`PRAGMA quick_check(3)`.unprepared
+  const problems = findings.map(({ quick_check }) => quick_check).filter((finding) => finding !== "ok")
+  if (problems.length > 0) return yield* damaged(file, problems.join("; "))
+})
