@@ -1,4 +1,4 @@
-import { Cause, Context, Deferred, Effect, Exit, Fiber, FiberSet, Layer, Stream } from "effect"
+import { Cause, Context, Deferred, type Duration, Effect, Exit, Fiber, FiberSet, Layer, Stream } from "effect"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { doneText, type RunFrame, type RunFrames } from "./RunFrames.ts"
 
@@ -16,7 +16,11 @@ export interface SocketSession {
   readonly closed: () => void
 }
 
-const stalledAfter = "60 seconds"
+/** How long a subscriber may take nothing before it is cut; it resumes from the last frame that it read. */
+export const StalledAfter = Context.Reference<Duration.Input>("svc/streams/StalledAfter", {
+  defaultValue: () => "60 seconds"
+})
+
 const maxSocketsPerSubject = 1000
 
 const closeOf = (cause: Cause.Cause<ApiError>): readonly [code: number, reason: string] => {
@@ -45,6 +49,7 @@ export class WebSockets extends Context.Service<
     Effect.gen(function* () {
       const fibers = yield* FiberSet.make<void>()
       const fork = yield* FiberSet.runtime(fibers)<never>()
+      const stalledAfter = yield* StalledAfter
       const perSubject = new Map<string, number>()
       const sessions = new Set<{ readonly fiber: Fiber.Fiber<void>; readonly farewell: () => void }>()
 

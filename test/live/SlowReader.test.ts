@@ -1,0 +1,68 @@
+import { expect } from "bun:test"
+import { connect } from "node:net"
+import { Effect, Layer, Schema } from "effect"
+import { StalledAfter } from "../../src/streams/WebSockets.ts"
+import { Journal } from "../src/http/support/FakeRunStreams.ts"
+import { TestApplication } from "../src/http/support/TestApplication.ts"
+import { openSocket, TestServer } from "../src/http/support/TestServer.ts"
+import { world } from "../src/http/support/World.ts"
+import { it } from "../support/Effect.ts"
+
+const server = TestServer.layer.pipe(
+  Layer.provideMerge(TestApplication.layer),
+  Layer.provideMerge(Layer.succeed(StalledAfter, "200 millis"))
+)
+
+const logs = `/api/v1/runs/${world.runId}/logs`
+const bearer = { authorization: "Bearer ada-read-token" }
+const lines = 40_000
+
+const Frame = Schema.fromJsonString(
+  Schema.Union([
+    Schema.Struct({ entries: Schema.Array(Schema.Struct({ seq: Schema.Int })) }),
+    Schema.Struct({ done: Schema.Literal(true) })
+  ])
+)
+
+/** Upgrades and reads nothing more. */
+const stall = (port: number) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const socket = connect(port, "127.0.0.1")
+      socket.once("data", () => socket.pause())
+      socket.on("error", () => {})
+      const head = [
+        `GET ${logs} HTTP/1.1`,
+        `Host: 127.0.0.1:${port}`,
+        `Authorization: ${bearer.authorization}`,
+        "Upgrade: websocket",
+        "Connection: Upgrade",
+        "Sec-WebSocket-Version: 13",
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="
+      ]
+      socket.write(`${head.join("\r\n")}\r\n\r\n`)
+      return socket
+    }),
+    (socket) => Effect.sync(() => socket.destroy())
+  )
+
+it.live(
+  "cuts a reader that takes nothing, which then resumes where it was",
+  () =>
+    Effect.gen(function* () {
+      const journal = yield* Journal
+      const { port } = yield* TestServer
+      journal.append(lines, "x".repeat(1000))
+      yield* stall(port)
+      // A paused client does not hear that it was cut; the server's side does.
+      while (journal.listeners() === 0) yield* Effect.sleep("5 millis")
+      while (journal.listeners() > 0) yield* Effect.sleep("20 millis")
+      journal.finish()
+      const socket = yield* openSocket(`${logs}?after=1000`, bearer)
+      expect((yield* socket.closed).code).toBe(1000)
+      const frames = yield* Effect.forEach(socket.received, (text) => Schema.decodeEffect(Frame)(text))
+      const seqs = frames.flatMap((frame) => ("entries" in frame ? frame.entries.map(({ seq }) => seq) : []))
+      expect(seqs).toEqual(Array.from({ length: lines - 1000 }, (_, index) => 1001 + index))
+    }).pipe(Effect.provide(server)),
+  60_000
+)
