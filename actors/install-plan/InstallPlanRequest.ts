@@ -6,6 +6,7 @@ import { parseGitUrl } from "../../runner/git/GitUrl.ts"
 import { holdsRedactionSentinel } from "../../runner/redaction/RedactionMark.ts"
 import type { CreateInstallPlan } from "../../schema/api/InstallPlansApi.ts"
 import { type ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
+import { sourceBuildMaterial } from "../../schema/manifest/PublicMaterial.ts"
 import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
 import { checkBounds } from "../capsule/VariableRules.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
@@ -111,6 +112,12 @@ export const checkInstallRequest = Effect.fn("InstallPlan.check")(function* (
   yield* checkBounds("variables", request.variables ?? {})
   if (holdsRedactionSentinel(request.variables ?? {})) {
     return yield* invalidRequest("variables: hold the redaction mark; give the real values.")
+  }
+  const build = request.initialConfiguration?.sourceBuild
+  if (build !== undefined && sourceBuildMaterial(build) !== undefined) {
+    return yield* invalidRequest(
+      "initialConfiguration.sourceBuild: holds something that looks like a credential or names a record of the host. A build gets no credentials; remove it."
+    )
   }
   yield* checkConnections(workspaceId, request)
   const projectId = yield* projectOf(workspaceId, request.capsule.projectId)

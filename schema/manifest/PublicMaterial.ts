@@ -5,6 +5,7 @@ import type { DocumentPath } from "./DiagnosticPath.ts"
 import type { Report } from "./DiagnosticReport.ts"
 import { maxDiagnostics } from "./ManifestDiagnostic.ts"
 import type { RepositoryManifest } from "./RepositoryManifest.ts"
+import type { SourceBuild } from "./SourceBuildDeclaration.ts"
 
 const messages: Readonly<Record<ForbiddenMaterial, string>> = {
   secret_material: "This is public text, and it looks like a credential; remove it.",
@@ -69,8 +70,15 @@ export const checkPublicMaterial = (manifest: RepositoryManifest, report: Report
     })
     module.sourceBuild?.commands.forEach(({ argv }, index) => {
       const material = forbiddenMaterial(argv.join(" "))
+      // What one argument holds by itself was found among the texts already.
       if (material === undefined || argv.some((argument) => forbiddenMaterial(argument) !== undefined)) return
       report([...path, "sourceBuild", "commands", index, "argv"], material, messages[material])
     })
   }
+}
+
+/** What a source build outside a manifest must not hold either, in its texts or in an argument vector read as one line. */
+export const sourceBuildMaterial = ({ commands, outputs }: SourceBuild): ForbiddenMaterial | undefined => {
+  const texts = commands.flatMap(({ argv, workingDirectory = "." }) => [...argv, argv.join(" "), workingDirectory])
+  return forbiddenMaterial([...texts, ...outputs].join("\n"))
 }

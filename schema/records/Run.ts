@@ -12,6 +12,7 @@ import {
   Subject,
   WorkspaceId
 } from "./Ids.ts"
+import { SourceBuild as SourceBuildDeclaration } from "../manifest/SourceBuildDeclaration.ts"
 import { Timestamp } from "./Primitives.ts"
 import { ProviderResolution } from "./Provider.ts"
 
@@ -122,14 +123,8 @@ export const ToolIdentity = Schema.Struct({ name: Schema.Literals(["opentofu", "
 export type ToolIdentity = typeof ToolIdentity.Type
 
 /** One command of a reviewed source build. */
-export const SourceBuildCommand = Schema.Struct({
-  argv: Schema.Array(Schema.String),
-  workingDirectory: Schema.optionalKey(Schema.String)
-})
-export const SourceBuild = Schema.Struct({
-  commands: Schema.Array(SourceBuildCommand),
-  outputs: Schema.Array(Schema.String)
-}).annotate({ identifier: "SourceBuild" })
+/** What a manifest may propose, and nothing else: one shape and one set of rules, whoever writes it. */
+export const SourceBuild = SourceBuildDeclaration.annotate({ identifier: "SourceBuild" })
 export type SourceBuild = typeof SourceBuild.Type
 
 /** What a finished phase left behind for reviewers; every field is redacted before it is stored. */

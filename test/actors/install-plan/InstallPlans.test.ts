@@ -308,6 +308,26 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
           (yield* refusedCreate({ ...free, source: { ...free.source, url: "https://user:pw@example.com/x.git" } }))[1]
         ).toBe("source.url")
         expect((yield* refusedCreate({ ...free, variables: { greeting: "[REDACTED]" } }))[0]).toBe("invalid_request")
+        // A build that somebody reviewed is held to what a manifest may propose: no credential, not even in two arguments.
+        for (const argv of [
+          ["sh", "-c", "curl -u me:x https://u:hunter22@h/"],
+          ["deploy", "--token", "hunter22"]
+        ]) {
+          const initialConfiguration = { sourceBuild: { commands: [{ argv }], outputs: ["out"] } }
+          const error = yield* Effect.flip(
+            (yield* InstallPlans).create(
+              context,
+              (yield* TestPlane).workspaceId,
+              { ...free, initialConfiguration },
+              freshKey()
+            )
+          )
+          expect([error.code, error.message.split(":")[0]]).toEqual([
+            "invalid_request",
+            "initialConfiguration.sourceBuild"
+          ])
+          expect(error.message).not.toContain("hunter22")
+        }
 
         // A name is free again once its Capsule is gone; it was never applied, so it goes without a Run.
         const removed = yield* (yield* Capsules).remove(context, capsuleId)
