@@ -21,6 +21,7 @@ import { claimedChallenge, issueChallenge, spendChallenge } from "./PasskeyChall
 import type { PasskeyAssertion, PasskeyRegistration } from "./PasskeyResponse.ts"
 import { type OpenSession, Sessions } from "./Sessions.ts"
 import { Users } from "./Users.ts"
+import { type OfferedWays, requireWayIn } from "./WaysIn.ts"
 
 /** The site that passkeys belong to. */
 export interface RelyingParty {
@@ -86,8 +87,13 @@ export class Passkeys extends Context.Service<
       options: PasskeySignInOptions
     ) => Effect.Effect<OpenSession & { readonly subject: string }, ApiError>
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<Passkey>>
-    /** Fails with `not_found` for a passkey of anybody else. */
-    readonly remove: (context: CommandContext, subject: string, id: string) => Effect.Effect<void, ApiError>
+    /** Fails with `not_found` for a passkey of anybody else, `failed_precondition` for the last way to sign in. */
+    readonly remove: (
+      context: CommandContext,
+      subject: string,
+      id: string,
+      offered: OfferedWays
+    ) => Effect.Effect<void, ApiError>
   }
 >()("svc/account/Passkeys") {
   static readonly layer = Layer.effect(
@@ -246,16 +252,21 @@ const make = Effect.gen(function* () {
     }, Effect.provideContext(services)),
     signIn,
     list: Effect.fn("Passkeys.list")((subject) => Effect.orDie(findOwn(subject))),
-    remove: Effect.fn("Passkeys.remove")(function* (context, subject, id) {
-      const removed = yield* sql`DELETE FROM passkeys WHERE id = ${id} AND subject = ${subject} RETURNING id`
-      if (removed.length === 0) return yield* notFound("Passkey")
-      yield* audit.append({
-        workspaceId: null,
-        actor: context.actor,
-        action: "passkey.remove",
-        target: { kind: "passkey", id },
-        requestId: context.requestId
-      })
-    }, transaction(sql))
+    remove: Effect.fn("Passkeys.remove")(
+      function* (context, subject, id, offered) {
+        const removed = yield* sql`DELETE FROM passkeys WHERE id = ${id} AND subject = ${subject} RETURNING id`
+        if (removed.length === 0) return yield* notFound("Passkey")
+        yield* requireWayIn(subject, offered)
+        yield* audit.append({
+          workspaceId: null,
+          actor: context.actor,
+          action: "passkey.remove",
+          target: { kind: "passkey", id },
+          requestId: context.requestId
+        })
+      },
+      transaction(sql),
+      Effect.provideContext(services)
+    )
   })
 })

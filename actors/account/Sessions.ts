@@ -8,6 +8,7 @@ import { Audit, type AuditEntry } from "../audit/Audit.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
 import { newId, now } from "../Identity.ts"
+import { Grants } from "../identity/Grants.ts"
 import { isWellFormed, mintSecret, secretHash } from "./BearerSecret.ts"
 import { unauthenticated } from "./CredentialRefusal.ts"
 import type { Principal } from "./Principal.ts"
@@ -44,11 +45,17 @@ export interface OpenSession {
   readonly session: AccountSession
 }
 
-/** Sessions of signed-in people. Beginning and end are in the operation history. The secret lives in the browser's cookie; the database holds its digest. */
+/**
+ * Sessions of signed-in people. Beginning and end are in the operation history. The secret lives in the browser's cookie; the
+ * database holds its digest. What applications were granted in a session ends with it, unless it was meant to outlive it.
+ */
 export class Sessions extends Context.Service<
   Sessions,
   {
-    /** Opens a session of 30 days that slides with use. `replaces` ends the session that the browser had before. */
+    /**
+     * Opens a session of 30 days that slides with use. `replaces` ends the session that the browser had before; what the
+     * same person granted to applications in it stands on the new one.
+     */
     readonly open: (options: {
       readonly subject: string
       readonly method: SessionMethod
@@ -64,7 +71,10 @@ export class Sessions extends Context.Service<
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<AccountSession>>
     /** Ends one of the person's own sessions; `not_found` for any other. */
     readonly revoke: (subject: string, sessionId: string, requestId?: string) => Effect.Effect<void, ApiError>
-    /** Ends all sessions of a person, save one when named. */
+    /**
+     * Ends all sessions of a person, save one when named. When none is spared, everything that the person granted to
+     * applications ends as well, `offline_access` included.
+     */
     readonly revokeAll: (subject: string, exceptId?: string, requestId?: string) => Effect.Effect<void>
   }
 >()("svc/account/Sessions") {
@@ -74,6 +84,7 @@ export class Sessions extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const read = yield* ReadSql
       const audit = yield* Audit
+      const grants = yield* Grants
       const random = yield* SecureRandom.SecureRandom
       const scope = yield* Effect.scope
       const endOfLife = Effect.map(DateTime.now, (at) => DateTime.formatIso(DateTime.addDuration(at, lifetime)))
@@ -102,6 +113,19 @@ export class Sessions extends Context.Service<
           WHERE id = ${id} AND revoked_at IS NULL`
       })
 
+      /** Ends the session that the browser had, whoever's it was. */
+      const replace = Effect.fnUntraced(function* (
+        replaced: Redacted.Redacted,
+        subject: string,
+        session: AccountSession
+      ) {
+        const [old] = yield* sql<{ id: string; subject: string }>`UPDATE account_sessions
+          SET revoked_at = ${session.createdAt}
+          WHERE secret_hash = ${secretHash(replaced)} AND revoked_at IS NULL RETURNING id, subject`
+        if (old === undefined) return
+        yield* old.subject === subject ? grants.continueSession(old.id, session.id) : grants.endSession(old.id)
+      })
+
       const note = (action: string, subject: string, target: AuditEntry["target"], rest: Partial<AuditEntry>) =>
         audit.append({ workspaceId: null, actor: { kind: "user", subject }, action, target, ...rest })
 
@@ -118,10 +142,7 @@ export class Sessions extends Context.Service<
               lastSeenAt: createdAt,
               expiresAt: yield* endOfLife
             }
-            if (options.replaces !== undefined) {
-              yield* sql`UPDATE account_sessions SET revoked_at = ${createdAt}
-                WHERE secret_hash = ${secretHash(options.replaces)} AND revoked_at IS NULL`
-            }
+            if (options.replaces !== undefined) yield* replace(options.replaces, options.subject, session)
             yield* sql`INSERT INTO account_sessions ${sql.insert({
               id: session.id,
               secret_hash: secretHash(secret),
@@ -169,14 +190,18 @@ export class Sessions extends Context.Service<
           const open = yield* sql`UPDATE account_sessions SET revoked_at = ${yield* now}
             WHERE id = ${sessionId} AND subject = ${subject} AND revoked_at IS NULL RETURNING id`
           if (open.length > 0) {
+            yield* grants.endSession(sessionId)
             return yield* note("session.revoke", subject, { kind: "session", id: sessionId }, { requestId })
           }
           const ended = yield* sql`SELECT id FROM account_sessions WHERE id = ${sessionId} AND subject = ${subject}`
           if (ended.length === 0) return yield* notFound("Session")
         }, transaction(sql)),
         revokeAll: Effect.fn("Sessions.revokeAll")(function* (subject, exceptId, requestId) {
-          const ended = yield* sql`UPDATE account_sessions SET revoked_at = ${yield* now}
+          const ended = yield* sql<{ id: string }>`UPDATE account_sessions SET revoked_at = ${yield* now}
             WHERE subject = ${subject} AND revoked_at IS NULL AND id <> ${exceptId ?? ""} RETURNING id`
+          yield* exceptId === undefined
+            ? grants.revokeSubject(subject)
+            : Effect.forEach(ended, ({ id }) => grants.endSession(id), { discard: true })
           yield* note(
             "session.revoke_all",
             subject,

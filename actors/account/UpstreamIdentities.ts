@@ -1,12 +1,16 @@
+import { createHash } from "node:crypto"
 import { Context, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
+import { ApiError, failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
 import { Subject } from "../../schema/records/Ids.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
 import { Audit } from "../audit/Audit.ts"
+import type { CommandContext } from "../Command.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import { type OpenSession, Sessions } from "./Sessions.ts"
 import { Users } from "./Users.ts"
+import { type OfferedWays, requireWayIn } from "./WaysIn.ts"
 
 /** Who the upstream provider says that somebody is, after its answer was verified. */
 export interface UpstreamIdentity {
@@ -24,6 +28,29 @@ export interface UpstreamArrival {
   readonly replaces?: Redacted.Redacted | undefined
   readonly requestId?: string | undefined
 }
+
+/** An identity as the owner of the account sees it. What the provider calls them stays here. */
+export const LinkedIdentity = Schema.Struct({
+  id: Schema.String,
+  issuer: Schema.String,
+  createdAt: Timestamp,
+  lastUsedAt: Timestamp
+})
+export type LinkedIdentity = typeof LinkedIdentity.Type
+
+const Row = Schema.Struct({
+  issuer: Schema.String,
+  upstreamSubject: Schema.String,
+  createdAt: Timestamp,
+  lastUsedAt: Timestamp
+})
+
+/** An id that addresses an identity and tells nothing of it. */
+const idOf = ({ issuer, upstreamSubject }: { readonly issuer: string; readonly upstreamSubject: string }): string =>
+  `uid_${createHash("sha256")
+    .update(JSON.stringify([issuer, upstreamSubject]))
+    .digest("hex")
+    .slice(0, 32)}`
 
 const Linked = Schema.Struct({ subject: Subject, status: Schema.String })
 
@@ -49,6 +76,18 @@ export class UpstreamIdentities extends Context.Service<
       identity: UpstreamIdentity,
       arrival: UpstreamArrival
     ) => Effect.Effect<OpenSession & { readonly subject: string }, ApiError>
+    /** The identities that are linked to the account, oldest first. */
+    readonly list: (subject: string) => Effect.Effect<ReadonlyArray<LinkedIdentity>>
+    /**
+     * Takes an identity from the account; from then on it is a stranger's. Fails with `not_found` for one of anybody else,
+     * and with `failed_precondition` for the last way to sign in.
+     */
+    readonly unlink: (
+      context: CommandContext,
+      subject: string,
+      id: string,
+      offered: OfferedWays
+    ) => Effect.Effect<void, ApiError>
   }
 >()("svc/account/UpstreamIdentities") {
   static readonly layer = Layer.effect(
@@ -65,6 +104,14 @@ export class UpstreamIdentities extends Context.Service<
         execute: ({ issuer, subject }) => sql`SELECT u.subject, u.status
           FROM upstream_identities i JOIN users u ON u.subject = i.subject
           WHERE i.issuer = ${issuer} AND i.upstream_subject = ${subject}`
+      })
+
+      const findOwn = SqlSchema.findAll({
+        Request: Schema.String,
+        Result: Row,
+        execute: (subject) => sql`SELECT issuer, upstream_subject AS "upstreamSubject", created_at AS "createdAt",
+            last_used_at AS "lastUsedAt"
+          FROM upstream_identities WHERE subject = ${subject} ORDER BY created_at, issuer`
       })
 
       const link = Effect.fnUntraced(function* (identity: UpstreamIdentity, subject: string, requestId?: string) {
@@ -116,6 +163,31 @@ export class UpstreamIdentities extends Context.Service<
           const subject = yield* ownerOf(identity, arrival)
           const opened = yield* sessions.open({ subject, method: "upstream", userAgent, replaces, requestId })
           return { ...opened, subject }
+        }, transaction(sql)),
+        list: Effect.fn("UpstreamIdentities.list")(function* (subject) {
+          const rows = yield* Effect.orDie(findOwn(subject))
+          return rows.map((row) => ({
+            id: idOf(row),
+            issuer: row.issuer,
+            createdAt: row.createdAt,
+            lastUsedAt: row.lastUsedAt
+          }))
+        }),
+        unlink: Effect.fn("UpstreamIdentities.unlink")(function* (context, subject, id, offered) {
+          const rows = yield* Effect.orDie(findOwn(subject))
+          const row = rows.find((each) => idOf(each) === id)
+          if (row === undefined) return yield* notFound("Identity")
+          yield* sql`DELETE FROM upstream_identities
+            WHERE issuer = ${row.issuer} AND upstream_subject = ${row.upstreamSubject} AND subject = ${subject}`
+          yield* Effect.provideService(requireWayIn(subject, offered), SqlClient.SqlClient, sql)
+          yield* audit.append({
+            workspaceId: null,
+            actor: context.actor,
+            action: "account.upstream.unlink",
+            target: { kind: "user", id: subject },
+            data: { issuer: row.issuer },
+            requestId: context.requestId
+          })
         }, transaction(sql))
       })
     })

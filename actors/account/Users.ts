@@ -9,6 +9,7 @@ import type { CommandContext } from "../Command.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
 import { newId, now } from "../Identity.ts"
+import { Grants } from "../identity/Grants.ts"
 import { EmailAddress } from "./EmailAddress.ts"
 
 export const User = Schema.Struct({
@@ -42,7 +43,10 @@ export class Users extends Context.Service<
     readonly findByEmail: (email: string) => Effect.Effect<Option.Option<User>>
     /** Whether anybody has an account yet. */
     readonly exist: Effect.Effect<boolean>
-    /** Sets the password by its hash; every session of the person ends in the same transaction. */
+    /**
+     * Sets the password by its hash. Every session of the person, and everything that they granted to applications, ends in
+     * the same transaction: whoever knew the old password may have used it. Personal tokens stay.
+     */
     readonly setPassword: (
       context: CommandContext,
       subject: string,
@@ -62,6 +66,7 @@ export class Users extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const read = yield* ReadSql
       const audit = yield* Audit
+      const grants = yield* Grants
       const random = yield* SecureRandom.SecureRandom
 
       const columns = sql.literal(
@@ -146,6 +151,7 @@ export class Users extends Context.Service<
 
       const endSessions = Effect.fnUntraced(function* (subject: string) {
         yield* sql`UPDATE account_sessions SET revoked_at = ${yield* now} WHERE subject = ${subject} AND revoked_at IS NULL`
+        yield* grants.revokeSubject(subject)
       })
 
       return Users.of({

@@ -29,6 +29,7 @@ export type RevocationReason =
   | "code_reused"
   | "refresh_reused"
   | "revoked_by_client"
+  | "revoked_by_person"
   | "signed_out"
   | "authority_ended"
   | "client_retired"
@@ -73,8 +74,13 @@ export class Grants extends Context.Service<
     readonly revokeClient: (clientId: string) => Effect.Effect<void, SqlError>
     /** Ends everything a person granted, e.g. after their password was taken. */
     readonly revokeSubject: (subject: string) => Effect.Effect<void, SqlError>
-    /** A browser session ends: grants of it that were not meant to outlive it (`offline_access`) end too. */
+    /**
+     * A browser session ends: grants of it that were not meant to outlive it end too. Those with `offline_access` were,
+     * and stay until they are revoked (OpenID Connect Back-Channel Logout 1.0, section 2.7).
+     */
     readonly endSession: (sessionId: string) => Effect.Effect<void, SqlError>
+    /** The same person signed in anew in the same browser: what was granted in the old session hangs on the new one. */
+    readonly continueSession: (sessionId: string, by: string) => Effect.Effect<void, SqlError>
   }
 >()("svc/identity/Grants") {
   static readonly layer = Layer.effect(
@@ -136,6 +142,9 @@ export class Grants extends Context.Service<
             WHERE session_id = ${sessionId} AND revoked_at IS NULL`
           const bound = rows.filter(({ scopes }) => !decodeScopes(scopes).includes("offline_access"))
           yield* revokeEach(bound, "signed_out")
+        }),
+        continueSession: Effect.fn("Grants.continueSession")(function* (sessionId, by) {
+          yield* sql`UPDATE oidc_grants SET session_id = ${by} WHERE session_id = ${sessionId} AND revoked_at IS NULL`
         })
       })
     })

@@ -12,6 +12,7 @@ import { TokenUse } from "../../actors/account/TokenUse.ts"
 import { UpstreamIdentities } from "../../actors/account/UpstreamIdentities.ts"
 import { UpstreamSignIns } from "../../actors/account/UpstreamSignIns.ts"
 import { Users } from "../../actors/account/Users.ts"
+import { Grants } from "../../actors/identity/Grants.ts"
 import { Members } from "../../actors/workspace/Members.ts"
 import { Memberships } from "../../actors/workspace/Memberships.ts"
 import { Projects } from "../../actors/workspace/Projects.ts"
@@ -26,7 +27,8 @@ const signIns = Layer.mergeAll(
 )
 
 const people = Layer.mergeAll(signIns, Members.layer).pipe(
-  Layer.provideMerge(Layer.mergeAll(Users.layer, Sessions.layer, Passwords.layer))
+  Layer.provideMerge(Layer.mergeAll(Users.layer, Sessions.layer, Passwords.layer)),
+  Layer.provide(Grants.layer)
 )
 
 const authority = Accounts.layer.pipe(

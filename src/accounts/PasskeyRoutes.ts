@@ -1,4 +1,3 @@
-import { isIP } from "node:net"
 import { Effect, Option, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { PasskeyAssertion, PasskeyRegistration } from "../../actors/account/PasskeyResponse.ts"
@@ -11,7 +10,9 @@ import { HttpSettings } from "../http/HttpSettings.ts"
 import { AttemptLimits } from "./AttemptLimits.ts"
 import { authBody } from "./AuthBody.ts"
 import { presentedSession, refuseCrossSite } from "./SessionCookie.ts"
+import { isNamedHost, offeredWays } from "./SignInOffer.ts"
 import { commandOf, signedIn, signedInResponse, signedInToChange, userAgent } from "./SignedIn.ts"
+import type { UpstreamProvider } from "./upstream/UpstreamProvider.ts"
 
 // Answers of browsers carry members that no server needs, so these two parts are open.
 const registrationBody = authBody(
@@ -33,7 +34,7 @@ const encodePasskeys = HttpServerResponse.schemaJson(Schema.Struct({ passkeys: S
 const relyingParty = Effect.gen(function* () {
   const { baseUrl, displayName } = yield* HttpSettings
   const { hostname, origin } = new URL(baseUrl)
-  if (isIP(hostname.replace(/^\[|\]$/g, "")) !== 0) {
+  if (!isNamedHost(hostname)) {
     return yield* new ApiError({
       code: "capability_not_available",
       message: "Passkeys need a host name in the base URL; this server is known by an address."
@@ -96,7 +97,7 @@ const remove = Effect.gen(function* () {
   const principal = yield* signedInToChange
   const passkeys = yield* Passkeys
   const { passkeyId = "" } = yield* HttpRouter.params
-  yield* passkeys.remove(yield* commandOf(principal), principal.subject, passkeyId)
+  yield* passkeys.remove(yield* commandOf(principal), principal.subject, passkeyId, yield* offeredWays)
   return HttpServerResponse.empty({ status: 204 })
 })
 
@@ -113,7 +114,7 @@ export const passkeyRouteTable = [
 /** Registration of passkeys, and sign-in with them. */
 export const passkeyRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
-    const services = yield* Effect.context<AttemptLimits | HttpSettings | Passkeys | Sessions>()
+    const services = yield* Effect.context<AttemptLimits | HttpSettings | Passkeys | Sessions | UpstreamProvider>()
     const provided = <E, R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
       route.pipe(Effect.map(HttpServerResponse.setHeader("cache-control", "no-store")), Effect.provideContext(services))
     yield* router.add("GET", "/auth/passkeys", provided(list))

@@ -1,11 +1,9 @@
 import { Effect, Option } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
-import { SqlClient } from "effect/sql"
 import { Sessions } from "../../../actors/account/Sessions.ts"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import type { Client } from "../../../actors/identity/Client.ts"
 import { Clients } from "../../../actors/identity/Clients.ts"
-import { Grants } from "../../../actors/identity/Grants.ts"
 import type { IssuerSettings } from "../../../actors/identity/IssuerSettings.ts"
 import { failClosed, type OAuthError, refuse } from "../../../actors/identity/OAuthError.ts"
 import type { SigningKeys } from "../../../actors/identity/SigningKeys.ts"
@@ -83,13 +81,9 @@ const said = Effect.fnUntraced(function* (
   })
 })
 
-/** Ends the session, and what was granted in it without being meant to outlive it. */
 const end = Effect.fnUntraced(function* (visiting: Visitor, request: LogoutRequest, parameters: Parameters) {
-  const sql = yield* SqlClient.SqlClient
   const sessions = yield* Sessions
-  const grants = yield* Grants
-  yield* Effect.ignore(sessions.revoke(visiting.subject, visiting.sessionId))
-  yield* failClosed(sql.withTransaction(grants.endSession(visiting.sessionId)))
+  yield* Effect.ignore(sessions.revoke(visiting.subject, visiting.sessionId, yield* currentRequestId))
   const response = request.returnTo === undefined ? yield* said(parameters, "logoutDone") : seeOther(request.returnTo)
   return yield* withoutSession(response)
 })
@@ -157,7 +151,7 @@ const onPages = <R>(effect: Effect.Effect<HttpServerResponse.HttpServerResponse,
 export const logoutEndpoints = Effect.gen(function* () {
   const router = yield* HttpRouter.HttpRouter
   const services = yield* Effect.context<
-    Clients | Grants | HttpSettings | IssuerSettings | ReadSql | Sessions | SigningKeys | SqlClient.SqlClient | Vault
+    Clients | HttpSettings | IssuerSettings | ReadSql | Sessions | SigningKeys | Vault
   >()
   const provided = Effect.provideContext(services)
   yield* router.add("GET", "/oauth/logout", provided(onPages(logout)))

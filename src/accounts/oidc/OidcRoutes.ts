@@ -2,6 +2,7 @@ import { Effect, Layer } from "effect"
 import { authorizeEndpoints } from "./AuthorizeEndpoints.ts"
 import { deviceEndpoints } from "./DeviceEndpoints.ts"
 import { discoveryEndpoints } from "./DiscoveryEndpoints.ts"
+import { grantEndpoints } from "./GrantEndpoints.ts"
 import { logoutEndpoints } from "./LogoutEndpoints.ts"
 import { tokenEndpoints } from "./TokenEndpoints.ts"
 
@@ -23,12 +24,15 @@ export const oidcRouteTable = [
   ["POST", "/oauth/logout/decision"],
   ["POST", "/oauth/device_authorization"],
   ["GET", "/oauth/device"],
-  ["POST", "/oauth/device"]
+  ["POST", "/oauth/device"],
+  ["GET", "/auth/grants"],
+  ["POST", "/auth/grants/:grantId/revoke"]
 ] as const
 
 /** The OpenID issuer on a router. */
 export const oidcRoutes = Layer.effectDiscard(
-  Effect.all([discoveryEndpoints, authorizeEndpoints, tokenEndpoints, logoutEndpoints, deviceEndpoints], {
-    discard: true
-  })
+  Effect.all(
+    [discoveryEndpoints, authorizeEndpoints, tokenEndpoints, logoutEndpoints, deviceEndpoints, grantEndpoints],
+    { discard: true }
+  )
 )

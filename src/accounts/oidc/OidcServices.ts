@@ -3,6 +3,7 @@ import { AuthorizationCodes } from "../../../actors/identity/AuthorizationCodes.
 import { Authorizations } from "../../../actors/identity/Authorizations.ts"
 import { CapsuleClients } from "../../../actors/identity/CapsuleClients.ts"
 import { Clients } from "../../../actors/identity/Clients.ts"
+import { ConnectedApplications } from "../../../actors/identity/ConnectedApplications.ts"
 import { Consents } from "../../../actors/identity/Consents.ts"
 import { DeviceCodes } from "../../../actors/identity/DeviceCodes.ts"
 import { Grants } from "../../../actors/identity/Grants.ts"
@@ -27,6 +28,7 @@ const records = Layer.mergeAll(
 const decisions = Layer.mergeAll(
   Authorizations.layer,
   CapsuleClients.layer,
+  ConnectedApplications.layer,
   IdentityUpkeep.layer,
   TokenInspection.layer,
   TokenService.layer.pipe(Layer.provide(TokenIssuance.layer))

@@ -124,6 +124,8 @@ const exchange = Effect.fn("UpstreamProvider.exchange")(function* (
 export class UpstreamProvider extends Context.Service<
   UpstreamProvider,
   {
+    /** As the operator wrote it; `undefined` when none is configured. */
+    readonly issuer: string | undefined
     /** Where the browser goes to sign in. Fails with `verification_unavailable` when the provider cannot be asked. */
     readonly authorizationUrl: (proof: UpstreamProof, redirectUri: string) => Effect.Effect<string, ApiError>
     /**
@@ -134,6 +136,7 @@ export class UpstreamProvider extends Context.Service<
   }
 >()("svc/accounts/upstream/UpstreamProvider") {
   static readonly none = Layer.succeed(UpstreamProvider, {
+    issuer: undefined,
     authorizationUrl: () => Effect.fail(notConfigured),
     identity: () => Effect.fail(notConfigured)
   })
@@ -146,6 +149,7 @@ export class UpstreamProvider extends Context.Service<
         // A provider that was away for a moment is asked again by the next sign-in.
         const configuration = Effect.tapError(cached, () => forget)
         return UpstreamProvider.of({
+          issuer: settings.issuer,
           authorizationUrl: Effect.fn("UpstreamProvider.authorizationUrl")(function* (proof, redirectUri) {
             const known = yield* configuration
             const challenge = yield* Effect.promise(() =>

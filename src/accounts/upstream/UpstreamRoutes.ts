@@ -1,7 +1,7 @@
-import { Duration, Effect, Option, Redacted } from "effect"
+import { Duration, Effect, Option, Redacted, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Sessions } from "../../../actors/account/Sessions.ts"
-import { UpstreamIdentities } from "../../../actors/account/UpstreamIdentities.ts"
+import { LinkedIdentity, UpstreamIdentities } from "../../../actors/account/UpstreamIdentities.ts"
 import { UpstreamSignIns } from "../../../actors/account/UpstreamSignIns.ts"
 import { type ApiError, invalidRequest } from "../../../schema/errors/ApiError.ts"
 import { currentRequestId } from "../../http/Exchange.ts"
@@ -10,7 +10,8 @@ import { AttemptLimits } from "../AttemptLimits.ts"
 import { seeOther } from "../oidc/AuthorizationResponse.ts"
 import { pageLanguage } from "../oidc/PageWords.ts"
 import { presentedSession, withSession } from "../SessionCookie.ts"
-import { signedInToChange, userAgent } from "../SignedIn.ts"
+import { commandOf, signedIn, signedInToChange, userAgent } from "../SignedIn.ts"
+import { offeredWays } from "../SignInOffer.ts"
 import { upstreamRefusalPage } from "./UpstreamPage.ts"
 import { UpstreamProvider } from "./UpstreamProvider.ts"
 
@@ -109,13 +110,31 @@ const onPage = Effect.fnUntraced(function* ({ message, status }: ApiError) {
   })
 })
 
+const encodeIdentities = HttpServerResponse.schemaJson(Schema.Struct({ identities: Schema.Array(LinkedIdentity) }))
+
+const list = Effect.gen(function* () {
+  const { subject } = yield* signedIn
+  const identities = yield* UpstreamIdentities
+  return yield* Effect.orDie(encodeIdentities({ identities: yield* identities.list(subject) }))
+})
+
+const unlink = Effect.gen(function* () {
+  const principal = yield* signedInToChange
+  const identities = yield* UpstreamIdentities
+  const { identityId = "" } = yield* HttpRouter.params
+  yield* identities.unlink(yield* commandOf(principal), principal.subject, identityId, yield* offeredWays)
+  return HttpServerResponse.empty({ status: 204 })
+})
+
 /** The routes of the upstream sign-in, as method and path, for telling a wrong method from an unknown path. */
 export const upstreamRouteTable = [
   ["GET", startPath],
-  ["GET", callbackPath]
+  ["GET", callbackPath],
+  ["GET", "/auth/upstream/identities"],
+  ["DELETE", "/auth/upstream/identities/:identityId"]
 ] as const
 
-/** Sign-in with another OpenID provider: there, and back with its answer. */
+/** Sign-in with another OpenID provider: there, and back with its answer; and the identities that are linked. */
 export const upstreamRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const services = yield* Effect.context<
@@ -127,5 +146,9 @@ export const upstreamRoutes = HttpRouter.use(
       callbackPath,
       callback.pipe(Effect.catch(onPage), Effect.flatMap(withoutProof), Effect.provideContext(services))
     )
+    const asJson = <E, R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+      route.pipe(Effect.map(HttpServerResponse.setHeader("cache-control", "no-store")), Effect.provideContext(services))
+    yield* router.add("GET", "/auth/upstream/identities", asJson(list))
+    yield* router.add("DELETE", "/auth/upstream/identities/:identityId", asJson(unlink))
   })
 )

@@ -176,7 +176,12 @@ it.effect("people remove their own passkeys only, and from our own pages only", 
     expect((yield* remove({ ...ann.headers, "sec-fetch-site": "cross-site" })).status).toBe(403)
     expect((yield* remove(bob.headers)).status).toBe(404)
     expect((yield* call("/auth/passkeys/registration-options", { body: {} })).status).toBe(401)
+    // Nobody locks themselves out: with a second way in, the first may go.
+    expect(yield* remove(ann.headers)).toMatchObject({ status: 409, json: { error: { code: "failed_precondition" } } })
+    const second = makeAuthenticator()
+    expect((yield* register(ann, second.create(yield* registrationChallenge(ann), here))).status).toBe(201)
     expect((yield* remove(ann.headers)).status).toBe(204)
+    expect((yield* signIn(second.get(yield* signInChallenge(), here, 2, ann.subject))).status).toBe(200)
     expect((yield* signIn(ann.device.get(yield* signInChallenge(), here, 2, ann.subject))).status).toBe(401)
   }).pipe(fresh)
 )

@@ -49,9 +49,9 @@ const installation = Effect.fnUntraced(function* (issuer: string) {
   )
   yield* Effect.addFinalizer(() => Effect.promise(dispose))
   const jar = new Map<string, string>()
-  const visit = Effect.fnUntraced(function* (address: string, headers: Record<string, string> = {}) {
+  const visit = Effect.fnUntraced(function* (address: string, headers: Record<string, string> = {}, method = "GET") {
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ")
-    const request = new Request(new URL(address, origin), { headers: { ...headers, cookie } })
+    const request = new Request(new URL(address, origin), { method, headers: { ...headers, cookie } })
     const response = yield* Effect.promise(() => handler(request, Context.empty()))
     for (const line of response.headers.getSetCookie()) {
       const [name = "", value = ""] = (line.split(";")[0] ?? "").split("=")
@@ -252,5 +252,56 @@ it.live("a sign-in leads to pages of our own only", () =>
       expect([path, new URL(done.location).origin]).toEqual([path, origin])
     }
     expect((yield* here.visit("/auth/upstream/start?return=/a&return=/b")).status).toBe(400)
+  }).pipe(Effect.provide(face))
+)
+
+it.live("people see the identities that are linked, and unlink what is not their last way in", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const users = yield* Users
+    const sessions = yield* Sessions
+    const ann = yield* newPerson("ann")
+    const bob = yield* newPerson("bob")
+    const provider = yield* pliantProvider
+    const here = yield* installation(provider.issuer)
+    const identities = "/auth/upstream/identities"
+    const ours = { "sec-fetch-site": "same-origin" }
+    expect((yield* here.visit(identities)).status).toBe(401)
+    expect((yield* signIn(here, provider)).status).toBe(303)
+    expect(yield* here.whoAmI).toBe(ann.subject)
+    const listed = yield* here.visit(identities)
+    expect([listed.status, listed.headers.get("cache-control")]).toEqual([200, "no-store"])
+    const [identity, ...more] = JSON.parse(listed.body).identities
+    expect(more).toEqual([])
+    expect(identity.id).toMatch(/^uid_[0-9a-f]{32}$/)
+    expect(identity.issuer).toBe(provider.issuer)
+    // The provider's own name of the person is not shown.
+    expect(Object.keys(identity).toSorted()).toEqual(["createdAt", "id", "issuer", "lastUsedAt"])
+    const unlink = (headers: Record<string, string> = ours) =>
+      here.visit(`${identities}/${identity.id}`, headers, "DELETE")
+    expect((yield* unlink({})).status).toBe(403)
+    // Passwords are off here, so a stored one is no way in; an identity at another provider is none either.
+    yield* users.setPassword(serviceContext, ann.subject, "hash")
+    here.jar.set(
+      "__Host-svc_session",
+      text((yield* sessions.open({ subject: ann.subject, method: "upstream" })).secret)
+    )
+    const at = "2026-01-01T00:00:00.000Z"
+    yield* sql`INSERT INTO upstream_identities VALUES ('https://old.example', 'ann', ${ann.subject}, ${at}, ${at})`
+    const last = yield* unlink()
+    expect([last.status, JSON.parse(last.body).error.code]).toEqual([409, "failed_precondition"])
+    expect((yield* signIn(here, provider)).status).toBe(303)
+    yield* sql`INSERT INTO passkeys (id, subject, credential_id, public_key, counter, transports, device_type, backed_up,
+      name, created_at) VALUES ('pky_a', ${ann.subject}, 'c', 'k', 0, '[]', 'singleDevice', 0, 'key', ${at})`
+    const stranger = yield* installation(provider.issuer)
+    stranger.jar.set(
+      "__Host-svc_session",
+      text((yield* sessions.open({ subject: bob.subject, method: "password" })).secret)
+    )
+    expect((yield* stranger.visit(`${identities}/${identity.id}`, ours, "DELETE")).status).toBe(404)
+    expect((yield* unlink()).status).toBe(204)
+    expect((yield* unlink()).status).toBe(404)
+    const [old] = JSON.parse((yield* here.visit(identities)).body).identities
+    expect(old.issuer).toBe("https://old.example")
   }).pipe(Effect.provide(face))
 )

@@ -1,0 +1,41 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { failedPrecondition } from "../../schema/errors/ApiError.ts"
+
+/** The ways of signing in that the installation offers at this moment. */
+export interface OfferedWays {
+  readonly password: boolean
+  readonly passkeys: boolean
+  /** The provider that people may sign in with; identities elsewhere let nobody in. */
+  readonly upstreamIssuer: string | undefined
+}
+
+/** Providers write their issuer with a closing slash or without, and operators do not always write the same. */
+const bare = (issuer: string) => issuer.replace(/\/$/, "")
+
+/**
+ * Refuses, in the caller's transaction and after its change, to leave an account without any way to sign in. Fails with
+ * `failed_precondition`.
+ */
+export const requireWayIn = Effect.fn("requireWayIn")(function* (subject: string, offered: OfferedWays) {
+  const sql = yield* SqlClient.SqlClient
+  const ways = yield* sql<{ kind: "password" | "passkey" | "upstream"; issuer: string }>`
+    SELECT 'password' AS kind, '' AS issuer FROM user_passwords WHERE subject = ${subject}
+    UNION ALL SELECT 'passkey', '' FROM passkeys WHERE subject = ${subject}
+    UNION ALL SELECT 'upstream', issuer FROM upstream_identities WHERE subject = ${subject}`
+  const left = ways.some(({ issuer, kind }) => {
+    switch (kind) {
+      case "password":
+        return offered.password
+      case "passkey":
+        return offered.passkeys
+      case "upstream":
+        return offered.upstreamIssuer !== undefined && bare(offered.upstreamIssuer) === bare(issuer)
+    }
+  })
+  if (!left) {
+    return yield* failedPrecondition(
+      "This is the last way to sign in to the account. Add another one first, e.g. a passkey, and remove this one then."
+    )
+  }
+})

@@ -1,0 +1,19 @@
+import { isIP } from "node:net"
+import { Effect } from "effect"
+import type { OfferedWays } from "../../actors/account/WaysIn.ts"
+import { HttpSettings } from "../http/HttpSettings.ts"
+import { UpstreamProvider } from "./upstream/UpstreamProvider.ts"
+
+/** Passkeys belong to a host name; a server that is known by an address has none. */
+export const isNamedHost = (hostname: string): boolean => isIP(hostname.replace(/^\[|\]$/g, "")) === 0
+
+/** How people sign in to this server. */
+export const offeredWays = Effect.gen(function* () {
+  const { auth, baseUrl } = yield* HttpSettings
+  const { issuer } = yield* UpstreamProvider
+  return {
+    password: auth.password,
+    passkeys: isNamedHost(new URL(baseUrl).hostname),
+    upstreamIssuer: issuer
+  } satisfies OfferedWays
+})

@@ -1,0 +1,59 @@
+import { Effect, Schema } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import type { Sessions } from "../../../actors/account/Sessions.ts"
+import { ConnectedApplications } from "../../../actors/identity/ConnectedApplications.ts"
+import type { ApiError } from "../../../schema/errors/ApiError.ts"
+import { errorResponse } from "../../http/ErrorResponse.ts"
+import { currentRequestId } from "../../http/Exchange.ts"
+import type { HttpSettings } from "../../http/HttpSettings.ts"
+import type { AttemptLimits } from "../AttemptLimits.ts"
+import { commandOf, signedIn, signedInToChange } from "../SignedIn.ts"
+
+const GrantList = Schema.Struct({
+  grants: Schema.Array(
+    Schema.Struct({
+      id: Schema.String,
+      clientId: Schema.String,
+      clientName: Schema.String,
+      workspaceId: Schema.optionalKey(Schema.String),
+      scopes: Schema.Array(Schema.String),
+      offline: Schema.Boolean,
+      createdAt: Schema.String
+    })
+  )
+})
+const encodeGrants = HttpServerResponse.schemaJson(GrantList)
+
+const list = Effect.gen(function* () {
+  const { subject } = yield* signedIn
+  const applications = yield* ConnectedApplications
+  const grants = (yield* applications.list(subject)).map(({ workspaceId, ...grant }) =>
+    workspaceId === undefined ? grant : { ...grant, workspaceId }
+  )
+  return yield* Effect.orDie(encodeGrants({ grants }))
+})
+
+const revoke = Effect.gen(function* () {
+  const principal = yield* signedInToChange
+  const applications = yield* ConnectedApplications
+  const { grantId = "" } = yield* HttpRouter.params
+  yield* applications.revoke(yield* commandOf(principal), principal.subject, grantId)
+  return HttpServerResponse.empty({ status: 204 })
+})
+
+// The issuer is mounted by whoever has one, so its routes settle their own failures.
+const refusal = (error: ApiError) => Effect.map(currentRequestId, (requestId) => errorResponse(error, requestId))
+
+/** The applications that act for the person who is signed in: to look at, and to end. */
+export const grantEndpoints = Effect.gen(function* () {
+  const router = yield* HttpRouter.HttpRouter
+  const services = yield* Effect.context<AttemptLimits | ConnectedApplications | HttpSettings | Sessions>()
+  const provided = <R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, R>) =>
+    route.pipe(
+      Effect.catch(refusal),
+      Effect.map(HttpServerResponse.setHeader("cache-control", "no-store")),
+      Effect.provideContext(services)
+    )
+  yield* router.add("GET", "/auth/grants", provided(list))
+  yield* router.add("POST", "/auth/grants/:grantId/revoke", provided(revoke))
+})
