@@ -1,4 +1,4 @@
-import { Effect, FileSystem, Option } from "effect"
+import { Effect, FileSystem, Option, type Scope, Semaphore } from "effect"
 import { createHash } from "node:crypto"
 import { type ArchiveIndex, ArchiveIndexer, type IndexedFile } from "./ArchiveIndex.ts"
 import { decodeSeekTable, decompressFrame, type Frame, seekFooterBytes, seekTableBytes } from "./SeekableFrames.ts"
@@ -59,20 +59,50 @@ export const openArchive = Effect.fn("openArchive")(function* (
 const within = (file: IndexedFile) => (frame: Frame) =>
   frame.offset < file.offset + file.sizeBytes && frame.offset + frame.bytes > file.offset
 
-/** The bytes of one file, checked again: the disk may have changed since the archive was opened. */
+/** Reads files of an archive that is held open. */
+export type FileReader = (entry: IndexedFile) => Effect.Effect<Uint8Array, string>
+
+/**
+ * Holds an archive open to read files from it, each checked again: the disk may have changed since the archive was opened.
+ * The newest frame is kept, so that files which are read in the order of the index cost one decompression a frame.
+ */
+export const holdArchive = Effect.fnUntraced(function* (
+  archive: OpenedArchive
+): Effect.fn.Return<FileReader, string, FileSystem.FileSystem | Scope.Scope> {
+  const file = yield* openFile(archive.path)
+  // One at a time: a frame is large, and only one is kept.
+  const reading = yield* Semaphore.make(1)
+  let newest: { readonly frame: Frame; readonly bytes: Uint8Array } | undefined
+  const frameBytes = Effect.fnUntraced(function* (frame: Frame) {
+    if (newest?.frame === frame) return newest.bytes
+    newest = undefined
+    const bytes = yield* readFrame(file, frame)
+    newest = { frame, bytes }
+    return bytes
+  })
+  const contents = Effect.fnUntraced(function* (entry: IndexedFile) {
+    const frames = archive.frames.filter(within(entry))
+    const parts: Array<Uint8Array> = []
+    for (const frame of frames) {
+      const bytes = yield* frameBytes(frame)
+      const start = Math.max(0, entry.offset - frame.offset)
+      parts.push(bytes.subarray(start, Math.min(bytes.length, entry.offset + entry.sizeBytes - frame.offset)))
+    }
+    return Buffer.concat(parts)
+  }, reading.withPermit)
+  return Effect.fnUntraced(function* (entry) {
+    if (entry.sizeBytes === 0) return new Uint8Array()
+    const bytes = yield* contents(entry)
+    const digest = createHash("sha256").update(bytes).digest("hex")
+    return digest === entry.sha256 ? bytes : yield* Effect.fail("the file's contents are not the ones that were stored")
+  })
+})
+
+/** The bytes of one file, checked again. */
 export const readArchiveFile = Effect.fn("readArchiveFile")(function* (
   archive: OpenedArchive,
   entry: IndexedFile
 ): Effect.fn.Return<Uint8Array, string, FileSystem.FileSystem> {
-  if (entry.sizeBytes === 0) return new Uint8Array()
-  return yield* Effect.gen(function* () {
-    const file = yield* openFile(archive.path)
-    const frames = archive.frames.filter(within(entry))
-    const parts: Array<Uint8Array> = []
-    for (const frame of frames) parts.push(yield* readFrame(file, frame))
-    const start = entry.offset - (frames[0]?.offset ?? 0)
-    const bytes = Buffer.concat(parts).subarray(start, start + entry.sizeBytes)
-    const digest = createHash("sha256").update(bytes).digest("hex")
-    return digest === entry.sha256 ? bytes : yield* Effect.fail("the file's contents are not the ones that were stored")
-  }).pipe(Effect.scoped)
-})
+  const read = yield* holdArchive(archive)
+  return yield* read(entry)
+}, Effect.scoped)

@@ -1,7 +1,7 @@
 import { Cache, Clock, Context, Duration, Effect, FileSystem, Layer, Option, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import type { IndexedFile } from "./ArchiveIndex.ts"
-import { type OpenedArchive, openArchive, readArchiveFile } from "./ArchiveReader.ts"
+import { holdArchive, type OpenedArchive, openArchive, readArchiveFile } from "./ArchiveReader.ts"
 import { SnapshotDamaged, SnapshotMissing, SnapshotStorageFailed } from "./SnapshotError.ts"
 import { SourceFileUnreadable, type SourceTree } from "./SourceTree.ts"
 
@@ -23,6 +23,7 @@ type ReadFailure = SnapshotMissing | SnapshotDamaged
 const archiveSuffix = ".tar.zst"
 const temporaryName = "tmp"
 const openedAtOnce = 32
+const filesWrittenAtOnce = 4
 const digestText = /^sha256:([0-9a-f]{64})$/
 const shardName = /^[0-9a-f]{2}$/
 const archiveFile = /^([0-9a-f]{64})\.tar\.zst$/
@@ -139,25 +140,36 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
     const present = yield* fileSystem.readDirectory(target).pipe(Effect.mapError(failed))
     if (present.length > 0)
       return yield* new SnapshotStorageFailed({ message: "The folder to unpack the snapshot into is not empty." })
-    const made = new Set<string>()
-    for (const file of archive.index.files) {
-      const parent = file.path.slice(0, Math.max(0, file.path.lastIndexOf("/")))
-      if (parent !== "" && !made.has(parent)) {
-        yield* fileSystem
-          .makeDirectory(`${target}/${parent}`, { recursive: true, mode: 0o755 })
-          .pipe(Effect.mapError(failed))
-        made.add(parent)
-      }
-      const bytes = yield* read(archive, file).pipe(
-        Effect.mapError(
-          (error) => new SnapshotDamaged({ archiveDigest, message: `The stored snapshot is damaged. ${error.message}` })
-        )
-      )
-      // The path has no links in it: everything below the fresh folder was made here.
+    const folders = new Set(archive.index.files.map(({ path }) => path.slice(0, Math.max(0, path.lastIndexOf("/")))))
+    folders.delete("")
+    for (const parent of folders) {
       yield* fileSystem
-        .writeFile(`${target}/${file.path}`, bytes, { flag: "wx", mode: file.executable ? 0o755 : 0o644 })
+        .makeDirectory(`${target}/${parent}`, { recursive: true, mode: 0o755 })
         .pipe(Effect.mapError(failed))
     }
+    const damaged = (message: string) =>
+      new SnapshotDamaged({ archiveDigest, message: `The stored snapshot is damaged. ${message}` })
+    yield* Effect.gen(function* () {
+      const readFile = yield* holdArchive(archive).pipe(
+        Effect.provideService(FileSystem.FileSystem, fileSystem),
+        Effect.mapError((reason) => damaged(`${reason}.`))
+      )
+      // A few at a time: the next is read and checked while the disk takes the one before.
+      yield* Effect.forEach(
+        archive.index.files,
+        (file) =>
+          readFile(file).pipe(
+            Effect.mapError((reason) => damaged(`${file.path}: ${reason}.`)),
+            // The path has no links in it: everything below the fresh folder was made here.
+            Effect.flatMap((bytes) =>
+              fileSystem
+                .writeFile(`${target}/${file.path}`, bytes, { flag: "wx", mode: file.executable ? 0o755 : 0o644 })
+                .pipe(Effect.mapError(failed))
+            )
+          ),
+        { concurrency: filesWrittenAtOnce, discard: true }
+      )
+    }).pipe(Effect.scoped)
   })
 
   const temporaryFolder = Effect.acquireRelease(
