@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { RunEvent, RunLogEntry } from "../events/RunEvent.ts"
+import { CostEstimate } from "../records/CostEstimate.ts"
 import { freeText } from "../records/Primitives.ts"
 import { Run, RunGroup } from "../records/Run.ts"
 import { StateVersion } from "../records/StateVersion.ts"
@@ -89,16 +90,15 @@ export class RunsApi extends HttpApiGroup.make("runs")
     HttpApiEndpoint.get("cost", "/api/v1/runs/:runId/cost", {
       params: ofRun,
       success: Schema.Struct({
-        cost: Schema.Struct({
-          runId: Schema.String,
-          status: Schema.Literals(["estimated", "not_available"]),
-          currency: Schema.optionalKey(Schema.String),
-          monthlyDelta: Schema.optionalKey(Schema.Finite),
-          items: Schema.Array(Schema.Json),
-          reasons: Schema.Array(Schema.String)
-        })
+        cost: CostEstimate
       })
-    }).annotateMerge(described(of("viewer"), "Cost estimate", "`not_available` when the operator gave no price table."))
+    }).annotateMerge(
+      described(
+        of("viewer"),
+        "Cost estimate",
+        "What the plan changes in the monthly bill, by the price table of the operator's policy file; `not_available` without one. `reasons` names what is not in the sum. An apply answers for its plan."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.get("group", "/api/v1/run-groups/:runGroupId", {

@@ -1,6 +1,7 @@
 import { Effect, FileSystem, Layer, Result, Schema, SchemaIssue } from "effect"
 import { InstallPolicy } from "../../actors/capsule/InstallPolicy.ts"
 import { EndpointAssignment, EndpointPolicy } from "../../actors/delivery/EndpointPolicy.ts"
+import { Prices, PriceTable } from "../../actors/run/PriceTable.ts"
 import { decodeJson } from "../../schema/json/JsonDocument.ts"
 import { repositoryFileLimits } from "../../schema/json/JsonLimits.ts"
 import {
@@ -13,7 +14,10 @@ import { ManifestVersion } from "../../schema/manifest/RepositoryManifest.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 
-/** The operator's policy file: ceilings over manifests, and the addresses that Capsules are given. What is absent is default. */
+/**
+ * The operator's policy file: ceilings over manifests, the addresses that Capsules are given, and
+ * the prices of resources. What is absent is default.
+ */
 export const OperatorPolicyFile = Schema.Struct({
   repositoryInstallUx: Schema.optionalKey(
     Schema.Struct({
@@ -25,7 +29,8 @@ export const OperatorPolicyFile = Schema.Struct({
       allowedPermissions: Schema.optionalKey(Schema.Array(AllowedPermission))
     })
   ),
-  endpoints: Schema.optionalKey(Schema.Array(EndpointAssignment))
+  endpoints: Schema.optionalKey(Schema.Array(EndpointAssignment)),
+  prices: Schema.optionalKey(PriceTable)
 })
 export type OperatorPolicyFile = typeof OperatorPolicyFile.Type
 
@@ -50,14 +55,18 @@ export const readOperatorPolicy = Effect.fn("readOperatorPolicy")(function* (fil
 export const operatorPolicy = (settings: Settings) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const { endpoints = [], repositoryInstallUx = {} } =
-        settings.policyFile === undefined ? {} : yield* readOperatorPolicy(settings.policyFile)
+      const {
+        endpoints = [],
+        prices,
+        repositoryInstallUx = {}
+      }: OperatorPolicyFile = settings.policyFile === undefined ? {} : yield* readOperatorPolicy(settings.policyFile)
       return Layer.mergeAll(
         Layer.succeed(InstallPolicy, {
           policy: { ...defaultOperatorPolicy, ...repositoryInstallUx },
           base: emptyBaseConfig
         }),
-        Layer.succeed(EndpointPolicy, { endpoints })
+        Layer.succeed(EndpointPolicy, { endpoints }),
+        Layer.succeed(Prices, { table: prices })
       )
     })
   )

@@ -1,6 +1,8 @@
 import { Effect, Option, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
+import { estimateCost } from "../../../actors/run/CostEstimates.ts"
+import { Prices } from "../../../actors/run/PriceTable.ts"
 import { Runs, RunStreams } from "../../../actors/run/Runs.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { RunGroupId, RunId, StateVersionId } from "../../../schema/records/Ids.ts"
@@ -23,6 +25,7 @@ export const runHandlers = HttpApiBuilder.group(
     const runs = yield* Runs
     const streams = yield* RunStreams
     const capsules = yield* Capsules
+    const { table } = yield* Prices
     return handlers.handleAll({
       read: Effect.fn("runs.read")(function* ({ params }) {
         return { run: yield* runs.read(yield* runOf(params)) }
@@ -55,14 +58,8 @@ export const runHandlers = HttpApiBuilder.group(
       }),
       cost: Effect.fn("runs.cost")(function* ({ params }) {
         const run = yield* runs.read(yield* runOf(params))
-        return {
-          cost: {
-            runId: run.id,
-            status: "not_available",
-            items: [],
-            reasons: ["The operator of this server has given no price table."]
-          }
-        }
+        const planned = run.planRunId === undefined ? run : yield* runs.read(run.planRunId)
+        return { cost: { ...estimateCost(table, planned), runId: run.id } }
       }),
       group: Effect.fn("runs.group")(function* ({ params }) {
         return yield* runs.group(yield* groupOf(params))

@@ -15,10 +15,12 @@ const reading = (text: string) =>
 
 const endpoint = { workspace: "acme", capsule: "web", environment: "prod", url: "https://web.example.com" }
 
+const prices = { currency: "USD", items: [{ type: "demo_server", when: { size: "large" }, monthly: 40 }] }
+
 describe("the policy file", () => {
   it.live("is read as a whole", () =>
     Effect.gen(function* () {
-      const policy = { repositoryInstallUx: { allowedOidcScopes: ["openid"] }, endpoints: [endpoint] }
+      const policy = { repositoryInstallUx: { allowedOidcScopes: ["openid"] }, endpoints: [endpoint], prices }
       expect(yield* reading(JSON.stringify(policy))).toEqual(policy)
       expect(yield* reading("{}")).toEqual({})
     })
@@ -33,6 +35,8 @@ describe("the policy file", () => {
         '{"repositoryInstallUx": {"allowedScopes": []}}',
         JSON.stringify({ endpoints: [{ ...endpoint, url: "http://web.example.com" }] }),
         JSON.stringify({ endpoints: [{ ...endpoint, host: "x" }] }),
+        JSON.stringify({ prices: { ...prices, currency: "dollars" } }),
+        JSON.stringify({ prices: { ...prices, items: [{ type: "demo_server", monthly: -1 }] } }),
         '{"endpoints": [], "endpoints": []}'
       ]
       for (const text of refusals) {
