@@ -4,7 +4,7 @@ import { Sandbox } from "../sandbox/Sandbox.ts"
 import { openJournal } from "./ApplyJournal.ts"
 import { readApplyRecord, writeApplyRecord } from "./ApplyRecord.ts"
 import { sha256 } from "./Digest.ts"
-import { initialize } from "./Initialization.ts"
+import { initialize, needsInitialization } from "./Initialization.ts"
 import { type LeftState, readLeftState } from "./LeftState.ts"
 import { fileOperation, type RunFileFailed } from "./RunFiles.ts"
 import { runFolderPaths } from "./RunFolder.ts"
@@ -169,7 +169,7 @@ export const executeApply = Effect.fnUntraced(function* (
     },
     installLock
   )
-  const init = yield* initialize(session, job, "readonly")
+  const init = needsInitialization(job) ? yield* initialize(session, job, "readonly") : undefined
   yield* failWhenCancelled(session.cancel, "init")
   const { end, printed, journal } = yield* runApply(session, job)
 
@@ -200,6 +200,6 @@ export const executeApply = Effect.fnUntraced(function* (
     tool: { name: job.tool.name, version: job.tool.version },
     sandboxLevel: sandbox.status.level,
     envNames: session.envNames,
-    diagnostics: [...init.diagnostics, ...end.diagnostics]
+    diagnostics: [...(init?.diagnostics ?? []), ...end.diagnostics]
   }
 })

@@ -8,6 +8,13 @@ const isVersion = (version: string, major: number, minor: number) => {
   return Number(ownMajor) > major || (Number(ownMajor) === major && Number(ownMinor) >= minor)
 }
 
+/**
+ * Whether an apply has anything to install. The installation of the plan leaves a lock for every provider that it installed, and the
+ * plan file itself says where the state is. Proven for Terraform; every other tool is always initialised.
+ */
+export const needsInitialization = ({ lockText, tool }: RunJob): boolean =>
+  lockText !== undefined || tool.name !== "terraform" || !isVersion(tool.version, 1, 11)
+
 /** Installs providers. Modules are never fetched: what the scan did not find in the tree does not exist. */
 export const initialize = Effect.fnUntraced(function* (session: RunSession, job: RunJob, lock: "readonly" | "update") {
   const { name, version } = job.tool

@@ -111,6 +111,13 @@ describe("ModuleRunner", () => {
         .map(({ data }) => data["address"])
       expect(started.sort()).toEqual(["module.net.terraform_data.net", "terraform_data.a"])
       expect(applied.events.filter(({ kind }) => kind === "resource.completed")).toHaveLength(2)
+      // Nothing was installed for the plan, so nothing is installed again.
+      expect(applied.events.flatMap(({ kind, data }) => (kind === "run.phase" ? [data["phase"]] : []))).toEqual([
+        "prepare",
+        "apply",
+        "state",
+        "outputs"
+      ])
       expect(existsSync(join(apply.runFolder, "capsule", "settings"))).toBe(false)
       const { state } = outcome
       if (state === undefined) throw new Error("the apply left no state")
