@@ -99,10 +99,7 @@ export const holdArchive = Effect.fnUntraced(function* (
 })
 
 /** The bytes of one file, checked again. */
-export const readArchiveFile = Effect.fn("readArchiveFile")(function* (
-  archive: OpenedArchive,
-  entry: IndexedFile
-): Effect.fn.Return<Uint8Array, string, FileSystem.FileSystem> {
-  const read = yield* holdArchive(archive)
-  return yield* read(entry)
-}, Effect.scoped)
+export const readArchiveFile = Effect.fn("readArchiveFile")(
+  (archive: OpenedArchive, entry: IndexedFile): Effect.Effect<Uint8Array, string, FileSystem.FileSystem> =>
+    Effect.scoped(Effect.flatMap(holdArchive(archive), (read) => read(entry)))
+)
