@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { answersOf, fieldsOf, formModel, keepable, parseAnswer } from "../../src/dashboard/forms/FormModel.ts"
-import { installConfig, report } from "../browser/support/Records.ts"
+import { installConfig, report } from "../browser/support/records/InstallConfigs.ts"
 
 const model = formModel(report.variables, installConfig.variables, installConfig.presentation)
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { progressOf, stepsOf } from "../../src/dashboard/screens/run/Phases.ts"
-import { applyRun, eventsOf, failedRun, queuedRun, reviewRun, runs } from "../browser/support/Runs.ts"
+import { eventsOf } from "../browser/support/records/RunStreams.ts"
+import { applyRun, failedRun, queuedRun, reviewRun, runs } from "../browser/support/records/Runs.ts"
 
 const runOf = (id: string) => {
   const run = runs.find((each) => each.id === id)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { changeKind, diffOf, isNoise, losses, sidesOf, splitAddress } from "../../src/dashboard/screens/run/PlanDiff.ts"
-import { planChanges } from "../browser/support/Runs.ts"
+import { planChanges } from "../browser/support/records/PlanChanges.ts"
 
 const base = { address: "a.b", mode: "managed", type: "a", name: "b", provider: "p" }
 

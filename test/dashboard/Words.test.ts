@@ -3,12 +3,18 @@ import { actionWords } from "../../src/dashboard/app/ActionWords.ts"
 import { appWords } from "../../src/dashboard/app/Words.ts"
 import { entranceWords } from "../../src/dashboard/entrance/Words.ts"
 import { formWords } from "../../src/dashboard/forms/Words.ts"
+import { signInWords } from "../../src/dashboard/screens/account/SignInWords.ts"
 import { accountWords } from "../../src/dashboard/screens/account/Words.ts"
 import { capsuleWords } from "../../src/dashboard/screens/capsule/Words.ts"
 import { connectionWords } from "../../src/dashboard/screens/connections/Words.ts"
 import { graphWords } from "../../src/dashboard/screens/graph/Words.ts"
 import { homeWords } from "../../src/dashboard/screens/home/Words.ts"
 import { installWords } from "../../src/dashboard/screens/install/Words.ts"
+import { decisionWords } from "../../src/dashboard/screens/run/DecisionWords.ts"
+import { diagnosisWords } from "../../src/dashboard/screens/run/DiagnosisWords.ts"
+import { handOffWords } from "../../src/dashboard/screens/run/HandOffWords.ts"
+import { logWords } from "../../src/dashboard/screens/run/LogWords.ts"
+import { planWords } from "../../src/dashboard/screens/run/PlanWords.ts"
 import { runWords } from "../../src/dashboard/screens/run/Words.ts"
 import { sourceOptionsWords } from "../../src/dashboard/screens/source-options/Words.ts"
 import { sourceWords } from "../../src/dashboard/screens/sources/Words.ts"
@@ -21,12 +27,18 @@ const dictionaries = {
   entranceWords,
   formWords,
   accountWords,
+  signInWords,
+  handOffWords,
   capsuleWords,
   connectionWords,
   graphWords,
   homeWords,
   installWords,
   runWords,
+  decisionWords,
+  diagnosisWords,
+  logWords,
+  planWords,
   sourceOptionsWords,
   sourceWords,
   workspaceWords,

@@ -3,6 +3,7 @@ import { get } from "./Client.ts"
 import { Fault } from "./Fault.ts"
 import type {
   AccountSession,
+  ApplicationGrant,
   Passkey,
   AuditEvent,
   Backup,
@@ -15,6 +16,7 @@ import type {
   Graph,
   InstallConfig,
   InstallModules,
+  LinkedIdentity,
   Member,
   Output,
   OutputShare,
@@ -300,4 +302,18 @@ export const passkeysQuery = queryOptions({
   queryKey: ["passkeys"],
   queryFn: ({ signal }) =>
     get<{ passkeys: ReadonlyArray<Passkey> }>("/auth/passkeys", {}, signal).then(({ passkeys }) => passkeys)
+})
+
+export const identitiesQuery = queryOptions({
+  queryKey: ["identities"],
+  queryFn: ({ signal }) =>
+    get<{ identities: ReadonlyArray<LinkedIdentity> }>("/auth/upstream/identities", {}, signal).then(
+      ({ identities }) => identities
+    )
+})
+
+export const grantsQuery = queryOptions({
+  queryKey: ["grants"],
+  queryFn: ({ signal }) =>
+    get<{ grants: ReadonlyArray<ApplicationGrant> }>("/auth/grants", {}, signal).then(({ grants }) => grants)
 })

@@ -2,6 +2,7 @@
 
 import type { Passkey as PasskeySchema } from "../../../actors/account/Passkeys.ts"
 import type { AccountSession as AccountSessionSchema } from "../../../actors/account/Sessions.ts"
+import type { LinkedIdentity as LinkedIdentitySchema } from "../../../actors/account/UpstreamIdentities.ts"
 import type { AttentionItem as AttentionItemSchema } from "../../../schema/api/DashboardApi.ts"
 import type { RunEvent as RunEventSchema, RunLogEntry } from "../../../schema/events/RunEvent.ts"
 import type { AccountToken, AccountTokenScopeCatalog } from "../../../schema/records/AccountToken.ts"
@@ -85,7 +86,19 @@ export type TokenRecord = typeof AccountToken.Encoded
 export type TokenScope = (typeof AccountTokenScopeCatalog.Encoded)["scopes"][number]
 export type AccountSession = typeof AccountSessionSchema.Encoded & { readonly current: boolean }
 export type Passkey = typeof PasskeySchema.Encoded
+export type LinkedIdentity = typeof LinkedIdentitySchema.Encoded
 export type Discovery = typeof DiscoverySchema.Encoded
+
+/** An application that can act for the person now, with what it may do. `offline`: also while they are away. */
+export interface ApplicationGrant {
+  readonly id: string
+  readonly clientId: string
+  readonly clientName: string
+  readonly workspaceId?: string
+  readonly scopes: ReadonlyArray<string>
+  readonly offline: boolean
+  readonly createdAt: string
+}
 
 /** The newest stable version of a repository. */
 export interface StableVersion {

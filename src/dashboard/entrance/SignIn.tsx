@@ -5,8 +5,10 @@ import { Fault } from "../api/Fault.ts"
 import { Button } from "../ui/Button.tsx"
 import { FaultNotice, Notice } from "../ui/Feedback.tsx"
 import { TextField } from "../ui/Field.tsx"
+import { Icon } from "../ui/Icon.tsx"
 import { useWords } from "../words/Words.ts"
 import { Frame } from "./Frame.tsx"
+import { upstreamStart, useSignInOffer } from "./SignInOffer.ts"
 import { entranceWords } from "./Words.ts"
 
 const Refusal = ({ error }: { readonly error: unknown }) => {
@@ -18,10 +20,52 @@ const Refusal = ({ error }: { readonly error: unknown }) => {
   return <Notice tone="bad">{words.passkeyFailed}</Notice>
 }
 
-export const SignIn = () => {
+const wanted = (): string =>
+  returnPath(new URLSearchParams(window.location.search).get("return"), window.location.origin)
+
+interface PasswordFormProps {
+  readonly busy: boolean
+  readonly onEnter: (attempt: Promise<unknown>) => void
+}
+
+const PasswordForm = ({ busy, onEnter }: PasswordFormProps) => {
   const words = useWords(entranceWords)
   const [email, setEmail] = useState("")
   const [password, setPassword] = useState("")
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    onEnter(request("POST", "/auth/sign-in", { body: { email: email.trim(), password }, keepOn401: true }))
+  }
+  return (
+    <form className="form" onSubmit={submit}>
+      <TextField
+        label={words.email}
+        type="email"
+        name="email"
+        autoComplete="username webauthn"
+        required
+        value={email}
+        onChange={(event) => setEmail(event.target.value)}
+      />
+      <TextField
+        label={words.password}
+        type="password"
+        name="password"
+        autoComplete="current-password"
+        required
+        value={password}
+        onChange={(event) => setPassword(event.target.value)}
+      />
+      <Button tone="primary" type="submit" busy={busy}>
+        {words.signIn}
+      </Button>
+    </form>
+  )
+}
+
+export const SignIn = () => {
+  const words = useWords(entranceWords)
+  const offer = useSignInOffer()
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>(undefined)
   const [possible] = useState(() => typeof window !== "undefined" && passkeysPossible(window.location.hostname))
@@ -29,55 +73,41 @@ export const SignIn = () => {
     setBusy(true)
     setError(undefined)
     attempt.then(
-      () =>
-        window.location.replace(
-          returnPath(new URLSearchParams(window.location.search).get("return"), window.location.origin)
-        ),
+      () => window.location.replace(wanted()),
       (refused: unknown) => {
         setError(refused)
         setBusy(false)
       }
     )
   }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    enter(request("POST", "/auth/sign-in", { body: { email: email.trim(), password }, keepOn401: true }))
-  }
   const withPasskey = () => enter(import("./PasskeySignIn.ts").then(({ signInWithPasskey }) => signInWithPasskey()))
   return (
     <Frame title={words.signInTitle} about={words.signInAbout}>
-      <form className="form" onSubmit={submit}>
-        <TextField
-          label={words.email}
-          type="email"
-          name="email"
-          autoComplete="username webauthn"
-          required
-          value={email}
-          onChange={(event) => setEmail(event.target.value)}
-        />
-        <TextField
-          label={words.password}
-          type="password"
-          name="password"
-          autoComplete="current-password"
-          required
-          value={password}
-          onChange={(event) => setPassword(event.target.value)}
-        />
-        {error === undefined ? null : <Refusal error={error} />}
-        <Button tone="primary" type="submit" busy={busy}>
-          {words.signIn}
-        </Button>
-        {possible ? (
-          <Button icon="connection" onClick={busy ? undefined : withPasskey}>
-            {words.orPasskey}
-          </Button>
-        ) : null}
-      </form>
-      <p className="entrance-note">
-        {words.forgot} <code>svc admin reset-password</code>
-      </p>
+      {error === undefined ? null : <Refusal error={error} />}
+      {offer.password ? <PasswordForm busy={busy} onEnter={enter} /> : null}
+      {offer.password && (possible || offer.oidc) ? <p className="entrance-or">{words.or}</p> : null}
+      {possible || offer.oidc ? (
+        <div className="entrance-ways">
+          {offer.oidc ? (
+            <a className={`button button-${offer.password ? "plain" : "primary"}`} href={upstreamStart(wanted())}>
+              <Icon name="shield" />
+              {words.orUpstream}
+            </a>
+          ) : null}
+          {possible ? (
+            <Button icon="connection" onClick={busy ? undefined : withPasskey}>
+              {words.orPasskey}
+            </Button>
+          ) : null}
+        </div>
+      ) : null}
+      {offer.password ? (
+        <p className="entrance-note">
+          {words.forgot} <code>svc admin reset-password</code>
+        </p>
+      ) : possible || offer.oidc ? null : (
+        <Notice tone="warn">{words.noWay}</Notice>
+      )}
     </Frame>
   )
 }

@@ -4,7 +4,11 @@ const en = {
   email: "E-mail address",
   password: "Password",
   signIn: "Sign in",
+  or: "or",
   orPasskey: "Sign in with a passkey",
+  orUpstream: "Continue with single sign-on",
+  noWay:
+    "Passwords are off on this server, and passkeys need a host name and a secure connection (https). Open it at its own address.",
   passkeyFailed: "The passkey was not accepted. Try again, or use your password.",
   emailFirst: "Leave empty when this link only sets a new password.",
   signInFailed: "The e-mail address or the password is not right.",
@@ -31,7 +35,11 @@ const ja: typeof en = {
   email: "メールアドレス",
   password: "パスワード",
   signIn: "サインイン",
+  or: "または",
   orPasskey: "パスキーでサインイン",
+  orUpstream: "シングルサインオンで続行",
+  noWay:
+    "このサーバーではパスワードを使用できません。パスキーにはホスト名と安全な接続（https）が必要です。正しいアドレスで開いてください。",
   passkeyFailed: "パスキーを確認できませんでした。もう一度試すか、パスワードを使用してください。",
   emailFirst: "パスワードの再設定リンクの場合は、空のままにしてください。",
   signInFailed: "メールアドレスまたはパスワードが正しくありません。",

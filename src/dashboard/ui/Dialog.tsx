@@ -41,10 +41,10 @@ export const Dialog = ({ title, children, onClose, wide = false, kind = "center"
       }}
     >
       <div className="dialog-body">
-        <header className="dialog-head">
+        <div className="dialog-head">
           <h2 id={heading}>{title}</h2>
           <IconButton icon="cross" label={words.close} onClick={onClose} />
-        </header>
+        </div>
         {children}
       </div>
     </dialog>

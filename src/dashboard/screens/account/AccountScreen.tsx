@@ -6,7 +6,9 @@ import { CopyText } from "../../ui/CopyText.tsx"
 import { CheckField, SelectField } from "../../ui/Field.tsx"
 import { Facts, Page, Panel } from "../../ui/Layout.tsx"
 import { useWords } from "../../words/Words.ts"
+import { Applications } from "./Applications.tsx"
 import { ChangePassword } from "./ChangePassword.tsx"
+import { Identities } from "./Identities.tsx"
 import { Passkeys } from "./Passkeys.tsx"
 import { Sessions } from "./Sessions.tsx"
 import { Tokens } from "./Tokens.tsx"
@@ -18,7 +20,7 @@ const isTheme = (value: string): value is "system" | "light" | "dark" =>
 export const AccountScreen = () => {
   const words = useWords(accountWords)
   const app = useWords(appWords)
-  const { subject, version } = useBootstrap()
+  const { capabilities, subject, version } = useBootstrap()
   const { theme, language, letterKeys } = usePreferences()
   return (
     <Page title={words.title}>
@@ -33,8 +35,10 @@ export const AccountScreen = () => {
         />
       </Panel>
       <Passkeys />
-      <ChangePassword />
+      {capabilities.auth.oidc ? <Identities /> : null}
+      {capabilities.auth.password ? <ChangePassword /> : null}
       <Sessions />
+      <Applications />
       <Tokens />
       <Panel title={words.appearance}>
         <div className="form">

@@ -6,6 +6,7 @@ import { passkeysPossible } from "../../api/PasskeySupport.ts"
 import { passkeysQuery } from "../../api/Queries.ts"
 import type { Passkey } from "../../api/Types.ts"
 import { Button } from "../../ui/Button.tsx"
+import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
 import { Dialog } from "../../ui/Dialog.tsx"
 import { Empty, FaultNotice, Loadable, Notice } from "../../ui/Feedback.tsx"
 import { TextField } from "../../ui/Field.tsx"
@@ -93,18 +94,15 @@ const Row = ({ passkey }: { readonly passkey: Passkey }) => {
         </Button>
       </span>
       {removing ? (
-        <Dialog title={words.removeTitle(passkey.name)} onClose={() => setRemoving(false)}>
-          <div className="form">
-            <p>{words.removeText}</p>
-            {remove.error === null ? null : <FaultNotice error={remove.error} />}
-            <div className="form-actions">
-              <Button tone="danger" busy={remove.isPending} onClick={() => remove.mutate()}>
-                {terms.remove}
-              </Button>
-              <Button onClick={() => setRemoving(false)}>{terms.cancel}</Button>
-            </div>
-          </div>
-        </Dialog>
+        <ConfirmDialog
+          title={words.removeTitle(passkey.name)}
+          action={terms.remove}
+          change={remove}
+          onConfirm={() => remove.mutate()}
+          onClose={() => setRemoving(false)}
+        >
+          {words.removeText}
+        </ConfirmDialog>
       ) : null}
     </li>
   )

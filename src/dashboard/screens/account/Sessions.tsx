@@ -1,13 +1,16 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
 import { post } from "../../api/Client.ts"
 import { sessionsQuery } from "../../api/Queries.ts"
 import type { AccountSession } from "../../api/Types.ts"
 import { Button } from "../../ui/Button.tsx"
+import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
 import { FaultNotice, Loadable } from "../../ui/Feedback.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
 import { deviceName } from "./DeviceName.ts"
+import { signInWords } from "./SignInWords.ts"
 import { accountWords } from "./Words.ts"
 
 const known = (method: string, names: Readonly<Record<string, string>>): string => names[method] ?? method
@@ -42,11 +45,38 @@ const Row = ({ session }: { readonly session: AccountSession }) => {
   )
 }
 
+const Everywhere = () => {
+  const words = useWords(signInWords)
+  const [asking, setAsking] = useState(false)
+  const end = useMutation({
+    mutationFn: () => post("/auth/sign-out-everywhere"),
+    onSuccess: () => window.location.assign("/sign-in")
+  })
+  return (
+    <>
+      <Button small onClick={() => setAsking(true)}>
+        {words.everywhere}
+      </Button>
+      {asking ? (
+        <ConfirmDialog
+          title={words.everywhereTitle}
+          action={words.everywhere}
+          change={end}
+          onConfirm={() => end.mutate()}
+          onClose={() => setAsking(false)}
+        >
+          {words.everywhereText}
+        </ConfirmDialog>
+      ) : null}
+    </>
+  )
+}
+
 export const Sessions = () => {
   const words = useWords(accountWords)
   const query = useQuery(sessionsQuery)
   return (
-    <Panel flush title={words.sessions}>
+    <Panel flush title={words.sessions} actions={<Everywhere />}>
       <Loadable query={query}>
         {(sessions) => (
           <ul className="rows">

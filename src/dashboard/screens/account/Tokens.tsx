@@ -5,12 +5,11 @@ import { tokensQuery } from "../../api/Queries.ts"
 import type { TokenRecord } from "../../api/Types.ts"
 import { useBootstrap } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
-import { Dialog } from "../../ui/Dialog.tsx"
-import { Empty, FaultNotice, Loadable } from "../../ui/Feedback.tsx"
+import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
+import { Empty, Loadable } from "../../ui/Feedback.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { Status } from "../../ui/Status.tsx"
 import { Time, useNow } from "../../ui/Time.tsx"
-import { vocabulary } from "../../words/Vocabulary.ts"
 import { calendarDate } from "../../words/Format.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
 import { NewToken } from "./NewToken.tsx"
@@ -18,7 +17,6 @@ import { accountWords } from "./Words.ts"
 
 const Revoke = ({ token, onClose }: { readonly token: TokenRecord; readonly onClose: () => void }) => {
   const words = useWords(accountWords)
-  const terms = useWords(vocabulary)
   const queryClient = useQueryClient()
   const revoke = useMutation({
     mutationFn: () => post(`/api/v1/account/tokens/${token.token_id}/revoke`),
@@ -28,18 +26,15 @@ const Revoke = ({ token, onClose }: { readonly token: TokenRecord; readonly onCl
     }
   })
   return (
-    <Dialog title={words.revokeTitle(token.name)} onClose={onClose}>
-      <div className="form">
-        <p>{words.revokeText}</p>
-        {revoke.error === null ? null : <FaultNotice error={revoke.error} />}
-        <div className="form-actions">
-          <Button tone="danger" busy={revoke.isPending} onClick={() => revoke.mutate()}>
-            {words.revoke}
-          </Button>
-          <Button onClick={onClose}>{terms.cancel}</Button>
-        </div>
-      </div>
-    </Dialog>
+    <ConfirmDialog
+      title={words.revokeTitle(token.name)}
+      action={words.revoke}
+      change={revoke}
+      onConfirm={() => revoke.mutate()}
+      onClose={onClose}
+    >
+      {words.revokeText}
+    </ConfirmDialog>
   )
 }
 

@@ -3,11 +3,10 @@ import { useState } from "react"
 import { activityQuery, capsulesQuery } from "../../api/Queries.ts"
 import { ActivityList } from "../../app/ActivityList.tsx"
 import { useWorkspace } from "../../app/Workspace.ts"
-import { Button } from "../../ui/Button.tsx"
 import { Empty, Loadable, Skeleton } from "../../ui/Feedback.tsx"
 import { Filter } from "../../ui/Filter.tsx"
 import { Page, Panel } from "../../ui/Layout.tsx"
-import { vocabulary } from "../../words/Vocabulary.ts"
+import { MorePages } from "../../ui/MorePages.tsx"
 import { useWords } from "../../words/Words.ts"
 
 const words = {
@@ -29,7 +28,6 @@ const words = {
 
 export const ActivityScreen = () => {
   const text = useWords(words)
-  const terms = useWords(vocabulary)
   const workspace = useWorkspace()
   const [capsuleId, setCapsuleId] = useState<string | undefined>(undefined)
   const capsules = useQuery(capsulesQuery(workspace.id)).data ?? []
@@ -60,13 +58,7 @@ export const ActivityScreen = () => {
           }}
         </Loadable>
       </Panel>
-      {query.hasNextPage ? (
-        <div className="load-more">
-          <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            {terms.loadMore}
-          </Button>
-        </div>
-      ) : null}
+      <MorePages query={query} />
     </Page>
   )
 }

@@ -3,16 +3,14 @@ import { activityQuery } from "../../api/Queries.ts"
 import type { Capsule } from "../../api/Types.ts"
 import { ActivityList } from "../../app/ActivityList.tsx"
 import { useWorkspace } from "../../app/Workspace.ts"
-import { Button } from "../../ui/Button.tsx"
 import { Empty, Loadable } from "../../ui/Feedback.tsx"
 import { Panel } from "../../ui/Layout.tsx"
-import { vocabulary } from "../../words/Vocabulary.ts"
+import { MorePages } from "../../ui/MorePages.tsx"
 import { useWords } from "../../words/Words.ts"
 import { capsuleWords } from "./Words.ts"
 
 export const CapsuleActivity = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(capsuleWords)
-  const terms = useWords(vocabulary)
   const workspace = useWorkspace()
   const query = useInfiniteQuery(activityQuery(workspace.id, { capsuleId: capsule.id }))
   return (
@@ -29,13 +27,7 @@ export const CapsuleActivity = ({ capsule }: { readonly capsule: Capsule }) => {
           }}
         </Loadable>
       </Panel>
-      {query.hasNextPage ? (
-        <div className="load-more">
-          <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            {terms.loadMore}
-          </Button>
-        </div>
-      ) : null}
+      <MorePages query={query} />
     </>
   )
 }

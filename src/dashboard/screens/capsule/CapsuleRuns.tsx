@@ -3,16 +3,14 @@ import { runsQuery } from "../../api/Queries.ts"
 import type { Capsule } from "../../api/Types.ts"
 import { RunList } from "../../app/RunList.tsx"
 import { useWorkspace } from "../../app/Workspace.ts"
-import { Button } from "../../ui/Button.tsx"
 import { Empty, Loadable } from "../../ui/Feedback.tsx"
 import { Panel } from "../../ui/Layout.tsx"
-import { vocabulary } from "../../words/Vocabulary.ts"
+import { MorePages } from "../../ui/MorePages.tsx"
 import { useWords } from "../../words/Words.ts"
 import { capsuleWords } from "./Words.ts"
 
 export const CapsuleRuns = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(capsuleWords)
-  const terms = useWords(vocabulary)
   const workspace = useWorkspace()
   const query = useInfiniteQuery(runsQuery(workspace.id, { capsuleId: capsule.id }))
   return (
@@ -25,13 +23,7 @@ export const CapsuleRuns = ({ capsule }: { readonly capsule: Capsule }) => {
           }}
         </Loadable>
       </Panel>
-      {query.hasNextPage ? (
-        <div className="load-more">
-          <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            {terms.loadMore}
-          </Button>
-        </div>
-      ) : null}
+      <MorePages query={query} />
     </>
   )
 }

@@ -6,7 +6,7 @@ import { capsuleQuery } from "../../api/Queries.ts"
 import type { Capsule, Run } from "../../api/Types.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
-import { Dialog } from "../../ui/Dialog.tsx"
+import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
 import { FaultNotice, Notice } from "../../ui/Feedback.tsx"
 import { CheckField, TextField } from "../../ui/Field.tsx"
 import { Panel } from "../../ui/Layout.tsx"
@@ -85,7 +85,6 @@ const AutoUpdate = ({ capsule }: { readonly capsule: Capsule }) => {
 
 const Destroy = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(capsuleWords)
-  const terms = useWords(vocabulary)
   const workspace = useWorkspace()
   const navigate = useNavigate()
   const queryClient = useQueryClient()
@@ -113,21 +112,15 @@ const Destroy = ({ capsule }: { readonly capsule: Capsule }) => {
         {never ? words.removeNow : words.destroy}
       </Button>
       {open ? (
-        <Dialog
+        <ConfirmDialog
           title={never ? words.confirmRemoveTitle(capsule.name) : words.confirmTitle(capsule.name)}
+          action={never ? words.removeNow : words.destroy}
+          change={destroy}
+          onConfirm={() => destroy.mutate()}
           onClose={() => setOpen(false)}
         >
-          <div className="form">
-            <p>{never ? words.destroyNever : words.destroyText}</p>
-            {destroy.error === null ? null : <FaultNotice error={destroy.error} />}
-            <div className="form-actions">
-              <Button tone="danger" busy={destroy.isPending} onClick={() => destroy.mutate()}>
-                {never ? words.removeNow : words.destroy}
-              </Button>
-              <Button onClick={() => setOpen(false)}>{terms.cancel}</Button>
-            </div>
-          </div>
-        </Dialog>
+          {never ? words.destroyNever : words.destroyText}
+        </ConfirmDialog>
       ) : null}
     </Panel>
   )

@@ -8,9 +8,9 @@ import { Button } from "../../ui/Button.tsx"
 import { CopyText } from "../../ui/CopyText.tsx"
 import { Empty, FaultNotice, Loadable } from "../../ui/Feedback.tsx"
 import { Panel } from "../../ui/Layout.tsx"
+import { MorePages } from "../../ui/MorePages.tsx"
 import { Status } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
-import { vocabulary } from "../../words/Vocabulary.ts"
 import { shortDigest } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { capsuleWords } from "./Words.ts"
@@ -66,7 +66,6 @@ const Row = ({ version, capsule }: { readonly version: StateVersion; readonly ca
 
 export const StateVersions = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(capsuleWords)
-  const terms = useWords(vocabulary)
   const query = useInfiniteQuery(stateVersionsQuery(capsule.id))
   return (
     <>
@@ -88,13 +87,7 @@ export const StateVersions = ({ capsule }: { readonly capsule: Capsule }) => {
           }}
         </Loadable>
       </Panel>
-      {query.hasNextPage ? (
-        <div className="load-more">
-          <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            {terms.loadMore}
-          </Button>
-        </div>
-      ) : null}
+      <MorePages query={query} />
     </>
   )
 }

@@ -5,13 +5,12 @@ import { connectionsQuery } from "../../api/Queries.ts"
 import type { Connection } from "../../api/Types.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
-import { Dialog } from "../../ui/Dialog.tsx"
+import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
 import { Empty, FaultNotice, Loadable } from "../../ui/Feedback.tsx"
 import { Page, Panel } from "../../ui/Layout.tsx"
 import { ConnectionStatus } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { toast } from "../../ui/Toast.tsx"
-import { vocabulary } from "../../words/Vocabulary.ts"
 import { calendarDate, providerName } from "../../words/Format.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
 import { NewConnection } from "./NewConnection.tsx"
@@ -19,7 +18,6 @@ import { connectionWords } from "./Words.ts"
 
 const Revoke = ({ connection, onClose }: { readonly connection: Connection; readonly onClose: () => void }) => {
   const words = useWords(connectionWords)
-  const terms = useWords(vocabulary)
   const workspace = useWorkspace()
   const queryClient = useQueryClient()
   const revoke = useMutation({
@@ -30,18 +28,15 @@ const Revoke = ({ connection, onClose }: { readonly connection: Connection; read
     }
   })
   return (
-    <Dialog title={words.revokeTitle(connection.displayName)} onClose={onClose}>
-      <div className="form">
-        <p>{words.revokeText}</p>
-        {revoke.error === null ? null : <FaultNotice error={revoke.error} />}
-        <div className="form-actions">
-          <Button tone="danger" busy={revoke.isPending} onClick={() => revoke.mutate()}>
-            {words.revoke}
-          </Button>
-          <Button onClick={onClose}>{terms.cancel}</Button>
-        </div>
-      </div>
-    </Dialog>
+    <ConfirmDialog
+      title={words.revokeTitle(connection.displayName)}
+      action={words.revoke}
+      change={revoke}
+      onConfirm={() => revoke.mutate()}
+      onClose={onClose}
+    >
+      {words.revokeText}
+    </ConfirmDialog>
   )
 }
 

@@ -1,12 +1,15 @@
 // Reads the query of a hand-off link. It only fills in a form; the server checks every value again when something is created.
 
+import { isReturnUri } from "../../../../schema/handoff/ReturnUri.ts"
+import type { HandOff } from "../../app/HandOffs.ts"
+
 export interface InstallLink {
   readonly url?: string
   readonly ref?: string
   readonly sourcePath?: string
   readonly modulePath?: string
   readonly name?: string
-  readonly handOff?: { readonly product: string; readonly returnUri: string }
+  readonly handOff?: HandOff
 }
 
 /** A document that offers several sources: a file in a repository. */
@@ -35,20 +38,6 @@ const known: ReadonlySet<string> = new Set([
   "return_uri",
   "kind"
 ])
-const executable: ReadonlySet<string> = new Set([
-  "javascript:",
-  "data:",
-  "vbscript:",
-  "file:",
-  "blob:",
-  "about:",
-  "filesystem:",
-  "view-source:",
-  "http:",
-  "ws:",
-  "wss:",
-  "ftp:"
-])
 const product = /^[a-z0-9][a-z0-9._:-]{0,63}$/
 const control = /\p{Cc}/u
 
@@ -73,18 +62,6 @@ export const isGitUrl = (text: string): boolean => {
   const url = new URL(text)
   const isWeb = url.protocol === "https:" || url.protocol === "http:"
   return isWeb && url.username === "" && url.password === "" && url.search === "" && url.hash === ""
-}
-
-const isReturnUri = (text: string): boolean => {
-  if (control.test(text) || !/^[a-z][a-z0-9+.-]*:\/\//i.test(text) || !URL.canParse(text)) return false
-  const url = new URL(text)
-  return (
-    !executable.has(url.protocol) &&
-    url.username === "" &&
-    url.password === "" &&
-    !text.includes("?") &&
-    !text.includes("#")
-  )
 }
 
 /** `git::https://host/repo.git//folder?ref=v1`, the packed address of a module. */
@@ -122,7 +99,8 @@ const readOptionsLink = (parameters: URLSearchParams): LinkReading => {
   return { kind: "options", link: { url, path, ...(ref === null ? {} : { ref }) } }
 }
 
-export const readInstallLink = (search: string): LinkReading => {
+/** `serviceOrigin` is this server's own: nothing is handed over to itself. */
+export const readInstallLink = (search: string, serviceOrigin?: string): LinkReading => {
   const parameters = new URLSearchParams(search)
   const names = [...parameters.keys()]
   if (names.length === 0) return { kind: "empty" }
@@ -147,7 +125,8 @@ export const readInstallLink = (search: string): LinkReading => {
   const key = value("product")
   const returnUri = value("return_uri")
   if ((key === undefined) !== (returnUri === undefined)) return refused("handOff")
-  if (key !== undefined && (!product.test(key) || !isReturnUri(returnUri ?? ""))) return refused("handOff")
+  if (key !== undefined && (!product.test(key) || !isReturnUri(returnUri ?? "", serviceOrigin)))
+    return refused("handOff")
   return {
     kind: "link",
     link: {

@@ -3,6 +3,7 @@ import { useNavigate, useRouterState } from "@tanstack/react-router"
 import { lazy, Suspense, useMemo, useState } from "react"
 import { installConfigQuery, reportQuery } from "../../api/Queries.ts"
 import type { CompatibilityReport, SourceSnapshot } from "../../api/Types.ts"
+import { type HandOff, rememberHandOff } from "../../app/HandOffs.ts"
 import { useMay, useOptionalWorkspace, useWorkspace } from "../../app/Workspace.ts"
 import { answersOf, fieldsOf, formModel, keepable, type Draft } from "../../forms/FormModel.ts"
 import { VariableForm } from "../../forms/VariableForm.tsx"
@@ -33,9 +34,11 @@ interface FlowProps {
 
 const Configured = ({
   state,
+  handOff,
   snapshot,
   report
 }: {
+  readonly handOff: HandOff | undefined
   readonly state: ReturnType<typeof useInstallDraft>
   readonly snapshot: SourceSnapshot
   readonly report: CompatibilityReport
@@ -100,7 +103,10 @@ const Configured = ({
           values={answers.values}
           ready={ready}
           onTried={() => setTried(true)}
-          onDone={clear}
+          onDone={({ capsuleId }) => {
+            if (handOff !== undefined && capsuleId !== undefined) rememberHandOff(capsuleId, handOff)
+            clear()
+          }}
         />
       </Step>
     </>
@@ -135,7 +141,7 @@ const Flow = ({ link }: FlowProps) => {
         )}
       </Step>
       {usable ? (
-        <Configured key={report.id} state={state} snapshot={snapshot} report={report} />
+        <Configured key={report.id} state={state} handOff={link.handOff} snapshot={snapshot} report={report} />
       ) : (
         <>
           <Step number={3} title={words.steps.inputs} state="later" />
@@ -152,7 +158,7 @@ export const InstallScreen = () => {
   const workspace = useOptionalWorkspace()
   const navigate = useNavigate()
   const search = useRouterState({ select: (router) => router.location.searchStr })
-  const reading = useMemo(() => readInstallLink(search), [search])
+  const reading = useMemo(() => readInstallLink(search, window.location.origin), [search])
   if (workspace === undefined) {
     return <Empty whole icon="people" title={words.noWorkspace} action={<LinkButton to="/">OK</LinkButton>} />
   }

@@ -28,7 +28,7 @@ interface ReviewStepProps {
   readonly values: Readonly<Record<string, unknown>>
   readonly ready: boolean
   readonly onTried: () => void
-  readonly onDone: () => void
+  readonly onDone: (made: InstallPlan) => void
 }
 
 export const ReviewStep = ({ draft, snapshot, report, config, values, ready, onTried, onDone }: ReviewStepProps) => {
@@ -90,7 +90,7 @@ export const ReviewStep = ({ draft, snapshot, report, config, values, ready, onT
         queryKey: ["run", last.planRunId],
         queryFn: () => get<{ run: Run }>(`${api}/runs/${last.planRunId ?? ""}`).then(({ run }) => run)
       })
-      onDone()
+      onDone(last)
       void navigate({ to: "/w/$workspace/runs/$runId", params: { workspace: workspace.handle, runId: last.planRunId } })
     }
   })

@@ -13,6 +13,7 @@ import { Facts } from "../../ui/Layout.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { shortCommit, shortDigest } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
+import { decisionWords } from "./DecisionWords.ts"
 import { losses } from "./PlanDiff.ts"
 import { Counts } from "./PlanView.tsx"
 import { runWords } from "./Words.ts"
@@ -29,7 +30,8 @@ export const losesOf = (run: Run): number =>
   Math.max(losses(run.resourceChanges ?? []), (run.planSummary?.destroy ?? 0) + (run.planSummary?.replace ?? 0))
 
 export const ApproveDialog = ({ run, name, onClose }: ApproveDialogProps) => {
-  const words = useWords(runWords)
+  const words = useWords(decisionWords)
+  const facts = useWords(runWords)
   const terms = useWords(vocabulary)
   const workspace = useWorkspace()
   const navigate = useNavigate()
@@ -79,11 +81,11 @@ export const ApproveDialog = ({ run, name, onClose }: ApproveDialogProps) => {
         <Facts
           items={[
             [
-              words.planDigest,
+              facts.planDigest,
               run.planDigest === undefined ? undefined : <code key="digest">{shortDigest(run.planDigest)}</code>
             ],
             [
-              words.commit,
+              facts.commit,
               run.resolvedCommit === undefined ? undefined : <code key="commit">{shortCommit(run.resolvedCommit)}</code>
             ]
           ]}

@@ -9,10 +9,10 @@ import { FaultNotice } from "../../ui/Feedback.tsx"
 import { TextField } from "../../ui/Field.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
-import { runWords } from "./Words.ts"
+import { decisionWords } from "./DecisionWords.ts"
 
 export const CancelDialog = ({ run, onClose }: { readonly run: Run; readonly onClose: () => void }) => {
-  const words = useWords(runWords)
+  const words = useWords(decisionWords)
   const terms = useWords(vocabulary)
   const queryClient = useQueryClient()
   const [reason, setReason] = useState("")

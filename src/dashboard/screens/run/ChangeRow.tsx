@@ -3,7 +3,7 @@ import type { ChangedAttribute, ResourceChange } from "../../api/Types.ts"
 import { Icon } from "../../ui/Icon.tsx"
 import { useWords } from "../../words/Words.ts"
 import { type ChangeKind, changeKind, type ShownValue, sidesOf, splitAddress } from "./PlanDiff.ts"
-import { runWords } from "./Words.ts"
+import { planWords } from "./PlanWords.ts"
 
 const signs: Readonly<Record<ChangeKind, string>> = {
   destroy: "−",
@@ -23,7 +23,7 @@ export const ChangeSign = ({ kind }: { readonly kind: ChangeKind }) => (
 )
 
 const Value = ({ value, side }: { readonly value: ShownValue; readonly side: "before" | "after" }) => {
-  const words = useWords(runWords)
+  const words = useWords(planWords)
   if (value.kind === "text") return <pre className={`value value-${side}`}>{value.text}</pre>
   const text = { absent: words.absent, null: "null", hidden: words.hidden, later: words.later }[value.kind]
   return <span className={`value value-word value-${side}`}>{text}</span>
@@ -36,7 +36,7 @@ const Attributes = ({
   readonly attributes: ReadonlyArray<ChangedAttribute>
   readonly kind: ChangeKind
 }) => {
-  const words = useWords(runWords)
+  const words = useWords(planWords)
   const both = kind === "update" || kind === "replace"
   return (
     <table className="attributes">
@@ -86,7 +86,7 @@ interface ChangeRowProps {
 
 /** One resource: its address, why it changes, and behind the fold each attribute before and after. */
 export const ChangeRow = ({ change, startsOpen }: ChangeRowProps) => {
-  const words = useWords(runWords)
+  const words = useWords(planWords)
   const [open, setOpen] = useState(startsOpen)
   const kind = changeKind(change)
   const [place, name] = splitAddress(change)

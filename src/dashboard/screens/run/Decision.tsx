@@ -13,7 +13,7 @@ import { ApproveDialog, losesOf } from "./ApproveDialog.tsx"
 import { CancelDialog } from "./CancelDialog.tsx"
 import { PlanAgain } from "./PlanAgain.tsx"
 import { Counts } from "./PlanView.tsx"
-import { runWords } from "./Words.ts"
+import { decisionWords } from "./DecisionWords.ts"
 
 /** The Run that applied this plan, `null` when there is none, `undefined` while that is not known. */
 const useApplyOf = (run: Run): Run | null | undefined => {
@@ -30,7 +30,7 @@ const useApplyOf = (run: Run): Run | null | undefined => {
 
 /** The place where a person decides: stays in sight while the plan is read. */
 const Review = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule | undefined }) => {
-  const words = useWords(runWords)
+  const words = useWords(decisionWords)
   const may = useMay()
   const [open, setOpen] = useState<"approve" | "discard" | undefined>(undefined)
   const lost = losesOf(run)
@@ -77,7 +77,7 @@ const Review = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule
 }
 
 const Queue = ({ run }: { readonly run: Run }) => {
-  const words = useWords(runWords)
+  const words = useWords(decisionWords)
   const workspace = useWorkspace()
   const position = run.queue?.position ?? 0
   const holder = run.queue?.heldByRunId
@@ -106,7 +106,7 @@ export const Decision = ({
   readonly capsule: Capsule | undefined
   readonly cancelling: boolean
 }) => {
-  const words = useWords(runWords)
+  const words = useWords(decisionWords)
   const workspace = useWorkspace()
   const actorName = useActorName()
   const apply = useApplyOf(run)

@@ -5,7 +5,7 @@ import { Notice } from "../../ui/Feedback.tsx"
 import { useWords } from "../../words/Words.ts"
 import { adviceFor } from "./Advice.ts"
 import { PlanAgain } from "./PlanAgain.tsx"
-import { runWords } from "./Words.ts"
+import { diagnosisWords } from "./DiagnosisWords.ts"
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
 
@@ -52,7 +52,7 @@ const isChange = (run: Run): boolean => run.type === "apply" || run.type === "de
 
 /** For a Run that failed: the cause first, then what it left behind, then the way on. */
 export const Diagnosis = ({ run, capsule, events }: DiagnosisProps) => {
-  const words = useWords(runWords)
+  const words = useWords(diagnosisWords)
   const workspace = useWorkspace()
   const found = diagnosticsOf(run, events)
   const errors = found.filter(({ severity }) => severity === "error")

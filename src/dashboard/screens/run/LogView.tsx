@@ -8,7 +8,7 @@ import { useLanguage, useWords } from "../../words/Words.ts"
 import { ansiPieces } from "./Ansi.ts"
 import type { LogBuffer, LogLine } from "./LogBuffer.ts"
 import { useRunLog } from "./Streams.ts"
-import { runWords } from "./Words.ts"
+import { logWords } from "./LogWords.ts"
 
 const lineHeight = 20
 const upKeys: ReadonlySet<string> = new Set(["ArrowUp", "PageUp", "Home"])
@@ -75,7 +75,7 @@ interface LogViewProps {
 
 /** The live log: only what is visible is in the page. Following stops when the reader moves up, and never by itself. */
 export const LogView = ({ runId, running }: LogViewProps) => {
-  const words = useWords(runWords)
+  const words = useWords(logWords)
   const language = useLanguage()
   const { buffer, version, state, retryNow } = useRunLog(runId)
   const [follow, setFollow] = useState(true)
@@ -143,7 +143,8 @@ export const LogView = ({ runId, running }: LogViewProps) => {
                 <output className="log-match">
                   {words.match(matches.length === 0 ? 0 : Math.min(match, matches.length - 1) + 1, matches.length)}
                 </output>
-                <IconButton icon="chevron" label={words.nextMatch} onClick={() => step(1)} />
+                <IconButton icon="up" label={words.previousMatch} onClick={() => step(-1)} />
+                <IconButton icon="down" label={words.nextMatch} onClick={() => step(1)} />
               </>
             )}
           </div>

@@ -6,7 +6,7 @@ import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button, type ButtonTone } from "../../ui/Button.tsx"
 import { FaultNotice } from "../../ui/Feedback.tsx"
 import { useWords } from "../../words/Words.ts"
-import { runWords } from "./Words.ts"
+import { decisionWords } from "./DecisionWords.ts"
 
 /** Asks for a new plan of a Capsule and opens it. */
 export const usePlan = (capsuleId: string, kind: "plan" | "destroy-plan" | "drift-check") => {
@@ -30,7 +30,7 @@ interface PlanAgainProps {
 }
 
 export const PlanAgain = ({ capsule, destroy, tone = "primary" }: PlanAgainProps) => {
-  const words = useWords(runWords)
+  const words = useWords(decisionWords)
   const may = useMay()
   const plan = usePlan(capsule.id, destroy ? "destroy-plan" : "plan")
   if (!may("member") || capsule.status === "destroyed" || capsule.status === "disabled") return null

@@ -7,7 +7,7 @@ import { Panel } from "../../ui/Layout.tsx"
 import { useWords } from "../../words/Words.ts"
 import { ChangeRow, ChangeSign } from "./ChangeRow.tsx"
 import { type ChangeKind, diffOf, sidesOf } from "./PlanDiff.ts"
-import { runWords } from "./Words.ts"
+import { planWords } from "./PlanWords.ts"
 
 const order: ReadonlyArray<readonly [ChangeKind, keyof PlanSummary]> = [
   ["destroy", "destroy"],
@@ -20,7 +20,7 @@ const order: ReadonlyArray<readonly [ChangeKind, keyof PlanSummary]> = [
 
 /** The counts that a reader takes away, the dangerous ones first. Zeroes stay out. */
 export const Counts = ({ summary }: { readonly summary: PlanSummary }) => {
-  const words = useWords(runWords)
+  const words = useWords(planWords)
   const shown = order.filter(([, key]) => summary[key] > 0)
   if (shown.length === 0) return <span className="counts counts-none">{words.noChanges}</span>
   return (
@@ -35,7 +35,7 @@ export const Counts = ({ summary }: { readonly summary: PlanSummary }) => {
 }
 
 const Outputs = ({ changes }: { readonly changes: ReadonlyArray<OutputChange> }) => {
-  const words = useWords(runWords)
+  const words = useWords(planWords)
   const shown = changes.filter(({ actions }) => !actions.every((action) => action === "no-op"))
   if (shown.length === 0) return null
   return (
@@ -83,7 +83,7 @@ const Group = ({
   readonly changes: ReadonlyArray<ResourceChange>
   readonly open: boolean
 }) => {
-  const words = useWords(runWords)
+  const words = useWords(planWords)
   const [limit, setLimit] = useState(drawnAtOnce)
   return (
     <div className={`change-group change-group-${kind}`}>
@@ -112,7 +112,7 @@ interface PlanViewProps {
 }
 
 export const PlanView = ({ changes, outputs, summary, drift }: PlanViewProps) => {
-  const words = useWords(runWords)
+  const words = useWords(planWords)
   const [search, setSearch] = useState("")
   const [all, setAll] = useState<boolean | undefined>(undefined)
   const diff = diffOf(changes, search)

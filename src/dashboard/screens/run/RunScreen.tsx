@@ -12,7 +12,10 @@ import { RunStatus } from "../../ui/Status.tsx"
 import { useWords } from "../../words/Words.ts"
 import { CancelDialog } from "./CancelDialog.tsx"
 import { Decision } from "./Decision.tsx"
+import { decisionWords } from "./DecisionWords.ts"
 import { Diagnosis } from "./Diagnosis.tsx"
+import { HandOffReturn } from "./HandOffReturn.tsx"
+import { logWords } from "./LogWords.ts"
 import { PlanView } from "./PlanView.tsx"
 import { Progress } from "./Progress.tsx"
 import { RunFacts } from "./RunFacts.tsx"
@@ -34,7 +37,7 @@ const total = (run: Run | undefined): number =>
 
 /** As large as the log that will stand here. */
 const LogPlace = () => {
-  const words = useWords(runWords)
+  const words = useWords(logWords)
   return (
     <Panel flush title={words.log}>
       <div className="log-frame">
@@ -46,6 +49,7 @@ const LogPlace = () => {
 
 const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule | undefined }) => {
   const words = useWords(runWords)
+  const decisions = useWords(decisionWords)
   const app = useWords(appWords)
   const workspace = useWorkspace()
   const may = useMay()
@@ -94,7 +98,7 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
       actions={
         busy && !cancelAsked && may("member") ? (
           <Button icon="stop" onClick={() => setCancelling(true)}>
-            {words.cancel}
+            {decisions.cancel}
           </Button>
         ) : null
       }
@@ -104,6 +108,7 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
         <div className="split-main">
           <Diagnosis run={run} capsule={capsule} events={events} />
           <Decision run={run} capsule={capsule} cancelling={cancelAsked} />
+          <HandOffReturn run={run} />
           {run.type === "apply" || run.type === "destroy_apply" ? (
             <Progress events={events} expected={total(plan)} running={run.status === "running"} />
           ) : null}

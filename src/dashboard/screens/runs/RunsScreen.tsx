@@ -4,10 +4,10 @@ import { capsulesQuery, runsQuery } from "../../api/Queries.ts"
 import type { RunStatus, RunType } from "../../api/Types.ts"
 import { RunList } from "../../app/RunList.tsx"
 import { useWorkspace } from "../../app/Workspace.ts"
-import { Button } from "../../ui/Button.tsx"
 import { Empty, Loadable, Skeleton } from "../../ui/Feedback.tsx"
 import { Filter } from "../../ui/Filter.tsx"
 import { Page, Panel } from "../../ui/Layout.tsx"
+import { MorePages } from "../../ui/MorePages.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 
@@ -98,13 +98,7 @@ export const RunsScreen = () => {
           }}
         </Loadable>
       </Panel>
-      {query.hasNextPage ? (
-        <div className="load-more">
-          <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            {terms.loadMore}
-          </Button>
-        </div>
-      ) : null}
+      <MorePages query={query} />
     </Page>
   )
 }

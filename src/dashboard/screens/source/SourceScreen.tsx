@@ -11,6 +11,7 @@ import { CopyText } from "../../ui/CopyText.tsx"
 import { Dialog } from "../../ui/Dialog.tsx"
 import { Empty, FaultNotice, Loadable, Skeleton } from "../../ui/Feedback.tsx"
 import { Facts, Page, Panel } from "../../ui/Layout.tsx"
+import { MorePages } from "../../ui/MorePages.tsx"
 import { SourceStatus } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { toast } from "../../ui/Toast.tsx"
@@ -185,13 +186,7 @@ const Content = ({ source }: { readonly source: Source }) => {
               }}
             </Loadable>
           </Panel>
-          {snapshots.hasNextPage ? (
-            <div className="load-more">
-              <Button busy={snapshots.isFetchingNextPage} onClick={() => void snapshots.fetchNextPage()}>
-                {terms.loadMore}
-              </Button>
-            </div>
-          ) : null}
+          <MorePages query={snapshots} />
           <Webhook source={source} />
         </div>
         <aside className="split-side" aria-label={words.facts}>

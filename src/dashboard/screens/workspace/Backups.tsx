@@ -8,9 +8,9 @@ import { Button } from "../../ui/Button.tsx"
 import { CopyText } from "../../ui/CopyText.tsx"
 import { Empty, FaultNotice, Loadable } from "../../ui/Feedback.tsx"
 import { Panel } from "../../ui/Layout.tsx"
+import { MorePages } from "../../ui/MorePages.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { bytes, shortDigest } from "../../words/Format.ts"
-import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { workspaceWords } from "./Words.ts"
 
@@ -43,7 +43,6 @@ const Row = ({ backup }: { readonly backup: Backup }) => {
 
 export const Backups = () => {
   const words = useWords(workspaceWords)
-  const terms = useWords(vocabulary)
   const workspace = useWorkspace()
   const may = useMay()
   const queryClient = useQueryClient()
@@ -84,13 +83,7 @@ export const Backups = () => {
           }}
         </Loadable>
       </Panel>
-      {query.hasNextPage ? (
-        <div className="load-more">
-          <Button busy={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
-            {terms.loadMore}
-          </Button>
-        </div>
-      ) : null}
+      <MorePages query={query} />
     </>
   )
 }

@@ -5,6 +5,7 @@ import { membersQuery } from "../../api/Queries.ts"
 import type { Member, Role } from "../../api/Types.ts"
 import { useBootstrap, useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
+import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
 import { Dialog } from "../../ui/Dialog.tsx"
 import { FaultNotice, Loadable } from "../../ui/Feedback.tsx"
 import { SelectField, TextField } from "../../ui/Field.tsx"
@@ -144,18 +145,15 @@ const Row = ({ member }: { readonly member: Member }) => {
         ) : null}
       </span>
       {removing ? (
-        <Dialog title={words.removeTitle(name)} onClose={() => setRemoving(false)}>
-          <div className="form">
-            <p>{words.removeText}</p>
-            {remove.error === null ? null : <FaultNotice error={remove.error} />}
-            <div className="form-actions">
-              <Button tone="danger" busy={remove.isPending} onClick={() => remove.mutate(undefined)}>
-                {terms.remove}
-              </Button>
-              <Button onClick={() => setRemoving(false)}>{terms.cancel}</Button>
-            </div>
-          </div>
-        </Dialog>
+        <ConfirmDialog
+          title={words.removeTitle(name)}
+          action={terms.remove}
+          change={remove}
+          onConfirm={() => remove.mutate(undefined)}
+          onClose={() => setRemoving(false)}
+        >
+          {words.removeText}
+        </ConfirmDialog>
       ) : null}
     </li>
   )

@@ -5,12 +5,11 @@ import { capsulesQuery, outputSharesQuery } from "../../api/Queries.ts"
 import type { OutputShare } from "../../api/Types.ts"
 import { useBootstrap, useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
-import { Dialog } from "../../ui/Dialog.tsx"
+import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
 import { Empty, FaultNotice, Loadable } from "../../ui/Feedback.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { Status, type StatusTone } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
-import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { NewShare } from "./NewShare.tsx"
 import { workspaceWords } from "./Words.ts"
@@ -32,7 +31,6 @@ const useShareAction = (share: OutputShare, action: "approve" | "revoke") => {
 
 const Revoke = ({ share }: { readonly share: OutputShare }) => {
   const words = useWords(workspaceWords)
-  const terms = useWords(vocabulary)
   const [asking, setAsking] = useState(false)
   const revoke = useShareAction(share, "revoke")
   return (
@@ -41,22 +39,15 @@ const Revoke = ({ share }: { readonly share: OutputShare }) => {
         {words.shareRevoke}
       </Button>
       {asking ? (
-        <Dialog title={words.shareRevokeTitle} onClose={() => setAsking(false)}>
-          <div className="form">
-            <p>{words.shareRevokeText}</p>
-            {revoke.error === null ? null : <FaultNotice error={revoke.error} />}
-            <div className="form-actions">
-              <Button
-                tone="danger"
-                busy={revoke.isPending}
-                onClick={() => revoke.mutate(undefined, { onSuccess: () => setAsking(false) })}
-              >
-                {words.shareRevoke}
-              </Button>
-              <Button onClick={() => setAsking(false)}>{terms.cancel}</Button>
-            </div>
-          </div>
-        </Dialog>
+        <ConfirmDialog
+          title={words.shareRevokeTitle}
+          action={words.shareRevoke}
+          change={revoke}
+          onConfirm={() => revoke.mutate(undefined, { onSuccess: () => setAsking(false) })}
+          onClose={() => setAsking(false)}
+        >
+          {words.shareRevokeText}
+        </ConfirmDialog>
       ) : null}
     </>
   )

@@ -1,0 +1,85 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { post } from "../../api/Client.ts"
+import { Fault } from "../../api/Fault.ts"
+import { grantsQuery } from "../../api/Queries.ts"
+import type { ApplicationGrant } from "../../api/Types.ts"
+import { useBootstrap } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
+import { Empty, Loadable } from "../../ui/Feedback.tsx"
+import { Panel } from "../../ui/Layout.tsx"
+import { Time } from "../../ui/Time.tsx"
+import { useWords } from "../../words/Words.ts"
+import { signInWords } from "./SignInWords.ts"
+
+const Row = ({ grant }: { readonly grant: ApplicationGrant }) => {
+  const words = useWords(signInWords)
+  const { workspaces } = useBootstrap()
+  const queryClient = useQueryClient()
+  const [asking, setAsking] = useState(false)
+  const revoke = useMutation({
+    mutationFn: () => post(`/auth/grants/${encodeURIComponent(grant.id)}/revoke`),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: grantsQuery.queryKey })
+      setAsking(false)
+    }
+  })
+  const workspace = workspaces.find(({ id }) => id === grant.workspaceId)?.displayName ?? grant.workspaceId
+  return (
+    <li className="row row-static">
+      <span className="row-name row-stack">
+        <span>
+          <strong>{grant.clientName}</strong> {grant.offline ? <span className="tag">{words.offline}</span> : null}
+        </span>
+        <span className="muted">
+          {grant.scopes.join(", ")}
+          {workspace === undefined ? "" : ` · ${workspace}`} · {words.allowed} <Time at={grant.createdAt} />
+        </span>
+      </span>
+      <span className="row-end">
+        <Button small onClick={() => setAsking(true)}>
+          {words.withdraw}
+        </Button>
+      </span>
+      {asking ? (
+        <ConfirmDialog
+          title={words.withdrawTitle(grant.clientName)}
+          action={words.withdraw}
+          change={revoke}
+          onConfirm={() => revoke.mutate()}
+          onClose={() => setAsking(false)}
+        >
+          {words.withdrawText}
+        </ConfirmDialog>
+      ) : null}
+    </li>
+  )
+}
+
+/** What the person has let act for them. */
+export const Applications = () => {
+  const words = useWords(signInWords)
+  const query = useQuery(grantsQuery)
+  // A server without an issuer has no such route, and the page then has no such part.
+  if (query.error instanceof Fault && query.error.status === 404) return null
+  return (
+    <Panel flush title={words.applications} about={words.applicationsAbout}>
+      <Loadable query={query}>
+        {(grants) =>
+          grants.length === 0 ? (
+            <Empty icon="external" title={words.applicationsNone}>
+              <p>{words.applicationsNoneText}</p>
+            </Empty>
+          ) : (
+            <ul className="rows">
+              {grants.map((grant) => (
+                <Row key={grant.id} grant={grant} />
+              ))}
+            </ul>
+          )
+        }
+      </Loadable>
+    </Panel>
+  )
+}

@@ -1,0 +1,89 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { request } from "../../api/Client.ts"
+import { identitiesQuery } from "../../api/Queries.ts"
+import type { LinkedIdentity } from "../../api/Types.ts"
+import { Button } from "../../ui/Button.tsx"
+import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
+import { Empty, Loadable } from "../../ui/Feedback.tsx"
+import { Icon } from "../../ui/Icon.tsx"
+import { Panel } from "../../ui/Layout.tsx"
+import { Time } from "../../ui/Time.tsx"
+import { useWords } from "../../words/Words.ts"
+import { signInWords } from "./SignInWords.ts"
+
+const hostOf = (issuer: string): string => (URL.canParse(issuer) ? new URL(issuer).host : issuer)
+
+const Row = ({ identity }: { readonly identity: LinkedIdentity }) => {
+  const words = useWords(signInWords)
+  const queryClient = useQueryClient()
+  const [asking, setAsking] = useState(false)
+  const unlink = useMutation({
+    mutationFn: () => request("DELETE", `/auth/upstream/identities/${encodeURIComponent(identity.id)}`),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: identitiesQuery.queryKey })
+      setAsking(false)
+    }
+  })
+  return (
+    <li className="row row-static">
+      <span className="row-name row-stack">
+        <strong title={identity.issuer}>{hostOf(identity.issuer)}</strong>
+        <span className="muted">
+          {words.linked} <Time at={identity.createdAt} /> · {words.used} <Time at={identity.lastUsedAt} />
+        </span>
+      </span>
+      <span className="row-end">
+        <Button small onClick={() => setAsking(true)}>
+          {words.unlink}
+        </Button>
+      </span>
+      {asking ? (
+        <ConfirmDialog
+          title={words.unlinkTitle(hostOf(identity.issuer))}
+          action={words.unlink}
+          change={unlink}
+          onConfirm={() => unlink.mutate()}
+          onClose={() => setAsking(false)}
+        >
+          {words.unlinkText}
+        </ConfirmDialog>
+      ) : null}
+    </li>
+  )
+}
+
+/** Identities at the server's sign-in provider; linking is a journey there and back, so it is a link. */
+export const Identities = () => {
+  const words = useWords(signInWords)
+  const query = useQuery(identitiesQuery)
+  return (
+    <Panel
+      flush
+      title={words.upstream}
+      about={words.upstreamAbout}
+      actions={
+        <a className="button button-plain button-small" href="/auth/upstream/start?link=true&return=%2Faccount">
+          <Icon name="plus" />
+          {words.link}
+        </a>
+      }
+    >
+      <Loadable query={query}>
+        {(identities) =>
+          identities.length === 0 ? (
+            <Empty icon="shield" title={words.upstreamNone}>
+              <p>{words.upstreamNoneText}</p>
+            </Empty>
+          ) : (
+            <ul className="rows">
+              {identities.map((identity) => (
+                <Row key={identity.id} identity={identity} />
+              ))}
+            </ul>
+          )
+        }
+      </Loadable>
+    </Panel>
+  )
+}

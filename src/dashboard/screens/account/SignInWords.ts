@@ -1,0 +1,52 @@
+const en = {
+  upstream: "Single sign-on",
+  upstreamAbout: "Identities at this server's sign-in provider that open this account.",
+  upstreamNone: "Nothing linked",
+  upstreamNoneText: "Link your identity at the provider, and sign in with it from then on.",
+  link: "Link an identity",
+  linked: "linked",
+  used: "used",
+  unlink: "Unlink",
+  unlinkTitle: (issuer: string) => `Unlink ${issuer}?`,
+  unlinkText: "That identity does not open this account any more. You can link it again while you are signed in.",
+  applications: "Applications",
+  applicationsAbout: "Programs that you have let act for you.",
+  applicationsNone: "No applications",
+  applicationsNoneText: "A program that asks for your consent, like the command line after `svc login`, appears here.",
+  allowed: "allowed",
+  offline: "also while you are away",
+  withdraw: "Withdraw access",
+  withdrawTitle: (name: string) => `Withdraw access from ${name}?`,
+  withdrawText: "It is refused from now on, and has to ask you again.",
+  everywhere: "Sign out everywhere",
+  everywhereTitle: "Sign out everywhere?",
+  everywhereText: "Every device is signed out, this one too. API tokens stay; revoke those one by one."
+}
+
+const ja: typeof en = {
+  upstream: "シングルサインオン",
+  upstreamAbout: "このアカウントにサインインできる、サインインプロバイダー上の ID です。",
+  upstreamNone: "リンクされた ID はありません",
+  upstreamNoneText: "プロバイダーの ID をリンクすると、以後その ID でサインインできます。",
+  link: "ID をリンク",
+  linked: "リンク:",
+  used: "使用:",
+  unlink: "リンクを解除",
+  unlinkTitle: (issuer: string) => `${issuer} のリンクを解除しますか？`,
+  unlinkText: "以後この ID ではサインインできません。サインイン中であれば、再度リンクできます。",
+  applications: "連携アプリケーション",
+  applicationsAbout: "あなたの代わりに操作することを許可したプログラムです。",
+  applicationsNone: "連携アプリケーションはありません",
+  applicationsNoneText: "`svc login` によるコマンドラインなど、許可を求めたプログラムがここに表示されます。",
+  allowed: "許可:",
+  offline: "不在時も利用可",
+  withdraw: "許可を取り消す",
+  withdrawTitle: (name: string) => `${name} の許可を取り消しますか？`,
+  withdrawText: "以後は拒否され、再度あなたの許可が必要になります。",
+  everywhere: "すべての端末からサインアウト",
+  everywhereTitle: "すべての端末からサインアウトしますか？",
+  everywhereText:
+    "この端末を含む、すべての端末がサインアウトされます。API トークンは残ります。必要に応じて個別に取り消してください。"
+}
+
+export const signInWords = { en, ja }

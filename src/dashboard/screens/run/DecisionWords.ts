@@ -1,0 +1,91 @@
+const en = {
+  queueTitle: "Waiting in the queue",
+  queueFirst: "This run is next. It starts when the runner has room.",
+  queueBehind: (count: number) =>
+    count === 1 ? "One run of this capsule comes first." : `${count} runs of this capsule come first.`,
+  queueHolder: "Now running:",
+  openHolder: "open that run",
+  cancel: "Cancel run",
+  cancelTitle: "Cancel this run?",
+  cancelPlan: "The plan stops. Nothing has been changed.",
+  cancelApply:
+    "The tool is asked to stop after the resource it is working on. What was already changed stays changed and is kept in the state. The capsule then needs a new plan.",
+  cancelReason: "Reason",
+  keepRunning: "Keep running",
+  discard: "Discard plan",
+  discardTitle: "Discard this plan?",
+  discardText: "Nothing has been changed. A new plan can be made at any time.",
+  approveAndApply: "Approve and apply",
+  approveAndDestroy: "Approve and destroy",
+  approveOnly: "Approve only",
+  applyNow: "Apply now",
+  openApply: "Open the apply",
+  expires: "Plan expires",
+  approvedBy: "Approved by",
+  reviewTitle: "Review this plan",
+  reviewNoChanges: "No changes to infrastructure. Applying records this revision as the adopted one.",
+  reviewLosses: (count: number) =>
+    count === 1
+      ? "One resource will be destroyed or replaced. Its data may be lost."
+      : `${count} resources will be destroyed or replaced. Their data may be lost.`,
+  reviewSafe: "Nothing will be destroyed or replaced.",
+  needsAdmin: "An admin of this workspace can approve this plan.",
+  approvedTitle: "Approved, not applied yet",
+  approvedText: "The approval holds for exactly this plan. It is refused if anything it came from has moved.",
+  approveDialogTitle: "Approve this plan?",
+  approveBinds:
+    "You approve exactly this plan. If anything it was made from moves before the apply, the apply is refused.",
+  confirmName: (name: string) => `Type ${name} to confirm`,
+  confirmHelp: "Because resources will be destroyed or replaced.",
+  comment: "Comment",
+  commentHelp: "Kept with the approval in the activity.",
+  superseded: "Superseded: a newer plan or configuration replaced this one. It can no longer be applied.",
+  expired: "Expired: nobody approved this plan in time. Make a new plan.",
+  runAgain: "Plan again",
+  cancelRequested: "Cancelling. The tool is finishing what it began."
+}
+
+const ja: typeof en = {
+  queueTitle: "順番を待っています",
+  queueFirst: "次に実行されます。ランナーが空きしだい始まります。",
+  queueBehind: (count: number) => `このカプセルの実行が、先に ${count} 件あります。`,
+  queueHolder: "実行中:",
+  openHolder: "その実行を開く",
+  cancel: "実行を中止",
+  cancelTitle: "この実行を中止しますか？",
+  cancelPlan: "プランの作成を中止します。変更は何も行われていません。",
+  cancelApply:
+    "処理中のリソースが終わった時点で止まります。すでに行われた変更は元に戻らず、ステートに記録されます。その後は新しいプランが必要です。",
+  cancelReason: "理由",
+  keepRunning: "実行を続ける",
+  discard: "プランを取り下げる",
+  discardTitle: "このプランを取り下げますか？",
+  discardText: "変更は何も行われていません。プランはいつでも作り直せます。",
+  approveAndApply: "承認して適用",
+  approveAndDestroy: "承認して削除",
+  approveOnly: "承認のみ",
+  applyNow: "今すぐ適用",
+  openApply: "適用の実行を開く",
+  expires: "プランの期限",
+  approvedBy: "承認者",
+  reviewTitle: "プランをレビューしてください",
+  reviewNoChanges: "インフラに変更はありません。適用すると、このリビジョンが採用済みとして記録されます。",
+  reviewLosses: (count: number) =>
+    `${count} 個のリソースが削除または再作成されます。データが失われる可能性があります。`,
+  reviewSafe: "削除・再作成されるリソースはありません。",
+  needsAdmin: "このプランの承認には、ワークスペースの管理者権限が必要です。",
+  approvedTitle: "承認済み・未適用",
+  approvedText: "承認はこのプランだけに有効です。元になった情報が変わった場合、適用は拒否されます。",
+  approveDialogTitle: "このプランを承認しますか？",
+  approveBinds: "承認の対象は、このプランそのものです。適用までに元の情報が変わった場合、適用は拒否されます。",
+  confirmName: (name: string) => `確認のため「${name}」と入力してください`,
+  confirmHelp: "リソースの削除または再作成が含まれるためです。",
+  comment: "コメント",
+  commentHelp: "承認とともにアクティビティに記録されます。",
+  superseded: "新しいプランまたは構成に置き換えられたため、このプランは適用できません。",
+  expired: "期限内に承認されなかったため、このプランは失効しました。新しいプランを作成してください。",
+  runAgain: "プランを作り直す",
+  cancelRequested: "中止しています。処理中の作業が終わるのを待っています。"
+}
+
+export const decisionWords = { en, ja }

@@ -1,0 +1,65 @@
+const en = {
+  possiblyTitle: "Check these by hand",
+  possiblyText: "The apply ended while it was working on them. They may or may not exist; the state does not tell.",
+  unsafeTitle: "What really exists is uncertain",
+  unsafeText:
+    "The last apply of this capsule ended without evidence of its result. What was saved of the state is kept. Make a new plan: it reads the real infrastructure and shows what differs.",
+  partialTitle: "Part of this was applied",
+  partialText:
+    "What finished before the failure is kept in a partial state version. The next plan continues from there.",
+  failedTitle: "Why it failed",
+  nextTitle: "What to do next",
+  advice: {
+    network:
+      "The runner could not reach the Git server, a registry or the provider. Check its address and that this server may reach it, then run again.",
+    credentials:
+      "A provider refused the credentials, or has none. Check the connection: test it, or create a new one and bind it to the capsule.",
+    configuration:
+      "The module or a value it was given is not valid. Correct it in the repository or in the capsule's configuration, then plan again.",
+    state:
+      "What was changed before the failure is recorded. Make a new plan to see what is left to do; do not repeat by hand what may exist.",
+    stale: "Something moved after the plan was made. Make a new plan and review that one.",
+    timeout: "The run took longer than it may. See in the log what it waited for.",
+    plan: "Read the message above and the last lines of the log. A plan changes nothing, so it is safe to run again.",
+    apply: "Read the message above and the last lines of the log, then make a new plan to see what is left.",
+    other:
+      "Read the message above and the log. If it looks like a fault of the server, give the run id to its operator."
+  },
+  fixConnection: "Open connections",
+  editConfiguration: "Open configuration",
+  warnings: (count: number) => (count === 1 ? "1 warning" : `${count} warnings`)
+}
+
+const ja: typeof en = {
+  possiblyTitle: "次のリソースは手動で確認してください",
+  possiblyText: "処理の途中で適用が終了しました。存在するかどうかは、ステートからは判断できません。",
+  unsafeTitle: "実際の状態が確認できていません",
+  unsafeText:
+    "このカプセルの直前の適用は、結果の証拠を残さずに終了しました。保存できたステートは保持されています。新しいプランを作成すると、実際のインフラを読み取って差異を表示します。",
+  partialTitle: "一部が適用されています",
+  partialText:
+    "失敗までに完了した分は、部分的なステートバージョンとして保存されています。次のプランはそこから続きます。",
+  failedTitle: "失敗の原因",
+  nextTitle: "次にすること",
+  advice: {
+    network:
+      "Git サーバー、レジストリ、またはプロバイダーに接続できませんでした。アドレスと、このサーバーからの到達性を確認して再実行してください。",
+    credentials:
+      "プロバイダーの認証情報がないか、拒否されました。接続をテストするか、新しい接続を作成してカプセルに割り当ててください。",
+    configuration:
+      "モジュールまたは入力値が正しくありません。リポジトリかカプセルの構成を修正して、プランを作り直してください。",
+    state:
+      "失敗までの変更は記録されています。新しいプランで残りを確認してください。すでに存在するかもしれないものを手動で作り直さないでください。",
+    stale: "プランの作成後に状況が変わりました。新しいプランを作成してレビューしてください。",
+    timeout: "制限時間を超えました。何を待っていたかをログで確認してください。",
+    plan: "上のメッセージとログの末尾を確認してください。プランは何も変更しないので、再実行しても安全です。",
+    apply: "上のメッセージとログの末尾を確認し、新しいプランで残りを確認してください。",
+    other:
+      "上のメッセージとログを確認してください。サーバーの不具合と思われる場合は、実行 ID を運用者に伝えてください。"
+  },
+  fixConnection: "接続を開く",
+  editConfiguration: "構成を開く",
+  warnings: (count: number) => `警告 ${count} 件`
+}
+
+export const diagnosisWords = { en, ja }

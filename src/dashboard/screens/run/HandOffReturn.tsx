@@ -1,0 +1,64 @@
+import { useMutation } from "@tanstack/react-query"
+import { useState } from "react"
+import { post } from "../../api/Client.ts"
+import type { Run } from "../../api/Types.ts"
+import { forgetHandOff, handOffOf, leadsTo } from "../../app/HandOffs.ts"
+import { useMay } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { FaultNotice } from "../../ui/Feedback.tsx"
+import { Icon } from "../../ui/Icon.tsx"
+import { useWords } from "../../words/Words.ts"
+import { handOffWords } from "./HandOffWords.ts"
+
+const isWeb = (uri: string): boolean => uri.startsWith("https://")
+
+/**
+ * The way back to the program that sent the person here. It is told nothing before the person goes: the address with its
+ * one-time ticket is asked for by the press, and is neither shown nor kept.
+ */
+export const HandOffReturn = ({ run }: { readonly run: Run }) => {
+  const words = useWords(handOffWords)
+  const may = useMay()
+  const { capsuleId } = run
+  const [handOff] = useState(() => (capsuleId === undefined ? undefined : handOffOf(capsuleId)))
+  const [left, setLeft] = useState(false)
+  const go = useMutation({
+    mutationFn: () => post<{ readonly location: string }>("/install/return", { runId: run.id, ...handOff }),
+    onSuccess: ({ location }) => {
+      if (capsuleId === undefined || handOff === undefined || !leadsTo(location, handOff)) return
+      // An app may not be there to open its address; a web page always is.
+      if (isWeb(handOff.returnUri)) forgetHandOff(capsuleId)
+      setLeft(true)
+      window.location.replace(location)
+    }
+  })
+  if (handOff === undefined) return null
+  if (run.type !== "apply" || run.status !== "succeeded") {
+    return run.type === "plan" || run.type === "apply" ? (
+      <p className="hand-off-note">
+        <Icon name="external" />
+        <span>
+          {words.later(handOff.product)} <code>{handOff.returnUri}</code>
+        </span>
+      </p>
+    ) : null
+  }
+  return (
+    <section className="hand-off">
+      <div className="hand-off-text">
+        <h2>{words.title}</h2>
+        <p>
+          {words.text(handOff.product)} <code>{handOff.returnUri}</code>
+        </p>
+        {left && !isWeb(handOff.returnUri) ? <p className="muted">{words.notOpened}</p> : null}
+        {may("admin") ? null : <p className="muted">{words.needsAdmin}</p>}
+        {go.error === null ? null : <FaultNotice error={go.error} />}
+      </div>
+      {may("admin") ? (
+        <Button tone="primary" icon="external" busy={go.isPending} onClick={() => go.mutate()}>
+          {words.go(handOff.product)}
+        </Button>
+      ) : null}
+    </section>
+  )
+}

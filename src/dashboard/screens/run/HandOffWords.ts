@@ -1,0 +1,19 @@
+const en = {
+  later: (product: string) => `After a successful apply you can go on to ${product} at`,
+  title: "Everything is in place",
+  text: (product: string) => `${product} started this installation and is told its result at`,
+  go: (product: string) => `Continue to ${product}`,
+  notOpened: "If nothing opened, press again.",
+  needsAdmin: "An admin of this workspace can go on from here."
+}
+
+const ja: typeof en = {
+  later: (product: string) => `適用が成功したら、${product} に進めます:`,
+  title: "準備が完了しました",
+  text: (product: string) => `このインストールは ${product} から開始されました。結果は次のアドレスに渡されます:`,
+  go: (product: string) => `${product} に進む`,
+  notOpened: "何も開かない場合は、もう一度押してください。",
+  needsAdmin: "続行できるのは、このワークスペースの管理者です。"
+}
+
+export const handOffWords = { en, ja }

@@ -1,0 +1,36 @@
+import type { ReactNode } from "react"
+import { vocabulary } from "../words/Vocabulary.ts"
+import { useWords } from "../words/Words.ts"
+import { Button } from "./Button.tsx"
+import { Dialog } from "./Dialog.tsx"
+import { FaultNotice } from "./Feedback.tsx"
+
+interface ConfirmDialogProps {
+  readonly title: string
+  /** What the press will mean. */
+  readonly children: ReactNode
+  /** The press, in a verb. */
+  readonly action: string
+  readonly change: { readonly error: unknown; readonly isPending: boolean }
+  readonly onConfirm: () => void
+  readonly onClose: () => void
+}
+
+/** Asks before something that cannot be taken back, and shows there why it was refused. Mount it to open it. */
+export const ConfirmDialog = ({ title, children, action, change, onConfirm, onClose }: ConfirmDialogProps) => {
+  const terms = useWords(vocabulary)
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <div className="form">
+        <p>{children}</p>
+        {change.error === null ? null : <FaultNotice error={change.error} />}
+        <div className="form-actions">
+          <Button tone="danger" busy={change.isPending} onClick={onConfirm}>
+            {action}
+          </Button>
+          <Button onClick={onClose}>{terms.cancel}</Button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}
