@@ -11,7 +11,6 @@ import {
   applied,
   Bench,
   deployed,
-  eventually,
   hostedPlane,
   install,
   issuer,
@@ -20,6 +19,7 @@ import {
   siteOrigin,
   webOrigin
 } from "./support/HostedPlane.ts"
+import { eventually } from "../support/Eventually.ts"
 
 setDefaultTimeout(120_000)
 

@@ -9,6 +9,7 @@ import { Sources } from "../../../actors/source/Sources.ts"
 import { SourceSchedule } from "../../../actors/source/SourceSchedule.ts"
 import { type CapsuleId, RevisionPlanId, RunId, type SourceId } from "../../../schema/records/Ids.ts"
 import { suite } from "../../support/Effect.ts"
+import { eventually } from "../../support/Eventually.ts"
 import { active, applied, freshKey, replanned, settled } from "../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 
@@ -73,12 +74,11 @@ const archived = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 const delivered = (capsuleId: CapsuleId) =>
   Effect.gen(function* () {
     const { context } = yield* TestPlane
-    for (let round = 0; round < 100; round += 1) {
-      const sql = yield* SqlClient.SqlClient
-      const open = yield* sql`SELECT COUNT(*) AS waiting FROM cluster_messages WHERE processed = 0`
-      if (open[0]?.["waiting"] === 0) break
-      yield* Effect.sleep("50 millis")
-    }
+    const sql = yield* SqlClient.SqlClient
+    yield* eventually(
+      sql`SELECT COUNT(*) AS waiting FROM cluster_messages WHERE processed = 0`,
+      ([open]) => open?.["waiting"] === 0
+    )
     yield* (yield* Capsules).update(context, capsuleId, {})
   })
 

@@ -156,13 +156,3 @@ export const outputsOf = Effect.fnUntraced(function* (capsuleId: Parameters<Caps
   const outputs = yield* (yield* Capsules).outputs(capsuleId)
   return Object.fromEntries(outputs.map(({ name, value }) => [name, value]))
 })
-
-/** Asks again until the answer holds: what actors do after a transaction has no signal of its own. */
-export const eventually = <A, E, R>(ask: Effect.Effect<A, E, R>, holds: (answer: A) => boolean) =>
-  Effect.gen(function* () {
-    for (;;) {
-      const answer = yield* ask
-      if (holds(answer)) return answer
-      yield* Effect.sleep("20 millis")
-    }
-  })
