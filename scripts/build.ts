@@ -1,21 +1,17 @@
-// `bun run build`: the whole service as one file, dist/svc. With `-- --all` one file a platform, and their checksums.
+// `bun run build`: the whole service as one file, dist/svc, for this machine. With `-- --all` one file a platform, and their
+// checksums; with `-- --target linux-arm64` one of them.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Clock, Console, Effect, FileSystem, Path, Runtime, Schema } from "effect"
+import { Command, Flag } from "effect/cli"
 import type { AssetSet } from "../src/dashboard/Assets.ts"
 import { buildDashboard } from "../src/dashboard/Build.ts"
+import { type TargetName, targetNames, targetRuntime, targets } from "./TargetRuntime.ts"
+import { withoutImportMeta } from "./WithoutImportMeta.ts"
 
 /** The bundler refused. */
 class BuildFailed extends Schema.TaggedError<BuildFailed>()("BuildFailed", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
 }
-
-const targets: ReadonlyArray<readonly [name: string, target: Bun.Build.CompileTarget]> = [
-  ["linux-x64", "bun-linux-x64"],
-  ["linux-arm64", "bun-linux-arm64"],
-  ["linux-x64-musl", "bun-linux-x64-musl"],
-  ["linux-arm64-musl", "bun-linux-arm64-musl"],
-  ["darwin-arm64", "bun-darwin-arm64"]
-]
 
 // Relative to the repository's root, from which the parser looks for its worker in a compiled binary.
 const worker = "runner/scan/HclWorker.ts"
@@ -57,26 +53,10 @@ main([
   yield* files.writeFileString(path.join(root, service), code)
 })
 
-/**
- * Effect reads its settings from `import.meta.env` besides `process.env`. Bun makes both the same, and byte code cannot hold
- * the first.
- */
-const withoutImportMeta: Bun.BunPlugin = {
-  name: "without-import-meta",
-  setup: (build) => {
-    build.onLoad({ filter: /\/effect\/dist\/ConfigProvider\.js$/ }, async ({ path }) => {
-      const text = await Bun.file(path).text()
-      if (!text.includes("import.meta?.env"))
-        throw new Error(`${path} has no import.meta?.env any more: drop this plugin.`)
-      return { contents: text.replaceAll("import.meta?.env", "undefined"), loader: "js" }
-    })
-  }
-}
-
 const compile = Effect.fn("build.compile")(function* (
   root: string,
   outfile: string,
-  target: Bun.Build.CompileTarget | undefined
+  target: { readonly name: TargetName; readonly runtime: string } | undefined
 ) {
   const result = yield* Effect.tryPromise({
     try: () =>
@@ -94,7 +74,7 @@ const compile = Effect.fn("build.compile")(function* (
         external: ["../dashboard/Build.ts"],
         compile: {
           outfile,
-          ...(target === undefined ? {} : { target }),
+          ...(target === undefined ? {} : { target: targets[target.name].compile, executablePath: target.runtime }),
           // Whatever lies in the folder where the binary is started must not steer it.
           autoloadDotenv: false,
           autoloadBunfig: false,
@@ -110,26 +90,48 @@ const compile = Effect.fn("build.compile")(function* (
   if (!result.success) return yield* new BuildFailed({ message: result.logs.map(String).join("\n") })
 })
 
-const program = Effect.gen(function* () {
+const build = Effect.fn("build")(function* (names: ReadonlyArray<TargetName>, out: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const root = path.resolve(yield* path.fromFileUrl(new URL("..", import.meta.url)))
+  const folder = path.resolve(root, out)
   const started = yield* Clock.currentTimeMillis
+  // What cannot be had is found out before anything is built.
+  const wanted = yield* Effect.forEach(names, (name) =>
+    Effect.map(targetRuntime(root, path.join(root, "dist/runtimes"), name), (runtime) => ({ name, runtime }))
+  )
   const assets = yield* buildDashboard("best")
   yield* writeEntry(root, assets)
-  const all = process.argv.includes("--all")
-  const wanted = all ? targets : [["", undefined] as const]
   const sums: Array<string> = []
-  for (const [name, target] of wanted) {
-    const file = name === "" ? "svc" : `svc-${name}`
-    const outfile = path.join(root, "dist", file)
+  for (const target of wanted.length === 0 ? [undefined] : wanted) {
+    const file = target === undefined ? "svc" : `svc-${target.name}`
+    const outfile = path.join(folder, file)
     yield* compile(root, outfile, target)
     const bytes = yield* files.readFile(outfile)
     sums.push(`${new Bun.CryptoHasher("sha256").update(bytes).digest("hex")}  ${file}`)
-    yield* Console.log(`dist/${file}  ${(bytes.byteLength / 1024 / 1024).toFixed(1)} MiB`)
+    yield* Console.log(`${path.relative(root, outfile)}  ${(bytes.byteLength / 1024 / 1024).toFixed(1)} MiB`)
   }
-  if (all) yield* files.writeFileString(path.join(root, "dist/SHA256SUMS"), `${sums.join("\n")}\n`)
+  if (wanted.length > 0) yield* files.writeFileString(path.join(folder, "SHA256SUMS"), `${sums.join("\n")}\n`)
   yield* Console.log(`Built in ${(((yield* Clock.currentTimeMillis) - started) / 1000).toFixed(1)} s`)
 })
 
-NodeRuntime.runMain(program.pipe(Effect.provide(NodeServices.layer)))
+const command = Command.make(
+  "build",
+  {
+    all: Flag.Boolean("all").pipe(
+      Flag.withDescription("A binary for each platform, with SHA256SUMS"),
+      Flag.withDefault(false)
+    ),
+    target: Flag.Literals("target", targetNames).pipe(
+      Flag.withDescription("A binary for this platform; may be repeated"),
+      Flag.atLeast(0)
+    ),
+    out: Flag.String("out").pipe(
+      Flag.withDescription("Folder for the result, from the repository's root"),
+      Flag.withDefault("dist")
+    )
+  },
+  ({ all, out, target }) => build(all ? targetNames : [...new Set(target)], out)
+).pipe(Command.withDescription("Build the whole service as one file: dist/svc for this machine"))
+
+NodeRuntime.runMain(Command.run(command, { version: Bun.version }).pipe(Effect.provide(NodeServices.layer)))

@@ -26,32 +26,44 @@ const hostileFiles: Readonly<Record<string, string>> = {
   ".env.production": "SVC_NAME=from-dotenv\n",
   "bunfig.toml": 'preload = ["./preload.ts"]\n',
   "preload.ts": 'await Bun.write("preloaded", "yes")\n',
+  // Bun's own settings of a user, whose home the tests make this folder.
+  ".bunfig.toml": 'preload = ["./preload.ts"]\n',
   "package.json": '{ "name": "hostile", "imports": { "#*": "./preload.ts" } }\n',
   "tsconfig.json": '{ "compilerOptions": { "paths": { "*": ["./preload.ts"] } } }\n',
   "node_modules/effect/index.js": 'require("node:fs").writeFileSync("preloaded", "yes")\n',
   "node_modules/effect/package.json": '{ "name": "effect", "main": "index.js" }\n'
 }
 
+const systemFolders = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/sys", "/run"]
+
 const make = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
+  const installed = yield* files.makeTempDirectoryScoped({ prefix: "svc-installed-" })
   const built = yield* collect(
-    ChildProcess.make(process.execPath, ["scripts/build.ts"], { cwd: repository, extendEnv: true })
+    ChildProcess.make(process.execPath, ["scripts/build.ts", "--out", installed], { cwd: repository, extendEnv: true })
   )
   if (built.code !== 0) return yield* new BinaryUnavailable({ message: built.stderr + built.stdout })
-  const installed = yield* files.makeTempDirectoryScoped({ prefix: "svc-installed-" })
   const program = path.join(installed, "svc")
-  yield* files.copyFile(path.join(repository, "dist/svc"), program)
-  yield* files.chmod(program, 0o755)
 
   // Bun writes paths of the building machine into bundles: only where these are gone does a test see that none is used.
-  const hide = ["--dev-bind", "/", "/", "--tmpfs", repository, "--die-with-parent"]
-  const masked = yield* collect(ChildProcess.make("bwrap", [...hide, "ls", repository])).pipe(
-    Effect.map(({ code, stdout }) => code === 0 && stdout === ""),
+  // So there is the binary, the system's own folders, the tool, and nothing else: no repository, no caches, no home.
+  const tool = Bun.which("tofu") ?? Bun.which("terraform")
+  const toolFolders = tool === null ? [] : [path.dirname(tool), path.dirname(yield* files.realPath(tool))]
+  const seen = yield* Effect.filter([...systemFolders, ...toolFolders], (folder) => files.exists(folder))
+  const hide = [
+    ...seen.flatMap((folder) => ["--ro-bind", folder, folder]),
+    ..."--dev-bind /dev /dev --bind /proc /proc --tmpfs /tmp --die-with-parent".split(" "),
+    "--ro-bind",
+    program,
+    program
+  ]
+  const masked = yield* collect(ChildProcess.make("bwrap", [...hide, "ls", path.dirname(program)])).pipe(
+    Effect.map(({ code, stdout }) => code === 0 && stdout === "svc\n"),
     Effect.orElseSucceed(() => false)
   )
   if (!masked && process.env["SVC_TEST_REQUIRE_ALL"] === "1")
-    return yield* new BinaryUnavailable({ message: "bubblewrap cannot hide the repository on this machine" })
+    return yield* new BinaryUnavailable({ message: "bubblewrap cannot hide everything but the binary on this machine" })
 
   /** A folder of somebody else's, where everything tries to steer the binary. */
   const foreignFolder = Effect.gen(function* () {
@@ -77,7 +89,7 @@ const make = Effect.gen(function* () {
       env: { PATH: process.env["PATH"] ?? "", HOME: folder, ...env }
     }
     return masked
-      ? ChildProcess.make("bwrap", [...hide, program, ...args], options)
+      ? ChildProcess.make("bwrap", [...hide, "--bind", folder, folder, "--chdir", folder, program, ...args], options)
       : ChildProcess.make(program, args, options)
   }
 
@@ -98,7 +110,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** The binary, built once, copied to a folder of its own, with the repository and its node_modules out of sight. */
+/** The binary, built once into a folder of its own, started where nothing but it and the system is in sight. */
 export class Binary extends Context.Service<Binary, Effect.Success<typeof make>>()("test/binary/Binary") {
   static readonly layer = Layer.provideMerge(Layer.effect(Binary, make), NodeServices.layer)
 }

@@ -1,0 +1,114 @@
+import { NodeServices } from "@effect/platform-node"
+import { expect } from "bun:test"
+import { Effect, FileSystem, type Layer, type Scope } from "effect"
+import { create } from "tar"
+import { targetRuntime } from "../../scripts/TargetRuntime.ts"
+import { it } from "../support/Effect.ts"
+
+const name = "@oven/bun-linux-aarch64"
+
+const digest = (bytes: Uint8Array) => `sha512-${new Bun.CryptoHasher("sha512").update(bytes).digest("base64")}`
+
+/** An npm registry on loopback with one package, and a repository whose lockfile holds what it should serve. */
+const registry = Effect.fnUntraced(function* (locked: { readonly version?: string } = {}) {
+  const files = yield* FileSystem.FileSystem
+  const root = yield* files.makeTempDirectoryScoped({ prefix: "svc-runtimes-" })
+  const version = locked.version ?? Bun.version
+  const packed = Effect.fnUntraced(function* (executable: string, at = "bin/bun") {
+    const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-package-" })
+    yield* files.makeDirectory(`${folder}/package/bin`, { recursive: true })
+    yield* files.writeFileString(`${folder}/package/package.json`, JSON.stringify({ name, version: Bun.version }))
+    yield* files.writeFileString(`${folder}/package/${at}`, executable, { mode: 0o755 })
+    yield* Effect.promise(() => create({ gzip: true, cwd: folder, file: `${folder}/made.tgz` }, ["package"]))
+    return yield* files.readFile(`${folder}/made.tgz`)
+  })
+  const good = yield* packed("the runtime")
+  let served: Uint8Array<ArrayBuffer> | undefined = Uint8Array.from(good)
+  let requests = 0
+  const server = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      Bun.serve({
+        hostname: "127.0.0.1",
+        port: 0,
+        fetch: (request) => {
+          requests++
+          if (served === undefined) return new Response("not here", { status: 404 })
+          const { origin, pathname } = new URL(request.url)
+          if (pathname.endsWith(".tgz")) return new Response(served)
+          // A registry that was taken over vouches for what it serves.
+          const dist = { tarball: `${origin}/runtime.tgz`, integrity: digest(served) }
+          const manifest = { name, version: Bun.version, dist }
+          return Response.json({ name, "dist-tags": { latest: Bun.version }, versions: { [Bun.version]: manifest } })
+        }
+      })
+    ),
+    (server) => Effect.promise(() => server.stop(true))
+  )
+  const folder = `${root}/runtimes`
+  yield* files.makeDirectory(folder)
+  const settings = [`registry=${server.url.origin}/`, "fetch-retries=0", `cache=${root}/cache`]
+  yield* files.writeFileString(`${folder}/.npmrc`, `${settings.join("\n")}\n`)
+  const packages = { [`node_modules/${name}`]: { version, integrity: digest(good) } }
+  yield* files.writeFileString(`${root}/package-lock.json`, JSON.stringify({ packages }))
+  return {
+    good,
+    packed,
+    archive: `${folder}/oven-bun-linux-aarch64-${Bun.version}.tgz`,
+    serve: (bytes: Uint8Array | undefined) => {
+      served = bytes === undefined ? undefined : Uint8Array.from(bytes)
+    },
+    requests: () => requests,
+    runtime: targetRuntime(root, folder, "linux-arm64")
+  }
+})
+
+const live = (
+  name: string,
+  body: () => Effect.Effect<unknown, unknown, Layer.Success<typeof NodeServices.layer> | Scope.Scope>
+) => it.live(name, () => Effect.suspend(body).pipe(Effect.provide(NodeServices.layer)))
+
+live("a platform's runtime is fetched once, and is the one that the lockfile holds", () =>
+  Effect.gen(function* () {
+    const files = yield* FileSystem.FileSystem
+    const { archive, good, requests, runtime } = yield* registry()
+    expect(yield* files.readFileString(yield* runtime)).toBe("the runtime")
+    const asked = requests()
+    expect(asked).toBeGreaterThan(0)
+    expect(yield* files.readFileString(yield* runtime)).toBe("the runtime")
+    expect(requests()).toBe(asked)
+    // One that was cut short, or changed, is fetched again.
+    yield* files.writeFile(archive, good.slice(0, -10))
+    expect(yield* files.readFileString(yield* runtime)).toBe("the runtime")
+  })
+)
+
+live("a runtime that the registry changed is refused, and not kept", () =>
+  Effect.gen(function* () {
+    const files = yield* FileSystem.FileSystem
+    const { archive, packed, runtime, serve } = yield* registry()
+    serve(yield* packed("another runtime"))
+    const refused = yield* Effect.flip(runtime)
+    expect(refused).toMatchObject({ _tag: "RuntimeUnavailable" })
+    expect(refused.message).toContain("not the one that package-lock.json holds")
+    expect(yield* files.exists(archive)).toBe(false)
+  })
+)
+
+live("a registry without the package is an error that says what to do", () =>
+  Effect.gen(function* () {
+    const { archive, runtime, serve } = yield* registry()
+    serve(undefined)
+    const refused = yield* Effect.flip(runtime)
+    expect(refused.message).toContain("The runtime for linux-arm64 could not be fetched")
+    expect(refused.message).toContain("404")
+    expect(refused.message).toContain(`put that package at ${archive}`)
+  })
+)
+
+live("another version of Bun than the locked one does not build", () =>
+  Effect.gen(function* () {
+    const { requests, runtime } = yield* registry({ version: "1.0.0" })
+    expect((yield* Effect.flip(runtime)).message).toContain(`This is Bun ${Bun.version}`)
+    expect(requests()).toBe(0)
+  })
+)
