@@ -9,9 +9,11 @@ import { Clients } from "./Clients.ts"
 import { Consents } from "./Consents.ts"
 import { DeviceCodes, type DeviceRequest } from "./DeviceCodes.ts"
 import { type Grant, Grants, type NewGrant } from "./Grants.ts"
+import { interfacePermissions } from "./InterfacePermissions.ts"
 import { type Denial, type LiveAuthority, liveAuthority } from "./LiveAuthority.ts"
 import { failClosed, type OAuthError, refuse } from "./OAuthError.ts"
 import { noClaims, scopesOfClaims } from "./RequestedClaims.ts"
+import { StaticClients } from "./StaticClients.ts"
 
 /** A person who decides, in the browser session in which they do. */
 export interface Decider {
@@ -51,7 +53,19 @@ export class Authorizations extends Context.Service<
       subject: string,
       workspaceId: string | undefined
     ) => Effect.Effect<LiveAuthority, OAuthError>
-    /** Checks the authority in the same transaction as the code is written in. Fails with `access_denied`. */
+    /**
+     * The scopes of a request that this person can grant to this client: those that it is registered with and, where the
+     * request is for an Interface, those of the person's permissions there. Fails with `invalid_target` without any of them.
+     */
+    readonly grantable: (
+      client: Client,
+      subject: string,
+      request: Pick<NewGrant, "resource" | "scopes" | "workspaceId">
+    ) => Effect.Effect<ReadonlyArray<string>, OAuthError>
+    /**
+     * Checks the authority in the same transaction as the code is written in. Fails with `access_denied`, and for an
+     * Interface that the person may not invoke with `invalid_target`.
+     */
     readonly authorize: (decision: AuthorizationDecision) => Effect.Effect<Redacted.Redacted, OAuthError>
     /** The same for a device that waits. Fails with `expired_token` when it does not wait any more. */
     readonly approveDevice: (
@@ -74,6 +88,7 @@ export class Authorizations extends Context.Service<
       const consents = yield* Consents
       const devices = yield* DeviceCodes
       const grants = yield* Grants
+      const { resourceServers } = yield* StaticClients
 
       const authority = Effect.fnUntraced(function* (
         through: SqlClient.SqlClient,
@@ -83,6 +98,23 @@ export class Authorizations extends Context.Service<
       ): Effect.fn.Return<LiveAuthority, OAuthError | SqlError> {
         const live = yield* liveAuthority(through, client, subject, workspaceId)
         return Result.isFailure(live) ? yield* denial(live.failure) : live.success
+      })
+
+      const narrowed = Effect.fnUntraced(function* (
+        through: SqlClient.SqlClient,
+        client: Client,
+        subject: string,
+        { resource, scopes, workspaceId }: Pick<NewGrant, "resource" | "scopes" | "workspaceId">
+      ): Effect.fn.Return<ReadonlyArray<string>, OAuthError | SqlError> {
+        const registered = scopes.filter((scope) => client.scopes.includes(scope))
+        if (resource === undefined || resourceServers.has(resource)) return registered
+        const at = { client, resource, subject, workspaceId }
+        const permissions = yield* interfacePermissions(through, at)
+        const invoking = scopes.filter((scope) => permissions.includes(scope))
+        if (invoking.length === 0) {
+          return yield* refuse("invalid_target", "The person has no Interface at this resource with such a permission.")
+        }
+        return [...new Set([...registered, ...invoking])]
       })
 
       const grantTo = Effect.fnUntraced(function* (
@@ -99,14 +131,15 @@ export class Authorizations extends Context.Service<
           WHERE id = ${decider.sessionId} AND subject = ${decider.subject} AND revoked_at IS NULL`
         if (open.length === 0) return yield* refuse("login_required", "The session has ended.")
         const place = { subject: decider.subject, clientId: asked.id, workspaceId: grant.workspaceId }
-        yield* consents.remember(place, [...grant.scopes, ...scopesOfClaims(grant.claims)])
-        const granted = yield* grants.insert({ ...grant, ...decider, clientId: asked.id })
+        const scopes = yield* narrowed(sql, client.value, decider.subject, grant)
+        yield* consents.remember(place, [...scopes, ...scopesOfClaims(grant.claims)])
+        const granted = yield* grants.insert({ ...grant, ...decider, scopes, clientId: asked.id })
         yield* audit.append({
           workspaceId: grant.workspaceId ?? null,
           actor: { kind: "user", subject: decider.subject },
           action: "identity.grant.create",
           target: { kind: "oauth_grant", id: granted.id },
-          data: { clientId: asked.id, scopes: grant.scopes },
+          data: { clientId: asked.id, scopes },
           requestId
         })
         return granted
@@ -115,6 +148,13 @@ export class Authorizations extends Context.Service<
       return Authorizations.of({
         preview: Effect.fn("Authorizations.preview")((client, subject, workspaceId) =>
           failClosed(authority(read, client, subject, workspaceId))
+        ),
+        grantable: Effect.fn("Authorizations.grantable")((client, subject, request) =>
+          Effect.gen(function* () {
+            // Who does not belong there is told so, and not that there is nothing at the address.
+            if (request.resource !== undefined) yield* authority(read, client, subject, request.workspaceId)
+            return yield* narrowed(read, client, subject, request)
+          }).pipe(failClosed)
         ),
         authorize: Effect.fn("Authorizations.authorize")(({ client, code, decider, grant, requestId }) =>
           grantTo(client, decider, grant, requestId).pipe(

@@ -37,6 +37,8 @@ export interface Client {
   readonly idTokenAlgorithm: SigningAlgorithm
   /** Resource identifiers that it may ask tokens for. */
   readonly resources: ReadonlyArray<string>
+  /** Whether it may ask tokens for the Interfaces of the Workspace that a grant is bound to. */
+  readonly interfaces: boolean
   /** Resource identifiers that it guards, and whose tokens it may therefore introspect. */
   readonly guards: ReadonlyArray<string>
   readonly owner: CapsuleOwner | undefined

@@ -45,6 +45,7 @@ export class Clients extends Context.Service<
         consent: "ask",
         idTokenAlgorithm: "RS256",
         resources: [],
+        interfaces: true,
         guards: [],
         owner: {
           workspaceId: row.workspace_id,

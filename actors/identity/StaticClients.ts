@@ -31,6 +31,7 @@ export const StaticClientConfig = Schema.Struct({
   consent: Schema.optionalKey(Schema.Literals(["ask", "trusted"])),
   id_token_signed_response_alg: Schema.optionalKey(Schema.Literals(["RS256", "ES256"])),
   resources: Schema.optionalKey(Schema.Array(Uri)),
+  interfaces: Schema.optionalKey(Schema.Boolean),
   guards: Schema.optionalKey(Schema.Array(Uri))
 })
 export type StaticClientConfig = typeof StaticClientConfig.Type
@@ -63,6 +64,7 @@ const commandLine: Client = {
   consent: "ask",
   idTokenAlgorithm: "RS256",
   resources: [],
+  interfaces: false,
   guards: [],
   owner: undefined
 }
@@ -108,6 +110,7 @@ const toClient = (config: StaticClientConfig): Client => ({
   consent: config.consent ?? "ask",
   idTokenAlgorithm: config.id_token_signed_response_alg ?? "RS256",
   resources: config.resources ?? [],
+  interfaces: config.interfaces ?? false,
   guards: config.guards ?? [],
   owner: undefined
 })
@@ -117,6 +120,7 @@ export class StaticClients extends Context.Service<
   StaticClients,
   {
     readonly clients: ReadonlyMap<string, Client>
+    /** What the operator names as a resource server is never an Interface's. */
     readonly resourceServers: ReadonlyMap<string, ResourceServer>
   }
 >()("svc/identity/StaticClients") {

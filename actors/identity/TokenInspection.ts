@@ -7,12 +7,14 @@ import { now } from "../Identity.ts"
 import type { Client } from "./Client.ts"
 import { Clients } from "./Clients.ts"
 import { type Grant, Grants } from "./Grants.ts"
+import { interfacePermissions } from "./InterfacePermissions.ts"
 import { IssuerSettings } from "./IssuerSettings.ts"
 import { activeMemberships, type LiveAuthority, liveAuthority } from "./LiveAuthority.ts"
 import { failClosed, type OAuthError, refuse } from "./OAuthError.ts"
 import { RefreshTokens } from "./RefreshTokens.ts"
 import { decodeScopes } from "./Scopes.ts"
 import { SigningKeys } from "./SigningKeys.ts"
+import { StaticClients } from "./StaticClients.ts"
 import { svcClaim, userInfoClaims } from "./TokenClaims.ts"
 import { grantIdOf } from "./TokenIssuance.ts"
 
@@ -76,6 +78,7 @@ export class TokenInspection extends Context.Service<
       const keys = yield* SigningKeys
       const refreshTokens = yield* RefreshTokens
       const { issuer } = yield* IssuerSettings
+      const { resourceServers } = yield* StaticClients
 
       /** The grant of a token with everything it stands on. */
       const standing = Effect.fnUntraced(function* (grantId: string, clientId: string) {
@@ -106,6 +109,23 @@ export class TokenInspection extends Context.Service<
         }
       })
 
+      /** What a resource token's scopes are worth now; `undefined` when it opens nothing any more. */
+      const stillGood = Effect.fnUntraced(function* (
+        { client, grant }: { readonly client: Client; readonly grant: Grant },
+        resource: string,
+        scopes: ReadonlyArray<string>
+      ) {
+        const server = resourceServers.get(resource)
+        if (server !== undefined) {
+          return client.resources.includes(resource)
+            ? scopes.filter((scope) => server.scopes.includes(scope))
+            : undefined
+        }
+        const permissions = yield* interfacePermissions(read, { ...grant, client, resource })
+        const left = scopes.filter((scope) => permissions.includes(scope))
+        return left.length === 0 ? undefined : left
+      })
+
       const forResource = Effect.fnUntraced(function* (
         token: Redacted.Redacted
       ): Effect.fn.Return<GoodToken | undefined, SqlError> {
@@ -115,9 +135,11 @@ export class TokenInspection extends Context.Service<
         if (Option.isNone(claims) || claims.value.exp * 1000 <= (yield* Clock.currentTimeMillis)) return undefined
         const { aud, client_id, exp, iat, jti, scope } = claims.value
         const found = yield* standing(grantIdOf(jti), client_id)
-        return found === undefined
+        if (found === undefined) return undefined
+        const scopes = yield* stillGood(found, aud, scope.split(" "))
+        return scopes === undefined
           ? undefined
-          : { ...found, id: jti, scopes: scope.split(" "), audience: aud, issuedAt: iat, expiresAt: exp }
+          : { ...found, id: jti, scopes, audience: aud, issuedAt: iat, expiresAt: exp }
       })
 
       const accessToken = Effect.fn("TokenInspection.accessToken")(function* (token: Redacted.Redacted) {

@@ -6,6 +6,7 @@ import { mintSecret, secretHash } from "../account/BearerSecret.ts"
 import { newId } from "../Identity.ts"
 import type { Client } from "./Client.ts"
 import type { Grant } from "./Grants.ts"
+import { interfacePermissions } from "./InterfacePermissions.ts"
 import { IssuerSettings } from "./IssuerSettings.ts"
 import { lifetimes } from "./Lifetimes.ts"
 import type { LiveAuthority } from "./LiveAuthority.ts"
@@ -28,12 +29,17 @@ export interface IssuanceRequest {
   readonly client: Client
   readonly grant: Grant
   readonly authority: LiveAuthority
+  /** Those asked for that the client is registered with. */
   readonly scopes: ReadonlyArray<string>
+  /** All that were granted and asked for: permissions at an Interface are no scopes of a client. */
+  readonly asked: ReadonlyArray<string>
   /** Set for a token of another resource server. */
   readonly resource: string | undefined
   readonly nonce: string | undefined
   readonly refreshToken: Redacted.Redacted | undefined
 }
+
+const notCovered = refuse("invalid_target", "The grant does not cover this resource, or does not any more.")
 
 /** The `jti` of a resource token: it names the grant, so that introspection can see whether that still stands. */
 export const resourceTokenId = (grantId: string, unique: string): string => `${grantId}.${unique}`
@@ -75,14 +81,27 @@ export class TokenIssuance extends Context.Service<
         return { accessToken: secret, expiresIn: Duration.toSeconds(lifetimes.accessToken), scopes }
       })
 
+      const scopesAtServer = Effect.fnUntraced(function* ({ client, scopes }: IssuanceRequest, resource: string) {
+        const server = resourceServers.get(resource)
+        if (server === undefined || !client.resources.includes(resource)) return yield* notCovered
+        return scopes.filter((scope) => server.scopes.includes(scope))
+      })
+
+      /** Read again for every token: nobody invokes an Interface on what was true when they agreed. */
+      const scopesAtInterface = Effect.fnUntraced(function* (request: IssuanceRequest, resource: string) {
+        const { asked, client, grant } = request
+        const permissions = yield* interfacePermissions(sql, { ...grant, client, resource })
+        const scopes = asked.filter((scope) => permissions.includes(scope))
+        return scopes.length === 0 ? yield* notCovered : scopes
+      })
+
       /** RFC 9068: for one resource server, with the scopes of that server alone. */
       const forResource = Effect.fnUntraced(function* (request: IssuanceRequest, resource: string) {
         const { authority, client, grant } = request
-        const server = resourceServers.get(resource)
-        if (server === undefined || grant.resource !== resource || !client.resources.includes(resource)) {
-          return yield* refuse("invalid_target", "The grant does not cover this resource.")
-        }
-        const scopes = request.scopes.filter((scope) => server.scopes.includes(scope))
+        if (grant.resource !== resource) return yield* notCovered
+        const scopes = yield* resourceServers.has(resource)
+          ? scopesAtServer(request, resource)
+          : scopesAtInterface(request, resource)
         const issuedAt = Math.floor((yield* Clock.currentTimeMillis) / 1000)
         const expiresIn = Duration.toSeconds(lifetimes.resourceToken)
         const jwt = yield* keys.sign("RS256", "at+jwt", {

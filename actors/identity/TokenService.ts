@@ -98,6 +98,7 @@ export class TokenService extends Context.Service<
             grant,
             authority: authority.success,
             scopes,
+            asked: request.scopes,
             resource: request.resource ?? (grant.scopes.includes("openid") ? undefined : grant.resource),
             nonce: request.nonce,
             refreshToken

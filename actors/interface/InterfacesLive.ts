@@ -9,6 +9,7 @@ import { Cursors } from "../paging/Cursors.ts"
 import { pageOfRows } from "../paging/RowPages.ts"
 import { type IntentRow, type InterfaceRow, toFailure, toInterface } from "./InterfaceRow.ts"
 import { Interfaces } from "./Interfaces.ts"
+import { readInterfaceUse } from "./InterfaceUse.ts"
 
 /**
  * A permission as the JSON array of a binding holds it. No permission holds a quote, so its quoted form is in the text
@@ -70,22 +71,14 @@ export const layer = Layer.effect(
         const allowed = policy.allowedPermissions.some(
           (pair) => pair.permission === permission && pair.delivery === delivery
         )
-        const rows = yield* Effect.orDie(sql<InterfaceRow>`SELECT i.* FROM interfaces i
-          JOIN capsules c ON c.id = i.capsule_id AND c.status NOT IN ('destroyed', 'disabled')
-          JOIN memberships m ON m.workspace_id = i.workspace_id AND m.subject = ${subject} AND m.status = 'active'
-          JOIN users u ON u.subject = m.subject AND u.status = 'active'
-          WHERE i.id = ${interfaceId} AND i.status = 'resolved' AND EXISTS (
-            SELECT 1 FROM interface_bindings b WHERE b.interface_id = i.id AND b.subject = ${subject}
-              AND b.status = 'ready' AND b.delivery_type = ${delivery}
-              AND REPLACE(b.permissions, ${quoted(permission)}, '') <> b.permissions)`)
-        const [row] = rows
-        if (!allowed || row === undefined) {
+        const use = yield* Effect.orDie(readInterfaceUse(sql, { delivery, interfaceId, subject }))
+        if (!allowed || use?.bindings.some(({ permissions }) => permissions.includes(permission)) !== true) {
           return yield* new ApiError({
             code: "permission_denied",
             message: "There is no binding that allows this use of the Interface."
           })
         }
-        return toInterface(row)
+        return toInterface(use.row)
       })
     })
   })

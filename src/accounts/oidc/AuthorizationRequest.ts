@@ -167,22 +167,35 @@ export const boundWorkspace = (
     : Result.fail(refuse("access_denied", "The application belongs to another Workspace."))
 }
 
-/** A resource that the client may ask tokens for (RFC 8707). */
-export const requestedResource = Effect.fnUntraced(function* (parameters: Parameters, client: Client) {
+/** What the tokens are asked for: the issuer's own API, or another server (RFC 8707). */
+export interface Target {
+  readonly resource: string | undefined
+  /** The address is none of the operator's resource servers: only who the person is tells whether they may have it. */
+  readonly interfaces: boolean
+}
+
+/** A resource that the client may ask tokens for. Fails with `invalid_target`. */
+export const requestedTarget = Effect.fnUntraced(function* (parameters: Parameters, client: Client) {
   const resource = parameters.get("resource")
-  if (resource === undefined) return undefined
+  if (resource === undefined) return { resource, interfaces: false } satisfies Target
   const { resourceServers } = yield* StaticClients
-  return resourceServers.has(resource) && client.resources.includes(resource)
-    ? resource
-    : yield* refuse("invalid_target", "The client may not ask for tokens of this resource.")
+  const configured = resourceServers.has(resource)
+  const may = configured ? client.resources.includes(resource) : client.interfaces && URL.canParse(resource)
+  if (!may) return yield* refuse("invalid_target", "The client may not ask for tokens of this resource.")
+  return { resource, interfaces: !configured } satisfies Target
 })
 
-/** The scopes asked for that the client may have; everything else is ignored, as OpenID Connect wants it. */
+/**
+ * The scopes asked for that the client may have; everything else is ignored, as OpenID Connect wants it. At an Interface
+ * the person's permissions are scopes too, so there the rest is kept until the person is known.
+ */
 export const requestedScopes = (
   parameters: Parameters,
-  client: Client
+  client: Client,
+  { interfaces }: Target
 ): Result.Result<ReadonlyArray<string>, OAuthError> => {
-  const scopes = parseScopes(parameters.get("scope") ?? "")?.filter((scope) => client.scopes.includes(scope))
+  const asked = parseScopes(parameters.get("scope") ?? "")
+  const scopes = interfaces ? asked : asked?.filter((scope) => client.scopes.includes(scope))
   return scopes === undefined || scopes.length === 0
     ? Result.fail(refuse("invalid_scope", "The scope names nothing that this client may ask for."))
     : Result.succeed(scopes)
@@ -228,11 +241,12 @@ export const parseAuthorizationRequest = Effect.fn("parseAuthorizationRequest")(
     if (hint !== undefined && hinted?.aud !== client.id) {
       return yield* refuse("invalid_request", "The id_token_hint is no ID token of this issuer for this client.")
     }
+    const asksFor = yield* requestedTarget(parameters, client)
     return {
       ...target,
-      scopes: yield* Effect.fromResult(requestedScopes(parameters, client)),
+      scopes: yield* Effect.fromResult(requestedScopes(parameters, client, asksFor)),
       claims,
-      resource: yield* requestedResource(parameters, client),
+      resource: asksFor.resource,
       workspaceId: yield* Effect.fromResult(boundWorkspace(client, selected)),
       nonce: parameters.get("nonce"),
       codeChallenge,

@@ -86,6 +86,16 @@ const grantCode = Effect.fnUntraced(function* (request: AuthorizationRequest, vi
   return codeResponse(issuer, request, Redacted.value(code))
 })
 
+/** The request with what this person can grant of it, and nothing else. */
+const forPerson = Effect.fnUntraced(function* (asked: AuthorizationRequest, { subject }: Visitor) {
+  const authorizations = yield* Authorizations
+  const request: AuthorizationRequest = {
+    ...asked,
+    scopes: yield* authorizations.grantable(asked.client, subject, asked)
+  }
+  return request
+})
+
 const language = (parameters: Parameters) =>
   Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) =>
     pageLanguage(parameters.get("ui_locales"), headers["accept-language"])
@@ -119,11 +129,12 @@ const authorize = Effect.gen(function* () {
   const limits = yield* AttemptLimits
   yield* limits.consume("authorize", { address: yield* remoteAddress })
   const parameters = yield* queryParameters
-  const request = yield* parseAuthorizationRequest(parameters)
-  const identified = yield* settled(request, identify(request, parameters))
+  const asked = yield* parseAuthorizationRequest(parameters)
+  const identified = yield* settled(asked, identify(asked, parameters))
   if (identified.kind === "sign_in") return yield* toSignIn(path, parameters)
   const { visiting } = identified
   yield* limits.consume("authorize", { subject: visiting.subject })
+  const request = yield* settled(asked, forPerson(asked, visiting))
   if (!(yield* settled(request, mustAsk(request, visiting.subject)))) {
     return yield* settled(request, grantCode(request, visiting))
   }

@@ -16,7 +16,7 @@ import { currentRequestId } from "../../http/Exchange.ts"
 import type { HttpSettings } from "../../http/HttpSettings.ts"
 import { AttemptLimits } from "../AttemptLimits.ts"
 import { requireSameOrigin } from "../SessionCookie.ts"
-import { boundWorkspace, requestedResource, requestedScopes, workspaceSelector } from "./AuthorizationRequest.ts"
+import { boundWorkspace, requestedScopes, requestedTarget, workspaceSelector } from "./AuthorizationRequest.ts"
 import { authenticatedClient } from "./ClientAuthentication.ts"
 import { identityList, permissionList, refusalPage } from "./ConsentPage.ts"
 import { toSignIn } from "./FreshSignIn.ts"
@@ -40,12 +40,13 @@ const begin = Effect.gen(function* () {
     return yield* refuse("unauthorized_client", "The client is not registered for the device flow.")
   }
   const selected = yield* Effect.fromResult(workspaceSelector(parameters))
+  const asksFor = yield* requestedTarget(parameters, client)
   const { deviceCode, userCode } = yield* failClosed(
     devices.begin({
       clientId: client.id,
-      scopes: yield* Effect.fromResult(requestedScopes(parameters, client)),
+      scopes: yield* Effect.fromResult(requestedScopes(parameters, client, asksFor)),
       workspaceId: yield* Effect.fromResult(boundWorkspace(client, selected)),
-      resource: yield* requestedResource(parameters, client)
+      resource: asksFor.resource
     })
   )
   return freshJson(
@@ -93,6 +94,7 @@ const confirm = Effect.fnUntraced(function* (visiting: Visitor, request: DeviceR
   const read = yield* ReadSql
   const client = yield* waitingClient(request)
   const authority = yield* authorizations.preview(client, visiting.subject, request.workspaceId)
+  const scopes = yield* authorizations.grantable(client, visiting.subject, request)
   const [workspace] = yield* failClosed(
     read<{ display_name: string }>`SELECT display_name FROM workspaces WHERE id = ${request.workspaceId ?? ""}`
   )
@@ -103,7 +105,7 @@ const confirm = Effect.fnUntraced(function* (visiting: Visitor, request: DeviceR
     (words) => html`<h1>${words.deviceConfirm(client.name)}</h1>
 <dl><dt>${words.deviceCode}</dt><dd><strong>${displayUserCode(userCode)}</strong></dd></dl>
 ${identityList(language, visiting.email, authority, workspace?.display_name)}
-<p>${words.consentAbout(client.name)}</p>${permissionList(language, request.scopes)}
+<p>${words.consentAbout(client.name)}</p>${permissionList(language, scopes)}
 <p role="note">${words.deviceWarning}</p>
 <form method="post" action="${path}"><input type="hidden" name="user_code" value="${userCode}"><input type="hidden" name="token" value="${token}">
 <div class="actions"><button class="main" name="decision" value="allow">${words.allow}</button><button name="decision" value="deny">${words.deny}</button></div></form>`

@@ -4,6 +4,7 @@ import { testAccounts } from "../../../support/Accounts.ts"
 import { suite } from "../../../support/Effect.ts"
 import { basicOpModules, stricterModules } from "./support/BasicOp.ts"
 import { clientDocument, defaultIssuer, issuerSettings, mounted } from "./support/IssuerFixture.ts"
+import { interfaceRuleModules } from "./support/InterfaceRules.ts"
 import { loadIssuer, type Mutant } from "./support/MutantIssuer.ts"
 import { mutants } from "./support/Mutants.ts"
 import { pageRuleModules } from "./support/PageRules.ts"
@@ -30,6 +31,7 @@ const modules = new Map(
     leavingModules,
     tokenRuleModules,
     workspaceRuleModules,
+    interfaceRuleModules,
     pageRuleModules
   ]
     .flat()

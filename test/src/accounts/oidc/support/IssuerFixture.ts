@@ -16,6 +16,8 @@ import { newPerson, testAccounts, text } from "../../../../support/Accounts.ts"
 
 export const secret = "a-client-secret-of-at-least-32-characters"
 export const resource = "https://api.example.com/v1"
+/** The protected address of an Interface; no resource server of the operator's. */
+export const interfaceResource = "https://tools.example.com/mcp"
 export const callback = "https://rp.example.com/cb"
 
 /** The clients of the suites; `origin` is where a real client listens, for those that need one. */
@@ -36,7 +38,7 @@ export const clientDocument = (origin = "http://127.0.0.1:1"): StaticClientDocum
       client_name: "Second",
       client_secret: Redacted.make(`${secret}-second`),
       redirect_uris: [callback],
-      guards: [resource]
+      guards: [resource, interfaceResource]
     },
     {
       client_id: "spa",
@@ -49,6 +51,13 @@ export const clientDocument = (origin = "http://127.0.0.1:1"): StaticClientDocum
       client_name: "Desktop",
       application_type: "native",
       redirect_uris: ["http://127.0.0.1/cb", "com.example.app:/cb"]
+    },
+    {
+      client_id: "mcp",
+      client_name: "Tools",
+      redirect_uris: [callback],
+      scope: "openid offline_access",
+      interfaces: true
     },
     { client_id: "ours", client_name: "Ours", redirect_uris: [callback], consent: "trusted" }
   ],

@@ -237,6 +237,34 @@ export const mutants: ReadonlyArray<Mutant> = [
     noticedBy: "resource tokens are for one audience and five minutes"
   },
   {
+    name: "an Interface needs no binding of the application",
+    file: identity("InterfacePermissions"),
+    find: "use.bindings.filter(isFor(client, use))",
+    replace: "use.bindings.filter(() => isFor !== undefined)",
+    noticedBy: "an application opens the Interfaces that were meant for it"
+  },
+  {
+    name: "the operator's policy of permissions is not asked",
+    file: identity("InterfacePermissions"),
+    find: "pair.delivery === delivery && bound.has(pair.permission)",
+    replace: "bound.size > 0 && pair.delivery !== undefined",
+    noticedBy: "an application opens the Interfaces that were meant for it"
+  },
+  {
+    name: "an Interface token is issued on what was true at the consent",
+    file: identity("TokenIssuance"),
+    find: "asked.filter((scope) => permissions.includes(scope))",
+    replace: 'asked.filter((scope) => permissions.includes(scope) || scope === "mcp.invoke")',
+    noticedBy: "what an Interface token stands on is read again at each use"
+  },
+  {
+    name: "introspection believes an Interface token",
+    file: identity("TokenInspection"),
+    find: "return left.length === 0 ? undefined : left",
+    replace: "return left.length === 0 ? scopes : left",
+    noticedBy: "what an Interface token stands on is read again at each use"
+  },
+  {
     name: "suspended members keep their tokens",
     file: identity("LiveAuthority"),
     find: "WHERE workspace_id = ${workspaceId} AND subject = ${subject} AND status = 'active'",

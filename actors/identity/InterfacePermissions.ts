@@ -1,0 +1,52 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import { InstallPolicy } from "../capsule/InstallPolicy.ts"
+import { findInterfaceByResource } from "../interface/InterfaceResource.ts"
+import { type InterfaceUse, readInterfaceUse } from "../interface/InterfaceUse.ts"
+import type { Client } from "./Client.ts"
+
+/** How bindings say that their permissions travel in a token. */
+const delivery = "oauth2"
+
+/** Whose token it would be, of whom, where, and for which address. */
+export interface InterfaceTokenRequest {
+  readonly client: Client
+  readonly subject: string
+  readonly workspaceId: string | undefined
+  readonly resource: string
+}
+
+/**
+ * A Capsule's application uses what its own Capsule declared to consume, and the Capsule's own Interfaces. An application
+ * that the operator let at Interfaces uses whatever the person may.
+ */
+const isFor = (client: Client, { row }: InterfaceUse) => {
+  const { owner } = client
+  return ({ consumerCapsuleId }: InterfaceUse["bindings"][number]) =>
+    owner === undefined ||
+    consumerCapsuleId === owner.capsuleId ||
+    (consumerCapsuleId === undefined && row.capsule_id === owner.capsuleId)
+}
+
+/**
+ * What tokens of a client may say, at this moment, at the Interface whose resource address that is: the permissions of the
+ * person's bindings, within the operator's policy of today. Empty where the client, the Workspace or the Interface does not
+ * fit; fails with the database's own failure, which is never an answer.
+ */
+export const interfacePermissions = Effect.fn("interfacePermissions")(function* (
+  sql: SqlClient.SqlClient,
+  { client, resource, subject, workspaceId }: InterfaceTokenRequest
+): Effect.fn.Return<ReadonlyArray<string>, SqlError> {
+  // The token is good in one Workspace, so the person has to have chosen one.
+  if (!client.interfaces || workspaceId === undefined) return []
+  const interfaceId = yield* findInterfaceByResource(sql, workspaceId, resource)
+  if (interfaceId === undefined) return []
+  const use = yield* readInterfaceUse(sql, { interfaceId, subject, delivery })
+  if (use === undefined) return []
+  const { policy } = yield* InstallPolicy
+  const bound = new Set(use.bindings.filter(isFor(client, use)).flatMap(({ permissions }) => permissions))
+  return policy.allowedPermissions
+    .filter((pair) => pair.delivery === delivery && bound.has(pair.permission))
+    .map(({ permission }) => permission)
+})

@@ -1,0 +1,32 @@
+import { Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import { AccessJson, InputsJson, type InterfaceRow } from "./InterfaceRow.ts"
+
+const decodeAccess = Schema.decodeUnknownSync(AccessJson)
+const decodeInputs = Schema.decodeUnknownSync(InputsJson)
+
+/** The address that an Interface names as its protected resource, as its inputs have it at this moment. */
+const resourceUriOf = (row: Pick<InterfaceRow, "access" | "inputs">): string | undefined => {
+  const { resourceUriInput } = decodeAccess(row.access)
+  const value = resourceUriInput === undefined ? undefined : decodeInputs(row.inputs)[resourceUriInput]
+  return typeof value === "string" ? value : undefined
+}
+
+/**
+ * The one resolved Interface of a Workspace that names this address as its protected resource, character for character.
+ * `undefined` for none and for several: which one was meant is not guessed, since a binding to the one must not open the
+ * other.
+ */
+export const findInterfaceByResource = Effect.fn("findInterfaceByResource")(function* (
+  sql: SqlClient.SqlClient,
+  workspaceId: string,
+  resource: string
+): Effect.fn.Return<string | undefined, SqlError> {
+  // The address stands in the inputs as a JSON string; most rows are told apart by that alone.
+  const rows = yield* sql<Pick<InterfaceRow, "id" | "access" | "inputs">>`SELECT id, access, inputs FROM interfaces
+    WHERE workspace_id = ${workspaceId} AND status = 'resolved'
+      AND REPLACE(inputs, ${JSON.stringify(resource)}, '') <> inputs`
+  const named = rows.filter((row) => resourceUriOf(row) === resource)
+  return named.length === 1 ? named[0]?.id : undefined
+})

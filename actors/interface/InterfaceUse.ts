@@ -1,0 +1,49 @@
+import { Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import { type InterfaceRow, PermissionsJson } from "./InterfaceRow.ts"
+
+/** A binding that stands at this moment, with what it allows. */
+export interface StandingBinding {
+  readonly permissions: ReadonlyArray<string>
+  /** The Capsule whose declaration asked for it; `undefined` where the Interface's own did. */
+  readonly consumerCapsuleId: string | undefined
+}
+
+/** An Interface that stands, and what one person may do at it by one way of delivery. */
+export interface InterfaceUse {
+  readonly row: InterfaceRow
+  readonly bindings: ReadonlyArray<StandingBinding>
+}
+
+interface BindingRow {
+  readonly permissions: string
+  readonly consumer_capsule_id: string | null
+}
+
+const decodePermissions = Schema.decodeUnknownSync(PermissionsJson)
+
+/**
+ * Reads, at this moment and through `sql`, the use that a person has of an Interface: the Interface resolved, its Capsule
+ * serving, the person an active member, the binding ready. `undefined` when any of them does not stand.
+ */
+export const readInterfaceUse = Effect.fn("readInterfaceUse")(function* (
+  sql: SqlClient.SqlClient,
+  use: { readonly interfaceId: string; readonly subject: string; readonly delivery: string }
+): Effect.fn.Return<InterfaceUse | undefined, SqlError> {
+  const [row] = yield* sql<InterfaceRow>`SELECT i.* FROM interfaces i
+    JOIN capsules c ON c.id = i.capsule_id AND c.status NOT IN ('destroyed', 'disabled')
+    JOIN memberships m ON m.workspace_id = i.workspace_id AND m.subject = ${use.subject} AND m.status = 'active'
+    JOIN users u ON u.subject = m.subject AND u.status = 'active'
+    WHERE i.id = ${use.interfaceId} AND i.status = 'resolved'`
+  if (row === undefined) return undefined
+  const bindings = yield* sql<BindingRow>`SELECT permissions, consumer_capsule_id FROM interface_bindings
+    WHERE interface_id = ${row.id} AND subject = ${use.subject} AND status = 'ready' AND delivery_type = ${use.delivery}`
+  return {
+    row,
+    bindings: bindings.map(({ consumer_capsule_id, permissions }) => ({
+      permissions: decodePermissions(permissions),
+      consumerCapsuleId: consumer_capsule_id ?? undefined
+    }))
+  }
+})
