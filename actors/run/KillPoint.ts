@@ -5,7 +5,8 @@ import type { RunType } from "../../schema/records/Run.ts"
 /**
  * The places at which a crash leaves something different behind.
  *
- * - `<type>.<event>`: that event of such a Run is written; for moves of the Run inside the transaction, just before its commit
+ * - `<type>.<event>`: that event of such a Run is written (of a resource: noted); for moves of the Run inside the transaction, just before its
+ *   commit
  * - `<type>.claimed`, `.settled`: the execution begins, and is over with its run folder still there
  * - `<type>.before-runner`, `.after-runner`: around what works outside the database
  * - `<type>.checkpoint`: a state of a running apply was kept

@@ -2,8 +2,10 @@ import { Cause, Context, Deferred, Duration, Effect, FiberMap, FileSystem, Layer
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { RunSink } from "../../runner/execution/RunSink.ts"
+import type { RunEventKind } from "../../schema/events/RunEvent.ts"
 import { transaction } from "../database/Transaction.ts"
 import { ApplyRecovery } from "./ApplyRecovery.ts"
+import { DrainHurry } from "./DrainHurry.ts"
 import { KillPoint } from "./KillPoint.ts"
 import { isApply, runFolderName, setAsideSuffix } from "./RunAttempt.ts"
 import { RunCheckpoints } from "./RunCheckpoints.ts"
@@ -23,6 +25,9 @@ const defect = {
   message: "The service failed while it executed this Run. The operator's log has the details."
 }
 
+/** What a tool tells of each resource; the runner keeps what recovery needs of it in the run folder. */
+const isOfResource = (kind: RunEventKind): boolean => kind.startsWith("resource.")
+
 /** How long to wait before an end that could not be recorded is tried again. */
 const recordAgain = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("5 seconds")])
 
@@ -35,7 +40,12 @@ export class RunExecutor extends Context.Service<
   {
     /** Asks the execution of a running Run to stop. Nothing happens when it does not run here. */
     readonly cancel: (runId: string) => Effect.Effect<void>
-    /** Starts nothing more, gives running Runs their grace, then interrupts them and waits until each is settled. */
+    /** Starts nothing more; what runs goes on. */
+    readonly quiesce: Effect.Effect<void>
+    /**
+     * Starts nothing more, gives running Runs their grace (unless there is a `DrainHurry`), then interrupts them and waits
+     * until each is settled.
+     */
     readonly drain: Effect.Effect<void>
     /** Takes Runs from the queue until the scope closes. */
     readonly work: Effect.Effect<never>
@@ -61,7 +71,8 @@ export class RunExecutor extends Context.Service<
       const owner = yield* random.uuidV4()
       const fibers = yield* FiberMap.make<string, void, never>()
       const cancels = new Map<string, Deferred.Deferred<void>>()
-      const lifecycle = { draining: false }
+      const hurry = yield* DrainHurry
+      const lifecycle = { quiet: false, draining: false }
 
       const record = <A>(end: Effect.Effect<A>) =>
         end.pipe(
@@ -109,7 +120,11 @@ export class RunExecutor extends Context.Service<
           record,
           cancelRequested: Deferred.await(cancelled),
           sink: watched({
-            event: (kind, data) => Effect.andThen(journal.append(run.id, kind, data), killPoint(`${run.type}.${kind}`)),
+            event: (kind, data) =>
+              Effect.andThen(
+                isOfResource(kind) ? journal.note(run.id, kind, data) : journal.append(run.id, kind, data),
+                killPoint(`${run.type}.${kind}`)
+              ),
             log: log.write,
             checkpoint: (state) =>
               Effect.andThen(checkpoints.save(run.workspace_id, run.id, state), killPoint(`${run.type}.checkpoint`))
@@ -162,7 +177,7 @@ export class RunExecutor extends Context.Service<
         )
 
       const startAll = Effect.gen(function* () {
-        while (!lifecycle.draining) {
+        while (!lifecycle.quiet) {
           const run = yield* queue.claim(owner)
           if (run === undefined) return
           yield* start(run)
@@ -190,9 +205,19 @@ export class RunExecutor extends Context.Service<
         )
       })
 
+      const quiesce = Effect.sync(() => {
+        lifecycle.quiet = true
+      })
+
       const drain = Effect.gen(function* () {
+        lifecycle.quiet = true
         lifecycle.draining = true
-        yield* FiberMap.awaitEmpty(fibers).pipe(Effect.timeoutOption(Duration.fromInputUnsafe(settings.drainGrace)))
+        const grace = Duration.fromInputUnsafe(settings.drainGrace)
+        const running = yield* FiberMap.size(fibers)
+        if (running > 0) {
+          yield* Effect.logInfo(`Stopping: ${running} Runs are executing and have ${Duration.format(grace)} to end`)
+        }
+        yield* FiberMap.awaitEmpty(fibers).pipe(Effect.raceFirst(hurry), Effect.timeoutOption(grace))
         for (const runId of Array.from(cancels.keys())) {
           const run = yield* ledger.find(runId)
           if (run === undefined) continue
@@ -209,7 +234,7 @@ export class RunExecutor extends Context.Service<
         )
       )
 
-      return RunExecutor.of({ cancel, drain, work })
+      return RunExecutor.of({ cancel, quiesce, drain, work })
     })
   )
 }

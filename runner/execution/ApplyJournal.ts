@@ -1,5 +1,5 @@
 import { type FileHandle, open } from "node:fs/promises"
-import { Effect, Option, Schema, type Scope } from "effect"
+import { Effect, Option, Queue, Schema, type Scope } from "effect"
 import { fileOperation, type RunFileFailed, readOptional } from "./RunFiles.ts"
 import type { JournalResource } from "./RunOutcome.ts"
 import type { ToolMessage } from "./ToolMessage.ts"
@@ -92,7 +92,10 @@ const entryOf = (message: ToolMessage, clean: (text: string) => string): Entry |
 }
 
 export interface ApplyJournal {
-  /** Notes what a message says about a resource; a start is on the disk when this returns. */
+  /**
+   * Notes what a message says about a resource. It is written when this returns, and a start is forced to the disk at once;
+   * starts that come while the disk is busy share the next time.
+   */
   readonly note: (message: ToolMessage) => Effect.Effect<void>
   readonly summary: Effect.Effect<JournalSummary>
 }
@@ -107,17 +110,24 @@ export const openJournal = Effect.fnUntraced(function* (
     (opened) => Effect.promise(() => opened.close())
   )
   const entries: Array<Entry> = []
+  // A full disk must not stop an apply that is under way; the summary in memory is still whole.
+  const tolerated = Effect.catch((problem: RunFileFailed) => Effect.logWarning(problem.message))
+  const unforced = yield* Queue.sliding<void>(1)
+  yield* Queue.take(unforced).pipe(
+    Effect.andThen(
+      Effect.uninterruptible(tolerated(fileOperation("force the apply journal to the disk", () => file.datasync())))
+    ),
+    Effect.forever,
+    Effect.forkScoped
+  )
   return {
     note: (message) => {
       const entry = entryOf(message, clean)
       if (entry === undefined) return Effect.void
       entries.push(entry)
-      return fileOperation("write the apply journal", async () => {
-        await file.write(`${JSON.stringify(entry)}\n`)
-        if (entry.moment === "started") await file.datasync()
-      }).pipe(
-        // A full disk must not stop an apply that is under way; the summary in memory is still whole.
-        Effect.catch((problem) => Effect.logWarning(problem.message))
+      return fileOperation("write the apply journal", () => file.write(`${JSON.stringify(entry)}\n`)).pipe(
+        Effect.andThen(entry.moment === "started" ? Queue.offer(unforced, undefined) : Effect.void),
+        tolerated
       )
     },
     summary: Effect.sync(() => summarizeJournal(entries))
