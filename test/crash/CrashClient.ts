@@ -1,4 +1,4 @@
-import { Effect, Schema } from "effect"
+import { Cause, Effect, Schema } from "effect"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import type { Run } from "../../schema/records/Run.ts"
 import type { CrashHost } from "./CrashHost.ts"
@@ -10,6 +10,12 @@ export class Broken extends Schema.TaggedError<Broken>()("Broken", { message: Sc
 export const holds = (condition: boolean, message: string): Effect.Effect<void, Broken> =>
   condition ? Effect.void : Effect.fail(new Broken({ message }))
 
+/** What went wrong, in the words of the promise that did not hold. */
+export const brokenBy = (cause: Cause.Cause<unknown>): Broken => {
+  const error = Cause.squash(cause)
+  return error instanceof Broken ? error : new Broken({ message: Cause.pretty(cause) })
+}
+
 type Client = ServerProcess["client"]
 
 /** A client that asks again, with the same key, until it has an answer; servers come and go meanwhile. */
@@ -19,7 +25,8 @@ export interface CrashClient {
   readonly settled: (runId: string) => Effect.Effect<Run, ApiError | NeverReady>
 }
 
-export const crashClient = (host: CrashHost): CrashClient => {
+/** `patient`: also asks again after `internal_error`, which is what a full disk looks like from outside. */
+export const crashClient = (host: CrashHost, patient = false): CrashClient => {
   const call: CrashClient["call"] = (use) =>
     Effect.gen(function* () {
       for (;;) {
@@ -28,7 +35,11 @@ export const crashClient = (host: CrashHost): CrashClient => {
         if (result._tag === "Success") return result.success
         const { failure } = result
         // Everything but an answer of the API means that the server went away under the request.
-        if (failure instanceof ApiError && failure.code !== "verification_unavailable") return yield* failure
+        const mayPass =
+          !(failure instanceof ApiError) ||
+          failure.code === "verification_unavailable" ||
+          (patient && failure.code === "internal_error")
+        if (!mayPass) return yield* failure
         yield* Effect.sleep("10 millis")
       }
     })

@@ -4,9 +4,11 @@ import { Schema } from "effect"
 export const KillAt = Schema.Struct({ point: Schema.String, passing: Schema.Int })
 export type KillAt = typeof KillAt.Type
 
-/** What the crash suite tells its server by SVC_TEST_CRASH. */
+const paths = Schema.optionalKey(Schema.Array(Schema.String))
+
+/** What the crash suite tells its server by SVC_TEST_CRASH. The paths are what every sandbox may see besides. */
 export const CrashEnvironment = Schema.fromJsonString(
-  Schema.Struct({ at: Schema.optionalKey(KillAt), writable: Schema.optionalKey(Schema.Array(Schema.String)) })
+  Schema.Struct({ at: Schema.optionalKey(KillAt), readable: paths, writable: paths })
 )
 export type CrashEnvironment = typeof CrashEnvironment.Type
 export const encodeCrashEnvironment = Schema.encodeSync(CrashEnvironment)

@@ -4,6 +4,7 @@ import { makeClient } from "../../src/client/SvcClient.ts"
 import { signInForFirstTime } from "../../src/cli/demo/DemoSession.ts"
 import { FetchHttpClient } from "effect/http"
 import { providerMirror } from "../support/ProviderMirror.ts"
+import { serverBinary } from "./ServerBinary.ts"
 import { serve } from "./ServerProcess.ts"
 
 /** Texts that must be nowhere in the clear. */
@@ -16,6 +17,7 @@ export const canaries = {
 /** What every journey starts from: a data folder with an account, a token, a Workspace and a Connection. */
 export interface CrashWorld {
   readonly folder: string
+  readonly program: string
   readonly template: string
   readonly mirror: string
   readonly token: Redacted.Redacted
@@ -28,10 +30,12 @@ export const crashWorld = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-crash-" })
   const mirror = yield* providerMirror
+  const program = yield* serverBinary
   const template = `${folder}/template`
   yield* files.makeDirectory(template, { mode: 0o700 })
   const made = yield* Effect.gen(function* () {
     const server = yield* serve({
+      program,
       dataDir: template,
       gitOrigin: "http://127.0.0.1:9",
       mirror: mirror.path,
@@ -57,6 +61,6 @@ export const crashWorld = Effect.gen(function* () {
     yield* server.ended
     return { token, workspaceId, connectionId: ConnectionId.make(connection.id) }
   }).pipe(Effect.scoped)
-  const world: CrashWorld = { folder, template, mirror: mirror.path, ...made }
+  const world: CrashWorld = { folder, program, template, mirror: mirror.path, ...made }
   return world
 })

@@ -24,13 +24,20 @@ export interface Traveller {
   readonly world: CrashWorld
   readonly repositoryUrl: string
   readonly acknowledged: Acknowledged
+  /** Runs may end for another reason than that the server died. */
+  readonly mayFail: boolean
   /** Looks at a failed apply right away: what the Capsule says must be true then. */
   readonly applyFailed: (apply: Run) => Effect.Effect<void, Broken>
 }
 
 const mostAttempts = 8
 
-const install = Effect.fnUntraced(function* ({ acknowledged, client, repositoryUrl, world }: Traveller) {
+/** A Run that did not come through has to say why, and a defect of the service is no reason. */
+const isExcused = (traveller: Traveller, code: string | undefined) =>
+  traveller.mayFail ? code !== undefined && code !== "internal_error" : code === "interrupted"
+
+const install = Effect.fnUntraced(function* (traveller: Traveller) {
+  const { acknowledged, client, repositoryUrl, world } = traveller
   for (let attempt = 1; attempt <= mostAttempts; attempt++) {
     const { installPlan: created } = yield* client.call(({ installPlans }) =>
       installPlans.create({
@@ -61,7 +68,10 @@ const install = Effect.fnUntraced(function* ({ acknowledged, client, repositoryU
       }
       if (installPlan.phase === "failed") {
         const reasons = installPlan.diagnostics.map(({ code }) => code)
-        yield* holds(reasons.includes("interrupted"), `The install failed for no crash: ${JSON.stringify(reasons)}`)
+        yield* holds(
+          reasons.some((code) => isExcused(traveller, code)),
+          `The install failed for no crash: ${JSON.stringify(reasons)}`
+        )
         break
       }
       yield* Effect.sleep("25 millis")
@@ -129,19 +139,69 @@ const carryThrough = Effect.fnUntraced(function* (
       const apply = yield* traveller.client.settled(yield* startApply(traveller, plan))
       if (apply.status === "succeeded") return apply
       yield* holds(
-        apply.status === "failed" && apply.error?.code.startsWith("apply_") === true,
+        apply.status === "failed" &&
+          (apply.error?.code.startsWith("apply_") === true ||
+            (traveller.mayFail && isExcused(traveller, apply.error?.code))),
         `The apply ended as ${apply.status}: ${JSON.stringify(apply.error)}`
       )
       yield* traveller.applyFailed(apply)
     } else {
       yield* holds(
-        plan.error?.code === "interrupted",
+        isExcused(traveller, plan.error?.code),
         `The plan ended as ${plan.status}: ${JSON.stringify(plan.error)}`
       )
     }
     plan = undefined
   }
   return yield* new Broken({ message: `No ${kind} came through` })
+})
+
+/** Runs `once` until it answers something, as a person does whom a crash has interrupted. */
+const untilThere = Effect.fnUntraced(function* <A, E>(
+  what: string,
+  once: (attempt: number) => Effect.Effect<A | undefined, E>
+) {
+  for (let attempt = 1; attempt <= mostAttempts; attempt++) {
+    const found = yield* once(attempt)
+    if (found !== undefined) return found
+  }
+  return yield* new Broken({ message: `${what} never came through` })
+})
+
+/** Starts an apply that lasts until it is cancelled; answers its id once it works on the slow resource, or is over. */
+const startSlowApply = Effect.fnUntraced(function* (traveller: Traveller, capsuleId: string, attempt: number) {
+  const { client } = traveller
+  const plan = yield* planAgain(traveller, capsuleId, "plan", `slow-${attempt}`)
+  if (plan.status !== "waiting_approval") return undefined
+  yield* approve(traveller, plan)
+  const applyId = yield* startApply(traveller, plan)
+  for (;;) {
+    const { done, events } = yield* client.call(({ runs }) => runs.events({ params: { runId: applyId }, query: {} }))
+    if (done || events.some(({ kind }) => kind === "resource.started")) return applyId
+    yield* Effect.sleep("25 millis")
+  }
+})
+
+const cancelSlowApply = Effect.fnUntraced(function* (traveller: Traveller, capsuleId: string) {
+  const { client } = traveller
+  const { capsule } = yield* client.call(({ capsules }) => capsules.read({ params: { capsuleId } }))
+  yield* untilThere("The sync", () =>
+    Effect.gen(function* () {
+      const { run } = yield* client.call(({ sources }) =>
+        sources.sync({ params: { sourceId: capsule.sourceId }, payload: {} })
+      )
+      const sync = yield* client.settled(run.id)
+      return sync.status === "succeeded" ? sync.id : undefined
+    })
+  )
+  const applyId = yield* untilThere("The slow plan", (attempt) => startSlowApply(traveller, capsuleId, attempt))
+  // Refused when the first request was heard and the Run is over by now.
+  yield* Effect.ignore(client.call(({ runs }) => runs.cancel({ params: { runId: applyId }, payload: {} })))
+  const cancelled = yield* client.settled(applyId)
+  yield* holds(
+    cancelled.status === "cancelled" || cancelled.error?.code === "apply_interrupted",
+    `The cancelled apply ended as ${cancelled.status}`
+  )
 })
 
 export type JourneyName = "install" | "destroy" | "cancel"
@@ -152,31 +212,11 @@ export const travel = Effect.fn("travel")(function* (
   name: JourneyName,
   slower: Effect.Effect<unknown>
 ) {
-  const { client } = traveller
   const { capsuleId, plan } = yield* install(traveller)
   yield* carryThrough(traveller, capsuleId, "plan", "again", plan)
   if (name === "cancel") {
     yield* slower
-    const { capsule } = yield* client.call(({ capsules }) => capsules.read({ params: { capsuleId } }))
-    const { run: sync } = yield* client.call(({ sources }) =>
-      sources.sync({ params: { sourceId: capsule.sourceId }, payload: {} })
-    )
-    yield* client.settled(sync.id)
-    const slow = yield* planAgain(traveller, capsuleId, "plan", "slow")
-    yield* approve(traveller, slow)
-    const applyId = yield* startApply(traveller, slow)
-    for (;;) {
-      const { events } = yield* client.call(({ runs }) => runs.events({ params: { runId: applyId }, query: {} }))
-      if (events.some(({ kind }) => kind === "resource.started")) break
-      yield* Effect.sleep("25 millis")
-    }
-    // Refused when the first request was heard and the Run is over by now.
-    yield* Effect.ignore(client.call(({ runs }) => runs.cancel({ params: { runId: applyId }, payload: {} })))
-    const cancelled = yield* client.settled(applyId)
-    yield* holds(
-      cancelled.status === "cancelled" || cancelled.error?.code === "apply_interrupted",
-      `The cancelled apply ended as ${cancelled.status}`
-    )
+    yield* cancelSlowApply(traveller, capsuleId)
   }
   if (name !== "install") yield* carryThrough(traveller, capsuleId, "destroyPlan", "destroy")
   return capsuleId

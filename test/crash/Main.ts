@@ -1,78 +1,117 @@
-// `bun run test:crash [--points N] [--seed S] [--only text]`: kills the real server at every step and at random
-// times, and says what was not as promised. Ends with 1 when anything was not.
+// `bun run test:crash [--short] [--points N] [--seed S] [--only text]`: kills the real server, and the processes that it
+// starts, at every step and at random times, and says what was not as promised. Ends with 1 when anything was not.
 import { NodeRuntime } from "@effect/platform-node"
-import { Clock, Console, Effect, Random, Runtime, Schema } from "effect"
+import { Cause, Console, Duration, Effect, FileSystem, type Layer, Random, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { platform } from "../../src/composition/Platform.ts"
-import { crashWorld } from "./CrashWorld.ts"
-import { namedScenarios, randomScenarios, type Scenario } from "./Points.ts"
+import { type Broken, brokenBy } from "./CrashClient.ts"
+import { type CrashWorld, crashWorld } from "./CrashWorld.ts"
+import { folderFaults } from "./FolderFaults.ts"
+import { namedScenarios, randomScenarios, shortScenarios } from "./Points.ts"
 import { runScenario } from "./RunScenario.ts"
+import type { Scenario } from "./Scenario.ts"
 
 class CrashesFailed extends Schema.TaggedError<CrashesFailed>()("CrashesFailed", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
 }
 
-const randomInCi = 8
+const randomByDefault = 8
+const drawnByScenario = 10
 
-/** The named points, then random ones; a small `points` is a sample that the seed draws. */
-const chosen = (points: number, only: string, random: () => number): ReadonlyArray<Scenario> => {
-  if (only !== "") return namedScenarios.filter(({ name }) => name.includes(only))
-  if (points >= namedScenarios.length) {
-    return [...namedScenarios, ...randomScenarios(points - namedScenarios.length, random)]
-  }
+/** Everything that is made to go wrong once. `run` answers how many processes were killed. */
+interface Case {
+  readonly name: string
+  readonly run: (world: CrashWorld, root: string) => Effect.Effect<number, Broken, Layer.Success<typeof platform>>
+}
+
+const scenarioCase = (scenario: Scenario): Case => ({
+  name: scenario.name,
+  run: (world, root) => runScenario(world, scenario, root)
+})
+
+const faultCases = folderFaults.map(
+  ({ check, name }): Case => ({
+    name,
+    run: (world, root) =>
+      check(world.program, root).pipe(
+        Effect.scoped,
+        Effect.as(0),
+        Effect.catchCause((cause) => Effect.fail(brokenBy(cause)))
+      )
+  })
+)
+
+const flags = {
+  short: Flag.Boolean("short").pipe(Flag.withDefault(false), Flag.withDescription("Each named point once, for CI")),
+  points: Flag.Int("points").pipe(
+    Flag.withDefault(namedScenarios.length + randomByDefault),
+    Flag.withDescription("All named ones, and random ones up to this many; fewer are a sample of the named ones")
+  ),
+  seed: Flag.Int("seed").pipe(Flag.withDefault(1), Flag.withDescription("What is random is drawn by it")),
+  only: Flag.String("only").pipe(Flag.withDefault(""), Flag.withDescription("Those whose name holds this text")),
+  parallel: Flag.Int("parallel").pipe(Flag.withDefault(2), Flag.withDescription("Servers at a time"))
+}
+
+const chosen = (
+  { points, short }: { readonly points: number; readonly short: boolean },
+  random: () => number
+): ReadonlyArray<Case> => {
+  if (short)
+    return [...shortScenarios, ...randomScenarios(randomByDefault, random)].map(scenarioCase).concat(faultCases)
+  const drawn = randomScenarios(Math.max(0, points - namedScenarios.length), random)
+  if (points >= namedScenarios.length) return [...namedScenarios, ...drawn].map(scenarioCase).concat(faultCases)
   return namedScenarios
     .map((scenario) => ({ scenario, rank: random() }))
     .toSorted((left, right) => left.rank - right.rank)
     .slice(0, points)
-    .map(({ scenario }) => scenario)
+    .map(({ scenario }) => scenarioCase(scenario))
 }
+
+const play = Effect.fnUntraced(function* (world: CrashWorld, { name, run }: Case, root: string) {
+  const files = yield* FileSystem.FileSystem
+  yield* Effect.orDie(files.makeDirectory(root, { mode: 0o711 }))
+  const [time, result] = yield* Effect.timed(Effect.result(run(world, root)))
+  const seconds = Duration.toSeconds(time).toFixed(1)
+  if (result._tag === "Failure") {
+    yield* Console.log(`FAILED  ${name}  ${seconds} s\n    ${result.failure.message}`)
+    return undefined
+  }
+  yield* Console.log(`ok      ${name}  ${seconds} s`)
+  // What a failed one left is there to be looked at until the suite ends.
+  yield* Effect.ignore(files.remove(root, { recursive: true }))
+  return result.success
+})
 
 const crash = Command.make(
   "test:crash",
-  {
-    points: Flag.Int("points").pipe(Flag.withDefault(namedScenarios.length + randomInCi)),
-    seed: Flag.Int("seed").pipe(Flag.withDefault(1)),
-    only: Flag.String("only").pipe(Flag.withDefault("")),
-    parallel: Flag.Int("parallel").pipe(Flag.withDefault(2))
-  },
-  Effect.fn("crash")(function* ({ only, parallel, points, seed }) {
+  flags,
+  Effect.fn("crash")(function* ({ only, parallel, seed, ...options }) {
     const numbers = yield* Effect.forEach(
-      Array.from({ length: (points + namedScenarios.length) * 8 }),
+      Array.from({ length: (Math.max(options.points, randomByDefault) + namedScenarios.length) * drawnByScenario }),
       () => Random.next
     ).pipe(Random.withSeed(seed))
-    const scenarios = chosen(points, only, () => numbers.shift() ?? 0)
-    const started = yield* Clock.currentTimeMillis
-    let passed = 0
-    let failed = 0
-    let kills = 0
-    yield* Effect.gen(function* () {
+    const cases = chosen(options, () => numbers.shift() ?? 0).filter(({ name }) => name.includes(only))
+    const [time, results] = yield* Effect.gen(function* () {
       const world = yield* crashWorld
-      yield* Effect.forEach(
-        scenarios,
-        (scenario, index) =>
-          runScenario(world, scenario, index).pipe(
-            Effect.matchEffect({
-              onSuccess: (happened) =>
-                Effect.sync(() => {
-                  passed++
-                  kills += happened
-                }),
-              onFailure: ({ message }) =>
-                Effect.andThen(
-                  Effect.sync(() => failed++),
-                  Console.log(`FAILED ${scenario.name}\n    ${message}`)
-                )
-            })
-          ),
-        { concurrency: parallel, discard: true }
-      )
-    }).pipe(Effect.scoped)
-    const seconds = (((yield* Clock.currentTimeMillis) - started) / 1000).toFixed(0)
-    yield* Console.log(`${passed} passed, ${failed} failed (${kills} kills, seed ${seed}, ${seconds} s)`)
-    if (failed > 0) return yield* new CrashesFailed({ message: `${failed} failed` })
+      return yield* Effect.forEach(cases, (one, index) => play(world, one, `${world.folder}/${index}`), {
+        concurrency: parallel
+      })
+    }).pipe(Effect.scoped, Effect.timed)
+    const passed = results.filter((kills) => kills !== undefined)
+    const failed = results.length - passed.length
+    const kills = passed.reduce((sum, count) => sum + count, 0)
+    yield* Console.log(`\n ${passed.length} pass\n ${failed} fail`)
+    yield* Console.log(`${kills} kills, seed ${seed}, ${Duration.toSeconds(time).toFixed(0)} s`)
+    if (failed > 0) return yield* new CrashesFailed({ message: `${failed} of ${results.length} failed` })
   })
 )
 
-NodeRuntime.runMain(Command.runWith(crash, { version: "1" })(process.argv.slice(2)).pipe(Effect.provide(platform)), {
-  disableErrorReporting: true
-})
+NodeRuntime.runMain(
+  Command.runWith(crash, { version: "1" })(process.argv.slice(2)).pipe(
+    Effect.tapCause((cause) =>
+      Cause.squash(cause) instanceof CrashesFailed ? Effect.void : Effect.logError("The suite could not run", cause)
+    ),
+    Effect.provide(platform)
+  ),
+  { disableErrorReporting: true }
+)

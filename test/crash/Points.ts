@@ -1,19 +1,7 @@
 import type { KillPointName } from "../../actors/run/KillPoint.ts"
 import type { Kill } from "./CrashHost.ts"
 import type { JourneyName } from "./Journey.ts"
-
-/** A process of an apply that is killed while the server lives. */
-export type Victim = "tool" | "plugin" | "sandbox"
-
-export interface Scenario {
-  readonly name: string
-  readonly journey: JourneyName
-  readonly kills: ReadonlyArray<Kill>
-  readonly victim?: Victim
-  readonly isolation?: "auto" | "off"
-  /** Every kill has to happen, else the scenario tested nothing. */
-  readonly mustKill: boolean
-}
+import type { Hunt, Scenario, Victim } from "./Scenario.ts"
 
 const at = (point: KillPointName, passing: number): Kill => ({ _tag: "at", at: { point, passing } })
 
@@ -24,18 +12,23 @@ const named = (journey: JourneyName, points: ReadonlyArray<readonly [KillPointNa
     )
   )
 
-const second = (first: Kill, points: ReadonlyArray<KillPointName>) =>
-  points.map(
-    (point): Scenario => ({
-      name: `${first._tag === "at" ? first.at.point : ""} then ${point}`,
-      journey: "install",
-      kills: [first, at(point, 1)],
-      mustKill: true
-    })
-  )
+const chain = (...points: ReadonlyArray<readonly [KillPointName, number]>): Scenario => ({
+  name: points.map(([point, passing]) => `${point}:${passing}`).join(" then "),
+  journey: "install",
+  kills: points.map(([point, passing]) => at(point, passing)),
+  mustKill: true
+})
 
-/** One scenario a named point, each in the shortest journey that passes it. */
-export const namedScenarios: ReadonlyArray<Scenario> = [
+const hunted = ({ stage, victim }: Hunt, isolation: "auto" | "off" = "auto"): Scenario => ({
+  name: `the ${victim} dies in the ${stage}${isolation === "off" ? " without a sandbox" : ""}`,
+  journey: stage === "destroy" ? "destroy" : "install",
+  kills: [],
+  hunt: { stage, victim },
+  isolation,
+  mustKill: true
+})
+
+const points: ReadonlyArray<Scenario> = [
   ...named("install", [
     ["install.created"],
     ["install.stepping", 1, 2, 3, 4],
@@ -55,7 +48,7 @@ export const namedScenarios: ReadonlyArray<Scenario> = [
     ["plan.run.started"],
     ["plan.claimed"],
     ["plan.before-runner"],
-    ["plan.run.phase", 2],
+    ["plan.run.phase", 2, 1, 3, 4],
     ["plan.after-runner"],
     ["plan.run.waiting_approval"],
     ["plan.settled"],
@@ -66,7 +59,7 @@ export const namedScenarios: ReadonlyArray<Scenario> = [
     ["apply.run.started"],
     ["apply.claimed"],
     ["apply.before-runner"],
-    ["apply.run.phase", 1, 3],
+    ["apply.run.phase", 1, 2, 3, 4],
     ["apply.resource.started", 1, 2],
     ["apply.resource.completed", 1, 2],
     ["apply.checkpoint"],
@@ -85,52 +78,116 @@ export const namedScenarios: ReadonlyArray<Scenario> = [
     ["destroy_apply.after-runner"],
     ["destroy_apply.run.succeeded"],
     ["destroy_apply.settled"]
-  ]),
-  ...second(at("apply.resource.started", 2), [
-    "recovery.begun",
-    "apply.run.failed",
-    "recovery.settled",
-    "recovery.sweeping"
-  ]),
-  ...second(at("plan.after-runner", 1), ["plan.run.queued", "plan.after-runner"]),
-  ...second(at("source_sync.after-runner", 1), ["source_sync.claimed"]),
-  ...(["tool", "plugin", "sandbox"] as const).map(
-    (victim): Scenario => ({ name: `the ${victim} dies`, journey: "install", kills: [], victim, mustKill: true })
+  ])
+]
+
+/** Recovery is killed too, several times over. */
+const recoveries: ReadonlyArray<Scenario> = [
+  ...(["recovery.begun", "apply.run.failed", "recovery.settled", "recovery.sweeping"] as const).map((point) =>
+    chain(["apply.resource.started", 2], [point, 1])
   ),
-  ...(["tool", "plugin"] as const).map(
-    (victim): Scenario => ({
-      name: `the ${victim} dies without a sandbox`,
-      journey: "install",
-      kills: [],
-      victim,
-      isolation: "off",
-      mustKill: true
-    })
+  chain(["plan.after-runner", 1], ["plan.run.queued", 1]),
+  chain(["plan.after-runner", 1], ["plan.after-runner", 1]),
+  chain(["source_sync.after-runner", 1], ["source_sync.claimed", 1]),
+  chain(
+    ["apply.checkpoint", 1],
+    ["recovery.begun", 1],
+    ["apply.run.failed", 1],
+    ["recovery.settled", 1],
+    ["recovery.sweeping", 1]
   ),
-  {
-    name: "the server dies without a sandbox",
-    journey: "destroy",
-    kills: [at("apply.resource.started", 2)],
-    isolation: "off",
-    mustKill: true
-  }
+  chain(["plan.run.phase", 2], ["recovery.settled", 1], ["recovery.sweeping", 1])
+]
+
+const inSandbox: ReadonlyArray<Victim> = ["tool", "plugin", "sandbox"]
+const withoutSandbox: ReadonlyArray<Hunt["victim"]> = ["tool", "plugin", "server"]
+
+const hunts: ReadonlyArray<Scenario> = [
+  hunted({ victim: "sync", stage: "sync" }),
+  ...(["plan", "apply", "destroy"] as const).flatMap((stage) => [
+    ...inSandbox.map((victim) => hunted({ victim, stage })),
+    ...withoutSandbox.map((victim) => hunted({ victim, stage }, "off"))
+  ]),
+  hunted({ victim: "server", stage: "sync" })
+]
+
+const diskFull: Scenario = {
+  name: "the disk is full during an apply",
+  journey: "destroy",
+  kills: [],
+  diskFull: true,
+  mustKill: true
+}
+
+/** Every named point at each of its passings, recovery, the processes that a server starts, and a full disk. */
+export const namedScenarios: ReadonlyArray<Scenario> = [...points, ...recoveries, ...hunts, diskFull]
+
+const firstOf = (scenarios: ReadonlyArray<Scenario>) => {
+  const known = new Set<string>()
+  return scenarios.filter(({ kills }) => {
+    const [kill] = kills
+    const point = kill?._tag === "at" ? kill.at.point : ""
+    const isNew = !known.has(point)
+    known.add(point)
+    return isNew
+  })
+}
+
+// What takes as long as several others, or differs from another one by the isolation alone.
+const leftOut = new Set([
+  "the sandbox dies in the plan",
+  "the tool dies in the destroy",
+  "the sandbox dies in the destroy",
+  "the tool dies in the plan without a sandbox",
+  "the plugin dies in the plan without a sandbox",
+  "the plugin dies in the destroy without a sandbox",
+  "the server dies in the destroy without a sandbox"
+])
+
+/** Each named point once, and what else fits into a few minutes. */
+export const shortScenarios: ReadonlyArray<Scenario> = [
+  ...firstOf(points),
+  ...recoveries,
+  ...hunts.filter(({ name }) => !leftOut.has(name)),
+  diskFull
 ]
 
 const mostKills = 3
 const longestLife = 4000
+const victims: ReadonlyArray<Victim> = ["tool", "plugin", "sandbox", "sync"]
 
-/** Scenarios that kill at times drawn from `random`, a source of numbers in [0, 1). */
-export const randomScenarios = (count: number, random: () => number): ReadonlyArray<Scenario> =>
-  Array.from({ length: count }, (_, index) => {
-    const kills = Array.from(
-      { length: 1 + Math.floor(random() * mostKills) },
-      (): Kill => ({ _tag: "after", millis: Math.floor(random() * longestLife) })
-    )
-    const times = kills.map((kill) => (kill._tag === "after" ? kill.millis : 0)).join(", ")
-    return {
-      name: `random ${index + 1}: ${times} ms`,
-      journey: random() < 0.7 ? "destroy" : "cancel",
-      kills,
-      mustKill: false
+/**
+ * Scenarios drawn from `random`, a source of numbers in [0, 1), at most ten for each: servers killed at some times, at a
+ * named point and a time after it, or processes that a server started.
+ */
+export const randomScenarios = (count: number, random: () => number): ReadonlyArray<Scenario> => {
+  const below = (limit: number) => Math.floor(random() * limit)
+  const after = (): Kill => ({ _tag: "after", millis: below(longestLife) })
+  const draw = (): Omit<Scenario, "name"> & { readonly label: string } => {
+    const isolation = random() < 0.25 ? "off" : "auto"
+    const kind = random()
+    const common = { isolation, mustKill: false } as const
+    const journey = random() < 0.7 ? "destroy" : "cancel"
+    if (kind < 0.5) {
+      const kills = Array.from({ length: 1 + below(mostKills) }, after)
+      return { ...common, label: kills.map(described).join(", "), journey, kills }
     }
+    if (kind < 0.75) {
+      const kills = [...(points[below(points.length)]?.kills ?? []), after()]
+      return { ...common, label: kills.map(described).join(", "), journey, kills }
+    }
+    const strikes = Array.from({ length: 1 + below(2) }, () => ({
+      victim: victims[below(victims.length)] ?? ("tool" as const),
+      millis: below(longestLife)
+    }))
+    const label = strikes.map(({ millis, victim }) => `${victim} at ${millis} ms`).join(", ")
+    return { ...common, label, journey: "destroy", kills: [], strikes }
+  }
+  return Array.from({ length: count }, (_, index) => {
+    const { label, ...scenario } = draw()
+    const place = scenario.isolation === "off" ? " without a sandbox" : ""
+    return { ...scenario, name: `random ${index + 1}: ${label}${place}` }
   })
+}
+
+const described = (kill: Kill) => (kill._tag === "at" ? kill.at.point : `server at ${kill.millis} ms`)

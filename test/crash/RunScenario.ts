@@ -1,54 +1,21 @@
 import { readdirSync } from "node:fs"
-import { Cause, Effect, FileSystem, Redacted } from "effect"
+import { Effect, FileSystem, Redacted } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { serveRepository } from "../../runner/git/GitServer.ts"
 import { commitFiles, createRepository } from "../../runner/git/RepositoryWriter.ts"
 import type { Run } from "../../schema/records/Run.ts"
 import { sweep } from "./CanarySweep.ts"
-import { Broken, crashClient, holds } from "./CrashClient.ts"
+import { Broken, brokenBy, crashClient, holds } from "./CrashClient.ts"
 import { crashHost } from "./CrashHost.ts"
+import { crashModule, slowNote } from "./CrashModule.ts"
 import { canaries, type CrashWorld } from "./CrashWorld.ts"
+import { hunt, spoil, strike } from "./Disturbance.ts"
+import { holdNote, holdOrigin } from "./Hold.ts"
 import { nothingAcknowledged, travel } from "./Journey.ts"
 import { readCloud, readLedger } from "./Ledger.ts"
-import type { Scenario } from "./Points.ts"
+import { mayFail, type Scenario } from "./Scenario.ts"
+import { smallDisk } from "./SmallDisk.ts"
 import { untruths } from "./Truth.ts"
-import { killVictim } from "./Victims.ts"
-
-const module = (notesDir: string, more: string) => `
-terraform {
-  required_providers {
-    demo = { source = "example.test/acme/demo" }
-  }
-}
-variable "greeting" { type = string }
-variable "secret" {
-  type      = string
-  sensitive = true
-}
-provider "demo" { dir = ${JSON.stringify(notesDir)} }
-resource "demo_note" "a" {
-  name    = "a"
-  content = var.greeting
-}
-resource "demo_note" "b" {
-  name           = "b"
-  content        = demo_note.a.id
-  secret         = var.secret
-  delay_after_ms = 400
-}
-output "hidden" {
-  value     = var.secret
-  sensitive = true
-}
-${more}`
-
-const slowNote = `
-resource "demo_note" "c" {
-  name           = "c"
-  content        = "slow"
-  delay_after_ms = 60000
-}
-`
 
 /** Every secret that may stand nowhere in the clear. */
 const secretsOf = (world: CrashWorld) => [...Object.values(canaries), Redacted.value(world.token)]
@@ -58,23 +25,26 @@ const copyFolder = Effect.fnUntraced(function* (from: string, to: string) {
   yield* spawner.exitCode(ChildProcess.make("cp", ["-a", from, to]))
 })
 
-/** Plays one scenario on a data folder of its own. Fails with what was not as promised. */
+/** Plays one scenario on a data folder below `folder`, which exists and is empty. Fails with what was not as promised. */
 export const runScenario = Effect.fn("runScenario")(
-  function* (world: CrashWorld, scenario: Scenario, index: number) {
+  function* (world: CrashWorld, scenario: Scenario, folder: string) {
     const files = yield* FileSystem.FileSystem
-    const folder = `${world.folder}/${index}`
     const dataDir = `${folder}/data`
     const logs = `${folder}/logs`
     const notesDir = `${folder}/notes`
-    yield* files.makeDirectory(folder, { mode: 0o711 })
     yield* files.makeDirectory(logs)
     yield* files.makeDirectory(notesDir)
-    yield* copyFolder(world.template, dataDir)
+    const disk = scenario.diskFull === true ? yield* smallDisk(dataDir) : undefined
+    yield* copyFolder(`${world.template}/.`, dataDir)
     const gitdir = `${folder}/repository.git`
     yield* createRepository({ gitdir })
-    const commit = (more: string) => commitFiles({ gitdir, files: { "main.tf": module(notesDir, more) } })
+    const commit = (more: string) => commitFiles({ gitdir, files: { "main.tf": crashModule(notesDir, more) } })
     yield* commit("")
     const repository = yield* serveRepository({ gitdir })
+    const stage = scenario.hunt?.stage
+    const way = stage === "sync" ? yield* holdOrigin(repository.origin) : undefined
+    const hold = stage === undefined || stage === "sync" ? way?.hold : yield* holdNote(notesDir, stage)
+    const gitOrigin = way?.origin ?? repository.origin
 
     const acknowledged = nothingAcknowledged()
     const seen: Array<string> = []
@@ -86,8 +56,9 @@ export const runScenario = Effect.fn("runScenario")(
       })
     const host = yield* crashHost(
       {
+        program: world.program,
         dataDir,
-        gitOrigin: repository.origin,
+        gitOrigin,
         mirror: world.mirror,
         notesDir,
         logFile: `${logs}/server.log`,
@@ -115,7 +86,7 @@ export const runScenario = Effect.fn("runScenario")(
           )
       }
     )
-    const client = crashClient(host)
+    const client = crashClient(host, disk !== undefined)
     const applyFailed = Effect.fnUntraced(function* (apply: Run) {
       const { capsule } = yield* client
         .call((api) => api.capsules.read({ params: { capsuleId: apply.capsuleId ?? "" } }))
@@ -127,21 +98,22 @@ export const runScenario = Effect.fn("runScenario")(
       )
     })
     let victims = 0
-    const hunt =
-      scenario.victim === undefined
-        ? Effect.void
-        : Effect.gen(function* () {
-            const server = yield* host.current
-            while (victims === 0) {
-              yield* Effect.sleep("5 millis")
-              // Only once something was really created is there anything to lose.
-              if ((yield* readCloud(notesDir)).created.length < 2) continue
-              if (yield* killVictim(server.pid, scenario.victim ?? "tool")) victims++
-            }
-          })
-    yield* Effect.forkScoped(Effect.ignore(hunt))
+    const killed = () => {
+      victims++
+    }
+    if (scenario.hunt !== undefined && hold !== undefined)
+      yield* Effect.forkScoped(hunt(host, scenario.hunt, hold, killed))
+    for (const one of scenario.strikes ?? []) yield* Effect.forkScoped(strike(host, one, killed))
+    if (disk !== undefined) yield* Effect.forkScoped(spoil(disk, notesDir, killed))
     yield* travel(
-      { client, world, repositoryUrl: repository.url, acknowledged, applyFailed },
+      {
+        client,
+        world,
+        repositoryUrl: repository.url.replace(repository.origin, gitOrigin),
+        acknowledged,
+        mayFail: mayFail(scenario),
+        applyFailed
+      },
       scenario.journey,
       Effect.orDie(commit(slowNote))
     ).pipe(
@@ -168,22 +140,5 @@ export const runScenario = Effect.fn("runScenario")(
     return host.kills() + victims
   },
   Effect.scoped,
-  (effect, world, _, index) =>
-    effect.pipe(
-      Effect.tap(() =>
-        Effect.flatMap(FileSystem.FileSystem, (files) =>
-          Effect.ignore(files.remove(`${world.folder}/${index}`, { recursive: true }))
-        )
-      ),
-      Effect.catchCause((cause) =>
-        Effect.fail(
-          new Broken({
-            message:
-              Cause.squash(cause) instanceof Broken
-                ? String(Cause.prettyErrors(cause)[0]?.message)
-                : Cause.pretty(cause)
-          })
-        )
-      )
-    )
+  Effect.catchCause((cause) => Effect.fail(brokenBy(cause)))
 )

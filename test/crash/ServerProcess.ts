@@ -4,11 +4,11 @@ import { makeClient, type SvcClient } from "../../src/client/SvcClient.ts"
 import { FetchHttpClient } from "effect/http"
 import { encodeCrashEnvironment, type KillAt } from "./CrashEnvironment.ts"
 
-const entry = new URL("server/Main.ts", import.meta.url).pathname
-
 const Ready = Schema.fromJsonString(Schema.Struct({ url: Schema.String, setupLink: Schema.NullOr(Schema.String) }))
 
 export interface ServeOptions {
+  /** See `serverBinary`. */
+  readonly program: string
   readonly dataDir: string
   readonly gitOrigin: string
   readonly mirror: string
@@ -64,8 +64,7 @@ export const serve = Effect.fn("serve")(function* (options: ServeOptions) {
       Bun.spawn(
         [
           ...(options.wrapper ?? []),
-          process.execPath,
-          entry,
+          options.program,
           "serve",
           "--json",
           ...Object.entries({
@@ -88,6 +87,7 @@ export const serve = Effect.fn("serve")(function* (options: ServeOptions) {
             PATH: process.env["PATH"] ?? "",
             HOME: options.dataDir,
             SVC_TEST_CRASH: encodeCrashEnvironment({
+              readable: [process.execPath],
               writable: [options.notesDir],
               ...(options.killAt === undefined ? {} : { at: options.killAt })
             })

@@ -120,7 +120,10 @@ const nothingStays = (ledger: Ledger) => [
         phase !== "creating_capsule"
     )
     .map(({ id }) => `The install plan ${id} still holds private values`),
-  ...ledger.checkpoints.map(({ id }) => `A checkpoint of ${id} stayed`),
+  // A state that was torn by the kill is kept for a person to look at.
+  ...ledger.checkpoints
+    .filter(({ id }) => ledger.runs.find((run) => run.id === id)?.error_code !== "apply_interrupted")
+    .map(({ id }) => `A checkpoint of ${id} stayed`),
   ...ledger.plans
     .filter(({ id }) => {
       const run = ledger.runs.find((candidate) => candidate.id === id)

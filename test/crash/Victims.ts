@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { Effect } from "effect"
-import type { Victim } from "./Points.ts"
+import { syncArgument } from "../../src/BinaryArguments.ts"
+import type { Stage, Victim } from "./Scenario.ts"
 
 interface Process {
   readonly pid: number
@@ -44,16 +45,20 @@ const descendants = (root: number): ReadonlyArray<Process> => {
   return found
 }
 
-const matches: Record<Victim, (process: Process) => boolean> = {
-  tool: ({ commandLine, name }) => name === "terraform" && commandLine.includes("\0apply\0"),
+const subcommands: Partial<Record<Stage, string>> = { plan: "\0plan\0", apply: "\0apply\0", destroy: "\0apply\0" }
+
+const matches: Record<Victim, (process: Process, subcommand: string) => boolean> = {
+  tool: ({ commandLine, name }, subcommand) => name === "terraform" && commandLine.includes(subcommand),
   plugin: ({ commandLine }) => commandLine.includes("terraform-provider-demo") && !commandLine.startsWith("bwrap"),
-  sandbox: ({ commandLine, name }) => name === "bwrap" && commandLine.includes("\0apply\0")
+  sandbox: ({ commandLine, name }, subcommand) => name === "bwrap" && commandLine.includes(subcommand),
+  sync: ({ commandLine }) => commandLine.includes(`\0${syncArgument}\0`)
 }
 
-/** Kills one process of the apply that runs below a server. `false` when there is none. */
-export const killVictim = (server: number, victim: Victim): Effect.Effect<boolean> =>
+/** Kills one process that runs below a server, in any stage unless one is named. `false` when there is none. */
+export const killVictim = (server: number, victim: Victim, stage?: Stage): Effect.Effect<boolean> =>
   Effect.sync(() => {
-    const found = descendants(server).find(matches[victim])
+    const subcommand = stage === undefined ? "" : (subcommands[stage] ?? "")
+    const found = descendants(server).find((candidate) => matches[victim](candidate, subcommand))
     if (found === undefined) return false
     process.kill(found.pid, "SIGKILL")
     return true

@@ -1,12 +1,12 @@
 import { expect } from "bun:test"
 import { connect } from "node:net"
 import { Effect, Layer, Schema } from "effect"
-import { StalledAfter } from "../../src/streams/WebSockets.ts"
-import { Journal } from "../src/http/support/FakeRunStreams.ts"
-import { TestApplication } from "../src/http/support/TestApplication.ts"
-import { openSocket, TestServer } from "../src/http/support/TestServer.ts"
-import { world } from "../src/http/support/World.ts"
-import { it } from "../support/Effect.ts"
+import { StalledAfter } from "../../../src/streams/WebSockets.ts"
+import { Journal } from "../http/support/FakeRunStreams.ts"
+import { TestApplication } from "../http/support/TestApplication.ts"
+import { openSocket, TestServer } from "../http/support/TestServer.ts"
+import { world } from "../http/support/World.ts"
+import { it } from "../../support/Effect.ts"
 
 const server = TestServer.layer.pipe(
   Layer.provideMerge(TestApplication.layer),

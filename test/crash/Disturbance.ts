@@ -1,0 +1,48 @@
+import { Effect } from "effect"
+import type { CrashHost } from "./CrashHost.ts"
+import type { Hold } from "./Hold.ts"
+import { readCloud } from "./Ledger.ts"
+import type { Hunt, Strike } from "./Scenario.ts"
+import type { smallDisk } from "./SmallDisk.ts"
+import { killVictim } from "./Victims.ts"
+
+/** Kills the process while its work is held, and lets the work go on. The server's own death is counted by its host. */
+export const hunt = Effect.fnUntraced(function* (
+  host: CrashHost,
+  { stage, victim }: Hunt,
+  hold: Hold,
+  killed: () => void
+) {
+  yield* hold.reached
+  if (victim === "server") {
+    const server = yield* host.current
+    yield* server.signal("SIGKILL")
+    yield* server.ended
+    // Not before the next one has settled what this one left.
+    yield* host.current
+  } else {
+    while (!(yield* killVictim((yield* host.current).pid, victim, stage))) yield* Effect.sleep("5 millis")
+    killed()
+  }
+  yield* hold.release
+})
+
+/** Kills whatever process of that kind there is at its time. */
+export const strike = Effect.fnUntraced(function* (host: CrashHost, { millis, victim }: Strike, killed: () => void) {
+  yield* Effect.sleep(millis)
+  if (yield* killVictim((yield* host.current).pid, victim)) killed()
+})
+
+/** Fills the disk for a while once something was created. */
+export const spoil = Effect.fnUntraced(function* (
+  disk: Effect.Success<ReturnType<typeof smallDisk>>,
+  notesDir: string,
+  killed: () => void
+) {
+  while ((yield* readCloud(notesDir)).created.length === 0) yield* Effect.sleep("2 millis")
+  yield* disk.fill
+  killed()
+  // Long enough for the tool to end and for its end to be refused.
+  yield* Effect.sleep("3 seconds")
+  yield* disk.free
+})
