@@ -139,6 +139,7 @@ it.live("a rotation that stopped at any step leaves everything readable and is f
 it.live("values sealed and opened while keys rotate all stay readable", () =>
   Effect.gen(function* () {
     const folder = yield* temporary
+    const early = yield* sealSome(40).pipe(Effect.provide(vaultIn(folder, file(folder))))
     const envelopes = yield* Effect.gen(function* () {
       const vault = yield* Vault
       const sealing = yield* Effect.forkChild(
@@ -148,8 +149,22 @@ it.live("values sealed and opened while keys rotate all stay readable", () =>
           { concurrency: 8 }
         )
       )
+      let opened = 0
+      const opening = yield* Effect.forkChild(
+        Effect.forever(
+          Effect.gen(function* () {
+            const n = opened++ % 40
+            expect(Redacted.value(yield* vault.openText(place(n), early[n] ?? ""))).toBe(`value ${n}`)
+            yield* Effect.yieldNow
+          })
+        )
+      )
       for (let n = 0; n < 5; n++) yield* vault.rotateMasterKey({ forgetRetired: n % 2 === 0 })
       const sealed = yield* Fiber.join(sealing)
+      expect(opened).toBeGreaterThan(0)
+      // Still running: no value failed to open at any moment.
+      expect(opening.pollUnsafe()).toBeUndefined()
+      yield* Fiber.interrupt(opening)
       yield* vault.rotateMasterKey({ forgetRetired: true })
       return sealed
     }).pipe(Effect.provide(vaultIn(folder, file(folder))))
@@ -158,6 +173,7 @@ it.live("values sealed and opened while keys rotate all stay readable", () =>
       for (const [n, envelope] of envelopes.entries()) {
         expect(Redacted.value(yield* vault.openText({ ...place(n), table: `late_${n}` }, envelope))).toBe("v")
       }
+      yield* expectReadable(early)
     }).pipe(Effect.provide(vaultIn(folder, file(folder))))
   }).pipe(platform)
 )
