@@ -41,7 +41,7 @@ export const RunList = ({ runs, capsules }: RunListProps) => {
   const actorName = useActorName()
   const named = new Map((capsules ?? []).map((capsule) => [capsule.id, capsule]))
   return (
-    <ul className="rows">
+    <ul className="rows rows-runs">
       {runs.map((run) => {
         const capsule = run.capsuleId === undefined ? undefined : named.get(run.capsuleId)
         return (
@@ -53,7 +53,12 @@ export const RunList = ({ runs, capsules }: RunListProps) => {
             >
               <span className="row-name">
                 <strong>{capsule === undefined ? words.runType[run.type] : capsule.name}</strong>
-                {capsule === undefined ? null : <span className="muted">{words.runType[run.type]}</span>}
+                {capsule === undefined ? null : (
+                  <>
+                    <span className="tag">{capsule.environment}</span>
+                    <span className="muted">{words.runType[run.type]}</span>
+                  </>
+                )}
                 {run.planSummary === undefined ? null : <Sum summary={run.planSummary} />}
               </span>
               <span className="row-commit">

@@ -45,7 +45,7 @@ export const CapsuleStatus = ({ status }: { readonly status: Capsule["status"] }
 
 const driftTone: Readonly<Record<Capsule["driftStatus"], StatusTone>> = {
   unknown: "muted",
-  none: "good",
+  none: "neutral",
   drifted: "attention"
 }
 

@@ -3,15 +3,18 @@ import { useState } from "react"
 import { post } from "../../api/Client.ts"
 import { sessionsQuery } from "../../api/Queries.ts"
 import { Button } from "../../ui/Button.tsx"
+import { Dialog } from "../../ui/Dialog.tsx"
 import { FaultNotice } from "../../ui/Feedback.tsx"
 import { TextField } from "../../ui/Field.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { toast } from "../../ui/Toast.tsx"
+import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { accountWords } from "./Words.ts"
 
-export const ChangePassword = () => {
+const Change = ({ onClose }: { readonly onClose: () => void }) => {
   const words = useWords(accountWords)
+  const terms = useWords(vocabulary)
   const queryClient = useQueryClient()
   const [currentPassword, setCurrent] = useState("")
   const [newPassword, setNew] = useState("")
@@ -19,51 +22,64 @@ export const ChangePassword = () => {
     // A wrong current password is a 401 that must not look like an ended session.
     mutationFn: () => post("/auth/password", { currentPassword, newPassword }, { keepOn401: true }),
     onSuccess: () => {
-      setCurrent("")
-      setNew("")
+      onClose()
       toast(words.passwordChanged)
       void queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey })
     }
   })
   return (
-    <Panel title={words.password}>
-      <details className="fold">
-        <summary>{words.changePassword}</summary>
-        <form
-          className="form"
-          onSubmit={(event) => {
-            event.preventDefault()
-            change.mutate()
-          }}
-        >
-          <div className="form-pair">
-            <TextField
-              label={words.currentPassword}
-              type="password"
-              autoComplete="current-password"
-              required
-              value={currentPassword}
-              onChange={(event) => setCurrent(event.target.value)}
-            />
-            <TextField
-              label={words.newPassword}
-              helper={words.newPasswordHelp}
-              type="password"
-              autoComplete="new-password"
-              required
-              minLength={12}
-              value={newPassword}
-              onChange={(event) => setNew(event.target.value)}
-            />
-          </div>
-          {change.error === null ? null : <FaultNotice error={change.error} />}
-          <div className="form-actions">
-            <Button tone="primary" type="submit" busy={change.isPending}>
-              {words.changePassword}
-            </Button>
-          </div>
-        </form>
-      </details>
+    <Dialog title={words.changePassword} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          change.mutate()
+        }}
+      >
+        <TextField
+          label={words.currentPassword}
+          type="password"
+          autoComplete="current-password"
+          required
+          value={currentPassword}
+          onChange={(event) => setCurrent(event.target.value)}
+        />
+        <TextField
+          label={words.newPassword}
+          helper={words.newPasswordHelp}
+          type="password"
+          autoComplete="new-password"
+          required
+          minLength={12}
+          value={newPassword}
+          onChange={(event) => setNew(event.target.value)}
+        />
+        {change.error === null ? null : <FaultNotice error={change.error} />}
+        <div className="form-actions">
+          <Button tone="primary" type="submit" busy={change.isPending}>
+            {words.changePassword}
+          </Button>
+          <Button onClick={onClose}>{terms.cancel}</Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+export const ChangePassword = () => {
+  const words = useWords(accountWords)
+  const [changing, setChanging] = useState(false)
+  return (
+    <Panel
+      title={words.password}
+      actions={
+        <Button small onClick={() => setChanging(true)}>
+          {words.changePassword}
+        </Button>
+      }
+    >
+      <p className="muted">{words.passwordAbout}</p>
+      {changing ? <Change onClose={() => setChanging(false)} /> : null}
     </Panel>
   )
 }

@@ -6,7 +6,7 @@ const en = {
     configuration: "Configuration",
     dependencies: "Dependencies",
     activity: "Activity",
-    danger: "Danger zone"
+    danger: "Settings"
   },
   sections: "Sections of this capsule",
   plan: "Plan",
@@ -130,7 +130,7 @@ const ja: typeof en = {
     configuration: "構成",
     dependencies: "依存関係",
     activity: "アクティビティ",
-    danger: "危険な操作"
+    danger: "設定"
   },
   sections: "カプセルのセクション",
   plan: "プラン",

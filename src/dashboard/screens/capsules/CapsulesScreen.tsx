@@ -1,9 +1,9 @@
-import { useQuery } from "@tanstack/react-query"
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
 import { useVirtualizer } from "@tanstack/react-virtual"
 import { useDeferredValue, useMemo, useRef, useState } from "react"
-import { capsulesQuery, sourcesQuery } from "../../api/Queries.ts"
-import type { Capsule, Source } from "../../api/Types.ts"
+import { capsulesQuery, runsQuery, sourcesQuery } from "../../api/Queries.ts"
+import type { Capsule, Run, Source } from "../../api/Types.ts"
 import { matching } from "../../app/Matching.ts"
 import { appWords } from "../../app/Words.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
@@ -11,7 +11,7 @@ import { LinkButton } from "../../ui/Button.tsx"
 import { Empty, Loadable, Skeleton } from "../../ui/Feedback.tsx"
 import { Filter } from "../../ui/Filter.tsx"
 import { Page, Panel } from "../../ui/Layout.tsx"
-import { CapsuleStatus, DriftStatus } from "../../ui/Status.tsx"
+import { CapsuleStatus, DriftStatus, RunStatus } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { repositoryName, shortCommit } from "../../words/Format.ts"
@@ -25,7 +25,7 @@ const words = {
     status: "Status",
     drift: "Drift",
     revision: "Revision",
-    updated: "Changed",
+    last: "Last run",
     name: "Name",
     found: (count: number) => (count === 1 ? "1 capsule" : `${count} capsules`),
     emptyTitle: "No capsules yet",
@@ -39,7 +39,7 @@ const words = {
     status: "状態",
     drift: "ドリフト",
     revision: "リビジョン",
-    updated: "更新",
+    last: "最新の実行",
     name: "名前",
     found: (count: number) => `${count} 件`,
     emptyTitle: "カプセルはまだありません",
@@ -52,7 +52,27 @@ const statuses: ReadonlyArray<Capsule["status"]> = ["pending", "active", "stale"
 const drifts: ReadonlyArray<Capsule["driftStatus"]> = ["unknown", "none", "drifted"]
 const rowHeight = 57
 
-const Row = ({ capsule, source }: { readonly capsule: Capsule; readonly source: Source | undefined }) => {
+/** The newest Run of each Capsule, as far as the newest page of Runs reaches. */
+const useLastRuns = (): ReadonlyMap<string, Run> => {
+  const workspace = useWorkspace()
+  const { data } = useInfiniteQuery(runsQuery(workspace.id))
+  return useMemo(() => {
+    const last = new Map<string, Run>()
+    for (const run of data?.pages.flatMap(({ runs }) => runs) ?? []) {
+      if (run.capsuleId !== undefined && !last.has(run.capsuleId)) last.set(run.capsuleId, run)
+    }
+    return last
+  }, [data])
+}
+
+interface RowProps {
+  readonly capsule: Capsule
+  readonly source: Source | undefined
+  readonly last: Run | undefined
+}
+
+const Row = ({ capsule, source, last }: RowProps) => {
+  const terms = useWords(vocabulary)
   const workspace = useWorkspace()
   return (
     <Link
@@ -80,8 +100,12 @@ const Row = ({ capsule, source }: { readonly capsule: Capsule; readonly source: 
           <code>{shortCommit(capsule.adoptedSourceRevision.resolvedCommit)}</code>
         )}
       </span>
-      <span className="row-who">
-        <Time at={capsule.updatedAt} />
+      <span className="row-who row-last">
+        {last === undefined ? null : <RunStatus run={last} />}
+        <span>
+          {last === undefined ? "" : `${terms.runType[last.type]} · `}
+          <Time at={last?.createdAt ?? capsule.updatedAt} />
+        </span>
       </span>
     </Link>
   )
@@ -96,6 +120,7 @@ const List = ({
   readonly sources: ReadonlyMap<string, Source>
 }) => {
   const text = useWords(words)
+  const lastRuns = useLastRuns()
   const scroller = useRef<HTMLDivElement>(null)
   // oxlint-disable-next-line react/incompatible-library -- nothing here is memoised by a compiler
   const virtual = useVirtualizer({
@@ -111,7 +136,7 @@ const List = ({
         <span>{text.status}</span>
         <span className="row-drift">{text.drift}</span>
         <span className="row-commit">{text.revision}</span>
-        <span className="row-who">{text.updated}</span>
+        <span className="row-who">{text.last}</span>
       </div>
       <div ref={scroller} className="long-list">
         <ul className="rows" style={{ height: `${virtual.getTotalSize()}px` }}>
@@ -125,7 +150,7 @@ const List = ({
                 aria-posinset={item.index + 1}
                 style={{ transform: `translateY(${item.start}px)` }}
               >
-                <Row capsule={capsule} source={sources.get(capsule.sourceId)} />
+                <Row capsule={capsule} source={sources.get(capsule.sourceId)} last={lastRuns.get(capsule.id)} />
               </li>
             )
           })}

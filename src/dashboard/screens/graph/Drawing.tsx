@@ -50,6 +50,9 @@ const RecordNode = ({ data: { node, handle } }: NodeProps<FlowNode>) => {
   )
 }
 
+// Never larger than the text of the page.
+const fit = { maxZoom: 1, padding: 0.12 }
+
 const nodeTypes = { record: RecordNode }
 
 export const Drawing = ({ graph }: { readonly graph: Graph }) => {
@@ -92,6 +95,7 @@ export const Drawing = ({ graph }: { readonly graph: Graph }) => {
           edges={edges}
           nodeTypes={nodeTypes}
           fitView
+          fitViewOptions={fit}
           minZoom={0.2}
           maxZoom={1.5}
           nodesDraggable={false}
@@ -102,7 +106,7 @@ export const Drawing = ({ graph }: { readonly graph: Graph }) => {
           proOptions={{ hideAttribution: true }}
         >
           <Background gap={20} />
-          <Controls showInteractive={false} />
+          <Controls showInteractive={false} position="bottom-right" fitViewOptions={fit} />
         </ReactFlow>
       </div>
       <details className="fold">

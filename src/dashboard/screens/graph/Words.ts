@@ -1,5 +1,5 @@
 const en = {
-  title: "Dependencies",
+  title: "Dependency graph",
   about: "Which capsule takes outputs from which. Changes flow in the direction of the arrows.",
   emptyTitle: "No dependencies",
   emptyText: "When one capsule takes in an output of another one, both appear here with the link between them.",

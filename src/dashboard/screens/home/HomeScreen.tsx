@@ -10,6 +10,7 @@ import { Empty, Loadable, Skeleton } from "../../ui/Feedback.tsx"
 import { Icon, type IconName } from "../../ui/Icon.tsx"
 import { Page, Panel } from "../../ui/Layout.tsx"
 import { CapsuleStatus } from "../../ui/Status.tsx"
+import { Time } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
 import { appWords } from "../../app/Words.ts"
 import { homeWords } from "./Words.ts"
@@ -22,6 +23,12 @@ const look: Readonly<Record<AttentionItem["kind"], readonly [IconName, string]>>
   unknown_safety: ["shield", "bad"]
 }
 
+/** Where it is unknown what exists, that something failed goes without saying. */
+const oncePerCause = (items: ReadonlyArray<AttentionItem>): ReadonlyArray<AttentionItem> => {
+  const uncertain = new Set(items.filter(({ kind }) => kind === "unknown_safety").map(({ capsuleId }) => capsuleId))
+  return items.filter(({ kind, capsuleId }) => kind !== "failed" || !uncertain.has(capsuleId))
+}
+
 interface AttentionRowProps {
   readonly item: AttentionItem
   readonly capsule: Capsule | undefined
@@ -31,15 +38,20 @@ const AttentionRow = ({ item, capsule }: AttentionRowProps) => {
   const words = useWords(homeWords)
   const workspace = useWorkspace()
   const [icon, tone] = look[item.kind]
-  const label = item.kind === "waiting_approval" ? words.review : item.kind === "stale" ? words.planUpdate : words.look
+  const label = words.actions[item.kind]
   return (
     <li className="attention-row">
       <span className={`attention-icon attention-${tone}`}>
         <Icon name={icon} />
       </span>
       <span className="attention-text">
-        <strong>{item.capsuleName ?? capsule?.name ?? item.capsuleId ?? item.runId}</strong>
-        <span>{words.kinds[item.kind]}</span>
+        <span className="row-name">
+          <strong>{item.capsuleName ?? capsule?.name ?? item.capsuleId ?? item.runId}</strong>
+          {capsule === undefined ? null : <span className="tag">{capsule.environment}</span>}
+        </span>
+        <span>
+          {words.kinds[item.kind]} · <Time at={item.since} />
+        </span>
       </span>
       {item.runId === undefined ? (
         item.capsuleId === undefined ? null : (
@@ -119,6 +131,7 @@ const Content = ({ overview }: { readonly overview: Overview }) => {
   const params = { workspace: workspace.handle }
   const named = new Map(overview.capsules.map((capsule) => [capsule.id, capsule]))
   const runs: ReadonlyArray<Run> = overview.recentRuns
+  const attention = oncePerCause(overview.attention)
   if (overview.capsules.length === 0 && runs.length === 0) return <FirstSteps />
   return (
     <div className="home">
@@ -126,9 +139,9 @@ const Content = ({ overview }: { readonly overview: Overview }) => {
         <Panel
           flush
           title={words.attention}
-          beside={overview.attention.length === 0 ? null : <span className="count">{overview.attention.length}</span>}
+          beside={attention.length === 0 ? null : <span className="count">{attention.length}</span>}
         >
-          {overview.attention.length === 0 ? (
+          {attention.length === 0 ? (
             <div className="quiet">
               <Icon name="check" />
               <p>
@@ -137,7 +150,7 @@ const Content = ({ overview }: { readonly overview: Overview }) => {
             </div>
           ) : (
             <ul className="attention">
-              {overview.attention.map((item) => (
+              {attention.map((item) => (
                 <AttentionRow
                   key={`${item.kind} ${item.capsuleId ?? ""} ${item.runId ?? ""}`}
                   item={item}

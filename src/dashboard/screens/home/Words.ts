@@ -10,9 +10,13 @@ const en = {
     stale: "A newer commit is available",
     unknown_safety: "What really exists is uncertain"
   },
-  review: "Review",
-  look: "Look",
-  planUpdate: "Plan the update",
+  actions: {
+    waiting_approval: "Review",
+    failed: "See why",
+    drifted: "See the drift",
+    stale: "Plan the update",
+    unknown_safety: "Check"
+  },
   capsules: "Capsules",
   recent: "Recent runs",
   allRuns: "All runs",
@@ -41,9 +45,13 @@ const ja: typeof en = {
     stale: "新しいコミットがあります",
     unknown_safety: "実際の状態が確認できていません"
   },
-  review: "レビュー",
-  look: "確認",
-  planUpdate: "更新をプラン",
+  actions: {
+    waiting_approval: "レビュー",
+    failed: "原因を見る",
+    drifted: "ドリフトを見る",
+    stale: "更新をプラン",
+    unknown_safety: "確認する"
+  },
   capsules: "カプセル",
   recent: "最近の実行",
   allRuns: "すべての実行",

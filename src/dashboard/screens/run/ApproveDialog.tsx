@@ -3,7 +3,7 @@ import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { newIdempotencyKey, post } from "../../api/Client.ts"
 import { runQuery } from "../../api/Queries.ts"
-import type { Run } from "../../api/Types.ts"
+import type { ResourceChange, Run } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
 import { Dialog } from "../../ui/Dialog.tsx"
@@ -14,7 +14,8 @@ import { vocabulary } from "../../words/Vocabulary.ts"
 import { shortCommit, shortDigest } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { decisionWords } from "./DecisionWords.ts"
-import { losses } from "./PlanDiff.ts"
+import { ChangeSign } from "./ChangeRow.tsx"
+import { changeKind, isLoss, losses } from "./PlanDiff.ts"
 import { Counts } from "./PlanView.tsx"
 import { runWords } from "./Words.ts"
 
@@ -28,6 +29,24 @@ interface ApproveDialogProps {
 /** Whether the plan takes something away, by its changes or, when those are cut short, by its counts. */
 export const losesOf = (run: Run): number =>
   Math.max(losses(run.resourceChanges ?? []), (run.planSummary?.destroy ?? 0) + (run.planSummary?.replace ?? 0))
+
+const namedAtMost = 5
+
+/** By name, what the plan takes away: the last thing read before the press. */
+const Lost = ({ changes, count }: { readonly changes: ReadonlyArray<ResourceChange>; readonly count: number }) => {
+  const words = useWords(decisionWords)
+  const lost = changes.filter((change) => isLoss(changeKind(change))).slice(0, namedAtMost)
+  return (
+    <ul className="addresses">
+      {lost.map((change) => (
+        <li key={change.address}>
+          <ChangeSign kind={changeKind(change)} /> <code>{change.address}</code>
+        </li>
+      ))}
+      {count > lost.length && lost.length > 0 ? <li className="muted">{words.andMore(count - lost.length)}</li> : null}
+    </ul>
+  )
+}
 
 export const ApproveDialog = ({ run, name, onClose }: ApproveDialogProps) => {
   const words = useWords(decisionWords)
@@ -76,7 +95,11 @@ export const ApproveDialog = ({ run, name, onClose }: ApproveDialogProps) => {
         }}
       >
         {run.planSummary === undefined ? null : <Counts summary={run.planSummary} />}
-        {dangerous ? <Notice tone="warn">{words.reviewLosses(Math.max(1, lost))}</Notice> : null}
+        {dangerous ? (
+          <Notice tone="warn" title={words.reviewLosses(Math.max(1, lost))}>
+            <Lost changes={run.resourceChanges ?? []} count={lost} />
+          </Notice>
+        ) : null}
         <p className="muted">{words.approveBinds}</p>
         <Facts
           items={[

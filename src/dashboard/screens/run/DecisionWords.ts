@@ -28,6 +28,7 @@ const en = {
     count === 1
       ? "One resource will be destroyed or replaced. Its data may be lost."
       : `${count} resources will be destroyed or replaced. Their data may be lost.`,
+  andMore: (count: number) => `and ${count} more`,
   reviewSafe: "Nothing will be destroyed or replaced.",
   needsAdmin: "An admin of this workspace can approve this plan.",
   approvedTitle: "Approved, not applied yet",
@@ -72,6 +73,7 @@ const ja: typeof en = {
   reviewNoChanges: "インフラに変更はありません。適用すると、このリビジョンが採用済みとして記録されます。",
   reviewLosses: (count: number) =>
     `${count} 個のリソースが削除または再作成されます。データが失われる可能性があります。`,
+  andMore: (count: number) => `ほか ${count} 件`,
   reviewSafe: "削除・再作成されるリソースはありません。",
   needsAdmin: "このプランの承認には、ワークスペースの管理者権限が必要です。",
   approvedTitle: "承認済み・未適用",

@@ -169,8 +169,14 @@ export const LogView = ({ runId, running }: LogViewProps) => {
       ) : null}
       <div className="log-frame">
         {/* It scrolls by keyboard too, so it takes focus. */}
-        {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-        <section ref={scroller} className="log" aria-label={words.log} tabIndex={0} data-following={follow}>
+        <section
+          ref={scroller}
+          className={running ? "log" : "log log-ended"}
+          aria-label={words.log}
+          // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+          tabIndex={0}
+          data-following={follow}
+        >
           <div className="log-rows" style={{ height: `${virtual.getTotalSize()}px` }}>
             {virtual.getVirtualItems().map((item) => {
               const line = buffer.line(item.index)

@@ -27,6 +27,9 @@ export const changeKind = (change: Pick<ResourceChange, "actions">): ChangeKind 
   return "none"
 }
 
+/** Whether what there is goes away, be it for good or for a successor. */
+export const isLoss = (kind: ChangeKind): boolean => kind === "destroy" || kind === "replace"
+
 const labelAttributes = /^(?:tags|tags_all|labels|annotations|metadata_labels|description)(?:\W|$)/
 
 const isQuiet = (attribute: ChangedAttribute): boolean =>

@@ -6,7 +6,7 @@ import { Icon } from "../../ui/Icon.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { useWords } from "../../words/Words.ts"
 import { ChangeRow, ChangeSign } from "./ChangeRow.tsx"
-import { type ChangeKind, diffOf, sidesOf } from "./PlanDiff.ts"
+import { type ChangeKind, diffOf, isLoss, sidesOf } from "./PlanDiff.ts"
 import { planWords } from "./PlanWords.ts"
 
 const order: ReadonlyArray<readonly [ChangeKind, keyof PlanSummary]> = [
@@ -71,7 +71,6 @@ const Outputs = ({ changes }: { readonly changes: ReadonlyArray<OutputChange> })
 /** So many resources open by themselves; more are folded until asked for. What takes something away opens sooner. */
 const opensUpTo = 6
 const lossesOpenUpTo = 12
-const isLoss = (kind: ChangeKind): boolean => kind === "destroy" || kind === "replace"
 const drawnAtOnce = 200
 
 const Group = ({

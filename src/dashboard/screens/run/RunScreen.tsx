@@ -94,7 +94,12 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
           </>
         )
       }
-      beside={<RunStatus run={run} />}
+      beside={
+        <>
+          {capsule === undefined ? null : <span className="tag">{capsule.environment}</span>}
+          <RunStatus run={run} />
+        </>
+      }
       actions={
         busy && !cancelAsked && may("member") ? (
           <Button icon="stop" onClick={() => setCancelling(true)}>

@@ -34,7 +34,7 @@ export const SourcesScreen = () => {
                 <p>{words.emptyText}</p>
               </Empty>
             ) : (
-              <ul className="rows">
+              <ul className="rows rows-runs">
                 {sources.map((source) => (
                   <li key={source.id}>
                     <Link
