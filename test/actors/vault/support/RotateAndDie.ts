@@ -35,6 +35,8 @@ const clock = Layer.effect(
       currentTimeNanosUnsafe: () => real.currentTimeNanosUnsafe(),
       currentTimeMillis: Effect.tap(real.currentTimeMillis, () => step),
       currentTimeNanos: real.currentTimeNanos,
+      monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
+      monotonicTimeNanos: real.monotonicTimeNanos,
       sleep: (duration) => real.sleep(duration)
     })
   )
@@ -47,21 +49,14 @@ const program = Effect.gen(function* () {
   armed = false
 })
 
-NodeRuntime.runMain(
-  program.pipe(
-    Effect.provide(
-      Vault.layer.pipe(
-        Layer.provide(
-          Layer.succeed(VaultSettings, {
-            masterKey: { kind: "file", file: `${folder}/master.key`, create: false }
-          })
-        ),
-        Layer.provide(Layer.mergeAll(files, clock)),
-        Layer.provide(Database.layer.pipe(Layer.provide(DataFolder.layer(folder)))),
-        Layer.provide(NodeCrypto.layer),
-        Layer.provide(NodeServices.layer)
-      )
-    ),
-    Effect.provide(clock)
-  )
+const vault = Vault.layer.pipe(
+  Layer.provide(
+    Layer.succeed(VaultSettings, { masterKey: { kind: "file", file: `${folder}/master.key`, create: false } })
+  ),
+  Layer.provide(files),
+  Layer.provide(Database.layer.pipe(Layer.provide(DataFolder.layer(folder)))),
+  Layer.provide(NodeCrypto.layer),
+  Layer.provide(NodeServices.layer)
 )
+
+NodeRuntime.runMain(Effect.provide(program, Layer.provideMerge(vault, clock)))
