@@ -6,8 +6,8 @@ import { Console, Effect } from "effect"
 import { buildDashboard } from "../src/dashboard/Build.ts"
 import { startBrowser, type TestBrowser } from "../test/browser/support/Browser.ts"
 import { startDevelopmentApi } from "../test/browser/support/DevelopmentApi.ts"
-import { newWorld } from "../test/browser/support/DevelopmentRoutes.ts"
-import { reviewRun } from "../test/browser/support/Runs.ts"
+import { newWorld } from "../test/browser/support/routes/World.ts"
+import { reviewRun } from "../test/browser/support/records/Runs.ts"
 
 const visits = 5
 const budget = { paint: 400, usable: 800 }

@@ -7,8 +7,8 @@ import type { Page } from "playwright-core"
 import { buildDashboard } from "../src/dashboard/Build.ts"
 import { type Look, startBrowser } from "../test/browser/support/Browser.ts"
 import { startDevelopmentApi } from "../test/browser/support/DevelopmentApi.ts"
-import { newWorld } from "../test/browser/support/DevelopmentRoutes.ts"
-import { reviewRun } from "../test/browser/support/Runs.ts"
+import { newWorld } from "../test/browser/support/routes/World.ts"
+import { reviewRun } from "../test/browser/support/records/Runs.ts"
 import { screens } from "../test/browser/support/Screens.ts"
 
 const folder = join(import.meta.dir, "..", "screenshots")

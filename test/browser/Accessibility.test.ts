@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import type { Page } from "playwright-core"
 import { screens } from "./support/Screens.ts"
-import { failedRun, reviewRun } from "./support/Runs.ts"
+import { failedRun, reviewRun } from "./support/records/Runs.ts"
 import { browserSuite, darkJapanese, expectAccessible, lightEnglish, phone } from "./support/Suite.ts"
 
 const suite = browserSuite()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { newWorld } from "./support/DevelopmentRoutes.ts"
+import { newWorld } from "./support/routes/World.ts"
 import { browserSuite } from "./support/Suite.ts"
 
 const suite = browserSuite()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { reviewRun } from "./support/Runs.ts"
+import { reviewRun } from "./support/records/Runs.ts"
 import { browserSuite } from "./support/Suite.ts"
 
 const suite = browserSuite()

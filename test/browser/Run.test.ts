@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { applyRun, approvedRun, queuedRun, reviewRun, safeRun } from "./support/Runs.ts"
+import { applyRun, approvedRun, queuedRun, reviewRun, safeRun } from "./support/records/Runs.ts"
 import { browserSuite } from "./support/Suite.ts"
 
 const suite = browserSuite()

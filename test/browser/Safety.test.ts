@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test"
-import { newWorld } from "./support/DevelopmentRoutes.ts"
-import { storefrontId, workspaceId } from "./support/Records.ts"
-import { applyRun, failedRun, planChanges, reviewRun } from "./support/Runs.ts"
+import { newWorld } from "./support/routes/World.ts"
+import { storefrontId } from "./support/records/Capsules.ts"
+import { workspaceId } from "./support/records/Workspaces.ts"
+import { planChanges } from "./support/records/PlanChanges.ts"
+import { applyRun, failedRun, reviewRun } from "./support/records/Runs.ts"
 import { browserSuite } from "./support/Suite.ts"
 
 const suite = browserSuite()

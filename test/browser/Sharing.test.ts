@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import { storefrontId, workspaceId } from "./support/Records.ts"
+import { storefrontId } from "./support/records/Capsules.ts"
+import { workspaceId } from "./support/records/Workspaces.ts"
 import { browserSuite } from "./support/Suite.ts"
 
 const suite = browserSuite()

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import { newWorld } from "./support/DevelopmentRoutes.ts"
-import { commit } from "./support/Records.ts"
+import { newWorld } from "./support/routes/World.ts"
+import { commit } from "./support/records/Seeds.ts"
 import { browserSuite } from "./support/Suite.ts"
 
 const suite = browserSuite()

@@ -1,8 +1,9 @@
 import type { ServerWebSocket } from "bun"
 import { type AssetSet, assetFor } from "../../../src/dashboard/Assets.ts"
 import type { LogEntry, Run, RunEvent } from "../../../src/dashboard/api/Types.ts"
-import { answer, type World } from "./DevelopmentRoutes.ts"
-import { eventsOf, logOf } from "./Runs.ts"
+import { answer } from "./routes/DevelopmentRoutes.ts"
+import { type World } from "./routes/World.ts"
+import { eventsOf, logOf } from "./records/RunStreams.ts"
 
 interface Watch {
   readonly runId: string

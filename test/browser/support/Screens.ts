@@ -1,5 +1,5 @@
-import { failedRun, applyRun, driftRun, queuedRun, reviewRun } from "./Runs.ts"
-import { storefrontId } from "./Records.ts"
+import { failedRun, applyRun, driftRun, queuedRun, reviewRun } from "./records/Runs.ts"
+import { storefrontId } from "./records/Capsules.ts"
 
 /** Every screen with a text or control that shows it is there, in words that both languages share or by role. */
 export const screens: ReadonlyArray<{ readonly name: string; readonly path: string; readonly ready: string }> = [

@@ -6,7 +6,7 @@ import type { AssetSet } from "../../../src/dashboard/Assets.ts"
 import { buildDashboard } from "../../../src/dashboard/Build.ts"
 import { type Look, type OpenPage, startBrowser, type TestBrowser } from "./Browser.ts"
 import { type DevelopmentApi, startDevelopmentApi } from "./DevelopmentApi.ts"
-import { newWorld, type World } from "./DevelopmentRoutes.ts"
+import { newWorld, type World } from "./routes/World.ts"
 
 export const lightEnglish: Look = { language: "en", theme: "light" }
 export const darkJapanese: Look = { language: "ja", theme: "dark" }

@@ -1,0 +1,46 @@
+import type { Member } from "../../../../src/dashboard/api/Types.ts"
+import { ago } from "./Seeds.ts"
+
+export const me = "usr_0000000000000001"
+
+export const aiko = "usr_0000000000000002"
+
+export const bruno = "usr_0000000000000003"
+
+export const members: ReadonlyArray<Member> = [
+  {
+    subject: me,
+    displayName: "Mina Sato",
+    email: "mina@acme.example",
+    role: "owner",
+    status: "active",
+    createdAt: ago(288_000),
+    updatedAt: ago(288_000)
+  },
+  {
+    subject: aiko,
+    displayName: "Aiko Tanaka",
+    email: "aiko@acme.example",
+    role: "admin",
+    status: "active",
+    createdAt: ago(200_000),
+    updatedAt: ago(200_000)
+  },
+  {
+    subject: bruno,
+    displayName: "Bruno Keller",
+    email: "bruno@acme.example",
+    role: "member",
+    status: "active",
+    createdAt: ago(90_000),
+    updatedAt: ago(90_000)
+  },
+  {
+    subject: "usr_0000000000000004",
+    email: "guest@partner.example",
+    role: "viewer",
+    status: "invited",
+    createdAt: ago(900),
+    updatedAt: ago(900)
+  }
+]

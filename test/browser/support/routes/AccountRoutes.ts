@@ -1,0 +1,53 @@
+import { ago } from "../records/Seeds.ts"
+import { tokenScopes, tokens } from "../records/Tokens.ts"
+import { type Answer, type Asked, ok, refuse, textField } from "./Answer.ts"
+import type { World } from "./World.ts"
+
+export const accountRoute = (path: string, asked: Asked): Answer => {
+  if (path === "tokens" && asked.method === "GET") return ok({ tokens: tokens })
+  if (path === "tokens/scopes") return ok({ kind: "svc.account-pat-scope-catalog@v1", scopes: tokenScopes })
+  if (path === "tokens") return ok({ token: "svcp_EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLE", token_record: tokens[0] }, 201)
+  return ok({ token_record: tokens[0] })
+}
+
+export const authRoute = (world: World, path: string, asked: Asked): Answer => {
+  if (path === "/auth/sessions") {
+    const session = { method: "password", createdAt: ago(900), expiresAt: ago(-40_000) }
+    return ok({
+      sessions: [
+        {
+          ...session,
+          id: "ses_1",
+          userAgent: "Mozilla/5.0 (X11; Linux x86_64) Chrome/156.0 Safari/537.36",
+          lastSeenAt: ago(0),
+          current: true
+        },
+        {
+          ...session,
+          id: "ses_2",
+          method: "passkey",
+          userAgent: "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) Safari/605.1",
+          lastSeenAt: ago(2000),
+          current: false
+        }
+      ]
+    })
+  }
+  if (path === "/auth/passkeys") {
+    return ok({
+      passkeys: [{ id: "pk_1", name: "work laptop", backedUp: true, createdAt: ago(9000), lastUsedAt: ago(50) }]
+    })
+  }
+  if (path === "/auth/sign-out") {
+    world.signedIn = false
+    return ok({})
+  }
+  if (path === "/auth/setup")
+    return textField(asked.body, "secret") === "right-secret"
+      ? ok({})
+      : refuse(401, "unauthenticated", "The link was used.")
+  if (textField(asked.body, "password") !== "correct horse battery")
+    return refuse(401, "unauthenticated", "Wrong password.")
+  world.signedIn = true
+  return ok({})
+}

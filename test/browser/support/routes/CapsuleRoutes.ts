@@ -1,0 +1,58 @@
+import type { Run } from "../../../../src/dashboard/api/Types.ts"
+import { stateVersions } from "../records/Capsules.ts"
+import { newId } from "../records/Seeds.ts"
+import { workspaceId } from "../records/Workspaces.ts"
+import { type Answer, type Asked, missing, ok, textField } from "./Answer.ts"
+import { type World, addRun } from "./World.ts"
+
+export const capsuleRoute = (world: World, id: string, action: string | undefined, asked: Asked): Answer => {
+  const index = world.capsules.findIndex((each) => each.id === id)
+  const capsule = world.capsules[index]
+  if (capsule === undefined) return missing
+  if (action === undefined && asked.method === "GET") return ok({ capsule })
+  if (action === undefined && asked.method === "PATCH") {
+    const next = { ...capsule, ...(typeof asked.body === "object" ? asked.body : {}) }
+    world.capsules[index] = next
+    return ok({ capsule: next })
+  }
+  const plan = (type: Run["type"]) =>
+    ok({ run: addRun(world, { type, status: "queued", capsuleId: id, queue: { position: 0 } }) }, 201)
+  if (action === undefined) return plan("destroy_plan")
+  if (action === "plan") return plan("plan")
+  if (action === "drift-check") return plan("drift_check")
+  if (action === "configuration-plans") {
+    const run = addRun(world, { type: "plan", status: "queued", capsuleId: id })
+    return ok({ replayed: false, targetInstallConfigId: newId("icfg"), planRunId: run.id, run }, 201)
+  }
+  if (action === "outputs") return ok({ outputs: capsule.currentStateVersionId === undefined ? [] : world.outputs })
+  if (action === "state-versions")
+    return ok({ stateVersions: capsule.currentStateVersionId === undefined ? [] : stateVersions })
+  if (action === "dependencies" && asked.method === "POST") {
+    const made = {
+      id: newId("dep"),
+      workspaceId,
+      producerCapsuleId: textField(asked.body, "producerCapsuleId") ?? "",
+      consumerCapsuleId: id,
+      mode: "variable_injection" as const,
+      outputs: [{ from: "subnet_ids", to: "subnets", required: true }],
+      createdAt: new Date().toISOString()
+    }
+    world.dependencies.push(made)
+    return ok({ dependency: made }, 201)
+  }
+  if (action === "dependencies")
+    return ok({
+      dependencies: world.dependencies.filter((each) => [each.consumerCapsuleId, each.producerCapsuleId].includes(id))
+    })
+  if (action === "provider-bindings")
+    return ok({
+      providerBindings: [
+        {
+          provider: "registry.opentofu.org/hashicorp/aws",
+          moduleLocalName: "aws",
+          connectionId: "conn_0000000000000001"
+        }
+      ]
+    })
+  return missing
+}

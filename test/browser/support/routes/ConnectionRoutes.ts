@@ -1,0 +1,19 @@
+import { connections } from "../records/Connections.ts"
+import { newId } from "../records/Seeds.ts"
+import { type Answer, type Asked, missing, ok, textField } from "./Answer.ts"
+import type { World } from "./World.ts"
+
+export const connectionRoute = (world: World, id: string, tail: string | undefined, asked: Asked): Answer => {
+  if (asked.method === "GET") return ok({ connections: world.empty ? [] : world.connections })
+  const template = connections[0]
+  if (template === undefined) return missing
+  if (id !== "") return ok({ connection: { ...template, id, status: tail === "revoke" ? "revoked" : "verified" } })
+  const made = {
+    ...template,
+    id: newId("conn"),
+    provider: textField(asked.body, "provider") ?? "",
+    displayName: textField(asked.body, "displayName") ?? ""
+  }
+  world.connections.push(made)
+  return ok({ connection: made }, 201)
+}

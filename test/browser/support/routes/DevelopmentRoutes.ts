@@ -1,0 +1,53 @@
+import { storefrontId } from "../records/Capsules.ts"
+import { recipes } from "../records/Connections.ts"
+import { installConfig, report } from "../records/InstallConfigs.ts"
+import { me } from "../records/People.ts"
+import { discovery, workspaceId, workspaces } from "../records/Workspaces.ts"
+import { accountRoute, authRoute } from "./AccountRoutes.ts"
+import { type Answer, type Asked, missing, ok, refuse } from "./Answer.ts"
+import { capsuleRoute } from "./CapsuleRoutes.ts"
+import { connectionRoute } from "./ConnectionRoutes.ts"
+import { runRoute } from "./RunRoutes.ts"
+import { shareRoute } from "./SharingRoutes.ts"
+import { sourceListRoute, sourceRoute } from "./SourceRoutes.ts"
+import { installPlan, overview, workspaceRoute } from "./WorkspaceRoutes.ts"
+import { type World, addRun } from "./World.ts"
+
+/** The answer to one request, and its effect on the world. */
+export const answer = (world: World, asked: Asked): Answer => {
+  const { path } = asked
+  if (path.startsWith("/auth/")) return authRoute(world, path, asked)
+  if (!world.signedIn) return refuse(401, "unauthenticated", "Sign in first.")
+  const parts = path.replace("/api/v1/", "").split("/")
+  const [kind = "", id = "", ...rest] = parts
+  const tail = rest.length === 0 ? undefined : rest.join("/")
+  if (path === "/api/v1/dashboard/bootstrap") {
+    return ok({
+      subject: { id: me, email: "mina@acme.example", displayName: "Mina Sato" },
+      workspaces,
+      selectedWorkspaceId: workspaceId,
+      capabilities: discovery(asked.origin),
+      version: "0.1.0"
+    })
+  }
+  if (path === "/api/v1/dashboard/overview") return overview(world)
+  if (kind === "account") return accountRoute([id, ...rest].join("/"), asked)
+  if (kind === "workspaces" && tail !== undefined) return workspaceRoute(world, tail, asked)
+  if (kind === "runs") return runRoute(world, id, tail, asked)
+  if (kind === "capsules") return capsuleRoute(world, id, tail, asked)
+  if (kind === "output-shares") return shareRoute(world, id, tail, asked)
+  if (kind === "dependencies") {
+    world.dependencies = world.dependencies.filter((each) => each.id !== id)
+    return ok(undefined, 204)
+  }
+  if (kind === "capsule-configs") return ok({ capsuleConfig: { ...installConfig, presentation: world.presentation } })
+  if (kind === "compatibility-reports") return ok({ compatibilityReport: report })
+  if (kind === "sources") return id === "" ? sourceListRoute(world, asked) : sourceRoute(world, id, tail, asked)
+  if (kind === "connections") return connectionRoute(world, id, tail, asked)
+  if (kind === "credential-recipes") return ok({ credentialRecipes: recipes })
+  if (kind === "install-plans")
+    return ok({ installPlan: installPlan("reviewable", "review_run", id.replace("ipl_", "")) })
+  if (kind === "state-versions")
+    return ok({ run: addRun(world, { type: "plan", status: "queued", capsuleId: storefrontId }) }, 201)
+  return missing
+}

@@ -1,0 +1,48 @@
+import { me } from "../records/People.ts"
+import { type Answer, type Asked, missing, ok, refuse, textField } from "./Answer.ts"
+import { type World, addRun, replaceRun } from "./World.ts"
+
+export const runList = (world: World, query: URLSearchParams): Answer =>
+  ok({
+    runs: (world.empty ? [] : world.runs).filter(
+      (run) =>
+        (query.get("capsuleId") === null || run.capsuleId === query.get("capsuleId")) &&
+        (query.get("status") === null || run.status === query.get("status")) &&
+        (query.get("type") === null || run.type === query.get("type"))
+    )
+  })
+
+export const runRoute = (world: World, id: string, action: string | undefined, asked: Asked): Answer => {
+  const run = world.runs.find((each) => each.id === id)
+  if (run === undefined) return missing
+  if (action === undefined) return ok({ run })
+  if (action === "approve") {
+    const digest = textField(asked.body, "planDigest")
+    if (digest !== undefined && digest !== run.planDigest)
+      return refuse(409, "failed_precondition", "The plan digest is not this Run's.")
+    const next = replaceRun(world, id, {
+      status: "succeeded",
+      approvedBy: me,
+      approvedAt: new Date().toISOString(),
+      finishedAt: new Date().toISOString()
+    })
+    asked.emitEvent(id, { kind: "run.approved", data: {} })
+    return ok({ run: next })
+  }
+  if (action === "apply") {
+    const apply = addRun(world, {
+      type: run.type === "destroy_plan" ? "destroy_apply" : "apply",
+      status: "running",
+      planRunId: id,
+      startedAt: new Date().toISOString(),
+      ...(run.capsuleId === undefined ? {} : { capsuleId: run.capsuleId })
+    })
+    return ok({ run: apply }, 201)
+  }
+  if (action === "cancel") {
+    const next = replaceRun(world, id, { status: "cancelled", finishedAt: new Date().toISOString() })
+    asked.emitEvent(id, { kind: "run.cancelled", data: {} })
+    return ok({ run: next })
+  }
+  return missing
+}

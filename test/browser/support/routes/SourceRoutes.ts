@@ -1,0 +1,87 @@
+import type { Source } from "../../../../src/dashboard/api/Types.ts"
+import { report } from "../records/InstallConfigs.ts"
+import { digest, newId } from "../records/Seeds.ts"
+import { snapshots } from "../records/Sources.ts"
+import { workspaceId } from "../records/Workspaces.ts"
+import { type Answer, type Asked, missing, ok, textField } from "./Answer.ts"
+import { type World, addRun } from "./World.ts"
+
+export const sourceListRoute = (world: World, asked: Asked): Answer => {
+  if (asked.method === "GET") return ok({ sources: world.empty ? [] : world.sources })
+  const source: Source = {
+    id: newId("src"),
+    workspaceId,
+    name: textField(asked.body, "name") ?? "",
+    url: textField(asked.body, "url") ?? "",
+    defaultRef: textField(asked.body, "defaultRef") ?? "HEAD",
+    defaultPath: textField(asked.body, "defaultPath") ?? ".",
+    autoSync: false,
+    status: "active",
+    createdAt: new Date().toISOString(),
+    updatedAt: new Date().toISOString()
+  }
+  world.sources.push(source)
+  return ok({ source, hookSecret: "hook-secret-shown-once" }, 201)
+}
+
+export const sourceRoute = (world: World, id: string, rest: string | undefined, asked: Asked): Answer => {
+  const source = world.sources.find((each) => each.id === id)
+  if (source === undefined) return missing
+  const own = snapshots.map((snapshot) => ({
+    ...snapshot,
+    sourceId: id,
+    url: source.url,
+    ref: source.defaultRef,
+    path: source.defaultPath
+  }))
+  if (rest === undefined) return ok({ source })
+  if (rest === "sync") {
+    return ok(
+      {
+        run: addRun(world, {
+          type: "source_sync",
+          status: "succeeded",
+          sourceId: id,
+          startedAt: new Date().toISOString(),
+          finishedAt: new Date().toISOString()
+        })
+      },
+      201
+    )
+  }
+  if (rest === "snapshots") return ok({ snapshots: own })
+  if (rest.endsWith("/file")) {
+    return ok({
+      sourceSnapshotId: own[0]?.id,
+      path: asked.query.get("path"),
+      text: world.optionsDocument,
+      digest: digest(77),
+      sizeBytes: new TextEncoder().encode(world.optionsDocument).byteLength
+    })
+  }
+  if (rest.endsWith("/install-modules")) {
+    const module = (path: string) => ({
+      path,
+      status: "supported",
+      providerPackages: report.providerPackages,
+      rootProviderRequirements: report.rootProviderRequirements,
+      findings: []
+    })
+    return ok({
+      status: "ready",
+      sourceSnapshotId: own[0]?.id,
+      scopePath: ".",
+      modules: ["modules/network", "modules/queue", "modules/service"].map(module)
+    })
+  }
+  if (rest === "compatibility-check") {
+    return ok(
+      {
+        run: addRun(world, { type: "compatibility_check", status: "succeeded" }),
+        compatibilityReport: { ...report, modulePath: textField(asked.body, "modulePath") }
+      },
+      201
+    )
+  }
+  return missing
+}

@@ -1,0 +1,109 @@
+import { activity } from "../records/Activity.ts"
+import { storefrontId } from "../records/Capsules.ts"
+import { members } from "../records/People.ts"
+import { failedRun, reviewRun } from "../records/Runs.ts"
+import { ago, commit, digest, newId } from "../records/Seeds.ts"
+import { workspaceId, workspaces } from "../records/Workspaces.ts"
+import { type Answer, type Asked, missing, ok } from "./Answer.ts"
+import { runList } from "./RunRoutes.ts"
+import { type World, addRun } from "./World.ts"
+
+export const overview = (world: World): Answer => {
+  const capsules = world.empty ? [] : world.capsules
+  return ok({
+    workspace: workspaces[0],
+    capsules,
+    attention: world.empty
+      ? []
+      : [
+          {
+            kind: "waiting_approval",
+            capsuleId: storefrontId,
+            capsuleName: "storefront",
+            runId: reviewRun,
+            since: ago(4)
+          },
+          {
+            kind: "unknown_safety",
+            capsuleId: "cap_0000000000000003",
+            capsuleName: "billing-database",
+            since: ago(53)
+          },
+          {
+            kind: "failed",
+            capsuleId: "cap_0000000000000003",
+            capsuleName: "billing-database",
+            runId: failedRun,
+            since: ago(53)
+          },
+          { kind: "drifted", capsuleId: "cap_0000000000000004", capsuleName: "network", since: ago(33) },
+          { kind: "stale", capsuleId: "cap_0000000000000002", capsuleName: "checkout", since: ago(12) }
+        ],
+    recentRuns: world.empty ? [] : world.runs,
+    activity: world.empty ? [] : activity
+  })
+}
+
+const backupRoute = (world: World, method: string): Answer => {
+  if (method === "GET") return ok({ backups: world.backups })
+  const made = {
+    id: newId("bkp"),
+    workspaceId,
+    digest: digest(99),
+    sizeBytes: 21_000,
+    createdByRunId: "run_0000000000000005",
+    createdAt: new Date().toISOString()
+  }
+  world.backups.unshift(made)
+  return ok({ backup: made }, 201)
+}
+
+export const installPlan = (phase: string, nextAction: string, planRunId: string) => ({
+  id: `ipl_${planRunId}`,
+  workspaceId,
+  phase,
+  nextAction,
+  planRunId,
+  diagnostics: [],
+  createdAt: new Date().toISOString(),
+  updatedAt: new Date().toISOString()
+})
+
+export const workspaceRoute = (world: World, rest: string, asked: Asked): Answer => {
+  if (rest === "backups") return backupRoute(world, asked.method)
+  if (rest === "source-ref-resolutions/stable-semver")
+    return ok({ tag: "v2.4.1", commit: commit(41), version: "2.4.1" })
+  if (rest === "capsules") return ok({ capsules: world.empty ? [] : world.capsules })
+  if (rest === "runs") return runList(world, asked.query)
+  if (rest === "members") return ok({ members: members })
+  if (rest === "projects") return ok({ projects: [] })
+  if (rest === "activity") return ok({ events: world.empty ? [] : activity })
+  if (rest === "graph") {
+    const nodes = world.empty ? [] : world.capsules.slice(0, 7)
+    const edges = world.empty
+      ? []
+      : [
+          ["4", "1"],
+          ["4", "5"],
+          ["4", "3"],
+          ["1", "2"],
+          ["3", "2"],
+          ["6", "2"]
+        ]
+    return ok({
+      nodes: nodes.map(({ id, name, status, environment }) => ({ id, kind: "capsule", name, status, environment })),
+      edges: edges.map(([from, to], index) => ({
+        id: `dep_${index}`,
+        from: `cap_000000000000000${from}`,
+        to: `cap_000000000000000${to}`,
+        mode: "variable_injection"
+      }))
+    })
+  }
+  if (rest === "plan-update" || rest === "drift-check") return ok({ runGroup: {}, runs: [] }, 201)
+  if (rest === "install-plans") {
+    const run = addRun(world, { type: "plan", status: "queued", capsuleId: storefrontId })
+    return ok({ replayed: false, installPlan: installPlan("planning", "reconcile", run.id) }, 201)
+  }
+  return missing
+}

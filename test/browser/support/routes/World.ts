@@ -1,0 +1,59 @@
+import type { Capsule, Run, Source } from "../../../../src/dashboard/api/Types.ts"
+import { backups, capsules, outputs } from "../records/Capsules.ts"
+import { connections } from "../records/Connections.ts"
+import { installConfig } from "../records/InstallConfigs.ts"
+import { baseRun, runs } from "../records/Runs.ts"
+import { newId } from "../records/Seeds.ts"
+import { dependencies, outputShares } from "../records/Sharing.ts"
+import { optionsDocument, sources } from "../records/Sources.ts"
+
+/** The state of one development server. Tests change it directly. */
+export interface World {
+  signedIn: boolean
+  capsules: Array<Capsule>
+  runs: Array<Run>
+  sources: Array<Source>
+  outputs: Array<(typeof outputs)[number]>
+  connections: Array<(typeof connections)[number]>
+  presentation: unknown
+  dependencies: Array<(typeof dependencies)[number]>
+  shares: Array<(typeof outputShares)[number]>
+  backups: Array<(typeof backups)[number]>
+  optionsDocument: string
+  empty: boolean
+}
+
+export const newWorld = (): World => ({
+  signedIn: true,
+  capsules: [...capsules],
+  runs: [...runs],
+  sources: [...sources],
+  outputs: [...outputs],
+  connections: [...connections],
+  presentation: installConfig.presentation,
+  dependencies: [...dependencies],
+  shares: [...outputShares],
+  backups: [...backups],
+  optionsDocument: optionsDocument,
+  empty: false
+})
+
+export const replaceRun = (world: World, id: string, change: Partial<Run>): Run | undefined => {
+  const index = world.runs.findIndex((run) => run.id === id)
+  const run = world.runs[index]
+  if (run === undefined) return undefined
+  const next = { ...run, ...change }
+  world.runs[index] = next
+  return next
+}
+
+export const addRun = (world: World, fields: Partial<Run> & Pick<Run, "type" | "status">): Run => {
+  const run = baseRun({
+    ...fields,
+    id: newId("run"),
+    createdAt: new Date().toISOString(),
+    queuedAt: new Date().toISOString()
+  })
+  world.runs.unshift(run)
+  return run
+}
