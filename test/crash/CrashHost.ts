@@ -1,4 +1,4 @@
-import { Deferred, Effect, Exit, Scope } from "effect"
+import { Deferred, Effect } from "effect"
 import type { KillAt } from "./CrashEnvironment.ts"
 import { type NeverReady, type ServeOptions, serve, type ServerProcess } from "./ServerProcess.ts"
 
@@ -26,30 +26,24 @@ export const crashHost = Effect.fn("crashHost")(function* (
   const isStopping = () => stopping
 
   const incarnation = Effect.fnUntraced(function* (kill: Kill | undefined, first: boolean) {
-    const scope = yield* Scope.make()
-    const server = yield* serve({ ...options, killAt: kill?._tag === "at" ? kill.at : undefined }).pipe(
-      Scope.provide(scope),
-      Effect.result
-    )
-    if (server._tag === "Failure") {
-      yield* Scope.close(scope, Exit.void)
-      if (server.failure.signal !== "SIGKILL") return yield* server.failure
+    const started = yield* Effect.result(serve({ ...options, killAt: kill?._tag === "at" ? kill.at : undefined }))
+    if (started._tag === "Failure") {
+      if (started.failure.signal !== "SIGKILL") return yield* started.failure
       killed++
       return
     }
-    if (!first) yield* hooks.restarted(server.success)
-    if (kill?._tag === "after") {
-      yield* Effect.sleep(kill.millis).pipe(Effect.andThen(server.success.signal("SIGKILL")), Effect.forkIn(scope))
-    }
-    yield* Deferred.succeed(present, server.success)
-    const end = yield* server.success.ended
+    const server = started.success
+    if (!first) yield* hooks.restarted(server)
+    if (kill?._tag === "after")
+      yield* Effect.forkScoped(Effect.andThen(Effect.sleep(kill.millis), server.signal("SIGKILL")))
+    yield* Deferred.succeed(present, server)
+    const end = yield* server.ended
     if (!stopping) present = yield* Deferred.make<ServerProcess, NeverReady>()
-    yield* Scope.close(scope, Exit.void)
     if (end.signal === "SIGKILL" && !stopping) {
       killed++
       yield* hooks.dead
     }
-  })
+  }, Effect.scoped)
 
   yield* Effect.gen(function* () {
     for (let index = 0; !isStopping(); index++) yield* incarnation(kills[index], index === 0)

@@ -1,5 +1,6 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs"
-import { type AddressInfo, connect, createServer, type Socket } from "node:net"
+import { connect, createServer, type Server, type Socket } from "node:net"
+import { Transform } from "node:stream"
 import { Deferred, Effect } from "effect"
 import type { Stage } from "./Scenario.ts"
 
@@ -25,7 +26,10 @@ export const holdNote = (notesDir: string, stage: Exclude<Stage, "sync">) =>
     }
   })
 
-/** A way to a server of this machine that is closed at first. Answers its own origin. */
+/** What a client of the second protocol sends when it asks for objects. */
+const fetching = "command=fetch"
+
+/** A way to a Git server of this machine that holds requests for objects. Answers its own origin. */
 export const holdOrigin = Effect.fnUntraced(function* (origin: string) {
   const reached = yield* Deferred.make<void>()
   const released = Promise.withResolvers<void>()
@@ -35,16 +39,21 @@ export const holdOrigin = Effect.fnUntraced(function* (origin: string) {
     socket.on("error", () => socket.destroy())
     socket.on("close", () => sockets.delete(socket))
   }
-  const server = yield* Effect.acquireRelease(
-    Effect.callback<ReturnType<typeof createServer>>((resume) => {
-      const listening = createServer((socket) => {
-        keep(socket)
+  const gate = () =>
+    new Transform({
+      transform: (chunk: Buffer, _, done) => {
+        if (!chunk.includes(fetching)) return done(null, chunk)
         Deferred.doneUnsafe(reached, Effect.void)
-        void released.promise.then(() => {
-          const target = connect(Number(new URL(origin).port), "127.0.0.1")
-          keep(target)
-          socket.pipe(target).pipe(socket)
-        })
+        void released.promise.then(() => done(null, chunk))
+      }
+    })
+  const server = yield* Effect.acquireRelease(
+    Effect.callback<Server>((resume) => {
+      const listening = createServer((socket) => {
+        const target = connect(Number(new URL(origin).port), "127.0.0.1")
+        keep(socket)
+        keep(target)
+        socket.pipe(gate()).pipe(target).pipe(socket)
       })
       listening.listen(0, "127.0.0.1", () => resume(Effect.succeed(listening)))
     }),
@@ -55,7 +64,7 @@ export const holdOrigin = Effect.fnUntraced(function* (origin: string) {
       })
   )
   const address = server.address()
-  const { port }: Pick<AddressInfo, "port"> = typeof address === "object" && address !== null ? address : { port: 0 }
+  const port = typeof address === "object" && address !== null ? address.port : 0
   const hold: Hold = { reached: Deferred.await(reached), release: Effect.sync(() => released.resolve()) }
   return { origin: `http://127.0.0.1:${port}`, hold }
 })
