@@ -23,6 +23,7 @@ interface ApproveDialogProps {
   readonly run: Run
   /** What has to be typed when something will be destroyed or replaced. */
   readonly name: string
+  readonly environment: string | undefined
   readonly onClose: () => void
 }
 
@@ -48,7 +49,7 @@ const Lost = ({ changes, count }: { readonly changes: ReadonlyArray<ResourceChan
   )
 }
 
-export const ApproveDialog = ({ run, name, onClose }: ApproveDialogProps) => {
+export const ApproveDialog = ({ run, name, environment, onClose }: ApproveDialogProps) => {
   const words = useWords(decisionWords)
   const facts = useWords(runWords)
   const terms = useWords(vocabulary)
@@ -102,7 +103,9 @@ export const ApproveDialog = ({ run, name, onClose }: ApproveDialogProps) => {
         ) : null}
         <p className="muted">{words.approveBinds}</p>
         <Facts
+          columns
           items={[
+            [facts.environment, environment],
             [
               facts.planDigest,
               run.planDigest === undefined ? undefined : <code key="digest">{shortDigest(run.planDigest)}</code>

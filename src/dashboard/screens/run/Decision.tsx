@@ -69,7 +69,12 @@ const Review = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule
         <p className="muted">{words.needsAdmin}</p>
       )}
       {open === "approve" ? (
-        <ApproveDialog run={run} name={capsule?.name ?? run.id} onClose={() => setOpen(undefined)} />
+        <ApproveDialog
+          run={run}
+          name={capsule?.name ?? run.id}
+          environment={capsule?.environment}
+          onClose={() => setOpen(undefined)}
+        />
       ) : null}
       {open === "discard" ? <CancelDialog run={run} onClose={() => setOpen(undefined)} /> : null}
     </div>

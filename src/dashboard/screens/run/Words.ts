@@ -40,6 +40,7 @@ const en = {
     service: "by the service"
   },
   capsule: "Capsule",
+  environment: "Environment",
   source: "Source",
   commit: "Commit",
   tool: "Tool",
@@ -105,6 +106,7 @@ const ja: typeof en = {
   who: (name: string, how: string) => `${name}（${how}）`,
   how: { user: "手動", webhook: "Webhook", schedule: "スケジュール", auto_update: "自動更新", service: "サービス" },
   capsule: "カプセル",
+  environment: "環境",
   source: "ソース",
   commit: "コミット",
   tool: "ツール",
