@@ -4,10 +4,11 @@ import { face, listener } from "./composition/Face.ts"
 import { identity } from "./composition/Identity.ts"
 import { machine, type RunnerServices } from "./composition/Machine.ts"
 import { operatorPolicy } from "./composition/OperatorPolicy.ts"
+import { presence } from "./composition/Presence.ts"
 import { type DatabaseServices, storageOver } from "./composition/Storage.ts"
 import * as Database from "./database/Database.ts"
 import type { HttpListener } from "./http/HttpListener.ts"
-import { operatorListener } from "./observability/OperatorListener.ts"
+import { OperatorListener } from "./observability/OperatorListener.ts"
 import { runMetrics } from "./observability/RunMetrics.ts"
 import { telemetry } from "./observability/Telemetry.ts"
 import type { Draining } from "./streams/Draining.ts"
@@ -24,19 +25,23 @@ export interface Parts<HttpA, HttpE, HttpR, DatabaseE, DatabaseR, RunnerE, Runne
 
 /**
  * The control plane over the parts given: storage, what executes, the actors, and the HTTP face. Closing the Scope drains
- * in the reverse order: no new requests, live streams told where to resume, Runs given their grace, then the database.
+ * in the reverse order: no new Runs, no new requests, live streams told where to resume, Runs given their grace, then the
+ * database, and last the operator's listener.
  */
 export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseE, DatabaseR, RunnerE, RunnerR>(
   settings: Settings,
   parts: Parts<HttpA, HttpE, HttpR, DatabaseE, DatabaseR, RunnerE, RunnerR>
 ) => {
-  const operator = settings.operatorListen === undefined ? Layer.empty : operatorListener(settings.operatorListen)
+  const operator =
+    settings.operatorListen === undefined ? OperatorListener.none : OperatorListener.layer(settings.operatorListen)
   const observed = settings.operatorListen !== undefined || settings.otlpUrl !== undefined
-  return Layer.mergeAll(face(settings), operator, observed ? runMetrics : Layer.empty).pipe(
+  return Layer.mergeAll(presence, observed ? runMetrics : Layer.empty).pipe(
+    Layer.provideMerge(face(settings)),
     Layer.provideMerge(Actors.layer),
     Layer.provideMerge(identity(settings)),
     Layer.provideMerge(parts.runner),
     Layer.provideMerge(storageOver(settings, parts.database)),
+    Layer.provideMerge(operator),
     Layer.provideMerge(parts.http),
     Layer.provide(operatorPolicy(settings)),
     Layer.provide(telemetry({ url: settings.otlpUrl, version }))

@@ -1,21 +1,26 @@
 import { Console, Effect, Layer, Option, Redacted } from "effect"
 import { Command } from "effect/cli"
 import { SetupLinks } from "../../actors/account/SetupLinks.ts"
+import { DrainHurry } from "../../actors/run/DrainHurry.ts"
 import { controlPlane } from "../Composition.ts"
 import { HttpListener } from "../http/HttpListener.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
 import { logging } from "../observability/Logging.ts"
+import { OperatorListener } from "../observability/OperatorListener.ts"
 import { jsonFlag } from "./Output.ts"
 import { configFlag, everySettingFlag, settingsOf } from "./SettingFlags.ts"
+import { secondSignal } from "./StopSignals.ts"
 
 /** Tells where the server is, and how the first person gets in. */
 const announce = Effect.fn("announce")(function* (json: boolean) {
   const { address, url } = yield* HttpListener
   const { baseUrl } = yield* HttpSettings
+  const operator = yield* OperatorListener
   const link = yield* Effect.flatMap(SetupLinks, (links) => links.issueFirst)
   const setupLink = Option.map(link, ({ secret }) => `${baseUrl}/setup#${Redacted.value(secret)}`)
   if (json) {
-    return yield* Console.log(JSON.stringify({ ...address, url, baseUrl, setupLink: Option.getOrNull(setupLink) }))
+    const told = { ...address, url, baseUrl, operatorUrl: operator.url, setupLink: Option.getOrNull(setupLink) }
+    return yield* Console.log(JSON.stringify(told))
   }
   yield* Console.log(`svc is ready at ${baseUrl}`)
   if (Option.isSome(setupLink)) {
@@ -30,9 +35,10 @@ export const serveCommand = Command.make(
     const settings = yield* settingsOf(flags, config)
     const logs = logging({ level: settings.log, format: settings.logFormat })
     return yield* Effect.andThen(announce(json), Effect.never).pipe(
-      Effect.provide(controlPlane(settings).pipe(Layer.provideMerge(logs)))
+      Effect.provide(controlPlane(settings).pipe(Layer.provideMerge(logs))),
+      Effect.provideService(DrainHurry, yield* secondSignal)
     )
-  })
+  }, Effect.scoped)
 ).pipe(
   Command.withDescription(
     "Serve the API and the dashboard. Every setting is a flag, an environment variable or a key of the settings file, in that order"

@@ -1,4 +1,5 @@
 import { Context, type Duration, Effect, Layer, Random, Schema, type Scope } from "effect"
+import { DrainHurry } from "../../actors/run/DrainHurry.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { Draining } from "../streams/Draining.ts"
 import type { RunFrames } from "../streams/RunFrames.ts"
@@ -42,10 +43,17 @@ const malformedRequest = new ApiError({
   message: "The request does not name one host. Send one well-formed Host header."
 })
 
+const stopping = new ApiError({
+  code: "verification_unavailable",
+  message: "The server is stopping and takes no new work. Try again in a moment."
+})
+
 const starting = new ApiError({
   code: "verification_unavailable",
   message: "The server is starting. Try again in a moment."
 })
+
+const readMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"])
 
 const failed = new ApiError({ code: "internal_error", message: "The server failed on this request." })
 
@@ -54,8 +62,8 @@ const hasBody = (request: Request) =>
 
 /**
  * The listening socket. It opens before the application exists, so that the address can be told to those who need it, and
- * answers 503 until a handler is mounted. Unmounting drains: live streams end with the place to resume from, and requests
- * in progress get time to finish.
+ * answers 503 until a handler is mounted (`/healthz` 200). Unmounting drains: nothing new is begun (503), live streams end
+ * with the place to resume from, and requests in progress get time to finish, unless there is a `DrainHurry`.
  */
 export class HttpListener extends Context.Service<
   HttpListener,
@@ -86,7 +94,12 @@ export class HttpListener extends Context.Service<
           if (host === null || !hostPattern.test(host) || !URL.canParse(request.url)) {
             return plainErrorResponse(malformedRequest, requestId)
           }
-          if (mounted === undefined) return plainErrorResponse(starting, requestId)
+          if (mounted === undefined) {
+            // Whatever watches the process must not end it while it migrates.
+            const isWatcher = new URL(request.url).pathname === "/healthz"
+            return isWatcher ? Response.json({ status: "ok" }) : plainErrorResponse(starting, requestId)
+          }
+          if (draining.begun() && !readMethods.has(request.method)) return plainErrorResponse(stopping, requestId)
           if (!hasBody(request)) server.timeout(request, workIdleSeconds)
           let upgraded = false
           const exchange = {
@@ -145,13 +158,15 @@ export class HttpListener extends Context.Service<
           (server) => Effect.promise(() => server.stop(true))
         )
 
+        const hurry = yield* DrainHurry
+        const abandon = Effect.promise(() => server.stop(true))
         const drain = yield* Effect.cached(
           draining.begin.pipe(
-            Effect.andThen(Effect.sleep(options.drainDelay ?? 0)),
+            Effect.andThen(Effect.raceFirst(Effect.sleep(options.drainDelay ?? 0), hurry)),
             Effect.andThen(sockets.drain),
             Effect.andThen(
               Effect.promise(() => server.stop()).pipe(
-                Effect.timeoutOrElse({ duration: drainDeadline, orElse: () => Effect.promise(() => server.stop(true)) })
+                Effect.raceFirst(Effect.andThen(Effect.raceFirst(Effect.sleep(drainDeadline), hurry), abandon))
               )
             )
           )

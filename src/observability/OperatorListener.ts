@@ -1,14 +1,53 @@
 import { NodeHttpServer } from "@effect/platform-node"
 import { createServer } from "node:http"
-import { Layer } from "effect"
-import { HttpRouter } from "effect/http"
+import { Context, Effect, Layer, type Scope } from "effect"
+import { HttpRouter, HttpServer } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
-import { health } from "../http/Health.ts"
+import { healthRoutes, type Readiness } from "../http/Health.ts"
 import type { ListenAddress } from "../http/ListenAddress.ts"
 
-/** `/metrics`, `/healthz` and `/readyz` on an address of their own, for the operator's network only. */
-export const operatorListener = (address: ListenAddress) =>
-  HttpRouter.serve(Layer.mergeAll(PrometheusMetrics.layerHttp(), health), {
-    disableLogger: true,
-    disableListenLog: true
-  }).pipe(Layer.provide(NodeHttpServer.layer(createServer, { host: address.host, port: address.port })))
+/**
+ * `/metrics`, `/healthz` and `/readyz` on an address of their own, for the operator's network only. It is the first to
+ * open and the last to close: it answers while tables are migrated, and while Runs are given their grace.
+ */
+export class OperatorListener extends Context.Service<
+  OperatorListener,
+  {
+    /** `http://host:port`; none when there is no such listener. */
+    readonly url: string | undefined
+    /** The service is up for as long as the Scope lasts: from here on `readiness` speaks for it. */
+    readonly up: (readiness: Effect.Effect<Readiness>) => Effect.Effect<void, never, Scope.Scope>
+  }
+>()("svc/observability/OperatorListener") {
+  static readonly none = Layer.succeed(OperatorListener, { url: undefined, up: () => Effect.void })
+
+  static readonly layer = (address: ListenAddress) =>
+    Layer.unwrap(
+      Effect.sync(() => {
+        let current: Effect.Effect<Readiness> = Effect.succeed("starting")
+        const routes = Layer.mergeAll(PrometheusMetrics.layerHttp(), healthRoutes(Effect.suspend(() => current)))
+        const listener = Layer.effect(
+          OperatorListener,
+          Effect.map(HttpServer.HttpServer, (server) => ({
+            url: HttpServer.formatAddress(server.address),
+            up: (readiness) =>
+              Effect.acquireRelease(
+                Effect.sync(() => {
+                  current = readiness
+                }),
+                () =>
+                  Effect.sync(() => {
+                    current = Effect.succeed("draining")
+                  })
+              )
+          }))
+        )
+        const served = HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true })
+        // Only the listener goes on: the service's routes must not end up on this router.
+        return listener.pipe(
+          Layer.provide(served),
+          Layer.provide(NodeHttpServer.layer(createServer, { host: address.host, port: address.port }))
+        )
+      })
+    )
+}

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect } from "bun:test"
-import { Effect, FileSystem, Option, Schedule, Stream } from "effect"
+import { Effect, FileSystem, Option, Stream } from "effect"
 import { ChildProcessSpawner } from "effect/process"
 import { fixtureFolder } from "../runner/scan/ScanFixtures.ts"
 import { suite } from "../support/Effect.ts"
@@ -15,8 +15,8 @@ const serve = Effect.fnUntraced(function* (folder: string, ...flags: ReadonlyArr
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const server = yield* spawner.spawn(command(folder, ["serve", "--json", "--listen", "127.0.0.1:0", ...flags]))
   const line = yield* Stream.decodeText(server.stdout).pipe(Stream.splitLines, Stream.runHead)
-  const { url }: { readonly url: string } = JSON.parse(Option.getOrThrow(line))
-  return { server, url, pid: yield* processOf(server.pid) }
+  const told: { readonly url: string; readonly operatorUrl?: string } = JSON.parse(Option.getOrThrow(line))
+  return { server, ...told, pid: yield* processOf(server.pid) }
 })
 
 const get = (url: string, init?: RequestInit) => Effect.promise(() => fetch(url, init))
@@ -102,15 +102,9 @@ describe("the binary, with nothing beside it but the system, in a hostile folder
   tests.live("has /metrics, /healthz and /readyz for the operator on an address of its own", () =>
     Effect.gen(function* () {
       const { foreignFolder } = yield* Binary
-      const probe = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() })
-      const port = probe.port
-      yield* Effect.promise(() => probe.stop(true))
-      const { url } = yield* serve(yield* foreignFolder, "--operator-listen", `127.0.0.1:${port}`)
+      const { operatorUrl: operator, url } = yield* serve(yield* foreignFolder, "--operator-listen", "127.0.0.1:0")
       yield* get(`${url}/readyz`)
-      const operator = `http://127.0.0.1:${port}`
-      const answer = yield* Effect.tryPromise(() => fetch(`${operator}/metrics`)).pipe(
-        Effect.retry(Schedule.spaced("20 millis").pipe(Schedule.upTo({ times: 100 })))
-      )
+      const answer = yield* get(`${operator}/metrics`)
       expect(yield* Effect.promise(() => answer.text())).toContain("svc_http_requests_total")
       expect((yield* get(`${operator}/healthz`)).status).toBe(200)
       expect((yield* get(`${operator}/readyz`)).status).toBe(200)

@@ -6,6 +6,7 @@ import { controlPlane } from "../../../src/Composition.ts"
 import { platform } from "../../../src/composition/Platform.ts"
 import { HttpListener, loadSettings, serviceContext, Users } from "../../../src/index.ts"
 import { logging } from "../../../src/observability/Logging.ts"
+import { OperatorListener } from "../../../src/observability/OperatorListener.ts"
 import { it } from "../../support/Effect.ts"
 
 const live = (
@@ -25,6 +26,7 @@ const start = Effect.fn("start")(function* (settings: Readonly<Record<string, st
     controlPlane(loaded).pipe(Layer.provideMerge(logging({ level: "error", format: "json" })))
   )
   const { url } = Context.get(services, HttpListener)
+  const operator = Context.get(services, OperatorListener).url
   const user = yield* Context.get(services, Users).create(serviceContext, {
     email: "ada@example.com",
     isOperator: true
@@ -33,7 +35,7 @@ const start = Effect.fn("start")(function* (settings: Readonly<Record<string, st
     name: "test",
     scopes: ["read", "write"]
   })
-  return { url, token: secret, user, client: yield* makeClient({ baseUrl: url, token: secret }) }
+  return { url, operator, token: secret, user, client: yield* makeClient({ baseUrl: url, token: secret }) }
 })
 
 describe("the control plane as a library", () => {
@@ -71,25 +73,20 @@ describe("the control plane as a library", () => {
 
   live("shows its metrics to the operator only, and leaves no listener behind", () =>
     Effect.gen(function* () {
-      const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() })
-      const port = probe.port
-      yield* Effect.promise(() => probe.stop(true))
-      const url = yield* Effect.scoped(
+      const addresses = yield* Effect.scoped(
         Effect.gen(function* () {
-          const { client, token, url } = yield* start({ operatorListen: `127.0.0.1:${port}` })
+          const { client, operator, token, url } = yield* start({ operatorListen: "127.0.0.1:0" })
           yield* client.discovery.capabilities()
-          const metrics = yield* Effect.promise(() =>
-            fetch(`http://127.0.0.1:${port}/metrics`).then((response) => response.text())
-          )
+          const metrics = yield* Effect.promise(() => fetch(`${operator}/metrics`).then((response) => response.text()))
           expect(metrics).toContain("svc_http_requests_total")
           expect(metrics).toContain("svc_runs_open")
           expect(metrics).not.toContain(Redacted.value(token))
           const elsewhere = yield* Effect.promise(() => fetch(`${url}/metrics`))
           expect(elsewhere.status).toBe(404)
-          return url
+          return [url, operator ?? ""]
         })
       )
-      for (const gone of [url, `http://127.0.0.1:${port}`]) {
+      for (const gone of addresses) {
         const closed = yield* Effect.promise(() =>
           fetch(gone).then(
             () => false,
