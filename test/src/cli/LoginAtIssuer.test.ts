@@ -1,0 +1,113 @@
+import { expect } from "bun:test"
+import { ConfigProvider, Context, Effect, Fiber, FileSystem, Layer, Option, Redacted, Schedule } from "effect"
+import { TestConsole } from "effect/testing"
+import { Sessions } from "../../../actors/account/Sessions.ts"
+import { run } from "../../../src/cli/Run.ts"
+import { controlPlane } from "../../../src/Composition.ts"
+import { platform } from "../../../src/composition/Platform.ts"
+import { HttpListener, loadSettings, serviceContext, Users } from "../../../src/index.ts"
+import { logging } from "../../../src/observability/Logging.ts"
+import { it } from "../../support/Effect.ts"
+import { formFields } from "../accounts/oidc/support/Browser.ts"
+
+/** A served control plane with one person, signed in at a browser. */
+const served = Effect.gen(function* () {
+  const files = yield* FileSystem.FileSystem
+  const dataDir = yield* files.makeTempDirectoryScoped({ prefix: "svc-login-" })
+  const settings = yield* loadSettings(
+    new Map(Object.entries({ dataDir, listen: "127.0.0.1:0", log: "error" })),
+    Option.none()
+  )
+  const services = yield* Layer.build(
+    controlPlane(settings).pipe(Layer.provideMerge(logging({ level: "error", format: "json" })))
+  )
+  const { url } = Context.get(services, HttpListener)
+  const { subject } = yield* Context.get(services, Users).create(serviceContext, {
+    email: "ada@example.com",
+    isOperator: true
+  })
+  const { secret } = yield* Context.get(services, Sessions).open({ subject, method: "password" })
+  const cookie = `svc_session=${Redacted.value(secret)}`
+  const browse = (address: string, form?: Record<string, string>) =>
+    Effect.promise(() =>
+      fetch(address, {
+        redirect: "manual",
+        headers: {
+          cookie,
+          "sec-fetch-site": "same-origin",
+          ...(form === undefined ? {} : { "content-type": "application/x-www-form-urlencoded" })
+        },
+        ...(form === undefined ? {} : { method: "POST", body: new URLSearchParams(form).toString() })
+      })
+    )
+  const page = (address: string, form?: Record<string, string>) =>
+    Effect.flatMap(browse(address, form), (response) => Effect.promise(() => response.text()))
+  return { browse, home: `${dataDir}-home`, page, url }
+})
+
+/** The program at a terminal of its own; what it says so far can be read while it runs. */
+const terminal = (home: string) => {
+  const environment = ConfigProvider.layer(ConfigProvider.fromEnvRecord({ HOME: home }))
+  return <A, E, R>(use: Effect.Effect<A, E, R>) => Effect.provide(use, Layer.mergeAll(environment, TestConsole.layer))
+}
+
+const said = Effect.map(TestConsole.errorLines, (lines) => lines.join("\n"))
+const invited = said.pipe(
+  Effect.filterOrFail((text) => text.includes("\n")),
+  Effect.retry(Schedule.spaced("25 millis"))
+)
+
+it.live(
+  "svc login: a person approves it at the issuer's page, its token works until they log out",
+  () =>
+    Effect.gen(function* () {
+      const { browse, home, page, url } = yield* served
+      const files = yield* FileSystem.FileSystem
+      yield* Effect.acquireRelease(files.makeDirectory(home), () =>
+        Effect.ignore(files.remove(home, { recursive: true }))
+      )
+      const svc = (...args: ReadonlyArray<string>) =>
+        Effect.andThen(
+          run(args),
+          Effect.map(TestConsole.logLines, (lines) => lines.join("\n"))
+        ).pipe(terminal(home))
+
+      yield* Effect.gen(function* () {
+        const login = yield* Effect.forkChild(run(["login", url]))
+        const [, address = ""] = /Open (\S+)/.exec(yield* invited) ?? []
+        const [, code = ""] = /code (\S+)\./.exec(yield* said) ?? []
+        expect(new URL(address).origin).toBe(url)
+        // Following the link shows the code and approves nothing: the person compares it and goes on by hand.
+        const form = yield* page(address)
+        expect(form).toContain(code)
+        const ask = { user_code: code, decision: "look", token: formFields(form).token }
+        const question = yield* page(`${url}/oauth/device`, ask)
+        expect(question).toContain("svc CLI")
+        const allow = { user_code: code, decision: "allow", token: formFields(question).token }
+        yield* page(`${url}/oauth/device`, allow)
+        yield* Fiber.join(login)
+        expect(yield* TestConsole.logLines).toEqual([`Logged in at ${url}.`])
+      }).pipe(terminal(home))
+
+      const token = yield* svc("token")
+      const call = (method: string, body?: object) =>
+        Effect.promise(() =>
+          fetch(`${url}/api/v1/workspaces`, {
+            method,
+            headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+            ...(body === undefined ? {} : { body: JSON.stringify(body) })
+          }).then((response) => response.status)
+        )
+      expect([yield* call("GET"), yield* call("POST", { handle: "made-here" })]).toEqual([200, 201])
+      const applications = yield* page(`${url}/auth/grants`)
+      expect(JSON.parse(applications).grants).toMatchObject([{ clientName: "svc CLI", offline: true }])
+      // The terminal is another device: leaving the browser does not log it out.
+      expect((yield* browse(`${url}/auth/sign-out`, {})).status).toBe(204)
+      expect((yield* browse(`${url}/auth/session`)).status).toBe(401)
+      expect(yield* call("GET")).toBe(200)
+      expect(yield* svc("logout")).toBe(`Logged out at ${url}.`)
+      expect(yield* call("GET")).toBe(401)
+      expect(yield* files.readFileString(`${home}/.config/svc/logins.json`)).not.toContain("svcr_")
+    }).pipe(Effect.provide(platform)),
+  60_000
+)
