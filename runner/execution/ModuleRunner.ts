@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, type Option, Semaphore } from "effect"
 import { Sandbox } from "../sandbox/Sandbox.ts"
 import { executeApply } from "./ApplyExecution.ts"
+import { endProcessesIn } from "./LeftProcesses.ts"
 import { executeDriftCheck, executePlan } from "./PlanExecution.ts"
 import { recoverApply } from "./Recovery.ts"
 import { type RunFileFailed, removeTree } from "./RunFiles.ts"
@@ -21,7 +22,7 @@ import type { RunSink } from "./RunSink.ts"
  * - `driftCheck`: compares the state with the real objects.
  * - `recover`: after a crash of the service, what a run folder holds of an apply; none when its tool was never started. Ends processes
  *   that still work in the folder. May be called again.
- * - `discard`: removes a run folder, once its state is kept elsewhere.
+ * - `discard`: removes a run folder, once its state is kept elsewhere, and ends what still works in it.
  *
  * An interrupted effect ends the sandbox by force; a graceful stop is the job's `cancel`.
  */
@@ -74,7 +75,8 @@ export class ModuleRunner extends Context.Service<
 
       const recover = Effect.fn("ModuleRunner.recover")(recoverApply)
       const discard = Effect.fn("ModuleRunner.discard")((runFolder: string) =>
-        removeTree(runFolder, "remove the run folder")
+        // Without bubblewrap a tool outlives a crash of the service; it would go on writing into what is being removed.
+        Effect.andThen(endProcessesIn(runFolder), removeTree(runFolder, "remove the run folder"))
       )
 
       return ModuleRunner.of({ plan, apply, driftCheck, recover, discard })
