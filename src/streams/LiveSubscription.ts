@@ -28,7 +28,9 @@ export const subscribe = Effect.fn("subscribe")(function* (options: {
     subject: options.subject,
     requestId: options.requestId,
     after: options.after,
-    frames: feeds.follow(options.runId, options.sequence, options.after).pipe(Stream.interruptWhen(watch))
+    frames: feeds.follow(options.runId, options.sequence, options.after).pipe(Stream.interruptWhen(watch)),
+    deliver: (take) =>
+      Effect.raceFirst(feeds.deliver(options.runId, options.sequence, options.after, take), Effect.asVoid(watch))
   }
   return subscription
 })

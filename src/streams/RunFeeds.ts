@@ -1,4 +1,4 @@
-import { Context, Deferred, Effect, Exit, Layer, Option, Stream } from "effect"
+import { Context, Deferred, Effect, Exit, Layer, Option, RcMap, Stream } from "effect"
 import { RunStreams, type SequencePage } from "../../actors/run/Runs.ts"
 import type { RunId } from "../../schema/records/Ids.ts"
 import { framesOf } from "./FrameText.ts"
@@ -14,6 +14,11 @@ interface FeedPage {
   readonly done: boolean
 }
 
+interface FeedKey {
+  readonly id: RunId
+  readonly sequence: RunSequence
+}
+
 interface Reading {
   readonly after: number
   readonly version: number
@@ -22,24 +27,25 @@ interface Reading {
 
 /**
  * The readers of one sequence. Subscribers that stand at the same place share one read of the ledger and one encoding;
- * all that is kept is the newest page. Whoever is behind reads the ledger again for itself.
+ * all that is kept are the two newest pages: the first reader may stand at the end again before the others have taken the
+ * page that it read. Whoever is further behind reads the ledger again for itself.
  */
 class Feed {
   #version = 0
-  #newest: Reading | undefined
+  #readings: ReadonlyArray<Reading> = []
   readonly #waiting = new Set<() => void>()
   readonly #read: (after: number) => Effect.Effect<FeedPage>
-  readonly close: () => void
-  subscribers = 0
 
-  constructor(read: (after: number) => Effect.Effect<FeedPage>, listen: (listener: () => void) => () => void) {
+  constructor(read: (after: number) => Effect.Effect<FeedPage>) {
     this.#read = read
-    this.close = listen(() => {
-      this.#version++
-      const waiting = [...this.#waiting]
-      this.#waiting.clear()
-      for (const resume of waiting) resume()
-    })
+  }
+
+  /** Everybody who waits looks again. */
+  wake(): void {
+    this.#version++
+    const waiting = [...this.#waiting]
+    this.#waiting.clear()
+    for (const resume of waiting) resume()
   }
 
   /** The next page after `after`, as soon as there is one. */
@@ -56,14 +62,14 @@ class Feed {
   }
 
   #page(after: number, version: number): Effect.Effect<FeedPage> {
-    const shared = this.#newest
-    if (shared !== undefined && shared.after === after && shared.version === version) return Deferred.await(shared.page)
+    const shared = this.#readings.find((reading) => reading.after === after && reading.version === version)
+    if (shared !== undefined) return Deferred.await(shared.page)
     const reading: Reading = { after, version, page: Deferred.makeUnsafe() }
-    this.#newest = reading
+    this.#readings = [reading, ...this.#readings.slice(0, 1)]
     // Not interruptible: others wait for this page when the subscriber that reads it goes away.
     return Effect.uninterruptible(
       Effect.onExit(this.#read(after), (exit) => {
-        if (Exit.isFailure(exit)) this.#newest = undefined
+        if (Exit.isFailure(exit)) this.#readings = this.#readings.filter((kept) => kept !== reading)
         return Deferred.done(reading.page, exit)
       })
     )
@@ -75,15 +81,7 @@ class Feed {
       const wake = () => resume(Effect.void)
       this.#waiting.add(wake)
       return Effect.sync(() => this.#waiting.delete(wake))
-    }).pipe(
-      Effect.timeoutOrElse({
-        duration: reread,
-        orElse: () =>
-          Effect.sync(() => {
-            if (this.#version === seen) this.#version++
-          })
-      })
-    )
+    })
   }
 }
 
@@ -93,13 +91,19 @@ export class RunFeeds extends Context.Service<
   {
     /** Every frame after `after` until the Run is final. Reads only as fast as the consumer pulls. */
     readonly follow: (id: RunId, sequence: RunSequence, after: number) => Stream.Stream<RunFrame>
+    /** The same without the machinery of a stream, for crowds: gives each frame to `take` and waits for it. */
+    readonly deliver: (
+      id: RunId,
+      sequence: RunSequence,
+      after: number,
+      take: (frame: RunFrame) => Effect.Effect<void>
+    ) => Effect.Effect<void>
   }
 >()("svc/streams/RunFeeds") {
   static readonly layer = Layer.effect(
     RunFeeds,
     Effect.gen(function* () {
       const streams = yield* RunStreams
-      const feeds = new Map<string, Feed>()
 
       const readerOf = (id: RunId, sequence: RunSequence) => (after: number) => {
         const encode = (page: SequencePage<{ readonly seq: number }>): FeedPage => ({
@@ -112,28 +116,24 @@ export class RunFeeds extends Context.Service<
           : Effect.map(streams.logs(id, after, pageSize), encode)
       }
 
-      const acquire = (id: RunId, sequence: RunSequence) =>
-        Effect.acquireRelease(
-          Effect.sync(() => {
-            const key = `${sequence} ${id}`
-            const feed = feeds.get(key) ?? new Feed(readerOf(id, sequence), (listener) => streams.listen(id, listener))
-            feeds.set(key, feed)
-            feed.subscribers++
-            return feed
-          }),
-          (feed) =>
-            Effect.sync(() => {
-              feed.subscribers--
-              if (feed.subscribers > 0) return
-              feed.close()
-              feeds.delete(`${sequence} ${id}`)
-            })
+      const opened = Effect.fnUntraced(function* ({ id, sequence }: FeedKey) {
+        const feed = new Feed(readerOf(id, sequence))
+        const wake = () => feed.wake()
+        yield* Effect.acquireRelease(
+          Effect.sync(() => streams.listen(id, wake)),
+          (stop) => Effect.sync(stop)
         )
+        // One clock for all readers: a timer for each of them at each frame is what a crowd would spend its time on.
+        yield* Effect.sync(wake).pipe(Effect.delay(reread), Effect.forever, Effect.forkScoped)
+        return feed
+      })
+
+      const feeds = yield* RcMap.make({ lookup: opened })
 
       return RunFeeds.of({
         follow: (id, sequence, after) =>
           Stream.unwrap(
-            Effect.map(acquire(id, sequence), (feed) =>
+            Effect.map(RcMap.get(feeds, { id, sequence }), (feed) =>
               Stream.paginate(after, (position) =>
                 Effect.map(feed.next(position), (page) => [
                   page.frames,
@@ -141,7 +141,17 @@ export class RunFeeds extends Context.Service<
                 ])
               )
             )
-          )
+          ),
+        deliver: Effect.fnUntraced(function* (id, sequence, after, take) {
+          const feed = yield* RcMap.get(feeds, { id, sequence })
+          let page: FeedPage
+          let position = after
+          do {
+            page = yield* feed.next(position)
+            position = page.nextAfter
+            for (const frame of page.frames) yield* take(frame)
+          } while (!page.done)
+        }, Effect.scoped)
       })
     })
   )

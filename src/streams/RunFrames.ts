@@ -1,4 +1,4 @@
-import type { Stream } from "effect"
+import type { Effect, Stream } from "effect"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 
 /** The two durable sequences of a Run. */
@@ -19,6 +19,8 @@ export interface RunFrames {
   readonly requestId: string
   readonly after: number
   readonly frames: Stream.Stream<RunFrame, ApiError>
+  /** The same frames, given to `take` one at a time. */
+  readonly deliver: (take: (frame: RunFrame) => Effect.Effect<void>) => Effect.Effect<void, ApiError>
 }
 
 /** The frame that tells that nothing follows. */

@@ -1,4 +1,4 @@
-import { Cause, Context, Deferred, type Duration, Effect, Exit, Fiber, FiberSet, Layer, Stream } from "effect"
+import { Cause, Context, Deferred, type Duration, Effect, Exit, Fiber, FiberSet, Layer } from "effect"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { doneText, type RunFrame, type RunFrames } from "./RunFrames.ts"
 
@@ -62,20 +62,20 @@ export class WebSockets extends Context.Service<
       const open = (subscription: RunFrames, sink: SocketSink): SocketSession => {
         let drained: Deferred.Deferred<void> | undefined
         let last = subscription.after
-        const send = Effect.fnUntraced(function* (frame: RunFrame) {
+        const send = (frame: RunFrame): Effect.Effect<void> => {
           const sent = sink.send(frame.text)
-          if (sent === 0) return yield* Effect.interrupt
+          if (sent === 0) return Effect.interrupt
           last = frame.last
-          if (sent > 0) return
+          if (sent > 0) return Effect.void
           drained = Deferred.makeUnsafe()
-          yield* Deferred.await(drained).pipe(
+          return Deferred.await(drained).pipe(
             Effect.timeoutOrElse({
               duration: stalledAfter,
               orElse: () => Effect.andThen(Effect.sync(sink.terminate), Effect.interrupt)
             })
           )
-        })
-        const delivery = Stream.runForEach(subscription.frames, send).pipe(
+        }
+        const delivery = subscription.deliver(send).pipe(
           Effect.onExit((exit) => {
             if (Exit.isSuccess(exit)) {
               return Effect.sync(() => {

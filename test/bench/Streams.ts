@@ -15,7 +15,10 @@ const Ready = Schema.fromJsonString(
 )
 const Frame = Schema.fromJsonString(
   Schema.Struct({
-    events: Schema.Array(Schema.Struct({ data: Schema.Struct({ madeAt: Schema.optionalKey(Schema.Finite) }) }))
+    // Absent when the server says farewell.
+    events: Schema.optionalKey(
+      Schema.Array(Schema.Struct({ data: Schema.Struct({ madeAt: Schema.optionalKey(Schema.Finite) }) }))
+    )
   })
 )
 const decodeReady = Schema.decodeEffect(Ready)
@@ -29,7 +32,8 @@ const crowd = Effect.fn("crowd")(function* (url: string, headers: Readonly<Recor
   let wanted = Number.POSITIVE_INFINITY
   let complete: (() => void) | undefined
   const receive = (text: string) => {
-    for (const { data } of decodeFrame(text).events) if (data.madeAt !== undefined) delays.push(now() - data.madeAt)
+    for (const { data } of decodeFrame(text).events ?? [])
+      if (data.madeAt !== undefined) delays.push(now() - data.madeAt)
     if (delays.length >= wanted) complete?.()
   }
   yield* Effect.forEach(

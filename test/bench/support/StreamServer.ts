@@ -47,7 +47,7 @@ const program = Effect.gen(function* () {
     padding: "x".repeat(150)
   })
   const append = Effect.flatMap(Clock.currentTimeMillis, (at) =>
-    journal.append(runId, "resource.progress", { ...payload(at), madeAt: performance.timeOrigin + performance.now() })
+    journal.note(runId, "resource.progress", { ...payload(at), madeAt: performance.timeOrigin + performance.now() })
   )
   const publish = Effect.sync(() => {
     const data = { ...payload(0), madeAt: performance.timeOrigin + performance.now() }
