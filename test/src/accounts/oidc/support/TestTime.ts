@@ -1,17 +1,24 @@
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 
-/** A clock that runs as usual, and can be set forward. */
+/** A clock that runs as usual, can be set forward, and can be stopped: from then on only `advance` moves it. */
 export class TestTime extends Context.Service<
   TestTime,
-  { readonly clock: Clock.Clock; readonly advance: (by: Duration.Input) => Effect.Effect<void> }
+  {
+    readonly clock: Clock.Clock
+    readonly advance: (by: Duration.Input) => Effect.Effect<void>
+    readonly stop: Effect.Effect<void>
+  }
 >()("test/oidc/TestTime") {}
 
 /** Provides the clock to everything that is built and run with it. */
 export const testTime = Layer.effectContext(
   Effect.map(Clock.Clock, (real) => {
     let ahead = 0
-    const millis = () => real.currentTimeMillisUnsafe() + ahead
-    const nanos = () => real.currentTimeNanosUnsafe() + BigInt(ahead) * 1_000_000n
+    let stoppedAt: number | undefined
+    const millis = () => (stoppedAt ?? real.currentTimeMillisUnsafe()) + ahead
+    const nanos = () =>
+      (stoppedAt === undefined ? real.currentTimeNanosUnsafe() : BigInt(stoppedAt) * 1_000_000n) +
+      BigInt(ahead) * 1_000_000n
     const clock: Clock.Clock = {
       ...real,
       currentTimeMillisUnsafe: millis,
@@ -24,6 +31,9 @@ export const testTime = Layer.effectContext(
       Effect.sync(() => {
         ahead += Duration.toMillis(Duration.fromInputUnsafe(by))
       })
-    return Context.make(TestTime, { clock, advance }).pipe(Context.add(Clock.Clock, clock))
+    const stop = Effect.sync(() => {
+      stoppedAt ??= real.currentTimeMillisUnsafe()
+    })
+    return Context.make(TestTime, { clock, advance, stop }).pipe(Context.add(Clock.Clock, clock))
   })
 )
