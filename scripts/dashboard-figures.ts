@@ -3,9 +3,10 @@
 import { availableParallelism, loadavg } from "node:os"
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect } from "effect"
-import { buildDashboard } from "../src/dashboard/Build.ts"
 import { startBrowser, type TestBrowser } from "../test/browser/support/Browser.ts"
 import { startDevelopmentApi } from "../test/browser/support/DevelopmentApi.ts"
+import { compiledBinary } from "../test/browser/support/ServerProcess.ts"
+import { servedFiles } from "../test/browser/support/ServedFiles.ts"
 import { newWorld } from "../test/browser/support/routes/World.ts"
 import { reviewRun } from "../test/browser/support/records/Runs.ts"
 
@@ -33,9 +34,11 @@ const verdict = (value: number, limit: number): string =>
   `${Math.round(value)} (${value < limit ? "under" : "OVER"} ${limit})`
 
 const program = Effect.gen(function* () {
-  const assets = yield* buildDashboard("best")
+  if (compiledBinary() === undefined)
+    yield* Console.log("bundled from the source; name a binary in SVC_TEST_BINARY for what a release sends")
+  const files = yield* servedFiles
   const api = yield* Effect.acquireRelease(
-    Effect.sync(() => startDevelopmentApi(assets, newWorld())),
+    Effect.sync(() => startDevelopmentApi(files, newWorld())),
     (started) => Effect.promise(() => started.stop())
   )
   const browser = yield* Effect.acquireRelease(Effect.promise(startBrowser), (started) =>

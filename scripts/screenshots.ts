@@ -1,12 +1,13 @@
 // Pictures of every screen for a person to look at: English light, Japanese dark and phone width, into `screenshots/`.
-// `bun scripts/screenshots.ts [look,...] [screen,...]`, for example `bun scripts/screenshots.ts ja run-review,home`.
+// Of the source, or of the binary that `SVC_TEST_BINARY` names. `bun scripts/screenshots.ts [look,...] [screen,...]`,
+// for example `bun scripts/screenshots.ts ja run-review,home`.
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
-import { buildDashboard } from "../src/dashboard/Build.ts"
 import { type Look, startBrowser } from "../test/browser/support/Browser.ts"
 import { startDevelopmentApi } from "../test/browser/support/DevelopmentApi.ts"
+import { servedFiles } from "../test/browser/support/ServedFiles.ts"
 import { newWorld } from "../test/browser/support/routes/World.ts"
 import { reviewRun } from "../test/browser/support/records/Runs.ts"
 import { screens } from "../test/browser/support/Screens.ts"
@@ -71,7 +72,7 @@ const capture = Effect.fn("screenshots.capture")(function* (
 })
 
 const program = Effect.gen(function* () {
-  const assets = yield* buildDashboard("fast")
+  const files = yield* servedFiles
   yield* Effect.promise(() => mkdir(folder, { recursive: true }))
   const browser = yield* Effect.acquireRelease(Effect.promise(startBrowser), (started) =>
     Effect.promise(() => started.close())
@@ -80,7 +81,7 @@ const program = Effect.gen(function* () {
   for (const [name, look] of Object.entries(looks)) {
     if (!wanted(lookArgument, name)) continue
     const api = yield* Effect.acquireRelease(
-      Effect.sync(() => startDevelopmentApi(assets, newWorld())),
+      Effect.sync(() => startDevelopmentApi(files, newWorld())),
       (started) => Effect.promise(() => started.stop())
     )
     const { page } = yield* Effect.promise(() => browser.open(look))

@@ -1,10 +1,15 @@
-// `bun run test:browser`: builds the binary and walks through it in a real browser. `-- Passkeys` runs only such files.
+// `bun run test:browser`: builds the binary once and walks through it in a real browser: every document, script and style
+// of every test is the binary's. Arguments, in any order, after `--`:
+// - names of suites, such as `Passkeys`: only these
+// - `--short`: what CI runs, the whole job and one pass over every screen
+// - `--source`: without a build, straight from the source; for quick development
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Effect, Runtime, Schema } from "effect"
+import { Effect, FileSystem, Path, Runtime, Schema } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { fileURLToPath } from "node:url"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
+const shortSuites = ["MainJob", "Safety", "Accessibility"] as const
 
 /** A command said no; it has told why. */
 class StepFailed extends Schema.TaggedError<StepFailed>()("StepFailed", { message: Schema.String }) {
@@ -30,12 +35,33 @@ const step = Effect.fn("test-browser.step")(function* (
   if (code !== 0) return yield* new StepFailed({ message: `bun ${args.join(" ")} ended with ${code}.` })
 }, Effect.scoped)
 
-const files = process.argv.slice(2).map((name) => `./test/browser/${name}.test.ts`)
-const program = Effect.gen(function* () {
+/** The binary, built and put where a later build cannot pull it from under the tests. */
+const builtBinary = Effect.gen(function* () {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
   yield* step(["scripts/build.ts"])
-  yield* step(["test", "--timeout", "120000", ...(files.length === 0 ? ["./test/browser"] : files)], {
-    SVC_TEST_BINARY: `${root}dist/svc`
+  const program = path.join(yield* files.makeTempDirectoryScoped({ prefix: "svc-browser-" }), "svc")
+  yield* files.copyFile(path.join(root, "dist/svc"), program)
+  yield* files.chmod(program, 0o755)
+  return program
+})
+
+const args = process.argv.slice(2)
+const flags = args.filter((each) => each.startsWith("--"))
+const named = args.filter((each) => !each.startsWith("--"))
+const short = flags.includes("--short")
+const suites = named.length > 0 ? named : short ? shortSuites : undefined
+const files = suites === undefined ? ["./test/browser"] : suites.map((name) => `./test/browser/${name}.test.ts`)
+
+const program = Effect.gen(function* () {
+  const unknown = flags.filter((flag) => flag !== "--short" && flag !== "--source")
+  if (unknown.length > 0)
+    return yield* new StepFailed({ message: `Unknown: ${unknown.join(" ")}. Known are --short and --source.` })
+  const binary = flags.includes("--source") ? "" : yield* builtBinary
+  yield* step(["test", "--timeout", "120000", ...files], {
+    SVC_TEST_BINARY: binary,
+    SVC_TEST_BROWSER: short ? "short" : "full"
   })
 })
 
-NodeRuntime.runMain(program.pipe(Effect.provide(NodeServices.layer)))
+NodeRuntime.runMain(Effect.scoped(program).pipe(Effect.provide(NodeServices.layer)))

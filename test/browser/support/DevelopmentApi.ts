@@ -1,8 +1,8 @@
 import type { ServerWebSocket } from "bun"
-import { type AssetSet, assetFor } from "../../../src/dashboard/Assets.ts"
 import type { LogEntry, Run, RunEvent } from "../../../src/dashboard/api/Types.ts"
 import { answer } from "./routes/DevelopmentRoutes.ts"
 import { type World } from "./routes/World.ts"
+import type { ServedFiles } from "./ServedFiles.ts"
 import { eventsOf, logOf } from "./records/RunStreams.ts"
 
 interface Watch {
@@ -30,8 +30,8 @@ const finished = (run: Run | undefined): boolean =>
   run === undefined || !["queued", "running", "waiting_approval"].includes(run.status)
 const batch = 500
 
-/** An in-memory server with the API's contract: what the dashboard is developed and tested against. */
-export const startDevelopmentApi = (assets: AssetSet, world: World): DevelopmentApi => {
+/** An in-memory server with the API's contract, in front of the dashboard's files: what it is developed and tested against. */
+export const startDevelopmentApi = (files: ServedFiles, world: World): DevelopmentApi => {
   const events = new Map<string, Array<RunEvent>>()
   const logs = new Map<string, Array<LogEntry>>()
   const sockets = new Set<ServerWebSocket<Watch>>()
@@ -115,14 +115,7 @@ export const startDevelopmentApi = (assets: AssetSet, world: World): Development
           headers: { "x-request-id": "req_test", "x-content-type-options": "nosniff" }
         })
       }
-      const asset = assetFor(assets, {
-        path: url.pathname,
-        acceptEncoding: request.headers.get("accept-encoding") ?? undefined,
-        acceptLanguage: request.headers.get("accept-language") ?? undefined
-      })
-      return asset === undefined
-        ? new Response("Not found", { status: 404 })
-        : new Response(asset.body, { status: asset.status, headers: asset.headers })
+      return files(request)
     },
     websocket: {
       open: (socket) => {

@@ -1,23 +1,19 @@
 import { afterAll, afterEach, beforeAll, expect } from "bun:test"
 import { AxeBuilder } from "@axe-core/playwright"
-import { Effect } from "effect"
+import { Effect, Exit, Scope } from "effect"
 import type { Page } from "playwright-core"
-import type { AssetSet } from "../../../src/dashboard/Assets.ts"
-import { buildDashboard } from "../../../src/dashboard/Build.ts"
 import { type Look, type OpenPage, startBrowser, type TestBrowser } from "./Browser.ts"
 import { type DevelopmentApi, startDevelopmentApi } from "./DevelopmentApi.ts"
+import { type ServedFiles, servedFiles } from "./ServedFiles.ts"
 import { newWorld, type World } from "./routes/World.ts"
 
 export const lightEnglish: Look = { language: "en", theme: "light" }
 export const darkJapanese: Look = { language: "ja", theme: "dark" }
 export const phone: Look = { language: "en", theme: "light", width: 390, height: 844 }
 
-/** One bundle for every file of one `bun test`. */
-let bundle: Promise<AssetSet> | undefined
-export const bundleOnce = (): Promise<AssetSet> => (bundle ??= Effect.runPromise(buildDashboard("fast")))
-
 interface Parts {
   readonly browser: TestBrowser
+  readonly files: ServedFiles
   readonly opened: Array<OpenPage>
   readonly servers: Array<DevelopmentApi>
 }
@@ -29,9 +25,11 @@ export interface Visit extends OpenPage {
 
 /** A browser for one test file; each visit has a server and a context of its own, all gone at the end. */
 export const browserSuite = () => {
+  const life = Scope.makeUnsafe()
   let parts: Parts | undefined
   beforeAll(async () => {
-    parts = { browser: await startBrowser(), opened: [], servers: [] }
+    const files = await Effect.runPromise(servedFiles.pipe(Scope.provide(life)))
+    parts = { browser: await startBrowser(), files, opened: [], servers: [] }
   })
   afterEach(async () => {
     for (const { page } of parts?.opened.splice(0) ?? []) await page.context().close()
@@ -39,11 +37,12 @@ export const browserSuite = () => {
   })
   afterAll(async () => {
     await parts?.browser.close()
+    await Effect.runPromise(Scope.close(life, Exit.void))
   })
   return {
     visit: async (look: Look = lightEnglish, world: World = newWorld()): Promise<Visit> => {
       if (parts === undefined) throw new Error("The browser is not started.")
-      const api = startDevelopmentApi(await bundleOnce(), world)
+      const api = startDevelopmentApi(parts.files, world)
       parts.servers.push(api)
       const opened = await parts.browser.open(look)
       parts.opened.push(opened)

@@ -1,0 +1,65 @@
+import { NodeFileSystem } from "@effect/platform-node"
+import { Effect, FileSystem } from "effect"
+import { assetFor } from "../../../src/dashboard/Assets.ts"
+import { buildDashboard } from "../../../src/dashboard/Build.ts"
+import { compiledBinary, serverProcess } from "./ServerProcess.ts"
+
+/** Answers everything that is not the API: documents, scripts, styles, and the 404 of what there is not. */
+export type ServedFiles = (request: Request) => Promise<Response>
+
+/** What the dashboard's answer depends on; the rest of a request belongs to the connection. */
+const asked = ["accept", "accept-encoding", "accept-language", "if-none-match"] as const
+
+/** Names of headers that are about one connection, or that the next server writes itself. */
+const ofTheConnection: ReadonlySet<string> = new Set(["connection", "keep-alive", "transfer-encoding", "date"])
+
+/** Hands each request to the compiled binary, and its answer back byte by byte: status, headers, coding and policy. */
+const fromBinary = Effect.gen(function* () {
+  const files = yield* FileSystem.FileSystem
+  const folder = yield* files.makeTempDirectoryScoped({ prefix: "dashboard-files-" })
+  const server = yield* serverProcess(folder, [])
+  const served: ServedFiles = async (request) => {
+    const { pathname, search } = new URL(request.url)
+    const headers = new Headers()
+    for (const name of asked) {
+      const value = request.headers.get(name)
+      if (value !== null) headers.set(name, value)
+    }
+    const answer = await fetch(`${server.url}${pathname}${search}`, {
+      method: request.method,
+      headers,
+      redirect: "manual",
+      decompress: false
+    })
+    const passed = new Headers()
+    for (const [name, value] of answer.headers) if (!ofTheConnection.has(name)) passed.append(name, value)
+    return new Response(await answer.arrayBuffer(), { status: answer.status, headers: passed })
+  }
+  return served
+}).pipe(Effect.provide(NodeFileSystem.layer))
+
+const bundle = Effect.runSync(Effect.cached(buildDashboard("fast")))
+
+const fromSource = Effect.map(
+  bundle,
+  (assets): ServedFiles =>
+    async (request) => {
+      const found = assetFor(assets, {
+        path: new URL(request.url).pathname,
+        acceptEncoding: request.headers.get("accept-encoding") ?? undefined,
+        acceptLanguage: request.headers.get("accept-language") ?? undefined,
+        ifNoneMatch: request.headers.get("if-none-match") ?? undefined
+      })
+      if (found === undefined) return new Response("Not found", { status: 404 })
+      return new Response(found.status === 304 ? null : found.body, { status: found.status, headers: found.headers })
+    }
+)
+
+/**
+ * The dashboard's files: those inside the compiled binary that `SVC_TEST_BINARY` names, served by it; without one those
+ * bundled from the source, for quick development. The binary ends with the Scope.
+ */
+export const servedFiles = Effect.gen(function* () {
+  if (compiledBinary() === undefined) return yield* fromSource
+  return yield* fromBinary
+})

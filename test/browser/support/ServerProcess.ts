@@ -1,0 +1,77 @@
+import { Effect, Schema, type Scope } from "effect"
+
+const Ready = Schema.fromJsonString(
+  Schema.Struct({ url: Schema.String, port: Schema.Int, setupLink: Schema.NullOr(Schema.String) })
+)
+const root = new URL("../../..", import.meta.url).pathname
+
+/** Path of the compiled binary that `SVC_TEST_BINARY` names; undefined means the source. */
+export const compiledBinary = (): string | undefined => {
+  const binary = process.env["SVC_TEST_BINARY"]
+  return binary === undefined || binary === "" ? undefined : binary
+}
+
+const firstLine = async (stream: ReadableStream<Uint8Array>): Promise<string> => {
+  const decoder = new TextDecoder()
+  let text = ""
+  for await (const chunk of stream) {
+    text += decoder.decode(chunk, { stream: true })
+    const end = text.indexOf("\n")
+    if (end >= 0) return text.slice(0, end)
+  }
+  throw new Error(`The server ended before it was ready: ${text}`)
+}
+
+export interface ServerProcess {
+  /** Where it answers, `http://127.0.0.1:<port>`. */
+  readonly url: string
+  readonly port: number
+  /** Undefined once there is an account. */
+  readonly setupLink: string | undefined
+  /** As when the machine loses power: no chance to tidy up. Succeeds once the process is gone. */
+  readonly crash: Effect.Effect<void>
+}
+
+/**
+ * `svc serve` on a data folder and a free port, ready for requests: the compiled binary if there is one, the source
+ * otherwise. It ends with the Scope.
+ */
+export const serverProcess = Effect.fnUntraced(function* (
+  folder: string,
+  flags: ReadonlyArray<string>
+): Effect.fn.Return<ServerProcess, Schema.SchemaError, Scope.Scope> {
+  const binary = compiledBinary()
+  const program = binary === undefined ? [process.execPath, `${root}src/Main.ts`] : [binary]
+  const spawned = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      Bun.spawn(
+        [
+          ...program,
+          "serve",
+          "--json",
+          "--log=warn",
+          `--data-dir=${folder}/data`,
+          "--listen=127.0.0.1:0",
+          "--tool-download=off",
+          ...flags
+        ],
+        { cwd: folder, stdin: "ignore", stdout: "pipe", stderr: "inherit" }
+      )
+    ),
+    (running) =>
+      Effect.promise(() => {
+        running.kill("SIGTERM")
+        return running.exited
+      })
+  )
+  const ready = yield* Effect.promise(() => firstLine(spawned.stdout)).pipe(Effect.flatMap(Schema.decodeEffect(Ready)))
+  return {
+    url: `http://127.0.0.1:${ready.port}`,
+    port: ready.port,
+    setupLink: ready.setupLink ?? undefined,
+    crash: Effect.promise(() => {
+      spawned.kill("SIGKILL")
+      return spawned.exited
+    })
+  }
+})
