@@ -12,47 +12,59 @@ const key = (capsuleId: string): string => `svc.hand-off ${capsuleId}`
 /** As long as a plan can wait for its approval. */
 export const handOffKeptMs = 7 * 24 * 3_600_000
 
-export const rememberHandOff = (capsuleId: string, { product, returnUri }: HandOff): void => {
+interface Kept extends HandOff {
+  readonly since: number
+  /** The apply it has ended with: from there one may go again, from later ones not. */
+  readonly endedWith?: string
+}
+
+const keep = (capsuleId: string, kept: Kept): void => {
   try {
-    localStorage.setItem(key(capsuleId), JSON.stringify({ product, returnUri, since: Date.now() }))
+    localStorage.setItem(key(capsuleId), JSON.stringify(kept))
   } catch {
     // Without storage the flow ends here, with everything made.
   }
 }
 
-export const forgetHandOff = (capsuleId: string): void => {
-  try {
-    localStorage.removeItem(key(capsuleId))
-  } catch {
-    // Nothing was kept then.
-  }
-}
-
 /** Reads back what was kept; anything else, and what is too old, is nothing. */
-export const parseHandOff = (kept: string | null, now: number): HandOff | undefined => {
-  if (kept === null) return undefined
+export const parseHandOff = (text: string | null, now: number): Kept | undefined => {
+  if (text === null) return undefined
   try {
-    const found: unknown = JSON.parse(kept)
-    if (
-      typeof found !== "object" ||
-      found === null ||
-      !("product" in found && "returnUri" in found && "since" in found)
-    )
-      return undefined
+    const found: unknown = JSON.parse(text)
+    if (typeof found !== "object" || found === null) return undefined
+    if (!("product" in found && "returnUri" in found && "since" in found)) return undefined
     const { product, returnUri, since } = found
     if (typeof product !== "string" || typeof returnUri !== "string" || typeof since !== "number") return undefined
-    return now - since > handOffKeptMs ? undefined : { product, returnUri }
+    if (now - since > handOffKeptMs) return undefined
+    const endedWith = "endedWith" in found && typeof found.endedWith === "string" ? found.endedWith : undefined
+    return { product, returnUri, since, ...(endedWith === undefined ? {} : { endedWith }) }
   } catch {
     return undefined
   }
 }
 
-export const handOffOf = (capsuleId: string): HandOff | undefined => {
+const kept = (capsuleId: string): Kept | undefined => {
   try {
     return parseHandOff(localStorage.getItem(key(capsuleId)), Date.now())
   } catch {
     return undefined
   }
+}
+
+export const rememberHandOff = (capsuleId: string, { product, returnUri }: HandOff): void =>
+  keep(capsuleId, { product, returnUri, since: Date.now() })
+
+/** The hand-off that this Run of a Capsule is a part of. */
+export const handOffOf = (capsuleId: string, runId: string): HandOff | undefined => {
+  const found = kept(capsuleId)
+  if (found === undefined || (found.endedWith !== undefined && found.endedWith !== runId)) return undefined
+  return { product: found.product, returnUri: found.returnUri }
+}
+
+/** The person went on from this Run. Coming back they may go again, as the first answer may have been lost. */
+export const endHandOff = (capsuleId: string, runId: string): void => {
+  const found = kept(capsuleId)
+  if (found !== undefined) keep(capsuleId, { ...found, endedWith: runId })
 }
 
 /** Whether an address is the one that was promised, with an answer behind it. */

@@ -12,7 +12,7 @@ export const useSignInOffer = (): SignInOffer => {
   const [offer, setOffer] = useState(assumed)
   useEffect(() => {
     const gone = new AbortController()
-    request<Discovery>("GET", "/.well-known/svc", { signal: gone.signal }).then(
+    request<Discovery>("GET", "/api/v1/capabilities", { signal: gone.signal, keepOn401: true }).then(
       ({ auth }) => setOffer(auth),
       () => undefined
     )

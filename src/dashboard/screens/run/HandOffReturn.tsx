@@ -2,10 +2,10 @@ import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import { post } from "../../api/Client.ts"
 import type { Run } from "../../api/Types.ts"
-import { forgetHandOff, handOffOf, leadsTo } from "../../app/HandOffs.ts"
+import { endHandOff, handOffOf, leadsTo } from "../../app/HandOffs.ts"
 import { useMay } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
-import { FaultNotice } from "../../ui/Feedback.tsx"
+import { FaultNotice, Notice } from "../../ui/Feedback.tsx"
 import { Icon } from "../../ui/Icon.tsx"
 import { useWords } from "../../words/Words.ts"
 import { handOffWords } from "./HandOffWords.ts"
@@ -20,14 +20,17 @@ export const HandOffReturn = ({ run }: { readonly run: Run }) => {
   const words = useWords(handOffWords)
   const may = useMay()
   const { capsuleId } = run
-  const [handOff] = useState(() => (capsuleId === undefined ? undefined : handOffOf(capsuleId)))
+  const [handOff] = useState(() => (capsuleId === undefined ? undefined : handOffOf(capsuleId, run.id)))
   const [left, setLeft] = useState(false)
+  const [astray, setAstray] = useState(false)
   const go = useMutation({
     mutationFn: () => post<{ readonly location: string }>("/install/return", { runId: run.id, ...handOff }),
     onSuccess: ({ location }) => {
-      if (capsuleId === undefined || handOff === undefined || !leadsTo(location, handOff)) return
-      // An app may not be there to open its address; a web page always is.
-      if (isWeb(handOff.returnUri)) forgetHandOff(capsuleId)
+      if (capsuleId === undefined || handOff === undefined || !leadsTo(location, handOff)) {
+        setAstray(true)
+        return
+      }
+      endHandOff(capsuleId, run.id)
       setLeft(true)
       window.location.replace(location)
     }
@@ -52,6 +55,7 @@ export const HandOffReturn = ({ run }: { readonly run: Run }) => {
         </p>
         {left && !isWeb(handOff.returnUri) ? <p className="muted">{words.notOpened}</p> : null}
         {may("admin") ? null : <p className="muted">{words.needsAdmin}</p>}
+        {astray ? <Notice tone="bad">{words.astray}</Notice> : null}
         {go.error === null ? null : <FaultNotice error={go.error} />}
       </div>
       {may("admin") ? (

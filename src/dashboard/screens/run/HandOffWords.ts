@@ -4,6 +4,7 @@ const en = {
   text: (product: string) => `${product} started this installation and is told its result at`,
   go: (product: string) => `Continue to ${product}`,
   notOpened: "If nothing opened, press again.",
+  astray: "The server named another address than the one this began with. Nothing was sent.",
   needsAdmin: "An admin of this workspace can go on from here."
 }
 
@@ -13,6 +14,7 @@ const ja: typeof en = {
   text: (product: string) => `このインストールは ${product} から開始されました。結果は次のアドレスに渡されます:`,
   go: (product: string) => `${product} に進む`,
   notOpened: "何も開かない場合は、もう一度押してください。",
+  astray: "サーバーが示したアドレスは、開始時のものと異なります。何も送信していません。",
   needsAdmin: "続行できるのは、このワークスペースの管理者です。"
 }
 

@@ -29,7 +29,7 @@ export const workspaces: ReadonlyArray<Workspace> = [
 export const discovery = (origin: string): Discovery => ({
   product: "svc",
   name: "svc",
-  auth: { oidc: false, password: true },
+  auth: { oidc: true, password: true },
   apiBaseUrl: `${origin}/api/v1`,
   api_versions: ["svc.dev/v1alpha1"],
   features: { stacks: true, opentofu_runner: true, oidc: false, workload_identity: false, interfaces: true },

@@ -9,6 +9,7 @@ import { capsuleRoute } from "./CapsuleRoutes.ts"
 import { connectionRoute } from "./ConnectionRoutes.ts"
 import { runRoute } from "./RunRoutes.ts"
 import { shareRoute } from "./SharingRoutes.ts"
+import { signInRoute } from "./SignInRoutes.ts"
 import { sourceListRoute, sourceRoute } from "./SourceRoutes.ts"
 import { installPlan, overview, workspaceRoute } from "./WorkspaceRoutes.ts"
 import { type World, addRun } from "./World.ts"
@@ -16,7 +17,8 @@ import { type World, addRun } from "./World.ts"
 /** The answer to one request, and its effect on the world. */
 export const answer = (world: World, asked: Asked): Answer => {
   const { path } = asked
-  if (path.startsWith("/auth/")) return authRoute(world, path, asked)
+  if (path === "/api/v1/capabilities") return ok(discovery(asked.origin))
+  if (path.startsWith("/auth/")) return signInRoute(path) ?? authRoute(world, path, asked)
   if (!world.signedIn) return refuse(401, "unauthenticated", "Sign in first.")
   const parts = path.replace("/api/v1/", "").split("/")
   const [kind = "", id = "", ...rest] = parts

@@ -1,0 +1,116 @@
+import { describe, expect, test } from "bun:test"
+import type { Page } from "playwright-core"
+import { newWorld } from "./support/routes/World.ts"
+import { browserSuite } from "./support/Suite.ts"
+
+const suite = browserSuite()
+
+const visitor = () => {
+  const world = newWorld()
+  world.signedIn = false
+  return world
+}
+
+const offering = (page: Page, auth: { readonly oidc: boolean; readonly password: boolean }) =>
+  page.route("**/api/v1/capabilities", (route) => route.fulfill({ json: { auth } }))
+
+describe("the ways to sign in", () => {
+  test("are those of the server: its provider, and the way back to the page that was wanted", async () => {
+    const { page, faults, go } = await suite.visit(undefined, visitor())
+    await offering(page, { oidc: true, password: true })
+    await go(`/sign-in?return=${encodeURIComponent("/new?git=https://x.example/y")}`)
+    const link = page.getByRole("link", { name: "Continue with single sign-on" })
+    expect(await link.getAttribute("href")).toBe(
+      `/auth/upstream/start?return=${encodeURIComponent("/new?git=https://x.example/y")}`
+    )
+    expect(await page.getByLabel("Password").count()).toBe(1)
+    expect(faults).toEqual([])
+  })
+
+  test("have no password where the server takes none", async () => {
+    const { page, go } = await suite.visit(undefined, visitor())
+    await offering(page, { oidc: true, password: false })
+    await go("/sign-in")
+    await page.getByLabel("Password").waitFor({ state: "detached" })
+    await page.getByRole("link", { name: "Continue with single sign-on" }).waitFor()
+    expect(await page.getByText("reset-password").count()).toBe(0)
+  })
+
+  test("lead nowhere but to this server", async () => {
+    const { page, go } = await suite.visit(undefined, visitor())
+    await offering(page, { oidc: true, password: true })
+    await go(`/sign-in?return=${encodeURIComponent("https://evil.example/")}`)
+    const link = page.getByRole("link", { name: "Continue with single sign-on" })
+    expect(await link.getAttribute("href")).toBe("/auth/upstream/start?return=%2F")
+  })
+})
+
+describe("the account", () => {
+  test("links and unlinks identities of the provider", async () => {
+    const { page, api, faults, go } = await suite.visit()
+    await go("/account", ".row-static")
+    const link = page.getByRole("link", { name: "Link an identity" })
+    expect(await link.getAttribute("href")).toBe("/auth/upstream/start?link=true&return=%2Faccount")
+    await page.getByRole("button", { name: "Unlink" }).click()
+    await page
+      .getByRole("dialog", { name: "Unlink login.acme.example?" })
+      .getByRole("button", { name: "Unlink" })
+      .click()
+    await page.getByRole("dialog").waitFor({ state: "detached" })
+    expect(api.changes.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      "DELETE /auth/upstream/identities/uid_1"
+    ])
+    expect(faults).toEqual([])
+  })
+
+  test("keeps the last way in, and says why", async () => {
+    const { page, go } = await suite.visit()
+    const message = "This is the last way to sign in to this account. Add another one first."
+    await page.route("**/auth/upstream/identities/*", (route) =>
+      route.fulfill({ status: 409, json: { error: { code: "failed_precondition", message, requestId: "req_test" } } })
+    )
+    await go("/account", ".row-static")
+    await page.getByRole("button", { name: "Unlink" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Unlink" }).click()
+    await page.getByRole("dialog").getByText(message).waitFor()
+  })
+
+  test("withdraws what an application was allowed", async () => {
+    const { page, api, go } = await suite.visit()
+    await go("/account", ".row-static")
+    await page.getByText("svc command line").waitFor()
+    await page.getByRole("button", { name: "Withdraw access" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Withdraw access" }).click()
+    await page.getByRole("dialog").waitFor({ state: "detached" })
+    expect(api.changes.map(({ path }) => path)).toEqual(["/auth/grants/grant_1/revoke"])
+  })
+
+  test("signs out everywhere after asking, and leads to sign-in", async () => {
+    const { page, go } = await suite.visit()
+    const asked: Array<string> = []
+    await page.route("**/auth/sign-out-everywhere", async (route) => {
+      asked.push(route.request().method())
+      await route.fulfill({ status: 204 })
+    })
+    await go("/account", ".row-static")
+    await page.getByRole("button", { name: "Sign out everywhere" }).click()
+    await page.getByText("Every device is signed out, this one too.").waitFor()
+    expect(asked).toEqual([])
+    await page.getByRole("dialog").getByRole("button", { name: "Sign out everywhere" }).click()
+    await page.waitForURL("**/sign-in")
+    expect(asked).toEqual(["POST"])
+  })
+
+  test("has no password to change where the server takes none", async () => {
+    const { page, go } = await suite.visit()
+    await page.route("**/dashboard/bootstrap", async (route) => {
+      const answer = await route.fetch()
+      const body: { readonly capabilities: object } = await answer.json()
+      const capabilities = { ...body.capabilities, auth: { oidc: false, password: false } }
+      await route.fulfill({ response: answer, json: { ...body, capabilities } })
+    })
+    await go("/account", ".row-static")
+    expect(await page.getByRole("heading", { name: "Password" }).count()).toBe(0)
+    expect(await page.getByRole("heading", { name: "Single sign-on" }).count()).toBe(0)
+  })
+})

@@ -1,0 +1,25 @@
+import { ago } from "../records/Seeds.ts"
+import { type Answer, ok } from "./Answer.ts"
+
+const identities = [
+  { id: "uid_1", issuer: "https://login.acme.example/realms/main", createdAt: ago(90_000), lastUsedAt: ago(400) }
+]
+
+const grants = [
+  {
+    id: "grant_1",
+    clientId: "svc-cli",
+    clientName: "svc command line",
+    scopes: ["workspace.read", "plan.write"],
+    offline: true,
+    createdAt: ago(20_000)
+  }
+]
+
+/** What may open the account or act for it, beside passwords and passkeys; nothing for other paths. */
+export const signInRoute = (path: string): Answer | undefined => {
+  if (path === "/auth/upstream/identities") return ok({ identities })
+  if (path === "/auth/grants") return ok({ grants })
+  if (path.startsWith("/auth/upstream/identities/") || path.startsWith("/auth/grants/")) return ok(undefined, 204)
+  return undefined
+}

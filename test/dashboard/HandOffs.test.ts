@@ -1,0 +1,43 @@
+import { describe, expect, test } from "bun:test"
+import { handOffKeptMs, leadsTo, parseHandOff } from "../../src/dashboard/app/HandOffs.ts"
+
+const handOff = { product: "notes", returnUri: "https://notes.example/connected" }
+const since = 1_000_000
+
+describe("a kept hand-off", () => {
+  test("is read back as it was", () => {
+    const kept = { ...handOff, since, endedWith: "run_1" }
+    expect(parseHandOff(JSON.stringify(kept), since + 1)).toEqual(kept)
+  })
+
+  test.each([
+    null,
+    "",
+    "{",
+    "[]",
+    "null",
+    JSON.stringify(handOff),
+    JSON.stringify({ ...handOff, since: "1" }),
+    JSON.stringify({ product: "notes", returnUri: 7, since })
+  ])("is nothing when it reads %p", (text) => {
+    expect(parseHandOff(text, since)).toBeUndefined()
+  })
+
+  test("is over when no plan of that time can still be approved", () => {
+    const text = JSON.stringify({ ...handOff, since })
+    expect(parseHandOff(text, since + handOffKeptMs)).toEqual({ ...handOff, since })
+    expect(parseHandOff(text, since + handOffKeptMs + 1)).toBeUndefined()
+  })
+
+  test("leads to the promised address with an answer, and to nothing that only looks like it", () => {
+    expect(leadsTo("https://notes.example/connected?run_id=1", handOff)).toBe(true)
+    for (const other of [
+      "https://notes.example/connected",
+      "https://notes.example/connected.evil.example/?x",
+      "https://notes.example/connected/more?x",
+      "javascript:alert(1)//https://notes.example/connected?x"
+    ]) {
+      expect(leadsTo(other, handOff)).toBe(false)
+    }
+  })
+})
