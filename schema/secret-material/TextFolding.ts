@@ -53,6 +53,7 @@ const lookalikes: ReadonlyMap<string, string> = new Map(
   }).flatMap(([ascii, others]) => Array.from(others, (other) => [other, ascii]))
 )
 
+const lookalike = new RegExp(`[${Array.from(lookalikes.keys()).join("")}]`, "gu")
 const beyondAscii = /[^\t\n\r -~]/
 const invisible = /\p{Default_Ignorable_Code_Point}/gu
 
@@ -62,9 +63,6 @@ const invisible = /\p{Default_Ignorable_Code_Point}/gu
  */
 export const foldText = (text: string): string => {
   if (!beyondAscii.test(text)) return text
-  let folded = ""
-  for (const character of text.replace(invisible, "").normalize("NFKC")) {
-    folded += lookalikes.get(character) ?? character
-  }
-  return folded
+  const normal = text.replace(invisible, "").normalize("NFKC")
+  return normal.replace(lookalike, (character) => lookalikes.get(character) ?? character)
 }

@@ -1,0 +1,92 @@
+import { Clock, Effect, Result, Schema } from "effect"
+import { parseRepositoryManifest } from "../../schema/manifest/ManifestParser.ts"
+import { type JsonObject, fullModule, userInput } from "../schema/manifest/ManifestFixture.ts"
+import { type Figure, median } from "./support/Figures.ts"
+
+const rounds = 21
+const documentBytes = 131_072
+const encoder = new TextEncoder()
+
+/** The manifest is not what the figure says it is. */
+class WrongVerdict extends Schema.TaggedError<WrongVerdict>()("WrongVerdict", { message: Schema.String }) {}
+
+const inputsOf = (count: number, more: JsonObject = {}): JsonObject => ({
+  inputs: Array.from({ length: count }, (_, index) => userInput(`variable_${index}`, { type: "string", ...more }))
+})
+
+/** A manifest of as many modules as fit, each with `perModule` inputs, beside one that uses every field. */
+const documentOf = (perModule: number, more: JsonObject = {}): JsonObject => {
+  const modules: Record<string, Schema.Json> = { ".": fullModule }
+  const whole = (): JsonObject => ({ apiVersion: "svc.com/v2.4", kind: "Repository", install: { modules } })
+  for (let index = 0; index < 31; index++) {
+    const name = `module-${index}`
+    modules[name] = inputsOf(perModule, more)
+    if (encoder.encode(JSON.stringify(whole())).length <= documentBytes) continue
+    delete modules[name]
+    break
+  }
+  return whole()
+}
+
+/** Exactly as long as a document may be. */
+const filled = (text: string): Uint8Array => {
+  const bytes = encoder.encode(text)
+  const whole = new Uint8Array(documentBytes).fill(0x20)
+  whole.set(bytes.subarray(0, documentBytes))
+  return whole
+}
+
+const repeated = (part: string, ending = ""): Uint8Array =>
+  filled(part.repeat(Math.floor((documentBytes - ending.length) / part.length)) + ending)
+
+const manyStrings = (text: string) => repeated(`"${text}",`, '""]').fill("[".charCodeAt(0), 0, 1)
+
+/** Documents that are refused, each expensive in a way of its own. */
+const hostile: Readonly<Record<string, Uint8Array>> = {
+  "deep nesting": repeated("["),
+  "many small values": filled(`[${"0,".repeat(documentBytes / 2 - 2)}0]`),
+  "many empty objects": filled(`[${"{},".repeat(Math.floor(documentBytes / 3) - 2)}{}]`),
+  "duplicate keys": filled(`{${'"a":1,'.repeat(Math.floor(documentBytes / 6) - 2)}"a":1}`),
+  "one long string": filled(`{"apiVersion":"${"\\u0061".repeat(Math.floor(documentBytes / 6) - 10)}"}`),
+  "long runs for patterns": manyStrings(`${"a-".repeat(2000)}!`),
+  "unknown field in every input": filled(JSON.stringify(documentOf(43, { unknown: 1 }))),
+  "secret-like text in every input": filled(JSON.stringify(documentOf(43, { placeholder: `AKIA${"A".repeat(16)}` }))),
+  "cut off at the last byte": filled(JSON.stringify(documentOf(43)).slice(0, -1))
+}
+
+const millisOf = Effect.fnUntraced(function* (bytes: Uint8Array, accepted: boolean, name: string) {
+  const times: Array<number> = []
+  for (let round = 0; round < rounds; round++) {
+    const started = yield* Clock.currentTimeNanos
+    const parsed = parseRepositoryManifest(bytes)
+    times.push(Number((yield* Clock.currentTimeNanos) - started) / 1e6)
+    if (Result.isSuccess(parsed) === accepted) continue
+    const why = Result.isFailure(parsed) ? `: ${JSON.stringify(parsed.failure).slice(0, 300)}` : ""
+    return yield* new WrongVerdict({ message: `${name} was ${accepted ? "refused" : "accepted"}${why}` })
+  }
+  return median(times)
+})
+
+/** Parsing and validating the largest manifest there may be, and refusing the most expensive ones of that size. */
+export const manifests = Effect.gen(function* () {
+  const maximal = yield* millisOf(filled(JSON.stringify(documentOf(43))), true, "the maximal manifest")
+  const refused: Array<readonly [name: string, millis: number]> = []
+  for (const [name, bytes] of Object.entries(hostile)) refused.push([name, yield* millisOf(bytes, false, name)])
+  const [worst = ["none", Number.NaN] as const] = refused.toSorted(([, a], [, b]) => b - a)
+  const figures: ReadonlyArray<Figure> = [
+    {
+      name: "parse and validate a maximal manifest of 128 KiB",
+      figure: maximal,
+      unit: "ms",
+      target: { atMost: 10 }
+    },
+    {
+      name: "refuse a hostile manifest of 128 KiB, the slowest kind",
+      figure: worst[1],
+      unit: "ms",
+      target: { atMost: 20 },
+      detail: `${worst[0]}; ${refused.length} kinds`
+    }
+  ]
+  return figures
+})
