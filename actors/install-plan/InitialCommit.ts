@@ -42,7 +42,7 @@ const slugOf = (name: string): string =>
     .normalize("NFKD")
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, "-")
-    .replaceAll(/^-+|-+$/g, "")
+    .replaceAll(/^-|-$/g, "")
     .slice(0, 40) || "capsule"
 
 /** What the commit is made from: staged by this plan's own Runs, or pinned by a preflight. */

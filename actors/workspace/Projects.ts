@@ -21,9 +21,9 @@ const slugFrom = (name: string): string =>
     .normalize("NFKD")
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
-    .replace(/^-+/, "")
+    .replace(/^-/, "")
     .slice(0, 50)
-    .replace(/-+$/, "") || "project"
+    .replace(/-$/, "") || "project"
 
 /** Projects group the Capsules of a Workspace; every Workspace has a default one. */
 export class Projects extends Context.Service<

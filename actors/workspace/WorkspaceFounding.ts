@@ -18,9 +18,9 @@ export const handleFrom = (text: string): string => {
     .normalize("NFKD")
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
-    .replace(/^-+/, "")
+    .replace(/^-/, "")
     .slice(0, 30)
-    .replace(/-+$/, "")
+    .replace(/-$/, "")
   return plain.length >= 2 ? plain : `ws-${plain}`.replace(/-$/, "")
 }
 

@@ -93,7 +93,9 @@ const fetchFailure = (stderr: string, oid: string, authorized: boolean): GitErro
         ? "The Git server refused the credentials. Check that they are valid and may read this repository."
         : "The Git server asks for credentials. Choose a Connection for this Source."
     })
-  if (/repository .* not found|returned error: 404/i.test(stderr))
+  const lines = stderr.split("\n")
+  const isUnknown = lines.some((line) => /repository /i.test(line) && /not found/i.test(line))
+  if (isUnknown || /returned error: 404/i.test(stderr))
     return new GitRepositoryNotFound({ message: "The Git server knows no repository at this URL." })
   if (/Operation too slow|timed out/i.test(stderr))
     return new GitTimedOut({ message: "The Git server stopped answering." })

@@ -65,7 +65,7 @@ const base64Forms = (bytes: Uint8Array) =>
   [0, 1, 2].flatMap((alignment) => {
     const encoded = Buffer.concat([Buffer.alloc(alignment), bytes])
       .toString("base64")
-      .replace(/=+$/, "")
+      .replace(/={1,2}$/, "")
     const start = alignment === 0 ? 0 : alignment + 1
     const end = (bytes.length + alignment) % 3 === 0 ? encoded.length : encoded.length - 1
     const core = encoded.slice(start, end)

@@ -8,10 +8,16 @@ const control = /\p{Cc}/u
 /** What a file system that ignores case and normal form would compare. */
 const folded = (path: string) => path.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC")
 
+/** By hand: a name is as long as its author likes, and a pattern that looks for its end costs the square of that. */
+const withoutEnd = (name: string, signs: string) => {
+  let end = name.length
+  while (end > 0 && signs.includes(name.charAt(end - 1))) end--
+  return name.slice(0, end)
+}
+
 const isGitFolder = (segment: string) => {
-  const plain = folded(segment.replaceAll(ignorable, ""))
-    .replace(/:.*$/, "")
-    .replace(/[ .]+$/, "")
+  const [name = ""] = folded(segment.replaceAll(ignorable, "")).split(":", 1)
+  const plain = withoutEnd(name, " .")
   return plain === ".git" || plain === "git~1"
 }
 

@@ -6,7 +6,7 @@ import { verifySignature } from "./ReleaseSignature.ts"
 import { digestOf } from "./ReleaseSums.ts"
 import { oldestVersions } from "./Tool.ts"
 import type { DownloadSettings } from "./ToolchainSettings.ts"
-import { type DownloadRefusal, ToolDownloadFailed, ToolMissing } from "./ToolErrors.ts"
+import { type DownloadRefusal, ToolDownloadFailed } from "./ToolErrors.ts"
 import { probeTool, sha256OfFile } from "./ToolProbe.ts"
 
 /** What is kept beside a managed tool: why it was trusted. `keyFingerprint` is null when a digest was set instead. */
@@ -35,11 +35,23 @@ const trustedMaterial = Effect.fnUntraced(function* (setting: string) {
     )
 })
 
-const signedDigest = Effect.fnUntraced(function* (release: URL, sumsFile: string, archive: string, key: string) {
+/** The key that is trusted to sign: the operator's, else the project's own, which is known by its fingerprint. */
+const signingKey = Effect.fnUntraced(function* ({ officialKey, trustedKey }: DownloadSettings) {
+  if (Option.isSome(trustedKey)) return { material: yield* trustedMaterial(trustedKey.value), fingerprint: undefined }
+  const mirror = yield* ReleaseMirror
+  return { material: yield* mirror.small(officialKey.url), fingerprint: officialKey.fingerprint }
+})
+
+const signedDigest = Effect.fnUntraced(function* (
+  settings: DownloadSettings,
+  release: URL,
+  sumsFile: string,
+  archive: string
+) {
   const mirror = yield* ReleaseMirror
   const sums = yield* mirror.small(new URL(sumsFile, release))
   const signature = yield* mirror.small(new URL(`${sumsFile}.gpgsig`, release))
-  const fingerprint = yield* verifySignature(sums, signature, yield* trustedMaterial(key))
+  const fingerprint = yield* verifySignature(sums, signature, yield* signingKey(settings))
   return { fingerprint, digest: yield* digestOf(sums, archive) }
 })
 
@@ -47,7 +59,7 @@ const signedDigest = Effect.fnUntraced(function* (release: URL, sumsFile: string
  * Fetches the release that the settings name, verifies it, and stores it by the digest of its executable. Nothing of
  * it runs before the signature over the checksums (or the digest from the settings) and the digest of the archive hold.
  *
- * Fails with `ToolMissing` when nothing is trusted, otherwise with `ToolDownloadFailed`.
+ * Fails with `ToolDownloadFailed`.
  */
 export const downloadTool = Effect.fn("ToolDownload.download")(
   function* (settings: DownloadSettings, tools: string, platform: Platform, newest: Option.Option<ManagedTool>) {
@@ -56,13 +68,6 @@ export const downloadTool = Effect.fn("ToolDownload.download")(
     const mirror = yield* ReleaseMirror
     const { version, trustedKey, archiveSha256 } = settings
 
-    if (Option.isNone(trustedKey) && Option.isNone(archiveSha256)) {
-      return yield* new ToolMissing({
-        message: `OpenTofu ${version} may be downloaded, but no key is trusted to sign it.`,
-        remedy:
-          "Set SVC_TOOL_MIRROR_KEY to the release signing key (get.opentofu.org/opentofu.asc) or its file, or SVC_TOOL_SHA256 to the digest of the archive; or install OpenTofu, or set SVC_TOOL to its path."
-      })
-    }
     const floor = Option.match(newest, {
       onNone: () => oldestVersions.opentofu,
       onSome: (tool) => tool.expected.version
@@ -72,11 +77,13 @@ export const downloadTool = Effect.fn("ToolDownload.download")(
       return yield* refuse("downgrade", message, "Set SVC_TOOL_VERSION to that version or a newer one.")
     }
 
-    const release = new URL(`${settings.mirror.href.replace(/\/+$/, "")}/v${version}/`)
+    const release = new URL(`${settings.mirror.href.replace(/\/{1,8}$/, "")}/v${version}/`)
     const archive = `tofu_${version}_${platform.name}.tar.gz`
 
+    // A digest that the operator set is trusted by itself.
+    const isSigned = Option.isSome(trustedKey) || Option.isNone(archiveSha256)
     const signed = yield* Effect.transposeOption(
-      Option.map(trustedKey, (key) => signedDigest(release, `tofu_${version}_SHA256SUMS`, archive, key))
+      isSigned ? Option.some(signedDigest(settings, release, `tofu_${version}_SHA256SUMS`, archive)) : Option.none()
     )
     const trusted = [...Option.toArray(archiveSha256), ...Option.toArray(Option.map(signed, ({ digest }) => digest))]
 

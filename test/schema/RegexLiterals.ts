@@ -25,26 +25,47 @@ const endOfQuoted = (code: string, start: number): number => {
   return at + 1
 }
 
-/** The regular expression literals of TypeScript source: strings, templates and comments are skipped. */
-export const regexLiterals = (code: string): ReadonlyArray<RegexLiteral> => {
-  const found: Array<RegexLiteral> = []
-  let at = 0
+/** Reads a template from its backtick on; what stands in `${}` is code again. */
+const endOfTemplate = (code: string, start: number, found: Array<RegexLiteral>): number => {
+  let at = start + 1
+  while (at < code.length && code[at] !== "`") {
+    if (code.startsWith("${", at)) at = endOfCode(code, at + 2, found)
+    else at += code[at] === "\\" ? 2 : 1
+  }
+  return at + 1
+}
+
+/** Reads code up to the bracket that closes it, or to the end. */
+const endOfCode = (code: string, start: number, found: Array<RegexLiteral>): number => {
+  let at = start
+  let open = 0
   while (at < code.length) {
     const sign = code[at]
-    if (code.startsWith("//", at)) {
+    if (code.startsWith("//", at) || (at === 0 && code.startsWith("#!"))) {
       const end = code.indexOf("\n", at)
       at = end === -1 ? code.length : end
     } else if (code.startsWith("/*", at)) {
       at = code.indexOf("*/", at) + 2
-    } else if (sign === '"' || sign === "'" || sign === "`") {
+    } else if (sign === '"' || sign === "'") {
       at = endOfQuoted(code, at)
+    } else if (sign === "`") {
+      at = endOfTemplate(code, at, found)
     } else if (sign === "/" && beforeLiteral.test(code.slice(Math.max(0, at - 40), at))) {
       const { end, ...literal } = literalAt(code, at)
       found.push(literal)
       at = end
     } else {
+      if (sign === "{") open++
+      if (sign === "}" && open-- === 0) return at + 1
       at++
     }
   }
+  return at
+}
+
+/** The regular expression literals of TypeScript source: strings, texts of templates and comments are skipped. */
+export const regexLiterals = (code: string): ReadonlyArray<RegexLiteral> => {
+  const found: Array<RegexLiteral> = []
+  endOfCode(code, 0, found)
   return found
 }
