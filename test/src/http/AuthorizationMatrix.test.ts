@@ -1,15 +1,21 @@
 import { afterAll, expect } from "bun:test"
 import { Context, Effect, Layer, References, Schema } from "effect"
-import { HttpApi } from "effect/http-api"
+import { HttpRouter, HttpServer } from "effect/http"
+import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { SqlClient } from "effect/sql"
-import { Access, type AccessRule } from "../../../schema/api/Access.ts"
+import { Access, type AccessRule, publicAccess } from "../../../schema/api/Access.ts"
+import { Authorization } from "../../../schema/api/Middleware.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { ErrorEnvelope } from "../../../schema/errors/ApiError.ts"
 import { AttemptLimits } from "../../../src/accounts/AttemptLimits.ts"
+import { authenticatorLayer } from "../../../src/accounts/AuthenticatorLayer.ts"
+import { Authenticator } from "../../../src/http/authorization/Authenticator.ts"
+import { HttpSettings, implementedFeatures } from "../../../src/http/HttpSettings.ts"
+import { authorizationLayer } from "../../../src/http/middleware/AuthorizationLayer.ts"
 import { testAccounts } from "../../support/Accounts.ts"
 import { suite } from "../../support/Effect.ts"
 import { exampleBody } from "./support/ApiExamples.ts"
-import { Principals, realAuthenticator } from "./support/Principals.ts"
+import { matrixIssuer, Principals } from "./support/Principals.ts"
 import { applicationOver, send } from "./support/TestApplication.ts"
 import { world } from "./support/World.ts"
 
@@ -47,6 +53,14 @@ OAuth token             403 403 ok  ok  ok  | ok  403   ok  ok  ok  ok    ok
 OAuth read token        403 403 ok  ok  403 | ok  403   403 403 403 403   403
 OAuth identity token    403 403 403 403 403 | 403 403   403 403 403 403   403
 OAuth token for A       403 403 ok  403 403 | ok  403   ok  ok  ok  ok    ok
+OAuth token for B       403 403 ok  403 403 | 403 403   403 403 403 403   403
+viewer's OAuth token    403 403 ok  ok  ok  | ok  403   ok  403 403 403   403
+suspended OAuth for A   401 401 401 401 401 | 401 401   401 401 401 401   401
+revoked OAuth token     401 401 401 401 401 | 401 401   401 401 401 401   401
+signed-out OAuth token  401 401 401 401 401 | 401 401   401 401 401 401   401
+token for a server      401 401 401 401 401 | 401 401   401 401 401 401   401
+ID token                401 401 401 401 401 | 401 401   401 401 401 401   401
+refresh token           401 401 401 401 401 | 401 401   401 401 401 401   401
 `
 
 /** The same while Workspace A is archived: it is read, restored and left, nothing else. */
@@ -96,6 +110,8 @@ const columnOf = (rule: AccessRule, method: string): string | undefined => {
 }
 
 const routes: Array<Route> = []
+/** Routes that ask nobody, or that read their credential themselves. */
+const open: Array<string> = []
 HttpApi.reflect(SvcApi, {
   onGroup: () => {},
   onEndpoint: ({ endpoint, group }) => {
@@ -104,7 +120,7 @@ HttpApi.reflect(SvcApi, {
     const column = columnOf(rule, method)
     if (column !== undefined) {
       routes.push({ name: `${group.identifier}.${endpoint.identifier}`, method, path, column, rule })
-    }
+    } else open.push(`${rule.kind} ${method} ${path}`)
   }
 })
 
@@ -179,9 +195,10 @@ const checkRow = Effect.fnUntraced(function* (row: ReturnType<typeof parse>[numb
 })
 
 const application = applicationOver(
-  Layer.mergeAll(realAuthenticator, Layer.succeed(AttemptLimits, { consume: () => Effect.void }))
+  Layer.mergeAll(authenticatorLayer, Layer.succeed(AttemptLimits, { consume: () => Effect.void }))
 ).pipe(
   Layer.provideMerge(Principals.layer),
+  Layer.provideMerge(matrixIssuer),
   Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None")),
   Layer.provideMerge(testAccounts)
 )
@@ -196,6 +213,48 @@ tests.live("every kind of route has its column, every kind of caller its row", (
     expect(new Set(rows.map(({ name }) => name))).toEqual(new Set(principals.keys()))
     expect(new Set(rows[0]?.cells.keys())).toEqual(new Set(routes.map(({ column }) => column)))
     expect(routes.length).toBeGreaterThan(90)
+    // Whoever opens a route to everybody has to say so here too.
+    expect(open).toEqual([
+      "public GET /.well-known/svc",
+      "public GET /api/v1/capabilities",
+      "token GET /api/v1/account/tokens/current"
+    ])
+  })
+)
+
+const nowhere = Layer.succeed(HttpSettings, {
+  baseUrl: "http://svc.example.test",
+  version: "0.0.0",
+  displayName: "svc",
+  features: implementedFeatures,
+  auth: { oidc: false, password: true }
+})
+
+tests.live("a route that says nothing of who may call it does not start, and neither does one without the check", () =>
+  Effect.gen(function* () {
+    const silent = HttpApiEndpoint.get("route", "/api/v1/route")
+    const told = silent.annotate(Access, publicAccess)
+    const built = (endpoint: typeof silent) => {
+      const api = HttpApi.make("test").add(HttpApiGroup.make("group").add(endpoint).middleware(Authorization))
+      const handlers = HttpApiBuilder.group(api, "group", (group) => group.handle("route", () => Effect.void))
+      const routes = HttpApiBuilder.layer(api).pipe(
+        Layer.provide(handlers),
+        Layer.provide(authorizationLayer),
+        Layer.provide(HttpServer.layerServices),
+        Layer.provide(Layer.mergeAll(Layer.mock(Authenticator)({}), Layer.mock(AttemptLimits)({}), nowhere))
+      )
+      return HttpRouter.toHttpEffect(routes).pipe(Effect.scoped, Effect.exit)
+    }
+    expect((yield* built(silent))._tag).toBe("Failure")
+    expect((yield* built(told))._tag).toBe("Success")
+    const unchecked: Array<string> = []
+    HttpApi.reflect(SvcApi, {
+      onGroup: () => {},
+      onEndpoint: ({ endpoint, middleware }) => {
+        if (![...middleware].some((service) => service.key === Authorization.key)) unchecked.push(endpoint.path)
+      }
+    })
+    expect(unchecked).toEqual([])
   })
 )
 

@@ -1,12 +1,15 @@
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Context, Duration, Effect, Layer, Redacted, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { AccessTokens } from "../../../../actors/account/AccessTokens.ts"
-import { Accounts } from "../../../../actors/account/Accounts.ts"
-import type { Principal } from "../../../../actors/account/Principal.ts"
 import { Sessions } from "../../../../actors/account/Sessions.ts"
 import { serviceContext } from "../../../../actors/Command.ts"
-import { WorkspaceId } from "../../../../schema/records/Ids.ts"
-import { Authenticator } from "../../../../src/http/authorization/Authenticator.ts"
+import { Authorizations } from "../../../../actors/identity/Authorizations.ts"
+import { IssuerSettings } from "../../../../actors/identity/IssuerSettings.ts"
+import { noClaims } from "../../../../actors/identity/RequestedClaims.ts"
+import { StaticClients } from "../../../../actors/identity/StaticClients.ts"
+import { TokenInspection } from "../../../../actors/identity/TokenInspection.ts"
+import { TokenService } from "../../../../actors/identity/TokenService.ts"
+import { oidcServices } from "../../../../src/accounts/oidc/OidcServices.ts"
 import { seed, world } from "./World.ts"
 
 const at = "2026-01-01T00:00:00.000Z"
@@ -30,35 +33,59 @@ const seedExtras = Effect.gen(function* () {
   }
 })
 
-const oauth = (scopes: ReadonlyArray<string>, bound?: string): Principal => ({
-  credential: "oauth",
-  credentialId: "at_test",
-  subject: world.ada,
-  scopes,
-  ...(bound === undefined ? {} : { boundWorkspaceId: WorkspaceId.make(bound) })
+/** Where the issuer of the matrix says that it is. */
+const issuer = "http://svc.example.test"
+const resource = "https://api.example.com"
+const callback = "https://rp.example.com/cb"
+
+const clients = StaticClients.layer({
+  clients: [
+    {
+      client_id: "matrix",
+      client_name: "Matrix",
+      client_secret: Redacted.make("a-client-secret-of-at-least-32-characters"),
+      redirect_uris: [callback],
+      pkce: "optional",
+      scope: "openid profile offline_access read write api.use",
+      resources: [resource]
+    }
+  ],
+  resource_servers: [{ resource, scopes: ["api.use"] }]
 })
 
-// The issuer has tests of its own; here it only matters what its tokens may do.
-const oauthTokens = new Map<string, Principal>([
-  ["oauth-full", oauth(["openid", "read", "write"])],
-  ["oauth-read", oauth(["read"])],
-  ["oauth-identity", oauth(["openid", "profile"])],
-  ["oauth-for-a", oauth(["read", "write"], world.workspaceA)]
-])
-
-/** The real authenticator, with OAuth tokens of the test's own. */
-export const realAuthenticator = Layer.effect(
-  Authenticator,
-  Effect.map(Accounts, (accounts) =>
-    Authenticator.of({
-      bearer: (token) => {
-        const known = oauthTokens.get(Redacted.value(token))
-        return known === undefined ? accounts.authenticateBearer(token) : Effect.succeed(known)
-      },
-      session: accounts.authenticateSession
-    })
-  )
+/** The issuer whose tokens the matrix presents, over the accounts of the matrix. */
+export const matrixIssuer = oidcServices.pipe(
+  Layer.provideMerge(clients),
+  Layer.provideMerge(Layer.succeed(IssuerSettings, { issuer, refreshReuseGrace: Duration.zero })),
+  // The issuer says by design that a client goes without PKCE, and this one does.
+  Layer.provide(Layer.succeed(References.MinimumLogLevel, "None"))
 )
+
+/** What the issuer gives a client for a person who agreed. */
+const granted = Effect.fnUntraced(function* (
+  subject: string,
+  scopes: ReadonlyArray<string>,
+  options: { readonly workspaceId?: string; readonly resource?: string } = {}
+) {
+  const sessions = yield* Sessions
+  const authorizations = yield* Authorizations
+  const tokens = yield* TokenService
+  const client = (yield* StaticClients).clients.get("matrix") ?? (yield* Effect.die("no client"))
+  const { session } = yield* sessions.open({ subject, method: "password" })
+  const code = yield* authorizations.authorize({
+    client,
+    decider: { subject, sessionId: session.id, authTime: 0 },
+    grant: { scopes, claims: noClaims, workspaceId: options.workspaceId, resource: options.resource },
+    code: { redirectUri: callback, codeChallenge: undefined, nonce: undefined },
+    requestId: "req_matrix"
+  })
+  const issued = yield* tokens.exchangeCode(
+    client,
+    { code, redirectUri: callback, verifier: undefined },
+    options.resource
+  )
+  return { ...issued, client, sessionId: session.id }
+})
 
 type Credential = Readonly<Record<string, string>>
 
@@ -99,7 +126,15 @@ export class Principals extends Context.Service<Principals, ReadonlyMap<string, 
       yield* sessions.revoke(world.ada, ended.session.id)
       yield* sql`UPDATE memberships SET status = 'active' WHERE subject = ${world.suspended}`
       const suspendedToken = yield* token(world.suspended, all, world.workspaceA)
+      const suspendedOAuth = yield* granted(world.suspended, all, { workspaceId: world.workspaceA })
       yield* sql`UPDATE memberships SET status = 'suspended' WHERE subject = ${world.suspended}`
+      const inspection = yield* TokenInspection
+      const full = yield* granted(world.ada, ["openid", "offline_access", ...all])
+      const revokedOAuth = yield* granted(world.ada, all)
+      yield* inspection.revoke(revokedOAuth.client, revokedOAuth.accessToken)
+      const leftOAuth = yield* granted(world.ada, all)
+      yield* sessions.revoke(world.ada, leftOAuth.sessionId)
+      const forServer = yield* granted(world.ada, ["openid", "api.use", ...all], { resource })
       const owner = yield* session(world.ada)
       return new Map<string, Credential>([
         ["nobody", {}],
@@ -125,10 +160,18 @@ export class Principals extends Context.Service<Principals, ReadonlyMap<string, 
         ["token for B", (yield* token(world.ada, all, world.workspaceB)).headers],
         ["suspended token for A", suspendedToken.headers],
         ["viewer's token", (yield* token(world.viewer, all)).headers],
-        ["OAuth token", bearer("oauth-full")],
-        ["OAuth read token", bearer("oauth-read")],
-        ["OAuth identity token", bearer("oauth-identity")],
-        ["OAuth token for A", bearer("oauth-for-a")]
+        ["OAuth token", bearer(full.accessToken)],
+        ["OAuth read token", bearer((yield* granted(world.ada, ["read"])).accessToken)],
+        ["OAuth identity token", bearer((yield* granted(world.ada, ["openid", "profile"])).accessToken)],
+        ["OAuth token for A", bearer((yield* granted(world.ada, all, { workspaceId: world.workspaceA })).accessToken)],
+        ["OAuth token for B", bearer((yield* granted(world.bob, all, { workspaceId: world.workspaceB })).accessToken)],
+        ["viewer's OAuth token", bearer((yield* granted(world.viewer, all)).accessToken)],
+        ["suspended OAuth for A", bearer(suspendedOAuth.accessToken)],
+        ["revoked OAuth token", bearer(revokedOAuth.accessToken)],
+        ["signed-out OAuth token", bearer(leftOAuth.accessToken)],
+        ["token for a server", bearer(forServer.accessToken)],
+        ["ID token", bearer(full.idToken ?? "")],
+        ["refresh token", bearer(full.refreshToken ?? "")]
       ])
     })
   )
