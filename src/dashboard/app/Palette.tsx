@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react"
-import { capsulesQuery } from "../api/Queries.ts"
+import { capsulesQuery, sourcesQuery } from "../api/Queries.ts"
 import type { Workspace } from "../api/Types.ts"
 import { preferences, setPreferences } from "../preferences/Preferences.ts"
 import { Icon, type IconName } from "../ui/Icon.tsx"
+import { repositoryName } from "../words/Format.ts"
 import { useWords } from "../words/Words.ts"
 import { matching } from "./Matching.ts"
 import { navigation } from "./Navigation.ts"
@@ -27,6 +28,7 @@ const useCommands = (workspace: Workspace): ReadonlyArray<Command> => {
   const navigate = useNavigate()
   const { workspaces } = useBootstrap()
   const capsules = useQuery(capsulesQuery(workspace.id)).data ?? []
+  const sources = useQuery(sourcesQuery(workspace.id)).data ?? []
   const params = { workspace: workspace.handle }
   return [
     {
@@ -75,6 +77,16 @@ const useCommands = (workspace: Workspace): ReadonlyArray<Command> => {
         detail: capsule.environment,
         run: () =>
           void navigate({ to: "/w/$workspace/capsules/$capsuleId", params: { ...params, capsuleId: capsule.id } })
+      })
+    ),
+    ...sources.map(
+      (source): Command => ({
+        id: source.id,
+        group: words.sources,
+        icon: "source",
+        label: source.name,
+        detail: repositoryName(source.url),
+        run: () => void navigate({ to: "/w/$workspace/sources/$sourceId", params: { ...params, sourceId: source.id } })
       })
     ),
     ...workspaces

@@ -6,7 +6,7 @@ import {
   lazyRouteComponent,
   redirect
 } from "@tanstack/react-router"
-import { bootstrapQuery, capsuleQuery, runQuery, sourceQuery } from "../api/Queries.ts"
+import { bootstrapQuery, capsuleQuery, overviewQuery, runQuery, sourceQuery } from "../api/Queries.ts"
 import { Crash, NotFound } from "./Fallbacks.tsx"
 import { Shell } from "./Shell.tsx"
 import { defaultWorkspace } from "./DefaultWorkspace.ts"
@@ -27,6 +27,19 @@ const text = (value: unknown): string | undefined => (typeof value === "string" 
 const handleOf = async (queryClient: QueryClient, workspaceId: string): Promise<string> => {
   const { workspaces } = await queryClient.ensureQueryData(bootstrapQuery)
   return workspaces.find((workspace) => workspace.id === workspaceId)?.handle ?? workspaceId
+}
+
+// What a screen needs first is asked for while its code is still on the way, or when a link is only pointed at. Nobody waits
+// for these: the screen asks for the same and finds it.
+const aheadOfRun = async (queryClient: QueryClient, runId: string): Promise<void> => {
+  await queryClient.prefetchQuery(runQuery(runId))
+  const capsuleId = queryClient.getQueryData(runQuery(runId).queryKey)?.capsuleId
+  if (capsuleId !== undefined) await queryClient.prefetchQuery(capsuleQuery(capsuleId))
+}
+
+const aheadOfHome = async (queryClient: QueryClient, handle: string): Promise<void> => {
+  const workspace = queryClient.getQueryData(bootstrapQuery.queryKey)?.workspaces.find((each) => each.handle === handle)
+  if (workspace !== undefined) await queryClient.prefetchQuery(overviewQuery(workspace.id))
 }
 
 const home = createRoute({
@@ -108,6 +121,7 @@ const workspace = createRoute({
 const overview = createRoute({
   getParentRoute: () => workspace,
   path: "/",
+  loader: ({ context, params }) => void aheadOfHome(context.queryClient, params.workspace),
   component: lazyRouteComponent(() => import("../screens/home/HomeScreen.tsx"), "HomeScreen")
 })
 
@@ -125,6 +139,7 @@ const capsules = createRoute({
 const capsule = createRoute({
   getParentRoute: () => workspace,
   path: "/capsules/$capsuleId",
+  loader: ({ context, params }) => void context.queryClient.prefetchQuery(capsuleQuery(params.capsuleId)),
   component: lazyRouteComponent(() => import("../screens/capsule/CapsuleScreen.tsx"), "CapsuleScreen")
 })
 
@@ -144,6 +159,7 @@ const runs = createRoute({
 const run = createRoute({
   getParentRoute: () => workspace,
   path: "/runs/$runId",
+  loader: ({ context, params }) => void aheadOfRun(context.queryClient, params.runId),
   component: lazyRouteComponent(() => import("../screens/run/RunScreen.tsx"), "RunScreen")
 })
 

@@ -26,6 +26,7 @@ export const SnapshotFacts = ({ snapshot }: { readonly snapshot: SourceSnapshot 
         ],
         [words.snapshot, words.files(snapshot.fileCount, bytes(snapshot.archiveSizeBytes))],
         [words.manifest, words.manifests[snapshot.repositoryManifest.status]],
+        [words.manifestReason, snapshot.repositoryManifest.reason],
         ["", snapshot.omitted.length === 0 ? undefined : words.omitted(snapshot.omitted.length)]
       ]}
     />

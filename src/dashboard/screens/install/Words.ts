@@ -20,6 +20,7 @@ const en = {
   snapshot: "Snapshot",
   files: (count: number, size: string) => `${count} files, ${size}`,
   manifest: "Repository manifest",
+  manifestReason: "What is wrong with it",
   manifests: { absent: "none", valid: "valid", invalid: "not valid, so its hints are not used" },
   omitted: (count: number) =>
     count === 1
@@ -112,6 +113,7 @@ const ja: typeof en = {
   snapshot: "スナップショット",
   files: (count: number, size: string) => `${count} ファイル、${size}`,
   manifest: "リポジトリマニフェスト",
+  manifestReason: "マニフェストの問題",
   manifests: { absent: "なし", valid: "有効", invalid: "無効（内容は使用されません）" },
   omitted: (count: number) => `${count} 件を除外しました（リンクとサブモジュールは読み込みません）`,
   choose: "モジュールを選択",

@@ -2,14 +2,14 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tansta
 import { Link, useNavigate, useParams } from "@tanstack/react-router"
 import { useState } from "react"
 import { post, request } from "../../api/Client.ts"
-import { capsulesQuery, snapshotsQuery, sourceQuery, sourcesQuery } from "../../api/Queries.ts"
+import { capsulesQuery, runsQuery, snapshotsQuery, sourceQuery, sourcesQuery } from "../../api/Queries.ts"
 import type { Run, Source, SourceSnapshot } from "../../api/Types.ts"
 import { appWords } from "../../app/Words.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
-import { Button } from "../../ui/Button.tsx"
+import { Button, LinkButton } from "../../ui/Button.tsx"
 import { CopyText } from "../../ui/CopyText.tsx"
 import { Dialog } from "../../ui/Dialog.tsx"
-import { Empty, FaultNotice, Loadable, Skeleton } from "../../ui/Feedback.tsx"
+import { Empty, FaultNotice, Loadable, Notice, Skeleton } from "../../ui/Feedback.tsx"
 import { Facts, Page, Panel } from "../../ui/Layout.tsx"
 import { MorePages } from "../../ui/MorePages.tsx"
 import { SourceStatus } from "../../ui/Status.tsx"
@@ -93,6 +93,7 @@ const SnapshotRow = ({ snapshot }: { readonly snapshot: SourceSnapshot }) => {
         <span className="muted">
           {words.files(snapshot.fileCount, bytes(snapshot.archiveSizeBytes))} ·{" "}
           {words.manifest[snapshot.repositoryManifest.status]}
+          {snapshot.repositoryManifest.reason === undefined ? "" : `: ${snapshot.repositoryManifest.reason}`}
           {snapshot.omitted.length === 0 ? "" : ` · ${words.omitted(snapshot.omitted.length)}`}
         </span>
       </span>
@@ -118,6 +119,23 @@ const Webhook = ({ source }: { readonly source: Source }) => {
       />
       <p className="muted">{words.webhookForms}</p>
     </Panel>
+  )
+}
+
+/** A sync that failed last explains why nothing new arrives. */
+const LastSync = ({ source }: { readonly source: Source }) => {
+  const words = useWords(sourceWords)
+  const workspace = useWorkspace()
+  const { data } = useInfiniteQuery(runsQuery(workspace.id, { sourceId: source.id, type: "source_sync" }))
+  const last = data?.pages[0]?.runs[0]
+  if (last?.status !== "failed") return null
+  return (
+    <Notice tone="bad" title={words.syncFailed}>
+      <p>{last.error?.message}</p>
+      <LinkButton small to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: last.id }}>
+        {words.openSync}
+      </LinkButton>
+    </Notice>
   )
 }
 
@@ -168,6 +186,7 @@ const Content = ({ source }: { readonly source: Source }) => {
       {sync.error === null ? null : <FaultNotice error={sync.error} />}
       <div className="split">
         <div className="split-main">
+          <LastSync source={source} />
           <Panel flush title={words.snapshots}>
             <Loadable query={snapshots}>
               {({ pages }) => {
