@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises"
 import { Effect, Option, Redacted, Schema, type Scope, type Semaphore } from "effect"
 import { Sandbox } from "../sandbox/Sandbox.ts"
-import { openJournal } from "./ApplyJournal.ts"
+import { openJournal, possiblyCreated } from "./ApplyJournal.ts"
 import { readApplyRecord, writeApplyRecord } from "./ApplyRecord.ts"
 import { sha256 } from "./Digest.ts"
 import { initialize, needsInitialization } from "./Initialization.ts"
@@ -181,8 +181,9 @@ export const executeApply = Effect.fnUntraced(function* (
     printed
   })
   const state = Option.getOrUndefined(left.found)
+  const exit = exitOf(end, left)
   return {
-    exit: exitOf(end, left),
+    exit,
     ...(state === undefined
       ? {}
       : {
@@ -195,7 +196,7 @@ export const executeApply = Effect.fnUntraced(function* (
     ...(left.rejected === undefined ? {} : { rejectedState: left.rejected }),
     outputs: yield* readOutputs(session, state?.state),
     changedAnything: journal.started.length > 0 || isChanged(session.base, left),
-    possiblyCreated: journal.possiblyCreated,
+    possiblyCreated: exit === "succeeded" ? journal.possiblyCreated : possiblyCreated(journal, state?.state),
     sandboxKilled: end.sandboxKilled,
     tool: { name: job.tool.name, version: job.tool.version },
     sandboxLevel: sandbox.status.level,

@@ -1,7 +1,9 @@
 import { type FileHandle, open } from "node:fs/promises"
 import { Effect, Option, Queue, Schema, type Scope } from "effect"
+import { redactionMark } from "../redaction/RedactionMark.ts"
 import { fileOperation, type RunFileFailed, readOptional } from "./RunFiles.ts"
 import type { JournalResource } from "./RunOutcome.ts"
+import type { StateFile } from "./StateFile.ts"
 import type { ToolMessage } from "./ToolMessage.ts"
 
 /** An entry of a diagnostic that names no resource. */
@@ -31,6 +33,10 @@ export interface JournalSummary {
 
 const keyOf = ({ address, action }: JournalResource) => JSON.stringify([address, action])
 
+/** Ids that cannot be compared are taken for the same. */
+const isSame = (held: string | undefined, told: string | undefined) =>
+  held === undefined || told === undefined || told.includes(redactionMark) || held === told
+
 const summarizeJournal = (entries: ReadonlyArray<Entry>): JournalSummary => {
   const of = (moment: Entry["moment"]) =>
     entries
@@ -53,6 +59,18 @@ const summarizeJournal = (entries: ReadonlyArray<Entry>): JournalSummary => {
     completed: of("completed"),
     possiblyCreated: [...new Set(open.map(({ address }) => address))]
   }
+}
+
+/**
+ * What an unfinished apply may have created and `left` does not hold: whatever has no end, and what was completed just before the state
+ * that would tell of it was lost or torn. A state that the tool encrypted tells nothing.
+ */
+export const possiblyCreated = (journal: JournalSummary, left: StateFile | undefined): ReadonlyArray<string> => {
+  if (left !== undefined && left.managed === undefined) return journal.possiblyCreated
+  const isHeld = ({ address, id }: JournalResource) =>
+    left?.managed?.some((object) => object.address === address && isSame(object.id, id)) === true
+  const untold = journal.completed.filter((resource) => resource.action === "create" && !isHeld(resource))
+  return [...new Set([...journal.possiblyCreated, ...untold.map(({ address }) => address)])]
 }
 
 /** Reads a journal back; a last line that a crash tore is ignored. */

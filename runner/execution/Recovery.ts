@@ -1,6 +1,6 @@
 import { join } from "node:path"
 import { Effect, Option } from "effect"
-import { readJournal } from "./ApplyJournal.ts"
+import { possiblyCreated, readJournal } from "./ApplyJournal.ts"
 import { readApplyRecord } from "./ApplyRecord.ts"
 import { endProcessesIn } from "./LeftProcesses.ts"
 import { readLeftState } from "./LeftState.ts"
@@ -50,7 +50,7 @@ export const recoverApply = Effect.fnUntraced(function* (
     ...(left.rejected === undefined ? {} : { rejectedState: left.rejected }),
     started: journal.started,
     completed: journal.completed,
-    possiblyCreated: journal.possiblyCreated,
+    possiblyCreated: possiblyCreated(journal, state?.state),
     changedAnything: journal.started.length > 0 || isNewer || problem !== undefined
   })
 })

@@ -75,7 +75,7 @@ export type StateProblem = "lineage_changed" | "serial_decreased" | "unreadable"
  * - `state`: the newest whole state of the run's own lineage; absent when there is none
  * - `stateProblem` and `rejectedState`: what was left is not a continuation of the base state and must be looked at by a person
  * - `changedAnything`: an operation on a resource was started, or the state differs from the base
- * - `possiblyCreated`: addresses that were started and never reported as finished
+ * - `possiblyCreated`: addresses that were started and never reported as finished, or reported as created and missing in `state`
  * - `sandboxKilled`: ended by force, so evidence may be incomplete
  */
 export interface ApplyOutcome extends Evidence {

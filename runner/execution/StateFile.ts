@@ -4,12 +4,16 @@ import type { StateOutput, StateProblem } from "./RunOutcome.ts"
 const PathStep = Schema.Struct({ type: Schema.String, value: Schema.Unknown })
 
 const Instance = Schema.Struct({
+  index_key: Schema.optionalKey(Schema.Unknown),
   attributes: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))),
   sensitive_attributes: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Array(PathStep))))
 })
 
 const Resource = Schema.Struct({
   mode: Schema.String,
+  module: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  type: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  name: Schema.optionalKey(Schema.NullOr(Schema.String)),
   instances: Schema.optionalKey(Schema.NullOr(Schema.Array(Instance)))
 })
 
@@ -32,13 +36,21 @@ const StateDocument = Schema.fromJsonString(
 )
 const decodeDocument = Schema.decodeUnknownOption(StateDocument)
 
-/** What the runner reads of a state file. `outputs` is undefined when the tool encrypted it. */
+/** One instance of a managed resource, by the address that the tool's messages name it by. */
+export interface ManagedObject {
+  readonly address: string
+  /** Its attribute `id`, when that is a text. */
+  readonly id: string | undefined
+}
+
+/** What the runner reads of a state file. `outputs` and `managed` are undefined when the tool encrypted it. */
 export interface StateFile {
   readonly serial: number
   readonly lineage: string
   /** Instances of managed resources. */
   readonly resourceCount: number
   readonly outputs: ReadonlyArray<StateOutput> | undefined
+  readonly managed: ReadonlyArray<ManagedObject> | undefined
   /** Text that the state itself marks as sensitive. */
   readonly sensitiveTexts: ReadonlyArray<string>
 }
@@ -71,6 +83,18 @@ const at = (root: unknown, path: ReadonlyArray<typeof PathStep.Type>): unknown =
   return current
 }
 
+const managedObjects = ({ instances, mode, module, name, type }: typeof Resource.Type): ReadonlyArray<ManagedObject> =>
+  mode !== "managed"
+    ? []
+    : (instances ?? []).map(({ attributes, index_key }) => {
+        const id = attributes?.["id"]
+        const index = index_key == null ? "" : `[${JSON.stringify(index_key)}]`
+        return {
+          address: `${module == null ? "" : `${module}.`}${type}.${name}${index}`,
+          id: typeof id === "string" ? id : undefined
+        }
+      })
+
 const decoder = new TextDecoder("utf-8", { fatal: true })
 const decodeText = Option.liftThrowable((bytes: Uint8Array) => decoder.decode(bytes))
 
@@ -88,13 +112,14 @@ export const parseState = (bytes: Uint8Array): Option.Option<StateFile> =>
         value: Redacted.make(output.value),
         sensitive: output.sensitive ?? false
       }))
+      const managed = resources.flatMap(managedObjects)
+      const isReadable = document.encrypted_data === undefined
       return {
         serial: document.serial,
         lineage: document.lineage,
-        resourceCount: resources
-          .filter((resource) => resource.mode === "managed")
-          .reduce((count, resource) => count + (resource.instances?.length ?? 0), 0),
-        outputs: document.encrypted_data === undefined ? outputs : undefined,
+        resourceCount: managed.length,
+        outputs: isReadable ? outputs : undefined,
+        managed: isReadable ? managed : undefined,
         sensitiveTexts: [
           ...outputs
             .filter((output) => output.sensitive)

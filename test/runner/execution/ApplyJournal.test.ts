@@ -1,7 +1,8 @@
 import { join } from "node:path"
 import { describe, expect } from "bun:test"
-import { Effect } from "effect"
-import { openJournal, readJournal } from "../../../runner/execution/ApplyJournal.ts"
+import { Effect, Option } from "effect"
+import { openJournal, possiblyCreated, readJournal } from "../../../runner/execution/ApplyJournal.ts"
+import { parseState } from "../../../runner/execution/StateFile.ts"
 import type { ToolMessage } from "../../../runner/execution/ToolMessage.ts"
 import { it } from "../../support/Effect.ts"
 import { temporaryFolder } from "./support/RunnerHarness.ts"
@@ -25,7 +26,7 @@ const problem = (summary: string, address?: string, severity: "error" | "warning
 const died = "Plugin did not respond"
 
 /** What a journal of these messages calls possibly created: asked at once, and read back after a crash. */
-const possiblyCreated = Effect.fnUntraced(function* (messages: ReadonlyArray<ToolMessage>) {
+const listed = Effect.fnUntraced(function* (messages: ReadonlyArray<ToolMessage>) {
   const path = join(yield* temporaryFolder, "journal.ndjson")
   const journal = yield* openJournal(path, (text) => text)
   yield* Effect.forEach(messages, journal.note, { discard: true })
@@ -82,8 +83,58 @@ describe("what an apply may have created", () => {
   for (const [name, messages, expected] of cases) {
     it.live(name, () =>
       Effect.gen(function* () {
-        expect(yield* possiblyCreated(messages)).toEqual(expected)
+        expect(yield* listed(messages)).toEqual(expected)
       })
     )
   }
+
+  const note = (id: string, more: object = {}) => ({
+    mode: "managed",
+    type: "demo_note",
+    name: "a",
+    instances: [{ attributes: { id }, ...more }]
+  })
+  const stateOf = (...resources: ReadonlyArray<object>) =>
+    Option.getOrUndefined(
+      parseState(new TextEncoder().encode(JSON.stringify({ version: 4, serial: 1, lineage: "line", resources })))
+    )
+  const journalOf = (address: string, id?: string, action = "create") => ({
+    started: [{ address, action, id }],
+    completed: [{ address, action, id }],
+    possiblyCreated: ["b"]
+  })
+
+  it.live("what was completed is, when the state that is left does not tell of it", () =>
+    Effect.sync(() => {
+      const journal = journalOf("demo_note.a", "a-1")
+      expect(possiblyCreated(journal, undefined)).toEqual(["b", "demo_note.a"])
+      expect(possiblyCreated(journal, stateOf())).toEqual(["b", "demo_note.a"])
+      expect(possiblyCreated(journal, stateOf(note("a-1")))).toEqual(["b"])
+      // The state is from before the replacement.
+      expect(possiblyCreated(journal, stateOf(note("a-0")))).toEqual(["b", "demo_note.a"])
+      expect(possiblyCreated(journalOf("demo_note.a", "[redacted]-1"), stateOf(note("a-1")))).toEqual(["b"])
+      expect(possiblyCreated(journalOf("demo_note.a", "a-1", "update"), stateOf())).toEqual(["b"])
+    })
+  )
+
+  it.live("the addresses of a state are those that the tool tells", () =>
+    Effect.sync(() => {
+      for (const [address, more, inModule] of [
+        ["demo_note.a[0]", { index_key: 0 }, {}],
+        ['module.net["x"].demo_note.a["k\\"y"]', { index_key: 'k"y' }, { module: 'module.net["x"]' }]
+      ] as const) {
+        expect(possiblyCreated(journalOf(address), stateOf({ ...note("a", more), ...inModule }))).toEqual(["b"])
+        expect(possiblyCreated(journalOf(address), stateOf(note("a")))).toEqual(["b", address])
+      }
+    })
+  )
+
+  it.live("an encrypted state tells nothing of it", () =>
+    Effect.sync(() => {
+      const text = JSON.stringify({ serial: 1, lineage: "line", encrypted_data: "x", encryption_version: "v0" })
+      const state = Option.getOrUndefined(parseState(new TextEncoder().encode(text)))
+      expect(state).toBeDefined()
+      expect(possiblyCreated(journalOf("demo_note.a"), state)).toEqual(["b"])
+    })
+  )
 })
