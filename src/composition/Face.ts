@@ -23,7 +23,8 @@ const httpSettings = (settings: Settings) =>
       version,
       displayName: settings.name,
       features: implementedFeatures,
-      auth: { oidc: upstreamProvider(settings) !== undefined, password: settings.passwordSignIn === "on" }
+      auth: { oidc: upstreamProvider(settings) !== undefined, password: settings.passwordSignIn === "on" },
+      oidcClientId: settings.oidcClientId
     }))
   )
 

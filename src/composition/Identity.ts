@@ -5,4 +5,13 @@ import type { Settings } from "../settings/Settings.ts"
 
 /** The OpenID issuer of this service, at its public origin. Below the actors: Capsules borrow their identity from it. */
 export const identity = (settings: Settings) =>
-  Layer.unwrap(Effect.map(HttpListener, ({ url }) => oidcIssuer({ issuer: settings.baseUrl ?? url })))
+  Layer.unwrap(
+    Effect.map(HttpListener, ({ url }) =>
+      oidcIssuer({
+        issuer: settings.baseUrl ?? url,
+        refreshReuseGrace: `${settings.oidcRefreshGrace} seconds`,
+        clientsFile: settings.oidcClientsFile,
+        advertisedClientId: settings.oidcClientId
+      })
+    )
+  )

@@ -70,6 +70,25 @@ export const settingDefinitions = define({
     metavar: "secret",
     description: "Client secret at the upstream provider. Environment or file only, never a flag"
   },
+  oidcClientsFile: {
+    env: "SVC_OIDC_CLIENTS_FILE",
+    flag: "oidc-clients-file",
+    metavar: "file",
+    description: "JSON file with the OpenID clients and resource servers of this installation; none when absent"
+  },
+  oidcRefreshGrace: {
+    env: "SVC_OIDC_REFRESH_GRACE",
+    flag: "oidc-refresh-grace",
+    metavar: "seconds",
+    default: "0",
+    description: "Seconds in which a used refresh token gives the same successor again to a client that lost the answer"
+  },
+  oidcClientId: {
+    env: "SVC_OIDC_CLIENT_ID",
+    flag: "oidc-client-id",
+    metavar: "id",
+    description: "Client of the clients file that the discovery document names to mobile applications; none when absent"
+  },
   masterKey: {
     env: "SVC_MASTER_KEY",
     metavar: "key",
@@ -131,7 +150,8 @@ export const settingDefinitions = define({
     env: "SVC_TOOL_MIRROR_KEY",
     flag: "tool-mirror-key",
     metavar: "file",
-    description: "OpenPGP public key that signs the releases: a file, or the armored text"
+    description:
+      "OpenPGP public key that signs the releases: a file, or the armored text; when absent the OpenTofu project's own, known by its fingerprint"
   },
   toolVersion: {
     env: "SVC_TOOL_VERSION",

@@ -1,7 +1,7 @@
 import { Context, Duration, Effect, Layer, Option } from "effect"
 import type { HttpRouter } from "effect/http"
 import { IssuerSettings } from "../../../actors/identity/IssuerSettings.ts"
-import { StaticClients } from "../../../actors/identity/StaticClients.ts"
+import { StaticClients, StaticClientsRefused } from "../../../actors/identity/StaticClients.ts"
 import type { HttpSettings } from "../../http/HttpSettings.ts"
 import type { AttemptLimits } from "../AttemptLimits.ts"
 import { oidcRoutes } from "./OidcRoutes.ts"
@@ -33,14 +33,34 @@ export const mountedOidcRoutes = Layer.unwrap(
   )
 )
 
+/** Whoever reads the discovery document is not sent to a client that does not exist. */
+const advertised = (clientId: string | undefined) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { clients } = yield* StaticClients
+      if (clientId === undefined || clients.has(clientId)) return
+      return yield* new StaticClientsRefused({
+        message: `SVC_OIDC_CLIENT_ID names ${clientId}, which the file of SVC_OIDC_CLIENTS_FILE does not have.`
+      })
+    })
+  )
+
 /**
  * The whole issuer over storage: decisions, keys, upkeep and routes. `issuer` is the public origin without a trailing
  * slash. Its services belong below the actors, which lend Capsules their identity through it.
  */
-export const oidcIssuer = (options: { readonly issuer: string; readonly refreshReuseGrace?: Duration.Input }) =>
+export const oidcIssuer = (options: {
+  readonly issuer: string
+  readonly refreshReuseGrace?: Duration.Input | undefined
+  /** The file with clients and resource servers, see docs/oidc.md. */
+  readonly clientsFile?: string | undefined
+  /** The client that discovery names to mobile applications. Fails with `StaticClientsRefused` when there is none such. */
+  readonly advertisedClientId?: string | undefined
+}) =>
   OidcFace.layer.pipe(
     Layer.provideMerge(oidcServices),
-    Layer.provideMerge(Layer.unwrap(Effect.map(readStaticClients(), StaticClients.layer))),
+    Layer.provideMerge(advertised(options.advertisedClientId)),
+    Layer.provideMerge(Layer.unwrap(Effect.map(readStaticClients(options.clientsFile), StaticClients.layer))),
     Layer.provideMerge(
       Layer.succeed(IssuerSettings, {
         issuer: options.issuer,

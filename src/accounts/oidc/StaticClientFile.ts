@@ -1,4 +1,4 @@
-import { Config, Effect, FileSystem, Option, Schema, SchemaIssue } from "effect"
+import { Effect, FileSystem, Schema, SchemaIssue } from "effect"
 import {
   type StaticClientDocument,
   StaticClientDocument as Document,
@@ -24,23 +24,18 @@ const places = (issue: SchemaIssue.Issue): string =>
 const refused = (message: string) => new StaticClientsRefused({ message })
 
 /**
- * The OpenID clients of the installation, from the JSON file that `SVC_OIDC_CLIENTS_FILE` names; none without the setting.
- * Fails with `StaticClientsRefused`, which names what is wrong and never quotes a value.
+ * The OpenID clients of the installation, from the JSON file of the setting `SVC_OIDC_CLIENTS_FILE`; none without one. Fails
+ * with `StaticClientsRefused`, which names what is wrong and never quotes a value.
  */
-export const readStaticClients = Effect.fn("readStaticClients")(function* (): Effect.fn.Return<
-  StaticClientDocument,
-  StaticClientsRefused,
-  FileSystem.FileSystem
-> {
-  const file = yield* Config.option(Config.String(setting)).pipe(
-    Effect.mapError(() => refused(`${setting} cannot be read.`))
-  )
-  if (Option.isNone(file) || file.value === "") return { clients: [] }
+export const readStaticClients = Effect.fn("readStaticClients")(function* (
+  file: string | undefined
+): Effect.fn.Return<StaticClientDocument, StaticClientsRefused, FileSystem.FileSystem> {
+  if (file === undefined) return { clients: [] }
   const files = yield* FileSystem.FileSystem
   const unreadable = refused(`The file that ${setting} names cannot be read, or is larger than ${maxBytes} bytes.`)
-  const { size } = yield* Effect.mapError(files.stat(file.value), () => unreadable)
+  const { size } = yield* Effect.mapError(files.stat(file), () => unreadable)
   if (Number(size) > maxBytes) return yield* unreadable
-  const text = yield* Effect.mapError(files.readFileString(file.value), () => unreadable)
+  const text = yield* Effect.mapError(files.readFileString(file), () => unreadable)
   return yield* decode(text).pipe(
     Effect.mapError((error) =>
       refused(`The file that ${setting} names is not valid at ${places(error.issue)}. docs/oidc.md shows its fields.`)

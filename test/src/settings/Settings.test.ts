@@ -1,7 +1,11 @@
 import { describe, expect } from "bun:test"
 import { NodeServices } from "@effect/platform-node"
 import { ConfigProvider, Effect, FileSystem, Option, Redacted } from "effect"
-import { settingDefinitions } from "../../../src/settings/SettingDefinitions.ts"
+import {
+  type SettingDefinition,
+  settingDefinitions,
+  settingsFileEnv
+} from "../../../src/settings/SettingDefinitions.ts"
 import { loadSettings, masterKeySource } from "../../../src/settings/Settings.ts"
 import { it } from "../../support/Effect.ts"
 
@@ -31,6 +35,7 @@ describe("settings", () => {
         name: "svc",
         trustedProxies: [],
         passwordSignIn: "on",
+        oidcRefreshGrace: 0,
         gitAllowOrigins: [],
         gitNative: "auto",
         tool: "auto",
@@ -116,6 +121,59 @@ describe("settings", () => {
         create: true
       })
       expect("flag" in settingDefinitions.masterKey).toBe(false)
+    })
+  )
+})
+
+describe("the table of settings", () => {
+  const documented = Effect.promise(() =>
+    Bun.file(new URL("../../../docs/operations.md", import.meta.url)).text()
+  ).pipe(
+    Effect.map((text) => {
+      const table = text.slice(text.indexOf("## Settings"), text.indexOf("## The tool"))
+      const rows = table.split("\n").filter((line) => line.startsWith("| `SVC_"))
+      return rows.map((row) => {
+        const [names = "", fallback = ""] = row.split("|").slice(1)
+        return { names: [...names.matchAll(/`(SVC_[A-Z0-9_]+)`/g)].map(([, name = ""]) => name), fallback }
+      })
+    })
+  )
+
+  it.effect("of the operations page has every setting that the program reads, once, and no other", () =>
+    Effect.gen(function* () {
+      const known = [...Object.values(settingDefinitions).map(({ env }) => env), settingsFileEnv]
+      const names = (yield* documented).flatMap((row) => row.names)
+      expect(names.toSorted()).toEqual(known.toSorted())
+    })
+  )
+
+  it.effect("tells the defaults that the program has", () =>
+    Effect.gen(function* () {
+      const defaults = new Map<string, string | undefined>(
+        Object.values<SettingDefinition>(settingDefinitions).map((setting) => [setting.env, setting.default])
+      )
+      for (const { fallback, names } of yield* documented) {
+        for (const name of names) {
+          const value = defaults.get(name)
+          if (value !== undefined && value !== "" && !fallback.includes("--help")) {
+            expect([name, fallback]).toEqual([name, expect.stringContaining(value === "false" ? "none" : value)])
+          }
+        }
+      }
+    })
+  )
+
+  it.effect("is the whole of what is read: no variable of the product is read beside it", () =>
+    Effect.gen(function* () {
+      const known = new Set([...Object.values(settingDefinitions).map(({ env }) => env), settingsFileEnv])
+      const root = new URL("../../../", import.meta.url).pathname
+      const read = new Set<string>()
+      for (const file of new Bun.Glob("{src,actors,runner}/**/*.ts").scanSync(root)) {
+        if (file.startsWith("src/dashboard/")) continue
+        const text = yield* Effect.promise(() => Bun.file(`${root}${file}`).text())
+        for (const [, name = ""] of text.matchAll(/["'`.](SVC_[A-Z0-9_]+)["'`]/g)) read.add(name)
+      }
+      expect([...read].filter((name) => !known.has(name))).toEqual([])
     })
   )
 })

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect } from "bun:test"
 import { NodeServices } from "@effect/platform-node"
-import { ConfigProvider, Effect, FileSystem, Layer, Logger, Redacted } from "effect"
+import { Effect, FileSystem, Layer, Logger, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { IdentityUpkeep } from "../../../../actors/identity/IdentityUpkeep.ts"
 import { OAuthAuthority } from "../../../../actors/identity/OAuthAuthority.ts"
@@ -75,12 +75,7 @@ describe("static clients", () => {
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const file = `${yield* temporaryFolder}/clients.json`
-      const read = readStaticClients().pipe(
-        Effect.provideService(
-          ConfigProvider.ConfigProvider,
-          ConfigProvider.fromUnknown({ SVC_OIDC_CLIENTS_FILE: file })
-        )
-      )
+      const read = readStaticClients(file)
       yield* files.writeFileString(file, JSON.stringify({ clients: [{ ...good, client_secret: secret }] }))
       const [client] = (yield* read).clients
       expect(String(client?.client_secret)).not.toContain(secret)
@@ -92,7 +87,7 @@ describe("static clients", () => {
       expect((yield* Effect.flip(read)).message).toContain("clients.0.colour")
       yield* files.writeFileString(file, "{")
       expect((yield* Effect.flip(read)).message).toContain("the document")
-      expect((yield* readStaticClients()).clients).toEqual([])
+      expect((yield* readStaticClients(undefined)).clients).toEqual([])
     }).pipe(Effect.provide(NodeServices.layer))
   )
 })
@@ -181,6 +176,24 @@ describe("mounting", () => {
         )
       )
     )
+  )
+
+  it.live("discovery names a client that exists, or the server does not start", () =>
+    Effect.gen(function* () {
+      const started = (advertisedClientId: string) =>
+        Layer.build(
+          oidcIssuer({ issuer: defaultIssuer, advertisedClientId }).pipe(
+            Layer.provideMerge(testAccounts),
+            Layer.provideMerge(testTime)
+          )
+        ).pipe(Effect.scoped)
+      yield* started("svc-cli")
+      const refused = yield* Effect.flip(started("unknown"))
+      expect([refused._tag, refused.message]).toEqual([
+        "StaticClientsRefused",
+        expect.stringContaining("SVC_OIDC_CLIENT_ID names unknown")
+      ])
+    })
   )
 
   it.live("a storm of authorization requests is told to wait", () =>
