@@ -1,10 +1,13 @@
-// `bun run bench`: every figure beside what it is compared with, in one run. `-- reads commands` runs only such groups.
+// `bun run bench`: every figure beside what it is compared with, in one run. `--only reads` runs one group; it may be repeated.
 import { NodeRuntime } from "@effect/platform-node"
-import { Console, Effect } from "effect"
+import { parseArgs } from "node:util"
+import { Console, Effect, Schema } from "effect"
 import { platform } from "../../src/composition/Platform.ts"
 import { commandsFigure } from "./Commands.ts"
 import { growth } from "./Growth.ts"
+import { logs } from "./Logs.ts"
 import { mainJob } from "./MainJob.ts"
+import { manifests } from "./Manifests.ts"
 import { reads } from "./Reads.ts"
 import { signInStorm } from "./SignInStorm.ts"
 import { snapshots } from "./Snapshots.ts"
@@ -24,16 +27,28 @@ const groups = (binary: string) => ({
   snapshots: snapshots(binary),
   startup: startup(binary),
   ...(tool === null ? {} : { growth: growth(binary) }),
+  ...(tool === null ? {} : { logs: logs(binary, tool) }),
   tokenCheck,
-  signInStorm
+  signInStorm,
+  manifests
 })
-const wanted = new Set(process.argv.slice(2))
+
+/** No such group. */
+class UnknownGroup extends Schema.TaggedError<UnknownGroup>()("UnknownGroup", { message: Schema.String }) {}
+
+const { values } = parseArgs({ args: process.argv.slice(2), options: { only: { type: "string", multiple: true } } })
+const wanted = values.only
 
 const program = Effect.gen(function* () {
   const binary = yield* releaseBinary
-  if (tool === null) yield* Console.log("No tofu or terraform on PATH: the main job and growth are left out.")
-  for (const [name, group] of Object.entries(groups(binary))) {
-    if (wanted.size > 0 && !wanted.has(name)) continue
+  if (tool === null) yield* Console.log("No tofu or terraform on PATH: the main job, growth and logs are left out.")
+  const all = groups(binary)
+  const unknown = wanted?.find((name) => !Object.hasOwn(all, name))
+  if (unknown !== undefined) {
+    return yield* new UnknownGroup({ message: `No group ${unknown}. There are: ${Object.keys(all).join(", ")}.` })
+  }
+  for (const [name, group] of Object.entries(all)) {
+    if (wanted !== undefined && !wanted.includes(name)) continue
     for (const figure of yield* group) yield* printFigure(figure)
   }
 }).pipe(Effect.scoped, Effect.provide(platform))
