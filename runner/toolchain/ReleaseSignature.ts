@@ -5,6 +5,12 @@ import { ToolDownloadFailed } from "./ToolErrors.ts"
 const keyRemedy =
   "Set SVC_TOOL_MIRROR_KEY to the release signing key (for the official releases: get.opentofu.org/opentofu.asc), or to the path of its file."
 
+/** Armored text or the bytes of a key, and the fingerprint that it must have when it does not come from the operator. */
+export interface TrustedKey {
+  readonly material: string | Uint8Array
+  readonly fingerprint: string | undefined
+}
+
 /** Armored text or the bytes of a key file, to public keys. Fails with `ToolDownloadFailed` "key". */
 const decodeKeys = (material: string | Uint8Array) =>
   Effect.tryPromise({
@@ -28,9 +34,19 @@ const decodeKeys = (material: string | Uint8Array) =>
 export const verifySignature = Effect.fn("ReleaseSignature.verify")(function* (
   content: Uint8Array,
   signature: Uint8Array,
-  trusted: string | Uint8Array
+  trusted: TrustedKey
 ) {
-  const keys = yield* decodeKeys(trusted)
+  const given = yield* decodeKeys(trusted.material)
+  const { fingerprint } = trusted
+  const keys =
+    fingerprint === undefined ? given : given.filter((key) => key.getFingerprint().toUpperCase() === fingerprint)
+  if (keys.length === 0) {
+    return yield* new ToolDownloadFailed({
+      reason: "key",
+      message: `The key that was fetched is not the one with the fingerprint ${fingerprint}.`,
+      remedy: `Do not use this mirror until you know why. ${keyRemedy}`
+    })
+  }
   const now = yield* Clock.currentTimeMillis
   const refuse = () =>
     new ToolDownloadFailed({

@@ -36,7 +36,7 @@ class FileIdentity extends Data.Class<{
 }> {}
 
 const installRemedy =
-  "Install OpenTofu (or Terraform) on PATH, set SVC_TOOL to its path, or allow the managed download with SVC_TOOL_DOWNLOAD=on and SVC_TOOL_MIRROR_KEY."
+  "Install OpenTofu (or Terraform) on PATH, set SVC_TOOL to its path, or allow the managed download with SVC_TOOL_DOWNLOAD=on."
 
 /**
  * Finds the OpenTofu or Terraform that executes Runs. Order: the configured path; a managed version; `tofu` on PATH;
@@ -135,8 +135,7 @@ const make = Effect.fnUntraced(function* (settings: ToolchainSettings, tools: st
     if (Option.isNone(release)) return Option.some(yield* probe(newest))
     const newer = yield* fetched(present, release.value).pipe(
       Effect.catchIf(
-        (error) =>
-          error._tag === "ToolMissing" || (error._tag === "ToolDownloadFailed" && error.reason === "unreachable"),
+        (error) => error._tag === "ToolDownloadFailed" && error.reason === "unreachable",
         (error) =>
           Effect.as(
             Effect.logWarning(`Staying with OpenTofu ${newest.expected.version}: ${error.message} ${error.remedy}`),

@@ -5,6 +5,10 @@ export const pinnedVersion = "1.11.11"
 
 const releases = "https://github.com/opentofu/opentofu/releases/download"
 
+// The key that the OpenTofu project signs its releases with. Its material may come from anywhere: the fingerprint is trusted.
+const officialKeyUrl = new URL("https://get.opentofu.org/opentofu.asc")
+const officialKeyFingerprint = "E3E6E43D84CB852EADB0051D0C0AF313E5FD9F80"
+
 const Version = Schema.String.check(Schema.isPattern(/^\d+\.\d+\.\d+$/))
 const Sha256 = Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/))
 const Mirror = Schema.URLFromString.check(
@@ -31,6 +35,8 @@ export interface DownloadSettings {
   readonly version: string
   /** OpenPGP public key that signs the checksums: armored text, or the path of a file with it. */
   readonly trustedKey: Option.Option<string>
+  /** Where the project's own key is fetched when no key is set, and the fingerprint (hex, upper case) that it must have. */
+  readonly officialKey: { readonly url: URL; readonly fingerprint: string }
   /** SHA-256 (hex) of the archive for this platform; trusted in place of a signature. */
   readonly archiveSha256: Option.Option<string>
 }
@@ -40,14 +46,24 @@ export const toolchainConfig: Config.Config<ToolchainSettings> = Config.all({
   tool: Config.NonEmptyString("SVC_TOOL").pipe(Config.withDefault("auto")),
   searchPath: Config.String("PATH").pipe(Config.withDefault("")),
   download: Config.Literals(["on", "off"], "SVC_TOOL_DOWNLOAD").pipe(Config.withDefault("on")),
-  mirror: Config.schema(Mirror, "SVC_TOOL_MIRROR").pipe(Config.withDefault(new URL(releases))),
+  mirror: Config.option(Config.schema(Mirror, "SVC_TOOL_MIRROR")),
   version: Config.schema(Version, "SVC_TOOL_VERSION").pipe(Config.withDefault(pinnedVersion)),
   trustedKey: Config.option(Config.NonEmptyString("SVC_TOOL_MIRROR_KEY")),
   archiveSha256: Config.option(Config.schema(Sha256, "SVC_TOOL_SHA256"))
 }).pipe(
-  Config.map(({ tool, searchPath, download, ...release }) => ({
-    tool: tool === "auto" ? Option.none() : Option.some(tool),
-    searchPath,
-    download: download === "on" ? Option.some(release) : Option.none()
-  }))
+  Config.map(({ tool, searchPath, download, mirror, ...release }) => {
+    const officialKey = {
+      url: Option.match(mirror, {
+        onNone: () => officialKeyUrl,
+        onSome: (own) => new URL("opentofu.asc", own.href.endsWith("/") ? own : `${own.href}/`)
+      }),
+      fingerprint: officialKeyFingerprint
+    }
+    const source = { ...release, officialKey, mirror: Option.getOrElse(mirror, () => new URL(releases)) }
+    return {
+      tool: tool === "auto" ? Option.none() : Option.some(tool),
+      searchPath,
+      download: download === "on" ? Option.some(source) : Option.none()
+    }
+  })
 )

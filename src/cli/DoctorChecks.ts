@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { SqliteMaintenance } from "../../actors/database/SqliteMaintenance.ts"
 import { Vault } from "../../actors/vault/Vault.ts"
 import { Sandbox } from "../../runner/sandbox/Sandbox.ts"
+import { type Tool, type ToolOrigin, toolTitles } from "../../runner/toolchain/Tool.ts"
 import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
 import { DataFolder } from "../database/DataFolder.ts"
 import type { Finding } from "./DoctorReport.ts"
@@ -14,12 +15,22 @@ const hardlyAnyDisk = gibibyte / 4
 // No release is older than this, so no clock may say so.
 const releasedAfter = Date.UTC(2026, 0, 1)
 
+const origins = {
+  configured: "named by SVC_TOOL",
+  managed: "downloaded by this service and verified",
+  path: "found on PATH"
+} as const satisfies Record<ToolOrigin, string>
+
+/** Which tool executes Runs, and where it comes from. */
+export const describeTool = (tool: Tool) =>
+  `${toolTitles[tool.name]} ${tool.version}, ${origins[tool.origin]}: ${tool.path}`
+
 export const toolFinding: Effect.Effect<Finding, never, Toolchain> = Effect.flatMap(Toolchain, (tools) =>
   Effect.match(tools.resolve(), {
     onSuccess: (tool): Finding => ({
       check: "tool",
       status: "ok",
-      message: `${tool.name} ${tool.version} at ${tool.path}`
+      message: describeTool(tool)
     }),
     onFailure: (error): Finding => ({ check: "tool", status: "error", message: error.message, remedy: error.remedy })
   })

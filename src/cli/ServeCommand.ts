@@ -5,6 +5,8 @@ import { DrainHurry } from "../../actors/run/DrainHurry.ts"
 import { controlPlane } from "../Composition.ts"
 import { HttpListener } from "../http/HttpListener.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
+import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
+import { describeTool } from "./DoctorChecks.ts"
 import { logging } from "../observability/Logging.ts"
 import { OperatorListener } from "../observability/OperatorListener.ts"
 import { jsonFlag } from "./Output.ts"
@@ -28,16 +30,26 @@ const announce = Effect.fn("announce")(function* (json: boolean) {
   }
 })
 
+/** Looks for the tool before the first Run needs it; a download begins here. */
+const tellTool = Effect.flatMap(Toolchain, (tools) =>
+  Effect.matchEffect(tools.resolve(), {
+    onSuccess: (tool) => Effect.logInfo(`Runs are executed with ${describeTool(tool)}`),
+    onFailure: (error) => Effect.logWarning(`No Run can be executed: ${error.message} ${error.remedy}`)
+  })
+)
+
 export const serveCommand = Command.make(
   "serve",
   { settings: everySettingFlag, config: configFlag, json: jsonFlag },
   Effect.fn("serve")(function* ({ config, json, settings: flags }) {
     const settings = yield* settingsOf(flags, config)
     const logs = logging({ level: settings.log, format: settings.logFormat })
-    return yield* Effect.andThen(announce(json), Effect.never).pipe(
-      Effect.provide(controlPlane(settings).pipe(Layer.provideMerge(logs))),
-      Effect.provideService(DrainHurry, yield* secondSignal)
-    )
+    return yield* announce(json)
+      .pipe(Effect.andThen(tellTool), Effect.andThen(Effect.never))
+      .pipe(
+        Effect.provide(controlPlane(settings).pipe(Layer.provideMerge(logs))),
+        Effect.provideService(DrainHurry, yield* secondSignal)
+      )
   }, Effect.scoped)
 ).pipe(
   Command.withDescription(

@@ -1,5 +1,5 @@
 import { Effect, FileSystem, Path } from "effect"
-import { createMessage, generateKey, readPrivateKey, sign } from "openpgp"
+import { createMessage, generateKey, readKey, readPrivateKey, sign } from "openpgp"
 import { create } from "tar"
 import { currentPlatform } from "../../../runner/toolchain/ManagedTools.ts"
 
@@ -18,7 +18,10 @@ fi
 
 export const signingKey = Effect.fnUntraced(function* (name: string) {
   const pair = yield* Effect.promise(() => generateKey({ type: "curve25519", userIDs: [{ name }], format: "armored" }))
-  return { trusted: pair.publicKey, secret: pair.privateKey }
+  const fingerprint = yield* Effect.promise(() => readKey({ armoredKey: pair.publicKey })).pipe(
+    Effect.map((key) => key.getFingerprint().toUpperCase())
+  )
+  return { trusted: pair.publicKey, secret: pair.privateKey, fingerprint }
 })
 
 const detached = Effect.fnUntraced(function* (content: Uint8Array, secret: string) {
@@ -91,5 +94,6 @@ export const releaseMirror = Effect.gen(function* () {
     files.set(`${name}_SHA256SUMS.gpgsig`, signature)
     files.set(`${name}_${platform}.tar.gz`, archive)
   }
-  return { url: new URL(`http://127.0.0.1:${server.port}/mirror`), publish, requests: () => requests }
+  const publishKey = (armored: string) => files.set("/mirror/opentofu.asc", new TextEncoder().encode(armored))
+  return { publishKey, url: new URL(`http://127.0.0.1:${server.port}/mirror`), publish, requests: () => requests }
 })

@@ -21,7 +21,9 @@ describe("verifySignature", () => {
       const sums = yield* fixture(sumsFile)
       const signature = yield* fixture(`${sumsFile}.gpgsig`)
       for (const key of [yield* fixture("key.asc"), yield* fixture("key.gpg")]) {
-        expect(yield* verifySignature(sums, signature, key)).toBe("321E176661DBB8644DA2D73EEB33A965C7C4DA58")
+        expect(yield* verifySignature(sums, signature, { material: key, fingerprint: undefined })).toBe(
+          "321E176661DBB8644DA2D73EEB33A965C7C4DA58"
+        )
       }
     })
   )
@@ -33,7 +35,7 @@ describe("verifySignature", () => {
       const key = yield* fixture("key.asc")
       const changed = Uint8Array.from(sums)
       changed[0] = changed[0] === 0x30 ? 0x31 : 0x30
-      const error = yield* Effect.flip(verifySignature(changed, signature, key))
+      const error = yield* Effect.flip(verifySignature(changed, signature, { material: key, fingerprint: undefined }))
       expect(error.reason).toBe("signature")
     })
   )

@@ -23,7 +23,9 @@ const setUp = Effect.gen(function* () {
   const logger = Logger.layer([Logger.make(({ message }) => messages.push(message))])
   /** A service that was just started. */
   const resolve = (change: Partial<DownloadSettings> = {}, searchPath = "") => {
-    const download = { mirror: mirror.url, version, trustedKey: Option.some(key.trusted), archiveSha256: Option.none() }
+    const officialKey = { url: new URL("http://127.0.0.1:1/none"), fingerprint: "0".repeat(40) }
+    const trusted = { trustedKey: Option.some(key.trusted), officialKey, archiveSha256: Option.none() }
+    const download = { mirror: mirror.url, version, ...trusted }
     const settings = { tool: Option.none(), searchPath, download: Option.some({ ...download, ...change }) }
     return Effect.gen(function* () {
       const toolchain = yield* Toolchain
@@ -84,12 +86,30 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("is refused without anything to trust", () =>
+  tests.live("trusts the project's own key by its fingerprint when none is set", () =>
+    Effect.gen(function* () {
+      const { key, leftOvers, mirror, resolve } = yield* setUp
+      const stranger = yield* signingKey("stranger")
+      const url = new URL(`${mirror.url.href}/opentofu.asc`)
+      const { fingerprint } = key
+      const unset = { trustedKey: Option.none(), officialKey: { url, fingerprint } }
+      mirror.publish(version, yield* release(version, stranger.secret))
+      expect(yield* Effect.flip(resolve(unset))).toMatchObject({ reason: "unreachable" })
+      // A mirror that was taken over signs with a key of its own, and serves that.
+      mirror.publishKey(stranger.trusted)
+      const swapped = yield* Effect.flip(resolve(unset))
+      expect(swapped).toMatchObject({ reason: "key", message: expect.stringContaining(fingerprint) })
+      mirror.publishKey(`${key.trusted}\n${stranger.trusted}`)
+      expect(yield* Effect.flip(resolve(unset))).toMatchObject({ reason: "signature" })
+      expect(yield* leftOvers).toEqual([])
+      mirror.publish(version, yield* release(version, key.secret))
+      expect((yield* resolve(unset)).origin).toBe("managed")
+    })
+  )
+
+  tests.live("refuses a key that cannot be read", () =>
     Effect.gen(function* () {
       const { mirror, root, resolve } = yield* setUp
-      const missing = yield* Effect.flip(resolve({ trustedKey: Option.none() }))
-      expect(missing).toMatchObject({ _tag: "ToolMissing", remedy: expect.stringContaining("SVC_TOOL_MIRROR_KEY") })
-      expect(mirror.requests()).toBe(0)
       yield* Effect.flatMap(FileSystem.FileSystem, (files) => files.writeFileString(`${root}/no-key`, "nonsense"))
       const unreadable = [`${root}/none`, `${root}/no-key`, "-----BEGIN PGP PUBLIC KEY BLOCK-----\nnonsense"]
       mirror.publish(version, { archive: new Uint8Array(), sums: new Uint8Array(), signature: new Uint8Array() })

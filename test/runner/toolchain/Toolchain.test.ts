@@ -157,6 +157,19 @@ describe("toolchainConfig", () => {
     })
   })
 
+  test("fetches the project's own key from where the releases come from", () => {
+    const official = (env: Record<string, string>) => {
+      const settings = load(env)
+      return settings._tag === "Success" ? Option.getOrThrow(settings.value.download).officialKey : undefined
+    }
+    const fingerprint = "E3E6E43D84CB852EADB0051D0C0AF313E5FD9F80"
+    expect(official({})).toEqual({ url: new URL("https://get.opentofu.org/opentofu.asc"), fingerprint })
+    for (const mirror of ["https://mirror.example.test/tofu", "https://mirror.example.test/tofu/"]) {
+      const url = new URL("https://mirror.example.test/tofu/opentofu.asc")
+      expect(official({ SVC_TOOL_MIRROR: mirror })).toEqual({ url, fingerprint })
+    }
+  })
+
   test("switches the download off", () => {
     expect(load({ SVC_TOOL_DOWNLOAD: "off" })).toMatchObject({ value: { download: Option.none() } })
   })
