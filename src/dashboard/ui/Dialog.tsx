@@ -12,13 +12,19 @@ interface DialogProps {
   readonly kind?: "center" | "side"
 }
 
+/** What had the focus before; for an entry of a menu, which is gone by then, the button of that menu. */
+const openerOf = (focused: Element | null): Element | null => {
+  const label = focused?.closest('[role="menu"]')?.getAttribute("aria-labelledby")
+  return (typeof label === "string" ? document.getElementById(label) : null) ?? focused
+}
+
 /** The browser's own modal dialog: it traps focus, closes with Escape and gives focus back where it was. Mount it to open it. */
 export const Dialog = ({ title, children, onClose, wide = false, kind = "center" }: DialogProps) => {
   const words = useWords(vocabulary)
   const element = useRef<HTMLDialogElement>(null)
   const heading = useId()
   useEffect(() => {
-    const opener = document.activeElement
+    const opener = openerOf(document.activeElement)
     const dialog = element.current
     dialog?.showModal()
     return () => {

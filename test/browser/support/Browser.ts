@@ -53,6 +53,14 @@ export const startBrowser = async (): Promise<TestBrowser> => {
       page.on("console", (message) => {
         if (message.type() === "error" || message.type() === "warning") faults.push(message.text())
       })
+      // Told by the page itself too: what a report-only or a silent refusal would leave out of the console.
+      await page.exposeFunction("__violated", (what: string) => faults.push(`policy: ${what}`))
+      await page.addInitScript(() => {
+        document.addEventListener("securitypolicyviolation", ({ blockedURI, effectiveDirective, sample }) => {
+          const tell: unknown = Reflect.get(globalThis, "__violated")
+          if (typeof tell === "function") tell(`${effectiveDirective} ${blockedURI} ${sample}`)
+        })
+      })
       page.on("pageerror", (error) => faults.push(`${error.name}: ${error.message}`))
       page.setDefaultTimeout(10_000)
       return { page, faults }

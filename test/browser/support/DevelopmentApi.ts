@@ -135,5 +135,12 @@ export const startDevelopmentApi = (files: ServedFiles, world: World): Developme
       }
     }
   })
-  return Object.assign(api, { origin: server.url.origin, world, changes, opened, stop: () => server.stop(true) })
+  // A host name, because passkeys know no addresses.
+  return Object.assign(api, {
+    origin: `http://localhost:${server.port}`,
+    world,
+    changes,
+    opened,
+    stop: () => server.stop(true)
+  })
 }

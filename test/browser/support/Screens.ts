@@ -1,42 +1,81 @@
-import { failedRun, applyRun, driftRun, queuedRun, reviewRun } from "./records/Runs.ts"
+import type { makeRouter } from "../../../src/dashboard/app/Router.tsx"
+import type { entrancePages } from "../../../src/dashboard/Pages.tsx"
 import { storefrontId } from "./records/Capsules.ts"
+import { applyRun, driftRun, failedRun, queuedRun, reviewRun } from "./records/Runs.ts"
 
-/** Every screen with a text or control that shows it is there, in words that both languages share or by role. */
-export const screens: ReadonlyArray<{ readonly name: string; readonly path: string; readonly ready: string }> = [
-  { name: "sign-in", path: "/sign-in", ready: "input[type=password]" },
-  { name: "setup", path: "/setup#right-secret", ready: "input[type=password]" },
-  { name: "home", path: "/w/acme", ready: ".attention-row" },
-  { name: "install", path: "/new", ready: "input[type=url]" },
-  {
-    name: "source-options",
-    path: "/new?kind=capsule-source-options&git=https%3A%2F%2Fgit.acme.example%2Finfra%2Fshop.git&path=install.json",
-    ready: ".page .facts"
-  },
-  { name: "capsules", path: "/w/acme/capsules", ready: ".long-row" },
-  { name: "capsule", path: `/w/acme/capsules/${storefrontId}`, ready: ".outputs dd" },
-  { name: "capsule-unsafe", path: "/w/acme/capsules/cap_0000000000000003", ready: ".notice-warn" },
-  { name: "capsule-runs", path: `/w/acme/capsules/${storefrontId}/runs`, ready: ".row-run" },
-  { name: "capsule-state", path: `/w/acme/capsules/${storefrontId}/state`, ready: ".row-static" },
-  { name: "capsule-configuration", path: `/w/acme/capsules/${storefrontId}/configuration`, ready: ".field" },
-  { name: "capsule-dependencies", path: `/w/acme/capsules/${storefrontId}/dependencies`, ready: ".row-static" },
-  { name: "capsule-activity", path: `/w/acme/capsules/${storefrontId}/activity`, ready: ".activity-row" },
-  { name: "capsule-danger", path: `/w/acme/capsules/${storefrontId}/danger`, ready: ".panel-danger" },
-  { name: "runs", path: "/w/acme/runs", ready: ".row-run" },
-  { name: "run-review", path: `/w/acme/runs/${reviewRun}`, ready: ".log-line" },
-  { name: "run-apply", path: `/w/acme/runs/${applyRun}`, ready: ".resource" },
-  { name: "run-failed", path: `/w/acme/runs/${failedRun}`, ready: ".diagnosis" },
-  { name: "run-queued", path: `/w/acme/runs/${queuedRun}`, ready: ".notice-info" },
-  { name: "run-drift", path: `/w/acme/runs/${driftRun}`, ready: ".change" },
-  { name: "sources", path: "/w/acme/sources", ready: ".row-run" },
-  { name: "source", path: "/w/acme/sources/src_0000000000000001", ready: ".row-static" },
-  { name: "connections", path: "/w/acme/connections", ready: ".row-connection" },
-  { name: "graph", path: "/w/acme/graph", ready: ".node" },
-  { name: "activity", path: "/w/acme/activity", ready: ".activity-row" },
-  { name: "workspace", path: "/w/acme/settings", ready: ".row-static" },
-  { name: "workspace-tokens", path: "/w/acme/settings/tokens", ready: ".row-static" },
-  { name: "workspace-settings", path: "/w/acme/settings/settings", ready: ".facts" },
-  { name: "workspace-shares", path: "/w/acme/settings/shares", ready: ".row-static" },
-  { name: "workspace-backups", path: "/w/acme/settings/backups", ready: ".row-static" },
-  { name: "account", path: "/account", ready: ".row-static" },
+export interface Screen {
+  readonly name: string
+  readonly path: string
+  /** What shows that it is there, the same in both languages. */
+  readonly ready: string
+}
+
+/** Every address of the router; what it calls an index besides is the same address. */
+type AppRoute = Exclude<keyof ReturnType<typeof makeRouter>["routesByPath"], "/w/$workspace/">
+type Entrance = `/${(typeof entrancePages)[number]}`
+
+/** Routes that only lead on, and where they lead. */
+export const redirects = {
+  "/": { path: "/", to: "/w/acme" },
+  "/install": { path: "/install?git=https%3A%2F%2Fx.example%2Fy", to: "/new" },
+  "/runs/$runId": { path: `/runs/${reviewRun}`, to: `/w/acme/runs/${reviewRun}` },
+  "/capsules/$capsuleId": { path: `/capsules/${storefrontId}`, to: `/w/acme/capsules/${storefrontId}` },
+  "/sources/$sourceId": { path: "/sources/src_0000000000000001", to: "/w/acme/sources/src_0000000000000001" }
+} as const
+
+const capsule = `/w/acme/capsules/${storefrontId}`
+const options = "kind=capsule-source-options&git=https%3A%2F%2Fgit.acme.example%2Finfra%2Fshop.git&path=install.json"
+
+/** Every route of the dashboard with what it shows. A route that is new and not here does not compile. */
+export const screensByRoute: Readonly<
+  Record<Exclude<AppRoute | Entrance, keyof typeof redirects>, ReadonlyArray<Screen>>
+> = {
+  "/sign-in": [{ name: "sign-in", path: "/sign-in", ready: "input[type=password]" }],
+  "/setup": [{ name: "setup", path: "/setup#right-secret", ready: "input[type=password]" }],
+  "/new": [
+    { name: "install", path: "/new", ready: "input[type=url]" },
+    { name: "source-options", path: `/new?${options}`, ready: ".page .facts" }
+  ],
+  "/account": [{ name: "account", path: "/account", ready: ".row-static" }],
+  "/w/$workspace": [{ name: "home", path: "/w/acme", ready: ".attention-row" }],
+  "/w/$workspace/capsules": [{ name: "capsules", path: "/w/acme/capsules", ready: ".long-row" }],
+  "/w/$workspace/capsules/$capsuleId": [
+    { name: "capsule", path: capsule, ready: ".outputs dd" },
+    { name: "capsule-unsafe", path: "/w/acme/capsules/cap_0000000000000003", ready: ".notice-warn" }
+  ],
+  "/w/$workspace/capsules/$capsuleId/$tab": [
+    { name: "capsule-runs", path: `${capsule}/runs`, ready: ".row-run" },
+    { name: "capsule-state", path: `${capsule}/state`, ready: ".row-static" },
+    { name: "capsule-configuration", path: `${capsule}/configuration`, ready: ".field" },
+    { name: "capsule-dependencies", path: `${capsule}/dependencies`, ready: ".row-static" },
+    { name: "capsule-activity", path: `${capsule}/activity`, ready: ".activity-row" },
+    { name: "capsule-danger", path: `${capsule}/danger`, ready: ".panel-danger" }
+  ],
+  "/w/$workspace/runs": [{ name: "runs", path: "/w/acme/runs", ready: ".row-run" }],
+  "/w/$workspace/runs/$runId": [
+    { name: "run-review", path: `/w/acme/runs/${reviewRun}`, ready: ".log-line" },
+    { name: "run-apply", path: `/w/acme/runs/${applyRun}`, ready: ".resource" },
+    { name: "run-failed", path: `/w/acme/runs/${failedRun}`, ready: ".diagnosis" },
+    { name: "run-queued", path: `/w/acme/runs/${queuedRun}`, ready: ".notice-info" },
+    { name: "run-drift", path: `/w/acme/runs/${driftRun}`, ready: ".change" }
+  ],
+  "/w/$workspace/sources": [{ name: "sources", path: "/w/acme/sources", ready: ".row-run" }],
+  "/w/$workspace/sources/$sourceId": [
+    { name: "source", path: "/w/acme/sources/src_0000000000000001", ready: ".row-static" }
+  ],
+  "/w/$workspace/connections": [{ name: "connections", path: "/w/acme/connections", ready: ".row-connection" }],
+  "/w/$workspace/activity": [{ name: "activity", path: "/w/acme/activity", ready: ".activity-row" }],
+  "/w/$workspace/graph": [{ name: "graph", path: "/w/acme/graph", ready: ".node" }],
+  "/w/$workspace/settings": [{ name: "workspace", path: "/w/acme/settings", ready: ".row-static" }],
+  "/w/$workspace/settings/$tab": [
+    { name: "workspace-tokens", path: "/w/acme/settings/tokens", ready: ".row-static" },
+    { name: "workspace-settings", path: "/w/acme/settings/settings", ready: ".facts" },
+    { name: "workspace-shares", path: "/w/acme/settings/shares", ready: ".row-static" },
+    { name: "workspace-backups", path: "/w/acme/settings/backups", ready: ".row-static" }
+  ]
+}
+
+export const screens: ReadonlyArray<Screen> = [
+  ...Object.values(screensByRoute).flat(),
   { name: "not-found", path: "/w/acme/nothing-here", ready: ".empty" }
 ]

@@ -34,7 +34,7 @@ export const newWorld = (): World => ({
   dependencies: [...dependencies],
   shares: [...outputShares],
   backups: [...backups],
-  optionsDocument: optionsDocument,
+  optionsDocument,
   empty: false
 })
 

@@ -1,0 +1,130 @@
+import type { Page } from "playwright-core"
+import { appWords } from "../../../src/dashboard/app/Words.ts"
+import { accountWords } from "../../../src/dashboard/screens/account/Words.ts"
+import { signInWords } from "../../../src/dashboard/screens/account/SignInWords.ts"
+import { capsuleWords } from "../../../src/dashboard/screens/capsule/Words.ts"
+import { connectionWords } from "../../../src/dashboard/screens/connections/Words.ts"
+import { decisionWords } from "../../../src/dashboard/screens/run/DecisionWords.ts"
+import { sourceWords } from "../../../src/dashboard/screens/sources/Words.ts"
+import { workspaceWords } from "../../../src/dashboard/screens/workspace/Words.ts"
+import { vocabulary } from "../../../src/dashboard/words/Vocabulary.ts"
+import { storefrontId } from "./records/Capsules.ts"
+import { applyRun, reviewRun } from "./records/Runs.ts"
+
+type Language = "en" | "ja"
+
+export interface OpenedDialog {
+  /** The file, below `src/dashboard`, that draws it. */
+  readonly source: string
+  readonly path: string
+  readonly ready: string
+  readonly open: (page: Page, language: Language) => Promise<void>
+}
+
+const button = (name: (language: Language) => string) => (page: Page, language: Language) =>
+  page
+    .getByRole("button", { name: name(language), exact: true })
+    .first()
+    .click()
+
+const menuItem =
+  (trigger: string, name: (language: Language) => string) =>
+  async (page: Page, language: Language): Promise<void> => {
+    await page.locator(trigger).click()
+    await page.getByRole("menuitem", { name: name(language), exact: true }).click()
+  }
+
+const inPanel =
+  (title: (language: Language) => string, name: (language: Language) => string) => (page: Page, language: Language) =>
+    page
+      .locator(".panel", { has: page.getByRole("heading", { name: title(language), exact: true }) })
+      .getByRole("button", { name: name(language), exact: true })
+      .first()
+      .click()
+
+const capsule = `/w/acme/capsules/${storefrontId}`
+const account = { path: "/account", ready: ".row-static" }
+const settings = { path: "/w/acme/settings", ready: ".row-static" }
+const shares = { path: "/w/acme/settings/shares", ready: ".row-static" }
+const dependencies = { path: `${capsule}/dependencies`, ready: ".row-static" }
+const review = { path: `/w/acme/runs/${reviewRun}`, ready: ".decision" }
+const home = { path: "/w/acme", ready: ".attention-row" }
+const remove = (language: Language) => vocabulary[language].remove
+
+/** Every dialog, with the press that opens it. A file that draws a dialog and is not here fails a test. */
+export const dialogs: ReadonlyArray<OpenedDialog> = [
+  { source: "app/Palette.tsx", ...home, open: (page) => page.keyboard.press("Control+k") },
+  { source: "app/ShortcutHelp.tsx", ...home, open: (page) => page.keyboard.press("?") },
+  { source: "app/NewWorkspace.tsx", ...home, open: menuItem(".side-workspace", (to) => appWords[to].newWorkspace) },
+  { source: "screens/run/ApproveDialog.tsx", ...review, open: (page) => page.locator(".button-danger").click() },
+  { source: "screens/run/CancelDialog.tsx", ...review, open: button((to) => decisionWords[to].discard) },
+  {
+    source: "screens/run/CancelDialog.tsx",
+    path: `/w/acme/runs/${applyRun}`,
+    ready: ".resource",
+    open: button((to) => decisionWords[to].cancel)
+  },
+  { source: "screens/capsule/NewDependency.tsx", ...dependencies, open: button((to) => capsuleWords[to].depAdd) },
+  { source: "screens/capsule/Dependencies.tsx", ...dependencies, open: button(remove) },
+  {
+    source: "screens/capsule/PlanRevision.tsx",
+    path: capsule,
+    ready: ".outputs dd",
+    open: async (page, to) => {
+      await page.getByRole("button", { name: capsuleWords[to].moreActions }).click()
+      await page.getByRole("menuitem", { name: capsuleWords[to].planRef, exact: true }).click()
+    }
+  },
+  {
+    source: "screens/capsule/Danger.tsx",
+    path: `${capsule}/danger`,
+    ready: ".panel-danger",
+    open: button((to) => capsuleWords[to].destroy)
+  },
+  {
+    source: "screens/connections/NewConnection.tsx",
+    path: "/w/acme/connections",
+    ready: ".row-connection",
+    open: button((to) => connectionWords[to].create)
+  },
+  {
+    source: "screens/connections/ConnectionsScreen.tsx",
+    path: "/w/acme/connections",
+    ready: ".row-connection",
+    open: button((to) => connectionWords[to].revoke)
+  },
+  {
+    source: "screens/sources/NewSource.tsx",
+    path: "/w/acme/sources",
+    ready: ".row-run",
+    open: button((to) => sourceWords[to].create)
+  },
+  {
+    source: "screens/source/SourceScreen.tsx",
+    path: "/w/acme/sources/src_0000000000000001",
+    ready: ".row-static",
+    open: button((to) => sourceWords[to].edit)
+  },
+  {
+    source: "screens/account/Passkeys.tsx",
+    ...account,
+    open: inPanel(
+      (to) => accountWords[to].passkeys,
+      (to) => accountWords[to].addPasskey
+    )
+  },
+  { source: "screens/account/Passkeys.tsx", ...account, open: inPanel((to) => accountWords[to].passkeys, remove) },
+  { source: "screens/account/NewToken.tsx", ...account, open: button((to) => accountWords[to].newToken) },
+  { source: "screens/account/Tokens.tsx", ...account, open: button((to) => accountWords[to].revoke) },
+  { source: "screens/account/ChangePassword.tsx", ...account, open: button((to) => accountWords[to].changePassword) },
+  { source: "screens/account/Sessions.tsx", ...account, open: button((to) => signInWords[to].everywhere) },
+  { source: "screens/account/Applications.tsx", ...account, open: button((to) => signInWords[to].withdraw) },
+  { source: "screens/account/Identities.tsx", ...account, open: button((to) => signInWords[to].unlink) },
+  { source: "screens/workspace/Members.tsx", ...settings, open: button((to) => workspaceWords[to].add) },
+  { source: "screens/workspace/Members.tsx", ...settings, open: button(remove) },
+  { source: "screens/workspace/NewShare.tsx", ...shares, open: button((to) => workspaceWords[to].shareAdd) },
+  { source: "screens/workspace/Shares.tsx", ...shares, open: button((to) => workspaceWords[to].shareRevoke) }
+]
+
+/** Files that draw a dialog of the phone's layout, which has its own test, or that are the dialog. */
+export const otherDialogs: ReadonlyArray<string> = ["app/Shell.tsx", "ui/Dialog.tsx", "ui/ConfirmDialog.tsx"]
