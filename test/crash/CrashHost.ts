@@ -35,7 +35,12 @@ export const crashHost = Effect.fn("crashHost")(function* (
     const server = started.success
     if (!first) yield* hooks.restarted(server)
     if (kill?._tag === "after")
-      yield* Effect.forkScoped(Effect.andThen(Effect.sleep(kill.millis), server.signal("SIGKILL")))
+      yield* Effect.forkScoped(
+        Effect.andThen(
+          Effect.sleep(kill.millis),
+          Effect.suspend(() => (stopping ? Effect.void : server.signal("SIGKILL")))
+        )
+      )
     yield* Deferred.succeed(present, server)
     const end = yield* server.ended
     if (!stopping) present = yield* Deferred.make<ServerProcess, NeverReady>()

@@ -13,11 +13,11 @@ export const hunt = Effect.fnUntraced(function* (
   hold: Hold,
   killed: () => void
 ) {
+  const first = yield* host.current
   yield* hold.reached
-  if (victim === "server") {
-    const server = yield* host.current
-    yield* server.signal("SIGKILL")
-    yield* server.ended
+  if (victim === "server" || victim === "point") {
+    if (victim === "server") yield* first.signal("SIGKILL")
+    yield* first.ended
     // Not before the next one has settled what this one left.
     yield* host.current
   } else {

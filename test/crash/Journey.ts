@@ -1,23 +1,9 @@
 import { Effect } from "effect"
 import type { Run } from "../../schema/records/Run.ts"
 import { Broken, type CrashClient, holds } from "./CrashClient.ts"
+import type { Acknowledged } from "./Acknowledged.ts"
 import type { CrashWorld } from "./CrashWorld.ts"
 import { canaries } from "./CrashWorld.ts"
-
-/** What a client was told has happened: it must stay so. */
-export interface Acknowledged {
-  readonly installPlans: Set<string>
-  readonly capsules: Set<string>
-  readonly runs: Set<string>
-  readonly approved: Set<string>
-}
-
-export const nothingAcknowledged = (): Acknowledged => ({
-  installPlans: new Set(),
-  capsules: new Set(),
-  runs: new Set(),
-  approved: new Set()
-})
 
 export interface Traveller {
   readonly client: CrashClient

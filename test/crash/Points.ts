@@ -5,17 +5,30 @@ import type { Hunt, Scenario, Victim } from "./Scenario.ts"
 
 const at = (point: KillPointName, passing: number): Kill => ({ _tag: "at", at: { point, passing } })
 
+/** A state is looked at a few times a second: the tool has to wait until one was seen. */
+const heldAt = (point: KillPointName): Pick<Scenario, "hunt"> =>
+  point === "apply.checkpoint" ? { hunt: { victim: "point", stage: "apply" } } : {}
+
 const named = (journey: JourneyName, points: ReadonlyArray<readonly [KillPointName, ...ReadonlyArray<number>]>) =>
   points.flatMap(([point, ...passings]) =>
     (passings.length === 0 ? [1] : passings).map(
-      (passing): Scenario => ({ name: `${point}:${passing}`, journey, kills: [at(point, passing)], mustKill: true })
+      (passing): Scenario => ({
+        name: `${point}:${passing}`,
+        journey,
+        kills: [at(point, passing)],
+        ...heldAt(point),
+        mustKill: true
+      })
     )
   )
 
-const chain = (...points: ReadonlyArray<readonly [KillPointName, number]>): Scenario => ({
+type Passing = readonly [point: KillPointName, passing: number]
+
+const chain = (...points: readonly [Passing, ...ReadonlyArray<Passing>]): Scenario => ({
   name: points.map(([point, passing]) => `${point}:${passing}`).join(" then "),
   journey: "install",
   kills: points.map(([point, passing]) => at(point, passing)),
+  ...heldAt(points[0][0]),
   mustKill: true
 })
 

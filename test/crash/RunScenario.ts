@@ -4,6 +4,7 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { serveRepository } from "../../runner/git/GitServer.ts"
 import { commitFiles, createRepository } from "../../runner/git/RepositoryWriter.ts"
 import type { Run } from "../../schema/records/Run.ts"
+import { nothingAcknowledged, readEvents } from "./Acknowledged.ts"
 import { sweep } from "./CanarySweep.ts"
 import { Broken, brokenBy, crashClient, holds } from "./CrashClient.ts"
 import { crashHost } from "./CrashHost.ts"
@@ -11,7 +12,7 @@ import { crashModule, slowNote } from "./CrashModule.ts"
 import { canaries, type CrashWorld } from "./CrashWorld.ts"
 import { hunt, spoil, strike } from "./Disturbance.ts"
 import { holdNote, holdOrigin } from "./Hold.ts"
-import { nothingAcknowledged, travel } from "./Journey.ts"
+import { travel } from "./Journey.ts"
 import { readCloud, readLedger } from "./Ledger.ts"
 import { mayFail, type Scenario } from "./Scenario.ts"
 import { smallDisk } from "./SmallDisk.ts"
@@ -97,6 +98,7 @@ export const runScenario = Effect.fn("runScenario")(
         `After an apply that left something, the Capsule is ${capsule.status} and ${capsule.runtimeSafety}`
       )
     })
+    yield* Effect.forkScoped(readEvents(host, acknowledged))
     let victims = 0
     const killed = () => {
       victims++
@@ -118,8 +120,8 @@ export const runScenario = Effect.fn("runScenario")(
       Effect.orDie(commit(slowNote))
     ).pipe(
       Effect.timeoutOrElse({
-        duration: "90 seconds",
-        orElse: () => Effect.fail(new Broken({ message: "The journey did not end within 90 seconds" }))
+        duration: "4 minutes",
+        orElse: () => Effect.fail(new Broken({ message: "The journey did not end within 4 minutes" }))
       })
     )
     const code = yield* host.stop

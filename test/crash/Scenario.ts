@@ -7,9 +7,9 @@ export type Victim = "tool" | "plugin" | "sandbox" | "sync"
 /** Where the work is held, so that a process is surely there to be killed. */
 export type Stage = "sync" | "plan" | "apply" | "destroy"
 
-/** A process is killed while the work of a stage is held. */
+/** A process is killed while the work of a stage is held. `point`: the server dies by itself there, at its kill point. */
 export interface Hunt {
-  readonly victim: Victim | "server"
+  readonly victim: Victim | "server" | "point"
   readonly stage: Stage
 }
 
@@ -35,4 +35,6 @@ export interface Scenario {
 
 /** Whether Runs may end for another reason than that the server died. */
 export const mayFail = ({ diskFull, hunt, strikes }: Scenario): boolean =>
-  diskFull === true || (hunt !== undefined && hunt.victim !== "server") || strikes !== undefined
+  diskFull === true ||
+  (hunt !== undefined && hunt.victim !== "server" && hunt.victim !== "point") ||
+  strikes !== undefined

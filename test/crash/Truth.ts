@@ -1,4 +1,4 @@
-import type { Acknowledged } from "./Journey.ts"
+import type { Acknowledged } from "./Acknowledged.ts"
 import type { Cloud, Ledger, RunRecord } from "./Ledger.ts"
 
 const isApply = ({ type }: RunRecord) => type === "apply" || type === "destroy_apply"
@@ -28,6 +28,19 @@ const acknowledgedIsThere = (ledger: Ledger, acknowledged: Acknowledged) => {
     ...missing("install plan", acknowledged.installPlans, (id) => ledger.installPlans.some((plan) => plan.id === id))
   ]
 }
+
+/** What was read of a Run's events is told again in the same words. */
+const eventsStay = (ledger: Ledger, acknowledged: Acknowledged) =>
+  [...acknowledged.events].flatMap(([runId, kinds]) => {
+    const told = new Map(
+      ledger.events.filter(({ run_id }) => run_id === runId).map(({ kind, seq }) => [seq, kind] as const)
+    )
+    return kinds.flatMap((kind, index) =>
+      told.get(index + 1) === kind
+        ? []
+        : [`Event ${index + 1} of ${runId} was ${kind} and is ${told.get(index + 1) ?? "lost"}`]
+    )
+  })
 
 /** Every Run is over, told once, without gaps; what only a running Run needs is gone. */
 const runsAreOver = (ledger: Ledger) =>
@@ -120,9 +133,9 @@ const nothingStays = (ledger: Ledger) => [
         phase !== "creating_capsule"
     )
     .map(({ id }) => `The install plan ${id} still holds private values`),
-  // A state that was torn by the kill is kept for a person to look at.
+  // A state that a kill tore is kept for a person to look at.
   ...ledger.checkpoints
-    .filter(({ id }) => ledger.runs.find((run) => run.id === id)?.error_code !== "apply_interrupted")
+    .filter(({ id }) => !ledger.runs.some((run) => run.id === id && run.status === "failed" && isApply(run)))
     .map(({ id }) => `A checkpoint of ${id} stayed`),
   ...ledger.plans
     .filter(({ id }) => {
@@ -136,6 +149,7 @@ const nothingStays = (ledger: Ledger) => [
 export const untruths = (ledger: Ledger, cloud: Cloud, acknowledged: Acknowledged): ReadonlyArray<string> => [
   ...ledger.integrity.map((problem) => `The database is damaged: ${JSON.stringify(problem)}`),
   ...acknowledgedIsThere(ledger, acknowledged),
+  ...eventsStay(ledger, acknowledged),
   ...runsAreOver(ledger),
   ...appliesRanOnce(ledger),
   ...creationsAreKnown(ledger, cloud),

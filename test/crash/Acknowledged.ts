@@ -1,0 +1,34 @@
+import { Effect } from "effect"
+import type { CrashHost } from "./CrashHost.ts"
+
+/** What a client was told has happened: it must stay so. */
+export interface Acknowledged {
+  readonly installPlans: Set<string>
+  readonly capsules: Set<string>
+  readonly runs: Set<string>
+  readonly approved: Set<string>
+  /** By Run, the kinds of the events 1, 2, 3, ... that were read. */
+  readonly events: Map<string, ReadonlyArray<string>>
+}
+
+export const nothingAcknowledged = (): Acknowledged => ({
+  installPlans: new Set(),
+  capsules: new Set(),
+  runs: new Set(),
+  approved: new Set(),
+  events: new Map()
+})
+
+/** Reads the events of every known Run as they come, from whatever server there is. */
+export const readEvents = Effect.fnUntraced(function* (host: CrashHost, acknowledged: Acknowledged) {
+  for (;;) {
+    for (const runId of acknowledged.runs) {
+      const known = acknowledged.events.get(runId) ?? []
+      const { client } = yield* host.current
+      const read = client.runs.events({ params: { runId }, query: { after: known.length, limit: 100 } })
+      const events = yield* Effect.match(read, { onFailure: () => [], onSuccess: (page) => page.events })
+      acknowledged.events.set(runId, [...known, ...events.map(({ kind }) => kind)])
+    }
+    yield* Effect.sleep("40 millis")
+  }
+})
