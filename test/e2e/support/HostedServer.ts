@@ -1,0 +1,81 @@
+import { Context, Effect, FileSystem, Layer, Option, Redacted } from "effect"
+import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
+import { Sessions } from "../../../actors/account/Sessions.ts"
+import { serveRepository } from "../../../runner/git/GitServer.ts"
+import { commitFiles, createRepository } from "../../../runner/git/RepositoryWriter.ts"
+import { defaultSandboxSettings, SandboxSettings } from "../../../runner/sandbox/SandboxSettings.ts"
+import { makeClient } from "../../../src/client/index.ts"
+import { controlPlane } from "../../../src/Composition.ts"
+import { sessionCookieName } from "../../../src/http/HttpSettings.ts"
+import { HttpListener, loadSettings, serviceContext, Users } from "../../../src/index.ts"
+import { providerMirror } from "../../support/ProviderMirror.ts"
+
+/** Where people reach the server; what it hands out is of this origin, and tests reach it on loopback. */
+export const publicOrigin = "https://svc.example.test"
+export const appOrigin = "https://app.example.test"
+
+const policy = {
+  repositoryInstallUx: { allowedOidcScopes: ["openid"] },
+  endpoints: [{ workspace: "acme", capsule: "app", environment: "test", url: appOrigin }]
+}
+
+/** The whole product with its HTTP face, a policy of the operator, a Git repository, a provider mirror and one person. */
+export const hostedServer = Effect.fnUntraced(function* (repositoryFiles: Readonly<Record<string, string>>) {
+  const files = yield* FileSystem.FileSystem
+  const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-hosted-" })
+  const gitdir = `${folder}/repository.git`
+  yield* createRepository({ gitdir })
+  yield* commitFiles({ gitdir, files: { ...repositoryFiles } })
+  const repository = yield* serveRepository({ gitdir })
+  const mirror = yield* providerMirror
+  const policyFile = `${folder}/policy.json`
+  yield* files.writeFileString(policyFile, JSON.stringify(policy))
+  const settings = yield* loadSettings(
+    new Map(
+      Object.entries({
+        dataDir: `${folder}/data`,
+        listen: "127.0.0.1:0",
+        baseUrl: publicOrigin,
+        log: "error",
+        policyFile,
+        gitAllowOrigins: repository.origin,
+        providerMirror: mirror.path,
+        providerMirrorRequired: "true"
+      })
+    ),
+    Option.none()
+  )
+  const sandboxed = Layer.succeed(SandboxSettings, {
+    ...defaultSandboxSettings,
+    extraReadOnly: [mirror.interpreter],
+    extraWritable: [mirror.notesDir]
+  })
+  const services = yield* Layer.build(Layer.fresh(controlPlane(settings)).pipe(Layer.provide(sandboxed)))
+  const { url } = Context.get(services, HttpListener)
+  const { subject } = yield* Context.get(services, Users).create(serviceContext, {
+    email: "ada@example.test",
+    isOperator: false
+  })
+  const session = yield* Context.get(services, Sessions).open({ subject, method: "password" })
+  const { secret } = yield* Context.get(services, AccessTokens).create(serviceContext, subject, {
+    name: "test",
+    scopes: ["read", "write"]
+  })
+  const cookie = `${sessionCookieName(publicOrigin)}=${Redacted.value(session.secret)}`
+  /** A request of the dashboard: with the cookie, from the service's own pages. */
+  const browse = (path: string, init: { readonly body?: unknown; readonly headers?: Record<string, string> } = {}) =>
+    Effect.promise(async () => {
+      const body = init.body === undefined ? {} : { method: "POST", body: JSON.stringify(init.body) }
+      const headers = { cookie, origin: publicOrigin, "content-type": "application/json", ...init.headers }
+      const response = await fetch(`${url}${path}`, { ...body, headers, redirect: "manual" })
+      return { status: response.status, headers: response.headers, text: await response.text() }
+    })
+  return {
+    browse,
+    url,
+    repositoryUrl: repository.url,
+    notesDir: mirror.notesDir,
+    subject,
+    client: yield* makeClient({ baseUrl: url, token: secret })
+  }
+})
