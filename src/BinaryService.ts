@@ -6,6 +6,9 @@ import { run, teardown } from "./cli/Run.ts"
 import { platform } from "./composition/Platform.ts"
 import { EmbeddedDashboard, type EmbeddedFile } from "./dashboard/EmbeddedFiles.ts"
 
+/** What starting leaves behind, loaded code for the most part, is given back once: an idle service has no reason to collect it. */
+const settled = Effect.sync(() => Bun.gc(true)).pipe(Effect.delay("2 seconds"))
+
 /** The command line of a compiled binary, which holds the dashboard and is the program of its own syncs. */
 export const main = (dashboard: ReadonlyArray<EmbeddedFile>): void => {
   const args = process.argv.slice(2)
@@ -13,7 +16,8 @@ export const main = (dashboard: ReadonlyArray<EmbeddedFile>): void => {
     Layer.succeed(EmbeddedDashboard, dashboard),
     Layer.succeed(SyncProcessCommand, { program: process.execPath, args: [syncArgument] })
   )
-  NodeRuntime.runMain(run(args).pipe(Effect.provide(Layer.merge(platform, binary))), {
+  const program = Effect.andThen(Effect.forkChild(settled), run(args))
+  NodeRuntime.runMain(program.pipe(Effect.provide(Layer.merge(platform, binary))), {
     disableErrorReporting: true,
     teardown: teardown(args)
   })

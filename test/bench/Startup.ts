@@ -3,7 +3,7 @@ import { type Figure, median } from "./support/Figures.ts"
 import { startServer } from "./support/Product.ts"
 
 const rounds = 7
-const settle = "3 seconds"
+const settle = "6 seconds"
 
 const readyAfter = Effect.fn("readyAfter")(function* (binary: string) {
   const files = yield* FileSystem.FileSystem
