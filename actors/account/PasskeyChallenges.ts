@@ -43,9 +43,16 @@ export const spendChallenge = Effect.fn("spendChallenge")(function* (
   return spent.length === 1
 }, Effect.orDie)
 
-const decodeClientData = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ challenge: Schema.String })))
+// Our pages are never framed (WebAuthn Level 3, 7.1 step 11 and 7.2 step 14), and the library lets such answers through
+// where the browser does not name the page around the frame.
+const ClientData = Schema.Struct({
+  challenge: Schema.String,
+  crossOrigin: Schema.optionalKey(Schema.Literal(false)),
+  topOrigin: Schema.optionalKey(Schema.Never)
+})
+const decodeClientData = Schema.decodeUnknownOption(Schema.fromJsonString(ClientData))
 
-/** The challenge that an answer claims to answer; empty when it names none. */
+/** The challenge that an answer claims to answer; empty when it names none, or was given inside a frame of another site. */
 export const claimedChallenge = (clientDataJSON: string): string => {
   const text = Base64Url.decodeString(clientDataJSON)
   const data = Result.isSuccess(text) ? decodeClientData(text.success) : undefined
