@@ -58,6 +58,17 @@ describe("the dashboard's files", () => {
     })
   )
 
+  // Six requests at a time is what a browser makes without HTTP/2; see app/Kit.ts for what keeps the pieces whole.
+  it.live("a page starts with few files, though its parts are loaded on demand", () =>
+    Effect.gen(function* () {
+      const set = yield* assets
+      for (const path of ["/", "/runs/run_1", "/w/acme/runs", "/w/acme/capsules", "/new", "/account"]) {
+        const html = text(assetFor(set, { path })?.body)
+        expect(html.match(/\/assets\/[\w.-]+\.js/g)?.length).toBeLessThan(22)
+      }
+    })
+  )
+
   it.live("the first frame is drawn without a script, and what asks early stands before what it would wait for", () =>
     Effect.gen(function* () {
       const html = text(assetFor(yield* assets, { path: "/w/acme" })?.body)

@@ -1,3 +1,4 @@
+import "./Kit.ts"
 import { Outlet } from "@tanstack/react-router"
 import { useEffect } from "react"
 import { LinkButton } from "../ui/Button.tsx"

@@ -1,3 +1,4 @@
+import "../app/Kit.ts"
 import { Menu as Base } from "@base-ui/react/menu"
 import { useState } from "react"
 import type { MenuProps } from "./Menu.tsx"

@@ -1,3 +1,4 @@
+import "../../app/Kit.ts"
 import { useBootstrap } from "../../app/Workspace.ts"
 import { appWords } from "../../app/Words.ts"
 import { setPreferences } from "../../preferences/Preferences.ts"

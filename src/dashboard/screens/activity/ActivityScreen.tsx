@@ -1,3 +1,4 @@
+import "../../app/Kit.ts"
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { activityQuery, capsulesQuery } from "../../api/Queries.ts"

@@ -1,3 +1,4 @@
+import "../../app/Kit.ts"
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { post } from "../../api/Client.ts"

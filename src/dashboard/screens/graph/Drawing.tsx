@@ -1,3 +1,4 @@
+import "../../app/Kit.ts"
 import { Link } from "@tanstack/react-router"
 import { Background, Controls, Handle, MarkerType, type Node, type NodeProps, Position, ReactFlow } from "@xyflow/react"
 import { useMemo } from "react"

@@ -1,3 +1,4 @@
+import "../../app/Kit.ts"
 import { useQuery } from "@tanstack/react-query"
 import { lazy, Suspense } from "react"
 import { graphQuery } from "../../api/Queries.ts"

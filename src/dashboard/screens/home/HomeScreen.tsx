@@ -1,3 +1,4 @@
+import "../../app/Kit.ts"
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { overviewQuery } from "../../api/Queries.ts"

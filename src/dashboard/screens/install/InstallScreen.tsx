@@ -1,3 +1,4 @@
+import "../../app/Kit.ts"
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useRouterState } from "@tanstack/react-router"
 import { lazy, Suspense, useMemo, useState } from "react"

@@ -1,3 +1,4 @@
+import "../../app/Kit.ts"
 import { useVirtualizer } from "@tanstack/react-virtual"
 import { type KeyboardEvent, memo, type RefObject, useEffect, useMemo, useRef, useState } from "react"
 import { Button, IconButton } from "../../ui/Button.tsx"

@@ -1,3 +1,4 @@
+import "../../app/Kit.ts"
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import { lazy, Suspense, useState } from "react"

@@ -1,3 +1,4 @@
+import "../../app/Kit.ts"
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { capsulesQuery, runsQuery } from "../../api/Queries.ts"

@@ -1,3 +1,4 @@
+import "../../app/Kit.ts"
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { Result } from "effect"

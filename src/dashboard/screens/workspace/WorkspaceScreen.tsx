@@ -1,3 +1,4 @@
+import "../../app/Kit.ts"
 import { useParams } from "@tanstack/react-router"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { Page } from "../../ui/Layout.tsx"
