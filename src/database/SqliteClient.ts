@@ -10,6 +10,8 @@ import { SqliteConnection, sqliteFailure } from "./SqliteConnection.ts"
 // A second process can only be an operator's command, so a held lock is waited for rather than reported.
 const busyTimeoutMillis = 5000
 const maxReadCursors = 16
+// In one step, from one snapshot: a copy in parts begins again whenever another process writes, and may never end.
+const allPages = 2 ** 31 - 1
 
 const spanAttributes = [["db.system.name", "sqlite"]] as const
 
@@ -37,7 +39,9 @@ const open = (filename: string, options: { readonly readOnly: boolean }) =>
 const makeMaintenance = (database: DatabaseSync, writing: Semaphore.Semaphore) =>
   SqliteMaintenance.of({
     backup: Effect.fn("SqliteMaintenance.backup")((file: string) =>
-      Effect.asVoid(Effect.tryPromise({ try: () => backup(database, file), catch: sqliteFailure("backup") }))
+      Effect.asVoid(
+        Effect.tryPromise({ try: () => backup(database, file, { rate: allPages }), catch: sqliteFailure("backup") })
+      )
     ),
     checkpoint: writing.withPermit(
       Effect.try({
