@@ -31,6 +31,8 @@ const start = (address: string) =>
     hook: { resource: { addr: address }, action: "create" }
   })
 
+const complete = (address: string) => start(address).replace("apply_start", "apply_complete")
+
 /** A stand-in for the tool that misbehaves in one phase: `script` maps a subcommand to shell lines. */
 const brokenTool = (folder: string, script: Readonly<Record<string, string>>) => {
   const path = join(folder, "tool")
@@ -192,6 +194,17 @@ describe("a tool that misbehaves", () => {
       const folder = yield* temporaryFolder
       const outcome = yield* runner.apply(apply(folder, { apply: "exit 1" }), recorder().sink)
       expect(outcome).toMatchObject({ exit: "failed", serial: 1, changedAnything: false, possiblyCreated: [] })
+    })
+  )
+
+  live("tears the state that would tell of what it created: that is listed", () =>
+    Effect.gen(function* () {
+      const runner = yield* ModuleRunner
+      const folder = yield* temporaryFolder
+      const told = heredoc("/tmp/lines", `${start("demo.a")}\n${complete("demo.a")}`)
+      const script = { apply: `${told}\ncat /tmp/lines\nprintf '{"version": 4, "ser' > terraform.tfstate\nexit 1` }
+      const outcome = yield* runner.apply(apply(folder, script), recorder().sink)
+      expect(outcome).toMatchObject({ exit: "failed", stateProblem: "unreadable", possiblyCreated: ["demo.a"] })
     })
   )
 
