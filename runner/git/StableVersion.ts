@@ -15,8 +15,8 @@ export interface StableVersion {
   readonly version: string
 }
 
-/** No leading zeros; 20 digits a number are enough for dates and counters, and keep the comparison cheap. */
-const stableTag = /^refs\/tags\/(v?(0|[1-9][0-9]{0,19})\.(0|[1-9][0-9]{0,19})\.(0|[1-9][0-9]{0,19}))$/
+/** No leading zeros. A name longer than 255 characters cannot be stored as a tag everywhere, so no number is longer. */
+const stableTag = /^refs\/tags\/(v?(0|[1-9][0-9]{0,254})\.(0|[1-9][0-9]{0,254})\.(0|[1-9][0-9]{0,254}))$/
 
 interface Candidate extends StableVersion {
   readonly numbers: readonly [bigint, bigint, bigint]

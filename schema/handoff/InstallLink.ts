@@ -194,7 +194,10 @@ export const parseInstallQuery = (query: string, policy: LinkPolicy = {}): Resul
     ? readSourceOptionsLink(query, policy)
     : readInstallLink(query, policy)
 
-/** Parses a whole link, `{base_url}/install?...`. */
+/**
+ * Parses a whole link, `{base_url}/install?...`. It names its service, so that its return address is refused there when it
+ * leads back to the service itself, whatever `policy.serviceOrigin` says.
+ */
 export const parseInstallLink = (link: string, policy: LinkPolicy = {}): Result.Result<HandoffLink, LinkRefusal> => {
   const problems = new LinkProblems()
   const at = link.indexOf("?")
@@ -210,7 +213,7 @@ export const parseInstallLink = (link: string, policy: LinkPolicy = {}): Result.
     problems.add("", "malformed_query", "A link has no fragment.")
     return problems.settle<HandoffLink>(undefined)
   }
-  return parseInstallQuery(query, policy)
+  return parseInstallQuery(query, { serviceOrigin: url.origin, ...policy })
 }
 
 const encodeQuery = (fields: ReadonlyArray<readonly [name: string, value: string | undefined]>) =>

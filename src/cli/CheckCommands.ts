@@ -1,16 +1,17 @@
 import { Effect, FileSystem } from "effect"
 import { Argument, Command } from "effect/cli"
+import { repositoryFileLimits } from "../../schema/json/JsonLimits.ts"
 import { linkVerdict, manifestVerdict, sourceOptionsVerdict, type Verdict } from "../../schema/manifest/Verdict.ts"
 import { CommandFailed, jsonFlag, print, refused } from "./Output.ts"
 
-// More than any document may have: the parsers say which limit was passed.
-const maxFileBytes = 1024 * 1024
+/** What stands for a file that no limit allows, so that the parser gives its own verdict without all of it being read. */
+const tooLarge = new Uint8Array(repositoryFileLimits.maxBytes + 1)
 
 const readDocument = Effect.fn("readDocument")(
   function* (file: string) {
     const fileSystem = yield* FileSystem.FileSystem
     const info = yield* fileSystem.stat(file)
-    if (info.size > maxFileBytes) return yield* new CommandFailed({ message: `${file} is larger than 1 MiB.` })
+    if (info.size > repositoryFileLimits.maxBytes) return tooLarge
     return yield* fileSystem.readFile(file)
   },
   (effect, file) =>

@@ -11,7 +11,7 @@ const pick = (...tags: ReadonlyArray<string>) =>
     }
   )
 
-describe("newest stable version", () => {
+describe("newest stable version (G17)", () => {
   for (const [tags, expected] of [
     [["v1.2.3", "1.2.3"], "GitVersionAmbiguous"],
     [["v1.2.3", "1.2.3", "v1.2.4"], "v1.2.4 = 1.2.4 @ c:v1.2.4"],
@@ -23,7 +23,11 @@ describe("newest stable version", () => {
       ["v9007199254740993.0.0", "v9007199254740992.9.9"],
       "v9007199254740993.0.0 = 9007199254740993.0.0 @ c:v9007199254740993.0.0"
     ],
-    [[`v1${"0".repeat(20)}.0.0`, "v1.0.0"], "v1.0.0 = 1.0.0 @ c:v1.0.0"],
+    [
+      [`v1${"0".repeat(30)}.0.1`, `v1${"0".repeat(30)}.0.2`, "v1.0.0"],
+      `v1${"0".repeat(30)}.0.2 = 1${"0".repeat(30)}.0.2 @ c:v1${"0".repeat(30)}.0.2`
+    ],
+    [[`v${"9".repeat(256)}.0.0`, "v1.0.0"], "v1.0.0 = 1.0.0 @ c:v1.0.0"],
     [["v0.0.0"], "v0.0.0 = 0.0.0 @ c:v0.0.0"],
     [
       [

@@ -67,6 +67,17 @@ describe("svc", () => {
       )
       yield* files.writeFileString(`${at}/bad.json`, JSON.stringify({ apiVersion: "svc.com/v2.1", secret: "hunter2" }))
       const link = "https://svc.example.com/install?git=https%3A%2F%2Fgit.example.com%2Fa.git"
+      yield* files.writeFileString(`${at}/large.json`, `"${"x".repeat(131_071)}"`)
+      const back = "&product=app&return_uri="
+      const [large, elsewhere, home] = yield* Effect.all([
+        svc(["manifest", "check", `${at}/large.json`, "--json"]),
+        svc(["link", "check", `${link}${back}https://app.example.com/back`, "--json"]),
+        svc(["link", "check", `${link}${back}https://svc.example.com/back`, "--json"])
+      ])
+      // The same verdicts as the service: a file beyond the limit, and a way back that leads to the service itself.
+      expect(JSON.parse(large.out).diagnostics.map(({ code }: { code: string }) => code)).toEqual(["json_too_large"])
+      expect([large.code, elsewhere.code, home.code]).toEqual([1, 0, 1])
+      expect(home.out).toContain("invalid_return_uri")
       const [good, bad, missing, accepted, refused] = yield* Effect.all([
         svc(["manifest", "check", `${at}/good.json`, "--json"]),
         svc(["manifest", "check", `${at}/bad.json`, "--json"]),
