@@ -9,7 +9,7 @@ import { displayText, Timestamp } from "../records/Primitives.ts"
 import { Run, RunGroup, RunStatus, RunType } from "../records/Run.ts"
 import { StateVersion } from "../records/StateVersion.ts"
 import { Member, MemberStatus, Project, Role, Workspace, WorkspaceHandle } from "../records/Workspace.ts"
-import { accountAccess, wholeAccountAccess, workspaceAccess } from "./Access.ts"
+import { accountAccess, ownerAccess, wholeAccountAccess, workspaceAccess } from "./Access.ts"
 import { created, described } from "./Endpoint.ts"
 import { idempotencyHeaders, nextCursor, pageQuery } from "./Paging.ts"
 
@@ -43,9 +43,9 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       success: AccountWorkspaceInventory
     }).annotateMerge(
       described(
-        wholeAccountAccess,
+        ownerAccess,
         "Inventory of the account's active memberships",
-        "Accepts `limit` and `cursor` only; Workspace-scoped credentials are refused with 403."
+        "Accepts `limit` and `cursor` only; whose it is comes from the account session alone, every other credential is refused with 403."
       )
     )
   )

@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
-import { as, newPerson, newWorkspace } from "../../support/Accounts.ts"
+import { as, newPerson, newWorkspace, text } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
 import { AccountServer, bearer, call, fromPage, openSession } from "./support/AccountServer.ts"
 
@@ -115,7 +115,12 @@ it.effect("the inventory takes limit and cursor only, and no credential of one W
     }
     const bound = yield* token(ann.subject, ["read"], made[0]?.id)
     const confined = fromPage((yield* openSession(ann.subject, made[0]?.id)).secret)
-    for (const headers of [bound, confined]) expect((yield* call(view, { headers })).status).toBe(403)
+    // Whose inventory it is comes from the account session alone.
+    const unbound = yield* token(ann.subject, ["read", "write"])
+    for (const headers of [bound, unbound, confined]) expect((yield* call(view, { headers })).status).toBe(403)
+    const inHeader = (yield* openSession(ann.subject)).secret
+    const asClient = yield* call(view, { headers: { "x-svc-account-session": text(inHeader) } })
+    expect(asClient).toMatchObject({ status: 200, json: { total: 3 } })
     expect((yield* call(view)).status).toBe(401)
   }).pipe(fresh)
 )
