@@ -1,10 +1,11 @@
 import { describe, expect } from "bun:test"
 import { DatabaseSync } from "node:sqlite"
-import { Deferred, Effect, type Layer, Schedule, type Scope } from "effect"
+import { Deferred, Effect, Fiber, type Layer, Schedule, type Scope } from "effect"
 import { WebSocket } from "ws"
 import { platform } from "../../src/composition/Platform.ts"
 import { it } from "../support/Effect.ts"
-import { heldApply } from "./support/HeldApply.ts"
+import { collector } from "../src/observability/support/Collector.ts"
+import { canaries, heldApply } from "./support/HeldApply.ts"
 
 const tool = Bun.which("tofu") ?? Bun.which("terraform")
 
@@ -69,7 +70,8 @@ const rowOf = ({ dataDir, runId }: Held) =>
 describe.skipIf(tool === null)("a server that is told to stop during an apply", () => {
   live("lets it end within its grace, tells live streams where to resume, and exits with 0", () =>
     Effect.gen(function* () {
-      const held = yield* heldApply({})
+      const { everything, origin, spans } = yield* collector
+      const held = yield* heldApply({ environment: { SVC_OTLP_URL: origin } })
       const { closed, received } = yield* subscribe(held)
       yield* held.signal("SIGTERM")
       expect(yield* closed).toEqual({ code: 1012, reason: "The server is restarting." })
@@ -81,6 +83,19 @@ describe.skipIf(tool === null)("a server that is told to stop during an apply", 
       yield* held.release
       expect(yield* held.exitCode).toBe(0)
       expect(yield* rowOf(held)).toEqual({ status: "succeeded", error_code: null, versions: 1 })
+
+      // What was collected of it leads from the request to the tool, and tells no secret.
+      const collected = yield* spans
+      const applying = collected.find(({ name }) => name === "Runs.apply")
+      const trace = collected.filter(({ traceId }) => traceId === applying?.traceId)
+      expect(trace.map(({ name }) => name)).toEqual(expect.arrayContaining(["Run.execute", "ToolRun.run"]))
+      expect(trace.some(({ attributes }) => attributes.some(({ key }) => key === "http.request.method"))).toBe(true)
+      const told = everything()
+      for (const secret of [...canaries, held.token]) {
+        expect(told).not.toContain(secret)
+        expect(told).not.toContain(Buffer.from(secret).toString("base64").replace(/=+$/, ""))
+      }
+      expect(yield* Fiber.join(held.log)).not.toContain(canaries[0])
     })
   )
 

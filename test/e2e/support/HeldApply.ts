@@ -16,6 +16,10 @@ const main = fileURLToPath(new URL("../../../src/Main.ts", import.meta.url))
 
 const provider = "example.test/acme/demo"
 
+/** What must never leave the service: a credential of a provider, a variable. Its token is of its own making. */
+export const canaries = ["the-credential-of-the-provider", "the-value-of-the-variable"] as const
+const [credential, password] = canaries
+
 const module = (notesDir: string) => `
 terraform {
   required_providers {
@@ -25,9 +29,14 @@ terraform {
 provider "demo" {
   dir = ${JSON.stringify(notesDir)}
 }
+variable "password" {
+  type      = string
+  sensitive = true
+}
 resource "demo_note" "a" {
   name    = "a"
   content = "c"
+  secret  = var.password
 }
 `
 
@@ -92,7 +101,7 @@ export const heldApply = Effect.fn("heldApply")(function* (options: {
   if (workspace === undefined) return yield* new NotReached({ message: "The account has no Workspace." })
   const workspaceId = workspace.id
   const { connection } = yield* client.connections.create({
-    payload: { workspaceId, provider, displayName: "demo", values: { DEMO_TOKEN: "the token of the provider" } }
+    payload: { workspaceId, provider, displayName: "demo", values: { DEMO_TOKEN: credential } }
   })
   const { installPlan } = yield* client.installPlans.create({
     params: { workspaceId },
@@ -100,6 +109,7 @@ export const heldApply = Effect.fn("heldApply")(function* (options: {
     payload: {
       source: { name: "held", url: repository.url },
       capsule: { name: "held", environment: "test" },
+      variables: { password },
       options: { providerBindings: [{ provider, moduleLocalName: "demo", connectionId: connection.id }] }
     }
   })

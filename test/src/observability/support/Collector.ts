@@ -1,0 +1,57 @@
+import { Effect, Schema } from "effect"
+
+const Traces = Schema.fromJsonString(
+  Schema.Struct({
+    resourceSpans: Schema.Array(
+      Schema.Struct({
+        scopeSpans: Schema.Array(
+          Schema.Struct({
+            spans: Schema.Array(
+              Schema.Struct({
+                traceId: Schema.String,
+                name: Schema.String,
+                attributes: Schema.Array(Schema.Struct({ key: Schema.String, value: Schema.Unknown }))
+              })
+            )
+          })
+        )
+      })
+    )
+  })
+)
+
+const decodeTraces = Schema.decodeEffect(Traces)
+
+/** A collector on loopback, for the Scope. */
+export const collector = Effect.gen(function* () {
+  const received: Array<{ readonly path: string; readonly body: string }> = []
+  const server = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      Bun.serve({
+        port: 0,
+        hostname: "127.0.0.1",
+        fetch: async (request) => {
+          const bytes = new Uint8Array(await request.arrayBuffer())
+          const plain = request.headers.get("content-encoding") === "gzip" ? Bun.gunzipSync(bytes) : bytes
+          received.push({ path: new URL(request.url).pathname, body: new TextDecoder().decode(plain) })
+          return Response.json({})
+        }
+      })
+    ),
+    (server) => Effect.promise(() => server.stop(true))
+  )
+  const bodies = (path: string) => received.filter((request) => request.path === path).map(({ body }) => body)
+  return {
+    origin: server.url.origin,
+    bodies,
+    /** Everything that was ever sent, as text. */
+    everything: () => received.map(({ body }) => body).join("\n"),
+    spans: Effect.suspend(() => Effect.forEach(bodies("/v1/traces"), (body) => decodeTraces(body))).pipe(
+      Effect.map((decoded) =>
+        decoded.flatMap(({ resourceSpans }) =>
+          resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans))
+        )
+      )
+    )
+  }
+})
