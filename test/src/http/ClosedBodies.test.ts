@@ -1,0 +1,70 @@
+import { afterAll, describe, expect } from "bun:test"
+import { Effect, Layer, References } from "effect"
+import { AttemptLimits } from "../../../src/accounts/AttemptLimits.ts"
+import { testDatabase } from "../../support/Database.ts"
+import { suite } from "../../support/Effect.ts"
+import { bodySchema, exampleBody, operations } from "./support/ApiExamples.ts"
+import { applicationOver, send } from "./support/TestApplication.ts"
+import { seed, world } from "./support/World.ts"
+
+const tests = suite(
+  applicationOver(Layer.succeed(AttemptLimits, { consume: () => Effect.void })).pipe(
+    Layer.provideMerge(Layer.effectDiscard(seed)),
+    Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None")),
+    Layer.provideMerge(testDatabase)
+  )
+)
+afterAll(tests.dispose)
+
+const ids: Readonly<Record<string, string>> = { ...world, workspaceId: world.workspaceA, subject: world.viewer }
+
+/** What a record has and no request decides. */
+const assigned = {
+  id: "cap_aaaaaaaaaaaaaaaaaaaaaaaa",
+  createdBy: "usr_other",
+  createdAt: "2026-01-01T00:00:00.000Z",
+  executionAuthorityEpoch: 7,
+  isAdmin: true,
+  approvedBy: "usr_other",
+  hookSecretSealed: "x"
+}
+
+/** Retired for every row: refused before any body is read. */
+const retired = new Set([
+  "PATCH /api/v1/capsule-configs/:capsuleConfigId",
+  "PUT /api/v1/capsules/:capsuleId/provider-bindings"
+])
+
+const withBody = operations.filter(
+  ({ method, operation, path }) => bodySchema(operation) !== undefined && !retired.has(`${method} ${path}`)
+)
+
+describe("no body assigns what the service decides (J13)", () => {
+  for (const { method, path } of withBody) {
+    tests.live(`${method} ${path}`, () =>
+      Effect.gen(function* () {
+        const at = path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? "helper")
+        const example = exampleBody(method, path)
+        const session = path.startsWith("/api/v1/account/tokens")
+        for (const [field, value] of Object.entries(assigned)) {
+          const body = { ...(typeof example === "object" && example !== null ? example : {}), [field]: value }
+          const response = yield* send(at, {
+            method,
+            headers: {
+              ...(session ? { "x-svc-account-session": "ada-session" } : { authorization: "Bearer ada-token" }),
+              "content-type": "application/json",
+              "idempotency-key": `closed-${field}`
+            },
+            body: JSON.stringify(body)
+          })
+          const text = yield* Effect.promise(() => response.text())
+          expect([field, response.status]).toEqual([field, 400])
+          const told = [`body.${field}: is not a known field`, "This route takes no body."]
+          expect([text, told.some((message) => text.includes(message))]).toEqual([text, true])
+        }
+      })
+    )
+  }
+
+  tests.live("there are such routes", () => Effect.sync(() => expect(withBody.length).toBeGreaterThan(30)))
+})
