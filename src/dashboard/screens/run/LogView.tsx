@@ -72,10 +72,12 @@ const useReader = (scroller: RefObject<HTMLElement | null>, setFollow: (follow: 
 interface LogViewProps {
   readonly runId: string
   readonly running: boolean
+  /** Nothing is expected yet. */
+  readonly queued: boolean
 }
 
 /** The live log: only what is visible is in the page. Following stops when the reader moves up, and never by itself. */
-export const LogView = ({ runId, running }: LogViewProps) => {
+export const LogView = ({ runId, running, queued }: LogViewProps) => {
   const words = useWords(logWords)
   const language = useLanguage()
   const { buffer, version, state, retryNow } = useRunLog(runId)
@@ -172,7 +174,7 @@ export const LogView = ({ runId, running }: LogViewProps) => {
         {/* It scrolls by keyboard too, so it takes focus. */}
         <section
           ref={scroller}
-          className={running ? "log" : "log log-ended"}
+          className={running && !queued ? "log" : "log log-ended"}
           aria-label={words.log}
           // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
           tabIndex={0}

@@ -127,7 +127,7 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
             />
           ) : null}
           <Suspense fallback={<LogPlace />}>
-            <LogView runId={run.id} running={busy} />
+            <LogView runId={run.id} running={busy} queued={run.status === "queued"} />
           </Suspense>
         </div>
         <aside className="split-side" aria-label={words.facts}>

@@ -234,7 +234,8 @@ const Content = ({ source }: { readonly source: Source }) => {
                             params={{ workspace: workspace.handle, capsuleId: capsule.id }}
                           >
                             {capsule.name}
-                          </Link>
+                          </Link>{" "}
+                          <span className="muted">{capsule.environment}</span>
                         </li>
                       ))}
                     </ul>
