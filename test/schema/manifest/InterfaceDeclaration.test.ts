@@ -123,6 +123,13 @@ table("interfaces", [
       `invalid_pattern ${at}/interfaces/0/bindingRequests/0/permissions/0`
     ]
   ),
+  ["binding key of 128 characters", request({ key: text(128) }), "valid"],
+  [
+    "binding key of 129 characters",
+    request({ key: text(129) }),
+    `invalid_length ${at}/interfaces/0/bindingRequests/0/key`
+  ],
+  ["delivery type of 128 characters", request({ delivery: { type: text(128) } }), "valid"],
   [
     "delivery type of 129 characters",
     request({ delivery: { type: text(129) } }),

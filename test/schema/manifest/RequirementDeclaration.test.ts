@@ -114,6 +114,25 @@ table("requirements", [
     requires(consume({ permissions: list(17, (n) => `p${n}`) })),
     `invalid_count ${at}/requires/0/permissions`
   ],
+  ["consume key of 128 characters", requires(consume({ key: text(128) })), "valid"],
+  ["consume key of 129 characters", requires(consume({ key: text(129) })), `invalid_length ${at}/requires/0/key`],
+  [
+    "consume version of 257 characters",
+    requires(consume({ interface: { type: "a", version: text(257) } })),
+    `invalid_length ${at}/requires/0/interface/version`
+  ],
+  ["consume with no permissions", requires(consume({ permissions: [] })), `invalid_count ${at}/requires/0/permissions`],
+  [
+    "consume with a permission twice",
+    requires(consume({ permissions: ["a", "a"] })),
+    `not_unique ${at}/requires/0/permissions`
+  ],
+  ["consume with a delivery type of 128 characters", requires(consume({ delivery: { type: text(128) } })), "valid"],
+  [
+    "consume with a delivery type of 129 characters",
+    requires(consume({ delivery: { type: text(129) } })),
+    `invalid_length ${at}/requires/0/delivery/type`
+  ],
   [
     "consume with more in delivery",
     requires(consume({ delivery: { type: "none", to: "x" } })),
