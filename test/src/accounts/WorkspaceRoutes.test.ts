@@ -255,3 +255,25 @@ it.effect("Projects, graph and history of a Workspace", () =>
     expect(surfaces).toMatchObject({ status: 200, json: { interfaces: [] } })
   }).pipe(fresh)
 )
+
+it.effect("ui-surfaces: the owner filter narrows, and never says who asks; larger pages are clamped to 100", () =>
+  Effect.gen(function* () {
+    const ann = yield* person("ann")
+    const bob = yield* person("bob")
+    const { id } = yield* newWorkspace(ann.subject, { handle: "acme" })
+    const ask = (query: string, headers: Record<string, string> = ann.headers) =>
+      call(`${api}/${id}/ui-surfaces${query}`, { headers })
+    const asked = (query: string) => Effect.map(ask(query), ({ json }) => json)
+    const capsule = `cap_${"b".repeat(24)}`
+    const page = (rest: string) => ({ interfaces: [], nextCursor: `${id} ${ann.subject} ${rest}` })
+    expect(yield* asked("")).toEqual(page("any 100 start"))
+    expect(yield* asked("?limit=7")).toEqual(page("any 7 start"))
+    for (const limit of ["101", "5000"]) expect(yield* asked(`?limit=${limit}`)).toEqual(page("any 100 start"))
+    expect(yield* asked(`?capsuleId=${capsule}&cursor=next`)).toEqual(page(`${capsule} 100 next`))
+    for (const query of ["?limit=0", "?limit=x", "?limit=1&limit=2", "?subject=x", `?capsuleId=a&capsuleId=b`]) {
+      expect([query, (yield* ask(query)).status]).toEqual([query, 400])
+    }
+    expect((yield* ask("", bob.headers)).status).toBe(403)
+    expect((yield* ask("", yield* token(ann.subject, ["read", "write"]))).status).toBe(403)
+  }).pipe(fresh)
+)

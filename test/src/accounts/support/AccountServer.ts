@@ -7,6 +7,7 @@ import { AttemptLimits } from "../../../../src/accounts/AttemptLimits.ts"
 import { authenticatorLayer } from "../../../../src/accounts/AuthenticatorLayer.ts"
 import { authRoutes } from "../../../../src/accounts/AuthRoutes.ts"
 import { passkeyRoutes } from "../../../../src/accounts/PasskeyRoutes.ts"
+import { upstreamRoutes } from "../../../../src/accounts/upstream/UpstreamRoutes.ts"
 import { tokenHandlers } from "../../../../src/accounts/TokenHandlers.ts"
 import { workspaceHandlers } from "../../../../src/accounts/WorkspaceHandlers.ts"
 import { apiMiddleware, apiRoutes } from "../../../../src/http/ApiRoutes.ts"
@@ -28,7 +29,7 @@ const live = Layer.mergeAll(WebSockets.layer, RunFeeds.layer).pipe(
 // Accounts and everything they stand on are real; the actors of the spine, which these routes do not touch, are not.
 const accounts = Layer.mergeAll(authenticatorLayer, AttemptLimits.layer).pipe(Layer.provideMerge(testAccounts))
 
-const routes = Layer.mergeAll(apiRoutes, authRoutes, passkeyRoutes, perimeter).pipe(
+const routes = Layer.mergeAll(apiRoutes, authRoutes, passkeyRoutes, upstreamRoutes, perimeter).pipe(
   Layer.provide([tokenHandlers, workspaceHandlers]),
   Layer.provide(apiMiddleware),
   Layer.provide(HttpServer.layerServices)
@@ -54,7 +55,11 @@ export class AccountServer extends Context.Service<
             routes,
             Layer.mergeAll(
               fakeActors,
-              Layer.mock(Interfaces)({ uiSurfaces: () => Effect.succeed({ items: [] }) }),
+              // Hands back what it was asked, where the next page would be named.
+              Layer.mock(Interfaces)({
+                uiSurfaces: (workspaceId, subject, { capsuleId = "any" }, { cursor = "start", limit }) =>
+                  Effect.succeed({ items: [], nextCursor: [workspaceId, subject, capsuleId, limit, cursor].join(" ") })
+              }),
               Layer.succeedContext(services)
             )
           ),

@@ -1,0 +1,67 @@
+import { expect } from "bun:test"
+import { Effect, Layer } from "effect"
+import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
+import { Sessions } from "../../../actors/account/Sessions.ts"
+import { Users } from "../../../actors/account/Users.ts"
+import { serviceContext } from "../../../actors/Command.ts"
+import { authRouteTable } from "../../../src/accounts/AuthRoutes.ts"
+import { passkeyRouteTable } from "../../../src/accounts/PasskeyRoutes.ts"
+import { upstreamRouteTable } from "../../../src/accounts/upstream/UpstreamRoutes.ts"
+import { as, newPerson, newWorkspace } from "../../support/Accounts.ts"
+import { it } from "../../support/Effect.ts"
+import { AccountServer, bearer, call, fromPage, openSession } from "./support/AccountServer.ts"
+
+const fresh = Effect.provide(Layer.fresh(AccountServer.layerAt("http://localhost:8787")))
+
+/** What people reach to get in, or out. Whoever adds a route for everybody has to say so here. */
+const open: ReadonlySet<string> = new Set([
+  "POST /auth/setup",
+  "POST /auth/sign-in",
+  "POST /auth/sign-out",
+  "POST /auth/passkeys/sign-in-options",
+  "POST /auth/passkeys/sign-in",
+  "GET /auth/upstream/start",
+  "GET /auth/upstream/callback"
+])
+
+const guarded = [...authRouteTable, ...passkeyRouteTable, ...upstreamRouteTable]
+  .map(([method, path]) => ({ method, path: path.replace(/:\w+/, "id_of_nothing"), name: `${method} ${path}` }))
+  .filter(({ name }) => !open.has(name))
+
+it.effect("every other account route asks for a session first, and for nothing else, whatever the body", () =>
+  Effect.gen(function* () {
+    const tokens = yield* AccessTokens
+    const sessions = yield* Sessions
+    const users = yield* Users
+    const { subject } = yield* newPerson("ann")
+    const locked = yield* newPerson("locked")
+    const workspace = yield* newWorkspace(subject, { handle: "acme" })
+    const { secret } = yield* tokens.create(as(subject), subject, { name: "t", scopes: ["read", "write"] })
+    const good = yield* openSession(subject)
+    const ended = yield* openSession(subject)
+    yield* sessions.revoke(subject, ended.session.id)
+    const lockedOut = yield* openSession(locked.subject)
+    yield* users.setStatus(serviceContext, locked.subject, "disabled")
+    const callers = {
+      nobody: [401, {}],
+      "personal token": [401, bearer(secret)],
+      "session as a bearer": [401, bearer(good.secret)],
+      "ended session": [401, fromPage(ended.secret)],
+      "locked account": [401, fromPage(lockedOut.secret)],
+      "two sessions": [401, { ...fromPage(good.secret), "x-svc-account-session": "svcs_second" }],
+      "another site": [403, { ...fromPage(good.secret), "sec-fetch-site": "cross-site" }],
+      "confined session": [403, fromPage((yield* openSession(subject, workspace.id)).secret)]
+    } as const
+    for (const { method, name, path } of guarded) {
+      for (const [caller, [status, headers]] of Object.entries(callers)) {
+        // A page of another site may ask to read, but cannot see the answer; who is confined may read of themselves.
+        const reads = method === "GET" && status === 403
+        const body = method === "POST" ? { body: { bogus: 1 } } : {}
+        const answer = yield* call(path, { method, headers, ...body })
+        expect([name, caller, answer.status]).toEqual([name, caller, reads ? 200 : status])
+        expect([name, answer.headers.get("cache-control")]).toEqual([name, "no-store"])
+      }
+    }
+    expect(guarded.length).toBeGreaterThanOrEqual(11)
+  }).pipe(fresh)
+)
