@@ -1,7 +1,7 @@
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
-import { failedPrecondition } from "../../schema/errors/ApiError.ts"
-import { RunGroupId } from "../../schema/records/Ids.ts"
+import { type ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
+import { CapsuleId, RunGroupId } from "../../schema/records/Ids.ts"
 import type { Run } from "../../schema/records/Run.ts"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
@@ -28,7 +28,10 @@ export const dependencyOrder = (ids: ReadonlyArray<string>, edges: ReadonlyArray
   return ordered
 }
 
-/** Creates one Run for every Capsule of a Workspace that the group is about. */
+/**
+ * Creates one Run for every Capsule of a Workspace that the group is about. Capsules that refuse are named in `skipped`;
+ * fails with the first refusal when all do.
+ */
 export const startGroup = Effect.fn("Capsules.startGroup")(function* (
   context: CommandContext,
   workspaceId: string,
@@ -52,17 +55,30 @@ export const startGroup = Effect.fn("Capsules.startGroup")(function* (
   const id = yield* newId(RunGroupId, "rgrp")
   const row = { id, workspace_id: workspaceId, type, created_at: yield* now }
   yield* Effect.orDie(sql`INSERT INTO run_groups ${sql.insert(row)}`)
-  const runs: Array<Run> = []
-  for (const capsuleId of dependencyOrder(
-    capsules.map((capsule) => capsule.id),
-    edges
-  )) {
-    const actor = client(capsuleId)
-    runs.push(
-      type === "update"
-        ? (yield* answered(actor.Plan({ context, groupId: id }))).value
-        : yield* answered(actor.DriftCheck({ context, groupId: id }))
-    )
+  const outcomes = yield* Effect.forEach(
+    dependencyOrder(
+      capsules.map((capsule) => capsule.id),
+      edges
+    ),
+    (capsuleId) => {
+      const actor = client(capsuleId)
+      const started: Effect.Effect<Run, ApiError> =
+        type === "update"
+          ? Effect.map(answered(actor.Plan({ context, groupId: id })), ({ value }) => value)
+          : answered(actor.DriftCheck({ context, groupId: id }))
+      return Effect.map(Effect.result(started), (outcome) => ({ capsuleId: CapsuleId.make(capsuleId), outcome }))
+    }
+  )
+  const runs = outcomes.flatMap(({ outcome }) => (Result.isSuccess(outcome) ? [outcome.success] : []))
+  // One Capsule that cannot be planned must not keep the others from it.
+  const skipped = outcomes.flatMap(({ capsuleId, outcome }) =>
+    Result.isFailure(outcome)
+      ? [{ capsuleId, code: outcome.failure.code, message: outcome.failure.message, error: outcome.failure }]
+      : []
+  )
+  if (runs.length === 0 && skipped[0] !== undefined) {
+    yield* Effect.orDie(sql`DELETE FROM run_groups WHERE id = ${id}`)
+    return yield* skipped[0].error
   }
-  return toRunGroup(row, runs)
+  return { ...toRunGroup(row, runs), skipped: skipped.map(({ error: _, ...rest }) => rest) }
 })

@@ -13,7 +13,7 @@ import type {
 } from "../../schema/records/Ids.ts"
 import type { InstallConfig } from "../../schema/records/InstallConfig.ts"
 import type { ProviderBinding } from "../../schema/records/Provider.ts"
-import type { Run, RunGroup } from "../../schema/records/Run.ts"
+import type { Run, RunGroup, SkippedCapsule } from "../../schema/records/Run.ts"
 import type { Output, StateVersion } from "../../schema/records/StateVersion.ts"
 import type { CommandContext, IdempotentRequest, Replayable } from "../Command.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
@@ -40,7 +40,11 @@ export interface CapsuleUsage {
   readonly logBytes: number
 }
 
-type GroupResult = { readonly runGroup: RunGroup; readonly runs: ReadonlyArray<Run> }
+type GroupResult = {
+  readonly runGroup: RunGroup
+  readonly runs: ReadonlyArray<Run>
+  readonly skipped: ReadonlyArray<SkippedCapsule>
+}
 
 /** Client of the Capsule actor, with its reads. */
 export class Capsules extends Context.Service<

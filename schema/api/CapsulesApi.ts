@@ -66,7 +66,13 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
         status: Schema.optionalKey(Schema.Literals(["active", "disabled"]))
       }),
       success: Schema.Struct({ capsule: Capsule })
-    }).annotateMerge(described(of("admin"), "Rename, disable or enable a Capsule, or set its auto-update"))
+    }).annotateMerge(
+      described(
+        of("admin"),
+        "Rename, disable or enable a Capsule, or set its auto-update",
+        "A disabled Capsule starts no Runs. `autoUpdate.apply` lets a plan of the followed lane be applied without a person, and only while it destroys, replaces and forgets nothing."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.delete("remove", "/api/v1/capsules/:capsuleId", {
@@ -97,21 +103,35 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
           logBytes: Schema.Int
         })
       })
-    }).annotateMerge(described(of("viewer"), "Usage aggregate of one Capsule"))
+    }).annotateMerge(
+      described(
+        of("viewer"),
+        "Usage aggregate of one Capsule",
+        "Run minutes, applies, bytes of its states and of its logs."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.get("stateVersions", "/api/v1/capsules/:capsuleId/state-versions", {
       params: ofCapsule,
       query: pageQuery,
       success: Schema.Struct({ stateVersions: Schema.Array(StateVersion), ...nextCursor })
-    }).annotateMerge(described(of("viewer"), "List StateVersions, newest first"))
+    }).annotateMerge(
+      described(
+        of("viewer"),
+        "List StateVersions, newest first",
+        "Metadata only; the state itself never leaves. `generation` counts up by one with every apply."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.get("dependencies", "/api/v1/capsules/:capsuleId/dependencies", {
       params: ofCapsule,
       query: pageQuery,
       success: Schema.Struct({ dependencies: Schema.Array(Dependency), ...nextCursor })
-    }).annotateMerge(described(of("viewer"), "List dependencies in which the Capsule takes part"))
+    }).annotateMerge(
+      described(of("viewer"), "List dependencies in which the Capsule takes part", "As producer or as consumer.")
+    )
   )
   .add(
     HttpApiEndpoint.post("createDependency", "/api/v1/capsules/:capsuleId/dependencies", {
@@ -130,13 +150,25 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
     HttpApiEndpoint.delete("removeDependency", "/api/v1/dependencies/:dependencyId", {
       params: { dependencyId: Schema.String },
       success: HttpApiSchema.NoContent
-    }).annotateMerge(described(workspaceAccess("admin", "path.dependencyId"), "Delete a dependency"))
+    }).annotateMerge(
+      described(
+        workspaceAccess("admin", "path.dependencyId"),
+        "Delete a dependency",
+        "The next plan of the consumer no longer receives the values; a required input without another value fails it."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.get("providerBindings", "/api/v1/capsules/:capsuleId/provider-bindings", {
       params: ofCapsule,
       success: Schema.Struct({ providerBindings: Schema.Array(ProviderBinding) })
-    }).annotateMerge(described(of("viewer"), "ProviderBinding selection"))
+    }).annotateMerge(
+      described(
+        of("viewer"),
+        "ProviderBinding selection",
+        "Which Connection serves which provider of the root module, by local name and alias."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.put("replaceProviderBindings", "/api/v1/capsules/:capsuleId/provider-bindings", {
@@ -160,7 +192,13 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
     HttpApiEndpoint.get("config", "/api/v1/capsule-configs/:capsuleConfigId", {
       params: { capsuleConfigId: Schema.String },
       success: Schema.Struct({ capsuleConfig: InstallConfig })
-    }).annotateMerge(described(workspaceAccess("viewer", "path.capsuleConfigId"), "Read one configuration"))
+    }).annotateMerge(
+      described(
+        workspaceAccess("viewer", "path.capsuleConfigId"),
+        "Read one configuration",
+        "Public projection: private values are never included. Configurations are immutable; a change makes a new one."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.patch("updateConfig", "/api/v1/capsule-configs/:capsuleConfigId", {
@@ -202,21 +240,39 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       headers: idempotencyHeaders,
       payload: Schema.optional(Schema.Struct({})),
       success: runCreated
-    }).annotateMerge(described(of("member"), "Create a destroy-plan Run"))
+    }).annotateMerge(
+      described(
+        of("member"),
+        "Create a destroy-plan Run",
+        "201 with a plan that has to be reviewed, approved and applied like every other; until then nothing is destroyed."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.post("driftCheck", "/api/v1/capsules/:capsuleId/drift-check", {
       params: ofCapsule,
       payload: Schema.optional(Schema.Struct({})),
       success: runCreated
-    }).annotateMerge(described(of("member"), "Create a drift-check Run"))
+    }).annotateMerge(
+      described(
+        of("member"),
+        "Create a drift-check Run",
+        "Compares the state with the real infrastructure and changes neither. The result is `drifted` and `resourceDrift` of the Run."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.post("backup", "/api/v1/capsules/:capsuleId/backups", {
       params: ofCapsule,
       payload: Schema.optional(Schema.Struct({})),
       success: Schema.Struct({ backup: Backup }).pipe(created)
-    }).annotateMerge(described(of("admin"), "Create a sealed Capsule backup"))
+    }).annotateMerge(
+      described(
+        of("admin"),
+        "Create a sealed Capsule backup",
+        "State, Outputs and configuration in a sealed archive on the server."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.post("reAdopt", "/api/v1/capsules/:capsuleId/install-config-re-adoptions", {

@@ -40,7 +40,7 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
     HttpApiEndpoint.get("list", "/api/v1/connections", {
       query: { ...pageQuery, workspaceId: Schema.String },
       success: Schema.Struct({ connections: Schema.Array(Connection), ...nextCursor })
-    }).annotateMerge(described(inWorkspace, "List Connections"))
+    }).annotateMerge(described(inWorkspace, "List Connections", "Names of variables and files, never their values."))
   )
   .add(
     HttpApiEndpoint.post("create", "/api/v1/connections", {
@@ -85,13 +85,21 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
       params: { helperId: Schema.String },
       payload: Schema.Struct({ workspaceId: WorkspaceId }),
       success: Schema.Struct({ authorizationUrl: Schema.String })
-    }).annotateMerge(described(workspaceAccess("admin", "body.workspaceId"), "Start an OAuth helper"))
+    }).annotateMerge(
+      described(
+        workspaceAccess("admin", "body.workspaceId"),
+        "Start an OAuth helper",
+        "Not part of this release: 501 for whoever may ask. Create the Connection with the credential itself."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.get("finishOAuth", "/api/v1/connections/oauth/:helperId/callback", {
       params: { helperId: Schema.String },
       success: Schema.Struct({ connection: Connection })
-    }).annotateMerge(described(accountAccess, "Finish an OAuth helper"))
+    }).annotateMerge(
+      described(accountAccess, "Finish an OAuth helper", "Not part of this release: 501 for whoever may ask.")
+    )
   )
   .add(
     HttpApiEndpoint.get("providerConnections", "/api/v1/provider-connections", {
@@ -108,13 +116,25 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
   .add(
     HttpApiEndpoint.get("recipes", "/api/v1/credential-recipes", {
       success: Schema.Struct({ credentialRecipes: Schema.Array(CredentialRecipe) })
-    }).annotateMerge(described(accountAccess, "List Credential Recipes"))
+    }).annotateMerge(
+      described(
+        accountAccess,
+        "List Credential Recipes",
+        "Which variables and files a provider usually needs, as a form would ask for them. A recipe holds no credential."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.get("outputShares", "/api/v1/output-shares", {
       query: { ...pageQuery, workspaceId: Schema.String },
       success: Schema.Struct({ outputShares: Schema.Array(OutputShare), ...nextCursor })
-    }).annotateMerge(described(inWorkspace, "List OutputShares from or to the Workspace"))
+    }).annotateMerge(
+      described(
+        inWorkspace,
+        "List OutputShares from or to the Workspace",
+        "The receiving side sees a share from its offer on."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.post("createOutputShare", "/api/v1/output-shares", {
@@ -125,7 +145,13 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
         outputs: Schema.Array(SharedOutput).check(Schema.isMinLength(1), Schema.isMaxLength(64))
       }),
       success: Schema.Struct({ outputShare: OutputShare }).pipe(created)
-    }).annotateMerge(described(workspaceAccess("admin", "body.fromWorkspaceId"), "Offer Outputs to another Workspace"))
+    }).annotateMerge(
+      described(
+        workspaceAccess("admin", "body.fromWorkspaceId"),
+        "Offer Outputs to another Workspace",
+        "Public Outputs only, under the aliases by which the receiver names them. Nothing is readable there until an admin of it approves."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.post("approveOutputShare", "/api/v1/output-shares/:shareId/approve", {
@@ -133,7 +159,11 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
       payload: Schema.optional(Schema.Struct({})),
       success: Schema.Struct({ outputShare: OutputShare })
     }).annotateMerge(
-      described(workspaceAccess("admin", "path.shareId"), "Accept an offered share, on the receiving side")
+      described(
+        workspaceAccess("admin", "path.shareId"),
+        "Accept an offered share, on the receiving side",
+        "From then on its Capsules may depend on the shared Outputs."
+      )
     )
   )
   .add(
@@ -141,5 +171,11 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
       params: ofShare,
       payload: Schema.optional(Schema.Struct({})),
       success: Schema.Struct({ outputShare: OutputShare })
-    }).annotateMerge(described(workspaceAccess("admin", "path.shareId"), "Revoke a share, on either side"))
+    }).annotateMerge(
+      described(
+        workspaceAccess("admin", "path.shareId"),
+        "Revoke a share, on either side",
+        "The next plan of a Capsule that requires a shared Output fails."
+      )
+    )
   ) {}

@@ -32,7 +32,13 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
         capabilities: Discovery,
         version: Schema.String
       })
-    }).annotateMerge(described(accountAccess, "Data for the initial screen"))
+    }).annotateMerge(
+      described(
+        accountAccess,
+        "Data for the initial screen",
+        "What the dashboard needs before it shows anything, in one request."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.get("overview", "/api/v1/dashboard/overview", {
@@ -44,5 +50,11 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
         recentRuns: Schema.Array(Run),
         activity: Schema.Array(AuditEvent)
       })
-    }).annotateMerge(described(workspaceAccess("viewer", "query.workspaceId"), "Workspace overview"))
+    }).annotateMerge(
+      described(
+        workspaceAccess("viewer", "query.workspaceId"),
+        "Workspace overview",
+        "Capsules, what waits for a person (approvals, failures, drift, stale Capsules), recent Runs and activity."
+      )
+    )
   ) {}

@@ -11,6 +11,10 @@ export class DiscoveryApi extends HttpApiGroup.make("discovery")
   )
   .add(
     HttpApiEndpoint.get("capabilities", "/api/v1/capabilities", { success: Discovery }).annotateMerge(
-      described(publicAccess, "The same discovery document, under the API")
+      described(
+        publicAccess,
+        "The same discovery document, under the API",
+        "Branch on its features, never on a version."
+      )
     )
   ) {}

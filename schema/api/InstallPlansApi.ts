@@ -74,14 +74,24 @@ export class InstallPlansApi extends HttpApiGroup.make("installPlans")
     HttpApiEndpoint.get("read", "/api/v1/install-plans/:installPlanId", {
       params: { installPlanId: Schema.String },
       success: Schema.Struct({ installPlan: InstallPlan })
-    }).annotateMerge(described(workspaceAccess("viewer", "path.installPlanId"), "Read the install coordinator"))
+    }).annotateMerge(
+      described(
+        workspaceAccess("viewer", "path.installPlanId"),
+        "Read the install coordinator",
+        "`phase` and `nextAction` say where it stands; `review_run` comes with `planRunId`. Private variables are never projected."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.post("reconcile", "/api/v1/install-plans/:installPlanId/reconcile", {
       params: { installPlanId: Schema.String },
       success: Schema.Struct({ installPlan: InstallPlan })
     }).annotateMerge(
-      described(workspaceAccess("member", "path.installPlanId"), "Advance exactly one step, when one is due")
+      described(
+        workspaceAccess("member", "path.installPlanId"),
+        "Advance exactly one step, when one is due",
+        "The service advances by itself; asking again does no harm."
+      )
     )
   ) {}
 
@@ -104,7 +114,13 @@ export class RevisionPlansApi extends HttpApiGroup.make("revisionPlans")
     HttpApiEndpoint.get("read", "/api/v1/revision-plans/:revisionPlanId", {
       params: { revisionPlanId: Schema.String },
       success: Schema.Struct({ revisionPlan: RevisionPlan })
-    }).annotateMerge(described(workspaceAccess("viewer", "path.revisionPlanId"), "Read the revision coordinator"))
+    }).annotateMerge(
+      described(
+        workspaceAccess("viewer", "path.revisionPlanId"),
+        "Read the revision coordinator",
+        "`phase` and `nextAction` say where it stands; `review_run` comes with `planRunId`."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.post("reconcile", "/api/v1/revision-plans/:revisionPlanId/reconcile", {
@@ -114,6 +130,10 @@ export class RevisionPlansApi extends HttpApiGroup.make("revisionPlans")
         Schema.Struct({ revisionPlan: RevisionPlan }).pipe(accepted)
       ]
     }).annotateMerge(
-      described(workspaceAccess("member", "path.revisionPlanId"), "Advance exactly one step, when one is due")
+      described(
+        workspaceAccess("member", "path.revisionPlanId"),
+        "Advance exactly one step, when one is due",
+        "202 while there is more to come, 200 at the end. The service advances by itself; asking again does no harm."
+      )
     )
   ) {}

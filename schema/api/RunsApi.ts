@@ -31,7 +31,13 @@ export class RunsApi extends HttpApiGroup.make("runs")
     HttpApiEndpoint.get("read", "/api/v1/runs/:runId", {
       params: ofRun,
       success: Schema.Struct({ run: Run })
-    }).annotateMerge(described(of("viewer"), "Read a Run"))
+    }).annotateMerge(
+      described(
+        of("viewer"),
+        "Read a Run",
+        "With the evidence of its phases: summary and redacted resource changes of the plan, its digest, tool, sandbox level, diagnostics. Sensitive values are absent, not masked in part."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.post("approve", "/api/v1/runs/:runId/approve", {
@@ -104,14 +110,22 @@ export class RunsApi extends HttpApiGroup.make("runs")
     HttpApiEndpoint.get("group", "/api/v1/run-groups/:runGroupId", {
       params: { runGroupId: Schema.String },
       success: Schema.Struct({ runGroup: RunGroup, runs: Schema.Array(Run) })
-    }).annotateMerge(described(workspaceAccess("viewer", "path.runGroupId"), "Read a group of Runs"))
+    }).annotateMerge(
+      described(workspaceAccess("viewer", "path.runGroupId"), "Read a group of Runs", "`runs` in dependency order.")
+    )
   )
   .add(
     HttpApiEndpoint.post("approveGroup", "/api/v1/run-groups/:runGroupId/approve", {
       params: { runGroupId: Schema.String },
       payload: Schema.Struct({ comment: Schema.optionalKey(freeText(2000)) }),
       success: Schema.Struct({ runGroup: RunGroup, runs: Schema.Array(Run) })
-    }).annotateMerge(described(workspaceAccess("admin", "path.runGroupId"), "Approve every reviewable plan of a group"))
+    }).annotateMerge(
+      described(
+        workspaceAccess("admin", "path.runGroupId"),
+        "Approve every reviewable plan of a group",
+        "Plans that are not waiting for approval stay as they are. Each is applied by its own `apply`."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.get("stateVersion", "/api/v1/state-versions/:stateVersionId", {

@@ -42,7 +42,13 @@ export class SourcesApi extends HttpApiGroup.make("sources")
     HttpApiEndpoint.get("list", "/api/v1/sources", {
       query: { ...pageQuery, workspaceId: Schema.String },
       success: Schema.Struct({ sources: Schema.Array(Source), ...nextCursor })
-    }).annotateMerge(described(workspaceAccess("viewer", "query.workspaceId"), "List Sources"))
+    }).annotateMerge(
+      described(
+        workspaceAccess("viewer", "query.workspaceId"),
+        "List Sources",
+        "A Source is one Git repository of the Workspace."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.post("create", "/api/v1/sources", {
@@ -60,7 +66,13 @@ export class SourcesApi extends HttpApiGroup.make("sources")
     HttpApiEndpoint.get("read", "/api/v1/sources/:sourceId", {
       params: ofSource,
       success: Schema.Struct({ source: Source })
-    }).annotateMerge(described(of("viewer"), "Read a Source"))
+    }).annotateMerge(
+      described(
+        of("viewer"),
+        "Read a Source",
+        "With the last sync and, when it failed, its code and sentence. The webhook secret is never shown again."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.patch("update", "/api/v1/sources/:sourceId", {
@@ -81,13 +93,25 @@ export class SourcesApi extends HttpApiGroup.make("sources")
       params: ofSource,
       query: pageQuery,
       success: Schema.Struct({ snapshots: Schema.Array(SourceSnapshot), ...nextCursor })
-    }).annotateMerge(described(of("viewer"), "List SourceSnapshots, newest first"))
+    }).annotateMerge(
+      described(
+        of("viewer"),
+        "List SourceSnapshots, newest first",
+        "A snapshot is one commit, archived with its digest; what the archive leaves out is listed."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.get("installModules", "/api/v1/sources/:sourceId/snapshots/:sourceSnapshotId/install-modules", {
       params: ofSnapshot,
       success: InstallModules
-    }).annotateMerge(described(of("viewer"), "Modules and provider requirements found by the snapshot scan"))
+    }).annotateMerge(
+      described(
+        of("viewer"),
+        "Modules and provider requirements found by the snapshot scan",
+        "`providerPackages` is every package that the module reaches, `rootProviderRequirements` the local names and aliases of its root."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.get("file", "/api/v1/sources/:sourceId/snapshots/:sourceSnapshotId/file", {
@@ -119,7 +143,13 @@ export class SourcesApi extends HttpApiGroup.make("sources")
     HttpApiEndpoint.get("report", "/api/v1/compatibility-reports/:reportId", {
       params: { reportId: Schema.String },
       success: Schema.Struct({ compatibilityReport: CompatibilityReport })
-    }).annotateMerge(described(workspaceAccess("viewer", "path.reportId"), "Read a compatibility report"))
+    }).annotateMerge(
+      described(
+        workspaceAccess("viewer", "path.reportId"),
+        "Read a compatibility report",
+        "Variables, Outputs, providers, findings with file and line, and the manifest's verdict for one module of one snapshot."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.post("stableSemver", "/api/v1/workspaces/:workspaceId/source-ref-resolutions/stable-semver", {

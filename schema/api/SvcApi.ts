@@ -1,5 +1,6 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import { apiVersion } from "../records/Discovery.ts"
+import { securitySchemes } from "./AccessDescription.ts"
 import { AccountTokensApi } from "./AccountTokensApi.ts"
 import { CapsulesApi } from "./CapsulesApi.ts"
 import { ConnectionsApi } from "./ConnectionsApi.ts"
@@ -32,6 +33,10 @@ export class SvcApi extends HttpApi.make("svc")
       title: "svc",
       version: apiVersion,
       description:
-        "Git-driven control plane for plain OpenTofu/Terraform modules. Errors are `{error: {code, message, requestId}}`; every response carries `x-request-id`. Bodies are closed: unknown fields are refused."
+        "Git-driven control plane for plain OpenTofu/Terraform modules. Errors are `{error: {code, message, requestId}}`; every response carries `x-request-id`. Bodies are closed: unknown fields are refused. Order of checks: authenticate (401), authorise the Workspace (403), validate (400).",
+      transform: (document) => ({
+        ...document,
+        components: { ...document["components"], securitySchemes }
+      })
     })
   ) {}

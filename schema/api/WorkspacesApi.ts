@@ -6,12 +6,12 @@ import { Capsule } from "../records/Capsule.ts"
 import { WorkspaceId } from "../records/Ids.ts"
 import { Interface, InterfaceMaterializationFailure } from "../records/Interface.ts"
 import { displayText, Timestamp } from "../records/Primitives.ts"
-import { Run, RunGroup, RunStatus, RunType } from "../records/Run.ts"
+import { Run, RunGroup, RunStatus, RunType, SkippedCapsule } from "../records/Run.ts"
 import { StateVersion } from "../records/StateVersion.ts"
 import { Member, MemberStatus, Project, Role, Workspace, WorkspaceHandle } from "../records/Workspace.ts"
 import { accountAccess, ownerAccess, wholeAccountAccess, workspaceAccess } from "./Access.ts"
 import { created, described } from "./Endpoint.ts"
-import { idempotencyHeaders, nextCursor, pageQuery } from "./Paging.ts"
+import { nextCursor, pageQuery } from "./Paging.ts"
 
 const inWorkspace = { workspaceId: Schema.String }
 const of = (role: Role) => workspaceAccess(role, "path.workspaceId")
@@ -74,13 +74,21 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
         type: Schema.optionalKey(Schema.Literals(["personal", "organization"]))
       }),
       success: Schema.Struct({ workspace: Workspace }).pipe(created)
-    }).annotateMerge(described(wholeAccountAccess, "Create a Workspace"))
+    }).annotateMerge(
+      described(
+        wholeAccountAccess,
+        "Create a Workspace",
+        "The caller becomes its owner. A handle is lower case, unique on the server and never changes; one that is taken is 409."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.get("read", "/api/v1/workspaces/:workspaceId", {
       params: inWorkspace,
       success: Schema.Struct({ workspace: Workspace })
-    }).annotateMerge(described(of("viewer"), "Read a Workspace"))
+    }).annotateMerge(
+      described(of("viewer"), "Read a Workspace", "Includes the caller's own `role`. Archived Workspaces can be read.")
+    )
   )
   .add(
     HttpApiEndpoint.patch("update", "/api/v1/workspaces/:workspaceId", {
@@ -103,7 +111,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       params: inWorkspace,
       query: pageQuery,
       success: Schema.Struct({ members: Schema.Array(Member), ...nextCursor })
-    }).annotateMerge(described(of("viewer"), "List members"))
+    }).annotateMerge(described(of("viewer"), "List members", "Suspended members are listed with their status."))
   )
   .add(
     HttpApiEndpoint.post("addMember", "/api/v1/workspaces/:workspaceId/members", {
@@ -152,7 +160,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       params: inWorkspace,
       query: pageQuery,
       success: Schema.Struct({ projects: Schema.Array(Project), ...nextCursor })
-    }).annotateMerge(described(of("viewer"), "List Projects"))
+    }).annotateMerge(described(of("viewer"), "List Projects", "Every Workspace starts with one Project, `default`."))
   )
   .add(
     HttpApiEndpoint.post("createProject", "/api/v1/workspaces/:workspaceId/projects", {
@@ -166,13 +174,25 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
         )
       }),
       success: Schema.Struct({ project: Project }).pipe(created)
-    }).annotateMerge(described(of("admin"), "Create a Project"))
+    }).annotateMerge(
+      described(
+        of("admin"),
+        "Create a Project",
+        "`slug` is made from the name when absent; a given one that is taken in the Workspace is 409."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.get("readProject", "/api/v1/projects/:projectId", {
       params: { projectId: Schema.String },
       success: Schema.Struct({ project: Project })
-    }).annotateMerge(described(workspaceAccess("viewer", "path.projectId"), "Read a Project"))
+    }).annotateMerge(
+      described(
+        workspaceAccess("viewer", "path.projectId"),
+        "Read a Project",
+        "A Project groups Capsules of one Workspace; within it no two have the same name and environment."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.get("graph", "/api/v1/workspaces/:workspaceId/graph", {
@@ -191,7 +211,13 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
           Schema.Struct({ id: Schema.String, from: Schema.String, to: Schema.String, mode: Schema.String })
         )
       })
-    }).annotateMerge(described(of("viewer"), "Capsule dependency graph"))
+    }).annotateMerge(
+      described(
+        of("viewer"),
+        "Capsule dependency graph",
+        "Capsules and Sources as nodes; an edge leads from what is needed to what needs it, with the `mode` of the dependency."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.get("uiSurfaces", "/api/v1/workspaces/:workspaceId/ui-surfaces", {
@@ -220,7 +246,13 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
         since: Schema.optionalKey(Timestamp)
       },
       success: Schema.Struct({ events: Schema.Array(AuditEvent), ...nextCursor })
-    }).annotateMerge(described(of("viewer"), "Operation history, newest first"))
+    }).annotateMerge(
+      described(
+        of("viewer"),
+        "Operation history, newest first",
+        "Append-only and value-free: who did what to which record, when. Filters: `action`, `capsuleId`, `since`."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.get(
@@ -231,7 +263,13 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
         query: pageQuery,
         success: Schema.Struct({ failures: Schema.Array(InterfaceMaterializationFailure), ...nextCursor })
       }
-    ).annotateMerge(described(of("viewer"), "Value-free failures of Interface materialisation"))
+    ).annotateMerge(
+      described(
+        of("viewer"),
+        "Value-free failures of Interface materialisation",
+        "What could not be made of the Outputs of an apply: code and attempt, never a value."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.post(
@@ -262,46 +300,91 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
           })
         )
       })
-    }).annotateMerge(described(of("viewer"), "Usage counted by this service"))
+    }).annotateMerge(
+      described(
+        of("viewer"),
+        "Usage counted by this service",
+        "Run minutes, applies, bytes of state and of logs, summed over the Workspace."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.get("billing", "/api/v1/workspaces/:workspaceId/billing", {
       params: inWorkspace,
       success: Schema.Struct({ billing: Schema.Struct({ mode: Schema.Literals(["disabled", "showback"]) }) })
-    }).annotateMerge(described(of("viewer"), "Billing state"))
+    }).annotateMerge(
+      described(of("viewer"), "Billing state", "`disabled` or `showback`: this service counts and never charges.")
+    )
   )
   .add(
     HttpApiEndpoint.get("backups", "/api/v1/workspaces/:workspaceId/backups", {
       params: inWorkspace,
       query: pageQuery,
       success: Schema.Struct({ backups: Schema.Array(Backup), ...nextCursor })
-    }).annotateMerge(described(of("viewer"), "List exports of control information"))
+    }).annotateMerge(
+      described(
+        of("viewer"),
+        "List exports of control information",
+        "Digest and size of each export; the archives stay sealed on the server."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.post("createBackup", "/api/v1/workspaces/:workspaceId/backups", {
       params: inWorkspace,
       success: Schema.Struct({ backup: Backup }).pipe(created)
-    }).annotateMerge(described(of("admin"), "Export control information, sealed"))
+    }).annotateMerge(
+      described(
+        of("admin"),
+        "Export control information, sealed",
+        "Writes the records of the Workspace to a sealed archive on the server. `svc backup` makes the copy of the whole database."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.post("planUpdate", "/api/v1/workspaces/:workspaceId/plan-update", {
       params: inWorkspace,
-      headers: idempotencyHeaders,
-      success: Schema.Struct({ runGroup: RunGroup, runs: Schema.Array(Run) }).pipe(created)
-    }).annotateMerge(described(of("member"), "Plan an update of every stale Capsule, in dependency order"))
+      success: Schema.Struct({
+        runGroup: RunGroup,
+        runs: Schema.Array(Run),
+        skipped: Schema.Array(SkippedCapsule)
+      }).pipe(created)
+    }).annotateMerge(
+      described(
+        of("member"),
+        "Plan an update of every stale Capsule, in dependency order",
+        "201 with the group and its Plan Runs; nothing is applied. Capsules that refuse are named in `skipped`; if all do, the answer is the first refusal."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.post("driftCheck", "/api/v1/workspaces/:workspaceId/drift-check", {
       params: inWorkspace,
-      success: Schema.Struct({ runGroup: RunGroup, runs: Schema.Array(Run) }).pipe(created)
-    }).annotateMerge(described(of("member"), "Check every active Capsule for drift"))
+      success: Schema.Struct({
+        runGroup: RunGroup,
+        runs: Schema.Array(Run),
+        skipped: Schema.Array(SkippedCapsule)
+      }).pipe(created)
+    }).annotateMerge(
+      described(
+        of("member"),
+        "Check every active Capsule for drift",
+        "201 with the group and its drift-check Runs, which change nothing. Capsules that refuse are named in `skipped`; if all do, the answer is the first refusal."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.get("currentStateVersions", "/api/v1/workspaces/:workspaceId/current-state-versions", {
       params: inWorkspace,
       query: pageQuery,
       success: Schema.Struct({ stateVersions: Schema.Array(StateVersion), ...nextCursor })
-    }).annotateMerge(described(of("viewer"), "The current StateVersion of every Capsule"))
+    }).annotateMerge(
+      described(
+        of("viewer"),
+        "The current StateVersion of every Capsule",
+        "Metadata only; the state itself never leaves."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.get("runs", "/api/v1/workspaces/:workspaceId/runs", {

@@ -192,3 +192,11 @@ export const RunGroup = Schema.Struct({
   finishedAt: Schema.optionalKey(Timestamp)
 }).annotate({ identifier: "RunGroup" })
 export type RunGroup = typeof RunGroup.Type
+
+/** A Capsule that a group was about and that refused its Run, with the error that it would answer by itself. */
+export const SkippedCapsule = Schema.Struct({
+  capsuleId: CapsuleId,
+  code: Schema.String,
+  message: Schema.String
+}).annotate({ identifier: "SkippedCapsule" })
+export type SkippedCapsule = typeof SkippedCapsule.Type

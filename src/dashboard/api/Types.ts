@@ -28,7 +28,7 @@ import type {
   ProviderBinding as ProviderBindingSchema,
   ProviderRequirement as ProviderRequirementSchema
 } from "../../../schema/records/Provider.ts"
-import type { Run as RunSchema } from "../../../schema/records/Run.ts"
+import type { Run as RunSchema, SkippedCapsule as SkippedCapsuleSchema } from "../../../schema/records/Run.ts"
 import type {
   SnapshotFile as SnapshotFileSchema,
   Source as SourceSchema,
@@ -66,6 +66,7 @@ export type SourceBuild = NonNullable<InstallConfig["sourceBuild"]>
 export type Capsule = typeof CapsuleSchema.Encoded
 export type Dependency = typeof DependencySchema.Encoded
 export type Run = typeof RunSchema.Encoded
+export type SkippedCapsule = typeof SkippedCapsuleSchema.Encoded
 export type RunType = Run["type"]
 export type RunStatus = Run["status"]
 export type ResourceChange = NonNullable<Run["resourceChanges"]>[number]

@@ -175,6 +175,19 @@ describe("the perimeter", () => {
       const openapi = yield* Effect.flatMap(send("/openapi.json"), (response) => Effect.promise(() => response.json()))
       expect(openapi.servers).toEqual([{ url: origin }])
       expect(Object.keys(openapi.paths).length).toBeGreaterThan(70)
+      const operations = Object.values<Record<string, Record<string, unknown>>>(openapi.paths).flatMap(Object.values)
+      for (const { description, operationId, responses, summary } of operations) {
+        expect([operationId, String(summary).length > 3, String(description)]).toEqual([
+          operationId,
+          true,
+          expect.stringContaining("**Access:**")
+        ])
+        expect(responses).toMatchObject({ 403: { description: expect.stringContaining("`permission_denied`") } })
+      }
+      expect(openapi.paths["/api/v1/account/tokens"].get.security).toEqual([{ session: [] }])
+      expect(openapi.paths["/api/v1/runs/{runId}"].get.security).toEqual([{ session: [] }, { bearer: [] }])
+      expect(openapi.paths["/.well-known/svc"].get.security).toEqual([])
+      expect(Object.keys(openapi.components.securitySchemes)).toEqual(["session", "bearer"])
     })
   )
 

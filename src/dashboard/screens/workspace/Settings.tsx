@@ -1,8 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
 import { useState } from "react"
-import { newIdempotencyKey, post, request } from "../../api/Client.ts"
+import { post, request } from "../../api/Client.ts"
 import { bootstrapQuery } from "../../api/Queries.ts"
-import type { Run } from "../../api/Types.ts"
+import type { Run, SkippedCapsule } from "../../api/Types.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
 import { FaultNotice, Notice } from "../../ui/Feedback.tsx"
@@ -28,10 +29,9 @@ const Fleet = ({ title, text, label, path }: FleetProps) => {
   const queryClient = useQueryClient()
   const start = useMutation({
     mutationFn: () =>
-      post<{ runs: ReadonlyArray<Run> }>(
+      post<{ runs: ReadonlyArray<Run>; skipped: ReadonlyArray<SkippedCapsule> }>(
         `/api/v1/workspaces/${workspace.id}/${path}`,
-        {},
-        { idempotencyKey: newIdempotencyKey() }
+        {}
       ),
     onSuccess: ({ runs }) => {
       toast(words.started(runs.length))
@@ -42,6 +42,20 @@ const Fleet = ({ title, text, label, path }: FleetProps) => {
     <Panel title={title}>
       <p>{text}</p>
       {start.error === null ? null : <FaultNotice error={start.error} />}
+      {start.data === undefined || start.data.skipped.length === 0 ? null : (
+        <Notice tone="warn" title={words.skipped}>
+          <ul>
+            {start.data.skipped.map(({ capsuleId, message }) => (
+              <li key={capsuleId}>
+                <Link to="/w/$workspace/capsules/$capsuleId" params={{ workspace: workspace.handle, capsuleId }}>
+                  {capsuleId}
+                </Link>
+                : {message}
+              </li>
+            ))}
+          </ul>
+        </Notice>
+      )}
       <Button busy={start.isPending} onClick={() => start.mutate()}>
         {label}
       </Button>

@@ -75,7 +75,7 @@ export const workspaceRoute = (world: World, rest: string, asked: Asked): Answer
     return ok({ tag: "v2.4.1", commit: commit(41), version: "2.4.1" })
   if (rest === "capsules") return ok({ capsules: world.empty ? [] : world.capsules })
   if (rest === "runs") return runList(world, asked.query)
-  if (rest === "members") return ok({ members: members })
+  if (rest === "members") return ok({ members })
   if (rest === "projects") return ok({ projects: [] })
   if (rest === "activity") return ok({ events: world.empty ? [] : activity })
   if (rest === "graph") {
@@ -100,7 +100,7 @@ export const workspaceRoute = (world: World, rest: string, asked: Asked): Answer
       }))
     })
   }
-  if (rest === "plan-update" || rest === "drift-check") return ok({ runGroup: {}, runs: [] }, 201)
+  if (rest === "plan-update" || rest === "drift-check") return ok({ runGroup: {}, runs: [], skipped: [] }, 201)
   if (rest === "install-plans") {
     const run = addRun(world, { type: "plan", status: "queued", capsuleId: storefrontId })
     return ok({ replayed: false, installPlan: installPlan("planning", "reconcile", run.id) }, 201)

@@ -1,0 +1,57 @@
+import type { AccessRule } from "./Access.ts"
+
+/** How a client proves who asks, as OpenAPI names it. */
+export const securitySchemes = {
+  session: {
+    type: "apiKey",
+    in: "cookie",
+    name: "__Host-svc_session",
+    description:
+      "Session of a signed-in person; `svc_session` while the server is reached over plain http on loopback. Requests that change something need a same-origin `Origin` or `Sec-Fetch-Site`."
+  },
+  bearer: {
+    type: "http",
+    scheme: "bearer",
+    description:
+      "Personal access token (`svcp_...`) or an access token of the built-in issuer. GET needs the scope `read`, everything else `write`. Two credentials in one request are 401."
+  }
+} as const
+
+type Requirement = Readonly<Partial<Record<keyof typeof securitySchemes, ReadonlyArray<string>>>>
+
+const session: Requirement = { session: [] }
+const bearer: Requirement = { bearer: [] }
+
+/** What an endpoint asks of its caller, as OpenAPI security requirements; any one of them will do. */
+export const securityOf = (access: AccessRule): ReadonlyArray<Requirement> => {
+  switch (access.kind) {
+    case "public":
+      return []
+    case "token":
+      return [bearer]
+    case "account":
+      return access.credential === "session" ? [session] : [session, bearer]
+    case "workspace":
+      return access.session === true ? [session] : [session, bearer]
+  }
+}
+
+const whoeverIsSignedIn = (access: Extract<AccessRule, { kind: "account" }>) =>
+  [
+    access.credential === "session" ? "a signed-in person; tokens are refused" : "any valid credential",
+    ...(access.wholeAccount === true ? ["not one that is bound to a Workspace"] : [])
+  ].join(", ")
+
+/** The same in a sentence. */
+export const accessSentence = (access: AccessRule): string => {
+  switch (access.kind) {
+    case "public":
+      return "**Access:** everyone, without signing in."
+    case "token":
+      return "**Access:** the presented bearer token itself."
+    case "account":
+      return `**Access:** ${whoeverIsSignedIn(access)}.`
+    case "workspace":
+      return `**Access:** active members with the role ${access.role} or more${access.session === true ? ", signed in; tokens are refused" : ""}.`
+  }
+}
