@@ -72,13 +72,14 @@ export const startGroup = Effect.fn("Capsules.startGroup")(function* (
   const runs = outcomes.flatMap(({ outcome }) => (Result.isSuccess(outcome) ? [outcome.success] : []))
   // One Capsule that cannot be planned must not keep the others from it.
   const skipped = outcomes.flatMap(({ capsuleId, outcome }) =>
-    Result.isFailure(outcome)
-      ? [{ capsuleId, code: outcome.failure.code, message: outcome.failure.message, error: outcome.failure }]
-      : []
+    Result.isFailure(outcome) ? [{ capsuleId, error: outcome.failure }] : []
   )
   if (runs.length === 0 && skipped[0] !== undefined) {
     yield* Effect.orDie(sql`DELETE FROM run_groups WHERE id = ${id}`)
     return yield* skipped[0].error
   }
-  return { ...toRunGroup(row, runs), skipped: skipped.map(({ error: _, ...rest }) => rest) }
+  return {
+    ...toRunGroup(row, runs),
+    skipped: skipped.map(({ capsuleId, error: { code, message } }) => ({ capsuleId, code, message }))
+  }
 })
