@@ -29,6 +29,6 @@ export const readEvents = Effect.fnUntraced(function* (host: CrashHost, acknowle
       const events = yield* Effect.match(read, { onFailure: () => [], onSuccess: (page) => page.events })
       acknowledged.events.set(runId, [...known, ...events.map(({ kind }) => kind)])
     }
-    yield* Effect.sleep("40 millis")
+    yield* Effect.sleep("100 millis")
   }
 })
