@@ -53,6 +53,33 @@ describe("svc", () => {
     })
   )
 
+  live("has help, --json and completions for every command", () =>
+    Effect.gen(function* () {
+      const commands = [
+        "serve",
+        "demo",
+        "doctor",
+        "version",
+        "backup",
+        "restore",
+        "scan",
+        ...["create-user", "create-token", "setup-link", "reset-password", "rotate-keys"].map((name) => `admin ${name}`)
+      ]
+      const [top, admin] = yield* Effect.all([svc(["--help"]), svc(["admin", "--help"])])
+      for (const command of commands) {
+        const help = yield* svc([...command.split(" "), "--help"])
+        expect({ command, code: help.code }).toEqual({ command, code: 0 })
+        expect(help.out).toContain("--json")
+        expect(top.out + admin.out).toContain(command.split(" ").at(-1) ?? "")
+      }
+      for (const shell of ["bash", "zsh", "fish", "powershell"]) {
+        const completions = yield* svc(["--completions", shell])
+        expect(completions.code).toBe(0)
+        expect(completions.out).toContain("reset-password")
+      }
+    })
+  )
+
   live("judges documents and links offline: 0 valid, 1 invalid or unreadable", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem

@@ -1,6 +1,7 @@
 import { describe, expect } from "bun:test"
 import { Deferred, Effect, Fiber, Layer, Redacted, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
+import { fileURLToPath } from "node:url"
 import { followEvents, followLogs } from "../../../src/client/index.ts"
 import { it } from "../../support/Effect.ts"
 import { Journal } from "../http/support/FakeRunStreams.ts"
@@ -15,6 +16,8 @@ const server = TestServer.layer.pipe(
 
 const live = (name: string, body: () => Effect.Effect<unknown, unknown, Layer.Success<typeof server>>) =>
   it.live(name, () => Effect.suspend(body).pipe(Effect.provide(server)))
+
+const nodeProgram = fileURLToPath(new URL("support/NodeProgram.ts", import.meta.url))
 
 const as = (url: string, token: string) => ({ baseUrl: url, token: Redacted.make(token) })
 
@@ -75,6 +78,32 @@ describe("following a Run with the client", () => {
       expect([...events].map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6])
       expect(opened).toBe(2)
     }).pipe(Effect.scoped)
+  )
+
+  it.live("is the same on Node", () =>
+    Effect.gen(function* () {
+      const node = Bun.which("node")
+      // Every machine that installed this by npm has it.
+      if (node === null) return
+      const journal = yield* Journal
+      const { url } = yield* TestServer
+      journal.append(3)
+      journal.finish()
+      const built = yield* Effect.promise(() =>
+        Bun.build({ entrypoints: [nodeProgram], target: "node", format: "esm" })
+      )
+      const code = yield* Effect.promise(async () => (await built.outputs[0]?.text()) ?? "")
+      const child = Bun.spawn([node, "--input-type=module", "-", url, "ada-read-token", world.runId], {
+        stdin: new Blob([code]),
+        stdout: "pipe",
+        stderr: "pipe"
+      })
+      const read = (stream: ReadableStream<Uint8Array<ArrayBuffer>>) =>
+        Effect.promise(() => new Response(stream).text())
+      const [out, error] = yield* Effect.all([read(child.stdout), read(child.stderr)], { concurrency: 2 })
+      expect(error).toBe("")
+      expect(JSON.parse(out)).toEqual({ runtime: "node", runner: true, events: [2, 3], refused: "not_found" })
+    }).pipe(Effect.provide(server))
   )
 
   live("does not insist where it was refused", () =>
