@@ -1,5 +1,6 @@
 // `bun run bench`: every figure beside what it is compared with, in one run. `--only reads` runs one group; it may be repeated.
 import { NodeRuntime } from "@effect/platform-node"
+import { availableParallelism, loadavg } from "node:os"
 import { parseArgs } from "node:util"
 import { Console, Effect, Schema } from "effect"
 import { platform } from "../../src/composition/Platform.ts"
@@ -39,6 +40,11 @@ class UnknownGroup extends Schema.TaggedError<UnknownGroup>()("UnknownGroup", { 
 const { values } = parseArgs({ args: process.argv.slice(2), options: { only: { type: "string", multiple: true } } })
 const wanted = values.only
 
+/** Figures of time mean little on a machine that has other things to do. */
+const tellLoad = Effect.suspend(() =>
+  Console.log(`${loadavg()[0]?.toFixed(1)} processes on ${availableParallelism()} cores in the last minute`)
+)
+
 const program = Effect.gen(function* () {
   const binary = yield* releaseBinary
   if (tool === null) yield* Console.log("No tofu or terraform on PATH: the main job, growth and logs are left out.")
@@ -47,10 +53,12 @@ const program = Effect.gen(function* () {
   if (unknown !== undefined) {
     return yield* new UnknownGroup({ message: `No group ${unknown}. There are: ${Object.keys(all).join(", ")}.` })
   }
+  yield* tellLoad
   for (const [name, group] of Object.entries(all)) {
     if (wanted !== undefined && !wanted.includes(name)) continue
     for (const figure of yield* group) yield* printFigure(figure)
   }
+  yield* tellLoad
 }).pipe(Effect.scoped, Effect.provide(platform))
 
 NodeRuntime.runMain(program)

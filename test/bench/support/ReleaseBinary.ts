@@ -1,4 +1,4 @@
-import { Effect, Schema, Stream } from "effect"
+import { Effect, FileSystem, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { fileURLToPath } from "node:url"
 
@@ -6,13 +6,24 @@ class BuildFailed extends Schema.TaggedError<BuildFailed>()("BuildFailed", { mes
 
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 
-/** Builds the binary that people run, and answers its path: figures of a source checkout would tell of something else. */
-export const releaseBinary = Effect.gen(function* () {
+const build = Effect.gen(function* () {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
-  const build = yield* spawner.spawn(
+  const building = yield* spawner.spawn(
     ChildProcess.make(process.execPath, ["scripts/build.ts"], { cwd: root, extendEnv: true })
   )
-  const output = yield* Stream.mkString(Stream.decodeText(build.all))
-  if (Number(yield* build.exitCode) !== 0) return yield* new BuildFailed({ message: output })
-  return `${root}dist/svc`
+  const output = yield* Stream.mkString(Stream.decodeText(building.all))
+  if (Number(yield* building.exitCode) !== 0) return yield* new BuildFailed({ message: output })
 }).pipe(Effect.scoped)
+
+/**
+ * Builds the binary that people run, and answers the path of a copy: figures of a source checkout would tell of something
+ * else, and so would those of a build that somebody makes meanwhile.
+ */
+export const releaseBinary = Effect.gen(function* () {
+  yield* build
+  const files = yield* FileSystem.FileSystem
+  const copy = `${yield* files.makeTempDirectoryScoped({ prefix: "svc-bench-binary-" })}/svc`
+  yield* files.copyFile(`${root}dist/svc`, copy)
+  yield* files.chmod(copy, 0o755)
+  return copy
+})
