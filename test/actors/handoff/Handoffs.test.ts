@@ -119,6 +119,29 @@ describe("a hand-off", () => {
     })
   )
 
+  tests.live("is finished by whoever may apply, for themselves: another person's ticket names that person (R4)", () =>
+    Effect.gen(function* () {
+      const { complete, owner, workspaceId } = yield* world("finisher")
+      const sql = yield* SqlClient.SqlClient
+      const tickets = yield* SetupTickets
+      const people: Array<string> = []
+      for (const role of ["admin", "member"]) {
+        const { subject } = yield* newPerson(`finisher-${role}`)
+        yield* sql`INSERT INTO memberships ${sql.insert({ id: id("mbr", `finisher-${role}`), workspace_id: workspaceId, subject, role, status: "active", created_at: at, updated_at: at })}`
+        people.push(subject)
+      }
+      const [admin = "", member = ""] = people
+      const ofOwner = ticketOf(yield* complete(owner))
+      const ofAdmin = ticketOf(yield* complete(admin))
+      expect((yield* Effect.flip(complete(member))).code).toBe("permission_denied")
+      expect((yield* tickets.redeem(ofAdmin, "r")).subject).toBe(admin)
+      expect((yield* tickets.redeem(ofOwner, "r")).subject).toBe(owner)
+      // An address that was changed on the way is judged as any other, whatever the link said at first.
+      const tampered = { ...target, returnUri: "https://app.example.com@evil.example/x" }
+      expect((yield* Effect.flip(complete(owner, tampered))).code).toBe("invalid_request")
+    })
+  )
+
   tests.live("gives its ticket to one of many that redeem it at once", () =>
     Effect.gen(function* () {
       const { complete, owner } = yield* world("race")

@@ -200,7 +200,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("the module's own override, cloud block and plugins folder do not replace the runner's", () =>
+  live("the module's own override, cloud block and plugins folder do not replace the runner's (G15)", () =>
     Effect.gen(function* () {
       const runner = yield* ModuleRunner
       const folder = yield* temporaryFolder

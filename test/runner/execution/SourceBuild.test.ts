@@ -27,7 +27,7 @@ const building = (folder: string, commands: ReadonlyArray<PlanJobCommand>, more:
 type PlanJobCommand = NonNullable<PlanJob["sourceBuild"]>["commands"][number]
 
 describe("a source build", () => {
-  live("runs without shell, credentials and network, and only its outputs reach plan and apply", () =>
+  live("runs without shell, credentials and network, and only its outputs reach plan and apply (G16)", () =>
     Effect.gen(function* () {
       const runner = yield* ModuleRunner
       const folder = yield* temporaryFolder

@@ -6,7 +6,7 @@ const codeOf = (source: string) => {
   return read.kind === "local" ? "local" : read.code.replace("module_source_", "")
 }
 
-describe("classifyModuleSource", () => {
+describe("classifyModuleSource (G14)", () => {
   test("has a code for each kind", () => {
     const kinds: ReadonlyArray<readonly [string, string]> = [
       ["./a", "local"],

@@ -1,0 +1,23 @@
+import { describe, expect, test } from "bun:test"
+import { specificationRules } from "./SpecificationRules.ts"
+
+const folder = `${import.meta.dirname}/..`
+
+/** What a test's file says, less what is switched off: a rule whose test is skipped has none. */
+const isSwitchedOff = (code: string) => /\b(?:test|it|describe|tests)(?:\.live)?\.(?:skip|todo|only)\(/.test(code)
+
+for (const [section, rules] of specificationRules) {
+  describe(`each rule names its test: ${section}`, () => {
+    test.each(rules.map(([rule, file, ...tests]) => [rule, file, tests] as const))("%s", async (_, file, tests) => {
+      const code = await Bun.file(`${folder}/${file}`).text()
+      expect(tests.length).toBeGreaterThan(0)
+      expect(tests.filter((name) => !code.includes(name))).toEqual([])
+      expect(isSwitchedOff(code)).toBe(false)
+    })
+  })
+}
+
+test("no rule is told twice", () => {
+  const told = specificationRules.flatMap(([, rules]) => rules.map(([rule]) => rule))
+  expect(new Set(told).size).toBe(told.length)
+})
