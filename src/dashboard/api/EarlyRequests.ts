@@ -14,7 +14,7 @@ declare global {
 }
 
 /** An answer that nobody came for in this time is too old to be one. */
-const keptMs = 10_000
+const keptMs = 30_000
 
 const kept = (): Map<string, EarlyRequest> => (window.svcEarlyRequests ??= new Map())
 

@@ -1,0 +1,66 @@
+import { describe, expect, test } from "bun:test"
+import type { Page, Route } from "playwright-core"
+import { reviewRun } from "./support/records/Runs.ts"
+import { browserSuite } from "./support/Suite.ts"
+
+const suite = browserSuite()
+
+/** Holds back every script but the small first one, until `release`. */
+const holdCode = async (page: Page) => {
+  const held: Array<Route> = []
+  let open = false
+  await page.route(/\/assets\/(?!Start-)[\w.-]+\.js$/, async (route) => {
+    if (open) await route.continue()
+    else held.push(route)
+  })
+  return {
+    release: async () => {
+      open = true
+      await Promise.all(held.splice(0).map((route) => route.continue()))
+    }
+  }
+}
+
+describe("a first visit", () => {
+  test("shows the page's frame, and asks for its data, while the code is still on its way", async () => {
+    const { page, api, faults } = await suite.visit()
+    const asked: Array<string> = []
+    page.on("request", (request) => {
+      const { pathname } = new URL(request.url())
+      if (pathname.startsWith("/api/")) asked.push(pathname)
+    })
+    const code = await holdCode(page)
+    const capsule = page.waitForRequest(/\/api\/v1\/capsules\//)
+    await page.goto(`${api.origin}/w/acme/runs/${reviewRun}`, { waitUntil: "commit" })
+    await page.locator(".first-frame .side-link").first().waitFor()
+    await capsule
+    expect(asked).toContain("/api/v1/dashboard/bootstrap")
+    expect(asked).toContain(`/api/v1/runs/${reviewRun}`)
+
+    await code.release()
+    await page.locator(".decision").waitFor()
+    expect(await page.locator(".first-frame").count()).toBe(0)
+    // What was asked for early is not asked for again.
+    expect(asked.filter((path) => path === "/api/v1/dashboard/bootstrap")).toHaveLength(1)
+    expect(faults).toEqual([])
+  })
+
+  test("of the start page finds its way to the workspace's overview ahead of the code", async () => {
+    const { page, api, faults } = await suite.visit()
+    const code = await holdCode(page)
+    const overview = page.waitForRequest(/\/api\/v1\/dashboard\/overview/)
+    await page.goto(api.origin, { waitUntil: "commit" })
+    await overview
+    await code.release()
+    await page.locator(".attention-row").first().waitFor()
+    expect(faults).toEqual([])
+  })
+
+  test("without a session leads to sign-in and back to the page", async () => {
+    const { page, api } = await suite.visit()
+    api.world.signedIn = false
+    await page.goto(`${api.origin}/w/acme/runs/${reviewRun}`)
+    await page.waitForURL(/\/sign-in\?return=/)
+    expect(new URL(page.url()).searchParams.get("return")).toBe(`/w/acme/runs/${reviewRun}`)
+  })
+})
