@@ -1,7 +1,8 @@
 import { afterAll, test } from "bun:test"
-import { Clock, type Context, Effect, Exit, Layer, Logger, ManagedRuntime, Scope } from "effect"
+import { Clock, type Context, Effect, Exit, Layer, Logger, ManagedRuntime, Redacted, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import * as fc from "fast-check"
+import { Sessions } from "../../../../actors/account/Sessions.ts"
 import { CapsuleClients } from "../../../../actors/identity/CapsuleClients.ts"
 import { SigningKeys } from "../../../../actors/identity/SigningKeys.ts"
 import { serviceContext } from "../../../../actors/Command.ts"
@@ -12,16 +13,17 @@ import { someone } from "./support/BasicOp.ts"
 import { authorization, codeOf, exchange, json, must, mustBe, post, refresh, userInfo } from "./support/Browser.ts"
 import { capsuleCallback, capsuleOf, capsuleOrigin, nextEpoch, setMembership } from "./support/CapsuleFixture.ts"
 import { keySet, verifyJwt } from "./support/IdTokens.ts"
-import { callback, clientDocument, defaultIssuer, issuerSettings, mounted } from "./support/IssuerFixture.ts"
+import { callback, clientDocument, defaultIssuer, issuerSettings, mounted, signIn } from "./support/IssuerFixture.ts"
 import { testTime, TestTime } from "./support/TestTime.ts"
 
-const kinds = ["unbound", "workspace", "capsule"] as const
+// `passing` ends with the session in which it was granted; the others ask for `offline_access`.
+const kinds = ["passing", "unbound", "workspace", "capsule"] as const
 type Kind = (typeof kinds)[number]
 
 type Action =
   | { readonly do: "authorize"; readonly kind: Kind }
   | { readonly do: "exchange" | "refresh" | "refreshOld" | "userInfo" | "revoke"; readonly at: number }
-  | { readonly do: "suspend" | "resume" | "reAdopt" | "apply" | "rotateKeys" | "restart" }
+  | { readonly do: "suspend" | "resume" | "reAdopt" | "apply" | "rotateKeys" | "restart" | "signOut" | "signInAgain" }
   | { readonly do: "advance"; readonly seconds: number }
 
 const action: fc.Arbitrary<Action> = fc.oneof(
@@ -36,7 +38,17 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
-      do: fc.constantFrom("suspend", "resume", "resume", "reAdopt", "apply", "rotateKeys", "restart")
+      do: fc.constantFrom(
+        "suspend",
+        "resume",
+        "resume",
+        "reAdopt",
+        "apply",
+        "rotateKeys",
+        "restart",
+        "signOut",
+        "signInAgain"
+      )
     })
   },
   {
@@ -44,6 +56,8 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     arbitrary: fc.record({ do: fc.constant("advance" as const), seconds: fc.constantFrom(1, 30, 61, 700, 901) })
   }
 )
+
+const isUnbound = (kind: Kind) => kind === "passing" || kind === "unbound"
 
 /** What the model knows of a grant. Times in milliseconds. */
 interface ModelGrant {
@@ -73,6 +87,8 @@ let runs = 0
 const walk = Effect.fnUntraced(function* (actions: ReadonlyArray<Action>) {
   const scope = yield* Effect.scope
   const time = yield* TestTime
+  // Only the walk moves time: what has just expired and what is just good does not depend on the machine.
+  yield* time.stop
   const sql = yield* SqlClient.SqlClient
   const started = yield* Scope.fork(scope)
   let running: { readonly scope: Scope.Closeable; readonly services: Issuer } = {
@@ -82,7 +98,9 @@ const walk = Effect.fnUntraced(function* (actions: ReadonlyArray<Action>) {
   const inside = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.suspend(() => Effect.provideContext(effect, running.services))
 
-  const { cookie, subject } = yield* someone
+  const { cookie: firstCookie, subject } = yield* someone
+  let cookie = firstCookie
+  const sessionSecret = () => Redacted.make(cookie.slice(cookie.indexOf("=") + 1))
   const name = `model-${runs++}`
   const { capsuleId, workspaceId } = yield* capsuleOf(subject, name)
   let plans = 0
@@ -98,16 +116,16 @@ const walk = Effect.fnUntraced(function* (actions: ReadonlyArray<Action>) {
   const model = { member: true, current: true, grants: new Array<ModelGrant>() }
   const idTokens: Array<{ readonly token: string; readonly audience: string; readonly exp: number }> = []
   const fieldsOf = (kind: Kind): Record<string, string> => ({
-    scope: "openid offline_access",
-    ...(kind === "unbound" ? {} : { workspace_id: workspaceId }),
+    scope: kind === "passing" ? "openid" : "openid offline_access",
+    ...(isUnbound(kind) ? {} : { workspace_id: workspaceId }),
     ...(kind === "capsule" ? { client_id: clientId, redirect_uri: capsuleCallback } : {})
   })
   const asClient = (kind: Kind): [Record<string, string>, Record<string, string>?] =>
     kind === "capsule" ? [{ client_id: clientId, redirect_uri: capsuleCallback }, {}] : [{ redirect_uri: callback }]
 
-  const isLive = (kind: Kind) => (kind === "unbound" || model.member) && (kind !== "capsule" || model.current)
+  const isLive = (kind: Kind) => (isUnbound(kind) || model.member) && (kind !== "capsule" || model.current)
   /** Lost for good: a refusal for this ends the grant, unlike one for a Capsule that waits for its apply. */
-  const isLost = (kind: Kind) => kind !== "unbound" && !model.member && (kind !== "capsule" || model.current)
+  const isLost = (kind: Kind) => !isUnbound(kind) && !model.member && (kind !== "capsule" || model.current)
 
   /** Notes what was issued, and checks it against the keys of this moment. */
   const took = Effect.fnUntraced(function* (grant: ModelGrant, response: Response) {
@@ -118,7 +136,8 @@ const walk = Effect.fnUntraced(function* (actions: ReadonlyArray<Action>) {
       "scopes never grow"
     )
     if (grant.live !== undefined) grant.used.push(grant.live)
-    grant.live = String(body["refresh_token"])
+    grant.live = body["refresh_token"] === undefined ? undefined : String(body["refresh_token"])
+    yield* mustBe(grant.live === undefined, grant.kind === "passing", "a refresh token only where it was granted")
     grant.access.push({ token: String(body["access_token"]), at: yield* Clock.currentTimeMillis })
     const audience = grant.kind === "capsule" ? clientId : "basic"
     const { payload } = yield* verifyJwt(String(body["id_token"]), { audience })
@@ -154,6 +173,19 @@ const walk = Effect.fnUntraced(function* (actions: ReadonlyArray<Action>) {
       case "resume":
         model.member = doing.do === "resume"
         return yield* setMembership(workspaceId, subject, { status: model.member ? "active" : "suspended" })
+      case "signOut": {
+        const sessions = yield* Sessions
+        const { credentialId } = yield* sessions.authenticate(sessionSecret())
+        yield* sessions.revoke(subject, credentialId)
+        for (const grant of model.grants) grant.ended ||= grant.kind === "passing"
+        cookie = yield* signIn(subject)
+        return
+      }
+      case "signInAgain": {
+        const { secret } = yield* (yield* Sessions).open({ subject, method: "password", replaces: sessionSecret() })
+        cookie = `${cookie.slice(0, cookie.indexOf("="))}=${Redacted.value(secret)}`
+        return
+      }
       case "reAdopt":
         model.current = false
         return yield* nextEpoch(capsuleId)
