@@ -23,6 +23,7 @@ export { Sources } from "../actors/source/Sources.ts"
 export { SetupLinks } from "../actors/account/SetupLinks.ts"
 export { Users } from "../actors/account/Users.ts"
 export { Workspaces } from "../actors/workspace/Workspaces.ts"
+export { DrainHurry } from "../actors/run/DrainHurry.ts"
 export { RunSettings } from "../actors/run/RunSettings.ts"
 export { serviceContext } from "../actors/Command.ts"
 export { HttpListener } from "./http/HttpListener.ts"
@@ -35,6 +36,7 @@ export { machine as runner, type RunnerServices } from "./composition/Machine.ts
 export type { DatabaseServices } from "./composition/Storage.ts"
 export { layerFromSqlClient, SqlClientUnsuitable } from "./database/OwnSqlClient.ts"
 export { logging } from "./observability/Logging.ts"
+export { OperatorListener } from "./observability/OperatorListener.ts"
 export { loadSettings, Settings } from "./settings/Settings.ts"
 
 /** A control plane to embed. What is left out is the service's own. */
