@@ -133,7 +133,7 @@ describe("live sequences of a real server", () => {
         }
         expect(yield* host.stop).toBe(0)
       }).pipe(Effect.provide(platform)),
-    180_000
+    300_000
   )
 
   it.live(
@@ -194,6 +194,6 @@ describe("live sequences of a real server", () => {
         yield* post("/auth/sign-out", {}, cookie)
         expect(yield* ofPage).toBe(4401)
       }).pipe(Effect.provide(platform)),
-    120_000
+    300_000
   )
 })
