@@ -1,0 +1,60 @@
+import { expect } from "bun:test"
+import { Deferred, Effect, Fiber, Layer } from "effect"
+import { HttpListener } from "../../../src/http/HttpListener.ts"
+import { Draining } from "../../../src/streams/Draining.ts"
+import { WebSockets } from "../../../src/streams/WebSockets.ts"
+import { DrainHurry } from "../../../actors/run/DrainHurry.ts"
+import { it } from "../../support/Effect.ts"
+
+const address = { host: "127.0.0.1", port: 0 }
+
+const ask = (url: string, method = "GET") => Effect.promise(() => fetch(url, { method }))
+
+it.live("before the service is up, the process is alive, not ready, and says when to ask again", () =>
+  Effect.gen(function* () {
+    const { url } = yield* HttpListener
+    expect((yield* ask(`${url}/healthz`)).status).toBe(200)
+    for (const path of ["/readyz", "/api/v1/workspaces", "/healthz/more"]) {
+      const answer = yield* ask(`${url}${path}`)
+      expect(answer.status).toBe(503)
+      expect(answer.headers.get("retry-after")).toMatch(/^[1-9]\d*$/)
+    }
+  }).pipe(
+    Effect.provide(HttpListener.layer(address).pipe(Layer.provide(WebSockets.layer), Layer.provide(Draining.layer)))
+  )
+)
+
+it.live("a request that hangs does not keep the listener open for whoever is in a hurry", () =>
+  Effect.gen(function* () {
+    const hurry = yield* Deferred.make<void>()
+    const arrived = yield* Deferred.make<void>()
+    const served = Effect.gen(function* () {
+      const listener = yield* HttpListener
+      yield* listener.mount(() => {
+        Deferred.doneUnsafe(arrived, Effect.void)
+        return Promise.withResolvers<Response>().promise
+      })
+      const hanging = yield* Effect.forkDetach(
+        Effect.promise(() =>
+          fetch(listener.url).then(
+            () => "answered",
+            () => "cut"
+          )
+        )
+      )
+      yield* Deferred.await(arrived)
+      yield* Deferred.succeed(hurry, undefined)
+      return hanging
+    }).pipe(
+      Effect.scoped,
+      Effect.provide(
+        HttpListener.layer(address, { drainDelay: "1 hour" }).pipe(
+          Layer.provide(WebSockets.layer),
+          Layer.provide(Draining.layer)
+        )
+      ),
+      Effect.provideService(DrainHurry, Deferred.await(hurry))
+    )
+    expect(yield* Fiber.join(yield* served)).toBe("cut")
+  })
+)
