@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { newWorld } from "./support/routes/World.ts"
-import { browserSuite } from "./support/Suite.ts"
+import { compiledBinary } from "./support/ServerProcess.ts"
+import { barriers, browserSuite } from "./support/Suite.ts"
 
 const suite = browserSuite()
 const link = `/install?git=${encodeURIComponent("https://git.acme.example/infra/platform.git")}&ref=main&path=modules%2Fservice&name=Shop`
@@ -61,12 +62,22 @@ describe("from a link to a plan", () => {
 
   test("a link with anything unknown in it is refused as a whole", async () => {
     const { page, api, go } = await suite.visit()
-    await go(`${link}&var.domain=evil`, ".notice-bad")
+    await go(`${link.replace("/install?", "/new?")}&var.domain=evil`, ".notice-bad")
     await page.getByText("It has a field that this server does not know.").waitFor()
     expect(await page.getByLabel("Git address").count()).toBe(0)
     expect(api.changes).toEqual([])
     await page.getByRole("button", { name: "Fill in by hand" }).click()
     expect(await page.getByLabel("Git address").inputValue()).toBe("")
+  })
+
+  // The server reads such a link before any page does, and answers by itself.
+  test.skipIf(compiledBinary() === undefined)("and by the server, in words that need no script", async () => {
+    const { page, api, go } = await suite.visit()
+    await go(`${link}&var.domain=evil`, "h1")
+    await page.getByText("var.domain").first().waitFor()
+    expect(await page.locator("script, input").count()).toBe(0)
+    expect(await barriers(page)).toEqual([])
+    expect(api.changes).toEqual([])
   })
 
   test("a connection is made without leaving, and is chosen then", async () => {

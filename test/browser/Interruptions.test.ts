@@ -1,25 +1,16 @@
 import { NodeServices } from "@effect/platform-node"
 import { describe, expect } from "bun:test"
 import { Effect, FileSystem, Path, Schedule } from "effect"
-import { serveRepository } from "../../runner/git/GitServer.ts"
-import { commitFiles, createRepository } from "../../runner/git/RepositoryWriter.ts"
 import { it } from "../support/Effect.ts"
 import { countCreations, providerMirror } from "../support/ProviderMirror.ts"
 import { startBrowser } from "./support/Browser.ts"
-import { personAt, setUp } from "./support/Person.ts"
+import { notesProvider, notesRepository } from "./support/NotesRepository.ts"
+import { connectNotes, personAt, setUp } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
 import { lightEnglish } from "./support/Suite.ts"
 
-/** Three notes, one after the other; the last one is there long before its apply hears of it. */
-const module = (notesDir: string) => `
-terraform {
-  required_providers {
-    demo = { source = "acme/demo", version = "1.0.0" }
-  }
-}
-provider "demo" {
-  dir = ${JSON.stringify(notesDir)}
-}
+/** Three notes, one after the other. */
+const module = (notesDir: string) => `${notesProvider(notesDir)}
 resource "demo_note" "first" {
   name    = "first"
   content = "hello"
@@ -27,24 +18,22 @@ resource "demo_note" "first" {
 resource "demo_note" "second" {
   name       = "second"
   content    = "hello"
-  delay_ms   = 1500
   depends_on = [demo_note.first]
 }
 resource "demo_note" "slow" {
-  name           = "slow"
-  content        = "hello"
-  delay_after_ms = 60000
-  depends_on     = [demo_note.second]
+  name       = "slow"
+  content    = "hello"
+  depends_on = [demo_note.second]
 }
 `
 
-const slowRepository = Effect.fnUntraced(function* (notesDir: string) {
+/** Files by which the provider waits once a note exists, before it tells the tool so. */
+const holding = Effect.fnUntraced(function* (notesDir: string, note: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const gitdir = path.join(yield* files.makeTempDirectoryScoped({ prefix: "dashboard-git-" }), "repository.git")
-  yield* createRepository({ gitdir })
-  yield* commitFiles({ gitdir, message: "Three notes", files: { "main.tf": module(notesDir) } })
-  return yield* serveRepository({ gitdir })
+  const file = path.join(notesDir, `hold-apply-${note}`)
+  yield* files.writeFileString(file, "")
+  return { release: files.remove(file) }
 })
 
 describe("an apply, with the real server, tool and provider", () => {
@@ -53,7 +42,9 @@ describe("an apply, with the real server, tool and provider", () => {
     () =>
       Effect.gen(function* () {
         const mirror = yield* providerMirror
-        const repository = yield* slowRepository(mirror.notesDir)
+        const repository = yield* notesRepository(module(mirror.notesDir))
+        const second = yield* holding(mirror.notesDir, "second")
+        yield* holding(mirror.notesDir, "slow")
         // Without a sandbox, as the provider of this test is a script whose interpreter lies anywhere.
         const server = yield* realServer(repository.origin, [
           `--provider-mirror=${mirror.path}`,
@@ -74,12 +65,7 @@ describe("an apply, with the real server, tool and provider", () => {
         yield* step(() => page.goto(`${server.network.origin}/new?git=${encodeURIComponent(repository.url)}`))
         yield* press("Read the repository")
         yield* type("Name", "notes")
-        yield* press("Create a connection")
-        yield* step(() => page.getByRole("dialog").getByLabel("Name", { exact: true }).first().fill("Notes"))
-        yield* step(() => page.getByRole("dialog").getByRole("group").getByLabel("Name").fill("DEMO_TOKEN"))
-        yield* step(() => page.getByRole("dialog").getByRole("group").getByLabel("Value").fill("t0ken-of-the-notes"))
-        yield* pressInDialog("Save")
-        yield* step(() => page.getByRole("dialog").waitFor({ state: "detached" }))
+        yield* connectNotes(page, "t0ken-of-the-notes")
         yield* press("Make the plan")
         yield* heading("Plan · notes")
         yield* reviewing
@@ -88,16 +74,20 @@ describe("an apply, with the real server, tool and provider", () => {
         yield* heading("Apply · notes")
 
         yield* see("demo_note.first: Creation complete")
+        yield* created(2)
+        yield* step(() => page.context().setOffline(true))
+        // What the browser only pretends for new requests happens to the open ones too.
         yield* server.network.cut
         yield* see("Connection lost. It resumes by itself.")
-        yield* created(2)
+        yield* second.release
+        yield* created(3)
         yield* server.network.restore
+        yield* step(() => page.context().setOffline(false))
         yield* see("demo_note.second: Creation complete")
         const lines = yield* Effect.promise(() => page.locator(".log-line").allTextContents())
         expect(lines.filter((line) => line.includes("demo_note.first: Creation complete"))).toHaveLength(1)
         expect(lines.filter((line) => line.includes("demo_note.second: Creation complete"))).toHaveLength(1)
 
-        yield* created(3)
         yield* server.crash
         yield* see("Connection lost. It resumes by itself.")
         yield* server.startAgain

@@ -1,69 +1,134 @@
 import { NodeServices } from "@effect/platform-node"
 import { describe, expect } from "bun:test"
-import { Effect } from "effect"
-import { demoRepository } from "../../src/cli/demo/DemoRepository.ts"
+import { Effect, FileSystem, Path } from "effect"
 import { it } from "../support/Effect.ts"
+import { countCreations, providerMirror } from "../support/ProviderMirror.ts"
+import { addPasskey, withAuthenticator } from "./support/Authenticator.ts"
 import { startBrowser } from "./support/Browser.ts"
-import { personAt, setUp } from "./support/Person.ts"
+import { notesProvider, notesRepository } from "./support/NotesRepository.ts"
+import { connectNotes, personAt, setUp, signInByPassword, signOut } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
 import { lightEnglish } from "./support/Suite.ts"
 
-describe("the main job, with the real server and the real tool", () => {
+const token = "t0ken-of-the-notes"
+
+const firstRevision = (notesDir: string) => `${notesProvider(notesDir)}
+variable "who" {
+  type        = string
+  description = "Who is greeted"
+}
+resource "demo_note" "greeting" {
+  name    = "greeting"
+  content = "Hello, \${var.who}!"
+}
+output "greeting" {
+  value = demo_note.greeting.content
+}
+`
+
+const secondRevision = (notesDir: string) => `${firstRevision(notesDir).replace("Hello", "Good morning")}
+resource "demo_note" "farewell" {
+  name    = "farewell"
+  content = "Goodbye, \${var.who}!"
+}
+`
+
+/** Somebody edits the real thing behind the back of its state. */
+const editNote = Effect.fnUntraced(function* (notesDir: string, name: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const found = (yield* files.readDirectory(notesDir)).find((file) => file.startsWith(`${name}-`))
+  const note = path.join(notesDir, found ?? "missing")
+  yield* files.writeFileString(note, (yield* files.readFileString(note)).replace("Good morning", "Edited by hand"))
+})
+
+/** How many notes there are now. */
+const notesLeft = Effect.fnUntraced(function* (notesDir: string) {
+  const files = yield* FileSystem.FileSystem
+  return (yield* files.readDirectory(notesDir)).filter((file) => file.endsWith(".json")).length
+})
+
+describe("the main job, with the real server, tool and provider", () => {
   it.live(
-    "from the setup link over an install, an update and its live apply to the destruction",
+    "from the setup link over passkey and password, an install, an update and a drift to the destruction",
     () =>
       Effect.gen(function* () {
-        const repository = yield* demoRepository.pipe(Effect.provide(NodeServices.layer))
-        const { setupLink } = yield* realServer(repository.origin)
+        const mirror = yield* providerMirror
+        const repository = yield* notesRepository(firstRevision(mirror.notesDir))
+        // Without a sandbox, as the provider of this test is a script whose interpreter lies anywhere.
+        const server = yield* realServer(repository.origin, [
+          `--provider-mirror=${mirror.path}`,
+          "--runner-isolation=off"
+        ])
         const browser = yield* Effect.acquireRelease(Effect.promise(startBrowser), (started) =>
           Effect.promise(() => started.close())
         )
         const { page, faults } = yield* Effect.promise(() => browser.open(lightEnglish))
-        const { heading, press, pressInDialog, reviewing, step, succeeded, type } = personAt(page, 60_000)
+        const { heading, press, pressInDialog, reviewing, see, step, succeeded, type } = personAt(page, 60_000)
+        const install = page.locator(".empty").getByRole("link", { name: "Install" })
 
-        yield* setUp(page, setupLink)
-        yield* step(() => page.locator(".empty").getByRole("link", { name: "Install" }).click())
+        yield* withAuthenticator(page)
+        yield* setUp(page, server.setupLink)
+        yield* addPasskey(page, server.network.origin, "this machine")
+        yield* signOut(page)
+        yield* press("Sign in with a passkey")
+        yield* step(() => install.waitFor())
+        yield* signOut(page)
+        yield* signInByPassword(page)
+        yield* step(() => install.click())
 
         yield* type("Git address", repository.url)
         yield* press("Read the repository")
         yield* type("Name", "greeter")
-        yield* step(() => page.locator("input[name=name]").fill("browser"))
+        yield* step(() => page.locator("input[name=who]").fill("browser"))
+        yield* connectNotes(page, token)
         yield* press("Make the plan")
         yield* heading("Plan · greeter")
         yield* reviewing
-        yield* step(() => page.getByText("terraform_data.greeting").first().waitFor())
+        yield* see("demo_note.greeting")
+        expect(yield* countCreations(mirror.notesDir)).toBe(0)
         yield* press("Approve and apply")
         yield* pressInDialog("Approve and apply")
         yield* heading("Apply · greeter")
         yield* succeeded
         yield* step(() => page.locator(".log-line").first().waitFor())
         expect(yield* Effect.promise(() => page.locator(".resource-done code").allTextContents())).toEqual([
-          "terraform_data.greeting"
+          "demo_note.greeting"
         ])
+        expect(yield* countCreations(mirror.notesDir)).toBe(1)
 
         yield* step(() => page.locator(".trail").getByRole("link", { name: "greeter" }).click())
-        yield* step(() => page.getByText("Hello, browser!").waitFor())
+        yield* see("Hello, browser!")
 
         const capsule = page.url()
-        yield* repository.commitSecond
+        yield* repository.commit(secondRevision(mirror.notesDir), "Greet better, and say goodbye")
         yield* step(() => page.locator(".facts a").first().click())
         yield* press("Sync now")
         yield* succeeded
         yield* step(() => page.goto(capsule))
         yield* press("Plan the update")
         yield* reviewing
-        yield* step(() => page.getByText("terraform_data.farewell").first().waitFor())
+        yield* see("demo_note.farewell")
         yield* press("Approve and apply")
         yield* pressInDialog("Approve and apply")
         yield* heading("Apply · greeter")
         yield* succeeded
         yield* step(() => page.goto(capsule))
-        yield* step(() => page.getByText("Good morning, browser!").waitFor())
+        yield* see("Good morning, browser!")
 
+        yield* editNote(mirror.notesDir, "greeting")
         yield* step(() => page.getByRole("button", { name: "More actions" }).click())
         yield* step(() => page.getByRole("menuitem", { name: "Check for drift" }).click())
         yield* heading("Drift check · greeter")
         yield* succeeded
+        yield* step(async () => {
+          const row = page.locator(".change", { hasText: "greeting" }).first()
+          await row.waitFor()
+          if ((await row.getAttribute("open")) === null) await row.locator("summary").click()
+          await row.filter({ hasText: "Edited by hand, browser!" }).waitFor()
+        })
+        yield* step(() => page.goto(capsule))
+        yield* see("The real infrastructure differs from the state")
 
         yield* step(() => page.goto(`${capsule}/danger`))
         yield* press("Plan the destruction")
@@ -75,9 +140,11 @@ describe("the main job, with the real server and the real tool", () => {
         yield* heading("Destroy · greeter")
         yield* succeeded
         yield* step(() => page.goto(capsule))
-        yield* step(() => page.getByText("This capsule was destroyed. Its history stays.").waitFor())
+        yield* see("This capsule was destroyed. Its history stays.")
+        expect(yield* notesLeft(mirror.notesDir)).toBe(0)
+        expect(yield* Effect.promise(() => page.content())).not.toContain(token)
         expect(faults).toEqual([])
-      }),
-    240_000
+      }).pipe(Effect.provide(NodeServices.layer)),
+    300_000
   )
 })

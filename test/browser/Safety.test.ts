@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test"
+import { contentSecurityPolicy } from "../../src/dashboard/Assets.ts"
+import { compiledBinary } from "./support/ServerProcess.ts"
 import { newWorld } from "./support/routes/World.ts"
 import { storefrontId } from "./support/records/Capsules.ts"
 import { workspaceId } from "./support/records/Workspaces.ts"
@@ -146,6 +148,32 @@ describe("the size of what is loaded", () => {
   })
 })
 
+describe("every document", () => {
+  test("comes with the policy that forbids what did not come from the server", async () => {
+    const { page, api } = await suite.visit()
+    for (const path of ["/sign-in", "/setup", "/new", "/w/acme", "/account"]) {
+      const answer = await page.request.get(`${api.origin}${path}`)
+      expect(answer.headers()["content-security-policy"]).toBe(contentSecurityPolicy)
+      expect(answer.headers()["x-content-type-options"]).toBe("nosniff")
+      // Only a server writes one: the bytes are the binary's whenever there is one.
+      if (compiledBinary() !== undefined) expect(answer.headers()["x-request-id"]).toMatch(/^req_/)
+    }
+  })
+
+  test("that breaks it is noticed here", async () => {
+    const { page, faults, go } = await suite.visit()
+    await go("/sign-in", "input[type=password]")
+    await page.evaluate(
+      () =>
+        new Promise<void>((resolve) => {
+          document.addEventListener("securitypolicyviolation", () => resolve())
+          document.body.append(Object.assign(document.createElement("script"), { text: "1" }))
+        })
+    )
+    expect(faults.some((fault) => fault.includes("script-src"))).toBe(true)
+  })
+})
+
 describe("a thousand capsules", () => {
   test("are searched with a page that stays small", async () => {
     const world = newWorld()
@@ -160,6 +188,20 @@ describe("a thousand capsules", () => {
     const { page, faults, go } = await suite.visit(undefined, world)
     await go("/w/acme/capsules", ".long-row")
     expect(await page.locator(".long-row").count()).toBeLessThan(60)
+    // Counted in what the page draws, not in how fast this machine does it: a screen of rows for a letter at the most.
+    await page.evaluate(() => {
+      const drawn = { rows: 0 }
+      Reflect.set(globalThis, "__drawn", drawn)
+      new MutationObserver((changes) => {
+        for (const { addedNodes } of changes)
+          for (const node of addedNodes)
+            if (node instanceof Element)
+              drawn.rows += node.matches(".long-row") ? 1 : node.querySelectorAll(".long-row").length
+      }).observe(document.body, { childList: true, subtree: true })
+    })
+    await page.getByLabel(/Search name/).pressSequentially("service-77")
+    await page.getByRole("status").getByText("11 capsules", { exact: true }).waitFor()
+    expect(await page.evaluate(() => Number(Reflect.get(Reflect.get(globalThis, "__drawn"), "rows")))).toBeLessThan(600)
     await page.getByLabel(/Search name/).fill("service-777")
     await page.getByRole("status").getByText("1 capsule", { exact: true }).waitFor()
     expect(await page.locator(".long-row").count()).toBe(1)

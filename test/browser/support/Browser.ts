@@ -62,7 +62,8 @@ export const startBrowser = async (): Promise<TestBrowser> => {
         })
       })
       page.on("pageerror", (error) => faults.push(`${error.name}: ${error.message}`))
-      page.setDefaultTimeout(10_000)
+      // A bound for what never comes, far above what a busy machine needs.
+      page.setDefaultTimeout(30_000)
       return { page, faults }
     },
     close: async () => {

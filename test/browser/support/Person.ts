@@ -38,3 +38,30 @@ export const setUp = Effect.fnUntraced(function* (page: Page, setupLink: string)
   yield* press("Create account")
   yield* step(() => page.locator(".empty").getByRole("link", { name: "Install" }).waitFor())
 })
+
+export const signOut = Effect.fnUntraced(function* (page: Page) {
+  const { step } = personAt(page, 15_000)
+  yield* step(() => page.getByRole("button", { name: "Account menu" }).click())
+  yield* step(() => page.getByRole("menuitem", { name: "Sign out" }).click())
+  yield* step(() => page.waitForURL("**/sign-in"))
+})
+
+/** With the password of {@link setUp}, on the page for that. */
+export const signInByPassword = Effect.fnUntraced(function* (page: Page) {
+  const { step } = personAt(page, 15_000)
+  yield* step(() => page.getByLabel("E-mail address").fill("mina@acme.example"))
+  yield* step(() => page.getByLabel("Password").fill(password))
+  yield* step(() => page.getByRole("button", { name: "Sign in", exact: true }).click())
+})
+
+/** The connection that a module of notes needs, made in the middle of an install. */
+export const connectNotes = Effect.fnUntraced(function* (page: Page, token: string) {
+  const { press, pressInDialog, step } = personAt(page, 30_000)
+  const dialog = page.getByRole("dialog")
+  yield* press("Create a connection")
+  yield* step(() => dialog.getByLabel("Name", { exact: true }).first().fill("Notes"))
+  yield* step(() => dialog.getByRole("group").getByLabel("Name").fill("DEMO_TOKEN"))
+  yield* step(() => dialog.getByRole("group").getByLabel("Value").fill(token))
+  yield* pressInDialog("Save")
+  yield* step(() => dialog.waitFor({ state: "detached" }))
+})

@@ -27,9 +27,12 @@ import { runWords } from "./Words.ts"
 // What has to be decided is there first; the log follows.
 const LogView = lazy(async () => ({ default: (await import("./LogView.tsx")).LogView }))
 
+// A drift check has what differs and nothing that would be done about it.
 const showsPlan = (run: Run): boolean =>
-  (run.type === "plan" || run.type === "destroy_plan" || run.type === "drift_check") &&
-  (run.resourceChanges !== undefined || run.planSummary !== undefined)
+  run.type === "drift_check"
+    ? run.resourceDrift !== undefined || run.drifted !== undefined
+    : (run.type === "plan" || run.type === "destroy_plan") &&
+      (run.resourceChanges !== undefined || run.planSummary !== undefined)
 
 const total = (run: Run | undefined): number =>
   run?.planSummary === undefined

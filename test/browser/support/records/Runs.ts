@@ -180,8 +180,6 @@ export const runs: ReadonlyArray<Run> = [
         ]
       )
     ],
-    resourceChanges: [],
-    planSummary: { add: 0, change: 1, destroy: 0, replace: 0, import: 0, forget: 0 },
     createdAt: ago(34),
     queuedAt: ago(34),
     startedAt: ago(33.9),

@@ -4,7 +4,7 @@ import { type Answer, type Asked, ok, refuse, textField } from "./Answer.ts"
 import type { World } from "./World.ts"
 
 export const accountRoute = (path: string, asked: Asked): Answer => {
-  if (path === "tokens" && asked.method === "GET") return ok({ tokens: tokens })
+  if (path === "tokens" && asked.method === "GET") return ok({ tokens })
   if (path === "tokens/scopes") return ok({ kind: "svc.account-pat-scope-catalog@v1", scopes: tokenScopes })
   if (path === "tokens") return ok({ token: "svcp_EXAMPLEEXAMPLEEXAMPLEEXAMPLEEXAMPLE", token_record: tokens[0] }, 201)
   return ok({ token_record: tokens[0] })

@@ -1,0 +1,33 @@
+import { Effect } from "effect"
+import type { Page } from "playwright-core"
+import { personAt } from "./Person.ts"
+
+/** Gives the browser an authenticator that always says yes, like a laptop whose owner has a finger on it. */
+export const withAuthenticator = Effect.fnUntraced(function* (page: Page) {
+  const { step } = personAt(page, 15_000)
+  const devtools = yield* Effect.promise(() => page.context().newCDPSession(page))
+  yield* step(() => devtools.send("WebAuthn.enable"))
+  yield* step(() =>
+    devtools.send("WebAuthn.addVirtualAuthenticator", {
+      options: {
+        protocol: "ctap2",
+        transport: "internal",
+        hasResidentKey: true,
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true
+      }
+    })
+  )
+})
+
+/** Adds a passkey to the signed-in account, under this name. */
+export const addPasskey = Effect.fnUntraced(function* (page: Page, origin: string, name: string) {
+  const { press, pressInDialog, see, step, type } = personAt(page, 15_000)
+  yield* step(() => page.goto(`${origin}/account`))
+  yield* press("Add a passkey")
+  yield* type("Name", name)
+  yield* pressInDialog("Add a passkey")
+  yield* step(() => page.getByRole("dialog").waitFor({ state: "detached" }))
+  yield* see(name)
+})

@@ -1,0 +1,27 @@
+import { Effect, FileSystem, Path } from "effect"
+import { serveRepository } from "../../../runner/git/GitServer.ts"
+import { commitFiles, createRepository } from "../../../runner/git/RepositoryWriter.ts"
+
+/** What every module of notes begins with: the provider of the tests, which writes its notes to this folder. */
+export const notesProvider = (notesDir: string): string => `
+terraform {
+  required_providers {
+    demo = { source = "acme/demo", version = "1.0.0" }
+  }
+}
+provider "demo" {
+  dir = ${JSON.stringify(notesDir)}
+}
+`
+
+/** A served repository of one module, and how to change it. Both end with the Scope. */
+export const notesRepository = Effect.fnUntraced(function* (module: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const gitdir = path.join(yield* files.makeTempDirectoryScoped({ prefix: "dashboard-git-" }), "repository.git")
+  yield* createRepository({ gitdir })
+  const commit = (text: string, message: string) => commitFiles({ gitdir, message, files: { "main.tf": text } })
+  yield* commit(module, "First revision")
+  const { origin, url } = yield* serveRepository({ gitdir })
+  return { origin, url, commit }
+})
