@@ -9,6 +9,7 @@ import { CopyText } from "../../ui/CopyText.tsx"
 import { Facts, Panel } from "../../ui/Layout.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { duration, providerName, repositoryName, shortCommit, shortDigest } from "../../words/Format.ts"
+import { vocabulary } from "../../words/Vocabulary.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
 import { runWords } from "./Words.ts"
 
@@ -47,6 +48,7 @@ const Providers = ({ run }: { readonly run: Run }) => {
 /** Where this Run comes from and what it ran with. */
 export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule | undefined }) => {
   const words = useWords(runWords)
+  const terms = useWords(vocabulary)
   const language = useLanguage()
   const workspace = useWorkspace()
   const actorName = useActorName()
@@ -91,7 +93,7 @@ export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule
               <CopyText key="commit" text={run.resolvedCommit} shown={shortCommit(run.resolvedCommit)} />
             )
           ],
-          [words.planRun, runLink(run.planRunId, words.titles.plan)],
+          [words.planRun, runLink(run.planRunId, terms.runType.plan)],
           [words.approvedBy, run.approvedBy === undefined ? undefined : actorName(run.approvedBy)],
           [words.took, took],
           [

@@ -10,6 +10,7 @@ import { Button } from "../../ui/Button.tsx"
 import { Loadable, Skeleton } from "../../ui/Feedback.tsx"
 import { Page, Panel } from "../../ui/Layout.tsx"
 import { RunStatus } from "../../ui/Status.tsx"
+import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { CancelDialog } from "./CancelDialog.tsx"
 import { Decision } from "./Decision.tsx"
@@ -53,6 +54,7 @@ const LogPlace = () => {
 
 const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule | undefined }) => {
   const words = useWords(runWords)
+  const terms = useWords(vocabulary)
   const decisions = useWords(decisionWords)
   const app = useWords(appWords)
   const workspace = useWorkspace()
@@ -66,7 +68,7 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
   const [cancelling, setCancelling] = useState(false)
   const busy = run.status === "queued" || run.status === "running"
   const cancelAsked = events.some(({ kind }) => kind === "run.cancelling")
-  const title = capsule === undefined ? words.titles[run.type] : `${words.titles[run.type]} · ${capsule.name}`
+  const title = capsule === undefined ? terms.runType[run.type] : `${terms.runType[run.type]} · ${capsule.name}`
   return (
     <Page
       title={title}

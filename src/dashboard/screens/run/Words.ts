@@ -1,15 +1,4 @@
 const en = {
-  titles: {
-    source_sync: "Source sync",
-    compatibility_check: "Compatibility check",
-    plan: "Plan",
-    apply: "Apply",
-    destroy_plan: "Destroy plan",
-    destroy_apply: "Destroy",
-    drift_check: "Drift check",
-    backup: "Backup",
-    restore: "Restore"
-  },
   steps: {
     queue: "Queue",
     prepare: "Prepare",
@@ -71,17 +60,6 @@ const en = {
 }
 
 const ja: typeof en = {
-  titles: {
-    source_sync: "ソース同期",
-    compatibility_check: "互換性チェック",
-    plan: "プラン",
-    apply: "適用",
-    destroy_plan: "削除プラン",
-    destroy_apply: "削除",
-    drift_check: "ドリフト確認",
-    backup: "バックアップ",
-    restore: "復元"
-  },
   steps: {
     queue: "待機",
     prepare: "準備",
