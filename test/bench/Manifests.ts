@@ -1,7 +1,7 @@
 import { Clock, Effect, Result, Schema } from "effect"
 import { parseRepositoryManifest } from "../../schema/manifest/ManifestParser.ts"
 import { type JsonObject, fullModule, userInput } from "../schema/manifest/ManifestFixture.ts"
-import { type Figure, median } from "./support/Figures.ts"
+import { type Figure, median, processorMillis } from "./support/Figures.ts"
 
 const rounds = 21
 const documentBytes = 131_072
@@ -56,6 +56,7 @@ const hostile: Readonly<Record<string, Uint8Array>> = {
 
 const millisOf = Effect.fnUntraced(function* (bytes: Uint8Array, accepted: boolean, name: string) {
   const times: Array<number> = []
+  const before = yield* processorMillis
   for (let round = 0; round < rounds; round++) {
     const started = yield* Clock.currentTimeNanos
     const parsed = parseRepositoryManifest(bytes)
@@ -64,28 +65,31 @@ const millisOf = Effect.fnUntraced(function* (bytes: Uint8Array, accepted: boole
     const why = Result.isFailure(parsed) ? `: ${JSON.stringify(parsed.failure).slice(0, 300)}` : ""
     return yield* new WrongVerdict({ message: `${name} was ${accepted ? "refused" : "accepted"}${why}` })
   }
-  return median(times)
+  return { millis: median(times), processor: ((yield* processorMillis) - before) / rounds }
 })
 
 /** Parsing and validating the largest manifest there may be, and refusing the most expensive ones of that size. */
 export const manifests = Effect.gen(function* () {
   const maximal = yield* millisOf(filled(JSON.stringify(documentOf(43))), true, "the maximal manifest")
-  const refused: Array<readonly [name: string, millis: number]> = []
-  for (const [name, bytes] of Object.entries(hostile)) refused.push([name, yield* millisOf(bytes, false, name)])
-  const [worst = ["none", Number.NaN] as const] = refused.toSorted(([, a], [, b]) => b - a)
+  const refused: Array<{ readonly name: string; readonly millis: number; readonly processor: number }> = []
+  for (const [name, bytes] of Object.entries(hostile)) refused.push({ name, ...(yield* millisOf(bytes, false, name)) })
+  const [worst = { name: "none", millis: Number.NaN, processor: Number.NaN }] = refused.toSorted(
+    (a, b) => b.millis - a.millis
+  )
   const figures: ReadonlyArray<Figure> = [
     {
       name: "parse and validate a maximal manifest of 128 KiB",
-      figure: maximal,
+      figure: maximal.millis,
       unit: "ms",
-      target: { atMost: 10 }
+      target: { atMost: 10 },
+      detail: `processor time ${maximal.processor.toFixed(1)} ms`
     },
     {
       name: "refuse a hostile manifest of 128 KiB, the slowest kind",
-      figure: worst[1],
+      figure: worst.millis,
       unit: "ms",
       target: { atMost: 20 },
-      detail: `${worst[0]}; ${refused.length} kinds`
+      detail: `${worst.name}, processor time ${worst.processor.toFixed(1)} ms; ${refused.length} kinds`
     }
   ]
   return figures

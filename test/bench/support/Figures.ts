@@ -1,4 +1,4 @@
-import { Console, type Effect } from "effect"
+import { Console, Effect } from "effect"
 
 /** One line of the result: what was measured, what was promised, and whether it holds. */
 export interface Figure {
@@ -39,3 +39,9 @@ export const printFigure = (figure: Figure): Effect.Effect<void> => {
   const line = `${verdict}  ${figure.name.padEnd(58)} ${value.padStart(12)}  ${promise(figure).padEnd(14)}`
   return Console.log(figure.detail === undefined ? line.trimEnd() : `${line}  ${figure.detail}`)
 }
+
+/** Milliseconds of processor time that this process has used, all threads: what a busy machine does not stretch much. */
+export const processorMillis: Effect.Effect<number> = Effect.sync(() => {
+  const { system, user } = process.cpuUsage()
+  return (system + user) / 1000
+})
