@@ -17,6 +17,7 @@ import { readCloud, readLedger } from "./Ledger.ts"
 import { mayFail, type Scenario } from "./Scenario.ts"
 import { smallDisk } from "./SmallDisk.ts"
 import { untruths } from "./Truth.ts"
+import { survivors } from "./Victims.ts"
 
 /** Every secret that may stand nowhere in the clear. */
 const secretsOf = (world: CrashWorld) => [...Object.values(canaries), Redacted.value(world.token)]
@@ -126,12 +127,14 @@ export const runScenario = Effect.fn("runScenario")(
     )
     const code = yield* host.stop
     yield* leaks(false)
+    const running = yield* survivors(dataDir)
     const left = readdirSync(`${dataDir}/runs`)
     const ledger = yield* readLedger(dataDir)
     const cloud = yield* readCloud(notesDir)
     const wrong = [
       ...seen,
       ...untruths(ledger, cloud, acknowledged),
+      ...running.map((commandLine) => `A process stayed: ${commandLine.slice(0, 200)}`),
       ...left.map((name) => `The run folder ${name} stayed`),
       ...(code === 0 ? [] : [`The last server ended with ${code}`]),
       ...(scenario.mustKill && host.kills() + victims < Math.max(1, scenario.kills.length)

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs"
-import { Effect } from "effect"
+import { Effect, Schedule } from "effect"
 import { syncArgument } from "../../src/BinaryArguments.ts"
 import type { Stage, Victim } from "./Scenario.ts"
 
@@ -63,3 +63,17 @@ export const killVictim = (server: number, victim: Victim, stage?: Stage): Effec
     process.kill(found.pid, "SIGKILL")
     return true
   })
+
+/** The command lines of processes that still have to do with a folder. */
+const having = (folder: string) =>
+  Effect.sync(() =>
+    processes()
+      .map(({ commandLine }) => commandLine.replaceAll("\0", " "))
+      .filter((commandLine) => commandLine.includes(`${folder}/`))
+  )
+
+/** What outlives the last server of a data folder; a process that was killed has a while to go. */
+export const survivors = (folder: string) =>
+  having(folder).pipe(
+    Effect.repeat({ until: (left) => left.length === 0, times: 250, schedule: Schedule.spaced("20 millis") })
+  )
