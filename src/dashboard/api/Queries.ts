@@ -2,9 +2,6 @@ import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query"
 import { get } from "./Client.ts"
 import { Fault } from "./Fault.ts"
 import type {
-  AccountSession,
-  ApplicationGrant,
-  Passkey,
   AuditEvent,
   Backup,
   Bootstrap,
@@ -16,7 +13,6 @@ import type {
   Graph,
   InstallConfig,
   InstallModules,
-  LinkedIdentity,
   Member,
   Output,
   OutputShare,
@@ -26,9 +22,7 @@ import type {
   SnapshotFile,
   Source,
   SourceSnapshot,
-  StateVersion,
-  TokenRecord,
-  TokenScope
+  StateVersion
 } from "./Types.ts"
 
 const api = "/api/v1"
@@ -269,19 +263,6 @@ export const membersQuery = (workspaceId: string) =>
       everyPage<Member, "members">(`${api}/workspaces/${workspaceId}/members`, "members", {}, signal)
   })
 
-export const tokensQuery = queryOptions({
-  queryKey: ["tokens"],
-  queryFn: ({ signal }) =>
-    get<{ tokens: ReadonlyArray<TokenRecord> }>(`${api}/account/tokens`, {}, signal).then(({ tokens }) => tokens)
-})
-
-export const tokenScopesQuery = queryOptions({
-  queryKey: ["token-scopes"],
-  queryFn: ({ signal }) =>
-    get<{ scopes: ReadonlyArray<TokenScope> }>(`${api}/account/tokens/scopes`, {}, signal).then(({ scopes }) => scopes),
-  staleTime: 600_000
-})
-
 export const graphQuery = (workspaceId: string) =>
   queryOptions({
     queryKey: ["workspace", workspaceId, "graph"],
@@ -291,29 +272,3 @@ export const graphQuery = (workspaceId: string) =>
 /** A definite refusal is not asked again; the network and an overloaded server are. */
 export const retryQuery = (count: number, error: unknown): boolean =>
   count < 4 && error instanceof Fault && error.transient
-
-export const sessionsQuery = queryOptions({
-  queryKey: ["sessions"],
-  queryFn: ({ signal }) =>
-    get<{ sessions: ReadonlyArray<AccountSession> }>("/auth/sessions", {}, signal).then(({ sessions }) => sessions)
-})
-
-export const passkeysQuery = queryOptions({
-  queryKey: ["passkeys"],
-  queryFn: ({ signal }) =>
-    get<{ passkeys: ReadonlyArray<Passkey> }>("/auth/passkeys", {}, signal).then(({ passkeys }) => passkeys)
-})
-
-export const identitiesQuery = queryOptions({
-  queryKey: ["identities"],
-  queryFn: ({ signal }) =>
-    get<{ identities: ReadonlyArray<LinkedIdentity> }>("/auth/upstream/identities", {}, signal).then(
-      ({ identities }) => identities
-    )
-})
-
-export const grantsQuery = queryOptions({
-  queryKey: ["grants"],
-  queryFn: ({ signal }) =>
-    get<{ grants: ReadonlyArray<ApplicationGrant> }>("/auth/grants", {}, signal).then(({ grants }) => grants)
-})

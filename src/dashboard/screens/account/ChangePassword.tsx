@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { post } from "../../api/Client.ts"
-import { sessionsQuery } from "../../api/Queries.ts"
+import { sessionsQuery } from "../../api/AccountQueries.ts"
 import { Button } from "../../ui/Button.tsx"
 import { Dialog } from "../../ui/Dialog.tsx"
 import { FaultNotice } from "../../ui/Feedback.tsx"

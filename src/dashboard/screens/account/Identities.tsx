@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { request } from "../../api/Client.ts"
-import { identitiesQuery } from "../../api/Queries.ts"
+import { identitiesQuery } from "../../api/AccountQueries.ts"
 import type { LinkedIdentity } from "../../api/Types.ts"
 import { Button } from "../../ui/Button.tsx"
 import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"

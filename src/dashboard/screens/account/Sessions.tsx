@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { post } from "../../api/Client.ts"
-import { sessionsQuery } from "../../api/Queries.ts"
+import { sessionsQuery } from "../../api/AccountQueries.ts"
 import type { AccountSession } from "../../api/Types.ts"
 import { Button } from "../../ui/Button.tsx"
 import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { post } from "../../api/Client.ts"
-import { tokensQuery } from "../../api/Queries.ts"
+import { tokensQuery } from "../../api/AccountQueries.ts"
 import type { TokenRecord } from "../../api/Types.ts"
 import { useBootstrap } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"

@@ -1,0 +1,44 @@
+import { queryOptions } from "@tanstack/react-query"
+import { get } from "./Client.ts"
+import type { AccountSession, ApplicationGrant, LinkedIdentity, Passkey, TokenRecord, TokenScope } from "./Types.ts"
+
+const api = "/api/v1"
+
+export const tokensQuery = queryOptions({
+  queryKey: ["tokens"],
+  queryFn: ({ signal }) =>
+    get<{ tokens: ReadonlyArray<TokenRecord> }>(`${api}/account/tokens`, {}, signal).then(({ tokens }) => tokens)
+})
+
+export const tokenScopesQuery = queryOptions({
+  queryKey: ["token-scopes"],
+  queryFn: ({ signal }) =>
+    get<{ scopes: ReadonlyArray<TokenScope> }>(`${api}/account/tokens/scopes`, {}, signal).then(({ scopes }) => scopes),
+  staleTime: 600_000
+})
+
+export const sessionsQuery = queryOptions({
+  queryKey: ["sessions"],
+  queryFn: ({ signal }) =>
+    get<{ sessions: ReadonlyArray<AccountSession> }>("/auth/sessions", {}, signal).then(({ sessions }) => sessions)
+})
+
+export const passkeysQuery = queryOptions({
+  queryKey: ["passkeys"],
+  queryFn: ({ signal }) =>
+    get<{ passkeys: ReadonlyArray<Passkey> }>("/auth/passkeys", {}, signal).then(({ passkeys }) => passkeys)
+})
+
+export const identitiesQuery = queryOptions({
+  queryKey: ["identities"],
+  queryFn: ({ signal }) =>
+    get<{ identities: ReadonlyArray<LinkedIdentity> }>("/auth/upstream/identities", {}, signal).then(
+      ({ identities }) => identities
+    )
+})
+
+export const grantsQuery = queryOptions({
+  queryKey: ["grants"],
+  queryFn: ({ signal }) =>
+    get<{ grants: ReadonlyArray<ApplicationGrant> }>("/auth/grants", {}, signal).then(({ grants }) => grants)
+})
