@@ -1,17 +1,14 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { AuditEvent } from "../records/AuditEvent.ts"
-import { Backup } from "../records/Backup.ts"
-import { Capsule } from "../records/Capsule.ts"
 import { WorkspaceId } from "../records/Ids.ts"
 import { Interface, InterfaceMaterializationFailure } from "../records/Interface.ts"
 import { displayText, Timestamp } from "../records/Primitives.ts"
-import { Run, RunGroup, RunStatus, RunType, SkippedCapsule } from "../records/Run.ts"
-import { StateVersion } from "../records/StateVersion.ts"
 import { Member, MemberStatus, Project, Role, Workspace, WorkspaceHandle } from "../records/Workspace.ts"
 import { accountAccess, ownerAccess, wholeAccountAccess, workspaceAccess } from "./Access.ts"
 import { created, described } from "./Endpoint.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
+import { workspaceOperations } from "./WorkspaceOperations.ts"
 
 const inWorkspace = { workspaceId: Schema.String }
 const of = (role: Role) => workspaceAccess(role, "path.workspaceId")
@@ -288,127 +285,4 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       )
     )
   )
-  .add(
-    HttpApiEndpoint.get("usage", "/api/v1/workspaces/:workspaceId/usage", {
-      params: inWorkspace,
-      success: Schema.Struct({
-        usage: Schema.Array(
-          Schema.Struct({
-            metric: Schema.Literals(["run_minutes", "applies", "state_bytes", "log_bytes"]),
-            value: Schema.Finite,
-            since: Schema.optionalKey(Timestamp)
-          })
-        )
-      })
-    }).annotateMerge(
-      described(
-        of("viewer"),
-        "Usage counted by this service",
-        "Run minutes, applies, bytes of state and of logs, summed over the Workspace."
-      )
-    )
-  )
-  .add(
-    HttpApiEndpoint.get("billing", "/api/v1/workspaces/:workspaceId/billing", {
-      params: inWorkspace,
-      success: Schema.Struct({ billing: Schema.Struct({ mode: Schema.Literals(["disabled", "showback"]) }) })
-    }).annotateMerge(
-      described(of("viewer"), "Billing state", "`disabled` or `showback`: this service counts and never charges.")
-    )
-  )
-  .add(
-    HttpApiEndpoint.get("backups", "/api/v1/workspaces/:workspaceId/backups", {
-      params: inWorkspace,
-      query: pageQuery,
-      success: Schema.Struct({ backups: Schema.Array(Backup), ...nextCursor })
-    }).annotateMerge(
-      described(
-        of("viewer"),
-        "List exports of control information",
-        "Digest and size of each export; the archives stay sealed on the server."
-      )
-    )
-  )
-  .add(
-    HttpApiEndpoint.post("createBackup", "/api/v1/workspaces/:workspaceId/backups", {
-      params: inWorkspace,
-      success: Schema.Struct({ backup: Backup }).pipe(created)
-    }).annotateMerge(
-      described(
-        of("admin"),
-        "Export control information, sealed",
-        "Writes the records of the Workspace to a sealed archive on the server. `svc backup` makes the copy of the whole database."
-      )
-    )
-  )
-  .add(
-    HttpApiEndpoint.post("planUpdate", "/api/v1/workspaces/:workspaceId/plan-update", {
-      params: inWorkspace,
-      success: Schema.Struct({
-        runGroup: RunGroup,
-        runs: Schema.Array(Run),
-        skipped: Schema.Array(SkippedCapsule)
-      }).pipe(created)
-    }).annotateMerge(
-      described(
-        of("member"),
-        "Plan an update of every stale Capsule, in dependency order",
-        "201 with the group and its Plan Runs; nothing is applied. Capsules that refuse are named in `skipped`; if all do, the answer is the first refusal."
-      )
-    )
-  )
-  .add(
-    HttpApiEndpoint.post("driftCheck", "/api/v1/workspaces/:workspaceId/drift-check", {
-      params: inWorkspace,
-      success: Schema.Struct({
-        runGroup: RunGroup,
-        runs: Schema.Array(Run),
-        skipped: Schema.Array(SkippedCapsule)
-      }).pipe(created)
-    }).annotateMerge(
-      described(
-        of("member"),
-        "Check every active Capsule for drift",
-        "201 with the group and its drift-check Runs, which change nothing. Capsules that refuse are named in `skipped`; if all do, the answer is the first refusal."
-      )
-    )
-  )
-  .add(
-    HttpApiEndpoint.get("currentStateVersions", "/api/v1/workspaces/:workspaceId/current-state-versions", {
-      params: inWorkspace,
-      query: pageQuery,
-      success: Schema.Struct({ stateVersions: Schema.Array(StateVersion), ...nextCursor })
-    }).annotateMerge(
-      described(
-        of("viewer"),
-        "The current StateVersion of every Capsule",
-        "Metadata only; the state itself never leaves."
-      )
-    )
-  )
-  .add(
-    HttpApiEndpoint.get("runs", "/api/v1/workspaces/:workspaceId/runs", {
-      params: inWorkspace,
-      query: {
-        ...pageQuery,
-        capsuleId: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),
-        sourceId: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),
-        type: Schema.optionalKey(RunType),
-        status: Schema.optionalKey(RunStatus)
-      },
-      success: Schema.Struct({ runs: Schema.Array(Run), ...nextCursor })
-    }).annotateMerge(
-      described(of("viewer"), "List Runs, newest first", "Filters: `capsuleId`, `sourceId`, `type`, `status`.")
-    )
-  )
-  .add(
-    HttpApiEndpoint.get("capsules", "/api/v1/workspaces/:workspaceId/capsules", {
-      params: inWorkspace,
-      query: {
-        ...pageQuery,
-        projectId: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),
-        status: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(20)))
-      },
-      success: Schema.Struct({ capsules: Schema.Array(Capsule), ...nextCursor })
-    }).annotateMerge(described(of("viewer"), "List Capsules", "Filters: `projectId`, `status`."))
-  ) {}
+  .add(...workspaceOperations) {}
