@@ -328,17 +328,20 @@ describe("ModuleRunner with a real provider", () => {
     )
   )
 
-  it.live("refuses another provider than the reviewed lock names, and one that the mirror does not hold", () =>
+  it.live("refuses another provider than the reviewed lock names, a lost lock, and what the mirror does not hold", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* ModuleRunner
         const first = job({ "main.tf": `${required}${note("a")}` })
         const plan = yield* runner.plan(first, recorder().sink)
         const tampered = plan.lockText?.replace(/h1:[^"]{10}/, "h1:AAAAAAAAAA")
-        for (const lockText of [tampered, undefined]) {
-          const failure = yield* Effect.flip(runner.apply(applyJob(folder, first, plan, { lockText }), recorder().sink))
-          expect(failure).toMatchObject({ reason: "init_failed", phase: "init" })
-        }
+        const applyWith = (lockText: string | undefined) =>
+          runner.apply(applyJob(folder, first, plan, { lockText }), recorder().sink)
+        expect(yield* Effect.flip(applyWith(tampered))).toMatchObject({ reason: "init_failed", phase: "init" })
+        // Without a lock nothing is installed, and the tool finds that its plan names a provider.
+        const lost = yield* applyWith(undefined)
+        expect(lost).toMatchObject({ exit: "failed", changedAnything: false, possiblyCreated: [] })
+        expect(lost.diagnostics[0]?.summary).toBe("Inconsistent dependency lock file")
         expect(notesOf(notesDir)).toEqual([])
 
         const absent = job({ "main.tf": required.replace("acme/demo", "acme/absent") })
