@@ -6,13 +6,20 @@ import { demoRepository } from "../../src/cli/demo/DemoRepository.ts"
 import { platform } from "../../src/composition/Platform.ts"
 import { it } from "../support/Effect.ts"
 
-/** Open files under a folder, and processes that this one started. */
-const held = (folder: string) =>
+/** Processes that this one started and that have not ended. */
+const children = Effect.promise(async () => {
+  const listed = (await readFile(`/proc/self/task/${process.pid}/children`, "utf8")).trim().split(/\s+/)
+  const states = await Promise.all(listed.map((pid) => readFile(`/proc/${pid}/stat`, "utf8").catch(() => "")))
+  // Behind the name in brackets stands the state; Z has ended and waits for the runtime to take note.
+  return listed.filter((_, index) => /\) [^Z]/.test(states[index] ?? ""))
+})
+
+/** Open files under a folder. */
+const openFiles = (folder: string) =>
   Effect.promise(async () => {
     const handles = await readdir("/proc/self/fd")
     const targets = await Promise.all(handles.map((handle) => readlink(`/proc/self/fd/${handle}`).catch(() => "")))
-    const children = await readFile(`/proc/self/task/${process.pid}/children`, "utf8")
-    return { files: targets.filter((target) => target.startsWith(folder)), children: children.trim() }
+    return targets.filter((target) => target.startsWith(folder))
   })
 
 const tool = Bun.which("tofu") ?? Bun.which("terraform")
@@ -24,6 +31,8 @@ describe.skipIf(tool === null)("the embedded example", () => {
       const dataDir = yield* files.makeTempDirectoryScoped({ prefix: "svc-embedded-" })
       const repository = yield* demoRepository
       const events: Array<string> = []
+      // Other suites of this process may have left some.
+      const before = new Set(yield* children)
       const installed = yield* installEmbedded({
         url: repository.url,
         dataDir,
@@ -35,7 +44,8 @@ describe.skipIf(tool === null)("the embedded example", () => {
       expect(events.filter((event) => event === "run.waiting_approval")).toHaveLength(1)
       expect(events.at(-1)).toBe("run.succeeded")
       // It executed tools and held databases; all of them went with its Scope.
-      expect(yield* held(dataDir)).toEqual({ files: [], children: "" })
+      expect(yield* openFiles(dataDir)).toEqual([])
+      expect((yield* children).filter((pid) => !before.has(pid))).toEqual([])
     }).pipe(Effect.provide(platform))
   )
 })
