@@ -135,11 +135,19 @@ const make = Effect.gen(function* () {
       (rows) => rows[0]
     )
 
-  for (const algorithm of signingAlgorithms) {
-    for (const status of ["active", "next"] as const) {
-      if ((yield* withStatus(sql, algorithm, status)) === undefined) yield* insert(yield* generate(algorithm), status)
-    }
-  }
+  const wanted = signingAlgorithms.flatMap((algorithm) =>
+    (["active", "next"] as const).map((status) => ({ algorithm, status }))
+  )
+  const missing = yield* Effect.filter(wanted, ({ algorithm, status }) =>
+    Effect.map(withStatus(sql, algorithm, status), (row) => row === undefined)
+  )
+  // At once: making them one after the other is a good part of a first start.
+  const first = yield* Effect.forEach(
+    missing,
+    ({ algorithm, status }) => Effect.map(generate(algorithm), (key) => ({ key, status })),
+    { concurrency: "unbounded" }
+  )
+  yield* Effect.forEach(first, ({ key, status }) => insert(key, status), { discard: true })
 
   const keySet = Effect.gen(function* () {
     const since = DateTime.formatIso(DateTime.subtractDuration(yield* DateTime.now, publishedAfterRetirement))
