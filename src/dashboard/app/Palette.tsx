@@ -109,11 +109,15 @@ export const Palette = ({ workspace, onClose }: { readonly workspace: Workspace;
   const words = useWords(appWords)
   const commands = useCommands(workspace)
   const [text, setText] = useState("")
-  const [active, setActive] = useState(0)
+  // By name, not by place: entries that arrive late must not move the choice to another command.
+  const [active, setActive] = useState<string>()
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
   const shown = matching(commands, text, (command) => `${command.label} ${command.detail ?? ""}`).slice(0, shownLimit)
-  const current = Math.min(active, shown.length - 1)
+  const current = Math.max(
+    0,
+    shown.findIndex((command) => command.id === active)
+  )
 
   useEffect(() => {
     const opener = document.activeElement
@@ -138,7 +142,7 @@ export const Palette = ({ workspace, onClose }: { readonly workspace: Workspace;
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0
     if (step !== 0) {
       event.preventDefault()
-      setActive((current + step + shown.length) % Math.max(1, shown.length))
+      setActive(shown[(current + step + shown.length) % Math.max(1, shown.length)]?.id)
     } else if (event.key === "Enter") {
       event.preventDefault()
       choose(shown[current])
@@ -172,7 +176,7 @@ export const Palette = ({ workspace, onClose }: { readonly workspace: Workspace;
           value={text}
           onChange={(event) => {
             setText(event.target.value)
-            setActive(0)
+            setActive(undefined)
           }}
           onKeyDown={onKeyDown}
         />
@@ -200,7 +204,7 @@ export const Palette = ({ workspace, onClose }: { readonly workspace: Workspace;
               tabIndex={-1}
               aria-selected={index === current}
               className="palette-item"
-              onPointerMove={() => setActive(index)}
+              onPointerMove={() => setActive(command.id)}
               onPointerDown={(event) => {
                 event.preventDefault()
                 choose(command)
