@@ -13,7 +13,7 @@ import { bodyLimitsOf, readJsonBody } from "../RequestBody.ts"
 import { Authenticator } from "./Authenticator.ts"
 import { presentedCredential } from "./Credentials.ts"
 import { crossSiteRefusal } from "./CrossSite.ts"
-import { credentialRefusal, grantedWorkspace } from "./Permission.ts"
+import { credentialRefusal, grantedWorkspace, scopeRefusal } from "./Permission.ts"
 import { locateWorkspaces } from "./WorkspaceLocation.ts"
 
 const fieldOf = (value: unknown, name: string): unknown =>
@@ -48,7 +48,7 @@ export type AdmittedRule = Exclude<AccessRule, { readonly kind: "public" | "toke
 
 /**
  * Admits the request in progress under a route's rule, in the order of the specification: who is it (401), may it come
- * from there (403), which Workspace does it touch (404), is that allowed (403), is the Workspace archived (409). Nothing of query or body is validated yet.
+ * from there and do such a thing (403), which Workspace does it touch (404), is that allowed (403), is the Workspace archived (409). Nothing of query or body is validated yet.
  */
 export const admit = Effect.fn("admit")(function* (rule: AdmittedRule, endpoint: string) {
   const request = yield* HttpServerRequest.HttpServerRequest
@@ -62,6 +62,8 @@ export const admit = Effect.fn("admit")(function* (rule: AdmittedRule, endpoint:
     ? crossSiteRefusal(request.method, request.headers, new URL(settings.baseUrl).origin)
     : undefined
   if (crossSite !== undefined) return yield* crossSite
+  const unscoped = scopeRefusal(principal, request.method)
+  if (unscoped !== undefined) return yield* unscoped
   const granted =
     rule.kind === "workspace"
       ? yield* Effect.fromResult(
@@ -72,7 +74,7 @@ export const admit = Effect.fn("admit")(function* (rule: AdmittedRule, endpoint:
           )
         )
       : undefined
-  const refusal = credentialRefusal(principal, rule, request.method)
+  const refusal = credentialRefusal(principal, rule)
   if (refusal !== undefined) return yield* refusal
   if (request.method !== "GET" && request.method !== "HEAD") {
     if (granted?.archived === true && rule.kind === "workspace" && rule.archived !== "open") {

@@ -26,12 +26,18 @@ const inactive = new ApiError({
 
 const readMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
 
-/** Refuses a credential whose kind or scopes do not allow the request. */
-export const credentialRefusal = (principal: Principal, rule: AccessRule, method: string): ApiError | undefined => {
+/** Refuses a credential whose kind does not allow the request. */
+export const credentialRefusal = (principal: Principal, rule: AccessRule): ApiError | undefined => {
   const wantsSession =
     (rule.kind === "account" && rule.credential === "session") || (rule.kind === "workspace" && rule.session === true)
   if (wantsSession && principal.credential !== "session") return sessionNeeded
-  if (rule.kind === "account" && rule.wholeAccount === true && principal.boundWorkspaceId !== undefined) return confined
+  return rule.kind === "account" && rule.wholeAccount === true && principal.boundWorkspaceId !== undefined
+    ? confined
+    : undefined
+}
+
+/** Refuses a credential without the scope that the method needs: whatever the request is about, and however it is written. */
+export const scopeRefusal = (principal: Principal, method: string): ApiError | undefined => {
   if (principal.scopes === "all") return undefined
   const scope = readMethods.has(method) ? "read" : "write"
   return principal.scopes.includes(scope)

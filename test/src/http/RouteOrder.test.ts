@@ -176,6 +176,20 @@ describe("every route of the API", () => {
     )
   )
 
+  tests.live("holds a credential to its scopes whatever the body is: 403 before it is read", () =>
+    Effect.gen(function* () {
+      for (const body of ["{", "{}", `{"workspaceId":1,"workspaceId":2}`]) {
+        const response = yield* send("/api/v1/sources", {
+          method: "POST",
+          body,
+          headers: { ...bearer("ada-read-token"), "content-type": "application/json" }
+        })
+        const answer = yield* Effect.promise(() => response.json())
+        expect([body, response.status, answer.error.code]).toEqual([body, 403, "insufficient_scope"])
+      }
+    })
+  )
+
   tests.live("holds members to their role: 403", () =>
     each(
       workspaceRoutes.filter(({ rule }) => rule.kind === "workspace" && rule.role !== "viewer"),
