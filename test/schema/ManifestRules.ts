@@ -1,18 +1,10 @@
+import { compiler, inputs, installs, manifest, material, parser, requires, rules, versions } from "./RuleTests.ts"
 import type { SpecificationRule } from "./SpecificationRule.ts"
 
-const manifest = (name: string) => `schema/manifest/${name}.test.ts`
-const parser = manifest("ManifestParser")
-const inputs = manifest("InputDeclaration")
-const rules = manifest("ModuleRules")
-const requires = manifest("RequirementDeclaration")
 const requireCompiler = manifest("RequirementCompiler")
 const builds = manifest("SourceBuildDeclaration")
 const interfaces = manifest("InterfaceDeclaration")
-const material = manifest("PublicMaterial")
-const versions = manifest("ManifestVersions")
-const compiler = manifest("InstallConfigCompiler")
 const hosting = "actors/Hosting.test.ts"
-const installs = "actors/install-plan/InstallPlans.test.ts"
 
 /** The repository manifest section, rule by rule. */
 export const manifestRules: ReadonlyArray<SpecificationRule> = [

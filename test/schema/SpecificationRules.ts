@@ -1,20 +1,12 @@
 import { manifestRules } from "./ManifestRules.ts"
+import { compiler, inputs, installs, manifest, material, parser, requires, rules, versions } from "./RuleTests.ts"
 import type { SpecificationRule } from "./SpecificationRule.ts"
 
-const manifest = (name: string) => `schema/manifest/${name}.test.ts`
-const parser = manifest("ManifestParser")
-const inputs = manifest("InputDeclaration")
-const rules = manifest("ModuleRules")
-const requires = manifest("RequirementDeclaration")
-const material = manifest("PublicMaterial")
-const versions = manifest("ManifestVersions")
-const compiler = manifest("InstallConfigCompiler")
 const options = manifest("SourceOptions")
 const link = "schema/handoff/InstallLink.test.ts"
 const returns = "schema/handoff/ReturnUri.test.ts"
 const handoffs = "actors/handoff/Handoffs.test.ts"
 const walk = "e2e/HostedModules.test.ts"
-const installs = "actors/install-plan/InstallPlans.test.ts"
 
 const moduleSelection: ReadonlyArray<SpecificationRule> = [
   [

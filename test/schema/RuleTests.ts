@@ -1,0 +1,10 @@
+/** The tests that prove rules of more than one section, below the folder of tests. */
+export const manifest = (name: string) => `schema/manifest/${name}.test.ts`
+export const parser = manifest("ManifestParser")
+export const inputs = manifest("InputDeclaration")
+export const rules = manifest("ModuleRules")
+export const requires = manifest("RequirementDeclaration")
+export const material = manifest("PublicMaterial")
+export const versions = manifest("ManifestVersions")
+export const compiler = manifest("InstallConfigCompiler")
+export const installs = "actors/install-plan/InstallPlans.test.ts"
