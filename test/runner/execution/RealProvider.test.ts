@@ -1,92 +1,23 @@
-import { createHash } from "node:crypto"
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect } from "bun:test"
 import { Deferred, Effect, Fiber, Option, Redacted } from "effect"
 import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
-import type { PlanJob, ProviderCredentials } from "../../../runner/execution/RunJob.ts"
-import { RunnerSettings } from "../../../runner/execution/RunnerSettings.ts"
 import type { RunSink } from "../../../runner/execution/RunSink.ts"
 import { it } from "../../support/Effect.ts"
-import { countCreations, providerMirror } from "../../support/ProviderMirror.ts"
+import { countCreations } from "../../support/ProviderMirror.ts"
+import { applyJob, recorder, type Recorded } from "./support/RunnerHarness.ts"
 import {
-  applyJob,
-  planJob,
-  recorder,
-  type Recorded,
-  runnerWith,
-  temporaryFolder,
-  type Tree
-} from "./support/RunnerHarness.ts"
-
-const provider = "example.test/acme/demo"
-const tokenA = "token-alpha-canary-1234"
-const tokenB = "token-beta-canary-5678"
-const ownerOf = (token: string) => createHash("sha256").update(token).digest("hex").slice(0, 8)
-
-const required = `
-terraform {
-  required_providers {
-    demo = {
-      source  = "${provider}"
-      version = "1.0.0"
-    }
-  }
-}
-`
-const note = (name: string, more = "") => `
-resource "demo_note" "${name}" {
-  name    = "${name}"
-  content = "content of ${name}"
-  ${more}
-}
-`
-
-const credentials = (notesDir: string, more: Partial<ProviderCredentials> = {}): ProviderCredentials => ({
+  credentials,
+  note,
+  notesOf,
+  onStage,
+  ownerOf,
   provider,
-  moduleLocalName: "demo",
-  connection: "conn_a",
-  values: { DEMO_TOKEN: Redacted.make(tokenA), DEMO_DIR: Redacted.make(notesDir) },
-  files: [],
-  config: {},
-  argumentNames: {},
-  ...more
-})
-
-interface Stage {
-  readonly folder: string
-  readonly cacheFolder: string
-  readonly notesDir: string
-  readonly job: (tree: Tree, more?: Partial<PlanJob>) => PlanJob
-}
-
-/** A runner whose sandbox may reach one mirror and one folder of notes. */
-const onStage = <E>(body: (stage: Stage) => Effect.Effect<unknown, E, ModuleRunner>, useCache = false) =>
-  Effect.gen(function* () {
-    const mirror = yield* providerMirror
-    const folder = yield* temporaryFolder
-    const cacheFolder = join(folder, "cache")
-    const stage: Stage = {
-      folder,
-      cacheFolder,
-      notesDir: mirror.notesDir,
-      job: (tree, more = {}) =>
-        planJob(folder, tree, {
-          mirror: { path: mirror.path, required: true },
-          credentials: [credentials(mirror.notesDir)],
-          ...more
-        })
-    }
-    yield* body(stage).pipe(
-      Effect.provide(runnerWith({ extraReadOnly: [mirror.interpreter], extraWritable: [mirror.notesDir] })),
-      Effect.provideService(RunnerSettings, { providerCache: useCache ? cacheFolder : undefined })
-    )
-  })
-
-const notesOf = (notesDir: string): ReadonlyArray<Readonly<Record<string, unknown>>> =>
-  readdirSync(notesDir)
-    .filter((name) => name.endsWith(".json"))
-    .map((name) => JSON.parse(readFileSync(join(notesDir, name), "utf8")))
+  required,
+  tokenA,
+  tokenB
+} from "./support/ProviderStage.ts"
 
 /** Completes `reached` at the first recorded event that matches. */
 const signalOn = (

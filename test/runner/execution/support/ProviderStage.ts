@@ -1,0 +1,78 @@
+import { createHash } from "node:crypto"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { Effect, Redacted } from "effect"
+import type { ModuleRunner } from "../../../../runner/execution/ModuleRunner.ts"
+import type { PlanJob, ProviderCredentials } from "../../../../runner/execution/RunJob.ts"
+import { RunnerSettings } from "../../../../runner/execution/RunnerSettings.ts"
+import { providerMirror } from "../../../support/ProviderMirror.ts"
+import { planJob, runnerWith, temporaryFolder, type Tree } from "./RunnerHarness.ts"
+
+export const provider = "example.test/acme/demo"
+export const tokenA = "token-alpha-canary-1234"
+export const tokenB = "token-beta-canary-5678"
+export const ownerOf = (token: string) => createHash("sha256").update(token).digest("hex").slice(0, 8)
+
+export const required = `
+terraform {
+  required_providers {
+    demo = {
+      source  = "${provider}"
+      version = "1.0.0"
+    }
+  }
+}
+`
+export const note = (name: string, more = "") => `
+resource "demo_note" "${name}" {
+  name    = "${name}"
+  content = "content of ${name}"
+  ${more}
+}
+`
+
+export const credentials = (notesDir: string, more: Partial<ProviderCredentials> = {}): ProviderCredentials => ({
+  provider,
+  moduleLocalName: "demo",
+  connection: "conn_a",
+  values: { DEMO_TOKEN: Redacted.make(tokenA), DEMO_DIR: Redacted.make(notesDir) },
+  files: [],
+  config: {},
+  argumentNames: {},
+  ...more
+})
+
+interface Stage {
+  readonly folder: string
+  readonly cacheFolder: string
+  readonly notesDir: string
+  readonly job: (tree: Tree, more?: Partial<PlanJob>) => PlanJob
+}
+
+/** A runner whose sandbox may reach one mirror and one folder of notes. */
+export const onStage = <E>(body: (stage: Stage) => Effect.Effect<unknown, E, ModuleRunner>, useCache = false) =>
+  Effect.gen(function* () {
+    const mirror = yield* providerMirror
+    const folder = yield* temporaryFolder
+    const cacheFolder = join(folder, "cache")
+    const stage: Stage = {
+      folder,
+      cacheFolder,
+      notesDir: mirror.notesDir,
+      job: (tree, more = {}) =>
+        planJob(folder, tree, {
+          mirror: { path: mirror.path, required: true },
+          credentials: [credentials(mirror.notesDir)],
+          ...more
+        })
+    }
+    yield* body(stage).pipe(
+      Effect.provide(runnerWith({ extraReadOnly: [mirror.interpreter], extraWritable: [mirror.notesDir] })),
+      Effect.provideService(RunnerSettings, { providerCache: useCache ? cacheFolder : undefined })
+    )
+  })
+
+export const notesOf = (notesDir: string): ReadonlyArray<Readonly<Record<string, unknown>>> =>
+  readdirSync(notesDir)
+    .filter((name) => name.endsWith(".json"))
+    .map((name) => JSON.parse(readFileSync(join(notesDir, name), "utf8")))
