@@ -37,11 +37,13 @@ export const restoreCommand = Command.make(
   { ...flags, file },
   Effect.fn("restore")(function* ({ config, dataDir, file, json }) {
     const settings = yield* settingsOf({ dataDir }, config)
-    yield* restoreFrom(file, settings.dataDir)
+    const fence = yield* restoreFrom(file, settings.dataDir)
     yield* print(
       json,
-      { file, dataDir: settings.dataDir },
-      `Restored ${file} into ${settings.dataDir}. Put the master key back before the first start.`
+      { file, dataDir: settings.dataDir, ended: fence },
+      `Restored ${file} into ${settings.dataDir}. Put the master key back before the first start.\n` +
+        "What was applied after the backup is not in it. So that nothing is applied twice, the restore ended " +
+        `${fence.plans} open plans and ${fence.applies} applies under way, and switched off ${fence.automaticApplies} automatic applies.`
     )
   })
 ).pipe(Command.withDescription("Put a backup into a data folder that holds no database yet"))

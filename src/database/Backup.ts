@@ -1,6 +1,10 @@
-import { Effect, FileSystem, Path, Schema } from "effect"
+import { Effect, FileSystem, Layer, Path, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { CapsuleLedger } from "../../actors/capsule/CapsuleLedger.ts"
 import { SqliteMaintenance } from "../../actors/database/SqliteMaintenance.ts"
+import { fenceRestored } from "../../actors/run/RestoreFence.ts"
+import { RunJournal } from "../../actors/run/RunJournal.ts"
+import { RunLedger } from "../../actors/run/RunLedger.ts"
 import { databaseName, prepareDataFolder } from "./DataFolder.ts"
 import { instanceLock } from "./InstanceLock.ts"
 import { migrate } from "./Migrations.ts"
@@ -46,7 +50,9 @@ export const backupTo = Effect.fn("backupTo")(
     })
 )
 
-const verify = (file: string) =>
+const ledgers = RunLedger.layer.pipe(Layer.provide(RunJournal.layer), Layer.merge(CapsuleLedger.layer))
+
+const prepare = (file: string) =>
   Effect.gen(function* () {
     const maintenance = yield* SqliteMaintenance
     const sql = yield* SqlClient.SqlClient
@@ -58,12 +64,15 @@ const verify = (file: string) =>
       return yield* new BackupRefused({ message: `The file is damaged: ${problems.slice(0, 3).join("; ")}` })
     }
     yield* migrate
+    const fence = yield* fenceRestored
     yield* maintenance.checkpoint
-  }).pipe(Effect.provide(layerWriter(file), { local: true }))
+    return fence
+  }).pipe(Effect.provide(Layer.provideMerge(ledgers, layerWriter(file)), { local: true }))
 
 /**
- * Puts a backup into a data folder that holds no database yet. The copy is checked and brought to this release's tables
- * before it takes its place, so a refused file leaves the folder as it was. The master key is restored by the operator.
+ * Puts a backup into a data folder that holds no database yet. The copy is checked, brought to this release's tables and
+ * loses every authority to apply (`fenceRestored`) before it takes its place, so a refused file leaves the folder as it was.
+ * The master key is restored by the operator.
  */
 export const restoreFrom = Effect.fn("restoreFrom")(
   function* (file: string, folder: string) {
@@ -82,16 +91,15 @@ export const restoreFrom = Effect.fn("restoreFrom")(
       { discard: true }
     )
     yield* removePartial
-    yield* fs
-      .copyFile(file, partial)
-      .pipe(
-        Effect.andThen(fs.chmod(partial, 0o600)),
-        Effect.andThen(verify(partial)),
-        Effect.andThen(syncFile(partial)),
-        Effect.andThen(fs.rename(partial, target)),
-        Effect.andThen(syncFile(target)),
-        Effect.ensuring(removePartial)
-      )
+    return yield* Effect.gen(function* () {
+      yield* fs.copyFile(file, partial)
+      yield* fs.chmod(partial, 0o600)
+      const fence = yield* prepare(partial)
+      yield* syncFile(partial)
+      yield* fs.rename(partial, target)
+      yield* syncFile(target)
+      return fence
+    }).pipe(Effect.ensuring(removePartial))
   },
   Effect.scoped,
   (effect, file) =>
