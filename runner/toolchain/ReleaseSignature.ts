@@ -1,9 +1,11 @@
 import { Clock, Effect } from "effect"
-import { createMessage, readKeys, readSignature, verify } from "openpgp"
 import { ToolDownloadFailed } from "./ToolErrors.ts"
 
 const keyRemedy =
   "Set SVC_TOOL_MIRROR_KEY to the release signing key (for the official releases: get.opentofu.org/opentofu.asc), or to the path of its file."
+
+// A megabyte of code that only a download needs, so it is loaded then.
+const openpgp = Effect.promise(() => import("openpgp"))
 
 /** Armored text or the bytes of a key, and the fingerprint that it must have when it does not come from the operator. */
 export interface TrustedKey {
@@ -12,8 +14,9 @@ export interface TrustedKey {
 }
 
 /** Armored text or the bytes of a key file, to public keys. Fails with `ToolDownloadFailed` "key". */
-const decodeKeys = (material: string | Uint8Array) =>
-  Effect.tryPromise({
+const decodeKeys = Effect.fnUntraced(function* (material: string | Uint8Array) {
+  const { readKeys } = yield* openpgp
+  return yield* Effect.tryPromise({
     try: () => {
       const text = typeof material === "string" ? material : new TextDecoder().decode(material)
       if (text.includes("-----BEGIN PGP PUBLIC KEY BLOCK-----")) return readKeys({ armoredKeys: text })
@@ -26,6 +29,7 @@ const decodeKeys = (material: string | Uint8Array) =>
         remedy: keyRemedy
       })
   })
+})
 
 /**
  * Verifies a detached OpenPGP signature over the content and returns the fingerprint of the key that made it. Fails
@@ -47,6 +51,7 @@ export const verifySignature = Effect.fn("ReleaseSignature.verify")(function* (
       remedy: `Do not use this mirror until you know why. ${keyRemedy}`
     })
   }
+  const { createMessage, readSignature, verify } = yield* openpgp
   const now = yield* Clock.currentTimeMillis
   const refuse = () =>
     new ToolDownloadFailed({

@@ -5,20 +5,24 @@ import { SourceOptions } from "./SourceOptions.ts"
 /** A JSON Schema (draft 2020-12) that authors may point their editor at. */
 export interface PublishedSchema {
   readonly fileName: string
-  readonly document: { readonly [keyword: string]: unknown }
+  /** Derives the schema from the definitions, which is a good part of a start's work: it is done for those who ask. */
+  readonly document: () => { readonly [keyword: string]: unknown }
 }
 
-const publish = (fileName: string, title: string, schema: Schema.Constraint): PublishedSchema => {
-  const { definitions, schema: root } = Schema.toJsonSchemaDocument(schema, { onExcessProperty: "error" })
-  const described = {
-    $schema: "https://json-schema.org/draft/2020-12/schema",
-    $id: `https://svc.com/schemas/${fileName}`,
-    title,
-    description: "Structure only: the parser enforces further rules, and never accepts what this schema refuses."
+const publish = (fileName: string, title: string, schema: Schema.Constraint): PublishedSchema => ({
+  fileName,
+  document: () => {
+    const { definitions, schema: root } = Schema.toJsonSchemaDocument(schema, { onExcessProperty: "error" })
+    const described = {
+      $schema: "https://json-schema.org/draft/2020-12/schema",
+      $id: `https://svc.com/schemas/${fileName}`,
+      title,
+      description: "Structure only: the parser enforces further rules, and never accepts what this schema refuses."
+    }
+    const shared = Object.keys(definitions).length === 0 ? {} : { $defs: definitions }
+    return { ...described, ...root, ...shared }
   }
-  const shared = Object.keys(definitions).length === 0 ? {} : { $defs: definitions }
-  return { fileName, document: { ...described, ...root, ...shared } }
-}
+})
 
 const manifestSchema = (version: ManifestVersion) => {
   const short = version.slice("svc.com/".length)
@@ -39,4 +43,4 @@ export const publishedSchemas: ReadonlyArray<PublishedSchema> = [
 ]
 
 /** The exact text of a checked-in schema file. */
-export const publishedText = (schema: PublishedSchema): string => `${JSON.stringify(schema.document, null, 2)}\n`
+export const publishedText = (schema: PublishedSchema): string => `${JSON.stringify(schema.document(), null, 2)}\n`

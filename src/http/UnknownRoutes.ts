@@ -7,6 +7,7 @@ import { publishedSchemas } from "../../schema/manifest/PublishedSchemas.ts"
 import { authRouteTable } from "../accounts/AuthRoutes.ts"
 import { oidcRouteTable } from "../accounts/oidc/OidcRoutes.ts"
 import { passkeyRouteTable } from "../accounts/PasskeyRoutes.ts"
+import { passkeySetupRouteTable } from "../accounts/PasskeySetupRoutes.ts"
 import { upstreamRouteTable } from "../accounts/upstream/UpstreamRoutes.ts"
 import { errorResponse } from "./ErrorResponse.ts"
 import { handoffRouteTable } from "./handoff/ReturnRoutes.ts"
@@ -32,6 +33,7 @@ const otherRoutes: ReadonlyArray<readonly [method: string, path: `/${string}`]> 
   ...handoffRouteTable,
   ...authRouteTable,
   ...passkeyRouteTable,
+  ...passkeySetupRouteTable,
   ...upstreamRouteTable,
   ...oidcRouteTable
 ]
@@ -50,12 +52,15 @@ const knownRoutes = () => {
   return routes
 }
 
-const known = knownRoutes()
+// Made for the first request that needs it: a start does not wait for it.
+let made: ReturnType<typeof knownRoutes> | undefined
 
-const allowedMethods = (url: string): ReadonlyArray<string> =>
-  methods
+const allowedMethods = (url: string): ReadonlyArray<string> => {
+  const known = (made ??= knownRoutes())
+  return methods
     .filter((method) => known.find(method, url) !== undefined)
     .flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method]))
+}
 
 const notFoundError = new ApiError({
   code: "not_found",

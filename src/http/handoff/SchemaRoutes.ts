@@ -6,11 +6,15 @@ import { publishedSchemas, publishedText } from "../../../schema/manifest/Publis
 export const schemaRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     for (const schema of publishedSchemas) {
-      const response = HttpServerResponse.text(publishedText(schema), {
-        contentType: "application/schema+json",
-        headers: { "cache-control": "public, max-age=3600", "access-control-allow-origin": "*" }
-      })
-      yield* router.add("GET", `/schemas/${schema.fileName}`, Effect.succeed(response))
+      const response = yield* Effect.cached(
+        Effect.sync(() =>
+          HttpServerResponse.text(publishedText(schema), {
+            contentType: "application/schema+json",
+            headers: { "cache-control": "public, max-age=3600", "access-control-allow-origin": "*" }
+          })
+        )
+      )
+      yield* router.add("GET", `/schemas/${schema.fileName}`, response)
     }
   })
 )

@@ -39,7 +39,7 @@ const documents = [
 const accepts = (document: unknown, index: number) =>
   index === 4 ? Result.isSuccess(parseSourceOptions(bytes(document))) : Result.isSuccess(parse(document))
 
-describe.each(publishedSchemas.map((schema, index) => [schema.fileName, schema.document, index] as const))(
+describe.each(publishedSchemas.map((schema, index) => [schema.fileName, schema.document(), index] as const))(
   "%s",
   (_, schema, index) => {
     const validate = new Ajv2020({ strict: true, allErrors: false }).compile(schema)
