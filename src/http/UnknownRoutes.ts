@@ -7,7 +7,6 @@ import { publishedSchemas } from "../../schema/manifest/PublishedSchemas.ts"
 import { authRouteTable } from "../accounts/AuthRoutes.ts"
 import { oidcRouteTable } from "../accounts/oidc/OidcRoutes.ts"
 import { passkeyRouteTable } from "../accounts/PasskeyRoutes.ts"
-import { passkeySetupRouteTable } from "../accounts/PasskeySetupRoutes.ts"
 import { upstreamRouteTable } from "../accounts/upstream/UpstreamRoutes.ts"
 import { errorResponse } from "./ErrorResponse.ts"
 import { handoffRouteTable } from "./handoff/ReturnRoutes.ts"
@@ -33,7 +32,6 @@ const otherRoutes: ReadonlyArray<readonly [method: string, path: `/${string}`]> 
   ...handoffRouteTable,
   ...authRouteTable,
   ...passkeyRouteTable,
-  ...passkeySetupRouteTable,
   ...upstreamRouteTable,
   ...oidcRouteTable
 ]
