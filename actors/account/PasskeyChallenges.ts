@@ -7,8 +7,8 @@ import { newId, now } from "../Identity.ts"
 const validFor = Duration.minutes(5)
 const challengeBytes = 32
 
-/** What a challenge was given for. */
-export type ChallengePurpose = "registration" | "sign_in"
+/** What a challenge was given for; for a setup, at which link. */
+export type ChallengePurpose = "registration" | "sign_in" | `setup:${string}`
 
 /** A fresh challenge, good for five minutes and one answer. `subject` is who may answer it, where that is known. */
 export const issueChallenge = Effect.fn("issueChallenge")(function* (
@@ -28,6 +28,15 @@ export const issueChallenge = Effect.fn("issueChallenge")(function* (
     expires_at: DateTime.formatIso(DateTime.addDuration(at, validFor))
   })}`
   return bytes
+}, Effect.orDie)
+
+/** Uses the challenge of a setup link up: who it was given to, or `undefined` where {@link spendChallenge} says false. */
+export const spendSetupChallenge = Effect.fn("spendSetupChallenge")(function* (challenge: string, linkId: string) {
+  const sql = yield* SqlClient.SqlClient
+  const purpose: ChallengePurpose = `setup:${linkId}`
+  const [spent] = yield* sql<{ subject: string }>`DELETE FROM passkey_challenges
+    WHERE challenge = ${challenge} AND purpose = ${purpose} AND expires_at > ${yield* now} RETURNING subject`
+  return spent?.subject
 }, Effect.orDie)
 
 /** Uses the challenge up; false when it is unknown, used, expired, or was given for something or somebody else. */

@@ -1,35 +1,31 @@
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type PublicKeyCredentialCreationOptionsJSON,
-  type PublicKeyCredentialRequestOptionsJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse
+import type {
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON
 } from "@simplewebauthn/server"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
-import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
+import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
 import { Subject } from "../../schema/records/Ids.ts"
-import { Timestamp } from "../../schema/records/Primitives.ts"
 import { Audit } from "../audit/Audit.ts"
 import type { CommandContext } from "../Command.ts"
 import { transaction } from "../database/Transaction.ts"
-import { newId, now } from "../Identity.ts"
+import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
+import {
+  creationOptions,
+  NewPasskeys,
+  Passkey,
+  passkeySeal,
+  refusedRegistration,
+  type RelyingParty,
+  webauthn
+} from "./NewPasskeys.ts"
 import { claimedChallenge, issueChallenge, spendChallenge } from "./PasskeyChallenges.ts"
 import type { PasskeyAssertion, PasskeyRegistration } from "./PasskeyResponse.ts"
 import { type OpenSession, Sessions } from "./Sessions.ts"
 import { Users } from "./Users.ts"
 import { type OfferedWays, requireWayIn } from "./WaysIn.ts"
-
-/** The site that passkeys belong to. */
-export interface RelyingParty {
-  /** Host name of the public origin; passkeys know no addresses. */
-  readonly id: string
-  readonly origin: string
-  readonly name: string
-}
 
 export interface PasskeySignInOptions {
   readonly userAgent?: string | undefined
@@ -37,15 +33,6 @@ export interface PasskeySignInOptions {
   readonly replaces?: Redacted.Redacted | undefined
   readonly requestId?: string | undefined
 }
-
-export const Passkey = Schema.Struct({
-  id: Schema.String,
-  name: Schema.String,
-  backedUp: Schema.Boolean,
-  createdAt: Timestamp,
-  lastUsedAt: Schema.NullOr(Timestamp)
-})
-export type Passkey = typeof Passkey.Type
 
 const Row = Schema.Struct({ ...Passkey.fields, backedUp: Schema.BooleanFromBit })
 
@@ -60,8 +47,6 @@ const Stored = Schema.Struct({
 
 const refused = () =>
   new ApiError({ code: "unauthenticated", message: "The passkey was not accepted. Try again, or sign in another way." })
-
-const sealContext = (id: string) => ({ table: "passkeys", column: "public_key", workspaceId: null, rowId: id })
 
 /** Passkeys of people: registration by whom is signed in, sign-in by whom holds one. User verification is required. */
 export class Passkeys extends Context.Service<
@@ -106,6 +91,7 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const audit = yield* Audit
   const vault = yield* Vault
+  const newPasskeys = yield* NewPasskeys
   const users = yield* Users
   const sessions = yield* Sessions
   const services = yield* Effect.context<SqlClient.SqlClient | SecureRandom.SecureRandom>()
@@ -134,49 +120,10 @@ const make = Effect.gen(function* () {
     name: string,
     answer: PasskeyRegistration
   ) {
-    const invalid = () => invalidRequest("The passkey's answer does not hold. Ask for new options and try again.")
     const challenge = claimedChallenge(answer.response.clientDataJSON)
-    if (!(yield* spendChallenge(challenge, "registration", subject))) return yield* invalid()
-    const verified = yield* Effect.tryPromise({
-      try: () =>
-        verifyRegistrationResponse({
-          response: { ...answer, clientExtensionResults: {} },
-          expectedChallenge: challenge,
-          expectedOrigin: party.origin,
-          expectedRPID: party.id,
-          requireUserVerification: true
-        }),
-      catch: invalid
-    })
-    if (!verified.verified) return yield* invalid()
-    const { credential, credentialBackedUp, credentialDeviceType } = verified.registrationInfo
-    const id = yield* newId(Schema.String, "pky")
-    const publicKey = yield* vault.seal(sealContext(id), Redacted.make<Uint8Array>(credential.publicKey))
-    const at = yield* now
-    yield* Effect.gen(function* () {
-      const inserted = yield* sql`INSERT INTO passkeys ${sql.insert({
-        id,
-        subject,
-        credential_id: credential.id,
-        public_key: publicKey,
-        counter: credential.counter,
-        transports: JSON.stringify(answer.response.transports ?? []),
-        device_type: credentialDeviceType,
-        backed_up: credentialBackedUp ? 1 : 0,
-        name,
-        created_at: at,
-        last_used_at: null
-      })} ON CONFLICT (credential_id) DO NOTHING RETURNING id`
-      if (inserted.length === 0) return yield* failedPrecondition("This passkey is registered already.")
-      yield* audit.append({
-        workspaceId: null,
-        actor: context.actor,
-        action: "passkey.create",
-        target: { kind: "passkey", id },
-        requestId: context.requestId
-      })
-    }).pipe(transaction(sql))
-    return { id, name, backedUp: credentialBackedUp, createdAt: at, lastUsedAt: null } satisfies Passkey
+    if (!(yield* spendChallenge(challenge, "registration", subject))) return yield* refusedRegistration()
+    const verified = yield* newPasskeys.verify(party, name, challenge, answer)
+    return yield* transaction(sql)(newPasskeys.insert(context, subject, verified))
   }, Effect.provideContext(services))
 
   const verify = Effect.fnUntraced(function* (party: RelyingParty, answer: PasskeyAssertion) {
@@ -186,7 +133,8 @@ const make = Effect.gen(function* () {
     if (stored === undefined) return yield* refused()
     const handle = answer.response.userHandle
     if (handle !== undefined && Buffer.from(handle, "base64url").toString() !== stored.subject) return yield* refused()
-    const publicKey = yield* Effect.orDie(vault.open(sealContext(stored.id), stored.publicKey))
+    const publicKey = yield* Effect.orDie(vault.open(passkeySeal(stored.id), stored.publicKey))
+    const { verifyAuthenticationResponse } = yield* webauthn
     const verified = yield* Effect.tryPromise({
       try: () =>
         verifyAuthenticationResponse({
@@ -230,22 +178,13 @@ const make = Effect.gen(function* () {
       if (Option.isNone(user)) return yield* notFound("Account")
       const known = yield* Effect.orDie(findStored({ credentialId: null, subject }))
       const challenge = yield* issueChallenge("registration", subject)
-      return yield* Effect.promise(() =>
-        generateRegistrationOptions({
-          rpName: party.name,
-          rpID: party.id,
-          userID: new TextEncoder().encode(subject),
-          userName: user.value.email,
-          userDisplayName: user.value.displayName ?? user.value.email,
-          challenge,
-          excludeCredentials: known.map(({ credentialId, transports }) => ({ id: credentialId, transports })),
-          authenticatorSelection: { residentKey: "required", userVerification: "required" }
-        })
-      )
+      const { displayName, email } = user.value
+      return yield* creationOptions(party, { subject, email, displayName: displayName ?? undefined, known }, challenge)
     }, Effect.provideContext(services)),
     register,
     signInOptions: Effect.fn("Passkeys.signInOptions")(function* (party) {
       const challenge = yield* issueChallenge("sign_in", null)
+      const { generateAuthenticationOptions } = yield* webauthn
       return yield* Effect.promise(() =>
         generateAuthenticationOptions({ rpID: party.id, challenge, userVerification: "required" })
       )

@@ -1,3 +1,4 @@
+import type { PublicKeyCredentialCreationOptionsJSON } from "@simplewebauthn/server"
 import { Context, DateTime, Duration, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
@@ -7,6 +8,15 @@ import type { CommandContext } from "../Command.ts"
 import { transaction } from "../database/Transaction.ts"
 import { newId, now } from "../Identity.ts"
 import { mintSecret, secretHash } from "./BearerSecret.ts"
+import {
+  creationOptions,
+  NewPasskeys,
+  refusedRegistration,
+  type RelyingParty,
+  type VerifiedPasskey
+} from "./NewPasskeys.ts"
+import { claimedChallenge, issueChallenge, spendSetupChallenge } from "./PasskeyChallenges.ts"
+import type { PasskeyRegistration } from "./PasskeyResponse.ts"
 import { Passwords } from "./Passwords.ts"
 import { type OpenSession, Sessions } from "./Sessions.ts"
 import { Users } from "./Users.ts"
@@ -21,7 +31,6 @@ export interface SetupLink {
 
 export interface Redemption {
   readonly secret: Redacted.Redacted
-  readonly password: Redacted.Redacted
   /** Of the first account; ignored where the link is for an account that exists. */
   readonly email?: string | undefined
   readonly displayName?: string | undefined
@@ -29,7 +38,24 @@ export interface Redemption {
   readonly requestId?: string | undefined
 }
 
+export interface PasswordRedemption extends Redemption {
+  readonly password: Redacted.Redacted
+}
+
+/** `name` is what the person calls the passkey, `answer` what the browser made of {@link SetupLinks.passkeyOptions}. */
+export interface PasskeyRedemption extends Redemption {
+  readonly party: RelyingParty
+  readonly name: string
+  readonly answer: PasskeyRegistration
+}
+
+/** How the person will sign in from now on; both are made before the transaction, as they take their time. */
+type WayIn =
+  | { readonly kind: "password"; readonly hash: string }
+  | { readonly kind: "passkey"; readonly subject: Subject; readonly verified: VerifiedPasskey }
+
 const Link = Schema.Struct({
+  id: Schema.String,
   purpose: Schema.Literals(["first_admin", "reset_password"]),
   subject: Schema.NullOr(Subject)
 })
@@ -50,7 +76,25 @@ export class SetupLinks extends Context.Service<
     /** A link with which the account gets a new password. Fails with `not_found`. */
     readonly issueReset: (subject: string) => Effect.Effect<SetupLink, ApiError>
     /** Uses up the link and signs the person in. Fails with `not_found` for any link that is not good. */
-    readonly redeem: (redemption: Redemption) => Effect.Effect<OpenSession & { readonly subject: string }, ApiError>
+    readonly redeem: (
+      redemption: PasswordRedemption
+    ) => Effect.Effect<OpenSession & { readonly subject: string }, ApiError>
+    /**
+     * What the browser is asked to make, in place of a password. The link stays good. Fails with `not_found` for any link
+     * that is not, and `invalid_request` for the address of a first account: nobody shall make a passkey in vain.
+     */
+    readonly passkeyOptions: (
+      party: RelyingParty,
+      redemption: Redemption
+    ) => Effect.Effect<PublicKeyCredentialCreationOptionsJSON, ApiError>
+    /**
+     * Uses up the link for an account that its holder enters with the new passkey: link, account, passkey and session are
+     * one transaction. A password that an account had no longer opens it. Fails as `redeem` does, and with `invalid_request`
+     * when the answer does not hold; then the link is as good as before.
+     */
+    readonly redeemWithPasskey: (
+      redemption: PasskeyRedemption
+    ) => Effect.Effect<OpenSession & { readonly subject: string }, ApiError>
   }
 >()("svc/account/SetupLinks") {
   static readonly layer = Layer.effect(
@@ -60,12 +104,14 @@ export class SetupLinks extends Context.Service<
       const users = yield* Users
       const passwords = yield* Passwords
       const sessions = yield* Sessions
+      const newPasskeys = yield* NewPasskeys
       const random = yield* SecureRandom.SecureRandom
+      const services = yield* Effect.context<SqlClient.SqlClient | SecureRandom.SecureRandom>()
 
       const findGood = SqlSchema.findAll({
         Request: Schema.Struct({ hash: Schema.String, at: Schema.String }),
         Result: Link,
-        execute: ({ hash, at }) => sql`SELECT purpose, subject FROM setup_links
+        execute: ({ hash, at }) => sql`SELECT id, purpose, subject FROM setup_links
           WHERE secret_hash = ${hash} AND used_at IS NULL AND expires_at > ${at}`
       })
 
@@ -90,26 +136,64 @@ export class SetupLinks extends Context.Service<
         Effect.provideService(SecureRandom.SecureRandom, random)
       )
 
-      const redeem = Effect.fn("SetupLinks.redeem")(function* (redemption: Redemption) {
-        const hash = secretHash(redemption.secret)
-        // Before the costly hash, so that guesses cost nothing.
-        const [good] = yield* Effect.orDie(findGood({ hash, at: yield* now }))
-        if (good === undefined) return yield* refused()
-        const passwordHash = yield* passwords.hash(redemption.password)
-        return yield* Effect.gen(function* () {
-          const at = yield* now
-          const used = yield* sql`UPDATE setup_links SET used_at = ${at}
-            WHERE secret_hash = ${hash} AND used_at IS NULL AND expires_at > ${at} RETURNING id`
-          if (used.length === 0) return yield* refused()
-          const subject =
-            good.subject === null
-              ? yield* createFirst(redemption, passwordHash)
-              : yield* replacePassword(good.subject, redemption, passwordHash)
-          const { requestId, userAgent } = redemption
-          const opened = yield* sessions.open({ subject, method: "setup", userAgent, requestId })
-          return { ...opened, subject }
-        }).pipe(transaction(sql))
+      /** Before anything costly, so that guesses cost nothing. */
+      const goodLink = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
+        const [good] = yield* Effect.orDie(findGood({ hash: secretHash(secret), at: yield* now }))
+        return good === undefined ? yield* refused() : good
       })
+
+      const enter = Effect.fnUntraced(function* (good: typeof Link.Type, redemption: Redemption, way: WayIn) {
+        const at = yield* now
+        const used = yield* sql`UPDATE setup_links SET used_at = ${at}
+          WHERE id = ${good.id} AND used_at IS NULL AND expires_at > ${at} RETURNING id`
+        if (used.length === 0) return yield* refused()
+        const subject =
+          good.subject === null
+            ? yield* createFirst(redemption, way)
+            : yield* recover(good.subject, service(redemption), way)
+        if (way.kind === "passkey") yield* newPasskeys.insert(service(redemption), subject, way.verified)
+        const { requestId, userAgent } = redemption
+        const opened = yield* sessions.open({ subject, method: "setup", userAgent, requestId })
+        return { ...opened, subject }
+      }, transaction(sql))
+
+      const redeem = Effect.fn("SetupLinks.redeem")(function* (redemption: PasswordRedemption) {
+        const good = yield* goodLink(redemption.secret)
+        const hash = yield* passwords.hash(redemption.password)
+        return yield* enter(good, redemption, { kind: "password", hash })
+      })
+
+      const firstHolder = Effect.fnUntraced(function* ({ displayName, email }: Redemption) {
+        if (yield* users.exist) return yield* refused()
+        return { subject: yield* newId(Subject, "usr"), email: yield* addressOf(email), displayName, known: [] }
+      })
+
+      const knownHolder = Effect.fnUntraced(function* (subject: Subject) {
+        const user = yield* users.find(subject)
+        if (Option.isNone(user)) return yield* refused()
+        const { displayName, email } = user.value
+        // No device is left out: one that holds a passkey of the account gets a new one in its place.
+        return { subject, email, displayName: displayName ?? undefined, known: [] }
+      })
+
+      const passkeyOptions = Effect.fn("SetupLinks.passkeyOptions")(function* (
+        party: RelyingParty,
+        redemption: Redemption
+      ) {
+        const good = yield* goodLink(redemption.secret)
+        const holder = good.subject === null ? yield* firstHolder(redemption) : yield* knownHolder(good.subject)
+        return yield* creationOptions(party, holder, yield* issueChallenge(`setup:${good.id}`, holder.subject))
+      }, Effect.provideContext(services))
+
+      const redeemWithPasskey = Effect.fn("SetupLinks.redeemWithPasskey")(function* (redemption: PasskeyRedemption) {
+        const { answer, name, party } = redemption
+        const good = yield* goodLink(redemption.secret)
+        const challenge = claimedChallenge(answer.response.clientDataJSON)
+        const holder = yield* spendSetupChallenge(challenge, good.id)
+        if (holder === undefined) return yield* refusedRegistration()
+        const verified = yield* newPasskeys.verify(party, name, challenge, answer)
+        return yield* enter(good, redemption, { kind: "passkey", subject: Subject.make(holder), verified })
+      }, Effect.provideContext(services))
 
       const service = (redemption: Redemption): CommandContext => ({
         actor: { kind: "service" },
@@ -117,17 +201,25 @@ export class SetupLinks extends Context.Service<
         ...(redemption.requestId === undefined ? {} : { requestId: redemption.requestId })
       })
 
-      const createFirst = Effect.fnUntraced(function* (redemption: Redemption, passwordHash: string) {
+      const addressOf = (email: string | undefined) =>
+        email === undefined
+          ? Effect.fail(invalidRequest("email: give the address of the first account."))
+          : users.parseEmail(email)
+
+      const createFirst = Effect.fnUntraced(function* (redemption: Redemption, way: WayIn) {
         if (yield* users.exist) return yield* refused()
-        if (redemption.email === undefined)
-          return yield* invalidRequest("email: give the address of the first account.")
-        const { displayName, email } = redemption
-        const user = yield* users.create(service(redemption), { email, displayName, passwordHash, isOperator: true })
-        return user.subject
+        const { subject } = yield* users.create(service(redemption), {
+          email: yield* addressOf(redemption.email),
+          displayName: redemption.displayName,
+          isOperator: true,
+          ...(way.kind === "password" ? { passwordHash: way.hash } : { subject: way.subject })
+        })
+        return subject
       })
 
-      const replacePassword = Effect.fnUntraced(function* (subject: Subject, redemption: Redemption, hash: string) {
-        yield* users.setPassword(service(redemption), subject, hash)
+      const recover = Effect.fnUntraced(function* (subject: Subject, context: CommandContext, way: WayIn) {
+        if (way.kind === "password") yield* users.setPassword(context, subject, way.hash)
+        else yield* users.removePassword(context, subject)
         return subject
       })
 
@@ -142,7 +234,9 @@ export class SetupLinks extends Context.Service<
           }
           return yield* issue("reset_password", subject)
         }, transaction(sql)),
-        redeem
+        redeem,
+        passkeyOptions,
+        redeemWithPasskey
       })
     })
   )

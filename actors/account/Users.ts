@@ -26,6 +26,8 @@ export type User = typeof User.Type
 const UserRow = Schema.Struct({ ...User.fields, isOperator: Schema.BooleanFromBit })
 
 export interface NewUser {
+  /** Where it had to be known before there is an account: a passkey is made for it. */
+  readonly subject?: Subject | undefined
   readonly email: string
   readonly displayName?: string | undefined
   /** From `Passwords.hash`: hashing is slow and must not happen inside a transaction. */
@@ -39,6 +41,8 @@ export class Users extends Context.Service<
   {
     /** Fails with `invalid_request` for the address, `failed_precondition` when it is taken. */
     readonly create: (context: CommandContext, user: NewUser) => Effect.Effect<User, ApiError>
+    /** The address as accounts are found by it. Fails with `invalid_request`. */
+    readonly parseEmail: (text: string) => Effect.Effect<string, ApiError>
     readonly find: (subject: string) => Effect.Effect<Option.Option<User>>
     readonly findByEmail: (email: string) => Effect.Effect<Option.Option<User>>
     /** Whether anybody has an account yet. */
@@ -52,6 +56,8 @@ export class Users extends Context.Service<
       subject: string,
       passwordHash: string
     ) => Effect.Effect<void, ApiError>
+    /** Takes the password away, for who signs in by passkey from then on; what ends with it is as for `setPassword`. */
+    readonly removePassword: (context: CommandContext, subject: string) => Effect.Effect<void, ApiError>
     /** Locks an account out of every surface at once, or lets it in again. */
     readonly setStatus: (
       context: CommandContext,
@@ -97,7 +103,8 @@ export class Users extends Context.Service<
 
       const create = Effect.fn("Users.create")(function* (context: CommandContext, user: NewUser) {
         const email = yield* parseEmail(user.email)
-        const subject = yield* newId(Subject, "usr").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
+        const subject =
+          user.subject ?? (yield* newId(Subject, "usr").pipe(Effect.provideService(SecureRandom.SecureRandom, random)))
         const created: User = {
           subject,
           email,
@@ -156,6 +163,7 @@ export class Users extends Context.Service<
 
       return Users.of({
         create,
+        parseEmail,
         find: Effect.fn("Users.find")(function* (subject) {
           return Option.fromUndefinedOr((yield* Effect.orDie(findBySubject(read)(subject)))[0])
         }),
@@ -171,6 +179,14 @@ export class Users extends Context.Service<
             subject,
             "account.password",
             Effect.andThen(storePassword(subject, hash), endSessions(subject))
+          ).pipe(transaction(sql))
+        }),
+        removePassword: Effect.fn("Users.removePassword")(function* (context, subject) {
+          yield* change(
+            context,
+            subject,
+            "account.password_remove",
+            Effect.andThen(sql`DELETE FROM user_passwords WHERE subject = ${subject}`, endSessions(subject))
           ).pipe(transaction(sql))
         }),
         setStatus: Effect.fn("Users.setStatus")(function* (context, subject, status) {

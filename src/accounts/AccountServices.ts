@@ -2,6 +2,7 @@ import { Layer } from "effect"
 import { AccountHousekeeping } from "../../actors/account/AccountHousekeeping.ts"
 import { AccessTokens } from "../../actors/account/AccessTokens.ts"
 import { Accounts } from "../../actors/account/Accounts.ts"
+import { NewPasskeys } from "../../actors/account/NewPasskeys.ts"
 import { Passkeys } from "../../actors/account/Passkeys.ts"
 import { Passwords } from "../../actors/account/Passwords.ts"
 import { PasswordSignIn } from "../../actors/account/PasswordSignIn.ts"
@@ -27,6 +28,7 @@ const signIns = Layer.mergeAll(
 )
 
 const people = Layer.mergeAll(signIns, Members.layer).pipe(
+  Layer.provide(NewPasskeys.layer),
   Layer.provideMerge(Layer.mergeAll(Users.layer, Sessions.layer, Passwords.layer)),
   Layer.provide(Grants.layer)
 )

@@ -12,7 +12,9 @@ import { HttpSettings } from "../http/HttpSettings.ts"
 import { AttemptLimits } from "./AttemptLimits.ts"
 import { authBody, SecretText } from "./AuthBody.ts"
 import { presentedSession, refuseCrossSite, requireSameOrigin, withoutSession, withSession } from "./SessionCookie.ts"
+import { offeredWays } from "./SignInOffer.ts"
 import { commandOf, signedIn, signedInResponse, signedInToChange, userAgent } from "./SignedIn.ts"
+import { UpstreamProvider } from "./upstream/UpstreamProvider.ts"
 
 const setupBody = authBody(
   Schema.Struct({
@@ -43,12 +45,25 @@ const SessionAnswer = Schema.Struct({
 const SessionList = Schema.Struct({
   sessions: Schema.Array(Schema.Struct({ ...AccountSession.fields, current: Schema.Boolean }))
 })
+const SignInOffer = Schema.Struct({
+  password: Schema.Boolean,
+  passkeys: Schema.Boolean,
+  provider: Schema.optionalKey(Schema.Struct({ name: Schema.String }))
+})
+const encodeOffer = HttpServerResponse.schemaJson(SignInOffer)
 const encodeSession = HttpServerResponse.schemaJson(SessionAnswer)
 const encodeSessions = HttpServerResponse.schemaJson(SessionList)
 
 const address = Effect.map(HttpServerRequest.HttpServerRequest, ({ remoteAddress }) =>
   Option.getOrUndefined(remoteAddress)
 )
+
+/** What the sign-in page needs before anybody is known: which ways there are, and what the provider is called. */
+const offer = Effect.gen(function* () {
+  const { passkeys, password } = yield* offeredWays
+  const { name } = yield* UpstreamProvider
+  return yield* Effect.orDie(encodeOffer({ password, passkeys, ...(name === undefined ? {} : { provider: { name } }) }))
+})
 
 const setup = Effect.gen(function* () {
   yield* refuseCrossSite
@@ -161,6 +176,7 @@ const changePassword = Effect.gen(function* () {
 
 /** The routes of signing in and out, as method and path, for telling a wrong method from an unknown path. */
 export const authRouteTable = [
+  ["GET", "/auth/offer"],
   ["POST", "/auth/setup"],
   ["POST", "/auth/sign-in"],
   ["POST", "/auth/sign-out"],
@@ -175,11 +191,12 @@ export const authRouteTable = [
 export const authRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const services = yield* Effect.context<
-      AttemptLimits | HttpSettings | PasswordSignIn | Sessions | SetupLinks | Users
+      AttemptLimits | HttpSettings | PasswordSignIn | Sessions | SetupLinks | UpstreamProvider | Users
     >()
     // Who somebody is must not outlive the moment in any cache.
     const provided = <E, R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
       route.pipe(Effect.map(HttpServerResponse.setHeader("cache-control", "no-store")), Effect.provideContext(services))
+    yield* router.add("GET", "/auth/offer", provided(offer))
     yield* router.add("POST", "/auth/setup", provided(setup))
     yield* router.add("POST", "/auth/sign-in", provided(signIn))
     yield* router.add("POST", "/auth/sign-out", provided(signOut))

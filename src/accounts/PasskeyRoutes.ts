@@ -1,47 +1,29 @@
-import { Effect, Option, Schema } from "effect"
+import { Effect, Layer, Option, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { PasskeyAssertion, PasskeyRegistration } from "../../actors/account/PasskeyResponse.ts"
-import { Passkey, Passkeys, type RelyingParty } from "../../actors/account/Passkeys.ts"
+import { Passkey } from "../../actors/account/NewPasskeys.ts"
+import { Passkeys } from "../../actors/account/Passkeys.ts"
 import type { Sessions } from "../../actors/account/Sessions.ts"
-import { ApiError } from "../../schema/errors/ApiError.ts"
 import { displayText } from "../../schema/records/Primitives.ts"
 import { currentRequestId } from "../http/Exchange.ts"
-import { HttpSettings } from "../http/HttpSettings.ts"
+import type { HttpSettings } from "../http/HttpSettings.ts"
 import { AttemptLimits } from "./AttemptLimits.ts"
 import { authBody } from "./AuthBody.ts"
 import { presentedSession, refuseCrossSite } from "./SessionCookie.ts"
-import { isNamedHost, offeredWays } from "./SignInOffer.ts"
+import { BrowserAnswer, decodeAssertion, decodeRegistration } from "./PasskeyAnswer.ts"
+import { passkeySetupRoutes, passkeySetupRouteTable } from "./PasskeySetupRoutes.ts"
+import { passkeySite } from "./PasskeySite.ts"
+import { offeredWays } from "./SignInOffer.ts"
 import { commandOf, signedIn, signedInResponse, signedInToChange, userAgent } from "./SignedIn.ts"
 import type { UpstreamProvider } from "./upstream/UpstreamProvider.ts"
 
-// Answers of browsers carry members that no server needs, so these two parts are open.
 const registrationBody = authBody(
-  Schema.Struct({ name: displayText(80), response: Schema.Json }),
+  Schema.Struct({ name: displayText(80), response: BrowserAnswer }),
   "{name, response}, response as the browser gave it"
 )
-const assertionBody = authBody(Schema.Struct({ response: Schema.Json }), "{response}, as the browser gave it")
-
-const invalidAnswer = () =>
-  new ApiError({ code: "invalid_request", message: "response: this is not what a browser answers with a passkey." })
-const decodeRegistration = (response: Schema.Json) =>
-  Effect.mapError(Schema.decodeUnknownEffect(PasskeyRegistration)(response), invalidAnswer)
-const decodeAssertion = (response: Schema.Json) =>
-  Effect.mapError(Schema.decodeUnknownEffect(PasskeyAssertion)(response), invalidAnswer)
+const assertionBody = authBody(Schema.Struct({ response: BrowserAnswer }), "{response}, as the browser gave it")
 
 const encodePasskey = HttpServerResponse.schemaJson(Schema.Struct({ passkey: Passkey }))
 const encodePasskeys = HttpServerResponse.schemaJson(Schema.Struct({ passkeys: Schema.Array(Passkey) }))
-
-const relyingParty = Effect.gen(function* () {
-  const { baseUrl, displayName } = yield* HttpSettings
-  const { hostname, origin } = new URL(baseUrl)
-  if (!isNamedHost(hostname)) {
-    return yield* new ApiError({
-      code: "capability_not_available",
-      message: "Passkeys need a host name in the base URL; this server is known by an address."
-    })
-  }
-  return { id: hostname, origin, name: displayName } satisfies RelyingParty
-})
 
 const limitAttempts = Effect.gen(function* () {
   const limits = yield* AttemptLimits
@@ -52,12 +34,12 @@ const limitAttempts = Effect.gen(function* () {
 const registrationOptions = Effect.gen(function* () {
   const { subject } = yield* signedInToChange
   const passkeys = yield* Passkeys
-  return HttpServerResponse.jsonUnsafe({ options: yield* passkeys.registrationOptions(yield* relyingParty, subject) })
+  return HttpServerResponse.jsonUnsafe({ options: yield* passkeys.registrationOptions(yield* passkeySite, subject) })
 })
 
 const register = Effect.gen(function* () {
   const principal = yield* signedInToChange
-  const party = yield* relyingParty
+  const party = yield* passkeySite
   const { name, response } = yield* registrationBody
   const answer = yield* decodeRegistration(response)
   const passkeys = yield* Passkeys
@@ -69,13 +51,13 @@ const signInOptions = Effect.gen(function* () {
   yield* refuseCrossSite
   yield* limitAttempts
   const passkeys = yield* Passkeys
-  return HttpServerResponse.jsonUnsafe({ options: yield* passkeys.signInOptions(yield* relyingParty) })
+  return HttpServerResponse.jsonUnsafe({ options: yield* passkeys.signInOptions(yield* passkeySite) })
 })
 
 const signIn = Effect.gen(function* () {
   yield* refuseCrossSite
   yield* limitAttempts
-  const party = yield* relyingParty
+  const party = yield* passkeySite
   const { response } = yield* assertionBody
   const passkeys = yield* Passkeys
   const before = yield* presentedSession
@@ -108,11 +90,11 @@ export const passkeyRouteTable = [
   ["DELETE", "/auth/passkeys/:passkeyId"],
   ["POST", "/auth/passkeys/registration-options"],
   ["POST", "/auth/passkeys/sign-in-options"],
-  ["POST", "/auth/passkeys/sign-in"]
+  ["POST", "/auth/passkeys/sign-in"],
+  ...passkeySetupRouteTable
 ] as const
 
-/** Registration of passkeys, and sign-in with them. */
-export const passkeyRoutes = HttpRouter.use(
+const ownRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const services = yield* Effect.context<AttemptLimits | HttpSettings | Passkeys | Sessions | UpstreamProvider>()
     const provided = <E, R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
@@ -125,3 +107,6 @@ export const passkeyRoutes = HttpRouter.use(
     yield* router.add("POST", "/auth/passkeys/sign-in", provided(signIn))
   })
 )
+
+/** Registration of passkeys, sign-in with them, and setup with one. */
+export const passkeyRoutes = Layer.merge(ownRoutes, passkeySetupRoutes)

@@ -70,6 +70,12 @@ export const settingDefinitions = define({
     metavar: "secret",
     description: "Client secret at the upstream provider. Environment or file only, never a flag"
   },
+  upstreamOidcName: {
+    env: "SVC_UPSTREAM_OIDC_NAME",
+    flag: "upstream-oidc-name",
+    metavar: "text",
+    description: "What the sign-in page calls the upstream provider; the host of its address when absent"
+  },
   oidcClientsFile: {
     env: "SVC_OIDC_CLIENTS_FILE",
     flag: "oidc-clients-file",

@@ -1,4 +1,5 @@
 import { Config, Effect, Option, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { displayText } from "../../schema/records/Primitives.ts"
 import { parseAddressRange } from "../http/ClientAddress.ts"
 import { ListenAddress } from "../http/ListenAddress.ts"
 import { type SettingDefinition, type SettingName, settingDefinitions, settingsFileEnv } from "./SettingDefinitions.ts"
@@ -67,6 +68,7 @@ const settingFields = {
   upstreamOidcIssuer: Schema.optionalKey(IssuerUrl),
   upstreamOidcClientId: Schema.optionalKey(Text),
   upstreamOidcClientSecret: Schema.optionalKey(Secret),
+  upstreamOidcName: Schema.optionalKey(displayText(40)),
   oidcClientsFile: Schema.optionalKey(Text),
   oidcRefreshGrace: WholeNumber(0, 30),
   oidcClientId: Schema.optionalKey(Text),
@@ -159,11 +161,12 @@ export const upstreamProvider = (settings: Settings) => {
   const {
     upstreamOidcClientId: clientId,
     upstreamOidcClientSecret: clientSecret,
-    upstreamOidcIssuer: issuer
+    upstreamOidcIssuer: issuer,
+    upstreamOidcName: name
   } = settings
   return issuer === undefined || clientId === undefined || clientSecret === undefined
     ? undefined
-    : { issuer, clientId, clientSecret }
+    : { issuer, clientId, clientSecret, name: name ?? new URL(issuer).host }
 }
 
 /** Where the vault's master key comes from. */

@@ -11,15 +11,17 @@ const visitor = () => {
   return world
 }
 
-const offering = (page: Page, auth: { readonly oidc: boolean; readonly password: boolean }) =>
-  page.route("**/api/v1/capabilities", (route) => route.fulfill({ json: { auth } }))
+const offering = (page: Page, password: boolean) =>
+  page.route("**/auth/offer", (route) =>
+    route.fulfill({ json: { password, passkeys: true, provider: { name: "Acme ID" } } })
+  )
 
 describe("the ways to sign in", () => {
   test("are those of the server: its provider, and the way back to the page that was wanted", async () => {
     const { page, faults, go } = await suite.visit(undefined, visitor())
-    await offering(page, { oidc: true, password: true })
+    await offering(page, true)
     await go(`/sign-in?return=${encodeURIComponent("/new?git=https://x.example/y")}`)
-    const link = page.getByRole("link", { name: "Continue with single sign-on" })
+    const link = page.getByRole("link", { name: "Continue with Acme ID" })
     expect(await link.getAttribute("href")).toBe(
       `/auth/upstream/start?return=${encodeURIComponent("/new?git=https://x.example/y")}`
     )
@@ -29,18 +31,18 @@ describe("the ways to sign in", () => {
 
   test("have no password where the server takes none", async () => {
     const { page, go } = await suite.visit(undefined, visitor())
-    await offering(page, { oidc: true, password: false })
+    await offering(page, false)
     await go("/sign-in")
     await page.getByLabel("Password").waitFor({ state: "detached" })
-    await page.getByRole("link", { name: "Continue with single sign-on" }).waitFor()
+    await page.getByRole("link", { name: "Continue with Acme ID" }).waitFor()
     expect(await page.getByText("reset-password").count()).toBe(0)
   })
 
   test("lead nowhere but to this server", async () => {
     const { page, go } = await suite.visit(undefined, visitor())
-    await offering(page, { oidc: true, password: true })
+    await offering(page, true)
     await go(`/sign-in?return=${encodeURIComponent("https://evil.example/")}`)
-    const link = page.getByRole("link", { name: "Continue with single sign-on" })
+    const link = page.getByRole("link", { name: "Continue with Acme ID" })
     expect(await link.getAttribute("href")).toBe("/auth/upstream/start?return=%2F")
   })
 })

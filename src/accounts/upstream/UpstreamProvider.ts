@@ -22,6 +22,8 @@ export interface UpstreamSettings {
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: Redacted.Redacted
+  /** What people know it by. */
+  readonly name: string
 }
 
 const requestTimeoutSeconds = 10
@@ -126,6 +128,8 @@ export class UpstreamProvider extends Context.Service<
   {
     /** As the operator wrote it; `undefined` when none is configured. */
     readonly issuer: string | undefined
+    /** What people know it by; `undefined` when none is configured. */
+    readonly name: string | undefined
     /** Where the browser goes to sign in. Fails with `verification_unavailable` when the provider cannot be asked. */
     readonly authorizationUrl: (proof: UpstreamProof, redirectUri: string) => Effect.Effect<string, ApiError>
     /**
@@ -137,6 +141,7 @@ export class UpstreamProvider extends Context.Service<
 >()("svc/accounts/upstream/UpstreamProvider") {
   static readonly none = Layer.succeed(UpstreamProvider, {
     issuer: undefined,
+    name: undefined,
     authorizationUrl: () => Effect.fail(notConfigured),
     identity: () => Effect.fail(notConfigured)
   })
@@ -150,6 +155,7 @@ export class UpstreamProvider extends Context.Service<
         const configuration = Effect.tapError(cached, () => forget)
         return UpstreamProvider.of({
           issuer: settings.issuer,
+          name: settings.name,
           authorizationUrl: Effect.fn("UpstreamProvider.authorizationUrl")(function* (proof, redirectUri) {
             const known = yield* configuration
             const challenge = yield* Effect.promise(() =>

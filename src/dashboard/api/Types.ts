@@ -1,6 +1,6 @@
 // The JSON that the API answers, as the browser reads it. Type imports only: nothing of the server's runtime enters the bundle.
 
-import type { Passkey as PasskeySchema } from "../../../actors/account/Passkeys.ts"
+import type { Passkey as PasskeySchema } from "../../../actors/account/NewPasskeys.ts"
 import type { AccountSession as AccountSessionSchema } from "../../../actors/account/Sessions.ts"
 import type { LinkedIdentity as LinkedIdentitySchema } from "../../../actors/account/UpstreamIdentities.ts"
 import type { AttentionItem as AttentionItemSchema } from "../../../schema/api/DashboardApi.ts"

@@ -68,7 +68,9 @@ export const SignIn = () => {
   const offer = useSignInOffer()
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>(undefined)
-  const [possible] = useState(() => typeof window !== "undefined" && passkeysPossible(window.location.hostname))
+  const [capable] = useState(() => typeof window !== "undefined" && passkeysPossible(window.location.hostname))
+  const { provider } = offer
+  const possible = capable && offer.passkeys
   const enter = (attempt: Promise<unknown>) => {
     setBusy(true)
     setError(undefined)
@@ -85,15 +87,15 @@ export const SignIn = () => {
     <Frame title={words.signInTitle} about={words.signInAbout}>
       {error === undefined ? null : <Refusal error={error} />}
       {offer.password ? <PasswordForm busy={busy} onEnter={enter} /> : null}
-      {offer.password && (possible || offer.oidc) ? <p className="entrance-or">{words.or}</p> : null}
-      {possible || offer.oidc ? (
+      {offer.password && (possible || provider !== undefined) ? <p className="entrance-or">{words.or}</p> : null}
+      {possible || provider !== undefined ? (
         <div className="entrance-ways">
-          {offer.oidc ? (
+          {provider === undefined ? null : (
             <a className={`button button-${offer.password ? "plain" : "primary"}`} href={upstreamStart(wanted())}>
               <Icon name="shield" />
-              {words.orUpstream}
+              {words.orUpstream(provider.name)}
             </a>
-          ) : null}
+          )}
           {possible ? (
             <Button icon="connection" onClick={busy ? undefined : withPasskey}>
               {words.orPasskey}
@@ -105,7 +107,7 @@ export const SignIn = () => {
         <p className="entrance-note">
           {words.forgot} <code>svc admin reset-password</code>
         </p>
-      ) : possible || offer.oidc ? null : (
+      ) : possible || provider !== undefined ? null : (
         <Notice tone="warn">{words.noWay}</Notice>
       )}
     </Frame>

@@ -1,21 +1,21 @@
 import { useEffect, useState } from "react"
 import { request } from "../api/Client.ts"
-import type { Discovery } from "../api/Types.ts"
 
 /** How this server lets people in. */
-export type SignInOffer = Discovery["auth"]
+export interface SignInOffer {
+  readonly password: boolean
+  readonly passkeys: boolean
+  readonly provider?: { readonly name: string }
+}
 
 /** Until it is known, and where it cannot be asked, a password is what the page can take. */
-const assumed: SignInOffer = { oidc: false, password: true }
+const assumed: SignInOffer = { passkeys: true, password: true }
 
 export const useSignInOffer = (): SignInOffer => {
   const [offer, setOffer] = useState(assumed)
   useEffect(() => {
     const gone = new AbortController()
-    request<Discovery>("GET", "/api/v1/capabilities", { signal: gone.signal, keepOn401: true }).then(
-      ({ auth }) => setOffer(auth),
-      () => undefined
-    )
+    request<SignInOffer>("GET", "/auth/offer", { signal: gone.signal, keepOn401: true }).then(setOffer, () => undefined)
     return () => gone.abort()
   }, [])
   return offer

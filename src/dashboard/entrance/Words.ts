@@ -6,7 +6,7 @@ const en = {
   signIn: "Sign in",
   or: "or",
   orPasskey: "Sign in with a passkey",
-  orUpstream: "Continue with single sign-on",
+  orUpstream: (provider: string) => `Continue with ${provider}`,
   noWay:
     "Passwords are off on this server, and passkeys need a host name and a secure connection (https). Open it at its own address.",
   passkeyFailed: "The passkey was not accepted. Try again, or use your password.",
@@ -37,7 +37,7 @@ const ja: typeof en = {
   signIn: "サインイン",
   or: "または",
   orPasskey: "パスキーでサインイン",
-  orUpstream: "シングルサインオンで続行",
+  orUpstream: (provider: string) => `${provider} で続行`,
   noWay:
     "このサーバーではパスワードを使用できません。パスキーにはホスト名と安全な接続（https）が必要です。正しいアドレスで開いてください。",
   passkeyFailed: "パスキーを確認できませんでした。もう一度試すか、パスワードを使用してください。",

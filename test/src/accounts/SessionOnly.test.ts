@@ -15,7 +15,10 @@ const fresh = Effect.provide(Layer.fresh(AccountServer.layerAt("http://localhost
 
 /** What people reach to get in, or out. Whoever adds a route for everybody has to say so here. */
 const open: ReadonlySet<string> = new Set([
+  "GET /auth/offer",
   "POST /auth/setup",
+  "POST /auth/setup/passkey-options",
+  "POST /auth/setup/passkey",
   "POST /auth/sign-in",
   "POST /auth/sign-out",
   "POST /auth/passkeys/sign-in-options",

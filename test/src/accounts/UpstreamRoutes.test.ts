@@ -39,7 +39,12 @@ const face = Layer.mergeAll(
 /** A browser at an installation whose upstream provider is `issuer`. */
 const installation = Effect.fnUntraced(function* (issuer: string) {
   const services = yield* Effect.context<Layer.Success<typeof face>>()
-  const provider = UpstreamProvider.layer({ issuer, clientId: "svc", clientSecret: Redacted.make(upstreamSecret) })
+  const provider = UpstreamProvider.layer({
+    issuer,
+    clientId: "svc",
+    clientSecret: Redacted.make(upstreamSecret),
+    name: "Acme ID"
+  })
   const { dispose, handler } = HttpRouter.toWebHandler(
     Layer.mergeAll(upstreamRoutes, perimeter).pipe(
       Layer.provide(HttpServer.layerServices),

@@ -6,7 +6,7 @@ import {
   settingDefinitions,
   settingsFileEnv
 } from "../../../src/settings/SettingDefinitions.ts"
-import { loadSettings, masterKeySource } from "../../../src/settings/Settings.ts"
+import { loadSettings, masterKeySource, upstreamProvider } from "../../../src/settings/Settings.ts"
 import { it } from "../../support/Effect.ts"
 
 const load = Effect.fn("load")(function* (
@@ -71,6 +71,13 @@ describe("settings", () => {
       }
       expect(yield* refusal({}, { SVC_PASSWORD_SIGN_IN: "off" })).toContain("nobody could sign in")
       expect((yield* load({}, { ...upstream, SVC_PASSWORD_SIGN_IN: "off" })).passwordSignIn).toBe("off")
+      const provider = (environment: Readonly<Record<string, string>>) =>
+        Effect.map(load({}, environment), (settings) => upstreamProvider(settings)?.name)
+      expect(yield* provider(upstream)).toBe("login.example.com")
+      expect(yield* provider({ ...upstream, SVC_UPSTREAM_OIDC_NAME: "Acme ID" })).toBe("Acme ID")
+      expect(yield* refusal({}, { ...upstream, SVC_UPSTREAM_OIDC_NAME: "x".repeat(41) })).toContain(
+        "SVC_UPSTREAM_OIDC_NAME"
+      )
       for (const missing of Object.keys(upstream)) {
         const message = yield* refusal({}, { ...upstream, [missing]: "" })
         expect(message).toContain("together")

@@ -19,6 +19,7 @@ const grants = [
 /** What may open the account or act for it, beside passwords and passkeys; nothing for other paths. */
 export const signInRoute = (path: string): Answer | undefined => {
   if (path === "/auth/upstream/identities") return ok({ identities })
+  if (path === "/auth/offer") return ok({ password: true, passkeys: true, provider: { name: "login.acme.example" } })
   if (path === "/auth/grants") return ok({ grants })
   if (path.startsWith("/auth/upstream/identities/") || path.startsWith("/auth/grants/")) return ok(undefined, 204)
   return undefined

@@ -1,0 +1,168 @@
+import type { PublicKeyCredentialCreationOptionsJSON } from "@simplewebauthn/server"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { type ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { Audit } from "../audit/Audit.ts"
+import type { CommandContext } from "../Command.ts"
+import { newId, now } from "../Identity.ts"
+import { Vault } from "../vault/Vault.ts"
+import type { PasskeyRegistration } from "./PasskeyResponse.ts"
+
+// Most of a megabyte with what it stands on, so it is loaded when a passkey is first used.
+export const webauthn = Effect.promise(() => import("@simplewebauthn/server"))
+
+/** The site that passkeys belong to. */
+export interface RelyingParty {
+  /** Host name of the public origin; passkeys know no addresses. */
+  readonly id: string
+  readonly origin: string
+  readonly name: string
+}
+
+export const Passkey = Schema.Struct({
+  id: Schema.String,
+  name: Schema.String,
+  backedUp: Schema.Boolean,
+  createdAt: Timestamp,
+  lastUsedAt: Schema.NullOr(Timestamp)
+})
+export type Passkey = typeof Passkey.Type
+
+/** Whom the browser makes a passkey for, as its own dialog names them. */
+export interface PasskeyHolder {
+  readonly subject: string
+  readonly email: string
+  readonly displayName: string | undefined
+  /** Passkeys that the person has; a device that holds one of them makes no second one. */
+  readonly known: ReadonlyArray<{ readonly credentialId: string; readonly transports: Array<string> }>
+}
+
+/** A passkey whose ceremony holds, its key sealed, that is not written yet. */
+export interface VerifiedPasskey {
+  readonly passkey: Passkey
+  readonly credentialId: string
+  readonly sealedKey: string
+  readonly counter: number
+  readonly transports: ReadonlyArray<string>
+  readonly deviceType: string
+}
+
+export const passkeySeal = (id: string) => ({ table: "passkeys", column: "public_key", workspaceId: null, rowId: id })
+
+export const refusedRegistration = () =>
+  invalidRequest("The passkey's answer does not hold. Ask for new options and try again.")
+
+/** What a browser is asked to make. The passkey names its person by itself (resident), and its holder is verified. */
+export const creationOptions = (
+  party: RelyingParty,
+  holder: PasskeyHolder,
+  challenge: Uint8Array<ArrayBuffer>
+): Effect.Effect<PublicKeyCredentialCreationOptionsJSON> =>
+  Effect.flatMap(webauthn, ({ generateRegistrationOptions }) =>
+    Effect.promise(() =>
+      generateRegistrationOptions({
+        rpName: party.name,
+        rpID: party.id,
+        userID: new TextEncoder().encode(holder.subject),
+        userName: holder.email,
+        userDisplayName: holder.displayName ?? holder.email,
+        challenge,
+        excludeCredentials: holder.known.map(({ credentialId, transports }) => ({ id: credentialId, transports })),
+        authenticatorSelection: { residentKey: "required", userVerification: "required" }
+      })
+    )
+  )
+
+/** The only writer of new passkeys. Whose a passkey is, and that its challenge was theirs, is the caller's to know. */
+export class NewPasskeys extends Context.Service<
+  NewPasskeys,
+  {
+    /** Fails with `invalid_request` when the answer does not hold. Writes nothing. */
+    readonly verify: (
+      party: RelyingParty,
+      name: string,
+      challenge: string,
+      answer: PasskeyRegistration
+    ) => Effect.Effect<VerifiedPasskey, ApiError>
+    /** Only within a transaction of the caller. Fails with `failed_precondition` when the passkey is known. */
+    readonly insert: (
+      context: CommandContext,
+      subject: string,
+      verified: VerifiedPasskey
+    ) => Effect.Effect<Passkey, ApiError>
+  }
+>()("svc/account/NewPasskeys") {
+  static readonly layer = Layer.effect(
+    NewPasskeys,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const audit = yield* Audit
+      const vault = yield* Vault
+      const random = yield* SecureRandom.SecureRandom
+
+      const verify = Effect.fn("NewPasskeys.verify")(function* (
+        party: RelyingParty,
+        name: string,
+        challenge: string,
+        answer: PasskeyRegistration
+      ) {
+        const { verifyRegistrationResponse } = yield* webauthn
+        const verified = yield* Effect.tryPromise({
+          try: () =>
+            verifyRegistrationResponse({
+              response: { ...answer, clientExtensionResults: {} },
+              expectedChallenge: challenge,
+              expectedOrigin: party.origin,
+              expectedRPID: party.id,
+              requireUserVerification: true
+            }),
+          catch: refusedRegistration
+        })
+        if (!verified.verified) return yield* refusedRegistration()
+        const { credential, credentialBackedUp, credentialDeviceType } = verified.registrationInfo
+        const id = yield* newId(Schema.String, "pky").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
+        return {
+          passkey: { id, name, backedUp: credentialBackedUp, createdAt: yield* now, lastUsedAt: null },
+          credentialId: credential.id,
+          sealedKey: yield* vault.seal(passkeySeal(id), Redacted.make<Uint8Array>(credential.publicKey)),
+          counter: credential.counter,
+          transports: answer.response.transports ?? [],
+          deviceType: credentialDeviceType
+        } satisfies VerifiedPasskey
+      })
+
+      const insert = Effect.fn("NewPasskeys.insert")(function* (
+        context: CommandContext,
+        subject: string,
+        { counter, credentialId, deviceType, passkey, sealedKey, transports }: VerifiedPasskey
+      ) {
+        const inserted = yield* sql`INSERT INTO passkeys ${sql.insert({
+          id: passkey.id,
+          subject,
+          credential_id: credentialId,
+          public_key: sealedKey,
+          counter,
+          transports: JSON.stringify(transports),
+          device_type: deviceType,
+          backed_up: passkey.backedUp ? 1 : 0,
+          name: passkey.name,
+          created_at: passkey.createdAt,
+          last_used_at: null
+        })} ON CONFLICT (credential_id) DO NOTHING RETURNING id`.pipe(Effect.orDie)
+        if (inserted.length === 0) return yield* failedPrecondition("This passkey is registered already.")
+        yield* audit.append({
+          workspaceId: null,
+          actor: context.actor,
+          action: "passkey.create",
+          target: { kind: "passkey", id: passkey.id },
+          requestId: context.requestId
+        })
+        return passkey
+      })
+
+      return NewPasskeys.of({ verify, insert })
+    })
+  )
+}

@@ -1,0 +1,15 @@
+import { Effect, Schema } from "effect"
+import { PasskeyAssertion, PasskeyRegistration } from "../../actors/account/PasskeyResponse.ts"
+import { ApiError } from "../../schema/errors/ApiError.ts"
+
+/** What a browser hands back of a ceremony. It carries members that no server needs, so this part of a body is open. */
+export const BrowserAnswer = Schema.Json
+
+const invalidAnswer = () =>
+  new ApiError({ code: "invalid_request", message: "response: this is not what a browser answers with a passkey." })
+
+export const decodeRegistration = (response: Schema.Json) =>
+  Effect.mapError(Schema.decodeUnknownEffect(PasskeyRegistration)(response), invalidAnswer)
+
+export const decodeAssertion = (response: Schema.Json) =>
+  Effect.mapError(Schema.decodeUnknownEffect(PasskeyAssertion)(response), invalidAnswer)

@@ -1,0 +1,69 @@
+import { Effect, Option, Schema } from "effect"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { SetupLinks } from "../../actors/account/SetupLinks.ts"
+import { displayText } from "../../schema/records/Primitives.ts"
+import { currentRequestId } from "../http/Exchange.ts"
+import type { HttpSettings } from "../http/HttpSettings.ts"
+import { AttemptLimits } from "./AttemptLimits.ts"
+import { authBody, SecretText } from "./AuthBody.ts"
+import { BrowserAnswer, decodeRegistration } from "./PasskeyAnswer.ts"
+import { passkeySite } from "./PasskeySite.ts"
+import { refuseCrossSite } from "./SessionCookie.ts"
+import { signedInResponse, userAgent } from "./SignedIn.ts"
+
+const person = {
+  secret: SecretText,
+  email: Schema.optionalKey(Schema.String),
+  displayName: Schema.optionalKey(displayText(80))
+}
+const optionsBody = authBody(Schema.Struct(person), "{secret, email?, displayName?}")
+const redemptionBody = authBody(
+  Schema.Struct({ ...person, name: displayText(80), response: BrowserAnswer }),
+  "{secret, name, response, email?, displayName?}, response as the browser gave it"
+)
+
+const admitted = Effect.gen(function* () {
+  yield* refuseCrossSite
+  const limits = yield* AttemptLimits
+  const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
+  yield* limits.consume("sign_in", { address: Option.getOrUndefined(remoteAddress) })
+})
+
+const options = Effect.gen(function* () {
+  yield* admitted
+  const party = yield* passkeySite
+  const links = yield* SetupLinks
+  return HttpServerResponse.jsonUnsafe({ options: yield* links.passkeyOptions(party, yield* optionsBody) })
+})
+
+const redeem = Effect.gen(function* () {
+  yield* admitted
+  const party = yield* passkeySite
+  const { response, ...redemption } = yield* redemptionBody
+  const links = yield* SetupLinks
+  const opened = yield* links.redeemWithPasskey({
+    ...redemption,
+    party,
+    answer: yield* decodeRegistration(response),
+    userAgent: yield* userAgent,
+    requestId: yield* currentRequestId
+  })
+  return yield* signedInResponse(opened, 201)
+})
+
+/** The routes of a setup by passkey, as method and path, for telling a wrong method from an unknown path. */
+export const passkeySetupRouteTable = [
+  ["POST", "/auth/setup/passkey-options"],
+  ["POST", "/auth/setup/passkey"]
+] as const
+
+/** A setup link redeemed with a passkey in place of a password. */
+export const passkeySetupRoutes = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const services = yield* Effect.context<AttemptLimits | HttpSettings | SetupLinks>()
+    const provided = <E, R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
+      route.pipe(Effect.map(HttpServerResponse.setHeader("cache-control", "no-store")), Effect.provideContext(services))
+    yield* router.add("POST", "/auth/setup/passkey-options", provided(options))
+    yield* router.add("POST", "/auth/setup/passkey", provided(redeem))
+  })
+)

@@ -1,0 +1,18 @@
+import { Effect } from "effect"
+import type { RelyingParty } from "../../actors/account/NewPasskeys.ts"
+import { ApiError } from "../../schema/errors/ApiError.ts"
+import { HttpSettings } from "../http/HttpSettings.ts"
+import { isNamedHost } from "./SignInOffer.ts"
+
+/** The site that this server's passkeys belong to. Fails with `capability_not_available` where it is known by an address. */
+export const passkeySite = Effect.gen(function* () {
+  const { baseUrl, displayName } = yield* HttpSettings
+  const { hostname, origin } = new URL(baseUrl)
+  if (!isNamedHost(hostname)) {
+    return yield* new ApiError({
+      code: "capability_not_available",
+      message: "Passkeys need a host name in the base URL; this server is known by an address."
+    })
+  }
+  return { id: hostname, origin, name: displayName } satisfies RelyingParty
+})
