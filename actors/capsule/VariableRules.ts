@@ -11,6 +11,16 @@ const maxStringBytes = 32_768
 
 const bytesOf = (text: string): number => new TextEncoder().encode(text).length
 
+/** A whole number that was rounded on its way through JSON, or may have been: nobody can tell which one was meant. */
+const isRounded = (value: Schema.Json): boolean =>
+  typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value)
+
+/** Whether such a number is anywhere in a value. */
+export const holdsRoundedNumber = (root: Schema.Json): boolean =>
+  typeof root === "object" && root !== null ? Object.values(root).some(holdsRoundedNumber) : isRounded(root)
+
+const largeWholeNumber = /^-?[1-9][0-9]{15,149}$/
+
 /** Why a value is beyond the bounds of private values (spec: Limits), counted before anything digests or scans it. */
 const boundsProblem = (root: Schema.Json): string | undefined => {
   const open: Array<readonly [Schema.Json, number]> = [[root, 1]]
@@ -22,6 +32,8 @@ const boundsProblem = (root: Schema.Json): string | undefined => {
     if (depth > maxDepth) return `is nested deeper than ${maxDepth}`
     if (typeof value === "string" && bytesOf(value) > maxStringBytes)
       return `holds a text longer than ${maxStringBytes} bytes`
+    if (isRounded(value))
+      return "holds a whole number beyond 9007199254740991, which JSON does not carry exactly; write it as a string of digits"
     if (typeof value !== "object" || value === null) continue
     for (const [key, member] of Object.entries(value)) {
       if (!Array.isArray(value) && bytesOf(key) > maxKeyBytes) return `holds a key longer than ${maxKeyBytes} bytes`
@@ -37,7 +49,7 @@ const fits = (type: DeclaredVariable["type"], value: Schema.Json): boolean => {
     case "string":
       return typeof value === "string"
     case "number":
-      return typeof value === "number"
+      return typeof value === "number" || (typeof value === "string" && largeWholeNumber.test(value))
     case "boolean":
       return typeof value === "boolean"
     case "json":

@@ -4,6 +4,7 @@ import { environmentNameProblem } from "../../runner/execution/EnvironmentNames.
 import { holdsRedactionSentinel, isRedactionSentinel } from "../../runner/redaction/RedactionMark.ts"
 import type { CreateConnection } from "../../schema/api/ConnectionsApi.ts"
 import { invalidRequest } from "../../schema/errors/ApiError.ts"
+import { holdsRoundedNumber } from "../capsule/VariableRules.ts"
 import { credentialRecipes, genericRecipeId } from "./CredentialRecipes.ts"
 
 const credentialShaped =
@@ -83,6 +84,8 @@ const metadataProblem = (request: CreateConnection): string | undefined => {
     const found = credentialIn(field, request[field] ?? {})
     if (found !== undefined) return `${found}: looks like a credential; credentials go into values or files only.`
     if (holdsRedactionSentinel(request[field] ?? {})) return `${field}: holds the redaction mark.`
+    if (holdsRoundedNumber(request[field] ?? {}))
+      return `${field}: holds a whole number beyond 9007199254740991, which JSON does not carry exactly; write it as a string of digits.`
   }
   return undefined
 }

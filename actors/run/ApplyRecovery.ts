@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Option, Path, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { withExactNumbers } from "../../runner/execution/ExactNumbers.ts"
 import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
 import type { LeftOver, StateOutput } from "../../runner/execution/RunOutcome.ts"
 import { ApplySettlement } from "../capsule/ApplySettlement.ts"
@@ -52,7 +53,7 @@ const StateFile = Schema.fromJsonString(
 const decodeState = Schema.decodeUnknownEffect(StateFile)
 
 const readState = Effect.fnUntraced(function* (state: Redacted.Redacted<Uint8Array>) {
-  const parsed = yield* decodeState(new TextDecoder().decode(Redacted.value(state)))
+  const parsed = yield* decodeState(withExactNumbers(new TextDecoder().decode(Redacted.value(state))))
   const outputs: ReadonlyArray<StateOutput> = Object.entries(parsed.outputs ?? {}).map(([name, output]) => ({
     name,
     type: output.type,

@@ -4,6 +4,7 @@ import { Sandbox } from "../sandbox/Sandbox.ts"
 import { openJournal, possiblyCreated } from "./ApplyJournal.ts"
 import { readApplyRecord, writeApplyRecord } from "./ApplyRecord.ts"
 import { sha256 } from "./Digest.ts"
+import { withExactNumbers } from "./ExactNumbers.ts"
 import { initialize, needsInitialization } from "./Initialization.ts"
 import { type LeftState, readLeftState } from "./LeftState.ts"
 import { fileOperation, type RunFileFailed } from "./RunFiles.ts"
@@ -41,7 +42,7 @@ const askForOutputs = Effect.fnUntraced(function* (session: RunSession) {
     grace: session.timing.planGrace
   })
   if (end.code !== 0 || end.document === undefined) return []
-  const decoded = decodeOutputs(new TextDecoder().decode(Redacted.value(end.document)))
+  const decoded = decodeOutputs(withExactNumbers(new TextDecoder().decode(Redacted.value(end.document))))
   return Object.entries(Option.getOrElse(decoded, () => ({}))).map(
     ([name, { value, type, sensitive = false }]): StateOutput => ({
       name,

@@ -2,6 +2,7 @@ import { Effect, Option, Redacted, type Scope, type Semaphore } from "effect"
 import type { RunDiagnostic } from "../../schema/records/Run.ts"
 import { Sandbox } from "../sandbox/Sandbox.ts"
 import { sha256 } from "./Digest.ts"
+import { withExactNumbers } from "./ExactNumbers.ts"
 import { initialize } from "./Initialization.ts"
 import { lockFileName } from "./ModulePreparation.ts"
 import { decodePlanDocument } from "./PlanDocument.ts"
@@ -50,7 +51,7 @@ const describePlan = Effect.fnUntraced(function* (session: RunSession) {
     return yield* unreadable("The tool's description of the plan is too long or was cut off.")
   const text = new TextDecoder().decode(Redacted.value(end.document))
   // The parser's own message could quote a value of the plan.
-  return yield* decodePlanDocument(text).pipe(
+  return yield* decodePlanDocument(withExactNumbers(text)).pipe(
     Effect.mapError(() => unreadable("The tool's description of the plan is not in the expected format (version 1)."))
   )
 })

@@ -1,4 +1,5 @@
 import { Option, Redacted, Schema } from "effect"
+import { withExactNumbers } from "./ExactNumbers.ts"
 import type { StateOutput, StateProblem } from "./RunOutcome.ts"
 
 const PathStep = Schema.Struct({ type: Schema.String, value: Schema.Unknown })
@@ -101,7 +102,7 @@ const decodeText = Option.liftThrowable((bytes: Uint8Array) => decoder.decode(by
 /** None when the bytes are not a whole state file, for example because the tool is writing it. */
 export const parseState = (bytes: Uint8Array): Option.Option<StateFile> =>
   decodeText(bytes).pipe(
-    Option.flatMap(decodeDocument),
+    Option.flatMap((text) => decodeDocument(withExactNumbers(text))),
     Option.filter((document) => document.version === 4 || document.encrypted_data !== undefined),
     Option.map((document): StateFile => {
       const resources = document.resources ?? []

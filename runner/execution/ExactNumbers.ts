@@ -1,0 +1,41 @@
+/** A run of digits that a double may not hold. Nearly no document has one, and then nothing is rewritten. */
+const longDigits = /\d{16}/
+const numbers = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
+const wholeNumber = /^-?\d+$/
+
+const isExact = (digits: string): boolean => {
+  const value = Number(digits)
+  return Number.isSafeInteger(value) || (Number.isFinite(value) && BigInt(value) === BigInt(digits))
+}
+
+const rewritten = (between: string): string =>
+  between.replace(numbers, (number) => (wholeNumber.test(number) && !isExact(number) ? `"${number}"` : number))
+
+/** Where the string that begins at `opening` ends: the index after its closing quote, or the end of a cut document. */
+const endOfString = (text: string, opening: number): number => {
+  for (let at = text.indexOf('"', opening + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+    let backslashes = 0
+    while (text[at - 1 - backslashes] === "\\") backslashes += 1
+    if (backslashes % 2 === 0) return at + 1
+  }
+  return text.length
+}
+
+/**
+ * A JSON document of the tool with every whole number that a double cannot hold written as a string of its digits. The tool
+ * counts in hundreds of bits: parsed as it is, such a number would be reviewed, given to another Capsule, or looked for in
+ * the log as a different one. The tool takes the string for the number wherever a number is expected.
+ */
+export const withExactNumbers = (document: string): string => {
+  if (!longDigits.test(document)) return document
+  const parts: Array<string> = []
+  let from = 0
+  while (from < document.length) {
+    const opening = document.indexOf('"', from)
+    if (opening === -1) break
+    const end = endOfString(document, opening)
+    parts.push(rewritten(document.slice(from, opening)), document.slice(opening, end))
+    from = end
+  }
+  return parts.join("") + rewritten(document.slice(from))
+}
