@@ -10,6 +10,7 @@ import * as Database from "./database/Database.ts"
 import type { HttpListener } from "./http/HttpListener.ts"
 import { OperatorListener } from "./observability/OperatorListener.ts"
 import { runMetrics } from "./observability/RunMetrics.ts"
+import { operatorServer } from "./operator/OperatorServer.ts"
 import { telemetry } from "./observability/Telemetry.ts"
 import type { Draining } from "./streams/Draining.ts"
 import type { WebSockets } from "./streams/WebSockets.ts"
@@ -35,7 +36,7 @@ export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseE, DatabaseR, Runner
   const operator =
     settings.operatorListen === undefined ? OperatorListener.none : OperatorListener.layer(settings.operatorListen)
   const observed = settings.operatorListen !== undefined || settings.otlpUrl !== undefined
-  return Layer.mergeAll(presence, observed ? runMetrics : Layer.empty).pipe(
+  return Layer.mergeAll(presence, operatorServer, observed ? runMetrics : Layer.empty).pipe(
     Layer.provideMerge(face(settings)),
     Layer.provideMerge(Actors.layer),
     Layer.provideMerge(identity(settings)),

@@ -1,14 +1,8 @@
-import { Effect, Layer, Option, Redacted, Stdio, Stream } from "effect"
+import { Effect, Option, Redacted, Stdio, Stream } from "effect"
 import { Command, Flag, Prompt } from "effect/cli"
-import { AccessTokens } from "../../actors/account/AccessTokens.ts"
-import { Passwords } from "../../actors/account/Passwords.ts"
-import { type SetupLink, SetupLinks } from "../../actors/account/SetupLinks.ts"
-import { Users } from "../../actors/account/Users.ts"
-import { serviceContext } from "../../actors/Command.ts"
-import { SigningKeys } from "../../actors/identity/SigningKeys.ts"
-import { Vault } from "../../actors/vault/Vault.ts"
-import { storage } from "../composition/Storage.ts"
 import { formatListenAddress } from "../http/ListenAddress.ts"
+import type { IssuedLink } from "../operator/AccountCommands.ts"
+import { OperatorAccounts, OperatorKeys } from "../operator/Operator.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { CommandFailed, jsonFlag, print } from "./Output.ts"
 import { dataFlags, settingFlags, settingsOf } from "./SettingFlags.ts"
@@ -32,21 +26,16 @@ const readPassword = Effect.fn("readPassword")(function* (fromStdin: boolean) {
   return Redacted.make(password)
 })
 
-const linkOf = (settings: Settings, link: SetupLink) => {
+/** Where a link leads: what the flag says, else what the server that issued it says, else what the settings say. */
+const linkOf = (settings: Settings, link: IssuedLink, isGiven: boolean) => {
   // Without a public origin the listener's address has to do; port 0 has none to show.
-  const origin = settings.baseUrl ?? `http://${formatListenAddress(settings.listen)}`
+  const known = settings.baseUrl ?? `http://${formatListenAddress(settings.listen)}`
+  const origin = isGiven ? known : (link.origin ?? known)
   return `${origin}/setup#${Redacted.value(link.secret)}`
 }
 
-const findUser = Effect.fn("findUser")(function* (email: string) {
-  const users = yield* Users
-  return yield* Effect.flatMap(users.findByEmail(email), (found) =>
-    Effect.mapError(
-      Effect.fromOption(found),
-      () => new CommandFailed({ message: `No account has the address ${email}.` })
-    )
-  )
-})
+const withAccounts = <A, E>(settings: Settings, use: (accounts: OperatorAccounts["Service"]) => Effect.Effect<A, E>) =>
+  Effect.flatMap(OperatorAccounts, use).pipe(Effect.provide(OperatorAccounts.layer(settings)))
 
 const createUser = Command.make(
   "create-user",
@@ -54,16 +43,7 @@ const createUser = Command.make(
   Effect.fn("createUser")(function* ({ config, email, json, passwordStdin, ...flags }) {
     const settings = yield* settingsOf(flags, config)
     const password = yield* readPassword(passwordStdin)
-    const user = yield* Effect.gen(function* () {
-      const users = yield* Users
-      const passwords = yield* Passwords
-      const first = !(yield* users.exist)
-      return yield* users.create(serviceContext, {
-        email,
-        passwordHash: yield* passwords.hash(password),
-        isOperator: first
-      })
-    }).pipe(Effect.provide(storage(settings)))
+    const user = yield* withAccounts(settings, (accounts) => accounts.createUser({ email, password }))
     yield* print(json, { subject: user.subject, email: user.email }, `Created ${user.email} (${user.subject}).`)
   })
 ).pipe(Command.withDescription("Create an account with a password"))
@@ -82,13 +62,13 @@ const createToken = Command.make(
   },
   Effect.fn("createToken")(function* ({ config, json, name, scopes, subject, workspace, ...flags }) {
     const settings = yield* settingsOf(flags, config)
-    const created = yield* Effect.flatMap(AccessTokens, (tokens) =>
-      tokens.create(serviceContext, subject, {
-        name,
-        scopes: scopes.split(",").map((scope) => scope.trim()),
-        workspaceId: Option.getOrUndefined(workspace)
-      })
-    ).pipe(Effect.provide(storage(settings)))
+    const request = {
+      subject,
+      name,
+      scopes: scopes.split(",").map((scope) => scope.trim()),
+      workspaceId: Option.getOrUndefined(workspace)
+    }
+    const created = yield* withAccounts(settings, (accounts) => accounts.createToken(request))
     const secret = Redacted.value(created.secret)
     yield* print(
       json,
@@ -98,12 +78,8 @@ const createToken = Command.make(
   })
 ).pipe(Command.withDescription("Create a personal access token and print its secret once"))
 
-const printLink = (json: boolean, settings: Settings, link: SetupLink) =>
-  print(
-    json,
-    { setupLink: linkOf(settings, link), expiresAt: link.expiresAt },
-    `${linkOf(settings, link)}\nUsable once, until ${link.expiresAt}.`
-  )
+const printLink = (json: boolean, address: string, link: IssuedLink) =>
+  print(json, { setupLink: address, expiresAt: link.expiresAt }, `${address}\nUsable once, until ${link.expiresAt}.`)
 
 const originFlags = { listen: settingFlags.listen, baseUrl: settingFlags.baseUrl }
 
@@ -112,13 +88,8 @@ const setupLink = Command.make(
   { ...dataFlags, ...originFlags, json: jsonFlag },
   Effect.fn("setupLink")(function* ({ config, json, ...flags }) {
     const settings = yield* settingsOf(flags, config)
-    const link = yield* Effect.flatMap(SetupLinks, (links) => links.issueFirst).pipe(Effect.provide(storage(settings)))
-    if (Option.isNone(link)) {
-      return yield* new CommandFailed({
-        message: "An account exists already. Use `svc admin reset-password --email E` for a link to a new password."
-      })
-    }
-    yield* printLink(json, settings, link.value)
+    const link = yield* withAccounts(settings, (accounts) => accounts.setupLink)
+    yield* printLink(json, linkOf(settings, link, Option.isSome(flags.baseUrl)), link)
   })
 ).pipe(Command.withDescription("Print a one-time link for the first account"))
 
@@ -127,19 +98,12 @@ const resetPassword = Command.make(
   { ...dataFlags, ...originFlags, email: emailFlag, passwordStdin: passwordFlag, json: jsonFlag },
   Effect.fn("resetPassword")(function* ({ config, email, json, passwordStdin, ...flags }) {
     const settings = yield* settingsOf(flags, config)
-    if (!passwordStdin) {
-      const link = yield* Effect.flatMap(findUser(email), ({ subject }) =>
-        Effect.flatMap(SetupLinks, (links) => links.issueReset(subject))
-      ).pipe(Effect.provide(storage(settings)))
-      return yield* printLink(json, settings, link)
+    const given = passwordStdin ? Option.some(yield* readPassword(true)) : Option.none()
+    if (Option.isNone(given)) {
+      const link = yield* withAccounts(settings, (accounts) => accounts.resetLink(email))
+      return yield* printLink(json, linkOf(settings, link, Option.isSome(flags.baseUrl)), link)
     }
-    const password = yield* readPassword(true)
-    yield* Effect.gen(function* () {
-      const { subject } = yield* findUser(email)
-      const users = yield* Users
-      const passwords = yield* Passwords
-      yield* users.setPassword(serviceContext, subject, yield* passwords.hash(password))
-    }).pipe(Effect.provide(storage(settings)))
+    yield* withAccounts(settings, (accounts) => accounts.setPassword({ email, password: given.value }))
     yield* print(json, { email, reset: true }, `${email} has the new password; all its sessions have ended.`)
   })
 ).pipe(Command.withDescription("Print a one-time link to a new password, or set it from standard input"))
@@ -162,17 +126,9 @@ const rotateKeys = Command.make(
   },
   Effect.fn("rotateKeys")(function* ({ compromised, config, forgetRetired, json, ...flags }) {
     const settings = yield* settingsOf(flags, config)
-    const rotation = yield* Effect.gen(function* () {
-      const vault = yield* Vault
-      const signing = yield* SigningKeys
-      const masterKey = yield* vault.rotateMasterKey({ forgetRetired })
-      // Keys that were published moments ago are not put to use yet; the vault's rotation does not depend on that.
-      const signingKeys = yield* signing.rotate(serviceContext, { compromised }).pipe(
-        Effect.map(({ activeKeyIds }) => ({ rotated: true, activeKeyIds })),
-        Effect.catch((error) => Effect.succeed({ rotated: false, reason: error.message }))
-      )
-      return { ...masterKey, signingKeys }
-    }).pipe(Effect.provide(SigningKeys.layer.pipe(Layer.provideMerge(storage(settings)))))
+    const rotation = yield* Effect.flatMap(OperatorKeys, (keys) => keys.rotate({ compromised, forgetRetired })).pipe(
+      Effect.provide(OperatorKeys.layer(settings))
+    )
     yield* print(json, rotation, `The vault has a new master key. ${JSON.stringify(rotation)}`)
   })
 ).pipe(
@@ -181,8 +137,8 @@ const rotateKeys = Command.make(
   )
 )
 
-/** What an operator does beside the running server. The data folder must not be in use. */
+/** What an operator does about an installation: through its running server, or over its data folder when none runs. */
 export const adminCommand = Command.make("admin").pipe(
-  Command.withDescription("Accounts and keys, without a browser; the server must be stopped"),
+  Command.withDescription("Accounts and keys, without a browser; the server may be running"),
   Command.withSubcommands([createUser, createToken, setupLink, resetPassword, rotateKeys])
 )

@@ -1,5 +1,6 @@
 import { DatabaseSync } from "node:sqlite"
-import { Effect, FileSystem, Path, Schema } from "effect"
+import { DateTime, Effect, FileSystem, Option, Path, Schema } from "effect"
+import type { SqlError } from "effect/sql"
 import { createPrivateFile } from "./PrivateFile.ts"
 import { sqliteFailure } from "./SqliteConnection.ts"
 
@@ -8,7 +9,48 @@ export class InstanceAlreadyRunning extends Schema.TaggedError<InstanceAlreadyRu
   message: Schema.String
 }) {}
 
-const Holder = Schema.fromJsonString(Schema.Struct({ pid: Schema.Int }))
+/** The process that has a data folder; `since` is ISO 8601, absent where an older release wrote it. */
+const Holder = Schema.Struct({ pid: Schema.Int, since: Schema.optionalKey(Schema.String) })
+export type Holder = typeof Holder.Type
+const HolderFile = Schema.fromJsonString(Holder)
+
+// Whoever only looks whether the folder is taken holds the lock for a moment, and must not keep a server from starting.
+const lookerMillis = 100
+
+const names = Effect.fnUntraced(function* (folder: string) {
+  const path = yield* Path.Path
+  return { lockFile: path.join(folder, "instance.lock"), holderFile: path.join(folder, "instance.json") }
+})
+
+const isHeld = (error: SqlError.SqlError) => error.reason._tag === "LockTimeoutError"
+
+const readHolder = (holderFile: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (fs) =>
+    fs.readFileString(holderFile).pipe(Effect.flatMap(Schema.decodeEffect(HolderFile)), Effect.option)
+  )
+
+/**
+ * Whether a process has the data folder, found out without creating or changing anything. The holder is `none` when its
+ * name cannot be read. Fails with `SqlError` where the lock cannot be looked at, e.g. without the rights.
+ */
+export const lookAtInstance = Effect.fn("lookAtInstance")(function* (folder: string) {
+  const fs = yield* FileSystem.FileSystem
+  const { holderFile, lockFile } = yield* names(folder)
+  if (!(yield* fs.exists(lockFile))) return { held: false, holder: Option.none<Holder>() }
+  const held = yield* Effect.try({
+    try: () => {
+      const database = new DatabaseSync(lockFile, { readOnly: true, timeout: 0 })
+      try {
+        database.prepare("SELECT COUNT(*) FROM sqlite_schema").all()
+      } finally {
+        database.close()
+      }
+      return false
+    },
+    catch: sqliteFailure("look at the lock of the data folder")
+  }).pipe(Effect.catchIf(isHeld, () => Effect.succeed(true)))
+  return { held, holder: held ? yield* readHolder(holderFile) : Option.none<Holder>() }
+})
 
 /**
  * Claims a data folder for the life of the Scope. The claim is SQLite's own exclusive file lock, which the kernel drops
@@ -17,26 +59,21 @@ const Holder = Schema.fromJsonString(Schema.Struct({ pid: Schema.Int }))
  */
 export const instanceLock = Effect.fn("instanceLock")(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const holderFile = path.join(folder, "instance.json")
+  const { holderFile, lockFile } = yield* names(folder)
 
   const refuse = Effect.gen(function* () {
-    const holder = yield* fs.readFileString(holderFile).pipe(
-      Effect.flatMap(Schema.decodeEffect(Holder)),
-      Effect.map(({ pid }) => ` (process ${pid})`),
-      Effect.orElseSucceed(() => "")
-    )
+    const holder = yield* readHolder(holderFile)
+    const named = Option.match(holder, { onNone: () => "", onSome: ({ pid }) => ` (process ${pid})` })
     return yield* new InstanceAlreadyRunning({
-      message: `Another server${holder} already uses the data folder ${folder}. Stop it, or choose another folder.`
+      message: `Another server${named} already uses the data folder ${folder}. Stop it, or choose another folder.`
     })
   })
 
   yield* Effect.acquireRelease(
     Effect.try({
       try: () => {
-        const file = path.join(folder, "instance.lock")
-        createPrivateFile(file)
-        const database = new DatabaseSync(file, { timeout: 0 })
+        createPrivateFile(lockFile)
+        const database = new DatabaseSync(lockFile, { timeout: lookerMillis })
         try {
           database.exec("PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE")
         } catch (cause) {
@@ -48,12 +85,8 @@ export const instanceLock = Effect.fn("instanceLock")(function* (folder: string)
       catch: sqliteFailure("lock the data folder")
     }),
     (database) => Effect.sync(() => database.close())
-  ).pipe(
-    Effect.catchIf(
-      (error) => error.reason._tag === "LockTimeoutError",
-      () => refuse
-    )
-  )
+  ).pipe(Effect.catchIf(isHeld, () => refuse))
 
-  yield* fs.writeFileString(holderFile, yield* Schema.encodeEffect(Holder)({ pid: process.pid }), { mode: 0o600 })
+  const holder: Holder = { pid: process.pid, since: DateTime.formatIso(yield* DateTime.now) }
+  yield* fs.writeFileString(holderFile, yield* Schema.encodeEffect(HolderFile)(holder), { mode: 0o600 })
 })

@@ -1,38 +1,6 @@
 import { describe, expect } from "bun:test"
-import { Effect, FileSystem, Layer, type Scope, Stdio, Stream } from "effect"
-import { TestConsole } from "effect/testing"
-import { run, teardown } from "../../../src/cli/Run.ts"
-import { platform } from "../../../src/composition/Platform.ts"
-import { it } from "../../support/Effect.ts"
-
-interface Ended {
-  readonly code: number
-  readonly out: string
-  readonly error: string
-}
-
-const folder = Effect.flatMap(FileSystem.FileSystem, (files) =>
-  files.makeTempDirectoryScoped({ prefix: "svc-command-line-" })
-)
-
-/** Runs one command line in this process: what it printed, and the exit code that the program would end with. */
-const svc = Effect.fn("svc")((args: ReadonlyArray<string>, stdin = "") => {
-  const stdio = Stdio.layerTest({ stdin: Stream.make(new TextEncoder().encode(stdin)) })
-  return Effect.gen(function* () {
-    const exit = yield* Effect.exit(run(args))
-    const ended: Ended = {
-      code: yield* Effect.callback<number>((resume) => teardown(args)(exit, (code) => resume(Effect.succeed(code)))),
-      out: (yield* TestConsole.logLines).join("\n"),
-      error: (yield* TestConsole.errorLines).join("\n")
-    }
-    return ended
-  }).pipe(Effect.provide(Layer.mergeAll(stdio, TestConsole.layer)))
-})
-
-const live = (
-  name: string,
-  body: () => Effect.Effect<unknown, unknown, Layer.Success<typeof platform> | Scope.Scope>
-) => it.live(name, () => Effect.suspend(body).pipe(Effect.provide(platform)))
+import { Effect, FileSystem } from "effect"
+import { folder, live, svc } from "./support/CommandLine.ts"
 
 describe("svc", () => {
   live("tells its version and what it can do, and 2 for what it cannot", () =>

@@ -1,0 +1,150 @@
+import { Context, Effect, Layer, Option, type Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { AccessTokens, type CreatedAccessToken, type NewAccessToken } from "../../actors/account/AccessTokens.ts"
+import { Passwords } from "../../actors/account/Passwords.ts"
+import { SetupLinks } from "../../actors/account/SetupLinks.ts"
+import { Users } from "../../actors/account/Users.ts"
+import { Audit } from "../../actors/audit/Audit.ts"
+import type { CommandContext } from "../../actors/Command.ts"
+import { transaction } from "../../actors/database/Transaction.ts"
+import { newId } from "../../actors/Identity.ts"
+import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
+
+export interface Credentials {
+  readonly email: string
+  readonly password: Redacted.Redacted
+}
+
+export interface TokenRequest extends NewAccessToken {
+  readonly subject: string
+}
+
+/** A one-time link: `<origin>/setup#<secret>`. */
+export interface IssuedLink {
+  readonly secret: Redacted.Redacted
+  /** ISO 8601. */
+  readonly expiresAt: string
+  /** Public origin of the server that issued it, where one did. */
+  readonly origin?: string | undefined
+}
+
+/**
+ * What an operator does about accounts from the command line, in the server that has the data folder or over the folder
+ * itself. Each leaves an audit event `operator.command` with its name, in the transaction of what it changed.
+ */
+export class AccountCommands extends Context.Service<
+  AccountCommands,
+  {
+    /** The first account runs the installation. Fails with `invalid_request`, and `failed_precondition` for a taken address. */
+    readonly createUser: (
+      account: Credentials
+    ) => Effect.Effect<{ readonly subject: string; readonly email: string }, ApiError>
+    readonly createToken: (request: TokenRequest) => Effect.Effect<CreatedAccessToken, ApiError>
+    /** A link for the first account. Fails with `failed_precondition` when there is an account. */
+    readonly setupLink: Effect.Effect<IssuedLink, ApiError>
+    /** A link to a new password. Fails with `not_found`. */
+    readonly resetLink: (email: string) => Effect.Effect<IssuedLink, ApiError>
+    /** Ends every session of the account. Fails with `not_found` and `invalid_request`. */
+    readonly setPassword: (account: Credentials) => Effect.Effect<void, ApiError>
+  }
+>()("svc/operator/AccountCommands") {
+  /** `origin` is what links begin with, where it is known. */
+  static readonly layer = (origin: string | undefined) => Layer.effect(AccountCommands, make(origin))
+}
+
+const make = Effect.fnUntraced(function* (origin: string | undefined) {
+  const sql = yield* SqlClient.SqlClient
+  const users = yield* Users
+  const passwords = yield* Passwords
+  const links = yield* SetupLinks
+  const tokens = yield* AccessTokens
+  const audit = yield* Audit
+  const random = yield* SecureRandom.SecureRandom
+
+  /** Does `work` in one transaction with the event that names the command and what it was about. */
+  const recorded = Effect.fnUntraced(function* <A, E>(
+    command: string,
+    work: (context: CommandContext) => Effect.Effect<readonly [result: A, target: { kind: string; id: string }], E>
+  ) {
+    const requestId = yield* newId(Schema.String, "op").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
+    const context: CommandContext = { actor: { kind: "service" }, actorKey: "operator", requestId }
+    const [result, target] = yield* Effect.tap(work(context), ([, target]) =>
+      audit.append({
+        workspaceId: null,
+        actor: context.actor,
+        action: "operator.command",
+        target,
+        data: { command },
+        requestId
+      })
+    ).pipe(transaction(sql))
+    yield* Effect.logInfo(`Done for an operator: svc ${command}, ${target.kind} ${target.id}`)
+    return result
+  })
+
+  const findUser = Effect.fnUntraced(function* (email: string) {
+    const found = yield* users.findByEmail(email)
+    if (Option.isSome(found)) return found.value
+    return yield* new ApiError({ code: "not_found", message: `No account has the address ${email}.` })
+  })
+
+  return AccountCommands.of({
+    createUser: Effect.fn("AccountCommands.createUser")(function* ({ email, password }) {
+      const passwordHash = yield* passwords.hash(password)
+      return yield* recorded(
+        "admin create-user",
+        Effect.fnUntraced(function* (context) {
+          const isOperator = !(yield* users.exist)
+          const user = yield* users.create(context, { email, passwordHash, isOperator })
+          return [
+            { subject: user.subject, email: user.email },
+            { kind: "user", id: user.subject }
+          ] as const
+        })
+      )
+    }),
+    createToken: Effect.fn("AccountCommands.createToken")(function* ({ subject, ...request }) {
+      return yield* recorded("admin create-token", (context) =>
+        Effect.map(
+          tokens.create(context, subject, request),
+          (created) => [created, { kind: "access_token", id: created.token.token_id }] as const
+        )
+      )
+    }),
+    setupLink: recorded(
+      "admin setup-link",
+      Effect.fnUntraced(function* () {
+        const link = yield* links.issueFirst
+        if (Option.isSome(link))
+          return [
+            { ...link.value, origin },
+            { kind: "installation", id: "first-account" }
+          ] as const
+        return yield* failedPrecondition(
+          "An account exists already. Use `svc admin reset-password --email E` for a link to a new password."
+        )
+      })
+    ),
+    resetLink: Effect.fn("AccountCommands.resetLink")(function* (email) {
+      const { subject } = yield* findUser(email)
+      return yield* recorded("admin reset-password", () =>
+        Effect.map(
+          links.issueReset(subject),
+          (link) =>
+            [
+              { ...link, origin },
+              { kind: "user", id: subject }
+            ] as const
+        )
+      )
+    }),
+    setPassword: Effect.fn("AccountCommands.setPassword")(function* ({ email, password }) {
+      const { subject } = yield* findUser(email)
+      const hash = yield* passwords.hash(password)
+      return yield* recorded("admin reset-password", (context) =>
+        Effect.map(users.setPassword(context, subject, hash), () => [undefined, { kind: "user", id: subject }] as const)
+      )
+    })
+  })
+})

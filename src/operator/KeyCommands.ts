@@ -1,0 +1,65 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { SigningKeys } from "../../actors/identity/SigningKeys.ts"
+import { Audit } from "../../actors/audit/Audit.ts"
+import { serviceContext } from "../../actors/Command.ts"
+import { Vault } from "../../actors/vault/Vault.ts"
+import type { VaultLocked } from "../../actors/vault/VaultErrors.ts"
+
+export const KeyRotationRequest = Schema.Struct({
+  /** Take keys out of the file that nothing stored needs any more. */
+  forgetRetired: Schema.Boolean,
+  /** The signing keys are known to somebody else: drop them at once. */
+  compromised: Schema.Boolean
+})
+
+export const KeyRotation = Schema.Struct({
+  activeKeyId: Schema.String,
+  rewrapped: Schema.Int,
+  resumed: Schema.Boolean,
+  forgotten: Schema.Array(Schema.String),
+  /** `reason` says why the signing keys stayed as they are. */
+  signingKeys: Schema.Struct({
+    rotated: Schema.Boolean,
+    activeKeyIds: Schema.optionalKey(Schema.Array(Schema.String)),
+    reason: Schema.optionalKey(Schema.String)
+  })
+})
+export type KeyRotation = typeof KeyRotation.Type
+
+/** What an operator does about the keys of the installation, with an audit event `operator.command`. */
+export class KeyCommands extends Context.Service<
+  KeyCommands,
+  {
+    /** New master key and signing keys. Fails with `VaultLocked`. */
+    readonly rotate: (request: typeof KeyRotationRequest.Type) => Effect.Effect<KeyRotation, VaultLocked>
+  }
+>()("svc/operator/KeyCommands") {
+  static readonly layer = Layer.effect(
+    KeyCommands,
+    Effect.gen(function* () {
+      const vault = yield* Vault
+      const signing = yield* SigningKeys
+      const audit = yield* Audit
+
+      return KeyCommands.of({
+        rotate: Effect.fn("KeyCommands.rotate")(function* ({ compromised, forgetRetired }) {
+          const masterKey = yield* vault.rotateMasterKey({ forgetRetired })
+          yield* audit.append({
+            workspaceId: null,
+            actor: serviceContext.actor,
+            action: "operator.command",
+            target: { kind: "master_key", id: masterKey.activeKeyId },
+            data: { command: "admin rotate-keys" }
+          })
+          yield* Effect.logInfo(`Done for an operator: svc admin rotate-keys, master key ${masterKey.activeKeyId}`)
+          // Keys that were published moments ago are not put to use yet; the vault's rotation does not depend on that.
+          const signingKeys = yield* signing.rotate(serviceContext, { compromised }).pipe(
+            Effect.map(({ activeKeyIds }) => ({ rotated: true, activeKeyIds })),
+            Effect.catch((error) => Effect.succeed({ rotated: false, reason: error.message }))
+          )
+          return { ...masterKey, signingKeys }
+        })
+      })
+    })
+  )
+}

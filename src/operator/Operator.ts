@@ -1,0 +1,74 @@
+import { Context, Effect, FileSystem, Layer, Path } from "effect"
+import { SigningKeys } from "../../actors/identity/SigningKeys.ts"
+import { storage } from "../composition/Storage.ts"
+import { lookAtInstance } from "../database/InstanceLock.ts"
+import type { Settings } from "../settings/Settings.ts"
+import { AccountCommands } from "./AccountCommands.ts"
+import { KeyCommands } from "./KeyCommands.ts"
+import { operatorClient } from "./OperatorClient.ts"
+import type { OperatorSocketUnusable } from "./OperatorSocketPath.ts"
+
+/** The same commands, where a server may be between. */
+type Reached<Commands> = {
+  readonly [Name in keyof Commands]: Commands[Name] extends (...args: infer Args) => Effect.Effect<infer A, infer E>
+    ? (...args: Args) => Effect.Effect<A, E | OperatorSocketUnusable>
+    : Commands[Name] extends Effect.Effect<infer A, infer E>
+      ? Effect.Effect<A, E | OperatorSocketUnusable>
+      : never
+}
+
+/** The real path of a data folder that a server has at this moment, with what is known of that server. */
+const served = Effect.fn("served")(
+  function* (dataDir: string) {
+    const files = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const folder = yield* files.realPath(path.resolve(dataDir))
+    return { folder, ...(yield* lookAtInstance(folder)) }
+    // A folder that is not there, or cannot be looked at, is the business of whoever claims it.
+  },
+  Effect.orElseSucceed(() => undefined)
+)
+
+/** Accounts of the installation, through the server that has the data folder, or over the folder when none has. */
+export class OperatorAccounts extends Context.Service<OperatorAccounts, Reached<AccountCommands["Service"]>>()(
+  "svc/operator/OperatorAccounts"
+) {
+  static readonly layer = (settings: Settings) =>
+    Layer.effect(
+      OperatorAccounts,
+      Effect.gen(function* () {
+        const server = yield* served(settings.dataDir)
+        if (server?.held !== true) {
+          const own = AccountCommands.layer(undefined).pipe(Layer.provide(storage(settings)))
+          return Context.get(yield* Layer.build(own), AccountCommands)
+        }
+        const { client, reached } = yield* operatorClient(server.folder, server.holder)
+        return OperatorAccounts.of({
+          createUser: (account) => reached(client.CreateUser(account)),
+          createToken: (request) => reached(client.CreateToken(request)),
+          setupLink: reached(client.SetupLink()),
+          resetLink: (email) => reached(client.ResetLink({ email })),
+          setPassword: (account) => reached(client.SetPassword(account))
+        })
+      })
+    )
+}
+
+/** Keys of the installation, in the same way. */
+export class OperatorKeys extends Context.Service<OperatorKeys, Reached<KeyCommands["Service"]>>()(
+  "svc/operator/OperatorKeys"
+) {
+  static readonly layer = (settings: Settings) =>
+    Layer.effect(
+      OperatorKeys,
+      Effect.gen(function* () {
+        const server = yield* served(settings.dataDir)
+        if (server?.held !== true) {
+          const own = KeyCommands.layer.pipe(Layer.provide(SigningKeys.layer), Layer.provide(storage(settings)))
+          return Context.get(yield* Layer.build(own), KeyCommands)
+        }
+        const { client, reached } = yield* operatorClient(server.folder, server.holder)
+        return OperatorKeys.of({ rotate: (request) => reached(client.RotateKeys(request)) })
+      })
+    )
+}

@@ -1,0 +1,61 @@
+import { NodeSocket } from "@effect/platform-node"
+import { Effect, FileSystem, Layer, Option } from "effect"
+import { RpcClient, RpcClientError, RpcSerialization } from "effect/rpc"
+import type { Holder } from "../database/InstanceLock.ts"
+import { OperatorProtocol } from "./OperatorProtocol.ts"
+import { OperatorSocketUnusable, operatorSocketPath } from "./OperatorSocketPath.ts"
+
+/** The server that has a data folder, as a message names it. */
+export const nameHolder = (folder: string, holder: Option.Option<Holder>) =>
+  `The server that has ${folder}${Option.match(holder, { onNone: () => "", onSome: ({ pid }) => ` (process ${pid})` })}`
+
+const unusable = (named: string, reason: string) =>
+  new OperatorSocketUnusable({ message: `${named} does not take this command. ${reason}` })
+
+const connected = Effect.fn("connectToServer")(function* (folder: string, named: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Effect.mapError(operatorSocketPath(folder), ({ message }) =>
+    unusable(named, `${message} Or stop the server and repeat the command.`)
+  )
+  if (!(yield* Effect.orElseSucceed(files.exists(path), () => false))) {
+    return yield* unusable(
+      named,
+      "It has no socket for it: it is starting or ending, is another command, or its log says why. Repeat the command shortly, or stop the server first."
+    )
+  }
+  return RpcClient.layerProtocolSocket().pipe(
+    Layer.provide(RpcSerialization.layerNdjson),
+    Layer.provide(NodeSocket.layerNet({ path }))
+  )
+})
+
+/**
+ * The operator's commands, asked of the server that has `folder` (its real path). What can go wrong on the way fails with
+ * `OperatorSocketUnusable`; nothing is tried twice.
+ */
+export const operatorClient = Effect.fn("operatorClient")(function* (folder: string, holder: Option.Option<Holder>) {
+  const named = nameHolder(folder, holder)
+  const protocol = yield* Layer.build(yield* connected(folder, named)).pipe(
+    Effect.catchTag("SocketError", (error) => unusable(named, `The connection failed (${error.message}).`))
+  )
+  const client = yield* RpcClient.make(OperatorProtocol, { disableTracing: true }).pipe(Effect.provide(protocol))
+
+  const reached = <A, E>(answer: Effect.Effect<A, E | RpcClientError.RpcClientError>) =>
+    answer.pipe(
+      Effect.catchIf(
+        (error) => error instanceof RpcClientError.RpcClientError,
+        (error) =>
+          unusable(
+            named,
+            `The connection failed (${error.message}), so the command may have been done or not: look before you repeat it.`
+          )
+      ),
+      Effect.catchDefect((defect) =>
+        unusable(
+          named,
+          `It could not do it (${defect instanceof Error ? defect.message : String(defect)}). Its log says more; a server of another release has to be restarted first.`
+        )
+      )
+    )
+  return { client, reached }
+})

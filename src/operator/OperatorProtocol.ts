@@ -1,0 +1,38 @@
+import { Schema } from "effect"
+import { Rpc, RpcGroup } from "effect/rpc"
+import { VaultLocked } from "../../actors/vault/VaultErrors.ts"
+import { ApiError } from "../../schema/errors/ApiError.ts"
+import { AccountToken } from "../../schema/records/AccountToken.ts"
+import { KeyRotation, KeyRotationRequest } from "./KeyCommands.ts"
+
+const Secret = Schema.RedactedFromValue(Schema.String)
+const credentials = { email: Schema.String, password: Secret }
+const Link = Schema.Struct({
+  secret: Secret,
+  expiresAt: Schema.String,
+  origin: Schema.optionalKey(Schema.UndefinedOr(Schema.String))
+})
+
+/** What the operator's commands ask of the server that has the data folder, over its socket. */
+export const OperatorProtocol = RpcGroup.make(
+  Rpc.make("CreateUser", {
+    payload: credentials,
+    success: Schema.Struct({ subject: Schema.String, email: Schema.String }),
+    error: ApiError
+  }),
+  Rpc.make("CreateToken", {
+    payload: {
+      subject: Schema.String,
+      name: Schema.String,
+      scopes: Schema.Array(Schema.String),
+      workspaceId: Schema.optionalKey(Schema.UndefinedOr(Schema.String)),
+      expiresAt: Schema.optionalKey(Schema.UndefinedOr(Schema.String))
+    },
+    success: Schema.Struct({ secret: Secret, token: AccountToken }),
+    error: ApiError
+  }),
+  Rpc.make("SetupLink", { success: Link, error: ApiError }),
+  Rpc.make("ResetLink", { payload: { email: Schema.String }, success: Link, error: ApiError }),
+  Rpc.make("SetPassword", { payload: credentials, success: Schema.Void, error: ApiError }),
+  Rpc.make("RotateKeys", { payload: KeyRotationRequest, success: KeyRotation, error: VaultLocked })
+)

@@ -1,0 +1,74 @@
+import { NodeSocketServer } from "@effect/platform-node"
+import { Effect, FileSystem, Layer } from "effect"
+import { RpcSerialization, RpcServer } from "effect/rpc"
+import { SocketServer } from "effect/socket"
+import { DataFolder } from "../database/DataFolder.ts"
+import { HttpSettings } from "../http/HttpSettings.ts"
+import { AccountCommands } from "./AccountCommands.ts"
+import { KeyCommands } from "./KeyCommands.ts"
+import { OperatorProtocol } from "./OperatorProtocol.ts"
+import { OperatorSocketUnusable, operatorSocketPath } from "./OperatorSocketPath.ts"
+
+// An operator's command is a few hundred bytes.
+const mostBytes = 64 * 1024
+
+/**
+ * Listens in the claimed data folder, for its owner alone: the folder has mode 0700, the socket 0600. One that a killed
+ * server left behind is removed first; the claim says that nobody listens there.
+ */
+const listening = Layer.effect(
+  SocketServer.SocketServer,
+  Effect.gen(function* () {
+    const files = yield* FileSystem.FileSystem
+    const folder = yield* DataFolder
+    const path = yield* operatorSocketPath(folder.path)
+    const remove = files.remove(path, { force: true })
+    yield* remove
+    yield* Effect.addFinalizer(() => Effect.ignore(remove))
+    const server = yield* NodeSocketServer.make({ path })
+    yield* files.chmod(path, 0o600)
+    return server
+  }).pipe(
+    Effect.catchTags({
+      PlatformError: (error) => new OperatorSocketUnusable({ message: `${error.message}.` }),
+      SocketServerError: (error) => new OperatorSocketUnusable({ message: `${error.message}.` })
+    })
+  )
+)
+
+const handlers = OperatorProtocol.toLayer(
+  Effect.gen(function* () {
+    const accounts = yield* AccountCommands
+    const keys = yield* KeyCommands
+    return OperatorProtocol.of({
+      CreateUser: accounts.createUser,
+      CreateToken: accounts.createToken,
+      SetupLink: () => accounts.setupLink,
+      ResetLink: ({ email }) => accounts.resetLink(email),
+      SetPassword: accounts.setPassword,
+      RotateKeys: keys.rotate
+    })
+  })
+)
+
+const commands = Layer.mergeAll(
+  Layer.unwrap(Effect.map(HttpSettings, ({ baseUrl }) => AccountCommands.layer(baseUrl))),
+  KeyCommands.layer
+)
+
+/**
+ * Takes the operator's commands while this process has the data folder. A server that cannot listen for them works without:
+ * they then need it stopped.
+ */
+export const operatorServer = RpcServer.layer(OperatorProtocol, { disableFatalDefects: true }).pipe(
+  Layer.provide(handlers),
+  Layer.provide(commands),
+  Layer.provide(RpcServer.layerProtocolSocketServer),
+  Layer.provide(RpcSerialization.layerNdjsonWith({ maxBufferSize: mostBytes })),
+  Layer.provide(listening),
+  Layer.catchTag("OperatorSocketUnusable", ({ message }) =>
+    Layer.effectDiscard(
+      Effect.logWarning(`The commands of \`svc admin\` need this server stopped: it cannot listen for them. ${message}`)
+    )
+  )
+)

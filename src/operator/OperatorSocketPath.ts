@@ -1,0 +1,23 @@
+import { Path, Effect, Schema } from "effect"
+
+/** The data folder has no socket for the operator's commands, or nobody answers there. */
+export class OperatorSocketUnusable extends Schema.TaggedError<OperatorSocketUnusable>()("OperatorSocketUnusable", {
+  message: Schema.String
+}) {}
+
+/** What the kernel takes as the path of a Unix domain socket, without its closing NUL. */
+const longestPath = process.platform === "linux" ? 107 : 103
+
+/**
+ * Where the server that has the data folder listens for the operator's commands; `folder` is the real path. Fails with
+ * `OperatorSocketUnusable` where that is longer than the path of a socket may be.
+ */
+export const operatorSocketPath = Effect.fn("operatorSocketPath")(function* (folder: string) {
+  const path = yield* Path.Path
+  const socket = path.join(folder, "operator.sock")
+  const length = Buffer.byteLength(socket)
+  if (length <= longestPath) return socket
+  return yield* new OperatorSocketUnusable({
+    message: `The path ${socket} has ${length} bytes, and that of a Unix domain socket at most ${longestPath}: move the data folder to a shorter path.`
+  })
+})

@@ -1,0 +1,121 @@
+import { describe, expect } from "bun:test"
+import { Effect, FileSystem, Option, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { PasswordSignIn } from "../../../actors/account/PasswordSignIn.ts"
+import { Users } from "../../../actors/account/Users.ts"
+import { folder, live, svc } from "../cli/support/CommandLine.ts"
+import { serve } from "./support/Server.ts"
+
+const password = "a long enough password"
+const other = "another long password"
+
+/** A server with a data folder of its own, and the commands of `svc admin` about it. */
+const running = Effect.gen(function* () {
+  const dataDir = `${yield* folder}/data`
+  const server = yield* serve(dataDir)
+  const admin = (args: ReadonlyArray<string>, stdin = "") =>
+    svc(["admin", ...args, "--data-dir", dataDir, "--json"], stdin)
+  const audit = Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) =>
+      sql<{ action: string; target_id: string; data: string; request_id: string | null }>`
+        SELECT action, target_id, data, request_id FROM audit_events ORDER BY created_at, id`
+  ).pipe(Effect.provide(server.services))
+  return { ...server, dataDir, admin, audit }
+})
+
+const user = ["--email", "ada@example.com", "--password-stdin"]
+
+describe("the operator's commands beside a running server", () => {
+  live("are done by the server at once, each with an event that names it", () =>
+    Effect.gen(function* () {
+      const { admin, audit, logged, services, url } = yield* running
+      const first = yield* admin(["setup-link"])
+      expect(first.error).toBe("")
+      expect(JSON.parse(first.out).setupLink).toStartWith(`${url}/setup#svct_`)
+      const created = yield* admin(["create-user", ...user], `${password}\n`)
+      expect(created.error).toBe("")
+      const { subject } = JSON.parse(created.out)
+      const signIn = (text: string) =>
+        Effect.flatMap(PasswordSignIn, (sign) =>
+          Effect.exit(sign.signIn({ email: "ada@example.com", password: Redacted.make(text) }))
+        ).pipe(Effect.provide(services))
+      expect((yield* signIn(password))._tag).toBe("Success")
+      const found = yield* Effect.flatMap(Users, (users) => users.find(subject)).pipe(Effect.provide(services))
+      expect(Option.getOrThrow(found).isOperator).toBe(true)
+
+      expect((yield* admin(["reset-password", ...user], `${other}\n`)).code).toBe(0)
+      expect([(yield* signIn(password))._tag, (yield* signIn(other))._tag]).toEqual(["Failure", "Success"])
+      const link = yield* admin([
+        "reset-password",
+        "--email",
+        "ada@example.com",
+        "--base-url",
+        "https://svc.example.com"
+      ])
+      expect(JSON.parse(link.out).setupLink).toStartWith("https://svc.example.com/setup#svct_")
+      const token = yield* admin(["create-token", "--subject", subject, "--name", "ci", "--scopes", "read"])
+      expect(JSON.parse(token.out).token).toStartWith("svcp_")
+      const keys = yield* admin(["rotate-keys"])
+      expect(JSON.parse(keys.out)).toMatchObject({ resumed: false, signingKeys: { rotated: false } })
+
+      const events = yield* audit
+      const commands = events.filter(({ action }) => action === "operator.command")
+      expect(commands.map(({ data }) => JSON.parse(data).command)).toEqual([
+        "admin setup-link",
+        "admin create-user",
+        "admin reset-password",
+        "admin reset-password",
+        "admin create-token",
+        "admin rotate-keys"
+      ])
+      const creation = events.find(({ action }) => action === "account.create")
+      expect(creation).toMatchObject({ target_id: subject, request_id: commands[1]?.request_id ?? "none" })
+
+      const lines = yield* logged
+      expect(lines).toContain("svc admin create-user")
+      for (const secret of [password, other, JSON.parse(token.out).token, JSON.parse(link.out).setupLink.split("#")[1]])
+        expect(lines).not.toContain(secret)
+    })
+  )
+
+  live("change nothing when they are refused", () =>
+    Effect.gen(function* () {
+      const { admin, audit } = yield* running
+      expect((yield* admin(["create-user", ...user], `${password}\n`)).code).toBe(0)
+      const before = yield* audit
+      const refused = yield* Effect.all([
+        admin(["create-user", ...user], `${password}\n`),
+        admin(["create-user", "--email", "no address", "--password-stdin"], `${password}\n`),
+        admin(["create-user", "--email", "eve@example.com", "--password-stdin"], "short\n"),
+        admin(["setup-link"]),
+        admin(["reset-password", "--email", "eve@example.com"]),
+        admin(["create-token", "--subject", "usr_nobody", "--name", "ci", "--scopes", "read"])
+      ])
+      expect(refused.map(({ code, error, out }) => [code, JSON.parse(error).error.code, out])).toEqual([
+        [1, "failed_precondition", ""],
+        [1, "invalid_request", ""],
+        [1, "invalid_request", ""],
+        [1, "failed_precondition", ""],
+        [1, "not_found", ""],
+        [1, "not_found", ""]
+      ])
+      expect(yield* audit).toEqual(before)
+    })
+  )
+
+  live("leave the files of the data folder as private as they were", () =>
+    Effect.gen(function* () {
+      const { admin, dataDir } = yield* running
+      const files = yield* FileSystem.FileSystem
+      yield* admin(["setup-link"])
+      const modes = Effect.forEach([".", "operator.sock"], (name) =>
+        Effect.map(files.stat(`${dataDir}/${name}`), ({ mode, type }) => [type, mode & 0o777])
+      )
+      expect(yield* modes).toEqual([
+        ["Directory", 0o700],
+        ["Socket", 0o600]
+      ])
+    })
+  )
+})

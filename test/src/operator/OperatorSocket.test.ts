@@ -1,0 +1,119 @@
+import { describe, expect } from "bun:test"
+import { Effect, FileSystem, Layer, Stream } from "effect"
+import { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
+import { systemPath } from "../../../runner/sandbox/SandboxCommandLine.ts"
+import { DataFolder } from "../../../src/database/DataFolder.ts"
+import { folder, live, svc } from "../cli/support/CommandLine.ts"
+import { serve } from "./support/Server.ts"
+
+const setupLink = (dataDir: string) => svc(["admin", "setup-link", "--data-dir", dataDir, "--json"])
+
+/** A socket whose process was killed, as a server that is killed leaves it. */
+const deadSocket = (path: string) =>
+  Effect.promise(async () => {
+    const script = `Bun.listen({ unix: ${JSON.stringify(path)}, socket: { data() {} } }); process.kill(process.pid, "SIGKILL")`
+    await Bun.spawn([process.execPath, "-e", script], { stdio: ["ignore", "ignore", "ignore"] }).exited
+  })
+
+describe("the operator's socket", () => {
+  live("of a killed server is replaced by the next one, and in nobody's way meanwhile", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const dataDir = `${yield* folder}/data`
+      yield* files.makeDirectory(dataDir, { mode: 0o700 })
+      yield* deadSocket(`${dataDir}/operator.sock`)
+      expect(yield* files.exists(`${dataDir}/operator.sock`)).toBe(true)
+      const idle = yield* setupLink(dataDir)
+      expect([idle.code, idle.error]).toEqual([0, ""])
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const { url } = yield* serve(dataDir)
+          expect(JSON.parse((yield* setupLink(dataDir)).out).setupLink).toStartWith(url)
+        })
+      )
+      expect(yield* files.exists(`${dataDir}/operator.sock`)).toBe(false)
+    })
+  )
+
+  live("is missing where its path would be too long: the server says so, and so does the command", () =>
+    Effect.gen(function* () {
+      const dataDir = `${yield* folder}/${"long/".repeat(20)}data`
+      const { logged } = yield* serve(dataDir)
+      expect(yield* logged).toContain("need this server stopped")
+      const { code, error, out } = yield* setupLink(dataDir)
+      expect([code, out]).toEqual([1, ""])
+      const { message } = JSON.parse(error).error
+      expect(message).toContain(`process ${process.pid}`)
+      expect(message).toMatch(/has \d+ bytes.*at most 10\d.*stop the server/)
+    })
+  )
+
+  live("is missed where another command has the folder", () =>
+    Effect.gen(function* () {
+      const dataDir = `${yield* folder}/data`
+      yield* Layer.build(Layer.fresh(DataFolder.layer(dataDir)))
+      const { code, error } = yield* setupLink(dataDir)
+      expect([code, JSON.parse(error).error.message]).toEqual([
+        1,
+        expect.stringContaining("Repeat the command shortly")
+      ])
+    })
+  )
+
+  live("ends a conversation that makes no sense, and answers the next one", () =>
+    Effect.gen(function* () {
+      const dataDir = `${yield* folder}/data`
+      const { url } = yield* serve(dataDir)
+      // Whoever says nothing at all does not keep the server from ending with this test.
+      yield* Effect.promise(() => Bun.connect({ unix: `${dataDir}/operator.sock`, socket: { data() {} } }))
+      for (const nonsense of [
+        "GET / HTTP/1.1\r\n\r\n",
+        `{"_tag":"Request","id":"1","tag":"Nothing","payload":{},"headers":[]}\n`,
+        "x".repeat(200_000)
+      ]) {
+        yield* Effect.promise(
+          () =>
+            new Promise<void>((resolve) => {
+              void Bun.connect({
+                unix: `${dataDir}/operator.sock`,
+                socket: {
+                  open: (socket) => void socket.end(nonsense),
+                  data() {},
+                  close: () => resolve(),
+                  error: () => resolve()
+                }
+              })
+            })
+        )
+      }
+      expect(JSON.parse((yield* setupLink(dataDir)).out).setupLink).toStartWith(url)
+    })
+  )
+
+  live("is out of sight for what runs in the sandbox", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const dataDir = `${yield* folder}/data`
+      const { services } = yield* serve(dataDir)
+      const root = `${dataDir}/runs/run_of_test`
+      yield* files.makeDirectory(root)
+      const seen = yield* Effect.gen(function* () {
+        const sandbox = yield* Sandbox
+        const box = yield* sandbox.open({ root, readOnly: [] })
+        const script = `ls ${dataDir} 2>/dev/null; find / -path /proc -prune -o -name operator.sock -print 2>/dev/null; echo looked`
+        const child = yield* box.spawn({
+          argv: ["/bin/sh", "-c", script],
+          cwd: ".",
+          environment: { PATH: systemPath },
+          network: true
+        })
+        const text = yield* Stream.mkString(Stream.decodeText(child.stdout))
+        yield* child.end
+        return { level: sandbox.status.level, text }
+      }).pipe(Effect.provide(services))
+      // The other levels do not claim to hide files: there the mode of the socket has to do.
+      if (seen.level === "bubblewrap") expect(seen.text).toBe("looked\n")
+      else expect(process.env["SVC_TEST_REQUIRE_ALL"]).not.toBe("1")
+    })
+  )
+})

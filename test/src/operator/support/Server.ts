@@ -1,0 +1,29 @@
+import { Context, Effect, Layer, Option } from "effect"
+import { TestConsole } from "effect/testing"
+import { controlPlane } from "../../../../src/Composition.ts"
+import { HttpListener } from "../../../../src/http/HttpListener.ts"
+import { logging } from "../../../../src/observability/Logging.ts"
+import { loadSettings } from "../../../../src/settings/Settings.ts"
+
+/** The shipped server on a data folder, in this process: everything it has, its address, and what it logged so far. */
+export const serve = Effect.fn("serve")(function* (dataDir: string) {
+  const settings = yield* loadSettings(
+    new Map([
+      ["dataDir", dataDir],
+      ["listen", "127.0.0.1:0"],
+      ["toolDownload", "off"]
+    ]),
+    Option.none()
+  )
+  const services = yield* Layer.build(
+    controlPlane(settings).pipe(
+      Layer.provideMerge(logging({ level: "trace", format: "json" })),
+      Layer.provideMerge(TestConsole.layer)
+    )
+  )
+  return {
+    services,
+    url: Context.get(services, HttpListener).url,
+    logged: Effect.map(TestConsole.errorLines, (lines) => lines.join("\n")).pipe(Effect.provide(services))
+  }
+})
