@@ -29,6 +29,13 @@ export interface SetupLink {
   readonly expiresAt: string
 }
 
+/** `email`: whose account a link for one that exists belongs to. Its holder may know: they are about to be let in. */
+export const SetupLinkPurpose = Schema.Union([
+  Schema.Struct({ purpose: Schema.Literal("first_account") }),
+  Schema.Struct({ purpose: Schema.Literal("recovery"), email: Schema.String })
+])
+export type SetupLinkPurpose = typeof SetupLinkPurpose.Type
+
 export interface Redemption {
   readonly secret: Redacted.Redacted
   /** Of the first account; ignored where the link is for an account that exists. */
@@ -75,6 +82,8 @@ export class SetupLinks extends Context.Service<
     readonly issueFirst: Effect.Effect<Option.Option<SetupLink>>
     /** A link with which the account gets a new password. Fails with `not_found`. */
     readonly issueReset: (subject: string) => Effect.Effect<SetupLink, ApiError>
+    /** What the link is for. It stays good. Fails with `not_found` for any link that is not. */
+    readonly inspect: (secret: Redacted.Redacted) => Effect.Effect<SetupLinkPurpose, ApiError>
     /** Uses up the link and signs the person in. Fails with `not_found` for any link that is not good. */
     readonly redeem: (
       redemption: PasswordRedemption
@@ -234,6 +243,11 @@ export class SetupLinks extends Context.Service<
           }
           return yield* issue("reset_password", subject)
         }, transaction(sql)),
+        inspect: Effect.fn("SetupLinks.inspect")(function* (secret) {
+          const good = yield* goodLink(secret)
+          if (good.subject !== null) return { purpose: "recovery", email: (yield* knownHolder(good.subject)).email }
+          return (yield* users.exist) ? yield* refused() : { purpose: "first_account" }
+        }),
         redeem,
         passkeyOptions,
         redeemWithPasskey

@@ -3,7 +3,7 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { unauthenticated } from "../../actors/account/CredentialRefusal.ts"
 import { PasswordSignIn } from "../../actors/account/PasswordSignIn.ts"
 import { AccountSession, Sessions } from "../../actors/account/Sessions.ts"
-import { SetupLinks } from "../../actors/account/SetupLinks.ts"
+import { SetupLinkPurpose, SetupLinks } from "../../actors/account/SetupLinks.ts"
 import { Users } from "../../actors/account/Users.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { displayText } from "../../schema/records/Primitives.ts"
@@ -25,6 +25,8 @@ const setupBody = authBody(
   }),
   "{secret, password, email?, displayName?}"
 )
+
+const linkBody = authBody(Schema.Struct({ secret: SecretText }), "{secret}")
 
 const signInBody = authBody(Schema.Struct({ email: Schema.String, password: SecretText }), "{email, password}")
 
@@ -63,6 +65,18 @@ const offer = Effect.gen(function* () {
   const { passkeys, password } = yield* offeredWays
   const { name } = yield* UpstreamProvider
   return yield* Effect.orDie(encodeOffer({ password, passkeys, ...(name === undefined ? {} : { provider: { name } }) }))
+})
+
+const encodeLink = HttpServerResponse.schemaJson(Schema.Struct({ link: SetupLinkPurpose }))
+
+/** Asked when the page opens: whoever holds a link that is no good any more learns it before filling in a form. */
+const inspectLink = Effect.gen(function* () {
+  yield* refuseCrossSite
+  const limits = yield* AttemptLimits
+  yield* limits.consume("sign_in", { address: yield* address })
+  const links = yield* SetupLinks
+  const { secret } = yield* linkBody
+  return yield* Effect.orDie(encodeLink({ link: yield* links.inspect(secret) }))
 })
 
 const setup = Effect.gen(function* () {
@@ -178,6 +192,7 @@ const changePassword = Effect.gen(function* () {
 export const authRouteTable = [
   ["GET", "/auth/offer"],
   ["POST", "/auth/setup"],
+  ["POST", "/auth/setup/link"],
   ["POST", "/auth/sign-in"],
   ["POST", "/auth/sign-out"],
   ["POST", "/auth/sign-out-everywhere"],
@@ -198,6 +213,7 @@ export const authRoutes = HttpRouter.use(
       route.pipe(Effect.map(HttpServerResponse.setHeader("cache-control", "no-store")), Effect.provideContext(services))
     yield* router.add("GET", "/auth/offer", provided(offer))
     yield* router.add("POST", "/auth/setup", provided(setup))
+    yield* router.add("POST", "/auth/setup/link", provided(inspectLink))
     yield* router.add("POST", "/auth/sign-in", provided(signIn))
     yield* router.add("POST", "/auth/sign-out", provided(signOut))
     yield* router.add("POST", "/auth/sign-out-everywhere", provided(signOutEverywhere))

@@ -7,18 +7,59 @@ import { personAt, setUp, signInByPassword, signOut } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
 import { lightEnglish } from "./support/Suite.ts"
 
+/** Nothing listens there: no Git server is read. */
+const noGit = "http://127.0.0.1:9"
+
+/** The real server, a page with an authenticator of the browser, and what somebody does there. */
+const visitor = Effect.gen(function* () {
+  const { network, setupLink } = yield* realServer(noGit)
+  const browser = yield* Effect.acquireRelease(Effect.promise(startBrowser), (started) =>
+    Effect.promise(() => started.close())
+  )
+  const { page, faults } = yield* Effect.promise(() => browser.open(lightEnglish))
+  const devtools = yield* withAuthenticator(page)
+  return { ...personAt(page, 15_000), page, faults, devtools, network, setupLink }
+})
+
+describe("a setup link", () => {
+  it.live(
+    "makes the first account with a passkey, which then signs in; a dismissed ceremony leaves the link good",
+    () =>
+      Effect.gen(function* () {
+        const { devtools, faults, page, press, see, setupLink, step, type } = yield* visitor
+        const home = step(() => page.locator(".empty").getByRole("link", { name: "Install" }).waitFor())
+        yield* step(() => page.goto(setupLink))
+        // Nothing is asked of the server, or the authenticator, for an address that is missing.
+        yield* press("Create account with a passkey")
+        expect(yield* Effect.promise(() => page.locator("input[type=email]:invalid").count())).toBe(1)
+        yield* type("Your name", "Mina")
+        yield* type("E-mail address", "mina@acme.example")
+        yield* see("svc admin reset-password")
+        yield* step(() => devtools.verifies(false))
+        yield* press("Create account with a passkey")
+        yield* see("The link is still good.")
+        yield* step(() => devtools.verifies(true))
+        yield* press("Create account with a passkey")
+        yield* home
+        expect(yield* Effect.promise(() => devtools.credentials())).toBe(1)
+        yield* signOut(page)
+        yield* press("Sign in with a passkey")
+        yield* home
+        yield* step(() => page.goto(setupLink))
+        yield* see("This link was already used")
+        // The refusal of the used link is the one thing that the console may tell.
+        expect(faults.filter((fault) => !fault.includes("404"))).toEqual([])
+      }),
+    120_000
+  )
+})
+
 describe("passkeys, with the real server and an authenticator of the browser", () => {
   it.live(
     "one is added, signs in without a password, and no longer does once removed",
     () =>
       Effect.gen(function* () {
-        const { network, setupLink } = yield* realServer("http://127.0.0.1:9")
-        const browser = yield* Effect.acquireRelease(Effect.promise(startBrowser), (started) =>
-          Effect.promise(() => started.close())
-        )
-        const { page, faults } = yield* Effect.promise(() => browser.open(lightEnglish))
-        const { press, pressInDialog, see, step } = personAt(page, 15_000)
-        yield* withAuthenticator(page)
+        const { faults, network, page, press, pressInDialog, see, setupLink, step } = yield* visitor
         yield* setUp(page, setupLink)
         yield* addPasskey(page, network.origin, "this machine")
 

@@ -7,7 +7,7 @@ export const withAuthenticator = Effect.fnUntraced(function* (page: Page) {
   const { step } = personAt(page, 15_000)
   const devtools = yield* Effect.promise(() => page.context().newCDPSession(page))
   yield* step(() => devtools.send("WebAuthn.enable"))
-  yield* step(() =>
+  const { authenticatorId } = yield* Effect.promise(() =>
     devtools.send("WebAuthn.addVirtualAuthenticator", {
       options: {
         protocol: "ctap2",
@@ -19,6 +19,16 @@ export const withAuthenticator = Effect.fnUntraced(function* (page: Page) {
       }
     })
   )
+  return {
+    /** Whether its owner proves to be that; one who does not makes and uses no passkey. */
+    verifies: (isUserVerified: boolean) =>
+      devtools.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified }),
+    /** How many passkeys it holds. */
+    credentials: async () => {
+      const { credentials } = await devtools.send("WebAuthn.getCredentials", { authenticatorId })
+      return credentials.length
+    }
+  }
 })
 
 /** Adds a passkey to the signed-in account, under this name. */

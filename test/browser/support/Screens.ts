@@ -31,7 +31,10 @@ export const screensByRoute: Readonly<
   Record<Exclude<AppRoute | Entrance, keyof typeof redirects>, ReadonlyArray<Screen>>
 > = {
   "/sign-in": [{ name: "sign-in", path: "/sign-in", ready: "input[type=password]" }],
-  "/setup": [{ name: "setup", path: "/setup#right-secret", ready: "input[type=password]" }],
+  "/setup": [
+    { name: "setup", path: "/setup#right-secret", ready: ".entrance-ways" },
+    { name: "setup-recovery", path: "/setup#reset-secret", ready: ".entrance-ways" }
+  ],
   "/new": [
     { name: "install", path: "/new", ready: "input[type=url]" },
     { name: "source-options", path: `/new?${options}`, ready: ".page .facts" }

@@ -141,6 +141,24 @@ it.effect("a challenge serves the link it was given at, and setups alone", () =>
   }).pipe(fresh)
 )
 
+it.effect("a link tells what it is for, as long as it is good", () =>
+  Effect.gen(function* () {
+    const links = yield* SetupLinks
+    const users = yield* Users
+    const inspect = (secret: string) => post("/auth/setup/link", { secret })
+    const secret = yield* setupSecret
+    const spare = yield* inspect(secret)
+    expect(spare).toMatchObject({ status: 200, json: { link: { purpose: "first_account" } } })
+    expect((yield* redeem(secret, makeAuthenticator().create(yield* challenge(secret), here))).status).toBe(201)
+    expect((yield* inspect(secret)).status).toBe(404)
+    const { subject } = Option.getOrThrow(yield* users.findByEmail(email))
+    const reset = text((yield* links.issueReset(subject)).secret)
+    expect((yield* inspect(reset)).json).toEqual({ link: { purpose: "recovery", email } })
+    yield* TestClock.adjust("31 minutes")
+    expect((yield* inspect(reset)).status).toBe(404)
+  }).pipe(fresh)
+)
+
 it.effect("a lost password is recovered by passkey: the old one and every session end", () =>
   Effect.gen(function* () {
     const links = yield* SetupLinks

@@ -17,6 +17,7 @@ const fresh = Effect.provide(Layer.fresh(AccountServer.layerAt("http://localhost
 const open: ReadonlySet<string> = new Set([
   "GET /auth/offer",
   "POST /auth/setup",
+  "POST /auth/setup/link",
   "POST /auth/setup/passkey-options",
   "POST /auth/setup/passkey",
   "POST /auth/sign-in",

@@ -9,7 +9,7 @@ import { FaultNotice, Loadable } from "../../ui/Feedback.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
-import { deviceName } from "./DeviceName.ts"
+import { deviceName } from "../../ui/DeviceName.ts"
 import { signInWords } from "./SignInWords.ts"
 import { accountWords } from "./Words.ts"
 

@@ -42,6 +42,12 @@ export const authRoute = (world: World, path: string, asked: Asked): Answer => {
     world.signedIn = false
     return ok({})
   }
+  if (path === "/auth/setup/link") {
+    const secret = textField(asked.body, "secret")
+    if (secret === "right-secret") return ok({ link: { purpose: "first_account" } })
+    if (secret === "reset-secret") return ok({ link: { purpose: "recovery", email: "mina@acme.example" } })
+    return refuse(404, "not_found", "The setup link is unknown, used or expired.")
+  }
   if (path === "/auth/setup")
     return textField(asked.body, "secret") === "right-secret"
       ? ok({})

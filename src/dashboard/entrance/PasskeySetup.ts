@@ -1,0 +1,22 @@
+import { type PublicKeyCredentialCreationOptionsJSON, startRegistration } from "@simplewebauthn/browser"
+import { request } from "../api/Client.ts"
+import { deviceName } from "../ui/DeviceName.ts"
+
+/** Of the first account; an account that exists has its own. */
+export interface SetupPerson {
+  readonly secret: string
+  readonly email?: string
+  readonly displayName?: string
+}
+
+/** Redeems a setup link with a passkey that the browser makes now. Rejects when it, or the server, says no. */
+export const setUpWithPasskey = async (person: SetupPerson): Promise<void> => {
+  const { options } = await request<{ options: PublicKeyCredentialCreationOptionsJSON }>(
+    "POST",
+    "/auth/setup/passkey-options",
+    { body: person, keepOn401: true }
+  )
+  const response = await startRegistration({ optionsJSON: options })
+  const name = deviceName(navigator.userAgent) ?? options.user.displayName.slice(0, 80)
+  await request("POST", "/auth/setup/passkey", { body: { ...person, name, response }, keepOn401: true })
+}
