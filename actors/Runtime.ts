@@ -209,6 +209,9 @@ export const layer = Layer.mergeAll(
   Layer.provideMerge(stores),
   Layer.provide(
     SingleRunner.layer({
+      // Who owns which actor needs no leases in the database, renewed for ever and given back one by one: this process alone
+      // has the data folder, by a lock that ends with it.
+      runnerStorage: "memory",
       shardingConfig: { simulateRemoteSerialization: false, entityMessagePollInterval: "2 seconds" }
     })
   )
