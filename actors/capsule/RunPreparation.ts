@@ -16,6 +16,7 @@ import { RunSettings } from "../run/RunSettings.ts"
 import { CompatibilityCheck, decodeScan } from "../source/CompatibilityCheck.ts"
 import { stagedOf } from "../source/StagedRows.ts"
 import { type ReportRow, type SnapshotRow, SourceStore, toReport } from "../source/SourceStore.ts"
+import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
 import { InstallConfigCompilation } from "./InstallConfigCompilation.ts"
@@ -95,6 +96,11 @@ export class RunPreparation extends Context.Service<
       const authority = Effect.fnUntraced(function* (created: RunRow) {
         const capsule = yield* capsules.find(created.capsule_id ?? "")
         if (capsule === undefined) return yield* Effect.die(new Error(`The Capsule of Run ${created.id} is gone`))
+        // Queued before the Workspace was put away, or admitted at that very moment.
+        yield* refuseArchived(capsule.workspace_id).pipe(
+          Effect.provideService(SqlClient.SqlClient, sql),
+          Effect.catchTag("ApiError", ({ code, message }) => Effect.fail(blocked(code, message)))
+        )
         if (capsule.status === "destroyed" || capsule.status === "disabled") {
           return yield* blocked("failed_precondition", `The Capsule is ${capsule.status}.`)
         }

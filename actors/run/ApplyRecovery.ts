@@ -65,7 +65,7 @@ const readState = Effect.fnUntraced(function* (state: Redacted.Redacted<Uint8Arr
   return { lineage: parsed.lineage, serial: parsed.serial, outputs, resourceCount, managed }
 })
 
-/** Only a checkpoint is left: something was changed, and nobody knows what else. */
+/** No notes are left: something was changed, and nobody knows what else. */
 const unknown: LeftOver = { started: [], completed: [], possiblyCreated: [], changedAnything: true }
 
 /** A folder that cannot be read may hold anything. */
@@ -112,6 +112,14 @@ export class ApplyRecovery extends Context.Service<
           )
         )
 
+      /** Told by the ledger alone: the phase is written before the tool is started. A run folder can be lost, an event not. */
+      const mayHaveStarted = (run: RunRow) =>
+        sql`SELECT 1 AS one FROM run_events WHERE run_id = ${run.id} AND kind = 'run.phase'
+          AND json_extract(data, '$.phase') = 'apply' LIMIT 1`.pipe(
+          Effect.map((rows) => rows.length > 0),
+          Effect.orDie
+        )
+
       /**
        * The tool may have started more than it could still tell us: every creation of the plan that neither the state nor
        * the tool accounts for may have happened.
@@ -137,7 +145,7 @@ export class ApplyRecovery extends Context.Service<
       ) {
         const { isReadable, left } = yield* leftIn(run)
         const checkpoint = yield* checkpoints.load(run.workspace_id, run.id)
-        if (Option.isNone(left) && Option.isNone(checkpoint)) {
+        if (Option.isNone(left) && Option.isNone(checkpoint) && !(yield* mayHaveStarted(run))) {
           yield* transaction(sql)(
             Effect.andThen(plans.drop(run.plan_run_id ?? ""), failRun({ ledger, handover }, run, errors.untouched))
           )
