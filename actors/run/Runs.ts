@@ -40,7 +40,7 @@ export class Runs extends Context.Service<
     readonly approveGroup: (
       context: CommandContext,
       id: RunGroupId,
-      comment: string | undefined
+      request: { readonly comment?: string; readonly planDigests?: ReadonlyArray<string> }
     ) => Effect.Effect<{ readonly runGroup: RunGroup; readonly runs: ReadonlyArray<Run> }, ApiError>
     readonly rollbackPlan: (context: CommandContext, id: StateVersionId) => Effect.Effect<Run, ApiError>
   }

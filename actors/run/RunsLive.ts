@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { notFound } from "../../schema/errors/ApiError.ts"
+import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
 import { RunGroupId, RunId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { type Run, RunGroup, type RunStatus } from "../../schema/records/Run.ts"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
@@ -110,10 +110,26 @@ export const layer = Layer.effect(
         return { ...rows, items: yield* Effect.forEach(rows.items, projected) }
       }),
       group,
-      approveGroup: Effect.fn("Runs.approveGroup")(function* (context, id, comment) {
+      approveGroup: Effect.fn("Runs.approveGroup")(function* (context, id, { comment, planDigests }) {
         const { runs } = yield* group(id)
-        for (const run of runs) {
-          if (run.status !== "waiting_approval") continue
+        const plans = runs.filter(({ type }) => type === "plan" || type === "destroy_plan")
+        // One that is made between the reviewer's look and the approval would be approved unseen.
+        const unmade = plans.find(({ status }) => status === "queued" || status === "running")
+        if (unmade !== undefined) {
+          return yield* new ApiError({
+            code: "run_conflict",
+            message: `The plan ${unmade.id} of the group is ${unmade.status}. Wait for it, review it, and approve again.`
+          })
+        }
+        const waiting = plans.filter(({ status }) => status === "waiting_approval")
+        const unseen = waiting.find(({ planDigest }) => planDigests?.includes(planDigest ?? "") === false)
+        if (unseen !== undefined) {
+          return yield* new ApiError({
+            code: "guard_conflict",
+            message: `planDigests does not hold the digest of ${unseen.id}: that plan was not reviewed. Nothing was approved.`
+          })
+        }
+        for (const run of waiting) {
           // Each approval is bound to the digest that this group read showed.
           yield* answered(
             runActor(RunId.make(run.id)).Approve({

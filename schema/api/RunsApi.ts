@@ -117,13 +117,16 @@ export class RunsApi extends HttpApiGroup.make("runs")
   .add(
     HttpApiEndpoint.post("approveGroup", "/api/v1/run-groups/:runGroupId/approve", {
       params: { runGroupId: Schema.String },
-      payload: Schema.Struct({ comment: Schema.optionalKey(freeText(2000)) }),
+      payload: Schema.Struct({
+        comment: Schema.optionalKey(freeText(2000)),
+        planDigests: Schema.optionalKey(Schema.Array(Schema.String).check(Schema.isMaxLength(1000)))
+      }),
       success: Schema.Struct({ runGroup: RunGroup, runs: Schema.Array(Run) })
     }).annotateMerge(
       described(
         workspaceAccess("admin", "path.runGroupId"),
         "Approve every reviewable plan of a group",
-        "Plans that are not waiting for approval stay as they are. Each is applied by its own `apply`."
+        "Refused (409) while a plan of the group is still being made. `planDigests` are those that were reviewed: a waiting plan that is not among them refuses the whole request. Plans that are not waiting for approval stay as they are. Each is applied by its own `apply`."
       )
     )
   )

@@ -65,7 +65,7 @@ export const runHandlers = HttpApiBuilder.group(
         return yield* runs.group(yield* groupOf(params))
       }),
       approveGroup: Effect.fn("runs.approveGroup")(function* ({ params, payload }) {
-        return yield* runs.approveGroup(yield* commandContext, yield* groupOf(params), payload.comment)
+        return yield* runs.approveGroup(yield* commandContext, yield* groupOf(params), payload)
       }),
       stateVersion: Effect.fn("runs.stateVersion")(function* ({ params }) {
         return { stateVersion: yield* capsules.stateVersion(yield* stateOf(params)) }

@@ -64,7 +64,16 @@ describe.skipIf(Bun.which("terraform") === null)("Runs for a whole Workspace", (
       expect((yield* Effect.flip(capsules.planUpdate(context, workspaceId))).message).toContain("no snapshot")
       expect((yield* groups)[0]).toEqual(before)
 
-      const approved = yield* runs.approveGroup(context, update.runGroup.id, undefined)
+      const unseen = yield* Effect.flip(
+        runs.approveGroup(context, update.runGroup.id, { planDigests: ["sha256:other"] })
+      )
+      expect(unseen.code).toBe("guard_conflict")
+      const planId = update.runs[0]?.id ?? (yield* Effect.die("no plan"))
+      yield* sql`UPDATE runs SET status = 'running' WHERE id = ${planId}`
+      expect((yield* Effect.flip(runs.approveGroup(context, update.runGroup.id, {}))).code).toBe("run_conflict")
+      yield* sql`UPDATE runs SET status = 'waiting_approval' WHERE id = ${planId}`
+      const { planDigest = "" } = yield* settled(planId)
+      const approved = yield* runs.approveGroup(context, update.runGroup.id, { planDigests: [planDigest] })
       expect(approved.runs.map(({ status }) => status)).toEqual(["succeeded"])
       for (const run of approved.runs) {
         expect(run.approvedBy).toBeDefined()
