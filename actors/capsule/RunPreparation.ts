@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { LocalModule, RunJob } from "../../runner/execution/RunJob.ts"
 import { ExtractionFailed } from "../../runner/execution/RunJob.ts"
+import type { ScannedModule } from "../../runner/scan/ScannedModule.ts"
 import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
 import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
 import { CompatibilityReportId } from "../../schema/records/Ids.ts"
@@ -26,6 +27,12 @@ import { type StateVersionRow, StateVersions } from "./StateVersions.ts"
 
 /** What the scan says of a module that means something else to Terraform. */
 const openTofuFindings: ReadonlySet<string> = new Set(["opentofu_file", "hidden_by_opentofu_file"])
+
+/** A block that says where the state is, and what stands for findings that are left out. */
+const stateFindings: ReadonlySet<string> = new Set(["backend_overridden", "cloud_overridden", "more_findings"])
+
+const isSelfContained = ({ findings, providerPackages }: Pick<ScannedModule, "findings" | "providerPackages">) =>
+  providerPackages.length === 0 && findings.every(({ code }) => !stateFindings.has(code))
 
 /** Why a Run cannot start. `superseded` when the authority it was made for is gone. */
 export class RunBlocked extends Schema.TaggedError<RunBlocked>()("RunBlocked", {
@@ -217,6 +224,7 @@ export class RunPreparation extends Context.Service<
                 .pipe(Effect.mapError((error) => new ExtractionFailed({ message: error.message }))),
             modulePath: capsule.module_path,
             localModules,
+            selfContained: isSelfContained(scan),
             tool,
             credentials: providers.credentials,
             mirror: settings.mirror,

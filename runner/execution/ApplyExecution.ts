@@ -1,14 +1,17 @@
 import { rm } from "node:fs/promises"
+import { join } from "node:path"
 import { Effect, Option, Redacted, Schema, type Scope, type Semaphore } from "effect"
 import { Sandbox } from "../sandbox/Sandbox.ts"
 import { openJournal, possiblyCreated } from "./ApplyJournal.ts"
 import { readApplyRecord, writeApplyRecord } from "./ApplyRecord.ts"
 import { sha256 } from "./Digest.ts"
 import { withExactNumbers } from "./ExactNumbers.ts"
-import { initialize, needsInitialization } from "./Initialization.ts"
+import { initialize } from "./Initialization.ts"
+import { worksUninstalled } from "./Installation.ts"
 import { type LeftState, readLeftState } from "./LeftState.ts"
+import { linkProviders } from "./ProviderLinks.ts"
 import { fileOperation, type RunFileFailed } from "./RunFiles.ts"
-import { runFolderPaths } from "./RunFolder.ts"
+import { moduleFolder, runFolderPaths } from "./RunFolder.ts"
 import type { ApplyJob } from "./RunJob.ts"
 import { type RunnerFailure, runnerFailure } from "./RunnerFailure.ts"
 import type { ApplyExit, ApplyOutcome, StateOutput } from "./RunOutcome.ts"
@@ -91,6 +94,18 @@ const refuseSecondStart = Effect.fnUntraced(function* (path: string) {
   }
 })
 
+/** Whether the apply has what its plan was made with: no package at all, or those that the plan's installation left in the cache. */
+const hasPackages = Effect.fnUntraced(function* (session: RunSession, job: ApplyJob) {
+  if (session.uninstalled) return true
+  const { lockText } = job
+  const cache = session.providerCache
+  if (lockText === undefined || cache === undefined || !worksUninstalled(job.tool)) return false
+  const folder = join(session.paths.sandbox, moduleFolder(job.modulePath))
+  return yield* linkProviders({ folder, lockText, cache, mirror: job.mirror?.path }).pipe(
+    Effect.mapError(prepareFailed)
+  )
+})
+
 const runApply = Effect.fnUntraced(function* (session: RunSession, job: ApplyJob) {
   const { paths, report, sink, base } = session
   const journal = yield* openJournal(paths.journal, report.clean).pipe(Effect.mapError(prepareFailed))
@@ -170,7 +185,7 @@ export const executeApply = Effect.fnUntraced(function* (
     },
     installLock
   )
-  const init = needsInitialization(job) ? yield* initialize(session, job, "readonly") : undefined
+  const init = (yield* hasPackages(session, job)) ? undefined : yield* initialize(session, job, "readonly")
   yield* failWhenCancelled(session.cancel, "init")
   const { end, printed, journal } = yield* runApply(session, job)
 

@@ -4,6 +4,7 @@ import { Effect, Redacted, type Schema } from "effect"
 import { extractBuildArchive } from "./BuildArchive.ts"
 import { cliConfiguration, mirroredProviders } from "./CliConfiguration.ts"
 import type { CredentialDelivery } from "./CredentialDelivery.ts"
+import { appliesUninstalled, plansUninstalled } from "./Installation.ts"
 import {
   isAmbientFile,
   moduleManifest,
@@ -17,6 +18,7 @@ import {
 import { createPrivateFile, fileOperation, RunFileFailed, readOptional } from "./RunFiles.ts"
 import { moduleFolder, planFileName, type RunFolderPaths, sandboxPaths } from "./RunFolder.ts"
 import type { BuildArchive, RunJob } from "./RunJob.ts"
+import type { StateFile } from "./StateFile.ts"
 
 export const lockFileName = ".terraform.lock.hcl"
 
@@ -29,6 +31,7 @@ export const lockFileName = ".terraform.lock.hcl"
 export interface Preparation {
   readonly delivery: CredentialDelivery
   readonly inputs: Readonly<Record<string, Redacted.Redacted<Schema.Json>>>
+  readonly base: StateFile | undefined
   readonly build: BuildArchive | undefined
   readonly planFile: Redacted.Redacted<Uint8Array> | undefined
   /** `repository`: the module's own lock comes first. `given`: only the job's lock counts. */
@@ -63,6 +66,9 @@ const writeLock = Effect.fnUntraced(function* (folder: string, job: RunJob, lock
 /**
  * Lays out everything that the tool will read, before any code of the module runs: the tree of the snapshot, the build's outputs, the
  * runner's overrides, inputs, credentials, lock and state. Fails with `ExtractionFailed` or `RunFileFailed`.
+ *
+ * Answers `uninstalled` when the tool can do its work without an installation before it. A plan has no backend block to override then:
+ * the tool would ask to initialise even the one that overrides, and refuses if there is one nobody saw.
  */
 export const prepareModule = Effect.fnUntraced(function* (
   paths: RunFolderPaths,
@@ -72,7 +78,8 @@ export const prepareModule = Effect.fnUntraced(function* (
   const inside = (path: string) => join(paths.sandbox, path)
   const root = inside(moduleFolder(job.modulePath))
   yield* job.extractModule(inside(sandboxPaths.source))
-  if (preparation.build !== undefined) yield* extractBuildArchive(preparation.build, inside(sandboxPaths.source))
+  const { build, delivery } = preparation
+  if (build !== undefined) yield* extractBuildArchive(build, inside(sandboxPaths.source))
 
   const names = yield* checkRootModule(root, job.modulePath)
   yield* Effect.forEach(
@@ -84,10 +91,19 @@ export const prepareModule = Effect.fnUntraced(function* (
     { discard: true }
   )
 
-  const { delivery } = preparation
   const write = (path: string, content: string | Uint8Array, what: string) =>
     createPrivateFile(path, content, `write ${what}`)
-  yield* write(join(root, overrideFileName), json(overrideDocument(delivery.blocks)), "the backend override")
+  const standsAlone =
+    preparation.planFile === undefined &&
+    plansUninstalled(job, {
+      base: preparation.base,
+      hasBlocks: delivery.blocks.length > 0,
+      hasBuild: build !== undefined,
+      hasLock: names.includes(lockFileName)
+    })
+  if (!standsAlone) {
+    yield* write(join(root, overrideFileName), json(overrideDocument(delivery.blocks)), "the backend override")
+  }
   const variables = Object.keys(delivery.variables)
   if (variables.length > 0) {
     yield* write(join(root, variableFileName), json(variableDocument(variables)), "the runner's variables")
@@ -126,5 +142,6 @@ export const prepareModule = Effect.fnUntraced(function* (
       "the plan file"
     )
   }
-  return { hasInputs: inputs.length > 0, rootFolder: root }
+  const uninstalled = preparation.planFile === undefined ? standsAlone : appliesUninstalled(job)
+  return { hasInputs: inputs.length > 0, rootFolder: root, uninstalled }
 })

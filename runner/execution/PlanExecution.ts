@@ -70,7 +70,7 @@ const readProduct = (content: ReturnType<RunSession["settings"]["read"]>, what: 
   )
 
 const computePlan = Effect.fnUntraced(function* (session: RunSession, job: RunJob, flags: ReadonlyArray<string>) {
-  const init = yield* initialize(session, job, "update")
+  const init = session.uninstalled ? undefined : yield* initialize(session, job, "update")
   yield* checkProviderArguments(session)
   yield* session.report.phase("plan")
   const end = yield* session.tool({
@@ -105,7 +105,7 @@ const computePlan = Effect.fnUntraced(function* (session: RunSession, job: RunJo
     hasChanges: end.code === changedCode,
     applyable: document.applyable ?? end.code === changedCode,
     lockText: Option.getOrUndefined(Option.map(lock, (bytes) => new TextDecoder().decode(bytes))),
-    diagnostics: [...init.diagnostics, ...end.diagnostics]
+    diagnostics: [...(init?.diagnostics ?? []), ...end.diagnostics]
   }
   return planned
 })

@@ -85,6 +85,8 @@ export interface ProviderMirror {
  * - `extractModule`: writes the snapshot's files into an existing empty folder; called again for a source build
  * - `modulePath`: `.` or canonical relative path of the root module
  * - `lockText`: the dependency lock to use; for a plan only when the module has none of its own
+ * - `selfContained`: the scan found no provider to install and no block that says where the state is. When it is wrong, the tool
+ *   refuses to plan.
  * - `state`: the state that the run starts from
  * - `cancel`: completes when somebody asks the run to stop
  */
@@ -98,6 +100,7 @@ export interface RunJob {
   readonly credentials: ReadonlyArray<ProviderCredentials>
   readonly mirror?: ProviderMirror | undefined
   readonly lockText?: string | undefined
+  readonly selfContained?: boolean | undefined
   readonly state?: Redacted.Redacted<Uint8Array> | undefined
   /** Default true: most providers speak to an API. */
   readonly network?: boolean | undefined

@@ -24,7 +24,7 @@ import { RunnerSettings } from "./RunnerSettings.ts"
 import { type RunReport, runReport } from "./RunReport.ts"
 import { type RunSink, unbreakableSink } from "./RunSink.ts"
 import { parseState, sensitiveLeaves, type StateFile } from "./StateFile.ts"
-import { baseEnvironment, toolEnvironment } from "./ToolEnvironment.ts"
+import { baseEnvironment, patientCollector, toolEnvironment } from "./ToolEnvironment.ts"
 import { runTool, type ToolEnd, type ToolOutput } from "./ToolRun.ts"
 import { failWhenCancelled } from "./ToolSuccess.ts"
 
@@ -59,6 +59,10 @@ export interface RunSession {
   /** Paths as the tool sees them. */
   readonly planFile: string
   readonly inputArguments: ReadonlyArray<string>
+  /** No installation is needed, and no plugin will be started. */
+  readonly uninstalled: boolean
+  /** Where installed packages are kept, when this Run may use them. */
+  readonly providerCache: string | undefined
   readonly tool: (command: ToolCommand) => Effect.Effect<ToolEnd, RunnerFailure>
 }
 
@@ -135,6 +139,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
   const prepared = yield* prepareModule(paths, job, {
     delivery,
     inputs: request.inputs,
+    base,
     build,
     planFile: request.planFile,
     lock: request.lock
@@ -162,14 +167,15 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     })
     .pipe(Effect.mapError(({ message }) => runnerFailure("sandbox_refused", "prepare", message)))
 
-  const common = { ...baseEnvironment(box.root, level), ...toolEnvironment(box.root) }
+  const plain = { ...baseEnvironment(box.root, level), ...toolEnvironment(box.root) }
+  const common = prepared.uninstalled ? { ...plain, ...patientCollector } : plain
   const cacheEnvironment = cache === undefined ? {} : { TF_PLUGIN_CACHE_DIR: cache }
   const registryTokens = Object.fromEntries(
     Object.entries(delivery.environment).filter(([name]) => name.startsWith("TF_TOKEN_"))
   )
   const environments = {
     none: common,
-    install: { ...common, ...cacheEnvironment, ...registryTokens },
+    install: { ...plain, ...patientCollector, ...cacheEnvironment, ...registryTokens },
     credentials: { ...common, ...delivery.environment }
   }
 
@@ -210,6 +216,8 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     settings,
     planFile: posix.join(insideRoot, sandboxPaths.settings, planFileName),
     inputArguments: prepared.hasInputs ? [`-var-file=${posix.join(insideRoot, sandboxPaths.inputs)}`] : [],
+    uninstalled: prepared.uninstalled,
+    providerCache: cache,
     tool
   }
 })

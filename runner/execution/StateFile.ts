@@ -15,6 +15,7 @@ const Resource = Schema.Struct({
   module: Schema.optionalKey(Schema.NullOr(Schema.String)),
   type: Schema.optionalKey(Schema.NullOr(Schema.String)),
   name: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  provider: Schema.optionalKey(Schema.NullOr(Schema.String)),
   instances: Schema.optionalKey(Schema.NullOr(Schema.Array(Instance)))
 })
 
@@ -52,9 +53,14 @@ export interface StateFile {
   readonly resourceCount: number
   readonly outputs: ReadonlyArray<StateOutput> | undefined
   readonly managed: ReadonlyArray<ManagedObject> | undefined
+  /** Whether every object belongs to a provider that is part of the tool; false when the tool encrypted the state. */
+  readonly builtinOnly: boolean
   /** Text that the state itself marks as sensitive. */
   readonly sensitiveTexts: ReadonlyArray<string>
 }
+
+/** An address like `module.a.provider["terraform.io/builtin/terraform"]`, as the tool writes it for each resource. */
+const builtinProvider = /(?:^|\.)provider\["terraform\.io\/builtin\/[a-z0-9-]+"\]$/
 
 const shortestSensitive = 6
 
@@ -121,6 +127,7 @@ export const parseState = (bytes: Uint8Array): Option.Option<StateFile> =>
         resourceCount: managed.length,
         outputs: isReadable ? outputs : undefined,
         managed: isReadable ? managed : undefined,
+        builtinOnly: isReadable && resources.every(({ provider }) => builtinProvider.test(provider ?? "")),
         sensitiveTexts: [
           ...outputs
             .filter((output) => output.sensitive)

@@ -19,6 +19,12 @@ export const baseEnvironment = (insideRoot: string, level: SandboxLevel): Proces
   }
 }
 
+/**
+ * For a tool that starts no plugin: its collector may wait until there is more to collect, which takes a sixth off a short command.
+ * Plugins would inherit it, and some of them hold too much for that. From the given size on it collects as it must.
+ */
+export const patientCollector: ProcessEnvironment = { GOGC: "400", GOMEMLIMIT: "1GiB" }
+
 /** What makes the tool predictable: no prompts, no calls home, and only the runner's own configuration. */
 export const toolEnvironment = (insideRoot: string): ProcessEnvironment => ({
   TF_IN_AUTOMATION: "1",

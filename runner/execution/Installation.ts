@@ -1,0 +1,43 @@
+import type { ToolIdentity } from "../../schema/records/Run.ts"
+import type { RunJob } from "./RunJob.ts"
+import type { StateFile } from "./StateFile.ts"
+
+const isVersion = ({ version }: ToolIdentity, major: number, minor: number) => {
+  const [, ownMajor = "0", ownMinor = "0"] = /^v?(\d+)\.(\d+)/.exec(version) ?? []
+  return Number(ownMajor) > major || (Number(ownMajor) === major && Number(ownMinor) >= minor)
+}
+
+/** Whether the installation step can tell in JSON what it does. */
+export const installsInJson = (tool: ToolIdentity): boolean =>
+  tool.name === "opentofu" ? isVersion(tool, 1, 7) : isVersion(tool, 1, 9)
+
+/** What the tool does without an installation, and refuses to do, is proven for Terraform; every other tool always installs. */
+export const worksUninstalled = (tool: ToolIdentity): boolean => tool.name === "terraform" && isVersion(tool, 1, 11)
+
+/**
+ * Whether a plan has nothing to install and no backend to set up. A lock, an overlaid build, the runner's own provider blocks and a
+ * state with objects of other providers all ask for more than the scan saw.
+ */
+export const plansUninstalled = (
+  job: RunJob,
+  found: {
+    readonly base: StateFile | undefined
+    readonly hasBlocks: boolean
+    readonly hasBuild: boolean
+    readonly hasLock: boolean
+  }
+): boolean =>
+  job.selfContained === true &&
+  worksUninstalled(job.tool) &&
+  job.lockText === undefined &&
+  !found.hasLock &&
+  !found.hasBuild &&
+  !found.hasBlocks &&
+  found.base?.builtinOnly !== false
+
+/**
+ * Whether a reviewed plan uses no installed provider. The installation of the plan leaves a lock for every provider that it installed,
+ * and the plan file itself says where the state is.
+ */
+export const appliesUninstalled = ({ lockText, tool }: RunJob): boolean =>
+  lockText === undefined && worksUninstalled(tool)

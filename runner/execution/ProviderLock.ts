@@ -1,0 +1,28 @@
+/** One provider of a dependency lock. `address` is `host/namespace/type`. */
+export interface LockedProvider {
+  readonly address: string
+  readonly version: string
+}
+
+const block = /^provider "([^"\n]+)" \{\n((?: .*\n)*)\}\n/gm
+const address = /^[A-Za-z0-9][A-Za-z0-9.-]*\/[A-Za-z0-9][A-Za-z0-9_-]*\/[A-Za-z0-9][A-Za-z0-9_-]*$/
+const version = /^ +version += "(\d[0-9A-Za-z.+-]*)"$/m
+const packageHash = /^ +"h1:[0-9A-Za-z+/=]+",$/m
+const comment = /^(?:#.*)?\n/gm
+
+/**
+ * The providers of a lock, when the text is exactly what the tool itself writes and every provider has a hash of its unpacked package,
+ * the kind that the tool verifies before it starts one. Undefined for everything else.
+ */
+export const lockedProviders = (lockText: string): ReadonlyArray<LockedProvider> | undefined => {
+  const found: Array<LockedProvider | undefined> = []
+  const rest = lockText.replaceAll("\r\n", "\n").replace(block, (_, name: string, body: string) => {
+    const ownVersion = version.exec(body)?.[1]
+    const isWhole = address.test(name) && ownVersion !== undefined && packageHash.test(body)
+    found.push(isWhole ? { address: name, version: ownVersion } : undefined)
+    return ""
+  })
+  if (rest.replace(comment, "") !== "") return undefined
+  const whole = found.filter((provider) => provider !== undefined)
+  return whole.length === found.length && whole.length > 0 ? whole : undefined
+}
