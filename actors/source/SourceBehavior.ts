@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { GitPolicy } from "../../runner/git/GitPolicy.ts"
 import { parseGitRef } from "../../runner/git/GitRef.ts"
 import { parseGitUrl } from "../../runner/git/GitUrl.ts"
-import { failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
+import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
 import { RunId } from "../../schema/records/Ids.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { SourceActor } from "../../schema/protocol/SourceActor.ts"
@@ -13,6 +13,7 @@ import { actorOptions } from "../ActorClient.ts"
 import { type AuditData, Audit } from "../audit/Audit.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { transaction } from "../database/Transaction.ts"
+import { Receipts } from "../idempotency/Receipts.ts"
 import { newId } from "../Identity.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunQueue } from "../run/RunQueue.ts"
@@ -33,6 +34,7 @@ export const layer = SourceActor.toLayer(
     const ledger = yield* RunLedger
     const queue = yield* RunQueue
     const audit = yield* Audit
+    const receipts = yield* Receipts
     const random = yield* SecureRandom.SecureRandom
     const { entityId: id } = yield* Entity.CurrentAddress
 
@@ -82,13 +84,32 @@ export const layer = SourceActor.toLayer(
       yield* Effect.provideService(refuseArchived(row.workspace_id), SqlClient.SqlClient, sql)
     })
 
+    const mintHookSecret = Effect.map(random.randomBytes(32), (bytes) =>
+      Redacted.make(Buffer.from(bytes).toString("base64url"))
+    )
+
+    /** In the caller's transaction. The new secret leaves with the answer and is readable nowhere afterwards. */
+    const renew = Effect.fnUntraced(function* (context: CommandContext, version: number) {
+      const row = yield* load
+      if (row.hook_secret_version !== version) {
+        return yield* new ApiError({
+          code: "guard_conflict",
+          message: `hookSecretVersion: the Source has ${row.hook_secret_version}, not ${version}. Somebody renewed the secret meanwhile; read the Source again.`
+        })
+      }
+      const secret = yield* mintHookSecret
+      yield* store.renewHookSecret(row, secret)
+      yield* audited(context, row.workspace_id, "source.hook_secret.renew", { version: version + 1 })
+      return { source: toSource(yield* load), hookSecret: Redacted.value(secret) }
+    })
+
     return SourceActor.of({
       Create: Effect.fn("Source.Create")(function* ({ payload: { context, request } }) {
         const url = parseGitUrl(request.url, policy)
         if (Result.isFailure(url)) return yield* invalidRequest(`url: ${url.failure.message}`)
         yield* checkRef(request.defaultRef)
         yield* checkConnection(request.workspaceId, request.authConnectionId)
-        const hookSecret = Buffer.from(yield* random.randomBytes(32)).toString("base64url")
+        const hookSecret = yield* mintHookSecret
         yield* store.insert({
           id,
           workspaceId: request.workspaceId,
@@ -98,10 +119,10 @@ export const layer = SourceActor.toLayer(
           defaultPath: request.defaultPath ?? ".",
           authConnectionId: request.authConnectionId,
           autoSync: request.autoSync ?? false,
-          hookSecret: Redacted.make(hookSecret)
+          hookSecret
         })
         yield* audited(context, request.workspaceId, "source.create", { name: request.name })
-        return { source: toSource(yield* load), hookSecret }
+        return { source: toSource(yield* load), hookSecret: Redacted.value(hookSecret) }
       }, transaction(sql)),
 
       Update: Effect.fn("Source.Update")(function* ({ payload: { context, request } }) {
@@ -118,6 +139,23 @@ export const layer = SourceActor.toLayer(
         })
         yield* audited(context, row.workspace_id, "source.update", { fields: Object.keys(request) })
         return toSource(yield* load)
+      }, transaction(sql)),
+
+      RenewHookSecret: Effect.fn("Source.RenewHookSecret")(function* ({
+        payload: { context, hookSecretVersion, idempotency }
+      }) {
+        const row = yield* load
+        const create = renew(context, hookSecretVersion)
+        if (idempotency === undefined) return { replayed: false, ...(yield* create) }
+        const { replayed, value } = yield* receipts.once(
+          { scope: row.workspace_id, actor: context.actorKey, route: `sources.renewHookSecret ${id}` },
+          idempotency,
+          {
+            create: Effect.map(create, (value) => ({ value, receipt: { resultId: id, firstStatus: 201 } })),
+            replay: () => Effect.map(load, (current) => ({ source: toSource(current) }))
+          }
+        )
+        return { replayed, ...value }
       }, transaction(sql)),
 
       Sync: Effect.fn("Source.Sync")(function* ({ payload: { context, intent, expectedCommit, lane, trigger } }) {

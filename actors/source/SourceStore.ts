@@ -19,6 +19,8 @@ export interface SourceRow {
   readonly auto_sync: number
   readonly status: "active" | "disabled" | "error"
   readonly hook_secret: string
+  readonly hook_secret_version: number
+  readonly hook_secret_at: string | null
   readonly last_synced_at: string | null
   readonly created_at: string
   readonly updated_at: string
@@ -85,6 +87,8 @@ export const toSource = (row: SourceRow): Source =>
     defaultPath: row.default_path,
     autoSync: row.auto_sync === 1,
     status: row.status,
+    hookSecretVersion: row.hook_secret_version,
+    hookSecretCreatedAt: row.hook_secret_at ?? row.created_at,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     ...present({ authConnectionId: row.auth_connection_id, lastSyncedAt: row.last_synced_at })
@@ -125,6 +129,8 @@ export class SourceStore extends Context.Service<
     readonly find: (id: string) => Effect.Effect<SourceRow | undefined>
     readonly update: (id: string, columns: Readonly<Record<string, string | number | null>>) => Effect.Effect<void>
     readonly hookSecret: (row: SourceRow) => Effect.Effect<Redacted.Redacted>
+    /** Seals the next webhook secret over the one of `row`; from then on deliveries prove this one. */
+    readonly renewHookSecret: (row: SourceRow, secret: Redacted.Redacted) => Effect.Effect<void>
     readonly insertSnapshot: (workspaceId: string, sourceId: string, staged: StagedSnapshot) => Effect.Effect<void>
     /** The Source's own lane could not be fetched: it is in error until a sync of that lane succeeds. */
     readonly syncFailed: (id: string, lane: { readonly ref: string; readonly path: string }) => Effect.Effect<void>
@@ -178,6 +184,17 @@ export class SourceStore extends Context.Service<
 
       const hookSecret = (row: SourceRow) =>
         Effect.orDie(vault.openText(hookPlace(row.workspace_id, row.id), row.hook_secret))
+
+      const renewHookSecret = Effect.fn("SourceStore.renewHookSecret")(function* (
+        row: SourceRow,
+        secret: Redacted.Redacted
+      ) {
+        yield* update(row.id, {
+          hook_secret: yield* vault.seal(hookPlace(row.workspace_id, row.id), secret),
+          hook_secret_version: row.hook_secret_version + 1,
+          hook_secret_at: yield* now
+        })
+      }, Effect.orDie)
 
       const insertSnapshot = Effect.fn("SourceStore.insertSnapshot")(function* (
         workspaceId: string,
@@ -275,6 +292,7 @@ export class SourceStore extends Context.Service<
         find,
         update,
         hookSecret,
+        renewHookSecret,
         insertSnapshot,
         syncFailed,
         forgetDelivery,

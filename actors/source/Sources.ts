@@ -5,7 +5,7 @@ import type { CompatibilityReport, InstallModules } from "../../schema/records/C
 import type { CompatibilityReportId, SourceId, SourceSnapshotId, WorkspaceId } from "../../schema/records/Ids.ts"
 import type { Run } from "../../schema/records/Run.ts"
 import type { SnapshotFile, Source, SourceSnapshot, SyncIntent } from "../../schema/records/Source.ts"
-import type { CommandContext } from "../Command.ts"
+import type { CommandContext, IdempotentRequest } from "../Command.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
 
 /** Client of the Source actor, with its reads. */
@@ -17,6 +17,16 @@ export class Sources extends Context.Service<
       request: CreateSource
     ) => Effect.Effect<{ readonly source: Source; readonly hookSecret: string }, ApiError>
     readonly update: (context: CommandContext, id: SourceId, request: UpdateSource) => Effect.Effect<Source, ApiError>
+    /**
+     * A new webhook secret for the one of this version; the old one is worth nothing at once. Fails with `guard_conflict`.
+     * A repetition under the same key renews nothing and tells no secret.
+     */
+    readonly renewHookSecret: (
+      context: CommandContext,
+      id: SourceId,
+      hookSecretVersion: number,
+      idempotency: IdempotentRequest | undefined
+    ) => Effect.Effect<{ readonly replayed: boolean; readonly source: Source; readonly hookSecret?: string }, ApiError>
     readonly sync: (
       context: CommandContext,
       id: SourceId,

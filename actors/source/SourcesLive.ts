@@ -91,6 +91,14 @@ export const layer = Layer.effect(
         return yield* answered(client(id).Create({ context, request }))
       }),
       update: (context, id, request) => answered(client(id).Update({ context, request })),
+      renewHookSecret: (context, id, hookSecretVersion, idempotency) =>
+        answered(
+          client(id).RenewHookSecret({
+            context,
+            hookSecretVersion,
+            ...(idempotency === undefined ? {} : { idempotency })
+          })
+        ),
       sync: (context, id, { intent = "observe", expectedCommit }) =>
         answered(
           client(id).Sync({

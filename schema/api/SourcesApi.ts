@@ -8,7 +8,7 @@ import { SnapshotFile, Source, SourceSnapshot, SyncIntent } from "../records/Sou
 import type { Role } from "../records/Workspace.ts"
 import { workspaceAccess } from "./Access.ts"
 import { created, described } from "./Endpoint.ts"
-import { nextCursor, pageQuery } from "./Paging.ts"
+import { idempotencyHeaders, nextCursor, pageQuery } from "./Paging.ts"
 
 const of = (role: Role) => workspaceAccess(role, "path.sourceId")
 const ofSource = { sourceId: Schema.String }
@@ -70,7 +70,7 @@ export class SourcesApi extends HttpApiGroup.make("sources")
       described(
         of("viewer"),
         "Read a Source",
-        "With the last sync and, when it failed, its code and sentence. The webhook secret is never shown again."
+        "With the last sync and, when it failed, its code and sentence. The webhook secret is never shown again; `hookSecretVersion` counts its renewals."
       )
     )
   )
@@ -80,6 +80,23 @@ export class SourcesApi extends HttpApiGroup.make("sources")
       payload: UpdateSource,
       success: Schema.Struct({ source: Source })
     }).annotateMerge(described(of("member"), "Update a Source's metadata", "The URL of a Source never changes."))
+  )
+  .add(
+    HttpApiEndpoint.post("renewHookSecret", "/api/v1/sources/:sourceId/hook-secret", {
+      params: ofSource,
+      headers: idempotencyHeaders,
+      payload: Schema.Struct({ hookSecretVersion: Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)) }),
+      success: [
+        Schema.Struct({ source: Source, hookSecret: Schema.String }).pipe(created),
+        Schema.Struct({ source: Source })
+      ]
+    }).annotateMerge(
+      described(
+        of("member"),
+        "Renew a Source's webhook secret",
+        "For a secret that was lost or became known. `hookSecret` is the new one, shown this once (201). The old one proves nothing from this moment on, without a grace: deliveries are refused until the Git server has the new one, and the schedule syncs meanwhile. `hookSecretVersion` is the guard read from the Source: of two people who renew at once the second gets 409 `guard_conflict` instead of a secret that makes the first one's useless. Under the same `Idempotency-Key` a repetition renews nothing and answers 200 without a secret: if the first answer was lost, read the Source and renew again."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.post("sync", "/api/v1/sources/:sourceId/sync", {

@@ -5,7 +5,7 @@ import { CreateSource, UpdateSource } from "../api/SourcesApi.ts"
 import { ApiError } from "../errors/ApiError.ts"
 import { Run } from "../records/Run.ts"
 import { Source, SyncIntent } from "../records/Source.ts"
-import { CommandContext } from "./Command.ts"
+import { CommandContext, IdempotentRequest } from "./Command.ts"
 
 /** Commands of one Source. */
 export const SourceActor = Entity.make("Source", [
@@ -15,6 +15,21 @@ export const SourceActor = Entity.make("Source", [
     error: ApiError
   }),
   Rpc.make("Update", { payload: { context: CommandContext, request: UpdateSource }, success: Source, error: ApiError }),
+  Rpc.make("RenewHookSecret", {
+    payload: {
+      context: CommandContext,
+      /** The version that is to be replaced. */
+      hookSecretVersion: Schema.Int,
+      idempotency: Schema.optionalKey(IdempotentRequest)
+    },
+    success: Schema.Struct({
+      replayed: Schema.Boolean,
+      source: Source,
+      /** Absent in a repetition: a secret is told once. */
+      hookSecret: Schema.optionalKey(Schema.String)
+    }),
+    error: ApiError
+  }),
   Rpc.make("Sync", {
     payload: {
       context: CommandContext,

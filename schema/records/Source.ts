@@ -17,6 +17,10 @@ export const Source = Schema.Struct({
   autoSync: Schema.Boolean,
   status: Schema.Literals(["active", "disabled", "error"]),
   lastSyncedAt: Schema.optionalKey(Timestamp),
+  /** Which webhook secret is good: 1 for the first one, one more with every renewal. */
+  hookSecretVersion: Schema.Int,
+  /** Since when that secret is good. */
+  hookSecretCreatedAt: Timestamp,
   createdAt: Timestamp,
   updatedAt: Timestamp
 }).annotate({ identifier: "Source" })

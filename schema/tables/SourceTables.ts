@@ -60,3 +60,9 @@ export const sourceTables: ReadonlyArray<string> = [
     PRIMARY KEY (source_id, delivery_id)
   )`
 ]
+
+/** A webhook secret can be renewed: which one is good, counted from 1, and since when (with the Source where null). */
+export const hookSecretColumns: ReadonlyArray<string> = [
+  `ALTER TABLE sources ADD COLUMN hook_secret_version INTEGER NOT NULL DEFAULT 1`,
+  `ALTER TABLE sources ADD COLUMN hook_secret_at TEXT`
+]

@@ -9,7 +9,7 @@ import { identityTables } from "../../schema/tables/IdentityTables.ts"
 import { interfaceTables } from "../../schema/tables/InterfaceTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
 import { runTables } from "../../schema/tables/RunTables.ts"
-import { sourceTables } from "../../schema/tables/SourceTables.ts"
+import { hookSecretColumns, sourceTables } from "../../schema/tables/SourceTables.ts"
 import { upstreamTables } from "../../schema/tables/UpstreamTables.ts"
 import { vaultTables } from "../../schema/tables/VaultTables.ts"
 import { workspaceTables } from "../../schema/tables/WorkspaceTables.ts"
@@ -37,7 +37,8 @@ const migrations = {
   "0002_identity": statements(identityTables),
   "0003_build_archives": statements(buildTables),
   "0004_interfaces": statements(interfaceTables),
-  "0006_upstream_sign_in": statements(upstreamTables)
+  "0006_upstream_sign_in": statements(upstreamTables),
+  "0007_hook_secret_renewal": statements(hookSecretColumns)
 }
 
 /** The database was written by a newer release than this one. */
@@ -46,7 +47,8 @@ export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("Databa
 }) {}
 
 const table = "svc_migrations"
-const newestKnown = Math.max(...Object.keys(migrations).map((name) => Number.parseInt(name, 10)))
+/** The version of this release's tables. */
+export const newestKnown = Math.max(...Object.keys(migrations).map((name) => Number.parseInt(name, 10)))
 
 const checkVersion = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

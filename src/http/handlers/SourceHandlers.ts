@@ -1,9 +1,20 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Sources } from "../../../actors/source/Sources.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { CompatibilityReportId, SourceId, SourceSnapshotId } from "../../../schema/records/Ids.ts"
-import { authorisedWorkspace, commandContext, cursorOf, pageRequest, pathId } from "./Commands.ts"
+import { Source } from "../../../schema/records/Source.ts"
+import {
+  answer,
+  authorisedWorkspace,
+  commandContext,
+  cursorOf,
+  maybeIdempotent,
+  pageRequest,
+  pathId
+} from "./Commands.ts"
+
+const renewedAnswer = answer(Schema.Struct({ source: Source, hookSecret: Schema.optionalKey(Schema.String) }))
 
 const sourceOf = (params: { readonly sourceId: string }) => pathId(SourceId, params.sourceId, "Source")
 const snapshotOf = (params: { readonly sourceSnapshotId: string }) =>
@@ -27,6 +38,14 @@ export const sourceHandlers = HttpApiBuilder.group(
       }),
       update: Effect.fn("sources.update")(function* ({ params, payload }) {
         return { source: yield* sources.update(yield* commandContext, yield* sourceOf(params), payload) }
+      }),
+      renewHookSecret: Effect.fn("sources.renewHookSecret")(function* ({ headers, params, payload }) {
+        const id = yield* sourceOf(params)
+        const { hookSecretVersion } = payload
+        const request = yield* maybeIdempotent(headers, { sourceId: id, hookSecretVersion })
+        const context = yield* commandContext
+        const { replayed, ...renewed } = yield* sources.renewHookSecret(context, id, hookSecretVersion, request)
+        return yield* renewedAnswer(renewed, replayed ? 200 : 201)
       }),
       sync: Effect.fn("sources.sync")(function* ({ params, payload }) {
         return { run: yield* sources.sync(yield* commandContext, yield* sourceOf(params), payload) }

@@ -106,6 +106,12 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
     open: button((to) => sourceWords[to].edit)
   },
   {
+    source: "screens/source/Webhook.tsx",
+    path: "/w/acme/sources/src_0000000000000001",
+    ready: ".row-static",
+    open: button((to) => sourceWords[to].renewStart)
+  },
+  {
     source: "screens/account/Passkeys.tsx",
     ...account,
     open: inPanel(

@@ -21,6 +21,7 @@ import { bytes, repositoryName, shortCommit } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { type SourceDraft, SourceFields } from "../sources/SourceFields.tsx"
 import { sourceWords } from "../sources/Words.ts"
+import { Webhook } from "./Webhook.tsx"
 
 const useUpdate = (source: Source) => {
   const terms = useWords(vocabulary)
@@ -104,22 +105,6 @@ const SnapshotRow = ({ snapshot }: { readonly snapshot: SourceSnapshot }) => {
         </Link>
       </span>
     </li>
-  )
-}
-
-const Webhook = ({ source }: { readonly source: Source }) => {
-  const words = useWords(sourceWords)
-  return (
-    <Panel title={words.webhook} about={words.webhookAbout}>
-      <Facts
-        items={[
-          [words.webhookUrl, <CopyText key="url" text={`${window.location.origin}/hooks/sources/${source.id}`} />],
-          [words.webhookType, <code key="type">application/json</code>],
-          [words.webhookSecret, words.webhookSecretLost]
-        ]}
-      />
-      <p className="muted">{words.webhookForms}</p>
-    </Panel>
   )
 }
 

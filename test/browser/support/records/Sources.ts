@@ -13,6 +13,8 @@ export const sources: ReadonlyArray<Source> = [
     autoSync: true,
     status: "active",
     lastSyncedAt: ago(12),
+    hookSecretVersion: 1,
+    hookSecretCreatedAt: ago(200_000),
     createdAt: ago(200_000),
     updatedAt: ago(12)
   },
@@ -26,6 +28,8 @@ export const sources: ReadonlyArray<Source> = [
     autoSync: false,
     status: "active",
     lastSyncedAt: ago(2900),
+    hookSecretVersion: 3,
+    hookSecretCreatedAt: ago(20_000),
     createdAt: ago(100_000),
     updatedAt: ago(2900)
   },
@@ -39,6 +43,8 @@ export const sources: ReadonlyArray<Source> = [
     autoSync: true,
     status: "error",
     lastSyncedAt: ago(40_000),
+    hookSecretVersion: 1,
+    hookSecretCreatedAt: ago(180_000),
     createdAt: ago(180_000),
     updatedAt: ago(50)
   }

@@ -30,3 +30,8 @@ export const textField = (body: unknown, name: string): string | undefined => {
   const value = field(body, name)
   return typeof value === "string" ? value : undefined
 }
+
+export const numberField = (body: unknown, name: string): number | undefined => {
+  const value = field(body, name)
+  return typeof value === "number" ? value : undefined
+}

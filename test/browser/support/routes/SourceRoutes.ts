@@ -3,7 +3,7 @@ import { report } from "../records/InstallConfigs.ts"
 import { digest, newId } from "../records/Seeds.ts"
 import { snapshots } from "../records/Sources.ts"
 import { workspaceId } from "../records/Workspaces.ts"
-import { type Answer, type Asked, missing, ok, textField } from "./Answer.ts"
+import { type Answer, type Asked, missing, numberField, ok, refuse, textField } from "./Answer.ts"
 import { type World, addRun } from "./World.ts"
 
 export const sourceListRoute = (world: World, asked: Asked): Answer => {
@@ -17,6 +17,8 @@ export const sourceListRoute = (world: World, asked: Asked): Answer => {
     defaultPath: textField(asked.body, "defaultPath") ?? ".",
     autoSync: false,
     status: "active",
+    hookSecretVersion: 1,
+    hookSecretCreatedAt: new Date().toISOString(),
     createdAt: new Date().toISOString(),
     updatedAt: new Date().toISOString()
   }
@@ -35,6 +37,17 @@ export const sourceRoute = (world: World, id: string, rest: string | undefined, 
     path: source.defaultPath
   }))
   if (rest === undefined) return ok({ source })
+  if (rest === "hook-secret") {
+    if (numberField(asked.body, "hookSecretVersion") !== source.hookSecretVersion)
+      return refuse(409, "guard_conflict", "Somebody renewed the secret meanwhile; read the Source again.")
+    const renewed = {
+      ...source,
+      hookSecretVersion: source.hookSecretVersion + 1,
+      hookSecretCreatedAt: new Date().toISOString()
+    }
+    world.sources = world.sources.map((each) => (each.id === id ? renewed : each))
+    return ok({ source: renewed, hookSecret: `renewed-secret-${renewed.hookSecretVersion}` }, 201)
+  }
   if (rest === "sync") {
     return ok(
       {

@@ -71,6 +71,7 @@ const actors = Layer.mergeAll(
   Layer.succeed(Sources, {
     create: refuse,
     update: refuse,
+    renewHookSecret: refuse,
     sync: refuse,
     checkCompatibility: refuse,
     stableSemver: refuse,

@@ -1,0 +1,90 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { post } from "../../api/Client.ts"
+import { sourceQuery } from "../../api/Queries.ts"
+import type { Source } from "../../api/Types.ts"
+import { useMay } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
+import { CopyText } from "../../ui/CopyText.tsx"
+import { Dialog } from "../../ui/Dialog.tsx"
+import { Facts, Panel } from "../../ui/Layout.tsx"
+import { Time } from "../../ui/Time.tsx"
+import { useWords } from "../../words/Words.ts"
+import { sourceWords } from "../sources/Words.ts"
+
+/** Asks, renews, and shows the new secret: then, and never again. */
+const RenewSecret = ({ source, onClose }: { readonly source: Source; readonly onClose: () => void }) => {
+  const words = useWords(sourceWords)
+  const queryClient = useQueryClient()
+  const renew = useMutation({
+    // The version is a guard: a second press, or a second person, is refused instead of making this secret useless.
+    mutationFn: () =>
+      post<{ source: Source; hookSecret: string }>(`/api/v1/sources/${source.id}/hook-secret`, {
+        hookSecretVersion: source.hookSecretVersion
+      }),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: sourceQuery(source.id).queryKey })
+  })
+  if (renew.data === undefined)
+    return (
+      <ConfirmDialog
+        title={words.renewTitle}
+        action={words.renew}
+        change={renew}
+        onConfirm={() => renew.mutate()}
+        onClose={onClose}
+      >
+        {words.renewText}
+      </ConfirmDialog>
+    )
+  return (
+    <Dialog title={words.renewedTitle} onClose={onClose}>
+      <div className="form">
+        <p>{words.secretText}</p>
+        <div className="secret-once">
+          <CopyText text={renew.data.hookSecret} />
+        </div>
+        <div className="form-actions">
+          <Button tone="primary" onClick={onClose}>
+            {words.done}
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}
+
+export const Webhook = ({ source }: { readonly source: Source }) => {
+  const words = useWords(sourceWords)
+  const may = useMay()
+  const [renewing, setRenewing] = useState(false)
+  return (
+    <Panel
+      title={words.webhook}
+      about={words.webhookAbout}
+      actions={
+        may("member") ? (
+          <Button small onClick={() => setRenewing(true)}>
+            {words.renewStart}
+          </Button>
+        ) : null
+      }
+    >
+      <Facts
+        items={[
+          [words.webhookUrl, <CopyText key="url" text={`${window.location.origin}/hooks/sources/${source.id}`} />],
+          [words.webhookType, <code key="type">application/json</code>],
+          [
+            words.webhookSecret,
+            <span key="secret">
+              {source.hookSecretVersion === 1 ? words.webhookSecretFirst : words.webhookSecretRenewed}{" "}
+              <Time at={source.hookSecretCreatedAt} />. {words.webhookSecretOnce}
+            </span>
+          ]
+        ]}
+      />
+      <p className="muted">{words.webhookForms}</p>
+      {renewing ? <RenewSecret source={source} onClose={() => setRenewing(false)} /> : null}
+    </Panel>
+  )
+}

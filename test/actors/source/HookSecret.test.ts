@@ -1,0 +1,87 @@
+import { afterAll, expect } from "bun:test"
+import { Effect, Ref } from "effect"
+import { SqlClient } from "effect/sql"
+import { Sources } from "../../../actors/source/Sources.ts"
+import { suite } from "../../support/Effect.ts"
+import { freshKey } from "../../support/Journey.ts"
+import { TestPlane, testPlane } from "../../support/TestPlane.ts"
+
+const tests = suite(testPlane())
+afterAll(tests.dispose)
+
+const body = new TextEncoder().encode("{}")
+const names = Ref.makeUnsafe(0)
+
+const newSource = Effect.gen(function* () {
+  const { context, url, workspaceId } = yield* TestPlane
+  const sources = yield* Sources
+  const number = yield* Ref.updateAndGet(names, (count) => count + 1)
+  const made = yield* sources.create(context, { workspaceId, name: `renewed-${number}`, url })
+  /** Whether a delivery with this secret is accepted. It is of a Source that is off, so that nothing is synced. */
+  const accepts = (secret: string) =>
+    Effect.match(sources.hook(made.source.id, { bearer: secret, body }), {
+      onFailure: ({ code }) => code,
+      onSuccess: () => "accepted"
+    })
+  yield* sources.update(context, made.source.id, { status: "disabled" })
+  return { ...made, accepts, context, sources }
+})
+
+tests.live("a renewed secret is the one that counts, at once, and the old one proves nothing", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const { accepts, context, hookSecret, source, sources } = yield* newSource
+    expect([source.hookSecretVersion, source.hookSecretCreatedAt]).toEqual([1, source.createdAt])
+    expect(yield* accepts(hookSecret)).toBe("accepted")
+    const renewed = yield* sources.renewHookSecret(context, source.id, 1, undefined)
+    expect(renewed.source.hookSecretVersion).toBe(2)
+    expect(renewed.source.hookSecretCreatedAt > source.createdAt).toBe(true)
+    expect(renewed.hookSecret).toMatch(/^[\w-]{43}$/)
+    expect(renewed.hookSecret).not.toBe(hookSecret)
+    expect([yield* accepts(hookSecret), yield* accepts(renewed.hookSecret ?? "")]).toEqual([
+      "unauthenticated",
+      "accepted"
+    ])
+    expect(yield* sources.read(source.id)).toEqual(renewed.source)
+    const [event] = yield* sql<{ action: string; data: string }>`SELECT action, data FROM audit_events
+      WHERE target_id = ${source.id} ORDER BY created_at DESC, id DESC LIMIT 1`
+    expect(event).toMatchObject({ action: "source.hook_secret.renew" })
+    const dump = JSON.stringify([yield* sql`SELECT * FROM audit_events`, yield* sql`SELECT * FROM sources`])
+    expect(dump).not.toContain(renewed.hookSecret ?? "nothing")
+  })
+)
+
+tests.live("of two who renew at once one gets a secret, and it works", () =>
+  Effect.gen(function* () {
+    const { accepts, context, source, sources } = yield* newSource
+    const outcomes = yield* Effect.forEach(
+      [1, 2, 3],
+      () => Effect.result(sources.renewHookSecret(context, source.id, 1, undefined)),
+      { concurrency: "unbounded" }
+    )
+    const codes = outcomes.map((outcome) => (outcome._tag === "Failure" ? outcome.failure.code : "renewed"))
+    expect(codes.toSorted()).toEqual(["guard_conflict", "guard_conflict", "renewed"])
+    const won = outcomes.find((outcome) => outcome._tag === "Success")
+    expect(yield* accepts(won?.success.hookSecret ?? "")).toBe("accepted")
+  })
+)
+
+tests.live("a repetition under the same key renews nothing and tells no secret", () =>
+  Effect.gen(function* () {
+    const { accepts, context, source, sources } = yield* newSource
+    const request = freshKey("a")
+    const first = yield* sources.renewHookSecret(context, source.id, 1, request)
+    expect(first.replayed).toBe(false)
+    const again = yield* sources.renewHookSecret(context, source.id, 1, request)
+    expect(again).toEqual({ replayed: true, source: first.source })
+    expect(yield* accepts(first.hookSecret ?? "")).toBe("accepted")
+    const other = yield* Effect.flip(
+      sources.renewHookSecret(context, source.id, 2, { key: request.key, requestDigest: "b" })
+    )
+    expect(other.code).toBe("idempotency_conflict")
+    // A refusal is no receipt: the key is as good as before.
+    const late = freshKey("c")
+    expect((yield* Effect.flip(sources.renewHookSecret(context, source.id, 1, late))).code).toBe("guard_conflict")
+    expect((yield* sources.renewHookSecret(context, source.id, 2, late)).source.hookSecretVersion).toBe(3)
+  })
+)

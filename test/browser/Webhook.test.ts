@@ -1,0 +1,54 @@
+import { describe, expect, test } from "bun:test"
+import { browserSuite } from "./support/Suite.ts"
+
+const suite = browserSuite()
+const source = "/w/acme/sources/src_0000000000000001"
+
+describe("the webhook secret of a source", () => {
+  test("is renewed after a question, shown once, and told nowhere afterwards", async () => {
+    const { page, api, faults, go } = await suite.visit()
+    await go(source, ".row-static")
+    await page.getByText("Made with the source").waitFor()
+    await page.getByRole("button", { name: "Renew secret" }).click()
+    const question = page.getByRole("dialog", { name: "Renew the webhook secret?" })
+    await question.getByText("stops working at once").waitFor()
+    await question.getByRole("button", { name: "Cancel" }).click()
+    await question.waitFor({ state: "detached" })
+    expect(api.changes).toEqual([])
+
+    await page.getByRole("button", { name: "Renew secret" }).click()
+    await question.getByRole("button", { name: "Renew", exact: true }).click()
+    const answer = page.getByRole("dialog", { name: "The new webhook secret" })
+    await answer.getByText("renewed-secret-2").waitFor()
+    expect(api.changes.map(({ path, body }) => [path, body])).toEqual([
+      ["/api/v1/sources/src_0000000000000001/hook-secret", { hookSecretVersion: 1 }]
+    ])
+    await answer.getByRole("button", { name: "Done" }).click()
+    await answer.waitFor({ state: "detached" })
+    await page.getByText("Renewed", { exact: false }).first().waitFor()
+    expect(await page.content()).not.toContain("renewed-secret-2")
+    const kept = await page.evaluate(() => JSON.stringify([{ ...sessionStorage }, { ...localStorage }, history.state]))
+    expect(kept).not.toContain("renewed-secret-2")
+    expect(faults).toEqual([])
+  })
+
+  test("that somebody else renewed meanwhile is not renewed over theirs", async () => {
+    const { page, api, go } = await suite.visit()
+    await go(source, ".row-static")
+    await page.getByRole("button", { name: "Renew secret" }).click()
+    api.world.sources = api.world.sources.map((each) => ({ ...each, hookSecretVersion: 2 }))
+    const question = page.getByRole("dialog", { name: "Renew the webhook secret?" })
+    await question.getByRole("button", { name: "Renew", exact: true }).click()
+    await question.getByText("Somebody renewed the secret meanwhile").waitFor()
+  })
+
+  test("is not offered to those who may only look", async () => {
+    const { page, go } = await suite.visit()
+    await page.route("**/dashboard/bootstrap", async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, body: (await response.text()).replace('"role":"owner"', '"role":"viewer"') })
+    })
+    await go(source, ".row-static")
+    expect(await page.getByRole("button", { name: "Renew secret" }).count()).toBe(0)
+  })
+})
