@@ -6,9 +6,10 @@ import { controlPlane } from "../Composition.ts"
 import { HttpListener } from "../http/HttpListener.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
 import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
-import { describeTool } from "./DoctorChecks.ts"
+import { describeTool } from "./doctor/MachineFindings.ts"
 import { logging } from "../observability/Logging.ts"
 import { OperatorListener } from "../observability/OperatorListener.ts"
+import { describeMisspelt, misspeltSettings } from "../settings/MisspeltSettings.ts"
 import { jsonFlag } from "./Output.ts"
 import { configFlag, everySettingFlag, settingsOf } from "./SettingFlags.ts"
 import { secondSignal } from "./StopSignals.ts"
@@ -38,6 +39,10 @@ const tellTool = Effect.flatMap(Toolchain, (tools) =>
   })
 )
 
+const tellMisspelt = Effect.flatMap(misspeltSettings, (found) =>
+  Effect.forEach(found, (misspelt) => Effect.logWarning(describeMisspelt(misspelt)), { discard: true })
+)
+
 export const serveCommand = Command.make(
   "serve",
   { settings: everySettingFlag, config: configFlag, json: jsonFlag },
@@ -45,7 +50,7 @@ export const serveCommand = Command.make(
     const settings = yield* settingsOf(flags, config)
     const logs = logging({ level: settings.log, format: settings.logFormat })
     return yield* announce(json)
-      .pipe(Effect.andThen(tellTool), Effect.andThen(Effect.never))
+      .pipe(Effect.andThen(tellMisspelt), Effect.andThen(tellTool), Effect.andThen(Effect.never))
       .pipe(
         Effect.provide(controlPlane(settings).pipe(Layer.provideMerge(logs))),
         Effect.provideService(DrainHurry, yield* secondSignal)

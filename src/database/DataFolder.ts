@@ -3,6 +3,7 @@ import { networkFileSystemOf } from "./FileSystemKind.ts"
 import { instanceLock } from "./InstanceLock.ts"
 
 export const databaseName = "svc.sqlite"
+export const masterKeyName = "master.key"
 
 /** The data folder cannot hold a database safely. */
 export class DataFolderUnusable extends Schema.TaggedError<DataFolderUnusable>()("DataFolderUnusable", {
@@ -72,7 +73,7 @@ export class DataFolder extends Context.Service<
         return DataFolder.of({
           path: real,
           databaseFile: path.join(real, databaseName),
-          masterKeyFile: path.join(real, "master.key"),
+          masterKeyFile: path.join(real, masterKeyName),
           subfolder: Effect.fn("DataFolder.subfolder")(
             function* (name) {
               const subfolder = path.join(real, name)

@@ -143,7 +143,10 @@ describe("svc", () => {
       expect(healthy.findings.map(({ check }: { check: string }) => check)).toEqual([
         "tool",
         "sandbox",
+        "settings",
+        "folder",
         "disk",
+        "server",
         "database",
         "migrations",
         "vault",

@@ -1,15 +1,14 @@
 import { describe, expect } from "bun:test"
-import { ConfigProvider, Effect, Exit, FileSystem, Layer, type Scope } from "effect"
+import { ConfigProvider, Effect, Exit, FileSystem, Layer, Logger, Option } from "effect"
 import { TestConsole } from "effect/testing"
+import { Toolchain } from "../../../runner/toolchain/Toolchain.ts"
 import { run } from "../../../src/cli/Run.ts"
-import { platform } from "../../../src/composition/Platform.ts"
+import { describeTool } from "../../../src/cli/doctor/MachineFindings.ts"
+import { toolchain } from "../../../src/composition/Machine.ts"
+import { DataFolder } from "../../../src/database/DataFolder.ts"
+import { loadSettings } from "../../../src/settings/Settings.ts"
 import { release, releaseMirror, signingKey } from "../../runner/toolchain/ReleaseFixture.ts"
-import { it } from "../../support/Effect.ts"
-
-const live = (
-  name: string,
-  body: () => Effect.Effect<unknown, unknown, Layer.Success<typeof platform> | Scope.Scope>
-) => it.live(name, () => Effect.suspend(body).pipe(Effect.provide(platform)))
+import { live } from "./support/CommandLine.ts"
 
 const version = "1.9.2"
 
@@ -20,42 +19,55 @@ const machine = Effect.gen(function* () {
   const key = yield* signingKey("release")
   const mirror = yield* releaseMirror
   yield* files.writeFileString(`${dataDir}/key.asc`, key.trusted)
+  const given = { toolMirror: mirror.url.href, toolMirrorKey: `${dataDir}/key.asc`, toolVersion: version }
   const source = [
     "--tool-mirror",
-    mirror.url.href,
+    given.toolMirror,
     "--tool-mirror-key",
-    `${dataDir}/key.asc`,
+    given.toolMirrorKey,
     "--tool-version",
     version
   ]
+  const nothingOnPath = ConfigProvider.layer(ConfigProvider.fromEnvRecord({ PATH: "" }))
+  /** What the server does when it starts. */
+  const start = Effect.gen(function* () {
+    const settings = yield* loadSettings(new Map(Object.entries({ dataDir, ...given })), Option.none())
+    const found = toolchain(settings).pipe(Layer.provide(Layer.fresh(DataFolder.layer(dataDir))))
+    return yield* Effect.flatMap(Toolchain, (tools) => tools.resolve()).pipe(Effect.provide(found))
+  }).pipe(Effect.provide(Layer.merge(nothingOnPath, Logger.layer([]))))
   const doctor = (...flags: ReadonlyArray<string>) =>
     Effect.gen(function* () {
       const exit = yield* Effect.exit(run(["doctor", "--json", "--data-dir", dataDir, ...source, ...flags]))
       const [line] = yield* TestConsole.logLines
       const { findings } = JSON.parse(String(line))
       return { tool: findings.find(({ check }: { check: string }) => check === "tool"), ok: Exit.isSuccess(exit) }
-    }).pipe(
-      Effect.provide(Layer.merge(TestConsole.layer, ConfigProvider.layer(ConfigProvider.fromEnvRecord({ PATH: "" }))))
-    )
-  return { doctor, key, mirror }
+    }).pipe(Effect.provide(Layer.merge(TestConsole.layer, nothingOnPath)))
+  return { dataDir, doctor, key, mirror, start }
 })
 
-describe("svc doctor on a machine without a tool", () => {
-  live("fetches the release, says so, and goes on with it when downloads are off", () =>
+describe("a machine without a tool", () => {
+  live("gets the release when the server starts; svc doctor says so before and after, and fetches nothing", () =>
     Effect.gen(function* () {
-      const { doctor, key, mirror } = yield* machine
+      const { dataDir, doctor, key, mirror, start } = yield* machine
+      const files = yield* FileSystem.FileSystem
       mirror.publish(version, yield* release(version, key.secret))
-      const { ok, tool } = yield* doctor()
-      expect(ok).toBe(true)
-      expect(tool).toMatchObject({ status: "ok" })
-      expect(tool.message).toStartWith(`OpenTofu ${version}, downloaded by this service and verified: `)
+      const before = yield* doctor()
+      expect([before.ok, before.tool.status, mirror.requests()]).toEqual([true, "warning", 0])
+      expect(before.tool.message).toContain(`downloads OpenTofu ${version} when it starts`)
+      expect(before.tool.remedy).toContain(mirror.url.href)
+      expect(yield* files.readDirectory(dataDir)).toEqual(["key.asc"])
+      const tool = yield* start
       const asked = mirror.requests()
-      expect((yield* doctor("--tool-download", "off")).tool).toEqual(tool)
+      expect(asked).toBeGreaterThan(0)
+      const after = yield* doctor()
+      expect([after.ok, after.tool.status, after.tool.message]).toEqual([true, "ok", describeTool(tool)])
+      expect(after.tool.message).toStartWith(`OpenTofu ${version}, downloaded by this service and verified: `)
+      expect((yield* doctor("--tool-download", "off")).tool).toEqual(after.tool)
       expect(mirror.requests()).toBe(asked)
     })
   )
 
-  live("asks no mirror when downloads are off, and says what to do", () =>
+  live("says what to do when downloads are off", () =>
     Effect.gen(function* () {
       const { doctor, key, mirror } = yield* machine
       mirror.publish(version, yield* release(version, key.secret))
@@ -68,13 +80,13 @@ describe("svc doctor on a machine without a tool", () => {
 
   live("refuses a release that was changed on its way, and says why", () =>
     Effect.gen(function* () {
-      const { doctor, key, mirror } = yield* machine
+      const { doctor, key, mirror, start } = yield* machine
       const good = yield* release(version, key.secret)
       mirror.publish(version, { ...good, archive: good.archive.slice(0, -20) })
-      const { ok, tool } = yield* doctor()
-      expect([ok, tool.status]).toEqual([false, "error"])
-      expect(tool.message).toContain("is not the released file")
-      expect(tool.remedy).toContain("check the mirror")
+      const refusal = yield* Effect.flip(start)
+      expect(refusal).toMatchObject({ _tag: "ToolDownloadFailed", remedy: expect.stringContaining("check the mirror") })
+      expect(refusal.message).toContain("is not the released file")
+      expect((yield* doctor()).tool.status).toBe("warning")
     })
   )
 })

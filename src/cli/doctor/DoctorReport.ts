@@ -1,9 +1,27 @@
+import { Cause } from "effect"
+
 /** One thing that `svc doctor` looks at. */
 export interface Finding {
-  readonly check: "tool" | "sandbox" | "disk" | "database" | "migrations" | "vault" | "clock"
+  readonly check:
+    | "tool"
+    | "sandbox"
+    | "settings"
+    | "folder"
+    | "disk"
+    | "server"
+    | "database"
+    | "migrations"
+    | "vault"
+    | "clock"
   readonly status: "ok" | "warning" | "error"
   readonly message: string
   readonly remedy?: string | undefined
+}
+
+/** What a part says that could not even be looked at. */
+export const failedLook = (check: Finding["check"], cause: Cause.Cause<unknown>): Finding => {
+  const error = Cause.squash(cause)
+  return { check, status: "error", message: error instanceof Error ? error.message : String(error) }
 }
 
 const marks = { ok: "ok     ", warning: "warning", error: "error  " } as const

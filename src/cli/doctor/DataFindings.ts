@@ -1,0 +1,167 @@
+import { access, constants } from "node:fs/promises"
+import { Effect, FileSystem, Option, Path } from "effect"
+import { SqlClient } from "effect/sql"
+import { masterKeysInUse } from "../../../actors/vault/DataKeys.ts"
+import { loadKeyring } from "../../../actors/vault/MasterKeyStore.ts"
+import { masterKeyName } from "../../database/DataFolder.ts"
+import type { DataFolderLook } from "../../database/DataFolderLook.ts"
+import { integrityOf } from "../../database/DatabaseLook.ts"
+import type { Holder } from "../../database/InstanceLock.ts"
+import { newestKnown } from "../../database/Migrations.ts"
+import { masterKeySource, type Settings } from "../../settings/Settings.ts"
+import type { Finding } from "./DoctorReport.ts"
+
+const mostProblems = 5
+
+const isWritable = (folder: string) =>
+  Effect.tryPromise(() => access(folder, constants.W_OK | constants.X_OK)).pipe(
+    Effect.as(true),
+    Effect.orElseSucceed(() => false)
+  )
+
+/** Whether a server with the rights of this user can work in the folder, and what its first start would create. */
+export const folderFinding = Effect.fn("folderFinding")(function* (look: DataFolderLook): Effect.fn.Return<Finding> {
+  const { kind, mode, network, owner, path, standing } = look
+  const error = (message: string, remedy: string): Finding => ({ check: "folder", status: "error", message, remedy })
+  const elsewhere = "Name another folder with SVC_DATA_DIR or --data-dir."
+  if (kind === "other") return error(`${path} is not a folder.`, elsewhere)
+  if (network !== undefined) {
+    return error(`${path} is on a network file system (${network}), where a database can be damaged.`, elsewhere)
+  }
+  const user = process.getuid?.() ?? owner
+  if (kind === "folder" && user !== 0 && user !== owner) {
+    return error(
+      `${path} belongs to user ${owner}, and this is user ${user}.`,
+      "Run this as the user of the server, or as root."
+    )
+  }
+  if (!(yield* isWritable(standing))) return error(`This user cannot write to ${standing}.`, elsewhere)
+  if (kind === "nothing") {
+    return {
+      check: "folder",
+      status: "ok",
+      message: `${path} does not exist; the first start creates it with mode 0700, with a database and, unless one is given, a master key.`
+    }
+  }
+  return (mode & 0o077) === 0
+    ? { check: "folder", status: "ok", message: path }
+    : {
+        check: "folder",
+        status: "warning",
+        message: `${path} is open to others (mode ${mode.toString(8)}).`,
+        remedy: `The server closes it when it starts; until then \`chmod 700 ${path}\`.`
+      }
+})
+
+/** Who has the folder: a fact, and no fault. */
+export const serverFinding = ({ held, holder }: { held: boolean; holder: Option.Option<Holder> }): Finding => {
+  const named = Option.match(holder, {
+    onNone: () => "",
+    onSome: ({ pid, since }) => `${since === undefined ? "" : ` since ${since}`}, process ${pid}`
+  })
+  return {
+    check: "server",
+    status: "ok",
+    message: held ? `A server is running on this folder${named}.` : "No server is running on this folder."
+  }
+}
+
+export const noDatabaseFinding: Finding = {
+  check: "database",
+  status: "ok",
+  message: "There is no database yet; the first start creates it."
+}
+
+export const databaseFinding = (isServed: boolean): Effect.Effect<Finding, never, SqlClient.SqlClient> =>
+  Effect.match(integrityOf(isServed), {
+    onSuccess: (problems): Finding =>
+      problems.length === 0
+        ? {
+            check: "database",
+            status: "ok",
+            message: isServed
+              ? "Every table of the database is sound; pages of no table are checked while no server runs."
+              : "The database file is sound."
+          }
+        : {
+            check: "database",
+            status: "error",
+            message: problems.slice(0, mostProblems).join("; "),
+            remedy: "Stop the server, keep a copy of the data folder, and restore the newest backup into a new one."
+          },
+    onFailure: (error): Finding => ({ check: "database", status: "error", message: error.message })
+  })
+
+const migrationsMessage = (version: number, isServed: boolean): Pick<Finding, "status" | "message" | "remedy"> => {
+  if (version === newestKnown)
+    return { status: "ok", message: `The tables are those of this release (version ${version}).` }
+  if (version > newestKnown) {
+    return {
+      status: "error",
+      message: `The database has version ${version}, this release knows ${newestKnown}.`,
+      remedy: "Use the newer release, or restore a backup of this one."
+    }
+  }
+  return isServed
+    ? {
+        status: "warning",
+        message: `The running server is older than this release: the tables have version ${version}, this release has ${newestKnown}.`,
+        remedy: "Take a backup, then restart the server with this release."
+      }
+    : {
+        status: "ok",
+        message: `The tables have version ${version}; the next start brings them to ${newestKnown}. Take a backup first.`
+      }
+}
+
+export const migrationsFinding = (isServed: boolean): Effect.Effect<Finding, never, SqlClient.SqlClient> =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    Effect.match(sql<{ newest: number | null }>`SELECT MAX(migration_id) AS newest FROM svc_migrations`, {
+      onSuccess: ([row]): Finding => ({ check: "migrations", ...migrationsMessage(row?.newest ?? 0, isServed) }),
+      onFailure: (error): Finding => ({ check: "migrations", status: "error", message: error.message })
+    })
+  )
+
+/** Master keys that the stored secrets need; none where there is no database. */
+export const neededKeys = Effect.map(masterKeysInUse, (keys) => keys.map(({ id }) => id))
+
+/** Whether these settings give the master keys that the database needs. No key is made. */
+export const vaultFinding = Effect.fn("vaultFinding")(function* (
+  settings: Settings,
+  folder: string,
+  needed: ReadonlyArray<string>
+) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const source = masterKeySource(settings, path.join(folder, masterKeyName))
+  if (source.kind === "file" && source.create && needed.length === 0 && !(yield* files.exists(source.file))) {
+    const finding: Finding = {
+      check: "vault",
+      status: "ok",
+      message: `The first start creates the master key ${source.file}. Keep a copy of it, apart from the backups.`
+    }
+    return finding
+  }
+  const { keys } = yield* loadKeyring(source.kind === "file" ? { ...source, create: false } : source, needed)
+  const missing = needed.filter((id) => !keys.some((key) => key.id === id))
+  const finding: Finding =
+    missing.length === 0
+      ? { check: "vault", status: "ok", message: "The master key opens the vault." }
+      : {
+          check: "vault",
+          status: "error",
+          message: `Stored secrets need the master keys ${missing.join(", ")}, which these settings do not give.`,
+          remedy: "Give them beside the present key."
+        }
+  return finding
+})
+
+/** A server that runs has its keys: what these settings lack says something about them alone. */
+export const besideServer = (finding: Finding): Finding =>
+  finding.status === "error"
+    ? {
+        ...finding,
+        status: "warning",
+        remedy: "The running server has its keys. Repeat this with the settings that it was started with."
+      }
+    : finding

@@ -1,0 +1,93 @@
+import { Effect, FileSystem, Option, Path } from "effect"
+import { Command } from "effect/cli"
+import { databaseName } from "../../database/DataFolder.ts"
+import { type DataFolderLook, layerLook, lookAtDataFolder } from "../../database/DataFolderLook.ts"
+import { namingDamage } from "../../database/DatabaseCheck.ts"
+import { lookAtDatabase } from "../../database/DatabaseLook.ts"
+import { lookAtInstance } from "../../database/InstanceLock.ts"
+import type { Settings } from "../../settings/Settings.ts"
+import { jsonFlag, print, refused } from "../Output.ts"
+import { configFlag, everySettingFlag, settingsOf } from "../SettingFlags.ts"
+import {
+  besideServer,
+  databaseFinding,
+  folderFinding,
+  migrationsFinding,
+  neededKeys,
+  noDatabaseFinding,
+  serverFinding,
+  vaultFinding
+} from "./DataFindings.ts"
+import { failedLook, type Finding, formatFindings, isHealthy } from "./DoctorReport.ts"
+import { clockFinding, diskFinding, sandboxFinding, settingsFinding, toolFinding } from "./MachineFindings.ts"
+
+const orFailed = <E, R>(check: Finding["check"], finding: Effect.Effect<Finding, E, R>) =>
+  Effect.catchCause(finding, (cause) => Effect.succeed(failedLook(check, cause)))
+
+const machineFindings = (settings: Settings, folder: string) =>
+  Effect.all([
+    orFailed("tool", toolFinding(settings)),
+    orFailed("sandbox", sandboxFinding(settings)),
+    settingsFinding
+  ]).pipe(Effect.provide(layerLook(folder)))
+
+const databaseFindings = Effect.fn("databaseFindings")(function* (settings: Settings, folder: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const instance = lookAtInstance(folder)
+  const isServed = Effect.orElseSucceed(
+    Effect.map(instance, ({ held }) => held),
+    () => false
+  )
+  const server = yield* orFailed("server", Effect.map(instance, serverFinding))
+  const served = yield* isServed
+  const vault = (needed: ReadonlyArray<string>) =>
+    orFailed("vault", vaultFinding(settings, folder, needed)).pipe(Effect.map(served ? besideServer : (same) => same))
+
+  const file = path.join(folder, databaseName)
+  if (!(yield* files.exists(file))) return [server, noDatabaseFinding, yield* vault([])]
+  const inside = Effect.gen(function* () {
+    const database = yield* databaseFinding(served)
+    const migrations = yield* migrationsFinding(served)
+    return { findings: [database, migrations], needed: yield* neededKeys }
+  })
+  const { findings, needed } = yield* lookAtDatabase(file, isServed, inside).pipe(
+    Effect.catchTag("DatabaseUnseen", ({ message }) => {
+      const finding: Finding = { check: "database", status: "warning", message }
+      return Effect.succeed({ findings: [finding], needed: undefined })
+    }),
+    Effect.mapError(namingDamage(file)),
+    Effect.catchCause((cause) => Effect.succeed({ findings: [failedLook("database", cause)], needed: undefined }))
+  )
+  return needed === undefined ? [server, ...findings] : [server, ...findings, yield* vault(needed)]
+})
+
+const dataFindings = Effect.fn("dataFindings")(function* (settings: Settings, look: DataFolderLook) {
+  const folder = yield* folderFinding(look)
+  const disk = diskFinding(look)
+  return look.kind === "other" ? [folder, disk] : [folder, disk, ...(yield* databaseFindings(settings, look.path))]
+})
+
+/** Looks at this machine and the data folder as a server with these settings would, and touches neither. */
+export const doctorCommand = Command.make(
+  "doctor",
+  { settings: everySettingFlag, config: configFlag, json: jsonFlag },
+  Effect.fn("doctor")(function* ({ config, json, settings: flags }) {
+    const settings = yield* settingsOf(flags, config)
+    const look = yield* Effect.result(lookAtDataFolder(settings.dataDir))
+    const path = Option.match(Option.getSuccess(look), { onNone: () => settings.dataDir, onSome: (seen) => seen.path })
+    const machine = yield* machineFindings(settings, path)
+    const data = yield* Effect.fromResult(look).pipe(
+      Effect.flatMap((seen) => dataFindings(settings, seen)),
+      Effect.catchCause((cause) => Effect.succeed([failedLook("folder", cause)]))
+    )
+    const all = [...machine, ...data, yield* clockFinding]
+    const healthy = isHealthy(all)
+    yield* print(json, { healthy, findings: all }, formatFindings(all))
+    if (!healthy) return yield* refused("This machine or its data needs attention.")
+  })
+).pipe(
+  Command.withDescription(
+    "Check tool, sandbox, settings, data folder, database, master key and clock, without touching anything and also while a server runs; 1 when something is wrong"
+  )
+)

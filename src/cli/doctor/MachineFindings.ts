@@ -1,0 +1,88 @@
+import { Clock, Effect, Option } from "effect"
+import { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
+import { type Tool, type ToolOrigin, toolTitles } from "../../../runner/toolchain/Tool.ts"
+import { Toolchain } from "../../../runner/toolchain/Toolchain.ts"
+import { pinnedVersion } from "../../../runner/toolchain/ToolchainSettings.ts"
+import { sandbox, toolchain } from "../../composition/Machine.ts"
+import type { DataFolderLook } from "../../database/DataFolderLook.ts"
+import { describeMisspelt, misspeltSettings } from "../../settings/MisspeltSettings.ts"
+import type { Settings } from "../../settings/Settings.ts"
+import type { Finding } from "./DoctorReport.ts"
+
+const gibibyte = 1024 ** 3
+const enoughDisk = 2 * gibibyte
+const hardlyAnyDisk = gibibyte / 4
+// No release is older than this, so no clock may say so.
+const releasedAfter = Date.UTC(2026, 0, 1)
+
+const origins = {
+  configured: "named by SVC_TOOL",
+  managed: "downloaded by this service and verified",
+  path: "found on PATH"
+} as const satisfies Record<ToolOrigin, string>
+
+/** Which tool executes Runs, and where it comes from. */
+export const describeTool = (tool: Tool) =>
+  `${toolTitles[tool.name]} ${tool.version}, ${origins[tool.origin]}: ${tool.path}`
+
+/** The tool that is here already; what a server would fetch is told, and not fetched. */
+export const toolFinding = (settings: Settings) =>
+  Effect.flatMap(Toolchain, (tools) =>
+    Effect.match(tools.resolve(), {
+      onSuccess: (tool): Finding => ({ check: "tool", status: "ok", message: describeTool(tool) }),
+      onFailure: (error): Finding =>
+        error._tag === "ToolMissing" && settings.toolDownload === "on"
+          ? {
+              check: "tool",
+              status: "warning",
+              message: `${error.message} The server downloads OpenTofu ${settings.toolVersion ?? pinnedVersion} when it starts.`,
+              remedy: `Start it where ${settings.toolMirror ?? "the project's release page on github.com"} can be reached, or install OpenTofu or Terraform on PATH.`
+            }
+          : { check: "tool", status: "error", message: error.message, remedy: error.remedy }
+    })
+  ).pipe(Effect.provide(toolchain({ ...settings, toolDownload: "off" })))
+
+export const sandboxFinding = (settings: Settings) =>
+  Effect.map(
+    Sandbox,
+    ({ status }): Finding => ({
+      check: "sandbox",
+      status: status.accepted ? (status.level === "bubblewrap" ? "ok" : "warning") : "error",
+      message: `${status.level}: ${status.reason}`,
+      remedy: status.remedy
+    })
+  ).pipe(Effect.provide(sandbox(settings)))
+
+/** Variables that somebody meant as settings, and that are none. */
+export const settingsFinding: Effect.Effect<Finding> = Effect.map(misspeltSettings, (misspelt) =>
+  misspelt.length === 0
+    ? { check: "settings", status: "ok", message: "Every setting of the environment is known." }
+    : {
+        check: "settings",
+        status: "warning",
+        message: misspelt.map(describeMisspelt).join(" "),
+        remedy: "Correct the name, or leave it if it belongs to something else."
+      }
+)
+
+export const diskFinding = ({ free, standing }: DataFolderLook): Finding =>
+  Option.match(free, {
+    onNone: (): Finding => ({ check: "disk", status: "warning", message: "The free space could not be read." }),
+    onSome: (bytes): Finding => ({
+      check: "disk",
+      status: bytes < hardlyAnyDisk ? "error" : bytes < enoughDisk ? "warning" : "ok",
+      message: `${(bytes / gibibyte).toFixed(1)} GiB free for ${standing}`,
+      remedy: bytes < enoughDisk ? "Make room: a full disk stops Runs from saving their state." : undefined
+    })
+  })
+
+export const clockFinding: Effect.Effect<Finding> = Effect.map(Clock.currentTimeMillis, (now) =>
+  now > releasedAfter
+    ? { check: "clock", status: "ok", message: new Date(now).toISOString() }
+    : {
+        check: "clock",
+        status: "error",
+        message: `The clock says ${new Date(now).toISOString()}, which is before this release was made.`,
+        remedy: "Set the clock, e.g. with NTP: sessions, tokens and plans expire by it."
+      }
+)

@@ -1,0 +1,84 @@
+import { stat, statfs } from "node:fs/promises"
+import { Effect, FileSystem, Layer, type Option, Path, Schema } from "effect"
+import { DataFolder, databaseName, masterKeyName } from "./DataFolder.ts"
+import { networkFileSystemOf } from "./FileSystemKind.ts"
+
+/** What stands at the path of a data folder; nothing was created or changed to find out. */
+export interface DataFolderLook {
+  /** Absolute; the real path where it exists. */
+  readonly path: string
+  readonly kind: "folder" | "nothing" | "other"
+  /** The file system that holds it, when that is a network one. */
+  readonly network: string | undefined
+  /** The folder, or the nearest one above it that exists: where it is, or would be, created. */
+  readonly standing: string
+  /** User id and permission bits of `standing`. */
+  readonly owner: number
+  readonly mode: number
+  /** Bytes that this user may still write there; none when that could not be read. */
+  readonly free: Option.Option<number>
+}
+
+/** The path of a data folder cannot be looked at. */
+export class DataFolderHidden extends Schema.TaggedError<DataFolderHidden>()("DataFolderHidden", {
+  message: Schema.String
+}) {}
+
+const isMissing = (cause: unknown): boolean =>
+  cause instanceof Error && "code" in cause && (cause.code === "ENOENT" || cause.code === "ENOTDIR")
+
+/** Looks at the path of a data folder without touching it. Fails with `DataFolderHidden` without the rights to look. */
+export const lookAtDataFolder = Effect.fn("lookAtDataFolder")(function* (folder: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+
+  const statusOf = (at: string) =>
+    Effect.tryPromise({
+      try: () =>
+        stat(at).catch((cause: unknown) => {
+          if (isMissing(cause)) return undefined
+          throw cause
+        }),
+      catch: (cause) =>
+        new DataFolderHidden({
+          message: `${at} cannot be looked at (${cause instanceof Error ? cause.message : String(cause)}). Run this as the user of the server, or as root.`
+        })
+    })
+
+  const absolute = path.resolve(folder)
+  const found = yield* statusOf(absolute)
+  let standing = absolute
+  let status = found
+  while (status === undefined && standing !== path.dirname(standing)) {
+    standing = path.dirname(standing)
+    status = yield* statusOf(standing)
+  }
+  const real = yield* Effect.orElseSucceed(files.realPath(standing), () => standing)
+  const look: DataFolderLook = {
+    path: found === undefined ? absolute : real,
+    kind: found === undefined ? "nothing" : found.isDirectory() ? "folder" : "other",
+    network: yield* networkFileSystemOf(real),
+    standing: real,
+    owner: status?.uid ?? 0,
+    mode: (status?.mode ?? 0) & 0o777,
+    free: yield* Effect.option(
+      Effect.map(
+        Effect.tryPromise(() => statfs(real)),
+        ({ bavail, bsize }) => bavail * bsize
+      )
+    )
+  }
+  return look
+})
+
+/** The data folder for whoever only looks: not claimed, and its subfolders are named without being created. */
+export const layerLook = (folder: string) =>
+  Layer.effect(
+    DataFolder,
+    Effect.map(Path.Path, (path) => ({
+      path: folder,
+      databaseFile: path.join(folder, databaseName),
+      masterKeyFile: path.join(folder, masterKeyName),
+      subfolder: (name: string) => Effect.succeed(path.join(folder, name))
+    }))
+  )

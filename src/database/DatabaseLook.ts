@@ -1,0 +1,81 @@
+import { pathToFileURL } from "node:url"
+import { Effect, FileSystem, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { ReadSql } from "../../actors/database/ReadSql.ts"
+import { layerReader } from "./SqliteClient.ts"
+
+/** The database cannot be read at this moment without changing something. */
+export class DatabaseUnseen extends Schema.TaggedError<DatabaseUnseen>()("DatabaseUnseen", {
+  message: Schema.String
+}) {}
+
+/**
+ * How a database is read without a trace. Beside a process that has it open, or after one that was killed, its shared
+ * memory file is read as it is; a database that was closed in order has neither that nor a log, and a plain reading
+ * connection would create both.
+ */
+const wayOf = Effect.fnUntraced(function* (file: string, isServed: boolean) {
+  const files = yield* FileSystem.FileSystem
+  const sizeOf = (name: string) =>
+    Effect.orElseSucceed(
+      Effect.map(files.stat(name), ({ size }) => Number(size)),
+      () => -1
+    )
+  const [log, shared] = yield* Effect.all([sizeOf(`${file}-wal`), sizeOf(`${file}-shm`)])
+  if (shared >= 0) return "readonly_shm=1"
+  return isServed || log > 0 ? "unseen" : "immutable=1"
+})
+
+const readAs = (file: string, way: string) => {
+  const reader = layerReader(`${pathToFileURL(file).href}?${way}`)
+  return Layer.effect(SqlClient.SqlClient, ReadSql).pipe(Layer.provideMerge(reader))
+}
+
+/**
+ * Gives `use` a reading client of a database file, beside its server or without one, and creates and changes nothing.
+ * What a server that started meanwhile may have disturbed is read again. Fails with `DatabaseUnseen`, and with `SqlError`
+ * for a file that cannot be read.
+ */
+export const lookAtDatabase = <A, E, R, R2>(
+  file: string,
+  isServed: Effect.Effect<boolean, never, R2>,
+  use: Effect.Effect<A, E, R | SqlClient.SqlClient>
+) => {
+  const once = Effect.gen(function* () {
+    const way = yield* wayOf(file, yield* isServed)
+    if (way === "unseen") {
+      return yield* new DatabaseUnseen({
+        message: `${file} is being opened, or was left behind by a copy of the folder or a crash without its -shm file. Look again once a server is ready on it.`
+      })
+    }
+    const found = yield* Effect.exit(Effect.provide(use, readAs(file, way), { local: true }))
+    const isDisturbed = way === "immutable=1" && (yield* wayOf(file, yield* isServed)) !== way
+    return { found, isDisturbed }
+  })
+  return Effect.flatMap(once, (first) => (first.isDisturbed ? Effect.flatMap(once, ({ found }) => found) : first.found))
+}
+
+const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
+
+/**
+ * What is wrong with the database, one line each. `isServed` checks table by table: a check of the whole file is one long
+ * read, during which the server cannot empty its log; what belongs to no table is then left out.
+ */
+export const integrityOf = Effect.fn("integrityOf")(function* (isServed: boolean) {
+  const sql = yield* SqlClient.SqlClient
+  const findings: Array<string> = []
+  const run = Effect.fnUntraced(function* (table: string | undefined) {
+    const part = table === undefined ? "" : `(${quoted(table)})`
+    const lines = yield* sql.unsafe<{ integrity_check: string }>(`PRAGMA integrity_check${part}`).unprepared
+    findings.push(...lines.map(({ integrity_check }) => integrity_check).filter((line) => line !== "ok"))
+    const dangling = yield* sql.unsafe<{ table: string; parent: string }>(`PRAGMA foreign_key_check${part}`).unprepared
+    findings.push(...dangling.map((row) => `A row of ${row.table} refers to a missing row of ${row.parent}.`))
+  })
+  if (!isServed) yield* run(undefined)
+  else {
+    const tables = yield* sql<{ name: string }>`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`
+      .unprepared
+    yield* Effect.forEach(tables, ({ name }) => Effect.andThen(run(name), Effect.yieldNow), { discard: true })
+  }
+  return findings
+})

@@ -1,0 +1,79 @@
+import { ConfigProvider, Effect } from "effect"
+import { settingDefinitions, settingsFileEnv } from "./SettingDefinitions.ts"
+
+/** A variable of the environment that is no setting, and the one it looks like. */
+export interface MisspeltSetting {
+  readonly given: string
+  readonly meant: string
+}
+
+const prefix = "SVC_"
+const known: ReadonlyArray<string> = [...Object.values(settingDefinitions).map(({ env }) => env), settingsFileEnv]
+
+/** How many letters have to be inserted, left out, replaced or swapped with their neighbour to make `right` of `left`. */
+const distance = (left: string, right: string): number => {
+  let beforeLast: ReadonlyArray<number> = []
+  let last: ReadonlyArray<number> = Array.from({ length: right.length + 1 }, (_, column) => column)
+  for (let row = 1; row <= left.length; row++) {
+    const current = [row]
+    for (let column = 1; column <= right.length; column++) {
+      const isSame = left[row - 1] === right[column - 1]
+      const isSwapped =
+        row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1]
+      current.push(
+        Math.min(
+          (last[column] ?? 0) + 1,
+          (current[column - 1] ?? 0) + 1,
+          (last[column - 1] ?? 0) + (isSame ? 0 : 1),
+          isSwapped ? (beforeLast[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY
+        )
+      )
+    }
+    beforeLast = last
+    last = current
+  }
+  return last[right.length] ?? 0
+}
+
+const tolerated = (name: string) => (name.length < 5 ? 1 : name.length < 10 ? 2 : 3)
+
+/** The setting that `given` looks like; `undefined` for one that is known and for what is somebody else's. */
+export const likelySetting = (given: string): string | undefined => {
+  if (!given.startsWith(prefix) || known.includes(given)) return undefined
+  const stem = given.slice(prefix.length)
+  const [nearest] = known
+    .map((name) => ({ name, steps: distance(stem, name.slice(prefix.length)) }))
+    .filter(({ name, steps }) => steps <= tolerated(name.slice(prefix.length)))
+    .sort((left, right) => left.steps - right.steps)
+  return nearest?.name
+}
+
+/** The names below `path` that have a value. Lists are nobody's settings. */
+const namesBelow = (
+  provider: ConfigProvider.ConfigProvider,
+  path: ReadonlyArray<string>
+): Effect.Effect<ReadonlyArray<string>, ConfigProvider.SourceError> =>
+  Effect.gen(function* () {
+    const node = yield* provider.load(path)
+    const own = node?.value === undefined ? [] : [path.join("_")]
+    if (node?._tag !== "Record") return own
+    const below = yield* Effect.forEach([...node.keys], (key) => namesBelow(provider, [...path, key]))
+    return [...own, ...below.flat()]
+  })
+
+/**
+ * Variables of the environment that look like a misspelt setting. Unknown ones are not refused: orchestrators set names
+ * such as SVC_SERVICE_HOST for a service that is called svc.
+ */
+export const misspeltSettings: Effect.Effect<ReadonlyArray<MisspeltSetting>> = Effect.gen(function* () {
+  const provider = yield* ConfigProvider.ConfigProvider
+  const names = yield* Effect.orElseSucceed(namesBelow(provider, ["SVC"]), () => [])
+  return names.flatMap((given) => {
+    const meant = likelySetting(given)
+    return meant === undefined ? [] : [{ given, meant }]
+  })
+})
+
+/** What is said of one; values are never told. */
+export const describeMisspelt = ({ given, meant }: MisspeltSetting): string =>
+  `${given} is no setting and has no effect. ${meant} is one.`
