@@ -1,0 +1,80 @@
+import { describe, expect } from "bun:test"
+import { Effect, FileSystem, Redacted } from "effect"
+import { PasswordSignIn } from "../../../actors/account/PasswordSignIn.ts"
+import { SigningKeys } from "../../../actors/identity/SigningKeys.ts"
+import { folder, live, svc } from "../cli/support/CommandLine.ts"
+import { serve } from "./support/Server.ts"
+
+const password = "a long enough password"
+const claims = { sub: "somebody" }
+
+const statusOf = (text: string, check: string): string | undefined =>
+  JSON.parse(text).findings.find((finding: { readonly check: string }) => finding.check === check)?.status
+
+const signs = Effect.flatMap(SigningKeys, (keys) => keys.sign("ES256", "JWT", claims))
+const verifies = (jwt: string) => Effect.flatMap(SigningKeys, (keys) => keys.verify(jwt))
+
+describe("the restore drill of docs/operations.md", () => {
+  live(
+    "backs up beside a running server that is written to, loses the folder, and goes on with the copy and the key",
+    () =>
+      Effect.gen(function* () {
+        const files = yield* FileSystem.FileSystem
+        const root = yield* folder
+        const lost = `${root}/lost`
+        const found = `${root}/found`
+        const copies = `${root}/copies`
+        yield* files.makeDirectory(copies)
+        const file = `${copies}/svc.sqlite`
+
+        const before = yield* Effect.scoped(
+          Effect.gen(function* () {
+            const { services } = yield* serve(lost)
+            const admin = (args: ReadonlyArray<string>) =>
+              svc(["admin", ...args, "--data-dir", lost, "--json"], password)
+            const created = yield* admin(["create-user", "--email", "ada@example.com", "--password-stdin"])
+            const { subject } = JSON.parse(created.out)
+            const writes = Effect.forEach(
+              Array.from({ length: 20 }, (_, index) => `token ${index}`),
+              (name) => admin(["create-token", "--subject", subject, "--name", name, "--scopes", "read"])
+            )
+            const [backup, written] = yield* Effect.all([svc(["backup", file, "--data-dir", lost, "--json"]), writes], {
+              concurrency: 2
+            })
+            expect([backup.code, backup.error]).toEqual([0, ""])
+            expect(written.every(({ code }) => code === 0)).toBe(true)
+            const occupied = yield* svc(["restore", file, "--data-dir", lost, "--json"])
+            expect([occupied.code, JSON.parse(occupied.error).error.message]).toEqual([
+              1,
+              expect.stringMatching(/process \d+\) already uses the data folder .* Stop it/)
+            ])
+            return { jwt: yield* signs.pipe(Effect.provide(services)) }
+          })
+        )
+        yield* files.copyFile(`${lost}/master.key`, `${copies}/master.key`)
+        yield* files.remove(lost, { recursive: true })
+
+        const restored = yield* svc(["restore", file, "--data-dir", found, "--json"])
+        expect([restored.code, restored.error]).toEqual([0, ""])
+        const locked = yield* svc(["doctor", "--data-dir", found, "--json"])
+        expect([locked.code, statusOf(locked.out, "database"), statusOf(locked.out, "vault")]).toEqual([
+          1,
+          "ok",
+          "error"
+        ])
+        yield* files.copyFile(`${copies}/master.key`, `${found}/master.key`)
+        yield* files.chmod(`${found}/master.key`, 0o600)
+        const whole = yield* svc(["doctor", "--data-dir", found, "--json"])
+        expect([whole.code, statusOf(whole.out, "vault")]).toEqual([0, "ok"])
+
+        const { services } = yield* serve(found)
+        yield* Effect.gen(function* () {
+          const signIn = yield* PasswordSignIn
+          yield* signIn.signIn({ email: "ada@example.com", password: Redacted.make(password) })
+          // What was sealed opens, and is what it was.
+          expect(yield* verifies(before.jwt)).toMatchObject({ claims })
+          expect(yield* verifies(yield* signs)).toMatchObject({ claims })
+        }).pipe(Effect.provide(services))
+      })
+  )
+})
