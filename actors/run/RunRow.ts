@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { Run, RunEvidence, type RunStatus, type RunType } from "../../schema/records/Run.ts"
+import { LatestRun, Run, RunEvidence, type RunStatus, type RunType } from "../../schema/records/Run.ts"
 
 /** A row of `runs` as the database holds it. */
 export interface RunRow {
@@ -43,6 +43,12 @@ export interface RunRow {
   readonly finished_at: string | null
   readonly expires_at: string | null
 }
+
+/** The columns of a Run in a list of Capsules. */
+export type LatestRunRow = Pick<
+  RunRow,
+  "id" | "capsule_id" | "type" | "status" | "approved_at" | "created_at" | "finished_at"
+>
 
 export const EvidenceJson = Schema.fromJsonString(RunEvidence)
 const decodeEvidence = Schema.decodeUnknownSync(EvidenceJson)
@@ -99,4 +105,16 @@ export const toRun = (row: RunRow, queue?: QueuePlace): Run =>
       queue: row.status === "queued" ? queue : undefined,
       error: row.error_code === null ? undefined : { code: row.error_code, message: row.error_message ?? "" }
     })
+  })
+
+const decodeLatestRun = Schema.decodeUnknownSync(LatestRun)
+
+export const toLatestRun = (row: LatestRunRow): LatestRun =>
+  decodeLatestRun({
+    capsuleId: row.capsule_id,
+    runId: row.id,
+    type: row.type,
+    status: row.status,
+    createdAt: row.created_at,
+    ...present({ approvedAt: row.approved_at, finishedAt: row.finished_at })
   })

@@ -1,8 +1,8 @@
 import { Context, type Effect } from "effect"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { RunEvent, RunLogEntry } from "../../schema/events/RunEvent.ts"
-import type { RunGroupId, RunId, StateVersionId, WorkspaceId } from "../../schema/records/Ids.ts"
-import type { Run, RunGroup, RunStatus, RunType } from "../../schema/records/Run.ts"
+import type { CapsuleId, RunGroupId, RunId, StateVersionId, WorkspaceId } from "../../schema/records/Ids.ts"
+import type { LatestRun, Run, RunGroup, RunStatus, RunType } from "../../schema/records/Run.ts"
 import type { CommandContext, IdempotentRequest, Replayable } from "../Command.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
 
@@ -34,6 +34,11 @@ export class Runs extends Context.Service<
       filter: RunFilter,
       page: PageRequest
     ) => Effect.Effect<Page<Run>, ApiError>
+    /** The newest Run of each of these Capsules of the Workspace, in one statement; one that never ran is absent. */
+    readonly latest: (
+      workspaceId: WorkspaceId,
+      capsuleIds: ReadonlyArray<CapsuleId>
+    ) => Effect.Effect<ReadonlyArray<LatestRun>>
     readonly group: (
       id: RunGroupId
     ) => Effect.Effect<{ readonly runGroup: RunGroup; readonly runs: ReadonlyArray<Run> }, ApiError>

@@ -9,7 +9,7 @@ import { ReadSql } from "../database/ReadSql.ts"
 import { Cursors } from "../paging/Cursors.ts"
 import { pageOfRows } from "../paging/RowPages.ts"
 import { RunQueue } from "./RunQueue.ts"
-import { type RunRow, toRun } from "./RunRow.ts"
+import { type LatestRunRow, type RunRow, toLatestRun, toRun } from "./RunRow.ts"
 import { Runs } from "./Runs.ts"
 
 export interface RunGroupRow {
@@ -108,6 +108,15 @@ export const layer = Layer.effect(
           page
         )
         return { ...rows, items: yield* Effect.forEach(rows.items, projected) }
+      }),
+      latest: Effect.fn("Runs.latest")(function* (workspaceId, capsuleIds) {
+        // One look into the index for each Capsule, however many Runs it has; what a Run found stays where it is.
+        const rows = yield* Effect.orDie(sql<LatestRunRow>`SELECT r.id, r.capsule_id, r.type, r.status, r.approved_at,
+            r.created_at, r.finished_at
+          FROM json_each(${JSON.stringify(capsuleIds)}) AS wanted JOIN runs r ON r.id = (
+            SELECT id FROM runs WHERE capsule_id = wanted.value ORDER BY created_at DESC, id DESC LIMIT 1)
+          WHERE r.workspace_id = ${workspaceId}`)
+        return rows.map(toLatestRun)
       }),
       group,
       approveGroup: Effect.fn("Runs.approveGroup")(function* (context, id, { comment, planDigests }) {

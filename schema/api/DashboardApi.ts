@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { AuditEvent } from "../records/AuditEvent.ts"
 import { Capsule } from "../records/Capsule.ts"
 import { Discovery } from "../records/Discovery.ts"
-import { Run } from "../records/Run.ts"
+import { LatestRun, Run } from "../records/Run.ts"
 import { Workspace } from "../records/Workspace.ts"
 import { accountAccess, workspaceAccess } from "./Access.ts"
 import { described } from "./Endpoint.ts"
@@ -16,6 +16,13 @@ export const AttentionItem = Schema.Struct({
   runType: Schema.optionalKey(Schema.String),
   since: Schema.String
 }).annotate({ identifier: "AttentionItem" })
+
+const maxLatest = 100
+const CapsuleIds = Schema.String.check(
+  Schema.isPattern(new RegExp(`^cap_[a-z0-9]{16,64}(?:,cap_[a-z0-9]{16,64}){0,${maxLatest - 1}}$`), {
+    description: `1 to ${maxLatest} Capsule ids, separated by commas`
+  })
+)
 
 export class DashboardApi extends HttpApiGroup.make("dashboard")
   .add(
@@ -55,6 +62,18 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
         workspaceAccess("viewer", "query.workspaceId"),
         "Workspace overview",
         "Capsules, what waits for a person (approvals, failures, drift, stale Capsules), recent Runs and activity."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("latestRuns", "/api/v1/dashboard/latest-runs", {
+      query: { workspaceId: Schema.String, capsuleIds: CapsuleIds },
+      success: Schema.Struct({ latestRuns: Schema.Array(LatestRun) })
+    }).annotateMerge(
+      described(
+        workspaceAccess("viewer", "query.workspaceId"),
+        "Newest Run of each of these Capsules",
+        "`capsuleIds` names 1 to 100 Capsules, separated by commas. Whatever its age, the newest Run of each: its type, status and times, without what it found. A Capsule that never ran, or is not of the Workspace, is absent."
       )
     )
   ) {}

@@ -200,3 +200,15 @@ export const SkippedCapsule = Schema.Struct({
   message: Schema.String
 }).annotate({ identifier: "SkippedCapsule" })
 export type SkippedCapsule = typeof SkippedCapsule.Type
+
+/** The newest Run of a Capsule, as far as a list of Capsules shows it. */
+export const LatestRun = Schema.Struct({
+  capsuleId: CapsuleId,
+  runId: RunId,
+  type: RunType,
+  status: RunStatus,
+  approvedAt: Schema.optionalKey(Timestamp),
+  createdAt: Timestamp,
+  finishedAt: Schema.optionalKey(Timestamp)
+}).annotate({ identifier: "LatestRun" })
+export type LatestRun = typeof LatestRun.Type

@@ -13,6 +13,7 @@ import type {
   Graph,
   InstallConfig,
   InstallModules,
+  LatestRun,
   Member,
   Output,
   OutputShare,
@@ -145,6 +146,19 @@ export const runsQuery = (workspaceId: string, filter: Readonly<Record<string, s
         signal
       ),
     getNextPageParam: (page): Cursor => page.nextCursor,
+    refetchInterval: listPaceMs
+  })
+
+/** The newest Run of each of these Capsules, a hundred at the most; by Capsule id. */
+export const latestRunsQuery = (workspaceId: string, capsuleIds: ReadonlyArray<string>) =>
+  queryOptions({
+    queryKey: ["workspace", workspaceId, "latest-runs", capsuleIds],
+    queryFn: ({ signal }) =>
+      get<{ latestRuns: ReadonlyArray<LatestRun> }>(
+        `${api}/dashboard/latest-runs`,
+        { workspaceId, capsuleIds: capsuleIds.join(",") },
+        signal
+      ).then(({ latestRuns }) => latestRuns),
     refetchInterval: listPaceMs
   })
 

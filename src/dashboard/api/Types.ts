@@ -28,7 +28,11 @@ import type {
   ProviderBinding as ProviderBindingSchema,
   ProviderRequirement as ProviderRequirementSchema
 } from "../../../schema/records/Provider.ts"
-import type { Run as RunSchema, SkippedCapsule as SkippedCapsuleSchema } from "../../../schema/records/Run.ts"
+import type {
+  LatestRun as LatestRunSchema,
+  Run as RunSchema,
+  SkippedCapsule as SkippedCapsuleSchema
+} from "../../../schema/records/Run.ts"
 import type {
   SnapshotFile as SnapshotFileSchema,
   Source as SourceSchema,
@@ -66,6 +70,7 @@ export type SourceBuild = NonNullable<InstallConfig["sourceBuild"]>
 export type Capsule = typeof CapsuleSchema.Encoded
 export type Dependency = typeof DependencySchema.Encoded
 export type Run = typeof RunSchema.Encoded
+export type LatestRun = typeof LatestRunSchema.Encoded
 export type SkippedCapsule = typeof SkippedCapsuleSchema.Encoded
 export type RunType = Run["type"]
 export type RunStatus = Run["status"]

@@ -7,6 +7,7 @@ import { Runs } from "../../../actors/run/Runs.ts"
 import { Workspaces } from "../../../actors/workspace/Workspaces.ts"
 import { Caller } from "../../../schema/api/Middleware.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
+import { CapsuleId } from "../../../schema/records/Ids.ts"
 import { HttpSettings } from "../HttpSettings.ts"
 import { attentionOf } from "./Attention.ts"
 import { authorisedWorkspace, commandContext } from "./Commands.ts"
@@ -51,6 +52,10 @@ export const dashboardHandlers = HttpApiBuilder.group(
           capabilities,
           version
         }
+      }),
+      latestRuns: Effect.fn("dashboard.latestRuns")(function* ({ query }) {
+        const ids = query.capsuleIds.split(",").map((id) => CapsuleId.make(id))
+        return { latestRuns: yield* runs.latest(yield* authorisedWorkspace, ids) }
       }),
       overview: Effect.fn("dashboard.overview")(function* () {
         const caller = yield* Caller

@@ -7,7 +7,7 @@ import { accountRoute, authRoute } from "./AccountRoutes.ts"
 import { type Answer, type Asked, missing, ok, refuse } from "./Answer.ts"
 import { capsuleRoute } from "./CapsuleRoutes.ts"
 import { connectionRoute } from "./ConnectionRoutes.ts"
-import { runRoute } from "./RunRoutes.ts"
+import { latestRuns, runRoute } from "./RunRoutes.ts"
 import { shareRoute } from "./SharingRoutes.ts"
 import { signInRoute } from "./SignInRoutes.ts"
 import { sourceListRoute, sourceRoute } from "./SourceRoutes.ts"
@@ -33,6 +33,7 @@ export const answer = (world: World, asked: Asked): Answer => {
     })
   }
   if (path === "/api/v1/dashboard/overview") return overview(world)
+  if (path === "/api/v1/dashboard/latest-runs") return latestRuns(world, asked.query)
   if (kind === "account") return accountRoute([id, ...rest].join("/"), asked)
   if (kind === "workspaces" && tail !== undefined) return workspaceRoute(world, tail, asked)
   if (kind === "runs") return runRoute(world, id, tail, asked)

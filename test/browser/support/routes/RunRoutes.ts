@@ -12,6 +12,19 @@ export const runList = (world: World, query: URLSearchParams): Answer =>
     )
   })
 
+/** The newest Run of each Capsule that is asked for, over all that there are: `runList` may know them by pages only. */
+export const latestRuns = (world: World, query: URLSearchParams): Answer => {
+  const newest = world.runs.toSorted((one, other) => other.createdAt.localeCompare(one.createdAt))
+  return ok({
+    latestRuns: (query.get("capsuleIds") ?? "").split(",").flatMap((capsuleId) => {
+      const run = newest.find((each) => each.capsuleId === capsuleId)
+      if (run === undefined) return []
+      const { approvedAt, createdAt, id, status, type } = run
+      return [{ capsuleId, runId: id, type, status, createdAt, ...(approvedAt === undefined ? {} : { approvedAt }) }]
+    })
+  })
+}
+
 export const runRoute = (world: World, id: string, action: string | undefined, asked: Asked): Answer => {
   const run = world.runs.find((each) => each.id === id)
   if (run === undefined) return missing

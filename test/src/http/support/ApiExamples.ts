@@ -76,7 +76,8 @@ const named: Readonly<Record<string, string>> = {
   ref: "refs/heads/main",
   url: "https://git.example.test/app.git",
   provider: "registry.opentofu.org/hashicorp/null",
-  scopes: "read"
+  scopes: "read",
+  capsuleIds: world.capsuleId
 }
 const texts = ["app", "2030-01-01T00:00:00.000Z", "0".repeat(40), `sha256:${"0".repeat(64)}`, ...Object.values(world)]
 

@@ -64,6 +64,7 @@ const actors = Layer.mergeAll(
     cancel: refuse,
     read: refuse,
     list: refuse,
+    latest: () => Effect.succeed([]),
     group: refuse,
     approveGroup: refuse,
     rollbackPlan: refuse

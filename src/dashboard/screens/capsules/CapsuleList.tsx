@@ -1,0 +1,116 @@
+import { Link } from "@tanstack/react-router"
+import { useVirtualizer } from "@tanstack/react-virtual"
+import { memo, useRef } from "react"
+import type { Capsule, LatestRun, Source } from "../../api/Types.ts"
+import { useWorkspace } from "../../app/Workspace.ts"
+import { CapsuleStatus, DriftStatus, RunStatus } from "../../ui/Status.tsx"
+import { Time } from "../../ui/Time.tsx"
+import { repositoryName, shortCommit } from "../../words/Format.ts"
+import { vocabulary } from "../../words/Vocabulary.ts"
+import { useWords } from "../../words/Words.ts"
+import { useLatestRuns } from "./LatestRuns.ts"
+import { capsuleListWords } from "./Words.ts"
+
+const rowHeight = 57
+
+interface RowProps {
+  readonly capsule: Capsule
+  readonly source: Source | undefined
+  readonly last: LatestRun | undefined
+}
+
+const Row = memo(({ capsule, source, last }: RowProps) => {
+  const terms = useWords(vocabulary)
+  const workspace = useWorkspace()
+  return (
+    <Link
+      to="/w/$workspace/capsules/$capsuleId"
+      params={{ workspace: workspace.handle, capsuleId: capsule.id }}
+      className="row row-table"
+    >
+      <span className="row-name row-stack">
+        <span>
+          <strong>{capsule.name}</strong> <span className="tag">{capsule.environment}</span>
+        </span>
+        <span className="muted row-source">
+          {source === undefined ? "" : repositoryName(source.url)}
+          {capsule.modulePath === "." ? "" : ` · ${capsule.modulePath}`}
+        </span>
+      </span>
+      <CapsuleStatus status={capsule.status} />
+      <span className="row-drift">
+        {capsule.status === "destroyed" || capsule.status === "pending" ? null : (
+          <DriftStatus status={capsule.driftStatus} />
+        )}
+      </span>
+      <span className="row-commit">
+        {capsule.adoptedSourceRevision === undefined ? null : (
+          <code>{shortCommit(capsule.adoptedSourceRevision.resolvedCommit)}</code>
+        )}
+      </span>
+      <span className="row-who row-last">
+        {last === undefined ? null : <RunStatus run={last} />}
+        <span>
+          {last === undefined ? "" : `${terms.runType[last.type]} · `}
+          <Time at={last?.createdAt ?? capsule.updatedAt} />
+        </span>
+      </span>
+    </Link>
+  )
+})
+
+interface CapsuleListProps {
+  /** Every Capsule of the Workspace, in the order of the server. */
+  readonly all: ReadonlyArray<Capsule>
+  readonly capsules: ReadonlyArray<Capsule>
+  readonly sources: ReadonlyMap<string, Source>
+}
+
+/** Only the rows in sight are in the page, so a thousand Capsules search as fast as ten. */
+export const CapsuleList = ({ all, capsules, sources }: CapsuleListProps) => {
+  const text = useWords(capsuleListWords)
+  const workspace = useWorkspace()
+  const scroller = useRef<HTMLDivElement>(null)
+  // oxlint-disable-next-line react/incompatible-library -- nothing here is memoised by a compiler
+  const virtual = useVirtualizer({
+    count: capsules.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan: 8
+  })
+  const rows = virtual.getVirtualItems().flatMap(({ index, start }) => {
+    const capsule = capsules[index]
+    return capsule === undefined ? [] : [{ capsule, index, start }]
+  })
+  const latest = useLatestRuns(
+    workspace.id,
+    all,
+    rows.map(({ capsule }) => capsule)
+  )
+  return (
+    <>
+      <div className="row row-table row-head" aria-hidden="true">
+        <span>{text.name}</span>
+        <span>{text.status}</span>
+        <span className="row-drift">{text.drift}</span>
+        <span className="row-commit">{text.revision}</span>
+        <span className="row-who">{text.last}</span>
+      </div>
+      <div ref={scroller} className="long-list">
+        <ul className="rows" style={{ height: `${virtual.getTotalSize()}px` }}>
+          {rows.map(({ capsule, index, start }) => (
+            <li
+              key={capsule.id}
+              className="long-row"
+              aria-setsize={capsules.length}
+              aria-posinset={index + 1}
+              style={{ transform: `translateY(${start}px)` }}
+            >
+              <Row capsule={capsule} source={sources.get(capsule.sourceId)} last={latest.get(capsule.id)} />
+            </li>
+          ))}
+        </ul>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,45 @@
+import { describe, expect, test } from "bun:test"
+import { storefrontId } from "./support/records/Capsules.ts"
+import { baseRun } from "./support/records/Runs.ts"
+import { newWorld } from "./support/routes/World.ts"
+import { browserSuite } from "./support/Suite.ts"
+
+const suite = browserSuite()
+
+describe("the list of capsules", () => {
+  test("tells the newest run of each, however many runs others had since", async () => {
+    const world = newWorld()
+    const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString()
+    const old = baseRun({
+      id: "run_old0000000000000001",
+      type: "drift_check",
+      status: "failed",
+      capsuleId: storefrontId,
+      createdAt: at(0),
+      queuedAt: at(0)
+    })
+    // More than one page of the list of runs, all of another capsule.
+    const since = Array.from({ length: 150 }, (_, index) =>
+      baseRun({
+        id: `run_new${String(index).padStart(16, "0")}`,
+        type: "plan",
+        status: "succeeded",
+        capsuleId: "cap_0000000000000002",
+        createdAt: at(index + 1),
+        queuedAt: at(index + 1)
+      })
+    )
+    world.runs = [...since.toReversed(), old]
+    const { page, faults, go } = await suite.visit(undefined, world)
+    const asked: Array<string> = []
+    page.on("request", (request) => asked.push(new URL(request.url()).pathname))
+    await go("/w/acme/capsules", ".long-row")
+    const row = page.locator(".long-row", { has: page.locator(`a[href$="${storefrontId}"]`) })
+    await row.getByText("Failed", { exact: true }).waitFor()
+    await row.getByText("Drift check").waitFor()
+    // One question for all of them, and none for the pages of runs.
+    expect(asked.filter((path) => path.endsWith("/dashboard/latest-runs"))).toHaveLength(1)
+    expect(asked.filter((path) => path.endsWith("/runs"))).toEqual([])
+    expect(faults).toEqual([])
+  })
+})
