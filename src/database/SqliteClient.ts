@@ -45,7 +45,15 @@ const makeMaintenance = (database: DatabaseSync, writing: Semaphore.Semaphore) =
     ),
     checkpoint: writing.withPermit(
       Effect.try({
-        try: () => database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()?.["busy"] === 0,
+        try: () => {
+          // Waiting would stop this whole process for as long as a command beside it reads, e.g. `svc backup`.
+          database.exec("PRAGMA busy_timeout=0")
+          try {
+            return database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()?.["busy"] === 0
+          } finally {
+            database.exec(`PRAGMA busy_timeout=${busyTimeoutMillis}`)
+          }
+        },
         catch: sqliteFailure("checkpoint")
       })
     ),
