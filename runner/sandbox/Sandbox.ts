@@ -1,7 +1,9 @@
-import { lchown, readdir } from "node:fs/promises"
+import { lchown, mkdtemp, readdir, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Context, Effect, Layer, Queue, type Scope } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { keepHostSettings, type SandboxEtc } from "./HostSettings.ts"
 import {
   bubblewrapCommandLine,
   insideRoot,
@@ -49,6 +51,11 @@ export interface OpenSandbox {
   readonly spawn: (command: SandboxedCommand) => Effect.Effect<SandboxProcess, SandboxSpawnFailed, Scope.Scope>
 }
 
+const temporaryFolder = Effect.acquireRelease(
+  Effect.promise(() => mkdtemp(join(tmpdir(), "svc-sandbox-"))),
+  (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
+)
+
 const give = (folder: string, userId: number): Effect.Effect<void> =>
   Effect.promise(async () => {
     await lchown(folder, userId, userId)
@@ -84,7 +91,16 @@ export class Sandbox extends Context.Service<
         Array.from({ length: settings.userIds.count }, (_, index) => settings.userIds.first + index)
       )
 
-      const openNamespaced = (spec: SandboxSpec, found: Extract<Rung, { level: "bubblewrap" }>): OpenSandbox => ({
+      const hostSettings =
+        rung.level === "bubblewrap"
+          ? yield* keepHostSettings(join(settings.ownFolder ?? (yield* temporaryFolder), "etc"))
+          : undefined
+
+      const openNamespaced = (
+        spec: SandboxSpec,
+        found: Extract<Rung, { level: "bubblewrap" }>,
+        etc: SandboxEtc | undefined
+      ): OpenSandbox => ({
         root: insideRoot,
         spawn: (command) =>
           spawnProcess(spawner, {
@@ -92,6 +108,7 @@ export class Sandbox extends Context.Service<
               bubblewrap: found.program,
               namespaces: found.namespaces,
               systemFolders: found.systemFolders,
+              etc,
               prlimit,
               limits,
               root: spec.root,
@@ -165,7 +182,7 @@ export class Sandbox extends Context.Service<
         }
         switch (rung.level) {
           case "bubblewrap":
-            return openNamespaced(spec, rung)
+            return openNamespaced(spec, rung, yield* hostSettings?.current ?? Effect.undefined)
           case "user":
             return yield* openAsUser(spec, rung.setpriv)
           case "process":

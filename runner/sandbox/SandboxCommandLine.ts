@@ -1,3 +1,4 @@
+import { type SandboxEtc, settingsFiles, settingsFolders } from "./HostSettings.ts"
 import type { SandboxLimits } from "./SandboxSettings.ts"
 
 /** Where the run's own folder appears at the bubblewrap level: constant, so that paths in plans do not change between runs. */
@@ -6,29 +7,8 @@ export const insideRoot = "/capsule"
 /** What the child may search; nothing of the service's own PATH is inherited. */
 export const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-/** Host folders and files that programs commonly need and that hold no secrets. Absent ones are skipped. */
-const sharedPaths = [
-  "/etc/alternatives",
-  "/etc/ca-certificates",
-  "/etc/ca-certificates.conf",
-  "/etc/crypto-policies",
-  "/etc/group",
-  "/etc/host.conf",
-  "/etc/hosts",
-  "/etc/ld.so.cache",
-  "/etc/ld.so.conf",
-  "/etc/ld.so.conf.d",
-  "/etc/localtime",
-  "/etc/mime.types",
-  "/etc/nsswitch.conf",
-  "/etc/passwd",
-  "/etc/pki",
-  "/etc/protocols",
-  "/etc/resolv.conf",
-  "/etc/services",
-  "/etc/ssl",
-  "/nix/store"
-]
+/** Where a package manager keeps all that it installs, on systems that have it. */
+const packageStore = "/nix/store"
 
 /** Top folders that are a link into /usr on merged systems and a real folder elsewhere. */
 export const systemFolders = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"]
@@ -66,6 +46,8 @@ export interface BubblewrapRequest {
   /** Namespace flags that the start-up probe found to work here. */
   readonly namespaces: ReadonlyArray<string>
   readonly systemFolders: ReadonlyArray<SystemFolder>
+  /** When absent, each of the host's settings is mounted by itself. */
+  readonly etc: SandboxEtc | undefined
   readonly prlimit: string | undefined
   readonly limits: SandboxLimits
   readonly root: string
@@ -80,6 +62,13 @@ export interface BubblewrapRequest {
   /** File descriptor that receives the ids of the sandbox. */
   readonly infoFd: number
 }
+
+const sameTry = (name: string) => ["--ro-bind-try", `/etc/${name}`, `/etc/${name}`]
+
+const etcArguments = (etc: SandboxEtc | undefined): ReadonlyArray<string> =>
+  etc === undefined
+    ? [...settingsFiles, ...settingsFolders].flatMap(sameTry)
+    : ["--ro-bind", etc.folder, "/etc", ...etc.overlaid.flatMap(sameTry)]
 
 /**
  * The environment is not part of the command line (arguments are world readable): bubblewrap itself is started with exactly the
@@ -103,7 +92,10 @@ export const bubblewrapCommandLine = (request: BubblewrapRequest): CommandLine =
     ...request.systemFolders.flatMap((folder) =>
       folder.kind === "link" ? ["--symlink", folder.target, folder.path] : ["--ro-bind", folder.path, folder.path]
     ),
-    ...sharedPaths.flatMap((path) => ["--ro-bind-try", path, path]),
+    ...etcArguments(request.etc),
+    "--ro-bind-try",
+    packageStore,
+    packageStore,
     "--proc",
     "/proc",
     "--dev",

@@ -18,6 +18,7 @@ export interface SandboxLimits {
  * - `bubblewrap`, `setpriv`, `prlimit`: names on PATH or absolute paths
  * - `extraReadOnly`, `extraWritable`: absolute paths that every sandbox may see besides the system folders
  * - `userIds`: the unprivileged ids that the `user` level hands out, one a run; they must belong to nobody
+ * - `ownFolder`: absolute folder for what the sandbox itself keeps on the disk; a temporary one when undefined
  * - `runsRoot`: where run folders live, so that the start-up probe can tell whether the `user` level can reach them
  */
 export interface SandboxSettingsShape {
@@ -28,6 +29,7 @@ export interface SandboxSettingsShape {
   readonly extraReadOnly: ReadonlyArray<string>
   readonly extraWritable: ReadonlyArray<string>
   readonly userIds: { readonly first: number; readonly count: number }
+  readonly ownFolder: string | undefined
   readonly runsRoot: string | undefined
   readonly limits: SandboxLimits
 }
@@ -40,6 +42,7 @@ export const defaultSandboxSettings: SandboxSettingsShape = {
   extraReadOnly: [],
   extraWritable: [],
   userIds: { first: 61_440, count: 256 },
+  ownFolder: undefined,
   runsRoot: undefined,
   limits: { processes: 4096, openFiles: 16_384, fileBytes: 8 * 1024 ** 3 }
 }

@@ -58,6 +58,7 @@ export const sandbox = (settings: Settings) =>
           return {
             ...ambient,
             isolation: settings.runnerIsolation,
+            ownFolder: yield* folder.subfolder("sandbox"),
             runsRoot: yield* folder.subfolder("runs"),
             extraReadOnly: [
               ...ambient.extraReadOnly,

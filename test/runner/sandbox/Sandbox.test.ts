@@ -179,6 +179,32 @@ describe("Sandbox", () => {
     )
   }
 
+  if (available.get("bubblewrap")) {
+    it.live("bubblewrap: of the host's settings only the public ones are there, and nobody can change them", () =>
+      Effect.gen(function* () {
+        const folder = yield* runFolder
+        const paths = ["/etc/shadow", "/etc/gshadow", "/etc/ssl/private", "/etc/ssh", "/etc/passwd", "/etc/ssl/certs"]
+        const script = [
+          ...paths.map((path) => `if test -e ${path}; then echo ${path}; fi`),
+          "(echo x > /etc/passwd) || echo read-only",
+          "cksum < /etc/passwd"
+        ].join("; ")
+        const visible = ["/etc/passwd", "/etc/ssl/certs"].filter((path) => existsSync(path))
+        const sum = Bun.spawnSync(["cksum"], { stdin: readFileSync("/etc/passwd") })
+          .stdout.toString()
+          .trim()
+        // Copies for as long as the service runs, copies that stay, and none because the folder cannot be made.
+        for (const ownFolder of [undefined, join(folder, "own"), "/proc/nowhere"]) {
+          const { stdout } = yield* Effect.gen(function* () {
+            const box = yield* (yield* Sandbox).open({ root: join(folder, "root"), readOnly: [] })
+            return yield* runShell(box, shell(script))
+          }).pipe(Effect.scoped, Effect.provide(sandboxWith({ ownFolder })))
+          expect(stdout.trim().split("\n")).toEqual([...visible, "read-only", sum])
+        }
+      })
+    )
+  }
+
   if (available.get("user")) {
     it.live("user: the run has a user id of its own and cannot read what belongs to the service", () =>
       Effect.gen(function* () {

@@ -1,0 +1,118 @@
+import { randomUUID } from "node:crypto"
+import { existsSync, statSync } from "node:fs"
+import { copyFile, mkdir, rename, rm } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import { Effect, Semaphore } from "effect"
+
+/** Files below /etc that programs commonly need and that hold no secrets. Absent ones are skipped. */
+export const settingsFiles = [
+  "group",
+  "host.conf",
+  "hosts",
+  "ld.so.cache",
+  "localtime",
+  "mime.types",
+  "nsswitch.conf",
+  "passwd",
+  "pki/tls/cacert.pem",
+  "pki/tls/cert.pem",
+  "pki/tls/openssl.cnf",
+  "protocols",
+  "resolv.conf",
+  "services",
+  "ssl/ca-bundle.pem",
+  "ssl/cert.pem",
+  "ssl/openssl.cnf"
+]
+
+/** Folders of the same kind. Private keys lie beside some of them, so no folder above them may be added. */
+export const settingsFolders = [
+  "alternatives",
+  "crypto-policies",
+  "pki/ca-trust",
+  "pki/tls/certs",
+  "pki/trust",
+  "ssl/certs"
+]
+
+/** What stands for /etc in a sandbox: a folder of copies, and the folders of the host that are laid over it. */
+export interface SandboxEtc {
+  readonly folder: string
+  readonly overlaid: ReadonlyArray<string>
+}
+
+export interface HostSettings {
+  /** Brings the copies up to date. Undefined when they cannot be kept, e.g. on a full disk. */
+  readonly current: Effect.Effect<SandboxEtc | undefined>
+}
+
+/** Looked at before each sandbox, and at once: as forty promises it would take longer than the mounts that it saves. */
+const entryOf = (path: string) => statSync(path, { bigint: true, throwIfNoEntry: false })
+
+const versionOf = (path: string) => {
+  const entry = entryOf(path)
+  return entry?.isFile() === true ? `${entry.ino}.${entry.mtimeNs}.${entry.size}` : undefined
+}
+
+/**
+ * Keeps copies of the host's public settings in `folder`, so that a sandbox mounts them all at once: a mount of its own for each takes
+ * longer than everything else that setting up a sandbox does. A change on the host is copied before the next sandbox is opened, and
+ * what runs already sees it too. Processes may share the folder.
+ */
+export const keepHostSettings = Effect.fnUntraced(function* (folder: string, host = "/etc") {
+  const copying = yield* Semaphore.make(1)
+  const copied = new Map<string, string>()
+
+  const outdated = Effect.try(() =>
+    settingsFiles.flatMap((name) => {
+      const version = versionOf(join(host, name))
+      const isKept = version === copied.get(name) && (version !== undefined) === existsSync(join(folder, name))
+      return isKept ? [] : [{ name, version }]
+    })
+  )
+
+  const renew = ({ name, version }: { readonly name: string; readonly version: string | undefined }) =>
+    Effect.tryPromise(async () => {
+      const target = join(folder, name)
+      copied.delete(name)
+      if (version === undefined) return rm(target, { force: true })
+      const fresh = join(folder, `.${randomUUID()}`)
+      await mkdir(dirname(target), { recursive: true, mode: 0o755 })
+      await copyFile(join(host, name), fresh)
+      await rename(fresh, target)
+      copied.set(name, version)
+    })
+
+  const overlaid = Effect.try(() => settingsFolders.filter((name) => entryOf(join(host, name))?.isDirectory() === true))
+
+  // A mount needs a place, and nothing can be made in the copies once they are mounted read-only.
+  const makePlaces = (names: ReadonlyArray<string>) =>
+    Effect.tryPromise(async () => {
+      for (const name of names) {
+        if (!existsSync(join(folder, name))) await mkdir(join(folder, name), { recursive: true, mode: 0o755 })
+      }
+    })
+
+  const refresh = Effect.gen(function* () {
+    yield* Effect.forEach(yield* outdated, renew, { discard: true })
+    const names = yield* overlaid
+    yield* makePlaces(names)
+    return { folder, overlaid: names }
+  })
+
+  const settings: HostSettings = {
+    current: refresh.pipe(
+      Effect.catch((error) =>
+        Effect.as(
+          Effect.logWarning(
+            `The host's settings could not be copied into ${folder}; each is mounted by itself.`,
+            error
+          ),
+          undefined
+        )
+      ),
+      copying.withPermit
+    )
+  }
+  return settings
+})
