@@ -62,6 +62,16 @@ const versionOf = (path: string) => {
 export const keepHostSettings = Effect.fnUntraced(function* (folder: string, host = "/etc") {
   const copying = yield* Semaphore.make(1)
   const copied = new Map<string, string>()
+  let isTold = false
+
+  const tell = (cause: unknown) => {
+    if (isTold) return Effect.void
+    isTold = true
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    return Effect.logWarning(
+      `The host's settings could not be copied into ${folder}, so every sandbox mounts each by itself, which takes longer: ${reason}`
+    )
+  }
 
   const outdated = Effect.try(() =>
     settingsFiles.flatMap((name) => {
@@ -102,15 +112,7 @@ export const keepHostSettings = Effect.fnUntraced(function* (folder: string, hos
 
   const settings: HostSettings = {
     current: refresh.pipe(
-      Effect.catch((error) =>
-        Effect.as(
-          Effect.logWarning(
-            `The host's settings could not be copied into ${folder}; each is mounted by itself.`,
-            error
-          ),
-          undefined
-        )
-      ),
+      Effect.catch(({ cause }) => Effect.as(tell(cause), undefined)),
       copying.withPermit
     )
   }
