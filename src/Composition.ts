@@ -1,6 +1,7 @@
 import { Layer } from "effect"
 import * as Actors from "../actors/Runtime.ts"
 import { face, listener } from "./composition/Face.ts"
+import { firstKeys, keysReady } from "./composition/FirstStart.ts"
 import { identity } from "./composition/Identity.ts"
 import { machine, type RunnerServices } from "./composition/Machine.ts"
 import { operatorPolicy } from "./composition/OperatorPolicy.ts"
@@ -38,6 +39,7 @@ export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseE, DatabaseR, Runner
   const observed = settings.operatorListen !== undefined || settings.otlpUrl !== undefined
   return Layer.mergeAll(presence, operatorServer, observed ? runMetrics : Layer.empty).pipe(
     Layer.provideMerge(face(settings)),
+    Layer.provideMerge(keysReady),
     Layer.provideMerge(Actors.layer),
     Layer.provideMerge(identity(settings)),
     Layer.provideMerge(parts.runner),
@@ -51,4 +53,8 @@ export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseE, DatabaseR, Runner
 
 /** The whole control plane from its settings: embedded database, own runner, own listener. */
 export const controlPlane = (settings: Settings) =>
-  controlPlaneOf(settings, { http: listener(settings), database: Database.layer, runner: machine(settings) })
+  controlPlaneOf(settings, {
+    http: listener(settings),
+    database: Layer.provideMerge(Database.layer, firstKeys),
+    runner: machine(settings)
+  })

@@ -1,15 +1,7 @@
-import { Clock, Context, DateTime, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Clock, Context, DateTime, Duration, Effect, Fiber, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import {
-  CompactSign,
-  calculateJwkThumbprint,
-  compactVerify,
-  decodeProtectedHeader,
-  exportJWK,
-  generateKeyPair,
-  importJWK
-} from "jose"
+import { CompactSign, compactVerify, decodeProtectedHeader, importJWK } from "jose"
 import { type ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
 import { Audit } from "../audit/Audit.ts"
 import type { CommandContext } from "../Command.ts"
@@ -18,9 +10,10 @@ import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
 import type { SigningAlgorithm } from "./Client.ts"
+import { FirstKeys } from "./FirstKeys.ts"
+import { generateKey, type NewKey } from "./KeyGeneration.ts"
 import { lifetimes } from "./Lifetimes.ts"
-
-export const signingAlgorithms = ["RS256", "ES256"] as const satisfies ReadonlyArray<SigningAlgorithm>
+import { signingAlgorithms } from "./SigningAlgorithms.ts"
 
 /** For how long clients may keep the key set; a key is published at least that long before it signs. */
 export const keySetMaxAge = Duration.minutes(10)
@@ -80,11 +73,13 @@ export class SigningKeys extends Context.Service<
       context: CommandContext,
       options?: { readonly compromised: boolean }
     ) => Effect.Effect<{ readonly activeKeyIds: ReadonlyArray<string> }, ApiError>
+    /** Done once there are keys to sign with. At once, but for the start of a new installation with `FirstKeys`. */
+    readonly ready: Effect.Effect<void>
     /** When the oldest active key began to sign. */
     readonly activeSince: Effect.Effect<string, SqlError>
   }
 >()("svc/identity/SigningKeys") {
-  /** Generates the first keys of an installation. */
+  /** Generates the keys that are missing, or stores those that `FirstKeys` has begun. */
   static readonly layer = Layer.effect(
     SigningKeys,
     Effect.suspend(() => make)
@@ -104,17 +99,7 @@ const make = Effect.gen(function* () {
     return key instanceof Uint8Array ? yield* Effect.die(new Error("A signing key is symmetric")) : key
   })
 
-  /** Outside any transaction: making an RSA key takes a while. */
-  const generate = Effect.fnUntraced(function* (algorithm: SigningAlgorithm) {
-    const pair = yield* Effect.promise(() => generateKeyPair(algorithm, { extractable: true, modulusLength: 2048 }))
-    const publicJwk = yield* Effect.promise(() => exportJWK(pair.publicKey))
-    const privateJwk = yield* Effect.promise(() => exportJWK(pair.privateKey))
-    const kid = yield* Effect.promise(() => calculateJwkThumbprint(publicJwk))
-    return { kid, algorithm, publicJwk: JSON.stringify(publicJwk), privateJwk: JSON.stringify(privateJwk) }
-  })
-  type Generated = Effect.Success<ReturnType<typeof generate>>
-
-  const insert = Effect.fnUntraced(function* (key: Generated, status: "active" | "next") {
+  const insert = Effect.fnUntraced(function* (key: NewKey, status: "active" | "next") {
     const at = yield* now
     yield* sql`INSERT INTO oidc_signing_keys ${sql.insert({
       kid: key.kid,
@@ -141,13 +126,32 @@ const make = Effect.gen(function* () {
   const missing = yield* Effect.filter(wanted, ({ algorithm, status }) =>
     Effect.map(withStatus(sql, algorithm, status), (row) => row === undefined)
   )
-  // At once: making them one after the other is a good part of a first start.
-  const first = yield* Effect.forEach(
-    missing,
-    ({ algorithm, status }) => Effect.map(generate(algorithm), (key) => ({ key, status })),
-    { concurrency: "unbounded" }
-  )
-  yield* Effect.forEach(first, ({ key, status }) => insert(key, status), { discard: true })
+  const store = (keys: ReadonlyArray<NewKey>, status: "active" | "next") =>
+    Effect.forEach(keys, (key) => insert(key, status), { discard: true }).pipe(transaction(sql))
+
+  const { begun } = yield* FirstKeys
+  let ready: Effect.Effect<void> = Effect.void
+  let complete: Effect.Effect<void> = Effect.void
+  if (begun !== undefined && missing.length === wanted.length) {
+    const active = yield* Effect.forkScoped(Effect.flatMap(begun.active, (keys) => store(keys, "active")))
+    ready = Fiber.join(active)
+    complete = Fiber.join(
+      yield* Effect.forkScoped(
+        Effect.andThen(
+          ready,
+          Effect.flatMap(begun.next, (keys) => store(keys, "next"))
+        )
+      )
+    )
+  } else if (missing.length > 0) {
+    // At once: making them one after the other is a good part of a start.
+    const made = yield* Effect.forEach(
+      missing,
+      ({ algorithm, status }) => Effect.map(generateKey(algorithm), (key) => ({ key, status })),
+      { concurrency: "unbounded" }
+    )
+    yield* Effect.forEach(made, ({ key, status }) => insert(key, status), { discard: true }).pipe(transaction(sql))
+  }
 
   const keySet = Effect.gen(function* () {
     const since = DateTime.formatIso(DateTime.subtractDuration(yield* DateTime.now, publishedAfterRetirement))
@@ -213,7 +217,8 @@ const make = Effect.gen(function* () {
     options?: { readonly compromised: boolean }
   ) {
     const compromised = options?.compromised === true
-    const following = yield* Effect.forEach(signingAlgorithms, generate)
+    yield* complete
+    const following = yield* Effect.forEach(signingAlgorithms, generateKey)
     return yield* Effect.gen(function* () {
       const latest = (yield* Clock.currentTimeMillis) - Duration.toMillis(keySetMaxAge)
       const activeKeyIds: Array<string> = []
@@ -250,6 +255,7 @@ const make = Effect.gen(function* () {
     sign,
     verify,
     rotate,
+    ready,
     activeSince: Effect.map(
       read<{ since: string }>`SELECT MIN(activated_at) AS since FROM oidc_signing_keys WHERE status = 'active'`,
       (rows) => rows[0]?.since ?? ""

@@ -4,7 +4,8 @@ import { grantTypes } from "../../../actors/identity/Client.ts"
 import { IssuerSettings } from "../../../actors/identity/IssuerSettings.ts"
 import { failClosed } from "../../../actors/identity/OAuthError.ts"
 import { standardScopes } from "../../../actors/identity/Scopes.ts"
-import { keySetMaxAge, signingAlgorithms, SigningKeys } from "../../../actors/identity/SigningKeys.ts"
+import { signingAlgorithms } from "../../../actors/identity/SigningAlgorithms.ts"
+import { keySetMaxAge, SigningKeys } from "../../../actors/identity/SigningKeys.ts"
 import { answeringJson, cachedJson, preflight } from "./OAuthAnswers.ts"
 
 const discoveryMaxAge = Duration.hours(1)

@@ -1,0 +1,30 @@
+import { Effect } from "effect"
+import { calculateJwkThumbprint, exportJWK } from "jose"
+import { generateKeyPair, type KeyObject } from "node:crypto"
+import { promisify } from "node:util"
+import type { SigningAlgorithm } from "./Client.ts"
+
+/** A new key pair, its parts as JSON of a JWK. */
+export interface NewKey {
+  readonly kid: string
+  readonly algorithm: SigningAlgorithm
+  readonly publicJwk: string
+  readonly privateJwk: string
+}
+
+// Not by WebCrypto: everything else that is asked of it would wait in one queue behind an RSA key.
+const newPair = promisify(generateKeyPair)
+const pairOf = (
+  algorithm: SigningAlgorithm
+): Promise<{ readonly publicKey: KeyObject; readonly privateKey: KeyObject }> =>
+  algorithm === "RS256" ? newPair("rsa", { modulusLength: 2048 }) : newPair("ec", { namedCurve: "P-256" })
+
+/** Makes a key pair on another thread. Outside any transaction: making an RSA key takes a while. */
+export const generateKey = Effect.fn("generateKey")(function* (algorithm: SigningAlgorithm) {
+  const pair = yield* Effect.promise(() => pairOf(algorithm))
+  const publicJwk = yield* Effect.promise(() => exportJWK(pair.publicKey))
+  const privateJwk = yield* Effect.promise(() => exportJWK(pair.privateKey))
+  const kid = yield* Effect.promise(() => calculateJwkThumbprint(publicJwk))
+  const made: NewKey = { kid, algorithm, publicJwk: JSON.stringify(publicJwk), privateJwk: JSON.stringify(privateJwk) }
+  return made
+})
