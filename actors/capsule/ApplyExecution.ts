@@ -134,6 +134,7 @@ export const makeApplyExecution = Effect.gen(function* () {
             runFolder: control.runFolder,
             cancel: control.cancelRequested,
             planFile: saved.planFile,
+            secrets: saved.secrets,
             planDigest: saved.planDigest,
             ...(saved.lockText === "" ? {} : { lockText: saved.lockText }),
             ...(saved.archive === undefined ? {} : { build: saved.archive }),

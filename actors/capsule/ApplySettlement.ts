@@ -2,10 +2,12 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ApplyExit, StateOutput, StateProblem } from "../../runner/execution/RunOutcome.ts"
 import type { RunDiagnostic, RunEvidence } from "../../schema/records/Run.ts"
+import { Redactor } from "../../runner/redaction/Redactor.ts"
 import { Deliveries } from "../delivery/Deliveries.ts"
 import { InterfaceSettlement } from "../interface/InterfaceSettlement.ts"
 import { RunCheckpoints } from "../run/RunCheckpoints.ts"
 import { RunLedger } from "../run/RunLedger.ts"
+import { RunPlans } from "../run/RunPlans.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { type BuildColumns, buildColumns } from "./BuildArchives.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
@@ -45,6 +47,27 @@ const publicEndpoint = (outputs: ReadonlyArray<StateOutput>): string | null => {
   return null
 }
 
+/** Shorter inputs are found in ordinary words, and would hide what nobody meant to hide. */
+const shortestHiding = 8
+
+/**
+ * An Output that repeats a secret input is as secret as that, whatever the module says of it: the module need not know that
+ * its input is a secret, and private inputs never come back.
+ */
+const withheld = (
+  outputs: ReadonlyArray<StateOutput>,
+  inputs: ReadonlyArray<Redacted.Redacted<string>>
+): ReadonlyArray<StateOutput> => {
+  const telling = inputs.filter((input) => Redacted.value(input).length >= shortestHiding)
+  if (telling.length === 0) return outputs
+  const redactor = new Redactor(telling)
+  return outputs.map((output) => {
+    if (output.sensitive) return output
+    const text = JSON.stringify(Redacted.value(output.value))
+    return redactor.text(text) === text ? output : { ...output, sensitive: true }
+  })
+}
+
 const runEnding = (result: ApplyResult) => {
   switch (result.exit) {
     case "succeeded":
@@ -81,6 +104,7 @@ export class ApplySettlement extends Context.Service<
       const capsules = yield* CapsuleLedger
       const states = yield* StateVersions
       const checkpoints = yield* RunCheckpoints
+      const plans = yield* RunPlans
       const configs = yield* InstallConfigStore
       const deliveries = yield* Deliveries
       const interfaces = yield* InterfaceSettlement
@@ -171,11 +195,13 @@ export class ApplySettlement extends Context.Service<
       })
 
       const settle = Effect.fn("Capsule.settleApply")(
-        function* (runId: string, result: ApplyResult) {
+        function* (runId: string, left: ApplyResult) {
           const run = yield* runs.find(runId)
           if (run === undefined || run.capsule_id === null || run.status !== "running") return
           const capsule = yield* capsules.find(run.capsule_id)
           if (capsule === undefined || run.install_config_id === null) return
+          const secrets = yield* plans.secrets(run.workspace_id, run.plan_run_id ?? "")
+          const result = { ...left, outputs: withheld(left.outputs, secrets?.inputs ?? []) }
           const succeeded = result.exit === "succeeded"
           const builds = yield* sql<BuildColumns>`SELECT build_digest, build_size_bytes FROM run_plans
             WHERE run_id = ${run.plan_run_id ?? ""}`

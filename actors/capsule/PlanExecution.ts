@@ -70,6 +70,7 @@ export const makePlanExecution = Effect.gen(function* () {
     yield* ledger.supersedePlans(prepared.capsule.id, "A newer plan was computed.", run.id)
     yield* plans.save(run.workspace_id, run.id, {
       planFile: outcome.planFile,
+      secrets: outcome.secrets,
       lockText: outcome.lockText ?? "",
       build
     })

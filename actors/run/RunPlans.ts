@@ -1,5 +1,6 @@
-import { Context, Effect, Layer, type Redacted } from "effect"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import type { PlanSecrets } from "../../runner/execution/RunJob.ts"
 import { now } from "../Identity.ts"
 import { type BuildColumns, buildColumns, type StoredBuild, storedBuild } from "../capsule/BuildArchives.ts"
 import { Vault } from "../vault/Vault.ts"
@@ -7,6 +8,7 @@ import { Vault } from "../vault/Vault.ts"
 /** A saved plan as an apply needs it. The file holds secrets in the clear and is sealed at rest. */
 export interface SavedPlan {
   readonly planFile: Redacted.Redacted<Uint8Array>
+  readonly secrets: PlanSecrets
   /** Empty when the module uses no installed provider. */
   readonly lockText: string
   /** What the source build of the plan made; the apply is made with exactly that. */
@@ -16,6 +18,7 @@ export interface SavedPlan {
 interface PlanRow extends BuildColumns {
   readonly plan_file: string
   readonly lock_text: string
+  readonly sealed_secrets: string | null
 }
 
 const place = (workspaceId: string, runId: string) => ({
@@ -25,6 +28,19 @@ const place = (workspaceId: string, runId: string) => ({
   rowId: runId
 })
 
+const secretsPlace = (workspaceId: string, runId: string) => ({
+  ...place(workspaceId, runId),
+  column: "sealed_secrets"
+})
+
+const Texts = Schema.Array(Schema.String)
+const SecretsJson = Schema.fromJsonString(Schema.Struct({ inputs: Texts, marked: Texts }))
+const encodeSecrets = Schema.encodeSync(SecretsJson)
+const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
+
+const plainOf = (texts: ReadonlyArray<Redacted.Redacted<string>>) => texts.map((text) => Redacted.value(text))
+const redactedOf = (texts: ReadonlyArray<string>) => texts.map((text) => Redacted.make(text))
+
 /** The saved plan of each reviewable Plan Run. It is deleted when it was used, superseded or has expired. */
 export class RunPlans extends Context.Service<
   RunPlans,
@@ -32,6 +48,8 @@ export class RunPlans extends Context.Service<
     /** In the caller's transaction. */
     readonly save: (workspaceId: string, runId: string, plan: SavedPlan) => Effect.Effect<void>
     readonly load: (workspaceId: string, runId: string) => Effect.Effect<SavedPlan | undefined>
+    /** What the plan's inputs and marks keep secret; `undefined` when the plan is gone. */
+    readonly secrets: (workspaceId: string, runId: string) => Effect.Effect<PlanSecrets | undefined>
     readonly drop: (runId: string) => Effect.Effect<void>
   }
 >()("svc/actors/run/RunPlans") {
@@ -40,26 +58,49 @@ export class RunPlans extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
+
+      const opened = Effect.fnUntraced(function* (workspaceId: string, runId: string, sealed: string | null) {
+        // A plan of a release that kept none.
+        if (sealed === null) return { inputs: [], marked: [] }
+        const text = yield* vault.openText(secretsPlace(workspaceId, runId), sealed)
+        const { inputs, marked } = yield* decodeSecrets(Redacted.value(text))
+        return { inputs: redactedOf(inputs), marked: redactedOf(marked) }
+      })
+
       return RunPlans.of({
         save: Effect.fn("RunPlans.save")(function* (workspaceId: string, runId: string, plan: SavedPlan) {
           yield* sql`INSERT INTO run_plans ${sql.insert({
             run_id: runId,
             plan_file: yield* vault.seal(place(workspaceId, runId), plan.planFile),
             lock_text: plan.lockText,
+            sealed_secrets: yield* vault.seal(
+              secretsPlace(workspaceId, runId),
+              Redacted.make(
+                encodeSecrets({ inputs: plainOf(plan.secrets.inputs), marked: plainOf(plan.secrets.marked) })
+              )
+            ),
             ...buildColumns(plan.build),
             created_at: yield* now
           })}`
         }, Effect.orDie),
         load: Effect.fn("RunPlans.load")(function* (workspaceId: string, runId: string) {
           const rows = yield* sql<PlanRow>`
-            SELECT plan_file, lock_text, build_digest, build_size_bytes FROM run_plans WHERE run_id = ${runId}`
+            SELECT plan_file, lock_text, sealed_secrets, build_digest, build_size_bytes FROM run_plans
+            WHERE run_id = ${runId}`
           const row = rows[0]
-          if (row === undefined) return undefined
+          // What a plan without them would print could not be hidden: it has to be made again.
+          if (row === undefined || row.sealed_secrets === null) return undefined
           return {
             planFile: yield* vault.open(place(workspaceId, runId), row.plan_file),
+            secrets: yield* opened(workspaceId, runId, row.sealed_secrets),
             lockText: row.lock_text,
             build: storedBuild(row)
           }
+        }, Effect.orDie),
+        secrets: Effect.fn("RunPlans.secrets")(function* (workspaceId: string, runId: string) {
+          const rows = yield* sql<Pick<PlanRow, "sealed_secrets">>`
+            SELECT sealed_secrets FROM run_plans WHERE run_id = ${runId}`
+          return rows[0] === undefined ? undefined : yield* opened(workspaceId, runId, rows[0].sealed_secrets)
         }, Effect.orDie),
         drop: (runId) => sql`DELETE FROM run_plans WHERE run_id = ${runId}`.pipe(Effect.asVoid, Effect.orDie)
       })

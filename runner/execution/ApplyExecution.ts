@@ -178,7 +178,7 @@ export const executeApply = Effect.fnUntraced(function* (
       job,
       sink,
       inputs: ephemeral,
-      secrets: Object.values(ephemeral).flatMap(inputSecrets),
+      secrets: [...Object.values(ephemeral).flatMap(inputSecrets), ...job.secrets.inputs, ...job.secrets.marked],
       planFile: job.planFile,
       lock: "given",
       build: () => Effect.succeed(job.build)

@@ -10,7 +10,7 @@ import { checkProviderArguments } from "./ProviderArguments.ts"
 import { type PlanProjection, planSensitiveTexts, projectPlan } from "./PlanProjection.ts"
 import { removeTree } from "./RunFiles.ts"
 import { planFileName } from "./RunFolder.ts"
-import type { BuildArchive, DriftJob, PlanJob, RunJob, RunVariable } from "./RunJob.ts"
+import type { BuildArchive, DriftJob, PlanJob, PlanSecrets, RunJob, RunVariable } from "./RunJob.ts"
 import { type RunnerFailure, runnerFailure } from "./RunnerFailure.ts"
 import type { DriftOutcome, PlanOutcome } from "./RunOutcome.ts"
 import { derivedSecrets, inputSecrets, openSession, type RunSession, type SessionStart } from "./RunSession.ts"
@@ -28,6 +28,7 @@ const changedCode = 2
 interface Planned {
   readonly file: Uint8Array
   readonly projection: PlanProjection
+  readonly marked: PlanSecrets["marked"]
   readonly hasChanges: boolean
   readonly applyable: boolean
   readonly lockText: string | undefined
@@ -95,13 +96,15 @@ const computePlan = Effect.fnUntraced(function* (session: RunSession, job: RunJo
   const document = yield* describePlan(session)
   if (document.errored === true)
     return yield* runnerFailure("plan_failed", "plan", "The tool marked the plan as failed.")
-  session.redactor.add(derivedSecrets(planSensitiveTexts(document)))
+  const marked = derivedSecrets(planSensitiveTexts(document))
+  session.redactor.add(marked)
   const lock = yield* session.module
     .read(lockFileName, longestLock)
     .pipe(Effect.mapError(({ message }) => runnerFailure("output_unreadable", "plan", message)))
   const planned: Planned = {
     file,
     projection: projectPlan(document, session.redactor),
+    marked,
     hasChanges: end.code === changedCode,
     applyable: document.applyable ?? end.code === changedCode,
     lockText: Option.getOrUndefined(Option.map(lock, (bytes) => new TextDecoder().decode(bytes))),
@@ -173,6 +176,7 @@ export const executePlan = Effect.fnUntraced(function* (
   return {
     planFile: Redacted.make(planned.file),
     planDigest: sha256(planned.file),
+    secrets: { inputs: secretsOf(job.variables), marked: planned.marked },
     ...lockEvidence(planned.lockText),
     ...planned.projection,
     hasChanges: planned.hasChanges,

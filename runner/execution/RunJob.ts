@@ -128,16 +128,30 @@ export interface DriftJob extends RunJob {
 }
 
 /**
+ * Text that was secret when a plan was made. The apply is given no inputs: without this it could not tell what to hide of
+ * what its tool prints.
+ *
+ * - `inputs`: of the sensitive inputs, those in structured ones each
+ * - `marked`: what the plan itself marks as sensitive; not all of it when it is a lot
+ */
+export interface PlanSecrets {
+  readonly inputs: ReadonlyArray<Redacted.Redacted<string>>
+  readonly marked: ReadonlyArray<Redacted.Redacted<string>>
+}
+
+/**
  * The apply of a reviewed plan. Credentials that travelled as provider arguments are inside the plan file and are used as they were
  * when it was planned; those of the environment are the job's.
  *
  * - `planDigest`: `sha256:` of the plan file as it was reviewed; another file is refused
  * - `build`: what the plan was made with; another archive is refused
+ * - `secrets`: those of the plan
  * - `ephemeralVariables`: the ephemeral inputs that the plan was given; a plan file does not hold them
  */
 export interface ApplyJob extends RunJob {
   readonly planFile: Redacted.Redacted<Uint8Array>
   readonly planDigest: string
+  readonly secrets: PlanSecrets
   readonly build?: BuildArchive | undefined
   readonly ephemeralVariables?: Readonly<Record<string, Redacted.Redacted<Schema.Json>>> | undefined
 }

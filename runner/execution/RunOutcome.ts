@@ -7,7 +7,7 @@ import type {
   SandboxLevel,
   ToolIdentity
 } from "../../schema/records/Run.ts"
-import type { BuildArchive } from "./RunJob.ts"
+import type { BuildArchive, PlanSecrets } from "./RunJob.ts"
 
 export interface PlannedOutput {
   readonly name: string
@@ -34,6 +34,7 @@ interface Evidence {
  */
 export interface PlanOutcome extends Evidence {
   readonly planFile: Redacted.Redacted<Uint8Array>
+  readonly secrets: PlanSecrets
   readonly planDigest: string
   readonly lockText?: string
   readonly providerLockDigest?: string

@@ -80,7 +80,7 @@ export interface SessionRequest {
 export type SessionStart = Pick<RunSession, "paths" | "timing" | "sink" | "report" | "redactor" | "cancel">
 
 /** The text of sensitive inputs: a structured one is secret in each of its parts. */
-export const inputSecrets = (value: Redacted.Redacted<Schema.Json>): ReadonlyArray<Secret> => {
+export const inputSecrets = (value: Redacted.Redacted<Schema.Json>): ReadonlyArray<Redacted.Redacted<string>> => {
   const plain = Redacted.value(value)
   return (typeof plain === "string" ? [plain] : sensitiveLeaves(plain)).map((text) => Redacted.make(text))
 }
@@ -88,7 +88,7 @@ export const inputSecrets = (value: Redacted.Redacted<Schema.Json>): ReadonlyArr
 /** A state or plan may mark thousands of texts; the redactor's cost grows with each. The marks themselves hide all of them. */
 const mostDerivedSecrets = 500
 
-export const derivedSecrets = (texts: ReadonlyArray<string>): ReadonlyArray<Secret> =>
+export const derivedSecrets = (texts: ReadonlyArray<string>): ReadonlyArray<Redacted.Redacted<string>> =>
   [...new Set(texts)].slice(0, mostDerivedSecrets).map((text) => Redacted.make(text))
 
 const prepareFailed = ({ message }: RunFileFailed | ExtractionFailed) =>

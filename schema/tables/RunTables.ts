@@ -93,3 +93,6 @@ export const runTables: ReadonlyArray<string> = [
     finished_at TEXT
   )`
 ]
+
+/** What the apply of a plan must hide, sealed: text of its inputs and of what it marks as sensitive. */
+export const planSecretColumns: ReadonlyArray<string> = [`ALTER TABLE run_plans ADD COLUMN sealed_secrets TEXT`]

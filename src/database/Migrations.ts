@@ -8,7 +8,7 @@ import { connectionTables } from "../../schema/tables/ConnectionTables.ts"
 import { identityTables } from "../../schema/tables/IdentityTables.ts"
 import { interfaceTables } from "../../schema/tables/InterfaceTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
-import { runTables } from "../../schema/tables/RunTables.ts"
+import { planSecretColumns, runTables } from "../../schema/tables/RunTables.ts"
 import { hookSecretColumns, sourceTables } from "../../schema/tables/SourceTables.ts"
 import { upstreamTables } from "../../schema/tables/UpstreamTables.ts"
 import { vaultTables } from "../../schema/tables/VaultTables.ts"
@@ -38,7 +38,8 @@ const migrations = {
   "0003_build_archives": statements(buildTables),
   "0004_interfaces": statements(interfaceTables),
   "0006_upstream_sign_in": statements(upstreamTables),
-  "0007_hook_secret_renewal": statements(hookSecretColumns)
+  "0007_hook_secret_renewal": statements(hookSecretColumns),
+  "0008_plan_secrets": statements(planSecretColumns)
 }
 
 /** The database was written by a newer release than this one. */

@@ -68,6 +68,7 @@ const apply = (folder: string, script: Readonly<Record<string, string>>, more: P
     credentials,
     planFile: Redacted.make(planFile),
     planDigest: sha256(planFile),
+    secrets: { inputs: [], marked: [] },
     state: Redacted.make(new TextEncoder().encode(state(1))),
     ...more
   }

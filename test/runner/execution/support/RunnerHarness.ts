@@ -114,6 +114,7 @@ export const applyJob = (
     runFolder,
     planFile: outcome.planFile,
     planDigest: outcome.planDigest,
+    secrets: outcome.secrets,
     lockText: outcome.lockText,
     ...(outcome.build === undefined ? {} : { build: outcome.build }),
     ...more

@@ -1,0 +1,73 @@
+import { afterAll, describe, expect } from "bun:test"
+import { Effect, FileSystem } from "effect"
+import { Capsules } from "../../../actors/capsule/Capsules.ts"
+import { Runs, RunStreams } from "../../../actors/run/Runs.ts"
+import { canarySweep } from "../../support/CanarySweep.ts"
+import { suite } from "../../support/Effect.ts"
+import { eventually } from "../../support/Eventually.ts"
+import { applied, planned } from "../../support/Journey.ts"
+import { TestPlane, testPlane } from "../../support/TestPlane.ts"
+
+const tests = suite(testPlane())
+afterAll(tests.dispose)
+
+const secret = "apply-canary-secret-5c20d7"
+const encoded = Buffer.from(secret).toString("base64")
+
+const leaking = (end: string) => ({
+  "main.tf": `
+    variable "secret" {
+      type      = string
+      sensitive = true
+    }
+    resource "terraform_data" "a" {
+      input = "a"
+      provisioner "local-exec" {
+        command = "echo \${nonsensitive(var.secret)} \${nonsensitive(base64encode(var.secret))}; ${end}"
+      }
+    }
+    output "address" { value = "https://user:\${nonsensitive(var.secret)}@example.test/" }
+    output "plain" { value = "nothing secret" }`
+})
+
+/** Everything that is told of a Run. */
+const toldOf = Effect.fnUntraced(function* (runId: Parameters<Runs["Service"]["read"]>[0]) {
+  const streams = yield* RunStreams
+  return JSON.stringify([
+    yield* (yield* Runs).read(runId),
+    (yield* streams.events(runId, 0, 1000)).items,
+    (yield* streams.logs(runId, 0, 1000)).items
+  ])
+})
+
+describe.skipIf(Bun.which("terraform") === null)("secret inputs while a plan is applied", () => {
+  tests.live("are hidden in everything that the tool prints, also when it fails", () =>
+    Effect.gen(function* () {
+      const { dataDir } = yield* TestPlane
+      for (const [branch, end, status] of [
+        ["apply-prints", "true", "succeeded"],
+        ["apply-fails", "exit 3", "failed"]
+      ] as const) {
+        const { plan } = yield* planned(branch, leaking(end), { variables: { secret } })
+        const apply = yield* applied(plan)
+        expect(apply.status).toBe(status)
+        const told = yield* toldOf(apply.id)
+        expect(told).toContain("local-exec")
+        expect([told.includes(secret), told.includes(encoded)]).toEqual([false, false])
+      }
+      // The run folders go away once their Runs are settled.
+      const files = yield* FileSystem.FileSystem
+      yield* eventually(files.readDirectory(`${dataDir}/runs`), (names) => names.length === 0)
+      expect(canarySweep(dataDir, [secret])).toEqual([])
+    })
+  )
+
+  tests.live("do not come back as an Output that repeats them", () =>
+    Effect.gen(function* () {
+      const { capsuleId, plan } = yield* planned("output-repeats", leaking("true"), { variables: { secret } })
+      expect((yield* applied(plan)).status).toBe("succeeded")
+      const outputs = yield* (yield* Capsules).outputs(capsuleId)
+      expect(outputs.map(({ name }) => name)).toEqual(["plain"])
+    })
+  )
+})
