@@ -1,0 +1,38 @@
+import { createHash } from "node:crypto"
+import { version } from "recheck/package.json"
+import type { RegexLiteral } from "./RegexLiterals.ts"
+
+const file = `${import.meta.dirname}/JudgedExpressions.json`
+
+/**
+ * Judged by analysis and by counted steps alone, from a fixed seed: no limit is a time, so a busy machine is slower and never
+ * of another opinion. A text as long as the longest document is refused when it costs more than 5,000 steps a character.
+ */
+export const budget = {
+  timeout: null,
+  attackTimeout: null,
+  incubationTimeout: null,
+  seedingTimeout: null,
+  randomSeed: 0,
+  maxAttackStringSize: 131_072,
+  attackLimit: 131_072 * 5000,
+  maxRepeatCount: 40
+}
+
+/** Names an expression together with everything its verdict depends on: another analyser or budget judges anew. */
+export const judgementOf = ({ flags, source }: RegexLiteral): string =>
+  createHash("sha256")
+    .update(JSON.stringify([version, budget, source, flags]))
+    .digest("base64url")
+    .slice(0, 22)
+
+/** Whether all expressions are to be judged anew, and their verdicts written down: `SVC_TEST_RECORD=1`. */
+export const isRecording = process.env["SVC_TEST_RECORD"] === "1"
+
+const recorded: ReadonlySet<string> = new Set(isRecording ? [] : await Bun.file(file).json())
+
+/** Whether the analysis, which costs seconds for some, has found this very expression safe before. */
+export const isJudgedSafe = (expression: RegexLiteral): boolean => recorded.has(judgementOf(expression))
+
+export const record = (safe: ReadonlyArray<RegexLiteral>): Promise<number> =>
+  Bun.write(file, `${JSON.stringify(safe.map(judgementOf).sort(), null, 2)}\n`)
