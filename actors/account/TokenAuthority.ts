@@ -1,22 +1,16 @@
-import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlSchema } from "effect/sql"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import type { AccountTokenAuthority } from "../../schema/records/AccountToken.ts"
+import { PointReads } from "../database/PointReads.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { now } from "../Identity.ts"
 import { Memberships } from "../workspace/Memberships.ts"
-import { AccessTokenRow, accessTokenColumns } from "./AccessTokenRow.ts"
 import { isWellFormed, secretHash } from "./BearerSecret.ts"
 import { invalidToken } from "./CredentialRefusal.ts"
 import type { Principal } from "./Principal.ts"
+import { isGood, principalOf, selectStoredToken, StoredToken } from "./StoredToken.ts"
 import { TokenUse } from "./TokenUse.ts"
-
-const Stored = Schema.Struct({
-  ...AccessTokenRow.fields,
-  user_status: Schema.String,
-  /** In how many other stores the same secret is known. */
-  elsewhere: Schema.Int
-})
 
 /** What a presented personal access token may do. */
 export class TokenAuthority extends Context.Service<
@@ -24,6 +18,11 @@ export class TokenAuthority extends Context.Service<
   {
     /** For requests: fails with `invalid_token` unless the token is known, active and not expired. Notes the use. */
     readonly authenticate: (token: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
+    /**
+     * The principal of a token that is good at `millis` and whose use need not be noted, without waiting. `None` says
+     * nothing about the token: ask `authenticate`.
+     */
+    readonly atOnce: (token: Redacted.Redacted, millis: number) => Option.Option<Principal>
     /**
      * The current authority of the presented bearer. Changes nothing. Fails with `invalid_token` (unknown, not a personal
      * token, known to more than one store, revoked, expired), with `workspace_membership_inactive` when the Workspace it
@@ -41,24 +40,14 @@ export class TokenAuthority extends Context.Service<
 
       const find = SqlSchema.findAll({
         Request: Schema.String,
-        Result: Stored,
-        execute: (hash) => read`SELECT ${read.literal(accessTokenColumns)},
-            (SELECT u.status FROM users u WHERE u.subject = access_tokens.subject) AS user_status,
-            (SELECT COUNT(*) FROM account_sessions s WHERE s.secret_hash = ${hash})
-              + (SELECT COUNT(*) FROM oauth_access_tokens o WHERE o.secret_hash = ${hash}) AS elsewhere
-          FROM access_tokens WHERE secret_hash = ${hash}`
+        Result: StoredToken,
+        execute: (hash) => selectStoredToken(read, hash)
       })
+      const findAtOnce = (yield* PointReads).prepare(StoredToken, (hash) => selectStoredToken(read, hash))
 
       const known = Effect.fnUntraced(function* (token: Redacted.Redacted) {
         const [row] = yield* Effect.orDie(find(secretHash(token)))
-        const at = yield* now
-        const good =
-          row !== undefined &&
-          row.elsewhere === 0 &&
-          row.user_status === "active" &&
-          row.revoked_at === null &&
-          (row.expires_at === null || row.expires_at > at)
-        return good ? row : yield* invalidToken()
+        return row !== undefined && isGood(row, yield* now) ? row : yield* invalidToken()
       })
 
       return TokenAuthority.of({
@@ -67,14 +56,16 @@ export class TokenAuthority extends Context.Service<
           if (!isWellFormed("personalToken", Redacted.value(token))) return yield* invalidToken()
           const row = yield* known(token)
           yield* use.note(row.token_id, row.last_used_at)
-          return {
-            credential: "token",
-            credentialId: row.token_id,
-            subject: row.subject,
-            scopes: row.scopes,
-            ...(row.workspace_id === null ? {} : { boundWorkspaceId: row.workspace_id })
-          } as const
+          return principalOf(row)
         }),
+        atOnce: (token, millis) => {
+          if (!isWellFormed("personalToken", Redacted.value(token))) return Option.none()
+          const at = DateTime.formatIso(DateTime.makeUnsafe(millis))
+          return findAtOnce(secretHash(token)).pipe(
+            Option.filter((row) => isGood(row, at) && use.isNoted(row.token_id, row.last_used_at, millis)),
+            Option.map(principalOf)
+          )
+        },
         current: Effect.fn("TokenAuthority.current")(function* (bearer) {
           const row = yield* known(bearer)
           const role =

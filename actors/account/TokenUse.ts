@@ -11,6 +11,8 @@ const flushAfter = Duration.seconds(10)
 export class TokenUse extends Context.Service<
   TokenUse,
   {
+    /** Whether a use at `millis` is too close to the last one to be noted. `lastWritten` is what the row says now. */
+    readonly isNoted: (tokenId: string, lastWritten: string | null, millis: number) => boolean
     /** `lastWritten` is what the row says now. */
     readonly note: (tokenId: string, lastWritten: string | null) => Effect.Effect<void>
     /** Writes what was gathered. Happens by itself soon after a use, and when the service stops. */
@@ -44,11 +46,15 @@ export class TokenUse extends Context.Service<
 
       yield* Effect.addFinalizer(() => flush)
 
+      const isNoted = (tokenId: string, lastWritten: string | null, millis: number) =>
+        millis - Date.parse(pending.get(tokenId) ?? lastWritten ?? "1970-01-01T00:00:00.000Z") <
+        Duration.toMillis(writeEvery)
+
       return TokenUse.of({
+        isNoted,
         note: Effect.fnUntraced(function* (tokenId, lastWritten) {
           const millis = yield* Clock.currentTimeMillis
-          const last = Date.parse(pending.get(tokenId) ?? lastWritten ?? "1970-01-01T00:00:00.000Z")
-          if (millis - last < Duration.toMillis(writeEvery)) return
+          if (isNoted(tokenId, lastWritten, millis)) return
           pending.set(tokenId, new Date(millis).toISOString())
           if (scheduled) return
           scheduled = true

@@ -6,6 +6,7 @@ import { ProjectId } from "../../schema/records/Ids.ts"
 import { Project } from "../../schema/records/Workspace.ts"
 import { Audit } from "../audit/Audit.ts"
 import type { CommandContext } from "../Command.ts"
+import { type PointRead, PointReads } from "../database/PointReads.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
 import { newId, now } from "../Identity.ts"
@@ -36,6 +37,8 @@ export class Projects extends Context.Service<
       project: { readonly name: string; readonly slug?: string | undefined }
     ) => Effect.Effect<Project, ApiError>
     readonly read: (projectId: string) => Effect.Effect<Project, ApiError>
+    /** The same without waiting, where there is one to be had so. */
+    readonly readAtOnce: PointRead<Project>
     /** The Project that Capsules go to when none is named. Fails with `not_found` for an unknown Workspace. */
     readonly readDefault: (workspaceId: string) => Effect.Effect<Project, ApiError>
     readonly list: (workspaceId: string, subject: string, page: PageRequest) => Effect.Effect<Page<Project>, ApiError>
@@ -50,12 +53,11 @@ export class Projects extends Context.Service<
       const cursors = yield* Cursors
       const random = yield* SecureRandom.SecureRandom
 
+      const select = (client: SqlClient.SqlClient, id: string) =>
+        client`SELECT ${client.literal(columns)} FROM projects WHERE id = ${id}`
       const find = (client: SqlClient.SqlClient) =>
-        SqlSchema.findAll({
-          Request: Schema.String,
-          Result: Project,
-          execute: (id) => client`SELECT ${client.literal(columns)} FROM projects WHERE id = ${id}`
-        })
+        SqlSchema.findAll({ Request: Schema.String, Result: Project, execute: (id) => select(client, id) })
+      const readAtOnce = (yield* PointReads).prepare(Project, (id) => select(read, id))
       const findDefault = SqlSchema.findAll({
         Request: Schema.String,
         Result: Project,
@@ -112,6 +114,7 @@ export class Projects extends Context.Service<
       return Projects.of({
         create,
         read: Effect.fn("Projects.read")((projectId) => readOne(read, projectId)),
+        readAtOnce,
         readDefault: Effect.fn("Projects.readDefault")(function* (workspaceId) {
           const project = Option.fromUndefinedOr((yield* Effect.orDie(findDefault(workspaceId)))[0])
           return Option.isSome(project) ? project.value : yield* notFound("Workspace")

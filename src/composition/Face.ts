@@ -5,6 +5,7 @@ import { tokenHandlers } from "../accounts/TokenHandlers.ts"
 import { UpstreamProvider } from "../accounts/upstream/UpstreamProvider.ts"
 import { workspaceHandlers } from "../accounts/WorkspaceHandlers.ts"
 import { apiMiddleware } from "../http/ApiRoutes.ts"
+import { DirectReads } from "../http/direct-reads/DirectReads.ts"
 import { makeWebHandler } from "../http/HttpApplication.ts"
 import { HttpListener } from "../http/HttpListener.ts"
 import { HttpSettings, implementedFeatures } from "../http/HttpSettings.ts"
@@ -32,7 +33,8 @@ const httpSettings = (settings: Settings) =>
 const mounted = Layer.effectDiscard(
   Effect.gen(function* () {
     const listener = yield* HttpListener
-    yield* listener.mount(yield* makeWebHandler)
+    const direct = yield* DirectReads
+    yield* listener.mount(yield* makeWebHandler, direct.answer)
   })
 )
 
@@ -47,6 +49,7 @@ const upstream = (settings: Settings) => {
 export const face = (settings: Settings) =>
   mounted.pipe(
     Layer.provide(accountGroups),
+    Layer.provide(DirectReads.layer),
     Layer.provide(Layer.mergeAll(authenticatorLayer, AttemptLimits.layer, dashboardFiles, RunFeeds.layer)),
     Layer.provide(upstream(settings)),
     Layer.provideMerge(httpSettings(settings))

@@ -2,10 +2,12 @@ import { backup, DatabaseSync } from "node:sqlite"
 import { Context, Effect, Layer, Pool, Semaphore } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, Statement } from "effect/sql"
+import { PointReads } from "../../actors/database/PointReads.ts"
 import { ReadSql } from "../../actors/database/ReadSql.ts"
 import { SqliteMaintenance } from "../../actors/database/SqliteMaintenance.ts"
 import { createPrivateFile } from "./PrivateFile.ts"
 import { SqliteConnection, sqliteFailure } from "./SqliteConnection.ts"
+import { sqlitePointReads } from "./SqlitePointReads.ts"
 
 // A second process can only be an operator's command, so a held lock is waited for rather than reported.
 const busyTimeoutMillis = 5000
@@ -107,7 +109,7 @@ const makeReader = Effect.fn("SqliteClient.reader")(function* (filename: string)
     max: maxReadCursors,
     timeToLive: "1 minute"
   })
-  return yield* SqlClient.make({
+  const client = yield* SqlClient.make({
     acquirer: Pool.get(leased),
     borrower: (use) => use(shared),
     compiler: Statement.makeCompilerSqlite(),
@@ -115,6 +117,7 @@ const makeReader = Effect.fn("SqliteClient.reader")(function* (filename: string)
     isTransaction: (connection) => connection instanceof SqliteConnection && connection.inTransaction,
     spanAttributes
   })
+  return Context.make(ReadSql, client).pipe(Context.add(PointReads, sqlitePointReads(shared)))
 })
 
 /** The writing connection of a database file, with its upkeep. WAL, synchronous FULL. */
@@ -123,4 +126,4 @@ export const layerWriter = (filename: string) =>
 
 /** Read-only connections to a file that exists already, in WAL mode. */
 export const layerReader = (filename: string) =>
-  Layer.effect(ReadSql, makeReader(filename)).pipe(Layer.provide(Reactivity.layer))
+  Layer.effectContext(makeReader(filename)).pipe(Layer.provide(Reactivity.layer))

@@ -1,10 +1,11 @@
-import { Context, type Duration, Effect, Layer, Random, Schema, type Scope } from "effect"
+import { Context, type Duration, Effect, Layer, Option, Random, Schema, type Scope } from "effect"
 import { DrainHurry } from "../../actors/run/DrainHurry.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { Draining } from "../streams/Draining.ts"
 import type { RunFrames } from "../streams/RunFrames.ts"
 import { type SocketSession, WebSockets } from "../streams/WebSockets.ts"
 import { clientAddress, parseAddressRange } from "./ClientAddress.ts"
+import type { DirectHandler } from "./direct-reads/DirectReads.ts"
 import { Exchange, makeRequestId } from "./Exchange.ts"
 import type { WebHandler } from "./HttpApplication.ts"
 import { formatListenAddress, type ListenAddress } from "./ListenAddress.ts"
@@ -71,8 +72,11 @@ export class HttpListener extends Context.Service<
     readonly address: ListenAddress
     /** `http://host:port`. */
     readonly url: string
-    /** Answers with `handler` for as long as the Scope lasts. Closing it drains before the handler goes. */
-    readonly mount: (handler: WebHandler) => Effect.Effect<void, never, Scope.Scope>
+    /**
+     * Answers with `handler` for as long as the Scope lasts, after `direct` was asked. Closing it drains before the handler
+     * goes.
+     */
+    readonly mount: (handler: WebHandler, direct?: DirectHandler) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("svc/http/HttpListener") {
   static readonly layer = (address: ListenAddress, options: ListenerOptions = {}) =>
@@ -87,8 +91,9 @@ export class HttpListener extends Context.Service<
           return range === undefined ? [] : [range]
         })
         let mounted: WebHandler | undefined
+        let direct: DirectHandler = Option.none
 
-        const answer = async (request: Request, server: Bun.Server<SocketData>): Promise<Response | undefined> => {
+        const answer = (request: Request, server: Bun.Server<SocketData>): Response | Promise<Response | undefined> => {
           const requestId = makeRequestId(random)
           const host = request.headers.get("host")
           if (host === null || !hostPattern.test(host) || !URL.canParse(request.url)) {
@@ -100,6 +105,8 @@ export class HttpListener extends Context.Service<
             return isWatcher ? Response.json({ status: "ok" }) : plainErrorResponse(starting, requestId)
           }
           if (draining.begun() && !readMethods.has(request.method)) return plainErrorResponse(stopping, requestId)
+          const answered = direct(request, requestId)
+          if (Option.isSome(answered)) return answered.value
           if (!hasBody(request)) server.timeout(request, workIdleSeconds)
           let upgraded = false
           const exchange = {
@@ -115,8 +122,9 @@ export class HttpListener extends Context.Service<
               return upgraded
             }
           }
-          const response = await mounted(request, Context.make(Exchange, exchange))
-          return upgraded ? undefined : response
+          return mounted(request, Context.make(Exchange, exchange)).then((response) =>
+            upgraded ? undefined : response
+          )
         }
 
         const server = yield* Effect.acquireRelease(
@@ -176,10 +184,11 @@ export class HttpListener extends Context.Service<
         return HttpListener.of({
           address: bound,
           url: `http://${formatListenAddress(bound)}`,
-          mount: (handler) =>
+          mount: (handler, directly = Option.none) =>
             Effect.acquireRelease(
               Effect.sync(() => {
                 mounted = handler
+                direct = directly
               }),
               () => drain
             )

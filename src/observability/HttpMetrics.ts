@@ -1,4 +1,4 @@
-import { Effect, Metric } from "effect"
+import { type Context, Effect, Metric } from "effect"
 
 const requests = Metric.counter("svc_http_requests_total", {
   description: "Answered HTTP requests by method and status.",
@@ -12,11 +12,25 @@ const seconds = Metric.histogram("svc_http_request_duration_seconds", {
 
 const knownMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 
+const labels = (method: string, status: number) => ({
+  method: knownMethods.has(method) ? method : "other",
+  status: String(status)
+})
+
 /** Counts one answered request. Methods that nobody defines share one label, so that clients cannot grow the series. */
-export const countRequest = (method: string, status: number, millis: number): Effect.Effect<void> => {
-  const attributes = { method: knownMethods.has(method) ? method : "other", status: String(status) }
-  return Effect.andThen(
-    Metric.update(Metric.withAttributes(requests, attributes), 1),
+export const countRequest = (method: string, status: number, millis: number): Effect.Effect<void> =>
+  Effect.andThen(
+    Metric.update(Metric.withAttributes(requests, labels(method, status)), 1),
     Metric.update(seconds, millis / 1000)
   )
-}
+
+/** The same for successful reads that are answered outside an Effect. */
+export const countRead: Effect.Effect<(millis: number) => void> = Effect.contextWith(
+  (context: Context.Context<never>) => {
+    const reads = Metric.withAttributes(requests, labels("GET", 200))
+    return Effect.succeed((millis: number) => {
+      reads.updateUnsafe(1, context)
+      seconds.updateUnsafe(millis / 1000, context)
+    })
+  }
+)

@@ -13,7 +13,7 @@ import { seed } from "./World.ts"
 
 export const origin = "http://svc.example.test"
 
-const settings = Layer.succeed(HttpSettings, {
+export const settings = Layer.succeed(HttpSettings, {
   baseUrl: origin,
   version: "0.0.0",
   displayName: "svc",
@@ -46,15 +46,14 @@ export class TestApplication extends Context.Service<TestApplication, { readonly
   )
 }
 
-/** The same over a database of the test's own, which it seeds; `instead` takes the place of fakes. */
-export const applicationOver = <A, E, R>(instead: Layer.Layer<A, E, R>) =>
+/** The same over a database of the test's own, which it seeds; `instead` and `groups` take the place of fakes. */
+export const applicationWith = <A, E, R, A2, E2, R2>(instead: Layer.Layer<A, E, R>, groups: Layer.Layer<A2, E2, R2>) =>
   Layer.effect(
     TestApplication,
     Effect.map(makeWebHandler, (handler) => ({ handler }))
-  ).pipe(
-    Layer.provide(remainingGroups),
-    Layer.provide(Layer.mergeAll(settings, noDashboard, live, fakeActors, instead))
-  )
+  ).pipe(Layer.provide(groups), Layer.provide(Layer.mergeAll(settings, noDashboard, live, fakeActors, instead)))
+
+export const applicationOver = <A, E, R>(instead: Layer.Layer<A, E, R>) => applicationWith(instead, remainingGroups)
 
 /** Sends a request straight into the application. */
 export const send = Effect.fn("send")(function* (path: string, init: RequestInit = {}) {
