@@ -12,7 +12,7 @@ import { readStaticClients } from "../../../../src/accounts/oidc/StaticClientFil
 import { newWorkspace, testAccounts } from "../../../support/Accounts.ts"
 import { it, suite } from "../../../support/Effect.ts"
 import { temporaryFolder } from "../../../support/TemporaryFolder.ts"
-import { someone } from "./support/BasicOp.ts"
+import { someone } from "./support/Someone.ts"
 import { authorization, bodyText, json, query, refresh, send, signInTo, userInfo, visit } from "./support/Browser.ts"
 import { setMembership, withoutTable } from "./support/CapsuleFixture.ts"
 import {

@@ -3,10 +3,11 @@ import { Effect, Exit, Layer, Logger } from "effect"
 import { testAccounts } from "../../../support/Accounts.ts"
 import { suite } from "../../../support/Effect.ts"
 import { basicOpModules, stricterModules } from "./support/BasicOp.ts"
+import { decisionMutants } from "./support/DecisionMutants.ts"
+import { faceMutants } from "./support/FaceMutants.ts"
 import { clientDocument, defaultIssuer, issuerSettings, mounted } from "./support/IssuerFixture.ts"
 import { interfaceRuleModules } from "./support/InterfaceRules.ts"
 import { loadIssuer, type Mutant } from "./support/MutantIssuer.ts"
-import { mutants } from "./support/Mutants.ts"
 import { pageRuleModules } from "./support/PageRules.ts"
 import { leavingModules, rpLogoutModules } from "./support/RpLogout.ts"
 import { testTime } from "./support/TestTime.ts"
@@ -22,6 +23,8 @@ const tests = suite(
   )
 )
 afterAll(tests.dispose)
+
+const mutants = [...decisionMutants, ...faceMutants]
 
 const modules = new Map(
   [

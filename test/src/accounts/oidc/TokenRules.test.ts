@@ -1,7 +1,7 @@
 import { afterAll, describe } from "bun:test"
 import { Effect } from "effect"
 import { suite } from "../../../support/Effect.ts"
-import { someone } from "./support/BasicOp.ts"
+import { someone } from "./support/Someone.ts"
 import { json, mustBe, refresh, signInTo, tokensOf } from "./support/Browser.ts"
 import { issuerLayer } from "./support/IssuerFixture.ts"
 import { TestTime } from "./support/TestTime.ts"

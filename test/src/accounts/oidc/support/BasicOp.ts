@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { decodeProtectedHeader } from "jose"
 import {
   authorization,
@@ -13,7 +13,6 @@ import {
   must,
   mustBe,
   post,
-  query,
   refresh,
   send,
   signInTo,
@@ -22,13 +21,12 @@ import {
   verifier
 } from "./Browser.ts"
 import { idTokenClaims, keySet } from "./IdTokens.ts"
-import { callback, defaultIssuer, secret, signedInPerson, signIn } from "./IssuerFixture.ts"
+import { callback, defaultIssuer, secret } from "./IssuerFixture.ts"
 import type { Module } from "./Modules.ts"
 import { TestTime } from "./TestTime.ts"
-
-let people = 0
-/** A person nobody has met yet. */
-export const someone = Effect.suspend(() => signedInPerson(`person-${people++}`))
+import { someone } from "./Someone.ts"
+import { maxAge1, notLoggedIn, promptLogin, silent, withHint } from "./SessionChecks.ts"
+import { bearerInBody, claimsWith, essential, postedUserInfo } from "./UserInfoChecks.ts"
 
 /** The request succeeds like the plain one: a code that gives an ID token. */
 const succeeds = (fields: Record<string, string>) =>
@@ -47,16 +45,6 @@ const refusedWith = (fields: Record<string, string>, error: string) =>
     yield* mustBe(parameters.get("state"), "the-state", "state")
     yield* mustBe(parameters.get("iss"), defaultIssuer, "iss")
     yield* mustBe(parameters.get("code"), null, "code")
-  })
-
-const claimsWith = (scope: string, expected: ReadonlyArray<string>, absent: ReadonlyArray<string> = []) =>
-  Effect.gen(function* () {
-    const { cookie, subject } = yield* someone
-    const tokens = yield* signInTo({ scope }, cookie)
-    const claims = yield* json(yield* userInfo(tokens.access_token))
-    yield* mustBe(claims["sub"], subject, "sub")
-    for (const name of expected) yield* must(name in claims, `UserInfo has ${name}`)
-    for (const name of absent) yield* must(!(name in claims), `UserInfo has no ${name}`)
   })
 
 const server = Effect.gen(function* () {
@@ -94,58 +82,6 @@ const reuse = (wait: "0 seconds" | "30 seconds" | "90 seconds") =>
     yield* mustBe((yield* userInfo(tokens.access_token)).status, 401, "UserInfo after the second use")
     yield* mustBe((yield* refresh(tokens.refresh_token ?? "")).status, 400, "refresh after the second use")
   })
-
-const promptLogin = Effect.gen(function* () {
-  const time = yield* TestTime
-  const { cookie, subject } = yield* someone
-  const before = yield* idTokenClaims((yield* signInTo({}, cookie)).id_token)
-  yield* time.advance("2 seconds")
-  const { location } = yield* authorize(authorization({ prompt: "login" }), cookie)
-  yield* must(location?.startsWith(`${defaultIssuer}/sign-in?return=`) === true, "the person has to sign in")
-  const back = new URL(location ?? "").searchParams.get("return") ?? ""
-  const still = yield* authorize(back.slice(back.indexOf("?") + 1), cookie)
-  yield* must(still.parameters.get("code") === null, "the old session is not enough")
-  const anew = yield* signIn(subject)
-  const { parameters } = yield* authorize(back.slice(back.indexOf("?") + 1), anew)
-  const after = yield* idTokenClaims((yield* tokensOf(yield* exchange(parameters.get("code") ?? ""))).id_token)
-  yield* must(Number(after["auth_time"]) > Number(before["auth_time"]), "auth_time is newer")
-  yield* mustBe(after.sub, before.sub, "sub")
-  const minuteAgo = (yield* Clock.currentTimeMillis) - 60_000
-  const forged = `${query(authorization({ prompt: "login" }))}&svc_signed_in_after=${minuteAgo}.AAAA`
-  yield* must((yield* authorize(forged, anew)).parameters.get("code") === null, "a forged note is no sign-in")
-})
-
-const silent = Effect.gen(function* () {
-  const { cookie } = yield* someone
-  const first = yield* idTokenClaims((yield* signInTo({}, cookie)).id_token)
-  const second = yield* idTokenClaims((yield* signInTo({ prompt: "none" }, cookie)).id_token)
-  yield* mustBe(second.sub, first.sub, "sub")
-  yield* mustBe(second["auth_time"], first["auth_time"], "auth_time")
-})
-
-const withHint = Effect.gen(function* () {
-  const { cookie } = yield* someone
-  const { id_token = "" } = yield* signInTo({}, cookie)
-  yield* signInTo({ prompt: "none", id_token_hint: id_token }, cookie)
-  const other = yield* someone
-  yield* signInTo({}, other.cookie)
-  const mismatch = yield* authorize(authorization({ prompt: "none", id_token_hint: id_token }), other.cookie)
-  yield* mustBe(mismatch.parameters.get("error"), "login_required", "error for another person")
-})
-
-const maxAge1 = Effect.gen(function* () {
-  const time = yield* TestTime
-  const { cookie, subject } = yield* someone
-  yield* signInTo({}, cookie)
-  yield* time.advance("2 seconds")
-  const stale = yield* authorize(authorization({ max_age: "1" }), cookie)
-  yield* must(stale.location?.includes("/sign-in?return=") === true, "a stale session has to sign in")
-  const back = new URL(stale.location ?? "").searchParams.get("return") ?? ""
-  const anew = yield* signIn(subject)
-  yield* time.advance("2 seconds")
-  const { parameters } = yield* authorize(back.slice(back.indexOf("?") + 1), anew)
-  yield* idTokenClaims((yield* tokensOf(yield* exchange(parameters.get("code") ?? ""))).id_token)
-})
 
 const unregisteredRedirect = Effect.gen(function* () {
   const { cookie } = yield* someone
@@ -243,32 +179,6 @@ const unsigned = Effect.gen(function* () {
   )
 })
 
-const bearerInBody = Effect.gen(function* () {
-  const { cookie } = yield* someone
-  const { access_token } = yield* signInTo({}, cookie)
-  const response = yield* post("/oauth/userinfo", { access_token })
-  yield* mustBe(response.status, 401, "status with the token in the body")
-  yield* must(response.headers.get("www-authenticate")?.startsWith("Bearer") === true, "a challenge")
-  yield* mustBe(
-    (yield* send(`/oauth/userinfo?access_token=${access_token}`)).status,
-    401,
-    "status with it in the query"
-  )
-})
-
-const postedUserInfo = Effect.gen(function* () {
-  const { cookie } = yield* someone
-  const { access_token } = yield* signInTo({}, cookie)
-  const response = yield* post("/oauth/userinfo", {}, { authorization: `Bearer ${access_token}` })
-  yield* mustBe(response.status, 200, "status")
-})
-
-const notLoggedIn = Effect.gen(function* () {
-  const { parameters } = yield* authorize(authorization({ prompt: "none" }))
-  yield* mustBe(parameters.get("error"), "login_required", "error")
-  yield* mustBe(parameters.get("state"), "the-state", "state")
-})
-
 const withoutNonce = Effect.gen(function* () {
   const { cookie } = yield* someone
   const { nonce: _nonce, ...fields } = authorization()
@@ -281,19 +191,6 @@ const noResponseType = Effect.gen(function* () {
   const { response_type: _type, ...fields } = authorization()
   const { parameters } = yield* authorize(fields, cookie)
   yield* mustBe(parameters.get("error"), "invalid_request", "error")
-})
-
-const essential = Effect.gen(function* () {
-  const { cookie } = yield* someone
-  const claims = JSON.stringify({ userinfo: { name: { essential: true } }, id_token: { email: null } })
-  const tokens = yield* signInTo({ claims }, cookie)
-  const info = yield* json(yield* userInfo(tokens.access_token))
-  yield* must(typeof info["name"] === "string", "UserInfo has the essential name")
-  yield* must(!("email" in info), "UserInfo has nothing more")
-  yield* must(
-    typeof (yield* idTokenClaims(tokens.id_token))["email"] === "string",
-    "the ID token has the e-mail address"
-  )
 })
 
 const otherOrder = Effect.gen(function* () {

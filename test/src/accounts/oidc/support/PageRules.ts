@@ -20,7 +20,7 @@ import {
   userInfo,
   visit
 } from "./Browser.ts"
-import { someone } from "./BasicOp.ts"
+import { someone } from "./Someone.ts"
 import { callback, defaultIssuer } from "./IssuerFixture.ts"
 import type { Module } from "./Modules.ts"
 import { TestTime } from "./TestTime.ts"

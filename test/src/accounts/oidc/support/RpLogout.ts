@@ -13,7 +13,7 @@ import {
   signInTo,
   visit
 } from "./Browser.ts"
-import { someone } from "./BasicOp.ts"
+import { someone } from "./Someone.ts"
 import type { Module } from "./Modules.ts"
 
 const bye = "https://rp.example.com/bye"

@@ -15,7 +15,7 @@ import {
   tokensOf,
   userInfo
 } from "./Browser.ts"
-import { someone } from "./BasicOp.ts"
+import { someone } from "./Someone.ts"
 import { verifyJwt } from "./IdTokens.ts"
 import { callback, resource, secret } from "./IssuerFixture.ts"
 import type { Module } from "./Modules.ts"

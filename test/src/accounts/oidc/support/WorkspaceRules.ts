@@ -15,7 +15,7 @@ import {
   tokensOf,
   userInfo
 } from "./Browser.ts"
-import { someone } from "./BasicOp.ts"
+import { someone } from "./Someone.ts"
 import {
   capsuleCallback,
   capsuleOf,

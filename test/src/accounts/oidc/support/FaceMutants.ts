@@ -1,0 +1,112 @@
+import type { Mutant } from "./MutantIssuer.ts"
+
+const face = (file: string) => `src/accounts/oidc/${file}.ts`
+
+/** Faults of one line in what speaks HTTP, each with the check that has to go red. */
+export const faceMutants: ReadonlyArray<Mutant> = [
+  {
+    name: "the response does not name the issuer",
+    file: face("AuthorizationResponse"),
+    find: ", iss: issuer })",
+    replace: " })",
+    noticedBy: "oidcc-server"
+  },
+  {
+    name: "the state is dropped",
+    file: face("AuthorizationResponse"),
+    find: "...(state === undefined ? {} : { state }), ",
+    replace: "",
+    noticedBy: "oidcc-server"
+  },
+  {
+    name: "a public client may go without PKCE",
+    file: face("AuthorizationRequest"),
+    find: 'return pkceRequired ? fail("This client has to use PKCE: send a code_challenge.") : Result.succeed(undefined)',
+    replace: "return Result.succeed(undefined)",
+    noticedBy: "a public client without PKCE"
+  },
+  {
+    name: "prompt=login is ignored",
+    file: face("AuthorizeEndpoints"),
+    find: '(stale || request.prompts.has("login"))',
+    replace: "stale",
+    noticedBy: "oidcc-prompt-login"
+  },
+  {
+    name: "a note of a sign-in is believed unsigned",
+    file: face("FreshSignIn"),
+    find: "if (!(yield* vault.verifyMac(purpose, signedText(millis, parameters), digest))) return undefined",
+    replace: "void digest",
+    noticedBy: "oidcc-prompt-login"
+  },
+  {
+    name: "max_age is ignored",
+    file: face("AuthorizeEndpoints"),
+    find: "age > request.maxAge",
+    replace: "age < 0",
+    noticedBy: "oidcc-max-age-1"
+  },
+  {
+    name: "the hinted person is not looked for",
+    file: face("AuthorizeEndpoints"),
+    find: "request.subject !== undefined && request.subject !== visiting.subject",
+    replace: "request.subject === null",
+    noticedBy: "oidcc-id-token-hint"
+  },
+  {
+    name: "a request object is ignored",
+    file: face("AuthorizationRequest"),
+    find: 'if (parameters.get("request") !== undefined) {',
+    replace: "if (false) {",
+    noticedBy: "oidcc-unsigned-request-object-supported-correctly-or-rejected-as-unsupported"
+  },
+  {
+    name: "a wrong client secret will do",
+    file: face("ClientAuthentication"),
+    find: "!secretMatches(secret, client.secretHash)",
+    replace: "secretMatches(secret, client.secretHash) === undefined",
+    noticedBy: "clients authenticate in one way, and rightly"
+  },
+  {
+    name: "a selector may be given twice",
+    file: face("AuthorizationRequest"),
+    find: "if (twice !== undefined)",
+    replace: "if (twice === null)",
+    noticedBy: "a selector that is malformed, doubled or foreign is refused"
+  },
+  {
+    name: "forms need no token",
+    file: face("Visitor"),
+    find: 'vault.verifyMac("oidc-form", formText(visiting, form, content), token)',
+    replace: "Effect.succeed(true)",
+    noticedBy: "a decision counts from its own page, session and request only"
+  },
+  {
+    name: "decisions may come from another site",
+    file: face("AuthorizeEndpoints"),
+    find: "yield* requireSameOrigin",
+    replace: "",
+    noticedBy: "a decision counts from its own page, session and request only"
+  },
+  {
+    name: "nobody is asked",
+    file: face("AuthorizeEndpoints"),
+    find: "return !isSubset(permissionsOf(request), given)",
+    replace: "return given.length < 0",
+    noticedBy: "a person is asked once, and again for more"
+  },
+  {
+    name: "a logout goes wherever it is told",
+    file: face("LogoutEndpoints"),
+    find: "!client.value.postLogoutRedirectUris.includes(uri)",
+    replace: "uri === undefined",
+    noticedBy: "oidcc-rp-initiated-logout-bad-post-logout-redirect-uri"
+  },
+  {
+    name: "anybody's ID token signs out without asking",
+    file: face("LogoutEndpoints"),
+    find: "const proven = request.hint?.sub === visiting.subject && request.hint.sid === visiting.sessionId",
+    replace: "const proven = request.hint !== undefined",
+    noticedBy: "another session's ID token, or none with a client_id, is asked about"
+  }
+]

@@ -1,0 +1,6 @@
+import { Effect } from "effect"
+import { signedInPerson } from "./IssuerFixture.ts"
+
+let people = 0
+/** A person nobody has met yet. */
+export const someone = Effect.suspend(() => signedInPerson(`person-${people++}`))
