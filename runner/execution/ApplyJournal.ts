@@ -1,7 +1,8 @@
+import { appendFileSync } from "node:fs"
 import { type FileHandle, open } from "node:fs/promises"
 import { Effect, Option, Queue, Schema, type Scope } from "effect"
 import { redactionMark } from "../redaction/RedactionMark.ts"
-import { fileOperation, type RunFileFailed, readOptional } from "./RunFiles.ts"
+import { fileOperation, promptFileOperation, type RunFileFailed, readOptional } from "./RunFiles.ts"
 import type { JournalResource } from "./RunOutcome.ts"
 import type { StateFile } from "./StateFile.ts"
 import type { ToolMessage } from "./ToolMessage.ts"
@@ -143,7 +144,8 @@ export const openJournal = Effect.fnUntraced(function* (
       const entry = entryOf(message, clean)
       if (entry === undefined) return Effect.void
       entries.push(entry)
-      return fileOperation("write the apply journal", () => file.write(`${JSON.stringify(entry)}\n`)).pipe(
+      const line = `${JSON.stringify(entry)}\n`
+      return promptFileOperation("write the apply journal", () => appendFileSync(file.fd, line)).pipe(
         Effect.andThen(entry.moment === "started" ? Queue.offer(unforced, undefined) : Effect.void),
         tolerated
       )

@@ -22,6 +22,10 @@ const failure = (doing: string, cause: unknown): RunFileFailed => {
 export const fileOperation = <A>(doing: string, evaluate: () => Promise<A>): Effect.Effect<A, RunFileFailed> =>
   Effect.tryPromise({ try: evaluate, catch: (cause) => failure(doing, cause) })
 
+/** The same for a call that is over sooner than a thread could take it, such as a short append. */
+export const promptFileOperation = <A>(doing: string, evaluate: () => A): Effect.Effect<A, RunFileFailed> =>
+  Effect.try({ try: evaluate, catch: (cause) => failure(doing, cause) })
+
 const optional = <A>(operation: Effect.Effect<A, RunFileFailed>): Effect.Effect<Option.Option<A>, RunFileFailed> =>
   operation.pipe(
     Effect.asSome,
