@@ -56,7 +56,8 @@ const eventsOf = (product: Product, runId: string) =>
     answer instanceof Response || !("events" in answer) ? [] : answer.events
   )
 
-const patient = Schedule.spaced("10 millis")
+// The times are those of the Run's own events. Asking more often would only take the cores from what is measured.
+const patient = Schedule.spaced("100 millis")
 
 /** One install up to its reviewable plan, with what each part of it took. */
 const install = Effect.fn("install")(function* (product: Product, url: string, name: string) {
