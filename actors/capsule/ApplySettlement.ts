@@ -68,6 +68,18 @@ const withheld = (
   })
 }
 
+/** What is remembered of earlier inputs; the newest come first. */
+const mostSecrets = 500
+
+/** An input that was changed or removed is still in the state wherever nothing was updated, and in the next plan as what was before. */
+const remembered = (
+  now: ReadonlyArray<Redacted.Redacted<string>>,
+  before: ReadonlyArray<Redacted.Redacted<string>>
+): ReadonlyArray<Redacted.Redacted<string>> =>
+  [...new Set([...now, ...before].map((text) => Redacted.value(text)))]
+    .slice(0, mostSecrets)
+    .map((text) => Redacted.make(text))
+
 const runEnding = (result: ApplyResult) => {
   switch (result.exit) {
     case "succeeded":
@@ -200,8 +212,13 @@ export class ApplySettlement extends Context.Service<
           if (run === undefined || run.capsule_id === null || run.status !== "running") return
           const capsule = yield* capsules.find(run.capsule_id)
           if (capsule === undefined || run.install_config_id === null) return
-          const secrets = yield* plans.secrets(run.workspace_id, run.plan_run_id ?? "")
-          const result = { ...left, outputs: withheld(left.outputs, secrets?.inputs ?? []) }
+          const base =
+            capsule.current_state_version_id === null ? undefined : yield* states.find(capsule.current_state_version_id)
+          const secrets = remembered(
+            (yield* plans.secrets(run.workspace_id, run.plan_run_id ?? ""))?.inputs ?? [],
+            base === undefined ? [] : yield* states.secrets(base)
+          )
+          const result = { ...left, outputs: withheld(left.outputs, secrets) }
           const succeeded = result.exit === "succeeded"
           const builds = yield* sql<BuildColumns>`SELECT build_digest, build_size_bytes FROM run_plans
             WHERE run_id = ${run.plan_run_id ?? ""}`
@@ -221,6 +238,7 @@ export class ApplySettlement extends Context.Service<
                   sourceSnapshotId: run.source_snapshot_id ?? undefined,
                   installConfigId: run.install_config_id,
                   outputs: result.outputs,
+                  secrets,
                   build: builds[0] ?? buildColumns(undefined)
                 })
           const columns = capsuleColumns(run, capsule, result, version?.id)

@@ -229,7 +229,9 @@ export class RunPreparation extends Context.Service<
             credentials: providers.credentials,
             mirror: settings.mirror,
             timing: settings.timing,
-            ...(base === undefined ? {} : { state: yield* states.open(base) })
+            ...(base === undefined
+              ? {}
+              : { state: yield* states.open(base), stateSecrets: yield* states.secrets(base) })
           }
         } satisfies PreparedRun
       })

@@ -24,6 +24,7 @@ export interface StateVersionRow extends BuildColumns {
   readonly install_config_id: string
   readonly created_by_run_id: string
   readonly created_at: string
+  readonly sealed_secrets: string | null
 }
 
 export interface OutputRow {
@@ -51,6 +52,8 @@ export interface NewStateVersion {
   readonly sourceSnapshotId: string | undefined
   readonly installConfigId: string
   readonly outputs: ReadonlyArray<StateOutput>
+  /** Text of the secret inputs that were applied, now or earlier: the state may hold it where nothing marks it. */
+  readonly secrets: ReadonlyArray<Redacted.Redacted<string>>
   /** The source build of the plan whose apply left this state. */
   readonly build: BuildColumns
 }
@@ -70,6 +73,12 @@ const outputPlace = (workspaceId: string, id: string) => ({
   workspaceId,
   rowId: id
 })
+
+const secretsPlace = (row: Parameters<typeof statePlace>[0]) => ({ ...statePlace(row), column: "sealed_secrets" })
+
+const TextsJson = Schema.fromJsonString(Schema.Array(Schema.String))
+const encodeTexts = Schema.encodeSync(TextsJson)
+const decodeTexts = Schema.decodeUnknownEffect(TextsJson)
 
 const decodeStateVersion = Schema.decodeUnknownSync(StateVersion)
 const decodeOutput = Schema.decodeUnknownSync(Output)
@@ -108,6 +117,8 @@ export class StateVersions extends Context.Service<
     readonly insert: (version: NewStateVersion) => Effect.Effect<{ readonly id: string; readonly digest: string }>
     readonly find: (id: string) => Effect.Effect<StateVersionRow | undefined>
     readonly open: (row: StateVersionRow) => Effect.Effect<Redacted.Redacted<Uint8Array>>
+    /** The secret inputs that the state may hold. */
+    readonly secrets: (row: StateVersionRow) => Effect.Effect<ReadonlyArray<Redacted.Redacted<string>>>
     readonly outputs: (stateVersionId: string) => Effect.Effect<ReadonlyArray<OutputRow>>
     /** The value of an Output, sensitive or not; for delivery into another Run, never for projection. */
     readonly outputValue: (row: OutputRow) => Effect.Effect<Redacted.Redacted<Schema.Json>>
@@ -138,6 +149,10 @@ export class StateVersions extends Context.Service<
           partial: version.partial ? 1 : 0,
           source_snapshot_id: version.sourceSnapshotId ?? null,
           install_config_id: version.installConfigId,
+          sealed_secrets: yield* vault.seal(
+            secretsPlace({ workspace_id: version.workspaceId, id, generation: version.generation }),
+            Redacted.make(encodeTexts(version.secrets.map((text) => Redacted.value(text))))
+          ),
           ...version.build,
           created_by_run_id: version.runId,
           created_at: yield* now
@@ -169,6 +184,13 @@ export class StateVersions extends Context.Service<
 
       const open = (row: StateVersionRow) => Effect.orDie(vault.open(statePlace(row), row.state))
 
+      const secrets = Effect.fnUntraced(function* (row: StateVersionRow) {
+        // A state of a release that kept none.
+        if (row.sealed_secrets === null) return []
+        const texts = yield* vault.openText(secretsPlace(row), row.sealed_secrets)
+        return (yield* decodeTexts(Redacted.value(texts))).map((text) => Redacted.make(text))
+      }, Effect.orDie)
+
       const outputs = (stateVersionId: string) =>
         Effect.orDie(sql<OutputRow>`SELECT * FROM outputs WHERE state_version_id = ${stateVersionId} ORDER BY name`)
 
@@ -180,7 +202,7 @@ export class StateVersions extends Context.Service<
         return Redacted.make(yield* Schema.decodeEffect(Schema.fromJsonString(Schema.Json))(text))
       }, Effect.orDie)
 
-      return StateVersions.of({ insert, find, open, outputs, outputValue })
+      return StateVersions.of({ insert, find, open, secrets, outputs, outputValue })
     })
   )
 }

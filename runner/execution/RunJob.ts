@@ -88,6 +88,7 @@ export interface ProviderMirror {
  * - `selfContained`: the scan found no provider to install and no block that says where the state is. When it is wrong, the tool
  *   refuses to plan.
  * - `state`: the state that the run starts from
+ * - `stateSecrets`: text of secret inputs that the state may hold without marking it
  * - `cancel`: completes when somebody asks the run to stop
  */
 export interface RunJob {
@@ -102,6 +103,7 @@ export interface RunJob {
   readonly lockText?: string | undefined
   readonly selfContained?: boolean | undefined
   readonly state?: Redacted.Redacted<Uint8Array> | undefined
+  readonly stateSecrets?: ReadonlyArray<Redacted.Redacted<string>> | undefined
   /** Default true: most providers speak to an API. */
   readonly network?: boolean | undefined
   readonly timing?: Partial<RunTiming> | undefined

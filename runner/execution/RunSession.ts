@@ -131,7 +131,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
       : yield* Effect.fromOption(parseState(Redacted.value(job.state))).pipe(
           Effect.mapError(() => runnerFailure("job_invalid", "prepare", "The base state is not a state file."))
         )
-  redactor.add(derivedSecrets(base?.sensitiveTexts ?? []))
+  redactor.add([...derivedSecrets(base?.sensitiveTexts ?? []), ...(job.stateSecrets ?? [])])
 
   yield* createRunFolder(paths, level).pipe(Effect.mapError(prepareFailed))
   yield* Effect.addFinalizer(() => Effect.ignore(removeSecrets(paths)))

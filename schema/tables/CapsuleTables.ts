@@ -120,3 +120,6 @@ export const capsuleTables: ReadonlyArray<string> = [
   )`,
   `CREATE INDEX backups_by_workspace ON backups (workspace_id, created_at, id)`
 ]
+
+/** Text of the secret inputs that a state was applied with and may still hold, sealed. */
+export const stateSecretColumns: ReadonlyArray<string> = [`ALTER TABLE state_versions ADD COLUMN sealed_secrets TEXT`]

@@ -3,7 +3,7 @@ import { Migrator, SqlClient } from "effect/sql"
 import { accountTables } from "../../schema/tables/AccountTables.ts"
 import { auditTables } from "../../schema/tables/AuditTables.ts"
 import { buildTables } from "../../schema/tables/BuildTables.ts"
-import { capsuleTables } from "../../schema/tables/CapsuleTables.ts"
+import { capsuleTables, stateSecretColumns } from "../../schema/tables/CapsuleTables.ts"
 import { connectionTables } from "../../schema/tables/ConnectionTables.ts"
 import { identityTables } from "../../schema/tables/IdentityTables.ts"
 import { interfaceTables } from "../../schema/tables/InterfaceTables.ts"
@@ -39,7 +39,8 @@ const migrations = {
   "0004_interfaces": statements(interfaceTables),
   "0006_upstream_sign_in": statements(upstreamTables),
   "0007_hook_secret_renewal": statements(hookSecretColumns),
-  "0008_plan_secrets": statements(planSecretColumns)
+  "0008_plan_secrets": statements(planSecretColumns),
+  "0009_state_secrets": statements(stateSecretColumns)
 }
 
 /** The database was written by a newer release than this one. */

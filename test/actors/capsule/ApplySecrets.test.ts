@@ -5,7 +5,7 @@ import { Runs, RunStreams } from "../../../actors/run/Runs.ts"
 import { canarySweep } from "../../support/CanarySweep.ts"
 import { suite } from "../../support/Effect.ts"
 import { eventually } from "../../support/Eventually.ts"
-import { applied, planned } from "../../support/Journey.ts"
+import { applied, freshKey, planned, settled } from "../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 
 const tests = suite(testPlane())
@@ -29,6 +29,17 @@ const leaking = (end: string) => ({
     output "address" { value = "https://user:\${nonsensitive(var.secret)}@example.test/" }
     output "plain" { value = "nothing secret" }`
 })
+
+/** The module does not mark what it puts into its state. */
+const unmarked = {
+  "main.tf": `
+    variable "secret" {
+      type      = string
+      sensitive = true
+    }
+    resource "terraform_data" "a" { input = nonsensitive(var.secret) }
+    output "a" { value = terraform_data.a.output }`
+}
 
 /** Everything that is told of a Run. */
 const toldOf = Effect.fnUntraced(function* (runId: Parameters<Runs["Service"]["read"]>[0]) {
@@ -68,6 +79,33 @@ describe.skipIf(Bun.which("terraform") === null)("secret inputs while a plan is 
       expect((yield* applied(plan)).status).toBe("succeeded")
       const outputs = yield* (yield* Capsules).outputs(capsuleId)
       expect(outputs.map(({ name }) => name)).toEqual(["plain"])
+    })
+  )
+
+  tests.live("are hidden after they were changed: the state holds the earlier one", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const capsules = yield* Capsules
+      const earlier = "earlier-canary-secret-0b71"
+      const later = "later-canary-secret-9e42"
+      const { capsuleId, plan } = yield* planned("secret-changes", unmarked, { variables: { secret: earlier } })
+      expect((yield* applied(plan)).status).toBe("succeeded")
+      const guard = (yield* capsules.read(capsuleId)).installConfigReAdoption.authorityGuard
+      const changed = yield* capsules.configurationPlan(
+        context,
+        capsuleId,
+        { variablePatch: { set: { secret: later } }, expected: { authorityGuard: guard } },
+        freshKey()
+      )
+      const change = yield* settled(changed.value.planRunId)
+      expect(change.resourceChanges).toHaveLength(1)
+      const applyOfChange = yield* applied(change)
+      const destroy = yield* settled((yield* capsules.destroyPlan(context, capsuleId, undefined)).value.id)
+      for (const run of [change, applyOfChange, destroy]) {
+        const told = yield* toldOf(run.id)
+        expect([told.includes(earlier), told.includes(later)]).toEqual([false, false])
+      }
+      expect((yield* capsules.outputs(capsuleId)).map(({ name }) => name)).toEqual([])
     })
   )
 })
