@@ -26,13 +26,6 @@ describe("the log buffer", () => {
     expect(textsOf(buffer)).toEqual(["100%"])
   })
 
-  test("finds text across colours, whatever its case", () => {
-    const buffer = new LogBuffer()
-    buffer.append([entry(1, "no"), entry(2, "\u001b[31mErr\u001b[0mor: disk")])
-    expect(buffer.search("error: D")).toEqual([1])
-    expect(buffer.search("")).toEqual([])
-  })
-
   test("saves plain text", () => {
     const buffer = new LogBuffer()
     buffer.append([entry(1, "\u001b[32mok\u001b[0m")])

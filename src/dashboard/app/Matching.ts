@@ -8,22 +8,29 @@ const score = (candidate: string, wanted: string): number => {
   return /[\s\-_./]/.test(candidate.charAt(at - 1)) ? 1 : 2
 }
 
+export interface Searchable<A> {
+  readonly item: A
+  readonly text: string
+}
+
+/** Items with their text in the form in which it is searched: made once for a list, and not for every key. */
+export const searchable = <A>(items: ReadonlyArray<A>, textOf: (item: A) => string): ReadonlyArray<Searchable<A>> =>
+  items.map((item) => ({ item, text: fold(textOf(item)) }))
+
 /**
  * Items whose text holds every word typed, best match first, otherwise in their own order. Case, width (full or half) and
  * the order of the words do not matter.
  */
-export const matching = <A>(items: ReadonlyArray<A>, typed: string, textOf: (item: A) => string): ReadonlyArray<A> => {
+export const matching = <A>(items: ReadonlyArray<Searchable<A>>, typed: string): ReadonlyArray<A> => {
   const wanted = fold(typed)
     .split(/\s+/)
     .filter((word) => word !== "")
-  if (wanted.length === 0) return items
+  if (wanted.length === 0) return items.map(({ item }) => item)
   return items
-    .map((item, order) => {
-      const text = fold(textOf(item))
+    .flatMap(({ item, text }, order) => {
       const scores = wanted.map((word) => score(text, word))
-      return { item, order, rank: scores.includes(-1) ? -1 : scores.reduce((sum, each) => sum + each, 0) }
+      return scores.includes(-1) ? [] : [{ item, order, rank: scores.reduce((sum, each) => sum + each, 0) }]
     })
-    .filter(({ rank }) => rank >= 0)
     .sort((a, b) => a.rank - b.rank || a.order - b.order)
     .map(({ item }) => item)
 }

@@ -1,13 +1,13 @@
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react"
+import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from "react"
 import { capsulesQuery, sourcesQuery } from "../api/Queries.ts"
-import type { Workspace } from "../api/Types.ts"
+import type { Capsule, Source, Workspace } from "../api/Types.ts"
 import { preferences, setPreferences } from "../preferences/Preferences.ts"
 import { Icon, type IconName } from "../ui/Icon.tsx"
 import { repositoryName } from "../words/Format.ts"
 import { useWords } from "../words/Words.ts"
-import { matching } from "./Matching.ts"
+import { matching, searchable } from "./Matching.ts"
 import { navigation } from "./Navigation.ts"
 import { useBootstrap } from "./Workspace.ts"
 import { appWords } from "./Words.ts"
@@ -23,12 +23,16 @@ interface Command {
 
 const shownLimit = 40
 
-const useCommands = (workspace: Workspace): ReadonlyArray<Command> => {
-  const words = useWords(appWords)
-  const navigate = useNavigate()
-  const { workspaces } = useBootstrap()
-  const capsules = useQuery(capsulesQuery(workspace.id)).data ?? []
-  const sources = useQuery(sourcesQuery(workspace.id)).data ?? []
+interface Known {
+  readonly words: (typeof appWords)["en"]
+  readonly navigate: ReturnType<typeof useNavigate>
+  readonly workspace: Workspace
+  readonly workspaces: ReadonlyArray<Workspace>
+  readonly capsules: ReadonlyArray<Capsule>
+  readonly sources: ReadonlyArray<Source>
+}
+
+const commandsFor = ({ words, navigate, workspace, workspaces, capsules, sources }: Known): ReadonlyArray<Command> => {
   const params = { workspace: workspace.handle }
   return [
     {
@@ -104,6 +108,23 @@ const useCommands = (workspace: Workspace): ReadonlyArray<Command> => {
   ]
 }
 
+/** Every command with its text. They are as many as there are Capsules, so that no key and no move makes them anew. */
+const useCommands = (workspace: Workspace) => {
+  const words = useWords(appWords)
+  const navigate = useNavigate()
+  const { workspaces } = useBootstrap()
+  const { data: capsules } = useQuery(capsulesQuery(workspace.id))
+  const { data: sources } = useQuery(sourcesQuery(workspace.id))
+  return useMemo(
+    () =>
+      searchable(
+        commandsFor({ words, navigate, workspace, workspaces, capsules: capsules ?? [], sources: sources ?? [] }),
+        (command) => `${command.label} ${command.detail ?? ""}`
+      ),
+    [words, navigate, workspace, workspaces, capsules, sources]
+  )
+}
+
 /** Cmd/Ctrl-K: everything by name. A combobox over a listbox, in the browser's modal dialog. */
 export const Palette = ({ workspace, onClose }: { readonly workspace: Workspace; readonly onClose: () => void }) => {
   const words = useWords(appWords)
@@ -113,7 +134,7 @@ export const Palette = ({ workspace, onClose }: { readonly workspace: Workspace;
   const [active, setActive] = useState<string>()
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
-  const shown = matching(commands, text, (command) => `${command.label} ${command.detail ?? ""}`).slice(0, shownLimit)
+  const shown = useMemo(() => matching(commands, text).slice(0, shownLimit), [commands, text])
   const current = Math.max(
     0,
     shown.findIndex((command) => command.id === active)

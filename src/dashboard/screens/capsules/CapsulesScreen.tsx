@@ -4,7 +4,7 @@ import { useNavigate, useSearch } from "@tanstack/react-router"
 import { useDeferredValue, useMemo, useState } from "react"
 import { capsulesQuery, sourcesQuery } from "../../api/Queries.ts"
 import type { Capsule } from "../../api/Types.ts"
-import { matching } from "../../app/Matching.ts"
+import { matching, searchable } from "../../app/Matching.ts"
 import { appWords } from "../../app/Words.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { LinkButton } from "../../ui/Button.tsx"
@@ -31,20 +31,20 @@ export const CapsulesScreen = () => {
   // The input keeps its own text: one that waits for the address would break a Japanese input method mid-word.
   const [input, setInput] = useState(search.q ?? "")
   const typed = useDeferredValue(input)
-  const shown = useMemo(
+  const wanted = useMemo(
     () =>
-      matching(
+      searchable(
         (query.data ?? []).filter(
           (capsule) =>
             (search.status === undefined ? capsule.status !== "destroyed" : capsule.status === search.status) &&
             (search.drift === undefined || capsule.driftStatus === search.drift)
         ),
-        typed,
         (capsule) =>
           `${capsule.name} ${capsule.environment} ${capsule.modulePath} ${sources.get(capsule.sourceId)?.url ?? ""}`
       ),
-    [query.data, search.status, search.drift, typed, sources]
+    [query.data, search.status, search.drift, sources]
   )
+  const shown = useMemo(() => matching(wanted, typed), [wanted, typed])
   const filtered = search.q !== undefined || search.status !== undefined || search.drift !== undefined
   const change = (next: Partial<typeof search>) => void navigate({ search: { ...search, ...next }, replace: true })
   return (

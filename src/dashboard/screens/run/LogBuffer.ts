@@ -42,17 +42,6 @@ export class LogBuffer {
     return this.lines[index]
   }
 
-  /** Indexes of the lines that hold `text`, whatever its case. */
-  search(text: string): ReadonlyArray<number> {
-    const wanted = text.toLowerCase()
-    if (wanted === "") return []
-    const found: Array<number> = []
-    for (const [index, line] of this.lines.entries()) {
-      if (stripAnsi(line.text).toLowerCase().includes(wanted)) found.push(index)
-    }
-    return found
-  }
-
   /** The whole log as a person saves it: one line a line, without colours. */
   plainText(): string {
     return this.lines.map((line) => `${line.at} ${stripAnsi(line.text)}\n`).join("")

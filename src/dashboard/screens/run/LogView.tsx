@@ -1,15 +1,16 @@
 import "../../app/Kit.ts"
-import { useVirtualizer } from "@tanstack/react-virtual"
-import { type KeyboardEvent, memo, type RefObject, useEffect, useMemo, useRef, useState } from "react"
+import { type KeyboardEvent, memo, type RefObject, useEffect, useRef, useState } from "react"
 import { Button, IconButton } from "../../ui/Button.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { Status } from "../../ui/Status.tsx"
 import { clockTime, integer } from "../../words/Format.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
 import { ansiPieces } from "./Ansi.ts"
+import { useFixedRows } from "./FixedRows.ts"
 import type { LogBuffer, LogLine } from "./LogBuffer.ts"
 import { useRunLog } from "./Streams.ts"
 import { logWords } from "./LogWords.ts"
+import { useLogSearch } from "./UseLogSearch.ts"
 
 const lineHeight = 20
 const upKeys: ReadonlySet<string> = new Set(["ArrowUp", "PageUp", "Home"])
@@ -86,16 +87,10 @@ export const LogView = ({ runId, running, queued }: LogViewProps) => {
   const [match, setMatch] = useState(0)
   const scroller = useRef<HTMLDivElement>(null)
   useReader(scroller, setFollow)
-  // oxlint-disable-next-line react/incompatible-library -- nothing here is memoised by a compiler
-  const virtual = useVirtualizer({
-    count: buffer.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => lineHeight,
-    overscan: 12
-  })
-  // `version` stands for the buffer's content, which grows in place.
-  const matches = useMemo(() => (version < 0 ? [] : buffer.search(search)), [buffer, version, search])
-  const currentMatch = matches[Math.min(match, matches.length - 1)]
+  const { from, to, height, show } = useFixedRows(scroller, buffer.length, lineHeight)
+  const { matches, total, done } = useLogSearch(buffer, version, search)
+  const at = Math.min(match, total - 1)
+  const currentMatch = matches[at]
 
   useEffect(() => {
     const element = scroller.current
@@ -103,13 +98,13 @@ export const LogView = ({ runId, running, queued }: LogViewProps) => {
   }, [follow, version])
   useEffect(() => {
     if (currentMatch === undefined || search === "") return
+    // oxlint-disable-next-line react/set-state-in-effect -- the match is of a search that runs beside the page
     setFollow(false)
-    virtual.scrollToIndex(currentMatch, { align: "center" })
-    // The virtualizer is one object for the life of the component.
-  }, [currentMatch, search, virtual])
+    show(currentMatch)
+  }, [currentMatch, search, show])
 
   const step = (by: number) => {
-    if (matches.length > 0) setMatch((at) => (Math.min(at, matches.length - 1) + by + matches.length) % matches.length)
+    if (total > 0) setMatch((at + by + total) % total)
   }
   const onSearchKey = (event: KeyboardEvent) => {
     if (event.key === "Enter") step(event.shiftKey ? -1 : 1)
@@ -143,9 +138,7 @@ export const LogView = ({ runId, running, queued }: LogViewProps) => {
             />
             {search === "" ? null : (
               <>
-                <output className="log-match">
-                  {words.match(matches.length === 0 ? 0 : Math.min(match, matches.length - 1) + 1, matches.length)}
-                </output>
+                <output className="log-match">{total === 0 && !done ? null : words.match(at + 1, total)}</output>
                 <IconButton icon="up" label={words.previousMatch} onClick={() => step(-1)} />
                 <IconButton icon="down" label={words.nextMatch} onClick={() => step(1)} />
               </>
@@ -180,12 +173,12 @@ export const LogView = ({ runId, running, queued }: LogViewProps) => {
           tabIndex={0}
           data-following={follow}
         >
-          <div className="log-rows" style={{ height: `${virtual.getTotalSize()}px` }}>
-            {virtual.getVirtualItems().map((item) => {
-              const line = buffer.line(item.index)
+          <div className="log-rows" style={{ height: `${height}px` }}>
+            {Array.from({ length: to - from }, (_, row) => from + row).map((index) => {
+              const line = buffer.line(index)
               return line === undefined ? null : (
-                <div key={item.key} className="log-row" style={{ transform: `translateY(${item.start}px)` }}>
-                  <Line line={line} wanted={search !== "" && item.index === currentMatch} />
+                <div key={index} className="log-row" style={{ transform: `translateY(${index * lineHeight}px)` }}>
+                  <Line line={line} wanted={search !== "" && index === currentMatch} />
                 </div>
               )
             })}

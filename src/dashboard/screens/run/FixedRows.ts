@@ -1,0 +1,58 @@
+import { type RefObject, useCallback, useEffect, useState } from "react"
+import { flushSync } from "react-dom"
+
+/** Rows beyond each edge of the view; half of them pass before the page is drawn again. */
+const margin = 16
+const step = margin / 2
+
+/** A view that nobody has measured yet. */
+const firstView = { from: 0, rows: 40 }
+
+export interface FixedRows {
+  /** Index of the first row to draw, and of the first one after the last. */
+  readonly from: number
+  readonly to: number
+  /** Pixels of all rows. */
+  readonly height: number
+  /** Brings a row to the middle of the view. */
+  readonly show: (index: number) => void
+}
+
+/**
+ * Which of `count` rows of one and the same height are in the view of `scroller`. What a row costs does not depend on how
+ * many there are, and neither does one more row: a list of measured rows lays all of them out again for each.
+ */
+export const useFixedRows = (scroller: RefObject<HTMLElement | null>, count: number, rowHeight: number): FixedRows => {
+  const [view, setView] = useState(firstView)
+  useEffect(() => {
+    const element = scroller.current
+    if (element === null) return
+    const look = () => {
+      const from = Math.floor(element.scrollTop / rowHeight / step) * step
+      const rows = Math.ceil(element.clientHeight / rowHeight) + step
+      setView((known) => (known.from === from && known.rows === rows ? known : { from, rows }))
+    }
+    // At once: a frame with nothing in it would be seen as a flash.
+    const onScroll = () => flushSync(look)
+    const sizes = new ResizeObserver(look)
+    sizes.observe(element)
+    element.addEventListener("scroll", onScroll, { passive: true })
+    return () => {
+      sizes.disconnect()
+      element.removeEventListener("scroll", onScroll)
+    }
+  }, [scroller, rowHeight])
+  const show = useCallback(
+    (index: number) => {
+      const element = scroller.current
+      element?.scrollTo({ top: index * rowHeight - (element.clientHeight - rowHeight) / 2 })
+    },
+    [scroller, rowHeight]
+  )
+  return {
+    from: Math.max(0, Math.min(view.from, count) - margin),
+    to: Math.min(count, view.from + view.rows + margin),
+    height: count * rowHeight,
+    show
+  }
+}

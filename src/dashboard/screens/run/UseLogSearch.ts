@@ -1,0 +1,48 @@
+import { useEffect, useRef, useState } from "react"
+import type { LogBuffer } from "./LogBuffer.ts"
+import { LogSearch } from "./LogSearch.ts"
+
+const linesAtOnce = 1000
+/** Half of what a frame has; the rest is for drawing it. */
+const sliceMs = 8
+
+interface Found {
+  readonly text: string
+  readonly matches: ReadonlyArray<number>
+  /** How many there were when this was drawn: the list itself grows. */
+  readonly total: number
+  readonly done: boolean
+}
+
+const none: ReadonlyArray<number> = []
+const notYet = (text: string): Found => ({ text, matches: none, total: 0, done: text === "" })
+
+/** The lines that hold `text`, looked for in slices between frames; `version` tells that the buffer grew. */
+export const useLogSearch = (buffer: LogBuffer, version: number, text: string): Found => {
+  const [found, setFound] = useState(() => notYet(""))
+  const last = useRef<{ readonly text: string; readonly search: LogSearch } | undefined>(undefined)
+  useEffect(() => {
+    if (text === "" || version === 0) {
+      last.current = undefined
+      return
+    }
+    const search = last.current?.text === text ? last.current.search : new LogSearch(buffer, text, last.current?.search)
+    last.current = { text, search }
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const slice = () => {
+      const begin = performance.now()
+      do search.step(linesAtOnce)
+      while (!search.done && performance.now() - begin < sliceMs)
+      const { done, matches } = search
+      setFound((known) =>
+        known.matches === matches && known.total === matches.length && known.done === done
+          ? known
+          : { text, matches, total: matches.length, done }
+      )
+      if (!done) timer = setTimeout(slice)
+    }
+    timer = setTimeout(slice)
+    return () => clearTimeout(timer)
+  }, [buffer, version, text])
+  return found.text === text ? found : notYet(text)
+}
