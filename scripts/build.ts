@@ -13,6 +13,10 @@ class BuildFailed extends Schema.TaggedError<BuildFailed>()("BuildFailed", { mes
   override readonly [Runtime.errorExitCode] = 1
 }
 
+// How many times more often than usual code has to run before it is compiled to that of the machine, until the program says
+// otherwise: what runs once, at the start, costs more to compile than to run.
+const startReluctance = 100
+
 // Relative to the repository's root, from which the parser looks for its worker in a compiled binary.
 const worker = "runner/scan/HclWorker.ts"
 const sync = "runner/git/SyncMain.ts"
@@ -74,6 +78,7 @@ const compile = Effect.fn("build.compile")(function* (
         external: ["../dashboard/Build.ts"],
         compile: {
           outfile,
+          jitPolicy: startReluctance,
           ...(target === undefined ? {} : { target: targets[target.name].compile, executablePath: target.runtime }),
           // Whatever lies in the folder where the binary is started must not steer it.
           autoloadDotenv: false,

@@ -3,6 +3,10 @@
 import { dirname, join } from "node:path"
 import { syncArgument } from "./BinaryArguments.ts"
 
-const program = process.argv[2] === syncArgument ? "runner/git/SyncMain.js" : "dist/build/Service.js"
+const isSync = process.argv[2] === syncArgument
+const program = isSync ? "runner/git/SyncMain.js" : "dist/build/Service.js"
+
+// Binaries start reluctant to compile, see `scripts/build.ts`. A sync unpacks and hashes from its first moment on.
+if (isSync) Bun.unsafe.setJITPolicy(1)
 
 void import(join(dirname(Bun.main), program))

@@ -6,6 +6,9 @@ import { run, teardown } from "./cli/Run.ts"
 import { platform } from "./composition/Platform.ts"
 import { EmbeddedDashboard, type EmbeddedFile } from "./dashboard/EmbeddedFiles.ts"
 
+/** Binaries start reluctant to compile, see `scripts/build.ts`: from when most have started, what runs often is compiled. */
+const compiling = Effect.sync(() => Bun.unsafe.setJITPolicy(1)).pipe(Effect.delay("250 millis"))
+
 /** What starting leaves behind, loaded code for the most part, is given back once: an idle service has no reason to collect it. */
 const settled = Effect.sync(() => Bun.gc(true)).pipe(Effect.delay("2 seconds"))
 
@@ -16,7 +19,7 @@ export const main = (dashboard: ReadonlyArray<EmbeddedFile>): void => {
     Layer.succeed(EmbeddedDashboard, dashboard),
     Layer.succeed(SyncProcessCommand, { program: process.execPath, args: [syncArgument] })
   )
-  const program = Effect.andThen(Effect.forkChild(settled), run(args))
+  const program = Effect.forkChild(compiling).pipe(Effect.andThen(Effect.forkChild(settled)), Effect.andThen(run(args)))
   NodeRuntime.runMain(program.pipe(Effect.provide(Layer.merge(platform, binary))), {
     disableErrorReporting: true,
     teardown: teardown(args)
