@@ -1,0 +1,106 @@
+import { Clock, Effect, Schedule } from "effect"
+import type { RunEvent } from "../../../schema/events/RunEvent.ts"
+import type { startProduct } from "./Product.ts"
+
+export type Product = Effect.Success<ReturnType<typeof startProduct>>
+
+const toolPhases: ReadonlySet<string> = new Set(["init", "plan", "show", "apply", "outputs", "state"])
+
+const timeOf = (events: ReadonlyArray<RunEvent>, kind: RunEvent["kind"]): number => {
+  const event = events.find((candidate) => candidate.kind === kind)
+  return event === undefined ? Number.NaN : Date.parse(event.at)
+}
+
+/** Time between `from` and `to` that was spent in phases of the tool. */
+const inTool = (events: ReadonlyArray<RunEvent>, to: number): number => {
+  const phases = events.filter(({ kind }) => kind === "run.phase")
+  return phases.reduce((sum, { at, data }, index) => {
+    const next = phases[index + 1]
+    const end = next === undefined ? to : Date.parse(next.at)
+    return toolPhases.has(String(data["phase"])) ? sum + end - Date.parse(at) : sum
+  }, 0)
+}
+
+const eventsOf = (product: Product, runId: string) =>
+  Effect.map(product.client.runs.events({ params: { runId }, query: { limit: 1000 } }), (answer) =>
+    answer instanceof Response || !("events" in answer) ? [] : answer.events
+  )
+
+// The times are those of the Run's own events. Asking more often would only take the cores from what is measured.
+const patient = Schedule.spaced("100 millis")
+
+type InstallRequest = Parameters<Product["client"]["installPlans"]["create"]>[0]["payload"]
+
+/** One install up to its reviewable plan, with what each part of it took. */
+export const install = Effect.fn("install")(function* (
+  product: Product,
+  url: string,
+  name: string,
+  options?: InstallRequest["options"]
+) {
+  const posted = yield* Clock.currentTimeMillis
+  const { installPlan } = yield* product.client.installPlans.create({
+    params: { workspaceId: product.workspaceId },
+    headers: { "idempotency-key": name },
+    payload: {
+      source: { name, url },
+      capsule: { name, environment: "bench" },
+      variables: {},
+      ...(options === undefined ? {} : { options })
+    }
+  })
+  const planned = yield* Effect.repeat(
+    product.client.installPlans.read({ params: { installPlanId: installPlan.id } }),
+    {
+      until: (read) => read.installPlan.phase === "reviewable" || read.installPlan.phase === "failed",
+      schedule: patient
+    }
+  )
+  const { capsuleId = "", planRunId = "", syncRunId = "" } = planned.installPlan
+  const { runs } = yield* product.client.workspaces.runs({
+    params: { workspaceId: product.workspaceId },
+    query: { limit: 10 }
+  })
+  const checkRunId = runs.find(({ type }) => type === "compatibility_check")?.id ?? ""
+  const [sync, check, plan] = yield* Effect.all([
+    eventsOf(product, syncRunId),
+    checkRunId === "" ? Effect.succeed([]) : eventsOf(product, checkRunId),
+    eventsOf(product, planRunId)
+  ])
+  const reviewable = timeOf(plan, "run.waiting_approval")
+  const git = timeOf(sync, "run.succeeded") - timeOf(sync, "run.started")
+  const scan = check.length === 0 ? 0 : timeOf(check, "run.succeeded") - timeOf(check, "run.started")
+  const tool = inTool(plan, reviewable)
+  const total = reviewable - posted
+  return {
+    capsuleId,
+    planRunId,
+    total,
+    git,
+    scan,
+    tool,
+    own: total - git - scan - tool,
+    planned: reviewable - timeOf(plan, "run.queued")
+  }
+})
+
+/** Approves and applies a plan; milliseconds from the request to the end of the Apply Run. */
+export const apply = Effect.fn("apply")(function* (product: Product, planRunId: string) {
+  const { run: plan } = yield* product.client.runs.read({ params: { runId: planRunId } })
+  const asked = yield* Clock.currentTimeMillis
+  yield* product.client.runs.approve({
+    params: { runId: planRunId },
+    payload: plan.planDigest === undefined ? {} : { planDigest: plan.planDigest }
+  })
+  const { run } = yield* product.client.runs.apply({
+    params: { runId: planRunId },
+    headers: { "idempotency-key": planRunId },
+    payload: {}
+  })
+  yield* Effect.repeat(product.client.runs.read({ params: { runId: run.id } }), {
+    until: (read) => read.run.finishedAt !== undefined,
+    schedule: patient
+  })
+  const events = yield* eventsOf(product, run.id)
+  return { millis: timeOf(events, "run.succeeded") - asked, tool: inTool(events, timeOf(events, "run.succeeded")) }
+})
