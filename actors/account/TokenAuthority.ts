@@ -43,7 +43,11 @@ export class TokenAuthority extends Context.Service<
         Result: StoredToken,
         execute: (hash) => selectStoredToken(read, hash)
       })
-      const findAtOnce = (yield* PointReads).prepare(StoredToken, (hash) => selectStoredToken(read, hash))
+      const findAtOnce = (yield* PointReads).prepare(
+        StoredToken,
+        (hash) => selectStoredToken(read, hash),
+        "untilCommit"
+      )
 
       const known = Effect.fnUntraced(function* (token: Redacted.Redacted) {
         const [row] = yield* Effect.orDie(find(secretHash(token)))

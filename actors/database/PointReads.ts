@@ -9,10 +9,14 @@ export interface PointReadsShape {
    * Prepares a read of one row from the last committed state, which is answered at once instead of by an Effect. `build`
    * makes the statement from its values, as for every other read; it is called once, with place-holders. Rows that
    * `row` does not decode are not there.
+   *
+   * With `untilCommit`, a row that was found by a read within `together` is not read again there as long as nothing at all
+   * has been committed to the database since, by whomever.
    */
   readonly prepare: <Row extends Schema.ConstraintDecoder<unknown>>(
     row: Row,
-    build: (...values: ReadonlyArray<string>) => Statement.Statement<unknown>
+    build: (...values: ReadonlyArray<string>) => Statement.Statement<unknown>,
+    remember?: "untilCommit"
   ) => PointRead<Row["Type"]>
   /** Runs point reads that all see the same committed state. */
   readonly together: <A>(read: () => Option.Option<A>) => Option.Option<A>

@@ -49,6 +49,8 @@ export class SqliteConnection implements Connection.Connection {
   // Least recently used first: a Map keeps insertion order.
   private readonly cache = new Map<string, Prepared>()
   private readonly database: DatabaseSync
+  private begin: StatementSync | undefined
+  private rollback: StatementSync | undefined
 
   constructor(database: DatabaseSync) {
     this.database = database
@@ -79,23 +81,24 @@ export class SqliteConnection implements Connection.Connection {
     return prepared
   }
 
+  /** Prepares a read of the first row, which is made at once. The read throws what node:sqlite throws. */
+  point(sql: string): (bindings: ReadonlyArray<SQLInputValue>) => unknown {
+    // A statement of its own: the cached ones are set up anew for each use.
+    const { statement } = this.prepare(sql)
+    return (bindings) => statement.get(...bindings)
+  }
+
   /** Runs synchronous reads in one transaction: they see one state, and the file is locked once instead of for each. */
   together<A>(read: () => A): A {
-    this.prepareCached("BEGIN").statement.run()
+    this.begin ??= this.prepare("BEGIN").statement
+    this.rollback ??= this.prepare("ROLLBACK").statement
+    this.begin.run()
     try {
       return read()
     } finally {
       // Nothing was written, and a rollback cannot be refused: left open, the connection would show old states from now on.
-      this.prepareCached("ROLLBACK").statement.run()
+      this.rollback.run()
     }
-  }
-
-  /** The first row of a read, at once. Throws what node:sqlite throws. */
-  point(sql: string, bindings: ReadonlyArray<SQLInputValue>): unknown {
-    const { statement } = this.prepareCached(sql)
-    statement.setReadBigInts(false)
-    statement.setReturnArrays(false)
-    return statement.get(...bindings)
   }
 
   private run<A>(

@@ -1,26 +1,76 @@
 import type { SQLInputValue } from "node:sqlite"
 import { Option, Result, Schema } from "effect"
-import type { PointReadsShape } from "../../actors/database/PointReads.ts"
+import type { PointRead, PointReadsShape } from "../../actors/database/PointReads.ts"
 import type { SqliteConnection } from "./SqliteConnection.ts"
 
 const placeholder = (index: number) => `\u0000${index}`
 
+// Of each statement: more than the tokens in use at a time, and nothing beside what one commit forgets.
+const maxRemembered = 4096
+
+const decodeVersion = Schema.decodeUnknownOption(Schema.Struct({ data_version: Schema.Int }))
+
 /**
  * Point reads over one connection that is otherwise never inside a transaction, so that each sees what was committed last.
  * A damaged or busy database is the ordinary read's to report: nothing is found here.
+ *
+ * What may be remembered is held against SQLite's own count of commits by other connections, read in the same transaction as
+ * what is not remembered. This connection only reads, so the count covers every change there is.
  */
-export const sqlitePointReads = (connection: SqliteConnection): PointReadsShape => ({
-  prepare: (row, build) => {
-    const placeholders = Array.from({ length: build.length }, (_, index) => placeholder(index))
-    const [text, parameters] = build(...placeholders).compile()
-    const places = parameters.map((parameter) => placeholders.findIndex((known) => known === parameter))
-    if (places.includes(-1)) throw new Error(`A point read takes its own values as parameters and no others: ${text}`)
-    const decode = Schema.decodeUnknownOption(row)
+export const sqlitePointReads = (connection: SqliteConnection): PointReadsShape => {
+  let version: number | undefined
+  let isTogether = false
+  const forget: Array<() => void> = []
+
+  const remembering = <Row>(find: PointRead<Row>): PointRead<Row> => {
+    const remembered = new Map<string, Option.Option<Row>>()
+    forget.push(() => remembered.clear())
     return (...values) => {
-      const bindings = places.map((place): SQLInputValue => values[place] ?? null)
-      const found = Result.try(() => connection.point(text, bindings))
-      return Result.isSuccess(found) && found.success !== undefined ? decode(found.success) : Option.none()
+      if (!isTogether) return find(...values)
+      const key = values.join("\u0000")
+      const known = remembered.get(key)
+      if (known !== undefined) return known
+      const found = find(...values)
+      if (Option.isSome(found)) {
+        if (remembered.size >= maxRemembered) remembered.clear()
+        remembered.set(key, found)
+      }
+      return found
     }
-  },
-  together: (read) => Option.flatten(Result.getSuccess(Result.try(() => connection.together(read))))
-})
+  }
+
+  const readVersion = connection.point("PRAGMA data_version")
+  const checkVersion = () => {
+    const current = Option.getOrUndefined(decodeVersion(readVersion([])))?.data_version
+    if (current !== version || current === undefined) for (const clear of forget) clear()
+    version = current
+  }
+
+  return {
+    prepare: (row, build, remember) => {
+      const placeholders = Array.from({ length: build.length }, (_, index) => placeholder(index))
+      const [text, parameters] = build(...placeholders).compile()
+      const places = parameters.map((parameter) => placeholders.findIndex((known) => known === parameter))
+      if (places.includes(-1)) throw new Error(`A point read takes its own values as parameters and no others: ${text}`)
+      const read = connection.point(text)
+      const decode = Schema.decodeUnknownOption(row)
+      const find: PointRead<(typeof row)["Type"]> = (...values) => {
+        const bindings = places.map((place): SQLInputValue => values[place] ?? null)
+        const found = Result.try(() => read(bindings))
+        return Result.isSuccess(found) && found.success !== undefined ? decode(found.success) : Option.none()
+      }
+      return remember === undefined ? find : remembering(find)
+    },
+    together: (read) => {
+      const found = Result.try(() =>
+        connection.together(() => {
+          checkVersion()
+          isTogether = true
+          return read()
+        })
+      )
+      isTogether = false
+      return Option.flatten(Result.getSuccess(found))
+    }
+  }
+}

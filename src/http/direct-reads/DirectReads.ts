@@ -21,8 +21,8 @@ export type DirectHandler = (request: Request, requestId: string) => Option.Opti
  * Reads of one record by holders of personal tokens, answered straight from the database: scripts ask these all the time,
  * and routing, Effects and statements cost many times the read itself. It only ever says yes. Whatever is not plainly
  * granted and there (another credential, a query, no role, no row, a token whose use has to be noted) is left to the
- * routes, which decide by the same rules and know what to answer. Nothing is remembered between requests: a revoked token
- * or membership counts at once.
+ * routes, which decide by the same rules and know what to answer. What a token may do is remembered only until anything is
+ * committed: a revoked token or membership counts at once.
  */
 export class DirectReads extends Context.Service<DirectReads, { readonly answer: DirectHandler }>()(
   "svc/http/direct-reads/DirectReads"

@@ -147,7 +147,7 @@ const during = (change: string, undo: string, name = "token") =>
     return [before, meanwhile, yield* isAnswered]
   })
 
-tests.live("nothing is remembered: what takes authority away counts for the next read", () =>
+tests.live("nothing outlives a commit: what takes authority away counts for the next read", () =>
   Effect.gen(function* () {
     const changes = [
       [
@@ -235,6 +235,28 @@ tests.live("reads together see one state, and leave none behind them that later 
     rename("Default")
     expect(name()).toEqual(Option.some("Default"))
     expect(nameOf("prj_unknown")).toEqual(Option.none())
+  })
+)
+
+tests.live("what is remembered is read again after any commit, and only reads together remember", () =>
+  Effect.gen(function* () {
+    const reads = yield* PointReads
+    const read = yield* ReadSql
+    const sql = yield* SqlClient.SqlClient
+    // Another number whenever the statement is really run.
+    const Drawn = Schema.Struct({ number: Schema.Finite })
+    const draw = (id: string) => read`SELECT random() / 2048 AS number FROM projects WHERE id = ${id}`
+    const remembered = reads.prepare(Drawn, draw, "untilCommit")
+    const fresh = reads.prepare(Drawn, draw)
+    const together = () => reads.together(() => Option.all([remembered(world.projectId), fresh(world.projectId)]))
+    const [first, second] = [Option.getOrThrow(together()), Option.getOrThrow(together())]
+    expect(second[0]).toEqual(first[0])
+    expect(second[1]).not.toEqual(first[1])
+    expect(remembered(world.projectId)).not.toEqual(Option.some(first[0]))
+    yield* sql`UPDATE workspaces SET display_name = 'Another' WHERE id = ${world.workspaceB}`
+    const third = Option.getOrThrow(together())
+    expect(third[0]).not.toEqual(first[0])
+    expect(Option.getOrThrow(together())[0]).toEqual(third[0])
   })
 )
 
