@@ -15,13 +15,15 @@ import { moduleFolder, runFolderPaths } from "./RunFolder.ts"
 import type { ApplyJob } from "./RunJob.ts"
 import { type RunnerFailure, runnerFailure } from "./RunnerFailure.ts"
 import type { ApplyExit, ApplyOutcome, StateOutput } from "./RunOutcome.ts"
-import { inputSecrets, openSession, type RunSession } from "./RunSession.ts"
+import { derivedSecrets, inputSecrets, openSession, type RunSession } from "./RunSession.ts"
 import type { RunSink } from "./RunSink.ts"
 import type { StateFile } from "./StateFile.ts"
 import { watchState } from "./StateWatch.ts"
 import type { ToolEnd } from "./ToolRun.ts"
 import { failWhenCancelled } from "./ToolSuccess.ts"
 
+/** Each new one costs the redactor half a millisecond, again with every state that has more. */
+const mostComputedSecrets = 100
 const longestOutputs = 64 * 1024 * 1024
 
 const ToolOutputs = Schema.fromJsonString(
@@ -123,7 +125,9 @@ const runApply = Effect.fnUntraced(function* (session: RunSession, job: ApplyJob
     baseBytes: job.state === undefined ? undefined : Redacted.value(job.state),
     checkpointPath: paths.checkpoint,
     sink,
-    report
+    report,
+    // What was made a moment ago may be in the next complaint of a provider.
+    onState: ({ sensitiveTexts }) => session.redactor.add(derivedSecrets(sensitiveTexts).slice(0, mostComputedSecrets))
   }).pipe(
     Effect.andThen(
       session.tool({

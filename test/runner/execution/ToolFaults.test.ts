@@ -95,6 +95,36 @@ describe("a tool that misbehaves", () => {
     })
   )
 
+  live("complains of what it made a moment ago: the state says that it is secret", () =>
+    Effect.gen(function* () {
+      const runner = yield* ModuleRunner
+      const folder = yield* temporaryFolder
+      const seen = recorder()
+      const made = "computed-canary-4410"
+      const resource = {
+        mode: "managed",
+        type: "a",
+        name: "b",
+        instances: [
+          { attributes: { password: made }, sensitive_attributes: [[{ type: "get_attr", value: "password" }]] }
+        ]
+      }
+      const written = JSON.stringify({ version: 4, serial: 2, lineage: "line", resources: [resource] })
+      const script = {
+        apply: `${heredoc("terraform.tfstate", written)}\nwhile [ ! -e go ]; do sleep 0.02; done; echo "refused ${made}" >&2; exit 1`
+      }
+      const job = apply(folder, script)
+      const sink: RunSink = {
+        ...seen.sink,
+        checkpoint: () => Effect.sync(() => writeFileSync(join(job.runFolder, "capsule", "source", "go"), ""))
+      }
+      const outcome = yield* runner.apply(job, sink)
+      expect(outcome.exit).toBe("failed")
+      expect(seen.logs.map(({ text }) => text)).toContain("refused [redacted]")
+      expect(seen.everything()).not.toContain(made)
+    })
+  )
+
   live("says nothing at all", () =>
     Effect.gen(function* () {
       const runner = yield* ModuleRunner
