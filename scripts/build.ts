@@ -23,6 +23,7 @@ const sync = "runner/git/SyncMain.ts"
 const service = "dist/build/Service.ts"
 const entry = "src/BinaryMain.ts"
 
+const sharedMap = /^chunk-[0-9a-z]+\.js\.map$/
 const encodings = ["identity", "br", "gzip"] as const
 
 /** Writes the files of the dashboard, and the entry that imports each of them so that the bundler embeds it. */
@@ -68,7 +69,9 @@ const compile = Effect.fn("build.compile")(function* (
         entrypoints: [entry, service, sync, worker].map((file) => `${root}/${file}`),
         root,
         target: "bun",
-        format: "cjs",
+        format: "esm",
+        // What two programs of the binary share is held once, and each loads only what it reaches.
+        splitting: true,
         minify: true,
         bytecode: true,
         sourcemap: "linked",
@@ -107,6 +110,11 @@ const build = Effect.fn("build")(function* (names: ReadonlyArray<TargetName>, ou
   )
   const assets = yield* buildDashboard("best")
   yield* writeEntry(root, assets)
+  // Maps of shared code are named after their content: those of the build before would stay for ever.
+  yield* files.makeDirectory(folder, { recursive: true })
+  for (const name of yield* files.readDirectory(folder)) {
+    if (sharedMap.test(name)) yield* files.remove(path.join(folder, name))
+  }
   const sums: Array<string> = []
   for (const target of wanted.length === 0 ? [undefined] : wanted) {
     const file = target === undefined ? "svc" : `svc-${target.name}`

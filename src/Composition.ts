@@ -1,7 +1,7 @@
 import { Layer } from "effect"
 import * as Actors from "../actors/Runtime.ts"
 import { face, listener } from "./composition/Face.ts"
-import { firstKeys, keysReady } from "./composition/FirstStart.ts"
+import { firstKeys } from "./composition/FirstStart.ts"
 import { identity } from "./composition/Identity.ts"
 import { machine, type RunnerServices } from "./composition/Machine.ts"
 import { operatorPolicy } from "./composition/OperatorPolicy.ts"
@@ -39,7 +39,6 @@ export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseE, DatabaseR, Runner
   const observed = settings.operatorListen !== undefined || settings.otlpUrl !== undefined
   return Layer.mergeAll(presence, operatorServer, observed ? runMetrics : Layer.empty).pipe(
     Layer.provideMerge(face(settings)),
-    Layer.provideMerge(keysReady),
     Layer.provideMerge(Actors.layer),
     Layer.provideMerge(identity(settings)),
     Layer.provideMerge(parts.runner),

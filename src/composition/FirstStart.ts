@@ -1,6 +1,5 @@
 import { Effect, FileSystem, Layer } from "effect"
 import { FirstKeys } from "../../actors/identity/FirstKeys.ts"
-import { SigningKeys } from "../../actors/identity/SigningKeys.ts"
 import { DataFolder } from "../database/DataFolder.ts"
 
 /** On a data folder without a database, the issuer's keys are made while the database and everything over it is. */
@@ -12,6 +11,3 @@ export const firstKeys = Layer.unwrap(
     return isKnown ? Layer.empty : FirstKeys.layerNewDatabase
   })
 )
-
-/** Nobody is answered before tokens can be signed. */
-export const keysReady = Layer.effectDiscard(Effect.flatMap(SigningKeys, ({ ready }) => ready))
