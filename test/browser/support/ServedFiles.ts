@@ -14,10 +14,10 @@ const asked = ["accept", "accept-encoding", "accept-language", "if-none-match"] 
 const ofTheConnection: ReadonlySet<string> = new Set(["connection", "keep-alive", "transfer-encoding", "date"])
 
 /** Hands each request to the compiled binary, and its answer back byte by byte: status, headers, coding and policy. */
-const fromBinary = Effect.gen(function* () {
+export const filesOfBinary = Effect.fnUntraced(function* (binary: string) {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "dashboard-files-" })
-  const server = yield* serverProcess(folder, [])
+  const server = yield* serverProcess(folder, [], binary)
   const served: ServedFiles = async (request) => {
     const { pathname, search } = new URL(request.url)
     const headers = new Headers()
@@ -36,7 +36,7 @@ const fromBinary = Effect.gen(function* () {
     return new Response(await answer.arrayBuffer(), { status: answer.status, headers: passed })
   }
   return served
-}).pipe(Effect.provide(NodeFileSystem.layer))
+}, Effect.provide(NodeFileSystem.layer))
 
 const bundle = Effect.runSync(Effect.cached(buildDashboard("fast")))
 
@@ -60,6 +60,6 @@ const fromSource = Effect.map(
  * bundled from the source, for quick development. The binary ends with the Scope.
  */
 export const servedFiles = Effect.gen(function* () {
-  if (compiledBinary() === undefined) return yield* fromSource
-  return yield* fromBinary
+  const binary = compiledBinary()
+  return binary === undefined ? yield* fromSource : yield* filesOfBinary(binary)
 })

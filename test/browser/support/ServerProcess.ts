@@ -38,9 +38,9 @@ export interface ServerProcess {
  */
 export const serverProcess = Effect.fnUntraced(function* (
   folder: string,
-  flags: ReadonlyArray<string>
+  flags: ReadonlyArray<string>,
+  binary = compiledBinary()
 ): Effect.fn.Return<ServerProcess, Schema.SchemaError, Scope.Scope> {
-  const binary = compiledBinary()
   const program = binary === undefined ? [process.execPath, `${root}src/Main.ts`] : [binary]
   const spawned = yield* Effect.acquireRelease(
     Effect.sync(() =>

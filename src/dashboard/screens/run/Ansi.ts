@@ -106,8 +106,13 @@ const sequence = new RegExp(
 // oxlint-disable-next-line eslint/no-control-regex -- these characters are meant
 const control = new RegExp("[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]", "g")
 
+// As above, without the memory of where it was: most lines hold nothing of the kind, and one look says so.
+// oxlint-disable-next-line eslint/no-control-regex -- these characters are meant
+const anyControl = new RegExp("[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]")
+
 /** The line without any escape sequence or control character: what search and download see. */
-export const stripAnsi = (line: string): string => line.replaceAll(sequence, "").replaceAll(control, "")
+export const stripAnsi = (line: string): string =>
+  anyControl.test(line) ? line.replaceAll(sequence, "").replaceAll(control, "") : line
 
 /** One line as coloured pieces. Colour does not run on into the next line: lines are drawn one by one. */
 export const ansiPieces = (line: string): ReadonlyArray<Piece> => {

@@ -2,6 +2,7 @@ import { useQueryClient } from "@tanstack/react-query"
 import { useEffect, useReducer, useState } from "react"
 import { runQuery } from "../../api/Queries.ts"
 import { RunStream, type SocketListener, type StreamSocket, type StreamState } from "../../api/RunStream.ts"
+import { pageClock, Turns } from "../../api/Turns.ts"
 import type { LogEntry, RunEvent } from "../../api/Types.ts"
 import { LogBuffer } from "./LogBuffer.ts"
 
@@ -32,12 +33,17 @@ const openSocket = (url: string, listener: SocketListener): StreamSocket => {
   const socket = new WebSocket(url)
   const quiet = new AbortController()
   const { signal } = quiet
+  const turns = new Turns(pageClock())
   socket.addEventListener("open", () => listener.onOpen(), { signal })
-  socket.addEventListener("message", (event: MessageEvent<unknown>) => listener.onMessage(event.data), { signal })
-  socket.addEventListener("close", (event) => listener.onClose(event.code), { signal })
+  socket.addEventListener("message", ({ data }: MessageEvent<unknown>) => turns.add(() => listener.onMessage(data)), {
+    signal
+  })
+  // The end waits for its turn as well: what came before it counts.
+  socket.addEventListener("close", ({ code }) => turns.add(() => listener.onClose(code)), { signal })
   return {
     close: () => {
       quiet.abort()
+      turns.clear()
       // A socket that is closed before it is open makes the browser complain in its console.
       if (socket.readyState === WebSocket.CONNECTING) socket.addEventListener("open", () => socket.close())
       else socket.close()

@@ -1,0 +1,109 @@
+import { describe, expect, test } from "bun:test"
+import type { Page } from "playwright-core"
+import { median } from "../bench/support/Figures.ts"
+import { capsulePage, fillLog, runPage, searchCapsules, useLog, worldOf } from "./support/BigLists.ts"
+import { browserSuite } from "./support/Suite.ts"
+import { type Work, workMeter } from "./support/Work.ts"
+
+// Counted as processor time of the page's own thread, and always against the same with a small list in the same run: how
+// fast the machine is, and what else it does, is in neither. `npm run bench:dashboard` prints what a reader would notice.
+
+const suite = browserSuite()
+
+/** How much more an action may cost with the big list than with the small one. What grows with the list costs 10 to 100. */
+const factor = 3
+const rounds = 3
+/** Below this an action costs nothing that a ratio could be made of. */
+const least = 1
+
+const ratio = (small: ReadonlyArray<Work>, big: ReadonlyArray<Work>): number =>
+  median(big.map(({ cost }) => cost)) / Math.max(least, median(small.map(({ cost }) => cost)))
+
+/** Tells the most rows that were ever in the page at once, and how many were made. */
+const watchRows = (page: Page, selector: string) =>
+  page.evaluate((wanted) => {
+    const rows = { most: document.querySelectorAll(wanted).length, made: 0 }
+    Reflect.set(globalThis, "__rows", rows)
+    new MutationObserver((changes) => {
+      for (const { addedNodes } of changes)
+        for (const node of addedNodes)
+          if (node instanceof Element) rows.made += node.matches(wanted) ? 1 : node.querySelectorAll(wanted).length
+      rows.most = Math.max(rows.most, document.querySelectorAll(wanted).length)
+    }).observe(document.body, { childList: true, subtree: true })
+  }, selector)
+const rowsSeen = (page: Page) =>
+  page.evaluate(() => {
+    const rows: unknown = Reflect.get(globalThis, "__rows")
+    return { most: Number(Reflect.get(Object(rows), "most")), made: Number(Reflect.get(Object(rows), "made")) }
+  })
+
+describe("a list of 1,000 capsules", () => {
+  test("costs a key of its search no more than one of 10", async () => {
+    const works = { small: new Array<Work>(), big: new Array<Work>() }
+    for (let round = 0; round < rounds; round += 1)
+      for (const [name, count] of [
+        ["small", 10],
+        ["big", 1000]
+      ] as const) {
+        const { page, faults, go } = await suite.visit(undefined, worldOf(count))
+        await go(capsulePage.path, capsulePage.ready)
+        await watchRows(page, ".long-row")
+        const measure = await workMeter(page)
+        works[name].push(await searchCapsules(page, measure))
+        const rows = await rowsSeen(page)
+        expect(rows.most).toBeLessThan(60)
+        // Two screens for the whole of it: keys that find the same draw nothing anew.
+        expect(rows.made).toBeLessThan(120)
+        expect(faults).toEqual([])
+        await page.close()
+      }
+    expect(ratio(works.small, works.big)).toBeLessThan(factor)
+    for (const { layouts } of works.big) expect(layouts).toBeLessThan(4)
+  })
+
+  test("are found, each by its name, and the address keeps the search", async () => {
+    const { page, go } = await suite.visit(undefined, worldOf(1000))
+    await go(capsulePage.path, capsulePage.ready)
+    await page.getByLabel(/Search name/).pressSequentially("service-77")
+    await page.getByRole("status").getByText("11 capsules", { exact: true }).waitFor()
+    await page.getByLabel(/Search name/).fill("service-777")
+    await page.getByRole("status").getByText("1 capsule", { exact: true }).waitFor()
+    expect(await page.locator(".long-row").count()).toBe(1)
+    expect(new URL(page.url()).searchParams.get("q")).toBe("service-777")
+  })
+})
+
+describe("a log of 100,000 lines", () => {
+  test("costs a screen, an end, a line that arrives and an open search no more than one of 1,000", async () => {
+    const works = {
+      small: new Array<Awaited<ReturnType<typeof useLog>>>(),
+      big: new Array<Awaited<ReturnType<typeof useLog>>>()
+    }
+    for (let round = 0; round < rounds; round += 1)
+      for (const [name, count] of [
+        ["small", 1000],
+        ["big", 100_000]
+      ] as const) {
+        const { page, api, faults, go } = await suite.visit()
+        await go(runPage.path, runPage.ready)
+        await watchRows(page, ".log-line")
+        await fillLog(page, api, count)
+        const { ends, ...work } = await useLog(page, api, await workMeter(page), count)
+        // The browser glides to an end, and draws on the way as often as the machine has time for.
+        works[name].push({ ...work, ends: { ...ends, cost: ends.cost / Math.max(1, ends.layouts) } })
+        expect((await rowsSeen(page)).most).toBeLessThan(100)
+        expect(faults).toEqual([])
+        await page.close()
+      }
+    const grown = Object.fromEntries(
+      (["wheel", "append", "ends", "searched"] as const).map((action) => [
+        action,
+        ratio(
+          works.small.map((work) => work[action]),
+          works.big.map((work) => work[action])
+        )
+      ])
+    )
+    expect(Object.entries(grown).filter(([, times]) => !(times < factor))).toEqual([])
+  }, 300_000)
+})
