@@ -134,6 +134,8 @@ export class HttpListener extends Context.Service<
                 hostname: address.host,
                 port: address.port,
                 development: false,
+                // Shared unless told otherwise: a second server would take part of this one's requests.
+                reusePort: false,
                 idleTimeout: arrivalIdleSeconds,
                 // Larger than any body that is accepted: the application refuses with the envelope.
                 maxRequestBodySize: 1024 * mebibyte,

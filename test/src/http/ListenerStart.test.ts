@@ -1,5 +1,5 @@
 import { expect } from "bun:test"
-import { Deferred, Effect, Fiber, Layer } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer } from "effect"
 import { HttpListener } from "../../../src/http/HttpListener.ts"
 import { Draining } from "../../../src/streams/Draining.ts"
 import { WebSockets } from "../../../src/streams/WebSockets.ts"
@@ -56,5 +56,19 @@ it.live("a request that hangs does not keep the listener open for whoever is in 
       Effect.provideService(DrainHurry, Deferred.await(hurry))
     )
     expect(yield* Fiber.join(yield* served)).toBe("cut")
+  })
+)
+
+it.live("an address that somebody listens on already is refused, and stays theirs", () =>
+  Effect.gen(function* () {
+    const listening = (at: typeof address) =>
+      Layer.build(
+        Layer.fresh(HttpListener.layer(at).pipe(Layer.provide(WebSockets.layer), Layer.provide(Draining.layer)))
+      )
+    const first = Context.get(yield* listening(address), HttpListener)
+    const refused = yield* Effect.flip(Effect.scoped(listening(first.address)))
+    expect(refused._tag).toBe("ListenRefused")
+    expect(refused.message).toContain(`127.0.0.1:${first.address.port}`)
+    expect((yield* ask(`${first.url}/healthz`)).status).toBe(200)
   })
 )
