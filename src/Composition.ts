@@ -3,7 +3,7 @@ import * as Actors from "../actors/Runtime.ts"
 import { face, listener } from "./composition/Face.ts"
 import { firstKeys } from "./composition/FirstStart.ts"
 import { identity } from "./composition/Identity.ts"
-import { machine, type RunnerServices } from "./composition/Machine.ts"
+import { machine, type RunnerServices, sandbox } from "./composition/Machine.ts"
 import { operatorPolicy } from "./composition/OperatorPolicy.ts"
 import { presence } from "./composition/Presence.ts"
 import { type DatabaseServices, storageOver } from "./composition/Storage.ts"
@@ -51,9 +51,12 @@ export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseE, DatabaseR, Runner
 }
 
 /** The whole control plane from its settings: embedded database, own runner, own listener. */
-export const controlPlane = (settings: Settings) =>
-  controlPlaneOf(settings, {
+export const controlPlane = (settings: Settings) => {
+  // What the machine can do is found out by a process of its own, while the database is opened.
+  const box = sandbox(settings)
+  return controlPlaneOf(settings, {
     http: listener(settings),
-    database: Layer.provideMerge(Database.layer, firstKeys),
-    runner: machine(settings)
+    database: Layer.merge(Database.layer, box).pipe(Layer.provideMerge(firstKeys)),
+    runner: machine(settings, box)
   })
+}

@@ -109,11 +109,11 @@ const runnerSettings = Layer.effect(
   })
 )
 
-/** Everything that executes: Git, snapshots, the scan, the tool and its sandbox. */
-export const machine = (settings: Settings) =>
+/** Everything that executes: Git, snapshots, the scan, the tool and its sandbox, which may be one that is built elsewhere. */
+export const machine = (settings: Settings, box = sandbox(settings)) =>
   Layer.mergeAll(
     SnapshotSync.layer.pipe(Layer.provideMerge(Layer.mergeAll(git(settings), snapshots))),
-    ModuleRunner.layer.pipe(Layer.provide(runnerSettings), Layer.provideMerge(sandbox(settings))),
+    ModuleRunner.layer.pipe(Layer.provide(runnerSettings), Layer.provideMerge(box)),
     ModuleScanner.layer,
     toolchain(settings),
     runSettings(settings)
