@@ -7,7 +7,7 @@ import {
   AccountTokenScopeCatalog
 } from "../records/AccountToken.ts"
 import { WorkspaceId } from "../records/Ids.ts"
-import { displayText, Timestamp } from "../records/Primitives.ts"
+import { displayText, GivenTime } from "../records/Primitives.ts"
 import { ownerAccess } from "./Access.ts"
 import { created, described } from "./Endpoint.ts"
 import { pageQuery } from "./Paging.ts"
@@ -35,7 +35,7 @@ export class AccountTokensApi extends HttpApiGroup.make("accountTokens")
           Schema.isMaxLength(32)
         ),
         workspace_id: Schema.optionalKey(WorkspaceId),
-        expires_at: Schema.optionalKey(Timestamp)
+        expires_at: Schema.optionalKey(GivenTime)
       }),
       success: Schema.Struct({ token: Schema.String, token_record: AccountToken }).pipe(created)
     }).annotateMerge(described(ownerAccess, "Create a personal access token", `The secret is shown once. ${noStore}`))

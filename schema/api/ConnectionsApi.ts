@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Connection, ConnectionKind, CredentialRecipe } from "../records/Connection.ts"
 import { WorkspaceId } from "../records/Ids.ts"
 import { OutputShare, SharedOutput } from "../records/OutputShare.ts"
-import { displayText, Timestamp } from "../records/Primitives.ts"
+import { displayText, GivenTime } from "../records/Primitives.ts"
 import { accountAccess, workspaceAccess } from "./Access.ts"
 import { created, described } from "./Endpoint.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
@@ -27,7 +27,7 @@ export const CreateConnection = Schema.Struct({
   files: Schema.optionalKey(Schema.Array(CredentialFile).check(Schema.isMaxLength(16))),
   providerConfig: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
   moduleInputDefaults: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
-  expiresAt: Schema.optionalKey(Timestamp)
+  expiresAt: Schema.optionalKey(GivenTime)
 }).annotate({ identifier: "CreateConnection" })
 export type CreateConnection = typeof CreateConnection.Type
 

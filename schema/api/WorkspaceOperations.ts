@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint } from "effect/http-api"
 import { Backup } from "../records/Backup.ts"
 import { Capsule } from "../records/Capsule.ts"
-import { Timestamp } from "../records/Primitives.ts"
+import { GivenTime } from "../records/Primitives.ts"
 import { Run, RunGroup, RunStatus, RunType, SkippedCapsule } from "../records/Run.ts"
 import { StateVersion } from "../records/StateVersion.ts"
 import type { Role } from "../records/Workspace.ts"
@@ -22,7 +22,7 @@ export const workspaceOperations = [
         Schema.Struct({
           metric: Schema.Literals(["run_minutes", "applies", "state_bytes", "log_bytes"]),
           value: Schema.Finite,
-          since: Schema.optionalKey(Timestamp)
+          since: Schema.optionalKey(GivenTime)
         })
       )
     })

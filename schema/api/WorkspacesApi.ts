@@ -3,7 +3,7 @@ import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { AuditEvent } from "../records/AuditEvent.ts"
 import { WorkspaceId } from "../records/Ids.ts"
 import { Interface, InterfaceMaterializationFailure } from "../records/Interface.ts"
-import { displayText, Timestamp } from "../records/Primitives.ts"
+import { displayText, GivenTime } from "../records/Primitives.ts"
 import { Member, MemberStatus, Project, Role, Workspace, WorkspaceHandle } from "../records/Workspace.ts"
 import { accountAccess, ownerAccess, wholeAccountAccess, workspaceAccess } from "./Access.ts"
 import { created, described } from "./Endpoint.ts"
@@ -240,7 +240,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
         ...pageQuery,
         action: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),
         capsuleId: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),
-        since: Schema.optionalKey(Timestamp)
+        since: Schema.optionalKey(GivenTime)
       },
       success: Schema.Struct({ events: Schema.Array(AuditEvent), ...nextCursor })
     }).annotateMerge(

@@ -8,6 +8,19 @@ export const Timestamp = Schema.String.check(
 )
 export type Timestamp = typeof Timestamp.Type
 
+/** A `Timestamp` that somebody gives us. Times are compared as text, so it has to be one that exists: no 30th of February. */
+export const GivenTime = Timestamp.check(
+  Schema.makeFilter<string>(
+    (text) => {
+      const millis = Date.parse(text)
+      return !Number.isNaN(millis) && new Date(millis).toISOString() === text
+        ? undefined
+        : "is no day or time that exists"
+    },
+    { description: "a time that exists" }
+  )
+)
+
 /** `sha256:` and 64 lower-case hex digits. */
 export const Sha256Digest = Schema.String.check(
   Schema.isPattern(/^sha256:[0-9a-f]{64}$/, { description: "sha256: followed by 64 hex digits" })
