@@ -1,5 +1,5 @@
 import { Effect, Option, Redacted, Stdio, Stream } from "effect"
-import { Command, Flag, Prompt } from "effect/cli"
+import { Command, Flag, Prompt, TerminalCapabilities } from "effect/cli"
 import { formatListenAddress } from "../http/ListenAddress.ts"
 import type { IssuedLink } from "../operator/AccountCommands.ts"
 import { OperatorAccounts, OperatorKeys } from "../operator/Operator.ts"
@@ -9,14 +9,30 @@ import { dataFlags, settingFlags, settingsOf } from "./SettingFlags.ts"
 
 const maxPasswordBytes = 1024
 
-const emailFlag = Flag.String("email").pipe(Flag.withDescription("E-mail address of the account"))
+const emailFlag = Flag.String("email").pipe(
+  Flag.withDescription("E-mail address of the account"),
+  Flag.withMetavar("address")
+)
 const passwordFlag = Flag.Boolean("password-stdin").pipe(
   Flag.withDescription("Read the password from standard input instead of asking for it"),
   Flag.withDefault(false)
 )
 
+const askPassword = Effect.gen(function* () {
+  const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
+  if (!canPrompt) {
+    return yield* new CommandFailed({
+      message: "There is no terminal to ask for the password at. Give it on standard input, with --password-stdin."
+    })
+  }
+  const password = yield* Prompt.run(Prompt.Password({ message: "Password" }))
+  const again = yield* Prompt.run(Prompt.Password({ message: "The same password again" }))
+  if (Redacted.value(password) === Redacted.value(again)) return password
+  return yield* new CommandFailed({ message: "The two passwords differ. Nothing was changed; repeat the command." })
+})
+
 const readPassword = Effect.fn("readPassword")(function* (fromStdin: boolean) {
-  if (!fromStdin) return yield* Prompt.run(Prompt.Password({ message: "Password" }))
+  if (!fromStdin) return yield* askPassword
   const stdio = yield* Stdio.Stdio
   const text = yield* Stream.mkString(Stream.decodeText(stdio.stdin))
   const password = text.replace(/\r?\n$/, "")
@@ -52,11 +68,20 @@ const createToken = Command.make(
   "create-token",
   {
     ...dataFlags,
-    subject: Flag.String("subject").pipe(Flag.withDescription("Account that the token acts for, usr_...")),
-    name: Flag.String("name").pipe(Flag.withDescription("What the token is for")),
-    scopes: Flag.String("scopes").pipe(Flag.withDescription("Comma-separated scopes, e.g. read,write")),
+    subject: Flag.String("subject").pipe(
+      Flag.withDescription("Account that the token acts for: usr_..., or its e-mail address"),
+      Flag.withMetavar("account")
+    ),
+    name: Flag.String("name").pipe(Flag.withDescription("What the token is for"), Flag.withMetavar("text")),
+    scopes: Flag.String("scopes").pipe(
+      Flag.withDescription("Comma-separated scopes, e.g. read,write"),
+      Flag.withMetavar("scopes")
+    ),
     workspace: Flag.optional(
-      Flag.String("workspace").pipe(Flag.withDescription("Workspace that the token is bound to, ws_..."))
+      Flag.String("workspace").pipe(
+        Flag.withDescription("Workspace that the token is bound to, ws_..."),
+        Flag.withMetavar("id")
+      )
     ),
     json: jsonFlag
   },

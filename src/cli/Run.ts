@@ -1,8 +1,10 @@
-import { Cause, Console, Effect, Exit, type Runtime } from "effect"
+import { Cause, Console, Effect, Exit, Layer, type Runtime } from "effect"
 import { CliError, Command } from "effect/cli"
 import { logging } from "../observability/Logging.ts"
 import { version } from "../Version.ts"
+import { SettingsRefused } from "../settings/SettingsRefused.ts"
 import { CommandFailed } from "./Output.ts"
+import { presentation } from "./Presentation.ts"
 import { svc } from "./Root.ts"
 
 const usageExitCode = 2
@@ -11,10 +13,12 @@ const interruptedExitCode = 130
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-const codeOf = (error: unknown): string =>
-  typeof error === "object" && error !== null && "code" in error && typeof error.code === "string"
+const codeOf = (error: unknown): string => {
+  if (error instanceof SettingsRefused) return "invalid_settings"
+  return typeof error === "object" && error !== null && "code" in error && typeof error.code === "string"
     ? error.code
     : "failed"
+}
 
 /** Tells why a command ended, on standard error, unless its printed result has told it already. */
 const report = (cause: Cause.Cause<unknown>, json: boolean): Effect.Effect<void> => {
@@ -31,20 +35,26 @@ const report = (cause: Cause.Cause<unknown>, json: boolean): Effect.Effect<void>
 }
 
 /** Runs one command line, given without the program's name. */
-export const run = (args: ReadonlyArray<string>) =>
-  Command.runWith(svc, { version })(args).pipe(
-    Effect.tapCause((cause) => report(cause, args.includes("--json"))),
+export const run = (args: ReadonlyArray<string>) => {
+  const json = args.includes("--json")
+  return Command.runWith(svc, { version })(args).pipe(
+    Effect.tapCause((cause) => report(cause, json)),
     // Standard output is for results; a server has its own log settings.
-    Effect.provide(logging({ level: "warn", format: "pretty" }))
+    Effect.provide(Layer.merge(logging({ level: "warn", format: "pretty" }), presentation(json)))
   )
+}
 
-/** The exit code of a command: 0 done, 1 refused or failed, 2 usage. A server that was told to stop has done its work. */
+/**
+ * The exit code of a command: 0 done, 1 refused or failed, 2 usage, which settings are part of wherever they come from. A
+ * server that was told to stop has done its work.
+ */
 export const teardown =
   (args: ReadonlyArray<string>): Runtime.Teardown =>
   (exit, onExit) => {
     if (Exit.isSuccess(exit)) return onExit(0)
     if (Cause.hasInterruptsOnly(exit.cause)) return onExit(args[0] === "serve" ? 0 : interruptedExitCode)
     const failure = exit.cause.reasons.find(Cause.isFailReason)?.error
+    if (failure instanceof SettingsRefused) return onExit(usageExitCode)
     if (!CliError.isCliError(failure)) return onExit(failureExitCode)
     return onExit(failure._tag === "ShowHelp" && failure.errors.length === 0 ? 0 : usageExitCode)
   }

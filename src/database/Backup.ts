@@ -1,4 +1,4 @@
-import { Effect, FileSystem, Layer, Path, Schema } from "effect"
+import { Effect, FileSystem, Layer, Option, Path, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CapsuleLedger } from "../../actors/capsule/CapsuleLedger.ts"
 import { SqliteMaintenance } from "../../actors/database/SqliteMaintenance.ts"
@@ -69,6 +69,21 @@ const prepare = (file: string) =>
     return fence
   }).pipe(Effect.provide(Layer.provideMerge(ledgers, layerWriter(file)), { local: true }))
 
+const databaseHead = "SQLite format 3\0"
+
+/** What is no database at all is refused before there is a data folder for it. */
+const requireDatabase = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  if (!(yield* fs.exists(file))) return yield* new BackupRefused({ message: `There is no file ${file}.` })
+  const head = yield* Effect.scoped(
+    Effect.flatMap(fs.open(file, { flag: "r" }), (handle) => handle.readAlloc(databaseHead.length))
+  )
+  const text = Option.match(head, { onNone: () => "", onSome: (bytes) => new TextDecoder("latin1").decode(bytes) })
+  if (text !== databaseHead) {
+    return yield* new BackupRefused({ message: `${file} is no database, so it is no backup of svc.` })
+  }
+})
+
 /**
  * Puts a backup into a data folder that holds no database yet. The copy is checked, brought to this release's tables and
  * loses every authority to apply (`fenceRestored`) before it takes its place, so a refused file leaves the folder as it was.
@@ -78,6 +93,7 @@ export const restoreFrom = Effect.fn("restoreFrom")(
   function* (file: string, folder: string) {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
+    yield* requireDatabase(file)
     const real = yield* prepareDataFolder(folder)
     yield* instanceLock(real)
     const target = path.join(real, databaseName)

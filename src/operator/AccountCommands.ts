@@ -17,6 +17,7 @@ export interface Credentials {
 }
 
 export interface TokenRequest extends NewAccessToken {
+  /** The subject, or the e-mail address, of the account that it acts for. */
   readonly subject: string
 }
 
@@ -104,7 +105,8 @@ const make = Effect.fnUntraced(function* (origin: string | undefined) {
         })
       )
     }),
-    createToken: Effect.fn("AccountCommands.createToken")(function* ({ subject, ...request }) {
+    createToken: Effect.fn("AccountCommands.createToken")(function* ({ subject: account, ...request }) {
+      const subject = account.includes("@") ? (yield* findUser(account)).subject : account
       return yield* recorded("admin create-token", (context) =>
         Effect.map(
           tokens.create(context, subject, request),

@@ -17,7 +17,33 @@ describe("svc", () => {
         expect(help.out).toContain(text)
       }
       expect(help.out).not.toContain("--master-key ")
-      expect([unknown.code, flag.code]).toEqual([2, 2])
+      expect([unknown.code, flag.code, unknown.out, flag.out]).toEqual([2, 2, "", ""])
+      expect(unknown.error).toContain("nonsense")
+      expect(flag.error).toContain("See `svc version --help`.")
+    })
+  )
+
+  live("tells errors of usage and of settings on standard error, as JSON where that was asked for", () =>
+    Effect.gen(function* () {
+      const [flag, value, missing, terminal] = yield* Effect.all([
+        svc(["doctor", "--nonsense", "--json"]),
+        svc(["serve", "--listen", "nonsense", "--json"]),
+        svc(["admin", "create-user", "--json"]),
+        svc(["admin", "create-user", "--email", "ada@example.com", "--data-dir", "/nowhere", "--json"])
+      ])
+      const told = [flag, value, missing, terminal].map(({ code, error, out }) => [
+        code,
+        JSON.parse(error).error.code,
+        out
+      ])
+      expect(told).toEqual([
+        [2, "usage", ""],
+        [2, "invalid_settings", ""],
+        [2, "usage", ""],
+        [1, "failed", ""]
+      ])
+      expect(missing.error).toContain("--email")
+      expect(terminal.error).toContain("--password-stdin")
     })
   )
 
@@ -124,6 +150,16 @@ describe("svc", () => {
       const taken = yield* admin(["create-user", "--email", "ada@example.com", "--password-stdin"], `${password}\n`)
       expect([taken.code, JSON.parse(taken.error).error.code]).toEqual([1, "failed_precondition"])
       expect((yield* admin(["setup-link"])).code).toBe(1)
+      const byAddress = yield* admin([
+        "create-token",
+        "--subject",
+        "ada@example.com",
+        "--name",
+        "ci",
+        "--scopes",
+        "read"
+      ])
+      expect(JSON.parse(byAddress.out).token_record.subject).toBe(subject)
       const token = yield* admin(["create-token", "--subject", subject, "--name", "ci", "--scopes", "read,write"])
       expect(JSON.parse(token.out).token).toMatch(/^svcp_[0-9A-Za-z]{36}$/)
       const rotated = yield* admin(["rotate-keys"])

@@ -49,11 +49,16 @@ it.live("refuses what is no backup and leaves the folder as it was", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const root = yield* temporary
+    const refusal = (name: string) =>
+      Effect.map(Effect.flip(restoreFrom(`${root}/${name}`, `${root}/b`)), (error) => [error._tag, error.message])
     yield* fs.writeFileString(`${root}/text`, "not a database, but long enough to be read as a header ".repeat(40))
-    expect((yield* Effect.flip(restoreFrom(`${root}/text`, `${root}/b`)))._tag).toBe("BackupRefused")
+    expect(yield* refusal("text")).toEqual(["BackupRefused", expect.stringContaining("is no database")])
     yield* fs.writeFileString(`${root}/empty`, "")
-    expect((yield* Effect.flip(restoreFrom(`${root}/empty`, `${root}/b`)))._tag).toBe("BackupRefused")
-    expect((yield* Effect.flip(restoreFrom(`${root}/missing`, `${root}/b`)))._tag).toBe("BackupRefused")
+    expect(yield* refusal("empty")).toEqual(["BackupRefused", expect.stringContaining("is no database")])
+    expect(yield* refusal("missing")).toEqual(["BackupRefused", expect.stringContaining("There is no file")])
+    expect(yield* fs.exists(`${root}/b`)).toBe(false)
+    yield* fs.writeFileString(`${root}/head`, `SQLite format 3\0${"not a database ".repeat(99)}`)
+    expect((yield* refusal("head"))[0]).toBe("BackupRefused")
     expect((yield* fs.readDirectory(`${root}/b`)).filter((name) => name.endsWith(".sqlite"))).toEqual([])
   }).pipe(Effect.provide(NodeServices.layer))
 )
@@ -61,7 +66,7 @@ it.live("refuses what is no backup and leaves the folder as it was", () =>
 it.live("refuses to restore under a running server", () =>
   Effect.gen(function* () {
     const root = yield* temporary
-    const error = yield* Effect.flip(restoreFrom(`${root}/any`, `${root}/a`)).pipe(
+    const error = yield* Effect.flip(restoreFrom(`${root}/a/svc.sqlite`, `${root}/a`)).pipe(
       Effect.provide(databaseIn(`${root}/a`))
     )
     expect(error._tag).toBe("InstanceAlreadyRunning")

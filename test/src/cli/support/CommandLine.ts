@@ -1,4 +1,5 @@
 import { Effect, FileSystem, Layer, type Scope, Stdio, Stream } from "effect"
+import { TerminalCapabilities } from "effect/cli"
 import { TestConsole } from "effect/testing"
 import { run, teardown } from "../../../../src/cli/Run.ts"
 import { platform } from "../../../../src/composition/Platform.ts"
@@ -17,6 +18,12 @@ export const folder = Effect.flatMap(FileSystem.FileSystem, (files) =>
 /** Runs one command line in this process: what it printed, and the exit code that the program would end with. */
 export const svc = Effect.fn("svc")((args: ReadonlyArray<string>, stdin = "") => {
   const stdio = Stdio.layerTest({ stdin: Stream.make(new TextEncoder().encode(stdin)) })
+  // As in a script, wherever the tests are started from.
+  const terminal = Layer.succeed(TerminalCapabilities.TerminalCapabilities, {
+    canColor: false,
+    canAnimate: false,
+    canPrompt: false
+  })
   return Effect.gen(function* () {
     const exit = yield* Effect.exit(run(args))
     const ended: Ended = {
@@ -25,7 +32,7 @@ export const svc = Effect.fn("svc")((args: ReadonlyArray<string>, stdin = "") =>
       error: (yield* TestConsole.errorLines).join("\n")
     }
     return ended
-  }).pipe(Effect.provide(Layer.mergeAll(stdio, TestConsole.layer)))
+  }).pipe(Effect.provide(Layer.mergeAll(stdio, terminal, TestConsole.layer)))
 })
 
 /** A test on the platform of the shipped command line. */

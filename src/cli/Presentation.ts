@@ -1,0 +1,28 @@
+import { Console, Layer } from "effect"
+import { CliConfig, type CliError, CliOutput, GlobalFlag } from "effect/cli"
+
+/** A command line that makes no sense, for programs and for people: standard output stays for results. */
+const tellUsage = (json: boolean, path: ReadonlyArray<string>, errors: ReadonlyArray<CliError.CliError>) => {
+  const message = errors.map((error) => error.message).join("\n")
+  return Console.error(
+    json ? JSON.stringify({ error: { code: "usage", message } }) : `svc: ${message}\nSee \`${path.join(" ")} --help\`.`
+  )
+}
+
+/**
+ * Help on standard output where it was asked for, errors of usage on standard error. Of the flags that every command would
+ * have, the one for a log level is left out: servers have `--log`, and commands log nothing.
+ */
+export const presentation = (json: boolean) =>
+  Layer.merge(
+    CliOutput.layerPresenter({
+      present: (event) =>
+        event._tag === "InvalidInvocation"
+          ? tellUsage(json, event.commandPath, event.errors)
+          : CliOutput.defaultPresenter.present(event)
+    }),
+    Layer.succeed(
+      CliConfig.CliConfig,
+      CliConfig.make({ builtIns: GlobalFlag.BuiltIns.filter((flag) => flag !== GlobalFlag.LogLevel) })
+    )
+  )
