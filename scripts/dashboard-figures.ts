@@ -1,70 +1,46 @@
-// How fast the dashboard is for its reader: `bun scripts/dashboard-figures.ts`. Headless Chromium and the server share this
-// machine; every visit starts with an empty cache. Times count from the start of the navigation, in milliseconds.
-import { availableParallelism, loadavg } from "node:os"
+// `npm run bench:dashboard`: every figure of the dashboard with its target and verdict, from the release binary's own files in
+// headless Chromium, which shares this machine with the server. Medians of several rounds. `SVC_TEST_BINARY` names a binary
+// that is built already. `-- --only size` runs one group and may be repeated: `size`, `loading`, `smoothness`.
 import { NodeRuntime } from "@effect/platform-node"
-import { Console, Effect } from "effect"
-import { startBrowser, type TestBrowser } from "../test/browser/support/Browser.ts"
-import { startDevelopmentApi } from "../test/browser/support/DevelopmentApi.ts"
+import { availableParallelism, loadavg } from "node:os"
+import { parseArgs } from "node:util"
+import { Console, Effect, Schema } from "effect"
+import { platform } from "../src/composition/Platform.ts"
+import { loading } from "../test/bench/dashboard/Loading.ts"
+import { size } from "../test/bench/dashboard/Size.ts"
+import { smoothness } from "../test/bench/dashboard/Smoothness.ts"
+import { printFigure } from "../test/bench/support/Figures.ts"
+import { releaseBinary } from "../test/bench/support/ReleaseBinary.ts"
+import { startBrowser } from "../test/browser/support/Browser.ts"
+import { filesOfBinary } from "../test/browser/support/ServedFiles.ts"
 import { compiledBinary } from "../test/browser/support/ServerProcess.ts"
-import { servedFiles } from "../test/browser/support/ServedFiles.ts"
-import { newWorld } from "../test/browser/support/routes/World.ts"
-import { reviewRun } from "../test/browser/support/records/Runs.ts"
 
-const visits = 5
-const budget = { paint: 400, usable: 800 }
+class UnknownGroup extends Schema.TaggedError<UnknownGroup>()("UnknownGroup", { message: Schema.String }) {}
 
-const visit = async (browser: TestBrowser, address: string, ready: string, language: "en" | "ja") => {
-  const { page } = await browser.open({ language, theme: language === "ja" ? "dark" : "light" })
-  try {
-    await page.goto(address)
-    await page.locator(ready).first().waitFor()
-    return await page.evaluate(() => ({
-      paint: performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Number.NaN,
-      usable: performance.now()
-    }))
-  } finally {
-    await page.context().close()
-  }
-}
+const { values } = parseArgs({ args: process.argv.slice(2), options: { only: { type: "string", multiple: true } } })
 
-const median = (values: ReadonlyArray<number>): number =>
-  values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN
-
-const verdict = (value: number, limit: number): string =>
-  `${Math.round(value)} (${value < limit ? "under" : "OVER"} ${limit})`
+/** Figures of time mean little on a machine that has other things to do. */
+const tellLoad = Effect.suspend(() =>
+  Console.log(`${loadavg()[0]?.toFixed(1)} processes on ${availableParallelism()} cores in the last minute`)
+)
 
 const program = Effect.gen(function* () {
-  if (compiledBinary() === undefined)
-    yield* Console.log("bundled from the source; name a binary in SVC_TEST_BINARY for what a release sends")
-  const files = yield* servedFiles
-  const api = yield* Effect.acquireRelease(
-    Effect.sync(() => startDevelopmentApi(files, newWorld())),
-    (started) => Effect.promise(() => started.stop())
-  )
+  const given = compiledBinary()
+  const files = yield* filesOfBinary(given ?? (yield* releaseBinary))
   const browser = yield* Effect.acquireRelease(Effect.promise(startBrowser), (started) =>
     Effect.promise(() => started.close())
   )
-  const pages = [
-    ["run page", `/w/acme/runs/${reviewRun}`, ".decision button"],
-    ["home", "/w/acme", ".attention-row"],
-    ["sign-in", "/sign-in", "input[type=password]"]
-  ] as const
-  const [load = 0] = loadavg()
-  yield* Console.log(`load ${load.toFixed(1)} on ${availableParallelism()} cores; figures of a busy machine say little`)
-  // The first start of the browser is not the reader's.
-  yield* Effect.promise(() => visit(browser, `${api.origin}/sign-in`, "input[type=password]", "en"))
-  for (const [name, path, ready] of pages) {
-    for (const language of ["en", "ja"] as const) {
-      const figures = yield* Effect.forEach(Array.from({ length: visits }), () =>
-        Effect.promise(() => visit(browser, `${api.origin}${path}`, ready, language))
-      )
-      const paint = median(figures.map((figure) => figure.paint))
-      const usable = median(figures.map((figure) => figure.usable))
-      yield* Console.log(
-        `${name}, ${language}: first contentful paint ${verdict(paint, budget.paint)}, usable ${verdict(usable, budget.usable)}`
-      )
-    }
+  const groups = { size: size(files), loading: loading(browser, files), smoothness: smoothness(browser, files) }
+  const unknown = values.only?.find((name) => !Object.hasOwn(groups, name))
+  if (unknown !== undefined) {
+    return yield* new UnknownGroup({ message: `No group ${unknown}. There are: ${Object.keys(groups).join(", ")}.` })
   }
-})
+  yield* tellLoad
+  for (const [name, group] of Object.entries(groups)) {
+    if (values.only !== undefined && !values.only.includes(name)) continue
+    for (const figure of yield* group) yield* printFigure(figure)
+  }
+  yield* tellLoad
+}).pipe(Effect.scoped, Effect.provide(platform))
 
-NodeRuntime.runMain(Effect.scoped(program))
+NodeRuntime.runMain(program)

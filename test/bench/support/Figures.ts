@@ -4,7 +4,7 @@ import { Console, Effect } from "effect"
 export interface Figure {
   readonly name: string
   readonly figure: number
-  readonly unit: "ms" | "MB" | "x" | "/s" | "lost"
+  readonly unit: "ms" | "MB" | "x" | "/s" | "lost" | "KB" | "rows"
   /** Absent for a figure that is told without a promise. */
   readonly target?: { readonly atMost: number } | { readonly atLeast: number }
   /** What the figure was made of. */

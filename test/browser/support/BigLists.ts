@@ -40,6 +40,23 @@ export const searchCapsules = async (page: Page, measure: WorkMeter) => {
   return measure(text.length * 2, (time) => page.keyboard.press(text[time] ?? "Backspace"))
 }
 
+/** Waits until the log stands still: keys make the browser glide, and it would glide on over what comes next. */
+const settled = (page: Page) =>
+  page.locator(".log").evaluate(
+    (log) =>
+      new Promise<void>((resolve) => {
+        let at = log.scrollTop
+        let still = 0
+        const look = () => {
+          still = log.scrollTop === at ? still + 1 : 0
+          at = log.scrollTop
+          if (still >= 10) resolve()
+          else requestAnimationFrame(look)
+        }
+        requestAnimationFrame(look)
+      })
+  )
+
 export interface LogWork {
   readonly wheel: Awaited<ReturnType<WorkMeter>>
   readonly append: Awaited<ReturnType<WorkMeter>>
@@ -62,6 +79,7 @@ export const useLog = async (page: Page, api: DevelopmentApi, measure: WorkMeter
   })
   await page.locator(".log").focus()
   const ends = await measure(6, (time) => page.keyboard.press(time % 2 === 0 ? "Home" : "End"))
+  await settled(page)
   await page.getByLabel("Search the log").fill("web[77]")
   await page.locator(".log-wanted").waitFor()
   await drawn(page)

@@ -1,0 +1,41 @@
+import { Schema } from "effect"
+import type { Page } from "playwright-core"
+
+const Trace = Schema.fromJsonString(
+  Schema.Struct({
+    traceEvents: Schema.Array(
+      Schema.Struct({
+        name: Schema.String,
+        pid: Schema.Int,
+        tid: Schema.Int,
+        /** Microseconds of processor time; only of what is complete. */
+        tdur: Schema.optionalKey(Schema.Finite),
+        args: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown))
+      })
+    )
+  })
+)
+const decode = Schema.decodeUnknownSync(Trace)
+
+/**
+ * Watches the page's main thread; the answer ends that and tells the longest task, in milliseconds of processor time: what
+ * the machine did meanwhile is not in it, as it is in the time that the browser calls a long task by.
+ */
+export const watchTasks = async (page: Page) => {
+  const browser = page.context().browser()
+  if (browser === null) throw new Error("The page has no browser.")
+  await browser.startTracing(page, { categories: ["toplevel"] })
+  return async (): Promise<number> => {
+    const { traceEvents } = decode((await browser.stopTracing()).toString())
+    const threads = new Set(
+      traceEvents
+        .filter(({ args, name }) => name === "thread_name" && args?.["name"] === "CrRendererMain")
+        .map(({ pid, tid }) => `${pid} ${tid}`)
+    )
+    const tasks = traceEvents.filter(
+      ({ name, pid, tid }) => name === "ThreadControllerImpl::RunTask" && threads.has(`${pid} ${tid}`)
+    )
+    if (tasks.length === 0) throw new Error("The trace holds no task of the page.")
+    return Math.max(...tasks.map(({ tdur = 0 }) => tdur)) / 1000
+  }
+}
