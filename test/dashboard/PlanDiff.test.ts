@@ -80,6 +80,22 @@ describe("the plan's diff", () => {
     expect(sidesOf({ name: "note", after: "{broken" }).after).toEqual({ kind: "text", text: '"{broken"' })
   })
 
+  test("does not lay out what would then say something else", () => {
+    const text = (value: string) => sidesOf({ name: "policy", after: value }).after
+    for (const document of ['{"Action":"*","Action":"s3:Get"}', '[{"id":9007199254740993}]'])
+      expect(text(document)).toEqual({ kind: "text", text: JSON.stringify(document) })
+    const quoted = '{"a:b":"c:{\\"d\\":1}","e":{"f":"9007199254740993"}}'
+    expect(text(quoted)).toEqual({ kind: "text", text: JSON.stringify(JSON.parse(quoted), null, 2) })
+  })
+
+  test("shows what reorders text or takes no room", () => {
+    const text = (value: string | ReadonlyArray<string>) => sidesOf({ name: "note", after: value }).after
+    expect(text("admin\u200b")).toEqual({ kind: "text", text: '"admin\\u{200b}"' })
+    expect(text(["10.0.0.0/8\u202e"])).toEqual({ kind: "text", text: '[\n  "10.0.0.0/8\\u{202e}"\n]' })
+    expect(text("\u{e0041}日本語 é")).toEqual({ kind: "text", text: '"\\u{e0041}日本語 é"' })
+    expect(splitAddress({ address: 'aws_x.y["a\u2066"]', type: "aws_x" })).toEqual(["", 'aws_x.y["a\\u{2066}"]'])
+  })
+
   test("splits an address into place and name", () => {
     expect(splitAddress({ address: "module.a.module.b.aws_x.y", type: "aws_x" })).toEqual([
       "module.a.module.b.",

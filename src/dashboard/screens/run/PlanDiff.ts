@@ -91,18 +91,35 @@ export const diffOf = (changes: ReadonlyArray<ResourceChange>, search = ""): Dif
 export const losses = (changes: ReadonlyArray<ResourceChange>): number =>
   changes.filter((change) => changeKind(change) === "destroy" || changeKind(change) === "replace").length
 
-const jsonText = (value: unknown): string => {
-  if (typeof value === "string") {
-    const trimmed = value.trim()
-    if (!(trimmed.startsWith("{") || trimmed.startsWith("["))) return JSON.stringify(value)
-    // Policies and templates arrive as JSON in a string; one line a field makes their difference readable.
-    try {
-      return JSON.stringify(JSON.parse(trimmed), null, 2)
-    } catch {
-      return JSON.stringify(value)
-    }
+/**
+ * What reorders text or takes no room would let two values look alike, or one like another: a reviewer sees that it is
+ * there.
+ */
+const visible = (text: string): string =>
+  text.replace(/[\p{Cf}\u2028\u2029]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
+
+/** Laid out anew, a document says the same only when no key is repeated and no number is longer than a double. */
+const laidOut = (document: string): string | undefined => {
+  const outside = document.replace(/"(?:[^"\\]|\\.)*"/g, "")
+  if (/\d{16}/.test(outside)) return undefined
+  let members = 0
+  try {
+    const value: unknown = JSON.parse(document, (_key, inner: unknown) => {
+      if (typeof inner === "object" && inner !== null && !Array.isArray(inner)) members += Object.keys(inner).length
+      return inner
+    })
+    return members === outside.split(":").length - 1 ? JSON.stringify(value, null, 2) : undefined
+  } catch {
+    return undefined
   }
-  return JSON.stringify(value, null, 2)
+}
+
+const jsonText = (value: unknown): string => {
+  if (typeof value !== "string") return visible(JSON.stringify(value, null, 2))
+  const trimmed = value.trim()
+  // Policies and templates arrive as JSON in a string; one line a field makes their difference readable.
+  const document = trimmed.startsWith("{") || trimmed.startsWith("[") ? laidOut(trimmed) : undefined
+  return visible(document ?? JSON.stringify(value))
 }
 
 export type ShownValue =
@@ -132,6 +149,7 @@ export const sidesOf = (attribute: ChangedAttribute): { readonly before: ShownVa
 
 /** `module.network.aws_subnet.private["a"]` split into the part that locates and the part that names. */
 export const splitAddress = (change: Pick<ResourceChange, "address" | "type">): readonly [string, string] => {
-  const at = change.address.indexOf(`${change.type}.`)
-  return at <= 0 ? ["", change.address] : [change.address.slice(0, at), change.address.slice(at)]
+  const address = visible(change.address)
+  const at = address.indexOf(`${change.type}.`)
+  return at <= 0 ? ["", address] : [address.slice(0, at), address.slice(at)]
 }
