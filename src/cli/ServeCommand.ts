@@ -5,6 +5,7 @@ import { DrainHurry } from "../../actors/run/DrainHurry.ts"
 import { controlPlane } from "../Composition.ts"
 import { HttpListener } from "../http/HttpListener.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
+import { Sandbox } from "../../runner/sandbox/Sandbox.ts"
 import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
 import { describeTool } from "./doctor/MachineFindings.ts"
 import { logging } from "../observability/Logging.ts"
@@ -39,6 +40,15 @@ const tellTool = Effect.flatMap(Toolchain, (tools) =>
   })
 )
 
+/** How module code is kept apart: who runs modules of others has to know when that is not much. */
+const tellSandbox = Effect.flatMap(Sandbox, ({ status: { accepted, level, reason, remedy } }) =>
+  accepted && level === "bubblewrap"
+    ? Effect.logInfo(`Runs are isolated with ${level}`)
+    : Effect.logWarning(
+        `${accepted ? `Runs are isolated at the level "${level}" only` : "Runs are refused, since isolation is required"}: ${reason} ${remedy ?? ""}`.trim()
+      )
+)
+
 const tellMisspelt = Effect.flatMap(misspeltSettings, (found) =>
   Effect.forEach(found, (misspelt) => Effect.logWarning(describeMisspelt(misspelt)), { discard: true })
 )
@@ -50,7 +60,10 @@ export const serveCommand = Command.make(
     const settings = yield* settingsOf(flags, config)
     const logs = logging({ level: settings.log, format: settings.logFormat })
     return yield* announce(json)
-      .pipe(Effect.andThen(tellMisspelt), Effect.andThen(tellTool), Effect.andThen(Effect.never))
+      .pipe(
+        Effect.andThen(Effect.all([tellMisspelt, tellSandbox, tellTool], { discard: true })),
+        Effect.andThen(Effect.never)
+      )
       .pipe(
         Effect.provide(controlPlane(settings).pipe(Layer.provideMerge(logs))),
         Effect.provideService(DrainHurry, yield* secondSignal)

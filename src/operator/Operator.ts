@@ -1,6 +1,8 @@
 import { Context, Effect, FileSystem, Layer, Path } from "effect"
 import { SigningKeys } from "../../actors/identity/SigningKeys.ts"
 import { storage } from "../composition/Storage.ts"
+import { DataFolderUnusable } from "../database/DataFolder.ts"
+import { lookAtDataFolder } from "../database/DataFolderLook.ts"
 import { lookAtInstance } from "../database/InstanceLock.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { AccountCommands } from "./AccountCommands.ts"
@@ -29,6 +31,21 @@ const served = Effect.fn("served")(
   Effect.orElseSucceed(() => undefined)
 )
 
+/**
+ * Without a server the files are written by whoever runs the command, and root would leave files behind that the server
+ * cannot open. Fails with `DataFolderUnusable`.
+ */
+const requireOwner = Effect.fn("requireOwner")(function* (dataDir: string) {
+  const look = yield* lookAtDataFolder(dataDir).pipe(
+    Effect.mapError(({ message }) => new DataFolderUnusable({ message }))
+  )
+  if (look.kind === "folder" && process.getuid?.() === 0 && look.owner !== 0) {
+    return yield* new DataFolderUnusable({
+      message: `The data folder ${look.path} belongs to user ${look.owner}, and no server is running on it. Start the server and repeat the command, or run it as that user.`
+    })
+  }
+})
+
 /** Accounts of the installation, through the server that has the data folder, or over the folder when none has. */
 export class OperatorAccounts extends Context.Service<OperatorAccounts, Reached<AccountCommands["Service"]>>()(
   "svc/operator/OperatorAccounts"
@@ -39,6 +56,7 @@ export class OperatorAccounts extends Context.Service<OperatorAccounts, Reached<
       Effect.gen(function* () {
         const server = yield* served(settings.dataDir)
         if (server?.held !== true) {
+          yield* requireOwner(settings.dataDir)
           const own = AccountCommands.layer(undefined).pipe(Layer.provide(storage(settings)))
           return Context.get(yield* Layer.build(own), AccountCommands)
         }
@@ -64,6 +82,7 @@ export class OperatorKeys extends Context.Service<OperatorKeys, Reached<KeyComma
       Effect.gen(function* () {
         const server = yield* served(settings.dataDir)
         if (server?.held !== true) {
+          yield* requireOwner(settings.dataDir)
           const own = KeyCommands.layer.pipe(Layer.provide(SigningKeys.layer), Layer.provide(storage(settings)))
           return Context.get(yield* Layer.build(own), KeyCommands)
         }

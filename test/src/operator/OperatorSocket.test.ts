@@ -48,6 +48,20 @@ describe("the operator's socket", () => {
     })
   )
 
+  // Only root can give a folder away.
+  if (process.getuid?.() === 0)
+    live("is what root needs: without a server it would leave files that the server's user cannot open", () =>
+      Effect.gen(function* () {
+        const files = yield* FileSystem.FileSystem
+        const dataDir = `${yield* folder}/data`
+        yield* files.makeDirectory(dataDir, { mode: 0o700 })
+        yield* files.chown(dataDir, 61_001, 61_001)
+        const { code, error } = yield* setupLink(dataDir)
+        expect([code, JSON.parse(error).error.message]).toEqual([1, expect.stringContaining("belongs to user 61001")])
+        expect(yield* files.readDirectory(dataDir)).toEqual([])
+      })
+    )
+
   live("is missed where another command has the folder", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/data`
