@@ -34,6 +34,11 @@ describe("the plan's diff", () => {
       isNoise({ ...base, actions: ["update"], changedAttributes: [{ name: "tags.password", sensitive: true }] })
     ).toBe(false)
     expect(isNoise({ ...base, actions: ["update"], changedAttributes: [] })).toBe(false)
+    const later = { name: "policy", before: "{}", unknown: true }
+    expect(isNoise({ ...base, actions: ["update"], changedAttributes: [later] })).toBe(false)
+    expect(
+      isNoise({ ...base, actions: ["update"], changedAttributes: [{ name: "tags", before: 1, after: 2 }, later] })
+    ).toBe(true)
   })
 
   test("searches addresses, types, kinds and attribute names, in any case and order", () => {

@@ -32,19 +32,19 @@ export const isLoss = (kind: ChangeKind): boolean => kind === "destroy" || kind 
 
 const labelAttributes = /^(?:tags|tags_all|labels|annotations|metadata_labels|description)(?:\W|$)/
 
-const isQuiet = (attribute: ChangedAttribute): boolean =>
-  attribute.unknown === true || labelAttributes.test(attribute.name)
+const isLabel = ({ name }: ChangedAttribute): boolean => labelAttributes.test(name)
+const isQuiet = (attribute: ChangedAttribute): boolean => attribute.unknown === true || isLabel(attribute)
 
 /**
- * A change that a reviewer may skip: nothing at all, a read, or an in-place update of labels or of values that are only
- * recomputed. Never one that creates, replaces or destroys, and never one with a hidden value.
+ * A change that a reviewer may skip: nothing at all, a read, or an in-place update of labels with what is recomputed for
+ * it. Never one that creates, replaces or destroys, none with a hidden value, and none whose cause is not known yet.
  */
 export const isNoise = (change: ResourceChange): boolean => {
   const kind = changeKind(change)
   if (kind === "none" || kind === "read") return true
   if (kind !== "update") return false
   return (
-    change.changedAttributes.length > 0 &&
+    change.changedAttributes.some((attribute) => isLabel(attribute) && attribute.unknown !== true) &&
     change.changedAttributes.every((attribute) => attribute.sensitive !== true && isQuiet(attribute))
   )
 }
