@@ -1,0 +1,228 @@
+import { describe, expect } from "bun:test"
+import { createHash } from "node:crypto"
+import { NodeFileSystem } from "@effect/platform-node"
+import { Effect, FileSystem, Schema } from "effect"
+import type { Page } from "playwright-core"
+import { pageWords } from "../../src/accounts/oidc/PageWords.ts"
+import { it } from "../support/Effect.ts"
+import { type Look, startBrowser, type TestBrowser } from "./support/Browser.ts"
+import { password } from "./support/Person.ts"
+import { realServer } from "./support/RealServer.ts"
+import { barriers, darkJapanese, lightEnglish } from "./support/Suite.ts"
+
+const fire = "__canary=1"
+/** A client and a person who chose their names with care; an override would have the words around them read backwards. */
+const clientName = `</p><img src=x onerror=${fire}><script>${fire}</script>\u202e"`
+const email = `<svg/onload=${fire}>@acme.example`
+const callback = "https://rp.example.com/cb"
+const verifier = "a-code-verifier-that-is-long-enough-to-be-one-0123456789"
+const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
+
+const clients = {
+  clients: [
+    {
+      client_id: "careful",
+      client_name: clientName,
+      redirect_uris: [callback],
+      grant_types: ["authorization_code", deviceGrant],
+      scope: "openid email"
+    }
+  ]
+}
+
+/** The compiled server with that client, and its first account. */
+const issuer = Effect.gen(function* () {
+  const files = yield* FileSystem.FileSystem
+  const folder = yield* files.makeTempDirectoryScoped({ prefix: "dashboard-clients-" })
+  const file = `${folder}/clients.json`
+  yield* files.writeFileString(file, JSON.stringify(clients))
+  const { network, setupLink } = yield* realServer("http://127.0.0.1:9", [`--oidc-clients-file=${file}`])
+  const browser = yield* Effect.acquireRelease(Effect.promise(startBrowser), (started) =>
+    Effect.promise(() => started.close())
+  )
+  const send = (path: string, body: Readonly<Record<string, string>>) =>
+    Effect.promise(() => fetch(`${network.origin}${path}`, { method: "POST", body: new URLSearchParams(body) }))
+  const secret = setupLink.split("#")[1] ?? ""
+  const made = yield* Effect.promise(() =>
+    fetch(`${network.origin}/auth/setup`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ secret, email, password })
+    })
+  )
+  expect(made.status).toBe(201)
+  return { browser, origin: network.origin, send }
+}).pipe(Effect.provide(NodeFileSystem.layer))
+
+const authorization = (origin: string) =>
+  `${origin}/oauth/authorize?${new URLSearchParams({
+    client_id: "careful",
+    redirect_uri: callback,
+    response_type: "code",
+    scope: "openid email",
+    state: "the-state",
+    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+    code_challenge_method: "S256"
+  }).toString()}`
+
+/** The browser of the person, signed in; the client's own address answers in it too. */
+const visitor = Effect.fnUntraced(function* (browser: TestBrowser, origin: string, look: Look) {
+  const opened = yield* Effect.promise(() => browser.open({ ...look, width: 400, height: 800 }))
+  const { page } = opened
+  yield* Effect.addFinalizer(() => Effect.promise(() => page.context().close()))
+  yield* Effect.promise(() => page.route(`${callback}*`, (route) => route.fulfill({ body: "arrived" })))
+  const entered = yield* Effect.promise(() =>
+    page.request.post(`${origin}/auth/sign-in`, { data: { email, password } })
+  )
+  expect(entered.status()).toBe(200)
+  return { ...opened, words: pageWords[look.language] }
+})
+
+/** What is wrong with the page as it stands: barriers, anything of a name that became more than text, and its policy. */
+const wrongs = async (page: Page, look: Look): Promise<ReadonlyArray<string>> => {
+  const state = await page.evaluate(() => ({
+    language: document.documentElement.lang,
+    fired: Reflect.has(globalThis, "__canary"),
+    foreign: document.querySelectorAll("script, img, svg, iframe, [onerror], [onload]").length,
+    overrides: /[\u202a-\u202e\u2066-\u2069]/.test(document.body.textContent)
+  }))
+  return [
+    ...(await barriers(page)),
+    ...(state.language === look.language ? [] : [`lang is ${state.language}`]),
+    ...(state.fired ? ["a canary fired"] : []),
+    ...(state.foreign === 0 ? [] : ["a name became markup"]),
+    ...(state.overrides ? ["a name turns the words around"] : [])
+  ]
+}
+
+const policyOf = async (page: Page, address: string): Promise<string> =>
+  (await page.goto(address))?.headers()["content-security-policy"] ?? ""
+
+const tokenOf = Schema.decodeUnknownEffect(Schema.Struct({ access_token: Schema.String, id_token: Schema.String }))
+const startOf = Schema.decodeUnknownEffect(
+  Schema.Struct({ device_code: Schema.String, verification_uri_complete: Schema.String })
+)
+const jsonOf = (response: Response) => Effect.promise(() => response.json())
+
+const looks = [
+  ["English, light", lightEnglish],
+  ["Japanese, dark", darkJapanese]
+] as const
+
+describe.each(looks)("the pages of the issuer in %s, with names meant to break out of them", (_name, look) => {
+  it.live(
+    "ask before an application is let in, and lead to nothing but it",
+    () =>
+      Effect.gen(function* () {
+        const { browser, origin, send } = yield* issuer
+        const { faults, page, words } = yield* visitor(browser, origin, look)
+        const address = authorization(origin)
+        const policy = yield* Effect.promise(() => policyOf(page, address))
+        expect(policy).toContain("default-src 'none'")
+        expect(policy).toContain("form-action 'self' https://rp.example.com;")
+        expect(policy).not.toMatch(/script-src|unsafe|\*/)
+        expect(yield* Effect.promise(() => wrongs(page, look))).toEqual([])
+        yield* Effect.promise(() => page.getByText(email, { exact: true }).waitFor())
+        expect(yield* Effect.promise(() => page.locator("h1").textContent())).toContain("<img src=x onerror=")
+
+        yield* Effect.promise(() => page.getByRole("button", { name: words.deny, exact: true }).click())
+        yield* Effect.promise(() => page.waitForURL(`${callback}?*`))
+        expect(new URL(page.url()).searchParams.get("error")).toBe("access_denied")
+
+        yield* Effect.promise(() => page.goto(address))
+        yield* Effect.promise(() => page.getByRole("button", { name: words.allow, exact: true }).press("Enter"))
+        yield* Effect.promise(() => page.waitForURL(`${callback}?*`))
+        const answer = new URL(page.url()).searchParams
+        expect([answer.get("state"), answer.get("iss")]).toEqual(["the-state", origin])
+        const tokens = yield* send("/oauth/token", {
+          grant_type: "authorization_code",
+          client_id: "careful",
+          code: answer.get("code") ?? "",
+          redirect_uri: callback,
+          code_verifier: verifier
+        })
+        yield* tokenOf(yield* jsonOf(tokens))
+        expect(faults).toEqual([])
+      }),
+    120_000
+  )
+
+  it.live(
+    "connect a device by its code, and refuse one that nobody shows",
+    () =>
+      Effect.gen(function* () {
+        const { browser, origin, send } = yield* issuer
+        const { faults, page, words } = yield* visitor(browser, origin, look)
+        const begun = yield* send("/oauth/device_authorization", { client_id: "careful", scope: "openid email" })
+        const started = yield* startOf(yield* jsonOf(begun))
+        const policy = yield* Effect.promise(() => policyOf(page, started.verification_uri_complete))
+        expect(policy).toContain("default-src 'none'")
+        expect(yield* Effect.promise(() => wrongs(page, look))).toEqual([])
+
+        const code = page.getByLabel(words.deviceCode)
+        const typed = yield* Effect.promise(() => code.inputValue())
+        yield* Effect.promise(() => code.fill("BBBB-BBBB"))
+        yield* Effect.promise(() => page.getByRole("button", { name: words.deviceContinue }).click())
+        yield* Effect.promise(() => page.getByRole("alert").getByText(words.deviceUnknown).waitFor())
+        expect(yield* Effect.promise(() => wrongs(page, look))).toEqual([])
+
+        yield* Effect.promise(() => code.fill(typed.toLowerCase()))
+        yield* Effect.promise(() => page.getByRole("button", { name: words.deviceContinue }).click())
+        yield* Effect.promise(() => page.getByText(words.deviceWarning).waitFor())
+        expect(yield* Effect.promise(() => wrongs(page, look))).toEqual([])
+        expect(yield* Effect.promise(() => page.locator("h1").textContent())).toContain("<script>")
+        yield* Effect.promise(() => page.getByText(typed, { exact: true }).waitFor())
+        yield* Effect.promise(() => page.getByRole("button", { name: words.allow, exact: true }).click())
+        yield* Effect.promise(() => page.getByText(words.deviceApproved).waitFor())
+        expect(yield* Effect.promise(() => wrongs(page, look))).toEqual([])
+        const tokens = yield* send("/oauth/token", {
+          grant_type: deviceGrant,
+          device_code: started.device_code,
+          client_id: "careful"
+        })
+        yield* tokenOf(yield* jsonOf(tokens))
+        // The browser tells that a page came with 400, as it should.
+        expect(faults.filter((fault) => !fault.includes("400"))).toEqual([])
+      }),
+    120_000
+  )
+})
+
+describe("the pages of the issuer", () => {
+  it.live(
+    "work without a script, and run none that came in with a name",
+    () =>
+      Effect.gen(function* () {
+        const { browser, origin } = yield* issuer
+        const { faults, page } = yield* visitor(browser, origin, lightEnglish)
+        yield* Effect.promise(() => page.goto(authorization(origin)))
+        yield* Effect.promise(() =>
+          page.evaluate(() => {
+            document.body.append(Object.assign(document.createElement("script"), { text: "__canary = 1" }))
+          })
+        )
+        expect(faults.some((fault) => fault.includes("script-src") || fault.includes("default-src"))).toBe(true)
+        expect(yield* Effect.promise(() => page.evaluate(() => Reflect.has(globalThis, "__canary")))).toBe(false)
+
+        const plain = yield* Effect.acquireRelease(
+          Effect.promise(async () => {
+            const state = await page.context().storageState()
+            const context = await page
+              .context()
+              .browser()
+              ?.newContext({ javaScriptEnabled: false, storageState: state })
+            if (context === undefined) throw new Error("The page has no browser.")
+            return context
+          }),
+          (context) => Effect.promise(() => context.close())
+        )
+        const still = yield* Effect.promise(() => plain.newPage())
+        yield* Effect.promise(() => still.route(`${callback}*`, (route) => route.fulfill({ body: "arrived" })))
+        yield* Effect.promise(() => still.goto(authorization(origin)))
+        yield* Effect.promise(() => still.getByRole("button", { name: pageWords.en.allow, exact: true }).click())
+        yield* Effect.promise(() => still.waitForURL(`${callback}?*`))
+        expect(new URL(still.url()).searchParams.get("code")).not.toBeNull()
+      }),
+    120_000
+  )
+})
