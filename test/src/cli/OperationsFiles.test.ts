@@ -1,0 +1,78 @@
+import { describe, expect } from "bun:test"
+import { Effect, FileSystem } from "effect"
+import { fileURLToPath } from "node:url"
+import { settingDefinitions, settingsFileEnv } from "../../../src/settings/SettingDefinitions.ts"
+import { live, svc } from "./support/CommandLine.ts"
+
+const documents = fileURLToPath(new URL("../../../docs", import.meta.url))
+const textOf = (name: string) =>
+  Effect.flatMap(FileSystem.FileSystem, (files) => files.readFileString(`${documents}/${name}`))
+
+const known: ReadonlySet<string> = new Set([
+  ...Object.values(settingDefinitions).map(({ env }) => env),
+  settingsFileEnv
+])
+const variablesIn = (text: string) => [...text.matchAll(/\b(SVC_[A-Z0-9_]+)=/g)].map(([, name = ""]) => name)
+
+/** Directives of a unit that are in force. */
+const directivesOf = (unit: string) =>
+  new Map(
+    unit
+      .split("\n")
+      .filter((line) => /^[A-Z]\w*=/.test(line))
+      .map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)] as const)
+  )
+
+// systemd mounts something over a part of /proc for the last five, and then nobody may mount a /proc of their own.
+const breakingSandbox = [
+  "RestrictNamespaces",
+  "ProtectKernelTunables",
+  "ProtectKernelLogs",
+  "ProtectHostname",
+  "ProtectProc",
+  "ProcSubset"
+]
+
+describe("what docs/operations offers", () => {
+  live("lets the sandbox work under the unit, and sets what is a setting", () =>
+    Effect.gen(function* () {
+      const unit = yield* textOf("operations/svc.service")
+      const directives = directivesOf(unit)
+      expect(breakingSandbox.filter((name) => directives.has(name))).toEqual([])
+      expect(directives.get("SystemCallFilter")).not.toMatch(/@mount|@privileged|@process|@resources/)
+      expect(variablesIn(unit).filter((name) => !known.has(name))).toEqual([])
+      expect(variablesIn(unit)).toContain("SVC_RUNNER_ISOLATION")
+      const flags = [...(directives.get("ExecStart") ?? "").matchAll(/ (--[a-z-]+)/g)].map(([, flag = ""]) => flag)
+      const { out } = yield* svc(["serve", "--help"])
+      for (const flag of flags) expect(out).toContain(`${flag} `)
+    })
+  )
+
+  live("lets the sandbox work in the image, and sets what is a setting", () =>
+    Effect.gen(function* () {
+      const image = yield* textOf("operations/Containerfile")
+      expect(variablesIn(image).filter((name) => !known.has(name))).toEqual([])
+      const profile: {
+        readonly defaultAction: string
+        readonly syscalls: ReadonlyArray<{ readonly names: ReadonlyArray<string> }>
+      } = JSON.parse(yield* textOf("operations/seccomp.json"))
+      const denied = profile.syscalls.flatMap(({ names }) => names)
+      const needed = ["clone", "clone3", "unshare", "setns", "mount", "umount2", "pivot_root", "capset", "prctl"]
+      expect([profile.defaultAction, needed.filter((name) => denied.includes(name))]).toEqual(["SCMP_ACT_ALLOW", []])
+    })
+  )
+
+  live("names the commands that there are", () =>
+    Effect.gen(function* () {
+      const page = yield* textOf("operations.md")
+      const [, list = ""] = /^`svc ((?:\w+ \| )+\w+)`/m.exec(page) ?? []
+      const { out } = yield* svc(["--help"])
+      const commands = out.slice(out.indexOf("SUBCOMMANDS")).split("\n").slice(1)
+      const offered = commands.map((line) => line.trim().split(/\s+/)[0] ?? "").filter((name) => name !== "")
+      expect(list.split(" | ").toSorted()).toEqual(offered.toSorted())
+      for (const [, name = ""] of page.matchAll(/`svc admin ([a-z-]+)/g)) {
+        expect([name, (yield* svc(["admin", name, "--help"])).code]).toEqual([name, 0])
+      }
+    })
+  )
+})
