@@ -11,6 +11,7 @@ import { SourceStore } from "../source/SourceStore.ts"
 import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
 import { CapsuleRuns } from "./CapsuleRuns.ts"
+import { StateVersions } from "./StateVersions.ts"
 
 /**
  * Plans a newer commit of the adopted lane for a Capsule that opted in. One commit is planned once under one authority:
@@ -40,8 +41,8 @@ export const followLane = Effect.fn("Capsule.followLane")(function* (capsuleId: 
 })
 
 /**
- * Applies a plan that the Capsule made by itself, where its owner opted in. What would destroy or replace something waits
- * for a person all the same.
+ * Applies a plan that the Capsule made by itself, where its owner opted in: to commits of the lane. What would destroy or
+ * replace something waits for a person all the same, and so does a configuration that nobody has applied yet.
  */
 export const applyFollowed = Effect.fn("Capsule.applyFollowed")(function* (planRunId: RunId) {
   const sql = yield* SqlClient.SqlClient
@@ -49,12 +50,15 @@ export const applyFollowed = Effect.fn("Capsule.applyFollowed")(function* (planR
   const runs = yield* CapsuleRuns
   const ledger = yield* RunLedger
   const audit = yield* Audit
+  const states = yield* StateVersions
   const plan = yield* ledger.find(planRunId)
   const capsule = yield* capsules.find(plan?.capsule_id ?? "")
   if (plan === undefined || capsule === undefined || plan.status !== "waiting_approval") return
   if (capsule.auto_update_enabled !== 1 || capsule.auto_update_apply !== 1) return
   const { planSummary } = toRun(plan)
   if (planSummary === undefined || planSummary.destroy + planSummary.replace + planSummary.forget > 0) return
+  const version = yield* states.find(capsule.current_state_version_id ?? "")
+  if (version?.install_config_id !== plan.install_config_id) return
   const runId = derivedId(RunId, "run", planRunId, "apply")
   yield* Effect.gen(function* () {
     // No request, so no route has asked: nothing is applied in a Workspace that was put away.

@@ -327,4 +327,50 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
       }),
     120_000
   )
+
+  tests.live(
+    "an opted-in Capsule does not apply a configuration by itself that nobody approved",
+    () =>
+      Effect.gen(function* () {
+        const { commit, context } = yield* TestPlane
+        const capsules = yield* Capsules
+        const runs = yield* Runs
+        const configurable = (greeting: string) => ({
+          "main.tf": `
+            variable "who" { default = "everybody" }
+            resource "terraform_data" "a" { input = "${greeting} \${var.who}" }
+            output "a" { value = terraform_data.a.output }`
+        })
+        const { capsule } = yield* active("unapproved", configurable("one"))
+        yield* capsules.update(context, capsule.id, { autoUpdate: { enabled: true, apply: true } })
+        const { installConfigReAdoption } = yield* capsules.read(capsule.id)
+        const changed = yield* capsules.configurationPlan(
+          context,
+          capsule.id,
+          { variablePatch: { set: { who: "nobody" } }, expected: installConfigReAdoption },
+          freshKey()
+        )
+        yield* settled(changed.value.planRunId)
+        yield* runs.cancel(context, changed.value.planRunId, undefined)
+
+        const follow = Effect.fnUntraced(function* (greeting: string) {
+          yield* commit("unapproved", configurable(greeting))
+          yield* synced(capsule.sourceId)
+          yield* delivered(capsule.id)
+          yield* followed(capsule.id)
+          yield* delivered(capsule.id)
+          return yield* followed(capsule.id)
+        })
+        const [plan] = yield* follow("two")
+        expect([plan?.type, plan?.status]).toEqual(["plan", "waiting_approval"])
+        expect(yield* outputsOf(capsule.id)).toEqual(["one everybody"])
+
+        // From the apply that a person approved on, commits are followed again.
+        if (plan !== undefined) expect((yield* applied(plan)).status).toBe("succeeded")
+        expect(yield* outputsOf(capsule.id)).toEqual(["two nobody"])
+        expect((yield* follow("three")).map(({ type }) => type)[0]).toBe("apply")
+        expect(yield* outputsOf(capsule.id)).toEqual(["three nobody"])
+      }),
+    120_000
+  )
 })
