@@ -57,6 +57,8 @@ describe("the binary, with nothing beside it but the system, in a hostile folder
       )
       expect(findings.length).toBeGreaterThanOrEqual(6)
       expect(failed).toEqual([])
+      const files = yield* FileSystem.FileSystem
+      expect(yield* files.exists(`${folder}/own-data`)).toBe(false)
       expect(yield* wasSteered(folder)).toBe(false)
     })
   )
@@ -96,6 +98,24 @@ describe("the binary, with nothing beside it but the system, in a hostile folder
       expect(yield* wasSteered(folder)).toBe(false)
       process.kill(pid, "SIGTERM")
       expect(Number(yield* server.exitCode)).toBe(0)
+    })
+  )
+
+  tests.live("takes an operator's commands beside its server", () =>
+    Effect.gen(function* () {
+      const { foreignFolder, run } = yield* Binary
+      const folder = yield* foreignFolder
+      const { url } = yield* serve(folder)
+      const link = yield* run(folder, "admin", "setup-link", "--json")
+      expect(link.stderr).toBe("")
+      expect(JSON.parse(link.stdout).setupLink).toStartWith(`${url}/setup#`)
+      const backup = yield* run(folder, "backup", "copy.sqlite", "--json")
+      expect([backup.code, backup.stderr]).toEqual([0, ""])
+      const { findings } = JSON.parse((yield* run(folder, "doctor", "--json")).stdout)
+      const server = findings.find(({ check }: Record<string, string>) => check === "server")
+      expect(server.message).toMatch(/^A server is running on this folder since .*, process \d+\.$/)
+      const second = yield* run(folder, "serve", "--listen", "127.0.0.1:0")
+      expect([second.code, second.stderr]).toEqual([1, expect.stringContaining("already uses the data folder")])
     })
   )
 

@@ -35,7 +35,10 @@ export const folderFinding = Effect.fn("folderFinding")(function* (look: DataFol
       "Run this as the user of the server, or as root."
     )
   }
-  if (!(yield* isWritable(standing))) return error(`This user cannot write to ${standing}.`, elsewhere)
+  if (!(yield* isWritable(standing))) {
+    const missing = kind === "nothing" ? `${path} does not exist, and this` : "This"
+    return error(`${missing} user cannot write to ${standing}.`, `Give it the rights. ${elsewhere}`)
+  }
   if (kind === "nothing") {
     return {
       check: "folder",
