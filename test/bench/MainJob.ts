@@ -7,7 +7,8 @@ import { manyFiles, module, repositoryOf } from "./support/Modules.ts"
 import { startProduct } from "./support/Product.ts"
 import { provider, providerModule, selfContainedMirror } from "./support/ProviderModule.ts"
 
-const rounds = 5
+const rounds = 9
+const installs = 5
 
 /** init, plan, show and apply as somebody does them by hand; milliseconds. */
 const byHand = Effect.fn("byHand")(function* (
@@ -86,7 +87,7 @@ const withoutProvider = Effect.fn("withoutProvider")(function* (binary: string, 
   })
   const shares: Array<number> = []
   const parts: Array<string> = []
-  for (let round = 0; round < rounds; round++) {
+  for (let round = 0; round < installs; round++) {
     const { git, own, scan, tool: inTool, total } = yield* install(product, large.url, `large-${round}`)
     shares.push(own)
     parts.push(`${total} = git ${git} + scan ${scan} + tool ${inTool} + own ${own}`)
