@@ -9,6 +9,9 @@ import { OperatorSocketUnusable, operatorSocketPath } from "./OperatorSocketPath
 export const nameHolder = (folder: string, holder: Option.Option<Holder>) =>
   `The server that has ${folder}${Option.match(holder, { onNone: () => "", onSome: ({ pid }) => ` (process ${pid})` })}`
 
+const notListening =
+  "It does not listen for it: it is starting or ending, is another command, or its log says why. Repeat the command shortly, or stop the server first."
+
 const unusable = (named: string, reason: string) =>
   new OperatorSocketUnusable({ message: `${named} does not take this command. ${reason}` })
 
@@ -18,10 +21,7 @@ const connected = Effect.fn("connectToServer")(function* (folder: string, named:
     unusable(named, `${message} Or stop the server and repeat the command.`)
   )
   if (!(yield* Effect.orElseSucceed(files.exists(path), () => false))) {
-    return yield* unusable(
-      named,
-      "It has no socket for it: it is starting or ending, is another command, or its log says why. Repeat the command shortly, or stop the server first."
-    )
+    return yield* unusable(named, notListening)
   }
   return RpcClient.layerProtocolSocket().pipe(
     Layer.provide(RpcSerialization.layerNdjson),
@@ -36,7 +36,7 @@ const connected = Effect.fn("connectToServer")(function* (folder: string, named:
 export const operatorClient = Effect.fn("operatorClient")(function* (folder: string, holder: Option.Option<Holder>) {
   const named = nameHolder(folder, holder)
   const protocol = yield* Layer.build(yield* connected(folder, named)).pipe(
-    Effect.catchTag("SocketError", (error) => unusable(named, `The connection failed (${error.message}).`))
+    Effect.catchTag("SocketError", () => unusable(named, notListening))
   )
   const client = yield* RpcClient.make(OperatorProtocol, { disableTracing: true }).pipe(Effect.provide(protocol))
 
@@ -44,11 +44,13 @@ export const operatorClient = Effect.fn("operatorClient")(function* (folder: str
     answer.pipe(
       Effect.catchIf(
         (error) => error instanceof RpcClientError.RpcClientError,
-        (error) =>
-          unusable(
-            named,
-            `The connection failed (${error.message}), so the command may have been done or not: look before you repeat it.`
-          )
+        ({ message, reason }) =>
+          // A socket that nobody listens on any more: nothing was said to anybody.
+          reason._tag === "SocketOpenError"
+            ? unusable(named, notListening)
+            : new OperatorSocketUnusable({
+                message: `${named} did not answer (${message}). The command may have been done or not: look before you repeat it.`
+              })
       ),
       Effect.catchDefect((defect) =>
         unusable(

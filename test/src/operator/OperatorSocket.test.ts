@@ -15,7 +15,43 @@ const deadSocket = (path: string) =>
     await Bun.spawn([process.execPath, "-e", script], { stdio: ["ignore", "ignore", "ignore"] }).exited
   })
 
+/** A process that has the folder and listens in it like a server, and does `onData` with the first that it hears. */
+const standIn = Effect.fn("standIn")(function* (dataDir: string, onData: string) {
+  const script = `
+    import { DatabaseSync } from "node:sqlite"
+    // Kept from the garbage collector, which would give the claim up.
+    const lock = (globalThis.lock = new DatabaseSync(${JSON.stringify(`${dataDir}/instance.lock`)}))
+    lock.exec("PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE")
+    Bun.listen({ unix: ${JSON.stringify(`${dataDir}/operator.sock`)}, socket: { data(socket) { ${onData} } } })
+    console.log("listening")`
+  const child = yield* Effect.acquireRelease(
+    Effect.sync(() => Bun.spawn([process.execPath, "-e", script], { stdio: ["ignore", "pipe", "inherit"] })),
+    (spawned) => Effect.sync(() => spawned.kill("SIGKILL"))
+  )
+  yield* Effect.promise(() => child.stdout.getReader().read())
+})
+
 describe("the operator's socket", () => {
+  for (const [fate, onData] of [
+    ["is killed", `process.kill(process.pid, "SIGKILL")`],
+    ["hangs up", "socket.end()"],
+    ["speaks another language", `socket.write("HTTP/1.1 400 Bad Request\\r\\n\\r\\n")`]
+  ] as const)
+    live(`never says that a command was done when the server ${fate} over it`, () =>
+      Effect.gen(function* () {
+        const files = yield* FileSystem.FileSystem
+        const dataDir = `${yield* folder}/data`
+        yield* files.makeDirectory(dataDir, { mode: 0o700 })
+        yield* standIn(dataDir, onData)
+        const { code, error, out } = yield* setupLink(dataDir)
+        expect([code, out, JSON.parse(error).error.message]).toEqual([
+          1,
+          "",
+          expect.stringContaining("may have been done or not")
+        ])
+      })
+    )
+
   live("of a killed server is replaced by the next one, and in nobody's way meanwhile", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
