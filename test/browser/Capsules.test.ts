@@ -37,6 +37,7 @@ describe("the list of capsules", () => {
     const row = page.locator(".long-row", { has: page.locator(`a[href$="${storefrontId}"]`) })
     await row.getByText("Failed", { exact: true }).waitFor()
     await row.getByText("Drift check").waitFor()
+    expect(await page.locator(".long-row").getByText("None yet", { exact: true }).count()).toBe(6)
     // One question for all of them, and none for the pages of runs.
     expect(asked.filter((path) => path.endsWith("/dashboard/latest-runs"))).toHaveLength(1)
     expect(asked.filter((path) => path.endsWith("/runs"))).toEqual([])

@@ -132,6 +132,23 @@ describe("signing in", () => {
     await page.getByText("This link is incomplete").waitFor()
   })
 
+  test("a second setup link opened in the same tab counts, and its secret leaves the address bar too", async () => {
+    const { page, api, go } = await suite.visit()
+    await go("/setup#used-secret", ".notice-bad")
+    await page.evaluate(() => {
+      location.hash = "reset-secret"
+    })
+    await page.getByRole("heading", { level: 1, name: "Get back into your account" }).waitFor()
+    await page.waitForFunction(() => location.hash === "")
+    await page.getByLabel("New password").fill("correct horse battery")
+    await page.getByRole("button", { name: "Set the password" }).click()
+    await page.locator(".attention-row").first().waitFor()
+    expect(api.changes.at(-1)).toMatchObject({
+      path: "/auth/setup",
+      body: { secret: "reset-secret", password: "correct horse battery" }
+    })
+  })
+
   test("pages before it read without a script", async () => {
     const { page, api } = await suite.visit()
     const html = await (await page.request.get(`${api.origin}/sign-in`)).text()

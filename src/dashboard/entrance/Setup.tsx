@@ -197,6 +197,10 @@ export const Setup = () => {
   useEffect(() => {
     // The secret leaves the address bar and the history as soon as it is read.
     window.history.replaceState(null, "", window.location.pathname)
+    // A second link opened in this tab differs in its fragment alone, for which no browser loads the page anew.
+    const again = () => window.location.reload()
+    window.addEventListener("hashchange", again)
+    return () => window.removeEventListener("hashchange", again)
   }, [])
   const recovering = link.purpose === "recovery"
   return (

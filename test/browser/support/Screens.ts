@@ -33,7 +33,8 @@ export const screensByRoute: Readonly<
   "/sign-in": [{ name: "sign-in", path: "/sign-in", ready: "input[type=password]" }],
   "/setup": [
     { name: "setup", path: "/setup#right-secret", ready: ".entrance-ways" },
-    { name: "setup-recovery", path: "/setup#reset-secret", ready: ".entrance-ways" }
+    // Nobody is asked for an address that the link knows.
+    { name: "setup-recovery", path: "/setup#reset-secret", ready: "main:not(:has(input[type=email])) .entrance-ways" }
   ],
   "/new": [
     { name: "install", path: "/new", ready: "input[type=url]" },

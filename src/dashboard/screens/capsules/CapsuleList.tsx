@@ -16,11 +16,13 @@ const rowHeight = 57
 interface RowProps {
   readonly capsule: Capsule
   readonly source: Source | undefined
-  readonly last: LatestRun | undefined
+  /** `null`: it never ran; `undefined`: not known yet. */
+  readonly last: LatestRun | null | undefined
 }
 
 const Row = memo(({ capsule, source, last }: RowProps) => {
   const terms = useWords(vocabulary)
+  const text = useWords(capsuleListWords)
   const workspace = useWorkspace()
   return (
     <Link
@@ -49,11 +51,16 @@ const Row = memo(({ capsule, source, last }: RowProps) => {
         )}
       </span>
       <span className="row-who row-last">
-        {last === undefined ? null : <RunStatus run={last} />}
-        <span>
-          {last === undefined ? "" : `${terms.runType[last.type]} · `}
-          <Time at={last?.createdAt ?? capsule.updatedAt} />
-        </span>
+        {last === undefined ? null : last === null ? (
+          <span>{text.never}</span>
+        ) : (
+          <>
+            <RunStatus run={last} />
+            <span>
+              {terms.runType[last.type]} · <Time at={last.createdAt} />
+            </span>
+          </>
+        )}
       </span>
     </Link>
   )

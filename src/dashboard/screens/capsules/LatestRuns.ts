@@ -5,30 +5,43 @@ import type { Capsule, LatestRun } from "../../api/Types.ts"
 
 const blockSize = 100
 
+type Answers = ReadonlyArray<{ readonly data: ReadonlyArray<LatestRun> | undefined }>
+
+// One function for good: its result is kept as long as no answer changed.
+const answersOf = (answers: Answers) => answers.map(({ data }) => data)
+
 /**
- * The newest Run of each Capsule in sight. They are asked for by blocks of the whole list, so that neither a search nor a
- * scroll asks again for what is known.
+ * The newest Run of each Capsule in sight: `null` for one that never ran, absent as long as it is not known. They are asked
+ * for by blocks of the whole list, so that neither a search nor a scroll asks again for what is known.
  */
 export const useLatestRuns = (
   workspaceId: string,
   all: ReadonlyArray<Capsule>,
   inSight: ReadonlyArray<Capsule>
-): ReadonlyMap<string, LatestRun> => {
-  const blockOf = useMemo(() => new Map(all.map(({ id }, index) => [id, Math.floor(index / blockSize)])), [all])
-  const blocks = [...new Set(inSight.flatMap(({ id }) => blockOf.get(id) ?? []))].toSorted((one, other) => one - other)
-  return useQueries({
-    queries: blocks.map((block) =>
-      latestRunsQuery(
-        workspaceId,
+): ReadonlyMap<string, LatestRun | null> => {
+  const blocks = useMemo(
+    () =>
+      Array.from({ length: Math.ceil(all.length / blockSize) }, (_, block) =>
         all.slice(block * blockSize, (block + 1) * blockSize).map(({ id }) => id)
-      )
-    ),
-    combine: byCapsule
+      ),
+    [all]
+  )
+  const blockOf = useMemo(() => new Map(blocks.flatMap((ids, block) => ids.map((id) => [id, block]))), [blocks])
+  const wanted = [...new Set(inSight.flatMap(({ id }) => blockOf.get(id) ?? []))].toSorted((one, other) => one - other)
+  const answers = useQueries({
+    queries: wanted.map((block) => latestRunsQuery(workspaceId, blocks[block] ?? [])),
+    combine: answersOf
   })
+  // The answers tell by themselves which blocks they are of, but for Capsules that never ran.
+  const key = wanted.join(",")
+  return useMemo(() => {
+    const known = new Map<string, LatestRun | null>()
+    for (const [index, block] of key.split(",").entries()) {
+      const runs = answers[index]
+      if (runs === undefined) continue
+      for (const id of blocks[Number(block)] ?? []) known.set(id, null)
+      for (const run of runs) known.set(run.capsuleId, run)
+    }
+    return known
+  }, [answers, blocks, key])
 }
-
-// One function for good: its result is kept as long as no answer changed.
-const byCapsule = (
-  answers: ReadonlyArray<{ readonly data: ReadonlyArray<LatestRun> | undefined }>
-): ReadonlyMap<string, LatestRun> =>
-  new Map(answers.flatMap(({ data }) => data ?? []).map((run) => [run.capsuleId, run]))

@@ -17,19 +17,21 @@ const api = "/api/v1"
 export const SnapshotFacts = ({ snapshot }: { readonly snapshot: SourceSnapshot }) => {
   const words = useWords(installWords)
   return (
-    <Facts
-      columns
-      items={[
-        [
-          words.commit,
-          <CopyText key="commit" text={snapshot.resolvedCommit} shown={shortCommit(snapshot.resolvedCommit)} />
-        ],
-        [words.snapshot, words.files(snapshot.fileCount, bytes(snapshot.archiveSizeBytes))],
-        [words.manifest, words.manifests[snapshot.repositoryManifest.status]],
-        [words.manifestReason, snapshot.repositoryManifest.reason],
-        ["", snapshot.omitted.length === 0 ? undefined : words.omitted(snapshot.omitted.length)]
-      ]}
-    />
+    <>
+      <Facts
+        columns
+        items={[
+          [
+            words.commit,
+            <CopyText key="commit" text={snapshot.resolvedCommit} shown={shortCommit(snapshot.resolvedCommit)} />
+          ],
+          [words.snapshot, words.files(snapshot.fileCount, bytes(snapshot.archiveSizeBytes))],
+          [words.manifest, words.manifests[snapshot.repositoryManifest.status]],
+          [words.manifestReason, snapshot.repositoryManifest.reason]
+        ]}
+      />
+      {snapshot.omitted.length === 0 ? null : <p className="muted">{words.omitted(snapshot.omitted.length)}</p>}
+    </>
   )
 }
 

@@ -76,9 +76,12 @@ export const Webhook = ({ source }: { readonly source: Source }) => {
           [words.webhookType, <code key="type">application/json</code>],
           [
             words.webhookSecret,
-            <span key="secret">
-              {source.hookSecretVersion === 1 ? words.webhookSecretFirst : words.webhookSecretRenewed}{" "}
-              <Time at={source.hookSecretCreatedAt} />. {words.webhookSecretOnce}
+            <span key="secret" className="row-stack">
+              <span>
+                {source.hookSecretVersion === 1 ? words.webhookSecretFirst : words.webhookSecretRenewed}{" "}
+                <Time at={source.hookSecretCreatedAt} />
+              </span>
+              <span className="muted">{words.webhookSecretOnce}</span>
             </span>
           ]
         ]}
