@@ -9,6 +9,7 @@ import { defaultTiming, type ProviderMirror, type RunTiming } from "../../runner
  * - `concurrency`, `workspaceConcurrency`: Runs executing at once, in all and of one Workspace
  * - `planLifetime`: how long a reviewable or approved plan may wait
  * - `drainGrace`: how long running Runs may go on after a request to stop, before applies are interrupted
+ * - `mostLogBytes`: what is kept of a Run's log, beside its last lines: a module may print for as long as it runs
  * - `deniedProviders`: provider sources that no Run may use
  * - `buildNetwork`: whether a reviewed source build may use the network
  */
@@ -20,6 +21,7 @@ export interface RunSettingsShape {
   readonly planLifetime: Duration.Input
   readonly drainGrace: Duration.Input
   readonly mirror: ProviderMirror | undefined
+  readonly mostLogBytes: number
   readonly deniedProviders: ReadonlyArray<string>
   readonly buildNetwork: boolean
   readonly timing: Partial<RunTiming>
@@ -31,6 +33,7 @@ export const defaultRunSettings: Omit<RunSettingsShape, "runsFolder" | "buildsFo
   planLifetime: "7 days",
   drainGrace: "30 seconds",
   mirror: undefined,
+  mostLogBytes: 64 * 1024 * 1024,
   deniedProviders: [],
   buildNetwork: false,
   timing: defaultTiming
