@@ -21,7 +21,8 @@ export const baseEnvironment = (insideRoot: string, level: SandboxLevel): Proces
 
 /**
  * For a tool that starts no plugin: its collector may wait until there is more to collect, which takes a sixth off a short command.
- * Plugins would inherit it, and some of them hold too much for that. From the given size on it collects as it must.
+ * Plugins would inherit it, and some of them hold too much for that. From the given size on it collects as it must. Programs of the
+ * module see it too; it means something only to those that are written in Go.
  */
 export const patientCollector: ProcessEnvironment = { GOGC: "400", GOMEMLIMIT: "1GiB" }
 
