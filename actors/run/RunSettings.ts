@@ -33,7 +33,7 @@ export const defaultRunSettings: Omit<RunSettingsShape, "runsFolder" | "buildsFo
   planLifetime: "7 days",
   drainGrace: "30 seconds",
   mirror: undefined,
-  mostLogBytes: 64 * 1024 * 1024,
+  mostLogBytes: 512 * 1024 * 1024,
   deniedProviders: [],
   buildNetwork: false,
   timing: defaultTiming

@@ -83,7 +83,13 @@ export class RunsApi extends HttpApiGroup.make("runs")
       params: ofRun,
       query: sequenceQuery,
       success: RunLogPage
-    }).annotateMerge(described(of("viewer"), "Log lines of a Run, redacted", live))
+    }).annotateMerge(
+      described(
+        of("viewer"),
+        "Log lines of a Run, redacted",
+        `${live} A log beyond 512 MiB (several million lines) is kept without its middle: a line of the stream \`system\` says how many lines were left out, and the last ones follow it when the Run ends.`
+      )
+    )
   )
   .add(
     HttpApiEndpoint.get("events", "/api/v1/runs/:runId/events", {
