@@ -7,7 +7,7 @@ import { CommandFailed, jsonFlag, print } from "./Output.ts"
 import { configFlag, settingFlags, settingsOf } from "./SettingFlags.ts"
 
 const flags = { dataDir: settingFlags.dataDir, config: configFlag, json: jsonFlag }
-const file = Argument.String("file").pipe(Argument.withDescription("Backup file"))
+const file = Argument.File("file").pipe(Argument.withDescription("Backup file"), Argument.withMetavar("path"))
 
 export const backupCommand = Command.make(
   "backup",

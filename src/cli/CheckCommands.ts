@@ -27,7 +27,7 @@ const report = (json: boolean, subject: string, verdict: Verdict) => {
   return verdict.status === "valid" ? printed : Effect.andThen(printed, refused(head))
 }
 
-const file = Argument.String("file").pipe(Argument.withDescription("File to check"))
+const file = Argument.File("file").pipe(Argument.withDescription("File to check"), Argument.withMetavar("path"))
 
 const documentCheck = (subject: string, verdictOf: (bytes: Uint8Array) => Verdict) =>
   Command.make("check", { file, json: jsonFlag }, ({ file, json }) =>
