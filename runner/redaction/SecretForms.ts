@@ -103,7 +103,9 @@ const textForms = (text: string) => {
     text.replaceAll("'", "'\\''"),
     text.replaceAll("'", `'"'"'`),
     inShellWord(text),
-    ...byteForms(bytes)
+    ...byteForms(bytes),
+    // What Windows takes as an encoded command, and the tool's own `textencodebase64` makes.
+    ...base64Forms(Buffer.from(text, "utf16le"))
   ]
 }
 

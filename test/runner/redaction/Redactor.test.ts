@@ -93,6 +93,21 @@ describe("Redactor", () => {
     })
   }
 
+  test("hides the secret inside base64 of UTF-16, as an encoded command of Windows holds it", () => {
+    fc.assert(
+      fc.property(secretArbitrary, fc.string(), fc.string(), (secret, before, after) => {
+        const head = before.length * 2
+        const encoded = Buffer.from(before + secret + after, "utf16le").toString("base64")
+        const output = redactor(secret).text(`powershell -EncodedCommand ${encoded}\n`)
+        const start = Math.ceil((head * 4) / 3)
+        const end = Math.floor(((head + secret.length * 2) * 4) / 3)
+        expect(output).not.toContain(encoded.slice(start, end))
+        expect(output).toContain(redactionMark)
+      }),
+      { numRuns: 100 }
+    )
+  })
+
   test("leaves text without secrets as it is", () => {
     const lower = fc.string({ unit: fc.constantFrom(..."abcdefghij -_:/.\n\u001b[;m]\u0007\r"), maxLength: 400 })
     const upper = fc.string({ unit: fc.constantFrom(..."ABCDEFGHJK0123456789"), minLength: 2, maxLength: 40 })
