@@ -65,7 +65,8 @@ const databaseFindings = Effect.fn("databaseFindings")(function* (settings: Sett
 const dataFindings = Effect.fn("dataFindings")(function* (settings: Settings, look: DataFolderLook) {
   const folder = yield* folderFinding(look)
   const disk = diskFinding(look)
-  return look.kind === "other" ? [folder, disk] : [folder, disk, ...(yield* databaseFindings(settings, look.path))]
+  // What this user cannot use tells nothing about what is in it.
+  return folder.status === "error" ? [folder, disk] : [folder, disk, ...(yield* databaseFindings(settings, look.path))]
 })
 
 /** Looks at this machine and the data folder as a server with these settings would, and touches neither. */

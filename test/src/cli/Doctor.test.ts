@@ -174,6 +174,7 @@ describe("svc doctor", () => {
         status: "warning",
         message: "SVC_DATADIR is no setting and has no effect. SVC_DATA_DIR is one."
       })
+      expect(file.of("folder")?.message).toBe(`${root}/file is not a folder.`)
       yield* files.makeDirectory(`${root}/open`, { mode: 0o755 })
       const open = yield* doctor(`${root}/open`)
       expect([open.code, open.of("folder")?.status]).toEqual([0, "warning"])
