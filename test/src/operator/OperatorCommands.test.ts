@@ -19,7 +19,7 @@ const running = Effect.gen(function* () {
     SqlClient.SqlClient,
     (sql) =>
       sql<{ action: string; target_id: string; data: string; request_id: string | null }>`
-        SELECT action, target_id, data, request_id FROM audit_events ORDER BY created_at, id`
+        SELECT action, target_id, data, request_id FROM audit_events ORDER BY rowid`
   ).pipe(Effect.provide(server.services))
   return { ...server, dataDir, admin, audit }
 })
