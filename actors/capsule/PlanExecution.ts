@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
 import type { PlanOutcome } from "../../runner/execution/RunOutcome.ts"
 import type { RunnerFailure } from "../../runner/execution/RunnerFailure.ts"
-import type { RunEvidence } from "../../schema/records/Run.ts"
+import type { RunDiagnostic, RunEvidence } from "../../schema/records/Run.ts"
 import { transaction } from "../database/Transaction.ts"
 import { Deliveries, type PlannedDeliveries } from "../delivery/Deliveries.ts"
 import { KillPoint } from "../run/KillPoint.ts"
@@ -52,6 +52,28 @@ export const makePlanExecution = Effect.gen(function* () {
       yield* handover.finished(run)
     })
 
+  /** Who approves a destroy is told of the Capsules that read this one's Outputs; those of another Workspace are only counted. */
+  const dependants = Effect.fnUntraced(function* (run: RunRow): Effect.fn.Return<ReadonlyArray<RunDiagnostic>> {
+    if (run.type !== "destroy_plan") return []
+    const rows = yield* Effect.orDie(sql<{
+      name: string
+      workspace_id: string
+    }>`SELECT DISTINCT c.id, c.name, c.workspace_id
+      FROM dependencies d JOIN capsules c ON c.id = d.consumer_capsule_id
+      WHERE d.producer_capsule_id = ${run.capsule_id} AND c.status <> 'destroyed' ORDER BY c.name, c.id`)
+    if (rows.length === 0) return []
+    const own = rows.filter(({ workspace_id }) => workspace_id === run.workspace_id).map(({ name }) => name)
+    const others = rows.length - own.length
+    const named = [...own, ...(others === 0 ? [] : [`${others} of other Workspaces`])].join(", ")
+    return [
+      {
+        severity: "warning",
+        summary: "Other Capsules depend on this one.",
+        detail: `Their next plan has no Outputs to read: ${named}.`
+      }
+    ]
+  })
+
   const settle = Effect.fn("Run.planComputed")(function* (
     prepared: PreparedRun,
     planned: PlannedDeliveries,
@@ -86,7 +108,11 @@ export const makePlanExecution = Effect.gen(function* () {
       to: "waiting_approval",
       event: "run.waiting_approval",
       data: { planDigest: outcome.planDigest, hasChanges: outcome.hasChanges },
-      evidence: { ...prepared.evidence, ...evidenceOf(outcome) }
+      evidence: {
+        ...prepared.evidence,
+        ...evidenceOf(outcome),
+        diagnostics: [...(yield* dependants(run)), ...outcome.diagnostics]
+      }
     })
     yield* handover.finished(run)
     yield* handover.planned(run)
