@@ -28,7 +28,8 @@ interface ParserThread {
 }
 
 const startDeadline = Duration.seconds(30)
-const idleTime = Duration.seconds(30)
+// A thread holds 28 MB, and another one is there in a fraction of a second.
+const idleTime = Duration.seconds(10)
 const maxThreads = 2
 /** With those that have been told to end. */
 const maxLiveThreads = 4
