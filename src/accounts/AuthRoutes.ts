@@ -1,16 +1,17 @@
-import { Effect, Option, Schema } from "effect"
-import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Effect, Layer, Option, Schema } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
 import { unauthenticated } from "../../actors/account/CredentialRefusal.ts"
 import { PasswordSignIn } from "../../actors/account/PasswordSignIn.ts"
 import { AccountSession, Sessions } from "../../actors/account/Sessions.ts"
 import { SetupLinkPurpose, SetupLinks } from "../../actors/account/SetupLinks.ts"
 import { Users } from "../../actors/account/Users.ts"
-import { ApiError } from "../../schema/errors/ApiError.ts"
 import { displayText } from "../../schema/records/Primitives.ts"
 import { currentRequestId } from "../http/Exchange.ts"
-import { HttpSettings } from "../http/HttpSettings.ts"
-import { AttemptLimits } from "./AttemptLimits.ts"
+import type { HttpSettings } from "../http/HttpSettings.ts"
+import type { AttemptLimits } from "./AttemptLimits.ts"
 import { authBody, SecretText } from "./AuthBody.ts"
+import { countAttempt, countAttemptAt, enterByPassword, enterBySetup, requirePasswords } from "./PasswordEntrance.ts"
+import { plainFormRouteTable, plainForms } from "./PlainForms.ts"
 import { presentedSession, refuseCrossSite, requireSameOrigin, withoutSession, withSession } from "./SessionCookie.ts"
 import { offeredWays } from "./SignInOffer.ts"
 import { commandOf, signedIn, signedInResponse, signedInToChange, userAgent } from "./SignedIn.ts"
@@ -56,10 +57,6 @@ const encodeOffer = HttpServerResponse.schemaJson(SignInOffer)
 const encodeSession = HttpServerResponse.schemaJson(SessionAnswer)
 const encodeSessions = HttpServerResponse.schemaJson(SessionList)
 
-const address = Effect.map(HttpServerRequest.HttpServerRequest, ({ remoteAddress }) =>
-  Option.getOrUndefined(remoteAddress)
-)
-
 /** What the sign-in page needs before anybody is known: which ways there are, and what the provider is called. */
 const offer = Effect.gen(function* () {
   const { passkeys, password } = yield* offeredWays
@@ -72,8 +69,7 @@ const encodeLink = HttpServerResponse.schemaJson(Schema.Struct({ link: SetupLink
 /** Asked when the page opens: whoever holds a link that is no good any more learns it before filling in a form. */
 const inspectLink = Effect.gen(function* () {
   yield* refuseCrossSite
-  const limits = yield* AttemptLimits
-  yield* limits.consume("sign_in", { address: yield* address })
+  yield* countAttempt
   const links = yield* SetupLinks
   const { secret } = yield* linkBody
   return yield* Effect.orDie(encodeLink({ link: yield* links.inspect(secret) }))
@@ -81,43 +77,14 @@ const inspectLink = Effect.gen(function* () {
 
 const setup = Effect.gen(function* () {
   yield* refuseCrossSite
-  const limits = yield* AttemptLimits
-  yield* limits.consume("sign_in", { address: yield* address })
-  const links = yield* SetupLinks
-  const opened = yield* links.redeem({
-    ...(yield* setupBody),
-    userAgent: yield* userAgent,
-    requestId: yield* currentRequestId
-  })
-  return yield* signedInResponse(opened, 201)
+  yield* countAttempt
+  return yield* signedInResponse(yield* enterBySetup(yield* setupBody), 201)
 })
-
-const requirePasswords = Effect.filterOrFail(
-  HttpSettings,
-  ({ auth }) => auth.password,
-  () =>
-    new ApiError({
-      code: "capability_not_available",
-      message:
-        "Sign-in by password is off on this server. Sign in another way; `auth` in the discovery document says how."
-    })
-)
 
 const signIn = Effect.gen(function* () {
   yield* refuseCrossSite
   yield* requirePasswords
-  const body = yield* signInBody
-  const limits = yield* AttemptLimits
-  yield* limits.consume("sign_in", { address: yield* address, subject: body.email })
-  const passwords = yield* PasswordSignIn
-  const before = yield* presentedSession
-  const opened = yield* passwords.signIn({
-    ...body,
-    userAgent: yield* userAgent,
-    replaces: before?.secret,
-    requestId: yield* currentRequestId
-  })
-  return yield* signedInResponse(opened, 200)
+  return yield* signedInResponse(yield* enterByPassword(yield* signInBody), 200)
 })
 
 /** Whatever the cookie was worth, it is gone afterwards. */
@@ -176,8 +143,7 @@ const changePassword = Effect.gen(function* () {
   const principal = yield* signedInToChange
   yield* requirePasswords
   const { currentPassword, newPassword } = yield* passwordBody
-  const limits = yield* AttemptLimits
-  yield* limits.consume("sign_in", { address: yield* address, subject: principal.subject })
+  yield* countAttemptAt(principal.subject)
   const passwords = yield* PasswordSignIn
   const opened = yield* passwords.change(yield* commandOf(principal), {
     subject: principal.subject,
@@ -199,11 +165,11 @@ export const authRouteTable = [
   ["POST", "/auth/password"],
   ["GET", "/auth/session"],
   ["GET", "/auth/sessions"],
-  ["POST", "/auth/sessions/:sessionId/revoke"]
+  ["POST", "/auth/sessions/:sessionId/revoke"],
+  ...plainFormRouteTable
 ] as const
 
-/** Setup, sign-in, sign-out and the person's sessions. */
-export const authRoutes = HttpRouter.use(
+const ownRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const services = yield* Effect.context<
       AttemptLimits | HttpSettings | PasswordSignIn | Sessions | SetupLinks | UpstreamProvider | Users
@@ -223,3 +189,6 @@ export const authRoutes = HttpRouter.use(
     yield* router.add("POST", "/auth/sessions/:sessionId/revoke", provided(revokeSession))
   })
 )
+
+/** Setup, sign-in, sign-out and the person's sessions. */
+export const authRoutes = Layer.merge(ownRoutes, plainForms)

@@ -30,7 +30,7 @@ const clients = {
   ]
 }
 
-/** The compiled server with that client, and its first account. */
+/** The compiled server with that client, and the secret of its setup link. */
 const issuer = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "dashboard-clients-" })
@@ -42,17 +42,22 @@ const issuer = Effect.gen(function* () {
   )
   const send = (path: string, body: Readonly<Record<string, string>>) =>
     Effect.promise(() => fetch(`${network.origin}${path}`, { method: "POST", body: new URLSearchParams(body) }))
-  const secret = setupLink.split("#")[1] ?? ""
+  return { browser, origin: network.origin, send, secret: setupLink.split("#")[1] ?? "" }
+}).pipe(Effect.provide(NodeFileSystem.layer))
+
+/** The same, with its first account. */
+const issuerWithAccount = Effect.gen(function* () {
+  const { secret, ...parts } = yield* issuer
   const made = yield* Effect.promise(() =>
-    fetch(`${network.origin}/auth/setup`, {
+    fetch(`${parts.origin}/auth/setup`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ secret, email, password })
     })
   )
   expect(made.status).toBe(201)
-  return { browser, origin: network.origin, send }
-}).pipe(Effect.provide(NodeFileSystem.layer))
+  return parts
+})
 
 const authorization = (origin: string) =>
   `${origin}/oauth/authorize?${new URLSearchParams({
@@ -114,7 +119,7 @@ describe.each(looks)("the pages of the issuer in %s, with names meant to break o
     "ask before an application is let in, and lead to nothing but it",
     () =>
       Effect.gen(function* () {
-        const { browser, origin, send } = yield* issuer
+        const { browser, origin, send } = yield* issuerWithAccount
         const { faults, page, words } = yield* visitor(browser, origin, look)
         const address = authorization(origin)
         const policy = yield* Effect.promise(() => policyOf(page, address))
@@ -151,7 +156,7 @@ describe.each(looks)("the pages of the issuer in %s, with names meant to break o
     "connect a device by its code, and refuse one that nobody shows",
     () =>
       Effect.gen(function* () {
-        const { browser, origin, send } = yield* issuer
+        const { browser, origin, send } = yield* issuerWithAccount
         const { faults, page, words } = yield* visitor(browser, origin, look)
         const begun = yield* send("/oauth/device_authorization", { client_id: "careful", scope: "openid email" })
         const started = yield* startOf(yield* jsonOf(begun))
@@ -188,12 +193,57 @@ describe.each(looks)("the pages of the issuer in %s, with names meant to break o
   )
 })
 
-describe("the pages of the issuer", () => {
+describe("without a script", () => {
   it.live(
-    "work without a script, and run none that came in with a name",
+    "somebody sets up, signs in, and lets an application in",
     () =>
       Effect.gen(function* () {
-        const { browser, origin } = yield* issuer
+        const { browser, origin, secret } = yield* issuer
+        const { page } = yield* Effect.promise(() => browser.open(lightEnglish))
+        const plain = yield* Effect.acquireRelease(
+          Effect.promise(async () => {
+            const context = await page.context().browser()?.newContext({ javaScriptEnabled: false, locale: "en-GB" })
+            if (context === undefined) throw new Error("The page has no browser.")
+            return context
+          }),
+          (context) => Effect.promise(() => context.close())
+        )
+        const still = yield* Effect.promise(() => plain.newPage())
+        const type = (label: string, text: string) => Effect.promise(() => still.getByLabel(label).fill(text))
+        const press = (name: string) => Effect.promise(() => still.getByRole("button", { name, exact: true }).click())
+        yield* Effect.promise(() => still.route(`${callback}*`, (route) => route.fulfill({ body: "arrived" })))
+        yield* Effect.promise(() => still.goto(`${origin}/setup#${secret}`))
+        yield* type("Setup code", secret)
+        yield* type("E-mail address", "mina@acme.example")
+        yield* type("Password", password)
+        yield* press("Create account")
+        yield* Effect.promise(() => still.waitForURL(`${origin}/`))
+        yield* Effect.promise(() => plain.clearCookies())
+
+        yield* Effect.promise(() => still.goto(authorization(origin)))
+        yield* Effect.promise(() => still.waitForURL("**/sign-in?return=*"))
+        yield* type("E-mail address", "mina@acme.example")
+        yield* type("Password", "not the password at all")
+        yield* press("Sign in")
+        yield* Effect.promise(() => still.getByRole("alert").waitFor())
+        yield* Effect.promise(() => still.goto(authorization(origin)))
+        yield* type("E-mail address", "mina@acme.example")
+        yield* type("Password", password)
+        yield* press("Sign in")
+        yield* press(pageWords.en.allow)
+        yield* Effect.promise(() => still.waitForURL(`${callback}?*`))
+        expect(new URL(still.url()).searchParams.get("code")).not.toBeNull()
+      }),
+    120_000
+  )
+})
+
+describe("the policy of the issuer's pages", () => {
+  it.live(
+    "runs no script that came in with a name",
+    () =>
+      Effect.gen(function* () {
+        const { browser, origin } = yield* issuerWithAccount
         const { faults, page } = yield* visitor(browser, origin, lightEnglish)
         yield* Effect.promise(() => page.goto(authorization(origin)))
         yield* Effect.promise(() =>
@@ -203,25 +253,6 @@ describe("the pages of the issuer", () => {
         )
         expect(faults.some((fault) => fault.includes("script-src") || fault.includes("default-src"))).toBe(true)
         expect(yield* Effect.promise(() => page.evaluate(() => Reflect.has(globalThis, "__canary")))).toBe(false)
-
-        const plain = yield* Effect.acquireRelease(
-          Effect.promise(async () => {
-            const state = await page.context().storageState()
-            const context = await page
-              .context()
-              .browser()
-              ?.newContext({ javaScriptEnabled: false, storageState: state })
-            if (context === undefined) throw new Error("The page has no browser.")
-            return context
-          }),
-          (context) => Effect.promise(() => context.close())
-        )
-        const still = yield* Effect.promise(() => plain.newPage())
-        yield* Effect.promise(() => still.route(`${callback}*`, (route) => route.fulfill({ body: "arrived" })))
-        yield* Effect.promise(() => still.goto(authorization(origin)))
-        yield* Effect.promise(() => still.getByRole("button", { name: pageWords.en.allow, exact: true }).click())
-        yield* Effect.promise(() => still.waitForURL(`${callback}?*`))
-        expect(new URL(still.url()).searchParams.get("code")).not.toBeNull()
       }),
     120_000
   )

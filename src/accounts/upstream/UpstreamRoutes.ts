@@ -9,6 +9,7 @@ import { HttpSettings } from "../../http/HttpSettings.ts"
 import { AttemptLimits } from "../AttemptLimits.ts"
 import { seeOther } from "../oidc/AuthorizationResponse.ts"
 import { pageLanguage } from "../oidc/PageWords.ts"
+import { ownPath } from "../OwnPath.ts"
 import { presentedSession, withSession } from "../SessionCookie.ts"
 import { commandOf, signedIn, signedInToChange, userAgent } from "../SignedIn.ts"
 import { offeredWays } from "../SignInOffer.ts"
@@ -18,21 +19,12 @@ import { UpstreamProvider } from "./UpstreamProvider.ts"
 const callbackPath = "/auth/upstream/callback"
 const startPath = "/auth/upstream/start"
 const cookieLifetime = Duration.minutes(10)
-const maxPathLength = 2048
 
 // The provider's answer comes from another site, by a top-level navigation: lax cookies travel with it, strict ones do not.
 const cookieOf = (baseUrl: string) => {
   const secure = baseUrl.startsWith("https:")
   const options = { path: "/", httpOnly: true, sameSite: "lax", secure } as const
   return { name: secure ? "__Host-svc_upstream" : "svc_upstream", options }
-}
-
-/** A path of our own, or the start page: where a sign-in leads must not be anybody else's to say. */
-const ownPath = (text: string | undefined, baseUrl: string): string => {
-  if (text === undefined || text.length > maxPathLength || !text.startsWith("/")) return "/"
-  const { origin } = new URL(baseUrl)
-  const url = URL.canParse(text, origin) ? new URL(text, origin) : undefined
-  return url === undefined || url.origin !== origin ? "/" : `${url.pathname}${url.search}${url.hash}`
 }
 
 const limitAttempts = Effect.gen(function* () {

@@ -1,6 +1,4 @@
 import type { ReactNode } from "react"
-import { useWords } from "../words/Words.ts"
-import { entranceWords } from "./Words.ts"
 
 interface FrameProps {
   readonly title: string
@@ -9,7 +7,6 @@ interface FrameProps {
 }
 
 export const Frame = ({ title, about, children }: FrameProps) => {
-  const words = useWords(entranceWords)
   return (
     <main className="entrance" id="content">
       <div className="entrance-card">
@@ -21,9 +18,6 @@ export const Frame = ({ title, about, children }: FrameProps) => {
         <h1>{title}</h1>
         <p className="entrance-about">{about}</p>
         {children}
-        <noscript>
-          <p className="notice notice-warn">{words.noScript}</p>
-        </noscript>
       </div>
     </main>
   )

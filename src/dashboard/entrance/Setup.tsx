@@ -77,6 +77,7 @@ const PersonFields = ({ name, email, onName, onEmail }: PersonFieldsProps) => {
         label={words.displayName}
         helper={words.displayNameHelp}
         optional
+        name="displayName"
         autoComplete="name"
         maxLength={80}
         value={name}
@@ -85,6 +86,7 @@ const PersonFields = ({ name, email, onName, onEmail }: PersonFieldsProps) => {
       <TextField
         label={words.email}
         type="email"
+        name="email"
         autoComplete="username"
         required
         value={email}
@@ -162,13 +164,25 @@ const SetupForm = ({ secret, link }: SetupFormProps) => {
   }
   return (
     <>
-      <form ref={form} className="form" onSubmit={submit}>
+      <form ref={form} className="form" method="post" action="/setup" onSubmit={submit}>
+        <noscript>
+          <TextField
+            label={words.setupCode}
+            helper={words.setupCodeHelp}
+            name="secret"
+            mono
+            required
+            autoComplete="off"
+            spellCheck={false}
+          />
+        </noscript>
         {recovering ? null : <PersonFields name={name} email={email} onName={setName} onEmail={setEmail} />}
         {byPassword ? (
           <TextField
             label={recovering ? words.newPassword : words.password}
             helper={words.passwordHelp}
             type="password"
+            name="password"
             autoComplete="new-password"
             required
             minLength={12}

@@ -37,7 +37,8 @@ const PasswordForm = ({ busy, onEnter }: PasswordFormProps) => {
     onEnter(request("POST", "/auth/sign-in", { body: { email: email.trim(), password }, keepOn401: true }))
   }
   return (
-    <form className="form" onSubmit={submit}>
+    // Without a script the browser sends it by itself.
+    <form className="form" method="post" action="/sign-in" onSubmit={submit}>
       <TextField
         label={words.email}
         type="email"

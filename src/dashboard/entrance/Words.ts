@@ -37,7 +37,8 @@ const en = {
   setupNoSecretText:
     "Open the whole link that the server printed when it started, including the part after #. It works once, for 30 minutes. A new one comes from",
   setupRefused: "This link was already used or is older than 30 minutes. A new one comes from",
-  noScript: "This page needs JavaScript to send the form."
+  setupCode: "Setup code",
+  setupCodeHelp: "The part of your link after #. This browser runs no JavaScript, so the page cannot read it by itself."
 }
 
 const ja: typeof en = {
@@ -78,7 +79,8 @@ const ja: typeof en = {
   setupNoSecretText:
     "サーバーの起動時に表示されたリンクを、# 以降も含めてすべて開いてください。リンクは 1 回限り、30 分間有効です。新しいリンクは次のコマンドで発行できます:",
   setupRefused: "このリンクは使用済みか、30 分の期限を過ぎています。新しいリンクは次のコマンドで発行できます:",
-  noScript: "フォームの送信には JavaScript が必要です。"
+  setupCode: "セットアップコード",
+  setupCodeHelp: "リンクの # より後の部分です。このブラウザでは JavaScript が無効なため、自動では読み取れません。"
 }
 
 export const entranceWords = { en, ja }

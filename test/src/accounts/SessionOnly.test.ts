@@ -16,6 +16,10 @@ const fresh = Effect.provide(Layer.fresh(AccountServer.layerAt("http://localhost
 /** What people reach to get in, or out. Whoever adds a route for everybody has to say so here. */
 const open: ReadonlySet<string> = new Set([
   "GET /auth/offer",
+  "GET /sign-in",
+  "POST /sign-in",
+  "GET /setup",
+  "POST /setup",
   "POST /auth/setup",
   "POST /auth/setup/link",
   "POST /auth/setup/passkey-options",

@@ -1,0 +1,62 @@
+import { Effect, Option, type Redacted } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { PasswordSignIn } from "../../actors/account/PasswordSignIn.ts"
+import { type PasswordRedemption, SetupLinks } from "../../actors/account/SetupLinks.ts"
+import { ApiError } from "../../schema/errors/ApiError.ts"
+import { currentRequestId } from "../http/Exchange.ts"
+import { HttpSettings } from "../http/HttpSettings.ts"
+import { AttemptLimits } from "./AttemptLimits.ts"
+import { presentedSession } from "./SessionCookie.ts"
+import { userAgent } from "./SignedIn.ts"
+
+const address = Effect.map(HttpServerRequest.HttpServerRequest, ({ remoteAddress }) =>
+  Option.getOrUndefined(remoteAddress)
+)
+
+/** Counts an attempt to get in, by its address. */
+export const countAttempt = Effect.gen(function* () {
+  const limits = yield* AttemptLimits
+  yield* limits.consume("sign_in", { address: yield* address })
+})
+
+/** The same, by the account too that it is about. */
+export const countAttemptAt = Effect.fnUntraced(function* (subject: string) {
+  const limits = yield* AttemptLimits
+  yield* limits.consume("sign_in", { address: yield* address, subject })
+})
+
+/** Fails with `capability_not_available` where passwords are off. */
+export const requirePasswords = Effect.filterOrFail(
+  HttpSettings,
+  ({ auth }) => auth.password,
+  () =>
+    new ApiError({
+      code: "capability_not_available",
+      message:
+        "Sign-in by password is off on this server. Sign in another way; `auth` in the discovery document says how."
+    })
+)
+
+/** Redeems a setup link with a password. The attempt is counted before. */
+export const enterBySetup = Effect.fnUntraced(function* (
+  redemption: Pick<PasswordRedemption, "secret" | "password" | "email" | "displayName">
+) {
+  const links = yield* SetupLinks
+  return yield* links.redeem({ ...redemption, userAgent: yield* userAgent, requestId: yield* currentRequestId })
+})
+
+/** Signs in with a password, counted; the session that the browser had ends. */
+export const enterByPassword = Effect.fnUntraced(function* (body: {
+  readonly email: string
+  readonly password: Redacted.Redacted
+}) {
+  yield* countAttemptAt(body.email)
+  const passwords = yield* PasswordSignIn
+  const before = yield* presentedSession
+  return yield* passwords.signIn({
+    ...body,
+    userAgent: yield* userAgent,
+    replaces: before?.secret,
+    requestId: yield* currentRequestId
+  })
+})

@@ -1,0 +1,101 @@
+import { Effect, Schema } from "effect"
+import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
+import type { PasswordSignIn } from "../../actors/account/PasswordSignIn.ts"
+import type { Sessions } from "../../actors/account/Sessions.ts"
+import type { SetupLinks } from "../../actors/account/SetupLinks.ts"
+import { ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
+import { displayText } from "../../schema/records/Primitives.ts"
+import { currentRequestId } from "../http/Exchange.ts"
+import { HttpSettings } from "../http/HttpSettings.ts"
+import { readBodyBytes } from "../http/RequestBody.ts"
+import type { AttemptLimits } from "./AttemptLimits.ts"
+import { SecretText } from "./AuthBody.ts"
+import { seeOther } from "./oidc/AuthorizationResponse.ts"
+import { pageLanguage } from "./oidc/PageWords.ts"
+import { ownPath } from "./OwnPath.ts"
+import { countAttempt, enterByPassword, enterBySetup, requirePasswords } from "./PasswordEntrance.ts"
+import { requireSameOrigin, withSession } from "./SessionCookie.ts"
+import { upstreamRefusalPage } from "./upstream/UpstreamPage.ts"
+
+const maxFormBytes = 16_384
+const formType = /^application\/x-www-form-urlencoded(?:\s*;|$)/i
+
+/** The fields of a form that a browser sent without a script; an empty one counts as left out. Nothing of it is quoted. */
+const form = <A, I>(schema: Schema.Codec<A, I>) =>
+  Effect.gen(function* () {
+    const { headers } = yield* HttpServerRequest.HttpServerRequest
+    if (!formType.test(headers["content-type"] ?? "")) {
+      return yield* new ApiError({ code: "unsupported_media_type", message: "Send the form of the page." })
+    }
+    const fields = new URLSearchParams(new TextDecoder().decode(yield* readBodyBytes(maxFormBytes)))
+    // A password is what was typed, with every blank in it; the rest may have been pasted with some around it.
+    const said = [...fields].map(([name, value]) => [name, name === "password" ? value : value.trim()] as const)
+    const given = Object.fromEntries(said.filter(([, value]) => value !== ""))
+    return yield* Schema.decodeUnknownEffect(schema)(given).pipe(
+      Effect.mapError(() => invalidRequest("The form is not complete. Go back and fill in what is missing."))
+    )
+  })
+
+const signInForm = form(Schema.Struct({ email: Schema.String, password: SecretText }))
+const setupForm = form(
+  Schema.Struct({
+    secret: SecretText,
+    password: SecretText,
+    email: Schema.optionalKey(Schema.String),
+    displayName: Schema.optionalKey(displayText(80))
+  })
+)
+
+/** Where the sign-in page was to lead back to: the page is one for all, and only its address says so. */
+const wantedPath = Effect.gen(function* () {
+  const { headers } = yield* HttpServerRequest.HttpServerRequest
+  const { baseUrl } = yield* HttpSettings
+  const referrer = headers["referer"]
+  const page = referrer !== undefined && URL.canParse(referrer) ? new URL(referrer) : undefined
+  const mine = page !== undefined && page.origin === new URL(baseUrl).origin
+  return ownPath(mine ? (page.searchParams.get("return") ?? undefined) : undefined, baseUrl)
+})
+
+const signIn = Effect.gen(function* () {
+  yield* requireSameOrigin
+  yield* requirePasswords
+  const { secret } = yield* enterByPassword(yield* signInForm)
+  const { baseUrl } = yield* HttpSettings
+  return yield* withSession(seeOther(`${baseUrl}${yield* wantedPath}`), secret)
+})
+
+const setup = Effect.gen(function* () {
+  yield* requireSameOrigin
+  yield* countAttempt
+  const { secret } = yield* enterBySetup(yield* setupForm)
+  const { baseUrl } = yield* HttpSettings
+  return yield* withSession(seeOther(`${baseUrl}/`), secret)
+})
+
+const onPage = Effect.fnUntraced(function* ({ message, status }: ApiError) {
+  const { headers } = yield* HttpServerRequest.HttpServerRequest
+  return upstreamRefusalPage(pageLanguage(undefined, headers["accept-language"]), {
+    status,
+    message,
+    requestId: yield* currentRequestId
+  })
+})
+
+/** Both methods of these paths, for telling a wrong method from an unknown path; the pages themselves are the dashboard's. */
+export const plainFormRouteTable = [
+  ["GET", "/sign-in"],
+  ["POST", "/sign-in"],
+  ["GET", "/setup"],
+  ["POST", "/setup"]
+] as const
+
+/** The forms of the pages before sign-in as a browser without a script sends them. Answers are pages and redirects. */
+export const plainForms = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const services = yield* Effect.context<AttemptLimits | HttpSettings | PasswordSignIn | Sessions | SetupLinks>()
+    const provided = <R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, R>) =>
+      route.pipe(Effect.catch(onPage), Effect.provideContext(services))
+    yield* router.add("POST", "/sign-in", provided(signIn))
+    yield* router.add("POST", "/setup", provided(setup))
+  })
+)
