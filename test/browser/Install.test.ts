@@ -153,7 +153,7 @@ describe("signing in", () => {
     const { page, api } = await suite.visit()
     const html = await (await page.request.get(`${api.origin}/sign-in`)).text()
     expect(html).toContain("Password")
-    expect(html).toContain('method="post" action="/sign-in"')
+    expect(html).toContain('action="/sign-in" method="post"')
   })
 
   test("signing out leads back to it", async () => {
