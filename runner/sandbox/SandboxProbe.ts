@@ -1,7 +1,7 @@
 import { constants } from "node:fs"
 import { access, lstat, readFile, readlink, stat } from "node:fs/promises"
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path"
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { ChildProcess, type ChildProcessSpawner } from "effect/process"
 import { type SystemFolder, systemFolders, systemPath } from "./SandboxCommandLine.ts"
 import type { SandboxLimits, SandboxSettingsShape } from "./SandboxSettings.ts"
@@ -89,26 +89,34 @@ const probeArguments = [
   "true"
 ]
 
-const probeVariant = (
-  spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
-  bubblewrap: string,
-  namespaces: ReadonlyArray<string>
-) =>
-  spawner
-    .exitCode(
+const longestSaid = 200
+
+/** What bubblewrap says against these namespaces; `undefined` when it works. */
+const probeVariant = Effect.fnUntraced(
+  function* (
+    spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
+    bubblewrap: string,
+    namespaces: ReadonlyArray<string>
+  ) {
+    const child = yield* spawner.spawn(
       ChildProcess.make(bubblewrap, [...namespaces, ...probeArguments], {
         env: { PATH: systemPath },
         stdin: "ignore",
         stdout: "ignore",
-        stderr: "ignore",
+        stderr: "pipe",
         killSignal: "SIGKILL"
       })
     )
-    .pipe(
-      Effect.timeout("10 seconds"),
-      Effect.map((code) => code === 0),
-      Effect.orElseSucceed(() => false)
-    )
+    const [said, code] = yield* Effect.all([Stream.mkString(Stream.decodeText(child.stderr)), child.exitCode], {
+      concurrency: 2
+    })
+    if (Number(code) === 0) return undefined
+    return (said.trim().split("\n").at(-1) ?? "").slice(0, longestSaid) || `it ended with ${code}`
+  },
+  Effect.scoped,
+  Effect.timeout("10 seconds"),
+  Effect.orElseSucceed(() => "it did not answer")
+)
 
 /** Whether somebody without rights of their own can reach the folder: every folder above must be passable by others. */
 export const isPassable = Effect.fnUntraced(function* (folder: string) {
@@ -119,25 +127,38 @@ export const isPassable = Effect.fnUntraced(function* (folder: string) {
   return true
 })
 
-const installBubblewrap =
-  "Install the 'bubblewrap' package and allow unprivileged user namespaces, or set the isolation to 'required' to refuse runs."
+/** What would let bubblewrap work, by what it said; `undefined` for one that was not found. */
+const remedyFor = (said: string | undefined, settings: SandboxSettingsShape): string => {
+  const mend =
+    said === undefined
+      ? "Install the 'bubblewrap' package"
+      : said.includes("mount proc")
+        ? "Let nothing be mounted over a part of /proc, as some settings of a service unit and of containers do"
+        : "Allow this user to make user namespaces"
+  const otherwise = settings.isolation === "required" ? "" : ", or set the isolation to 'required' to refuse runs"
+  return `${mend}${otherwise}: see Isolation in docs/operations.md.`
+}
 
 const probeBubblewrap = Effect.fnUntraced(function* (
   spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
   program: string
-) {
+): Effect.fn.Return<Rung | { readonly level: "refused"; readonly said: string }> {
+  let said = ""
   for (const namespaces of namespaceVariants) {
-    if (!(yield* probeVariant(spawner, program, namespaces))) continue
+    const refusal = yield* probeVariant(spawner, program, namespaces)
+    if (refusal !== undefined) {
+      said = refusal
+      continue
+    }
     const folders = yield* Effect.forEach(systemFolders, describeFolder)
-    const rung: Rung = {
+    return {
       level: "bubblewrap",
       program,
       namespaces,
       systemFolders: folders.filter((folder) => folder !== undefined)
     }
-    return rung
   }
-  return undefined
+  return { level: "refused", said }
 })
 
 const chooseRung = Effect.fnUntraced(function* (
@@ -153,20 +174,21 @@ const chooseRung = Effect.fnUntraced(function* (
   }
   const program = yield* findProgram(settings.bubblewrap)
   const bubblewrap = program === undefined ? undefined : yield* probeBubblewrap(spawner, program)
-  if (bubblewrap !== undefined) {
+  if (bubblewrap !== undefined && bubblewrap.level !== "refused") {
     return { rung: bubblewrap, reason: "bubblewrap separates files, processes and network of every run." }
   }
   const missing =
-    program === undefined
+    bubblewrap === undefined
       ? "bubblewrap was not found"
-      : "bubblewrap is installed, but this machine does not let it create namespaces"
+      : `bubblewrap is installed and does not work here (${bubblewrap.said})`
+  const remedy = remedyFor(bubblewrap?.said, settings)
   const setpriv = process.getuid?.() === 0 ? yield* findProgram(settings.setpriv) : undefined
   const reachable = settings.runsRoot === undefined || (yield* isPassable(settings.runsRoot))
   if (setpriv !== undefined && reachable) {
     return {
       rung: { level: "user", setpriv },
       reason: `${missing}; every run gets an unprivileged user id of its own. Module code can read world-readable files and use the network.`,
-      remedy: installBubblewrap
+      remedy
     }
   }
   const unreachable =
@@ -176,7 +198,7 @@ const chooseRung = Effect.fnUntraced(function* (
   return {
     rung: { level: "process" },
     reason: `${missing}. Module code runs with the rights of the service's user and can read its files.`,
-    remedy: installBubblewrap + unreachable
+    remedy: remedy + unreachable
   }
 })
 

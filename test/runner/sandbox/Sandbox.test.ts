@@ -260,6 +260,23 @@ describe("Sandbox", () => {
     }).pipe(Effect.provide(sandboxWith({ bubblewrap: "/nowhere/bwrap", isolation: "required" })))
   )
 
+  for (const [said, remedy] of [
+    ["Can't mount proc on /newroot/proc: Operation not permitted", "mounted over a part of /proc"],
+    ["No permissions to create new namespace", "make user namespaces"]
+  ] as const)
+    it.live(`what bubblewrap says is told, with what mends it: ${said}`, () =>
+      Effect.gen(function* () {
+        const folder = yield* runFolder
+        const bubblewrap = join(folder, "bwrap")
+        writeFileSync(bubblewrap, `#!/bin/sh\necho "bwrap: ${said}" >&2\nexit 1\n`, { mode: 0o755 })
+        const { status } = yield* Effect.provide(Sandbox, sandboxWith({ bubblewrap }))
+        expect(status.level).not.toBe("bubblewrap")
+        expect(status.reason).toContain(`does not work here (bwrap: ${said})`)
+        expect(status.remedy).toContain(remedy)
+        expect(status.remedy).toContain("'required'")
+      })
+    )
+
   it.live("off: the status says that nothing is separated", () =>
     Effect.gen(function* () {
       const { status } = yield* Sandbox
