@@ -38,7 +38,7 @@ const en = {
   webhookSecret: "Secret",
   webhookSecretFirst: "Made with the source",
   webhookSecretRenewed: "Renewed",
-  webhookSecretOnce: "It was shown then and cannot be read again.",
+  webhookSecretOnce: "A secret is shown once, when it is made. Renew it if you do not have it.",
   renewStart: "Renew secret",
   renewTitle: "Renew the webhook secret?",
   renewText:
@@ -93,7 +93,7 @@ const ja: typeof en = {
   webhookSecret: "シークレット",
   webhookSecretFirst: "ソースの追加時に作成:",
   webhookSecretRenewed: "更新:",
-  webhookSecretOnce: "表示は一度だけで、再表示はできません。",
+  webhookSecretOnce: "シークレットは作成時に一度だけ表示されます。お持ちでない場合は更新してください。",
   renewStart: "シークレットを更新",
   renewTitle: "Webhook のシークレットを更新しますか？",
   renewText:
