@@ -10,10 +10,12 @@ export interface FirstKeysBegun {
 
 const made = Effect.forEach(signingAlgorithms, generateKey, { concurrency: "unbounded" })
 
+const startTakes = "500 millis"
+
 const begin = Effect.gen(function* () {
   const active = yield* Effect.forkScoped(made)
-  // After them: the other cores have the rest of the start to do.
-  const next = yield* Effect.forkScoped(Effect.andThen(Fiber.join(active), made))
+  // Nothing waits for these but a rotation: the processors have the rest of the start to do.
+  const next = yield* Effect.forkScoped(Effect.andThen(Fiber.join(active), Effect.delay(made, startTakes)))
   const begun: FirstKeysBegun = { active: Fiber.join(active), next: Fiber.join(next) }
   return { begun }
 })
