@@ -162,7 +162,7 @@ export class HttpListener extends Context.Service<
               }),
             catch: (cause) =>
               new ListenRefused({
-                message: `Listening on ${formatListenAddress(address)} failed: ${cause instanceof Error ? cause.message : String(cause)}. Choose another address.`
+                message: `Listening on ${formatListenAddress(address)} failed (${cause instanceof Error ? cause.message : String(cause)}). Choose another address.`
               })
           }),
           (server) => Effect.promise(() => server.stop(true))

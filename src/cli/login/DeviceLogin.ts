@@ -40,7 +40,7 @@ const reasonOf = (cause: unknown): string =>
 
 const asking = <A>(what: string, ask: (signal: AbortSignal) => Promise<A>) =>
   Effect.tryPromise(ask).pipe(
-    Effect.mapError(({ cause }) => new CommandFailed({ message: `${what} failed: ${reasonOf(cause)}.` }))
+    Effect.mapError(({ cause }) => new CommandFailed({ message: `${what} failed (${reasonOf(cause)}).` }))
   )
 
 const discover = (origin: string) =>
