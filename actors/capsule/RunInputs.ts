@@ -247,7 +247,10 @@ export class RunInputs extends Context.Service<
             value: Redacted.make(value),
             sensitive: variable.sensitive
           })
-          const given = Option.fromUndefinedOr(values[variable.name])
+          // An input may be called `constructor`.
+          const given = Object.hasOwn(values, variable.name)
+            ? Option.fromUndefinedOr(values[variable.name])
+            : Option.none()
           const dependency = fromDependencies.get(variable.name)
           if (dependency !== undefined)
             result[variable.name] = { ...dependency, sensitive: dependency.sensitive || variable.sensitive }
@@ -255,7 +258,7 @@ export class RunInputs extends Context.Service<
           else if (variable.origin === "capsule_name") result[variable.name] = plain(capsule.name)
           else if (variable.origin === "workspace_scoped_capsule_name") {
             result[variable.name] = plain(`${workspaces[0]?.handle ?? "workspace"}-${capsule.slug}`)
-          } else if (defaults[variable.name] !== undefined)
+          } else if (Object.hasOwn(defaults, variable.name))
             result[variable.name] = plain(defaults[variable.name] ?? null)
           else if (variable.required) {
             return yield* new MissingInput({

@@ -98,5 +98,5 @@ export const missingInputs = (
   values: VariableValues
 ): ReadonlyArray<string> =>
   declared
-    .filter((variable) => variable.required && variable.origin === "user" && values[variable.name] === undefined)
+    .filter((variable) => variable.required && variable.origin === "user" && !Object.hasOwn(values, variable.name))
     .map((variable) => variable.name)

@@ -1,0 +1,40 @@
+import { describe, expect, test } from "bun:test"
+import { Effect, Result } from "effect"
+import { checkValues, missingInputs } from "../../../actors/capsule/VariableRules.ts"
+import type { DeclaredVariable } from "../../../schema/records/InstallConfig.ts"
+
+const declared = (name: string, type: DeclaredVariable["type"] = "string"): DeclaredVariable => ({
+  name,
+  type,
+  required: true,
+  hasDefault: false,
+  sensitive: false,
+  ephemeral: false,
+  origin: "user",
+  set: false
+})
+
+const outcome = (type: DeclaredVariable["type"], value: string | number | ReadonlyArray<number>) =>
+  Effect.runSync(Effect.result(checkValues("variables", [declared("a", type)], { a: value })))
+
+describe("values of inputs", () => {
+  test("an input that is called like something that every object has is missing until it is given", () => {
+    for (const name of ["constructor", "toString", "valueOf"]) {
+      expect(missingInputs([declared(name)], {})).toEqual([name])
+      expect(missingInputs([declared(name)], { [name]: "given" })).toEqual([])
+    }
+  })
+
+  test("a whole number that JSON rounds is refused wherever it is, and taken as digits", () => {
+    for (const [type, value] of [
+      ["number", 9007199254740992],
+      ["json", [1, 12345678901234567000]]
+    ] as const) {
+      expect(Result.isFailure(outcome(type, value))).toBe(true)
+    }
+    expect(Result.isSuccess(outcome("number", 9007199254740991))).toBe(true)
+    expect(Result.isSuccess(outcome("number", "12345678901234567891"))).toBe(true)
+    expect(Result.isFailure(outcome("number", "twelve"))).toBe(true)
+    expect(Result.isFailure(outcome("number", "0x12345678901234567"))).toBe(true)
+  })
+})
