@@ -76,13 +76,11 @@ export const Webhook = ({ source }: { readonly source: Source }) => {
           [words.webhookType, <code key="type">application/json</code>],
           [
             words.webhookSecret,
-            <span key="secret" className="row-stack">
-              <span>
-                {source.hookSecretVersion === 1 ? words.webhookSecretFirst : words.webhookSecretRenewed}{" "}
-                <Time at={source.hookSecretCreatedAt} />
-              </span>
-              <span className="muted">{words.webhookSecretOnce}</span>
-            </span>
+            <div key="secret">
+              {source.hookSecretVersion === 1 ? words.webhookSecretFirst : words.webhookSecretRenewed}{" "}
+              <Time at={source.hookSecretCreatedAt} />
+              <p className="muted">{words.webhookSecretOnce}</p>
+            </div>
           ]
         ]}
       />
