@@ -59,12 +59,13 @@ export const newOwner = Effect.fnUntraced(function* (name: string) {
 })
 
 // Fresh, since a layer that the shipped composition has built already would be taken over with its settings.
-const runner = (mirror: { readonly interpreter: string; readonly notesDir: string }) =>
+const runner = ({ dataDir, mirror }: Pick<Surroundings, "dataDir" | "mirror">) =>
   Layer.fresh(ModuleRunner.layer).pipe(
     Layer.provide(Layer.fresh(Sandbox.layer)),
     Layer.provide(
       Layer.succeed(SandboxSettings, {
         ...defaultSandboxSettings,
+        ownFolder: `${dataDir}/sandbox`,
         extraReadOnly: [mirror.interpreter],
         extraWritable: [mirror.notesDir]
       })
@@ -97,7 +98,11 @@ export const planeAt = ({ dataDir, mirror, origins }: Surroundings, options: Tes
         Layer.provide(Layer.fresh(Layer.mergeAll(GitRemote.layer, InstalledGit.layer))),
         Layer.provideMerge(GitPolicy.layerWith({ allowOrigins: origins, limits: options.git ?? {} }))
       )
-      const replaced = Layer.mergeAll(runner(mirror), runSettings, ...(options.git === undefined ? [] : [git]))
+      const replaced = Layer.mergeAll(
+        runner({ dataDir, mirror }),
+        runSettings,
+        ...(options.git === undefined ? [] : [git])
+      )
       return Runtime.layer.pipe(
         Layer.provideMerge(replaced),
         Layer.provideMerge(machine(settings)),

@@ -59,6 +59,7 @@ const program = Effect.gen(function* () {
     Effect.provide(
       runnerWith({
         isolation: request.isolation,
+        ownFolder: `${request.folder}/sandbox`,
         extraReadOnly: [request.interpreter],
         extraWritable: [request.notesDir]
       })
