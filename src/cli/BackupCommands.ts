@@ -2,7 +2,7 @@ import { Effect, FileSystem, Path } from "effect"
 import { Argument, Command } from "effect/cli"
 import { backupTo, restoreFrom } from "../database/Backup.ts"
 import { databaseName } from "../database/DataFolder.ts"
-import { layerWriter } from "../database/SqliteClient.ts"
+import { layerCopying } from "../database/SqliteClient.ts"
 import { CommandFailed, jsonFlag, print } from "./Output.ts"
 import { configFlag, settingFlags, settingsOf } from "./SettingFlags.ts"
 
@@ -22,8 +22,8 @@ export const backupCommand = Command.make(
         message: `${settings.dataDir} holds no database. Name the data folder with --data-dir.`
       })
     }
-    // Beside a running server: the copy is SQLite's own online backup, and nothing is migrated or claimed.
-    yield* Effect.provide(backupTo(file), layerWriter(database))
+    // Beside a running server: the copy is SQLite's own online backup, and nothing is migrated, claimed or written.
+    yield* Effect.provide(backupTo(file), layerCopying(database))
     yield* print(
       json,
       { file },

@@ -32,10 +32,11 @@ const open = (filename: string, options: { readonly readOnly: boolean }) =>
       catch: sqliteFailure("open")
     }),
     (database) =>
-      Effect.sync(() => {
-        if (!options.readOnly) database.exec("PRAGMA optimize")
-        database.close()
-      })
+      Effect.andThen(
+        // Another process may be writing; the next one to close the file does it.
+        Effect.ignore(Effect.try(() => (options.readOnly ? undefined : database.exec("PRAGMA optimize")))),
+        Effect.sync(() => database.close())
+      )
   )
 
 const makeMaintenance = (database: DatabaseSync, writing: Semaphore.Semaphore) =>
@@ -123,6 +124,15 @@ const makeReader = Effect.fn("SqliteClient.reader")(function* (filename: string)
 /** The writing connection of a database file, with its upkeep. WAL, synchronous FULL. */
 export const layerWriter = (filename: string) =>
   Layer.effectContext(makeWriter(filename)).pipe(Layer.provide(Reactivity.layer))
+
+/** Upkeep that only reads, of a file in WAL mode that another process may be writing: no lock of a writer is waited for. */
+export const layerCopying = (filename: string) =>
+  Layer.effect(
+    SqliteMaintenance,
+    Effect.gen(function* () {
+      return makeMaintenance(yield* open(filename, { readOnly: true }), yield* Semaphore.make(1))
+    })
+  )
 
 /** Read-only connections to a file that exists already, in WAL mode. */
 export const layerReader = (filename: string) =>
