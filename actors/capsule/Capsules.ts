@@ -98,6 +98,10 @@ export class Capsules extends Context.Service<
       filter: { readonly projectId?: string | undefined; readonly status?: string | undefined },
       page: PageRequest
     ) => Effect.Effect<Page<Capsule>, ApiError>
+    /** Those that somebody has to look at (failed, behind, drifted, of unknown safety), the last changed first; 100 at most. */
+    readonly inNeed: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Capsule>>
+    /** Names by id, of those that there are. */
+    readonly names: (ids: ReadonlyArray<CapsuleId>) => Effect.Effect<ReadonlyMap<string, string>>
     readonly outputs: (id: CapsuleId) => Effect.Effect<ReadonlyArray<Output>, ApiError>
     readonly providerBindings: (id: CapsuleId) => Effect.Effect<ReadonlyArray<ProviderBinding>, ApiError>
     readonly stateVersions: (id: CapsuleId, page: PageRequest) => Effect.Effect<Page<StateVersion>, ApiError>

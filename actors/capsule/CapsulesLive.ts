@@ -16,6 +16,7 @@ import { pageOfRows } from "../paging/RowPages.ts"
 import type { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunQueue } from "../run/RunQueue.ts"
+import { capsuleInNeed } from "../../schema/tables/CapsuleTables.ts"
 import { present } from "../run/RunRow.ts"
 import { awaitRun } from "../run/RunWaiting.ts"
 import { Vault } from "../vault/Vault.ts"
@@ -26,6 +27,9 @@ import { Capsules } from "./Capsules.ts"
 import { usageOf } from "./CapsuleUsage.ts"
 import { decodeStoredConfig, type InstallConfigRow } from "./InstallConfigStore.ts"
 import { type OutputRow, type StateVersionRow, toOutput, toStateVersion } from "./StateVersions.ts"
+
+/** More than anybody looks through on one screen. */
+const mostInNeed = 100
 
 const decodeInstallConfig = Schema.decodeUnknownEffect(InstallConfig)
 
@@ -160,6 +164,17 @@ export const layer = Layer.effect(
         const rows = yield* pageOfRows<GuardedCapsuleRow>(sql, cursors, list, page)
         return { ...rows, items: yield* guarded(rows.items) }
       }),
+      inNeed: Effect.fn("Capsules.inNeed")(function* (workspaceId) {
+        const rows = yield* sql<{ id: string }>`SELECT id FROM capsules
+          WHERE workspace_id = ${workspaceId} AND ${sql.literal(capsuleInNeed)}
+          ORDER BY updated_at DESC, id LIMIT ${mostInNeed}`
+        return yield* guarded(rows)
+      }, Effect.orDie),
+      names: Effect.fn("Capsules.names")(function* (ids) {
+        if (ids.length === 0) return new Map()
+        const rows = yield* sql<{ id: string; name: string }>`SELECT id, name FROM capsules WHERE ${sql.in("id", ids)}`
+        return new Map(rows.map(({ id, name }) => [id, name]))
+      }, Effect.orDie),
       outputs: Effect.fn("Capsules.outputs")(function* (id) {
         const rows = yield* Effect.orDie(sql<OutputRow>`SELECT o.* FROM outputs o
           JOIN capsules c ON c.current_state_version_id = o.state_version_id

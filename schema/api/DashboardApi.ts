@@ -61,7 +61,7 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
       described(
         workspaceAccess("viewer", "query.workspaceId"),
         "Workspace overview",
-        "Capsules, what waits for a person (approvals, failures, drift, stale Capsules), recent Runs and activity."
+        "The first 100 Capsules, what waits for a person in the whole Workspace (approvals, failures, drift, stale Capsules), recent Runs and activity."
       )
     )
   )

@@ -3,7 +3,7 @@ import { Migrator, SqlClient } from "effect/sql"
 import { accountTables } from "../../schema/tables/AccountTables.ts"
 import { auditTables } from "../../schema/tables/AuditTables.ts"
 import { buildTables } from "../../schema/tables/BuildTables.ts"
-import { capsuleTables, stateSecretColumns } from "../../schema/tables/CapsuleTables.ts"
+import { capsuleInNeedIndex, capsuleTables, stateSecretColumns } from "../../schema/tables/CapsuleTables.ts"
 import { connectionTables } from "../../schema/tables/ConnectionTables.ts"
 import { identityTables } from "../../schema/tables/IdentityTables.ts"
 import { interfaceTables } from "../../schema/tables/InterfaceTables.ts"
@@ -40,7 +40,8 @@ const migrations = {
   "0006_upstream_sign_in": statements(upstreamTables),
   "0007_hook_secret_renewal": statements(hookSecretColumns),
   "0008_plan_secrets": statements(planSecretColumns),
-  "0009_state_secrets": statements(stateSecretColumns)
+  "0009_state_secrets": statements(stateSecretColumns),
+  "0010_capsules_in_need": statements(capsuleInNeedIndex)
 }
 
 /** The database was written by a newer release than this one. */

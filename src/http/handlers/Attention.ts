@@ -16,11 +16,17 @@ const ofCapsule = (capsule: Capsule): ReadonlyArray<Item> => {
   return items
 }
 
-/** What a person has to look at: plans that wait for approval first, then what is broken, then what is behind. */
-export const attentionOf = (capsules: ReadonlyArray<Capsule>, waiting: ReadonlyArray<Run>): ReadonlyArray<Item> => {
-  const names = new Map(capsules.map(({ id, name }) => [String(id), name]))
+/**
+ * What a person has to look at: plans that wait for approval first, then what is broken, then what is behind. `names` are those
+ * of the Capsules that the plans are for.
+ */
+export const attentionOf = (
+  inNeed: ReadonlyArray<Capsule>,
+  waiting: ReadonlyArray<Run>,
+  names: ReadonlyMap<string, string>
+): ReadonlyArray<Item> => {
   const approvals = waiting.map((run): Item => {
-    const name = names.get(String(run.capsuleId))
+    const name = names.get(run.capsuleId ?? "")
     return {
       kind: "waiting_approval",
       runId: run.id,
@@ -31,6 +37,6 @@ export const attentionOf = (capsules: ReadonlyArray<Capsule>, waiting: ReadonlyA
     }
   })
   const order: ReadonlyArray<Item["kind"]> = ["unknown_safety", "failed", "drifted", "stale"]
-  const troubles = capsules.flatMap(ofCapsule)
+  const troubles = inNeed.flatMap(ofCapsule)
   return [...approvals, ...order.flatMap((kind) => troubles.filter((item) => item.kind === kind))]
 }

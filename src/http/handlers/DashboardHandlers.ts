@@ -63,12 +63,14 @@ export const dashboardHandlers = HttpApiBuilder.group(
         const workspace = yield* memberships.read(caller.subject, workspaceId)
         const listed = yield* capsules.list(workspaceId, {}, { limit: 100 })
         const waiting = yield* runs.list(workspaceId, { status: "waiting_approval" }, { limit: 50 })
+        const inNeed = yield* capsules.inNeed(workspaceId)
+        const names = yield* capsules.names(waiting.items.flatMap(({ capsuleId }) => capsuleId ?? []))
         const latest = yield* runs.list(workspaceId, {}, { limit: recent })
         const activity = yield* audit.list(workspaceId, caller.subject, {}, { limit: recent })
         return {
           workspace,
           capsules: listed.items,
-          attention: attentionOf(listed.items, waiting.items),
+          attention: attentionOf(inNeed, waiting.items, names),
           recentRuns: latest.items,
           activity: activity.items
         }

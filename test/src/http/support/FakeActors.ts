@@ -48,6 +48,8 @@ const actors = Layer.mergeAll(
     backups: refuse,
     read: refuse,
     list: refuse,
+    inNeed: () => Effect.succeed([]),
+    names: () => Effect.succeed(new Map()),
     outputs: refuse,
     providerBindings: refuse,
     stateVersions: refuse,
