@@ -15,6 +15,7 @@ import { pageLanguage } from "./oidc/PageWords.ts"
 import { ownPath } from "./OwnPath.ts"
 import { countAttempt, enterByPassword, enterBySetup, requirePasswords } from "./PasswordEntrance.ts"
 import { requireSameOrigin, withSession } from "./SessionCookie.ts"
+import { signedInPage } from "./SignedInPage.ts"
 import { upstreamRefusalPage } from "./upstream/UpstreamPage.ts"
 
 const maxFormBytes = 16_384
@@ -56,12 +57,21 @@ const wantedPath = Effect.gen(function* () {
   return ownPath(mine ? (page.searchParams.get("return") ?? undefined) : undefined, baseUrl)
 })
 
+const language = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) =>
+  pageLanguage(undefined, headers["accept-language"])
+)
+
+/** From here a sign-in may lead to another site. */
+const issuerPaths = "/oauth/"
+
 const signIn = Effect.gen(function* () {
   yield* requireSameOrigin
   yield* requirePasswords
   const { secret } = yield* enterByPassword(yield* signInForm)
   const { baseUrl } = yield* HttpSettings
-  return yield* withSession(seeOther(`${baseUrl}${yield* wantedPath}`), secret)
+  const path = yield* wantedPath
+  const leadsOn = path.startsWith(issuerPaths)
+  return yield* withSession(leadsOn ? signedInPage(yield* language, path) : seeOther(`${baseUrl}${path}`), secret)
 })
 
 const setup = Effect.gen(function* () {
@@ -73,8 +83,7 @@ const setup = Effect.gen(function* () {
 })
 
 const onPage = Effect.fnUntraced(function* ({ message, status }: ApiError) {
-  const { headers } = yield* HttpServerRequest.HttpServerRequest
-  return upstreamRefusalPage(pageLanguage(undefined, headers["accept-language"]), {
+  return upstreamRefusalPage(yield* language, {
     status,
     message,
     requestId: yield* currentRequestId

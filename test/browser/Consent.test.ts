@@ -233,6 +233,16 @@ describe("without a script", () => {
         yield* press(pageWords.en.allow)
         yield* Effect.promise(() => still.waitForURL(`${callback}?*`))
         expect(new URL(still.url()).searchParams.get("code")).not.toBeNull()
+
+        // The consent is remembered, so that signing in leads straight to the application, on another site.
+        yield* Effect.promise(() => plain.clearCookies())
+        yield* Effect.promise(() => still.goto(authorization(origin)))
+        yield* Effect.promise(() => still.waitForURL("**/sign-in?return=*"))
+        yield* type("E-mail address", "mina@acme.example")
+        yield* type("Password", password)
+        yield* press("Sign in")
+        yield* Effect.promise(() => still.waitForURL(`${callback}?*`))
+        expect(new URL(still.url()).searchParams.get("code")).not.toBeNull()
       }),
     120_000
   )

@@ -25,6 +25,7 @@ const submit = Effect.fnUntraced(function* (
   return {
     status: response.status,
     location: response.headers.get("location"),
+    refresh: response.headers.get("refresh"),
     cookie: response.headers.get("set-cookie"),
     type: response.headers.get("content-type"),
     text: yield* Effect.promise(() => response.text())
@@ -42,8 +43,12 @@ it.effect("a setup link and a password open an account and a session", () =>
     expect(made.cookie).toStartWith("svc_session=svcs_")
     const back = { referer: `${origin}/sign-in?return=${encodeURIComponent("/oauth/device?user_code=ABCD")}` }
     const entered = yield* submit("/sign-in", { email, password }, back)
-    expect(entered).toMatchObject({ status: 303, location: `${origin}/oauth/device?user_code=ABCD` })
+    // What the issuer answers may lead to another site, which no redirect of this form could.
+    expect(entered).toMatchObject({ status: 200, location: null, refresh: "0; url=/oauth/device?user_code=ABCD" })
+    expect(entered.text).toContain(`<a href="/oauth/device?user_code=ABCD">`)
     expect(entered.cookie).toStartWith("svc_session=svcs_")
+    const home = yield* submit("/sign-in", { email, password }, { referer: `${origin}/sign-in?return=%2Faccount` })
+    expect(home).toMatchObject({ status: 303, location: `${origin}/account`, refresh: null })
   }).pipe(fresh)
 )
 
