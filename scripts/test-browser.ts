@@ -1,7 +1,7 @@
 // `bun run test:browser`: builds the binary once and walks through it in a real browser: every document, script and style
 // of every test is the binary's. Arguments, in any order, after `--`:
 // - names of suites, such as `Passkeys`: only these
-// - `--short`: what CI runs, the whole job and one pass over every screen
+// - `--short`: what CI runs, the whole job, one pass over every screen, the issuer's pages, and long lists
 // - `--source`: without a build, straight from the source; for quick development
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Path, Runtime, Schema } from "effect"
@@ -9,7 +9,7 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { fileURLToPath } from "node:url"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
-const shortSuites = ["MainJob", "Safety", "Accessibility"] as const
+const shortSuites = ["MainJob", "Safety", "Accessibility", "Consent", "Smoothness"] as const
 
 /** A command said no; it has told why. */
 class StepFailed extends Schema.TaggedError<StepFailed>()("StepFailed", { message: Schema.String }) {
