@@ -112,6 +112,16 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
     open: button((to) => sourceWords[to].renewStart)
   },
   {
+    source: "ui/SecretOnce.tsx",
+    path: "/w/acme/sources/src_0000000000000001",
+    ready: ".row-static",
+    open: async (page, to) => {
+      await page.getByRole("button", { name: sourceWords[to].renewStart, exact: true }).click()
+      await page.getByRole("dialog").getByRole("button", { name: sourceWords[to].renew, exact: true }).click()
+      await page.locator(".secret-once").waitFor()
+    }
+  },
+  {
     source: "screens/account/Passkeys.tsx",
     ...account,
     open: inPanel(

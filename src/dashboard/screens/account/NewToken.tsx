@@ -5,10 +5,10 @@ import { tokenScopesQuery, tokensQuery } from "../../api/AccountQueries.ts"
 import type { TokenRecord } from "../../api/Types.ts"
 import { useBootstrap } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
-import { CopyText } from "../../ui/CopyText.tsx"
 import { Dialog } from "../../ui/Dialog.tsx"
 import { FaultNotice, Loadable } from "../../ui/Feedback.tsx"
 import { CheckField, SelectField, TextField } from "../../ui/Field.tsx"
+import { SecretOnce } from "../../ui/SecretOnce.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useBilingual, useWords } from "../../words/Words.ts"
 import { accountWords } from "./Words.ts"
@@ -39,19 +39,13 @@ export const NewToken = ({ workspaceId, onClose }: { readonly workspaceId?: stri
   })
   if (create.data !== undefined) {
     return (
-      <Dialog title={words.onceTitle} onClose={onClose}>
-        <div className="form">
-          <p>{words.onceText}</p>
-          <div className="secret-once">
-            <CopyText text={create.data.token} />
-          </div>
-          <div className="form-actions">
-            <Button tone="primary" onClick={onClose}>
-              {words.done}
-            </Button>
-          </div>
-        </div>
-      </Dialog>
+      <SecretOnce
+        title={words.onceTitle}
+        text={words.onceText}
+        secret={create.data.token}
+        done={words.done}
+        onClose={onClose}
+      />
     )
   }
   const missing = needsWorkspace && workspace === ""

@@ -9,6 +9,7 @@ import {
   outputsQuery
 } from "../../api/Queries.ts"
 import type { Capsule, Dependency } from "../../api/Types.ts"
+import { CapsuleOptions } from "../../app/CapsuleOptions.tsx"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { Button, IconButton } from "../../ui/Button.tsx"
 import { Dialog } from "../../ui/Dialog.tsx"
@@ -162,14 +163,7 @@ export const NewDependency = ({ capsule, onClose }: { readonly capsule: Capsule;
           value={producerCapsuleId}
           onChange={(event) => setProducer(event.target.value)}
         >
-          <option value="">{terms.choose}</option>
-          {capsules
-            .filter(({ id, status }) => id !== capsule.id && status !== "destroyed")
-            .map(({ environment, id, name }) => (
-              <option key={id} value={id}>
-                {name} · {environment}
-              </option>
-            ))}
+          <CapsuleOptions capsules={capsules.filter(({ id }) => id !== capsule.id)} />
           {[...givers].map((id) => (
             <option key={id} value={id}>
               {words.depShared(id)}

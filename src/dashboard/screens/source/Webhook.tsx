@@ -7,8 +7,8 @@ import { useMay } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
 import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
 import { CopyText } from "../../ui/CopyText.tsx"
-import { Dialog } from "../../ui/Dialog.tsx"
 import { Facts, Panel } from "../../ui/Layout.tsx"
+import { SecretOnce } from "../../ui/SecretOnce.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
 import { sourceWords } from "../sources/Words.ts"
@@ -38,19 +38,13 @@ const RenewSecret = ({ source, onClose }: { readonly source: Source; readonly on
       </ConfirmDialog>
     )
   return (
-    <Dialog title={words.renewedTitle} onClose={onClose}>
-      <div className="form">
-        <p>{words.secretText}</p>
-        <div className="secret-once">
-          <CopyText text={renew.data.hookSecret} />
-        </div>
-        <div className="form-actions">
-          <Button tone="primary" onClick={onClose}>
-            {words.done}
-          </Button>
-        </div>
-      </div>
-    </Dialog>
+    <SecretOnce
+      title={words.renewedTitle}
+      text={words.secretText}
+      secret={renew.data.hookSecret}
+      done={words.done}
+      onClose={onClose}
+    />
   )
 }
 

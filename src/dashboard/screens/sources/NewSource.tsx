@@ -6,12 +6,12 @@ import { sourcesQuery } from "../../api/Queries.ts"
 import type { Source } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
-import { CopyText } from "../../ui/CopyText.tsx"
 import { Dialog } from "../../ui/Dialog.tsx"
 import { FaultNotice } from "../../ui/Feedback.tsx"
 import { TextField } from "../../ui/Field.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { repositoryName } from "../../words/Format.ts"
+import { SecretOnce } from "../../ui/SecretOnce.tsx"
 import { useWords } from "../../words/Words.ts"
 import { type SourceDraft, SourceFields } from "./SourceFields.tsx"
 import { sourceWords } from "./Words.ts"
@@ -47,28 +47,20 @@ export const NewSource = ({ onClose }: { readonly onClose: () => void }) => {
   const made = create.data
   if (made !== undefined) {
     return (
-      <Dialog title={words.secretTitle} onClose={onClose}>
-        <div className="form">
-          <p>{words.secretText}</p>
-          <div className="secret-once">
-            <CopyText text={made.hookSecret} />
-          </div>
-          <div className="form-actions">
-            <Button
-              tone="primary"
-              onClick={() => {
-                onClose()
-                void navigate({
-                  to: "/w/$workspace/sources/$sourceId",
-                  params: { workspace: workspace.handle, sourceId: made.source.id }
-                })
-              }}
-            >
-              {words.done}
-            </Button>
-          </div>
-        </div>
-      </Dialog>
+      <SecretOnce
+        title={words.secretTitle}
+        text={words.secretText}
+        secret={made.hookSecret}
+        done={words.done}
+        onClose={onClose}
+        onDone={() => {
+          onClose()
+          void navigate({
+            to: "/w/$workspace/sources/$sourceId",
+            params: { workspace: workspace.handle, sourceId: made.source.id }
+          })
+        }}
+      />
     )
   }
   return (

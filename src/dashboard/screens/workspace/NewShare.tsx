@@ -3,6 +3,7 @@ import { useState } from "react"
 import { post } from "../../api/Client.ts"
 import { capsulesQuery, outputSharesQuery, outputsQuery } from "../../api/Queries.ts"
 import type { OutputShare } from "../../api/Types.ts"
+import { CapsuleOptions } from "../../app/CapsuleOptions.tsx"
 import { useBootstrap, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
 import { Dialog } from "../../ui/Dialog.tsx"
@@ -55,14 +56,7 @@ export const NewShare = ({ onClose }: { readonly onClose: () => void }) => {
             setChosen(new Set())
           }}
         >
-          <option value="">{terms.choose}</option>
-          {capsules
-            .filter(({ status }) => status !== "destroyed")
-            .map(({ environment, id, name }) => (
-              <option key={id} value={id}>
-                {name} · {environment}
-              </option>
-            ))}
+          <CapsuleOptions capsules={capsules} />
         </SelectField>
         {outputs === undefined ? null : (
           <fieldset className="choices">

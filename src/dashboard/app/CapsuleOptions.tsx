@@ -1,0 +1,20 @@
+import type { Capsule } from "../api/Types.ts"
+import { useWords } from "../words/Words.ts"
+import { vocabulary } from "../words/Vocabulary.ts"
+
+/** What a select of Capsules offers: nothing chosen yet, then each that is still there. */
+export const CapsuleOptions = ({ capsules }: { readonly capsules: ReadonlyArray<Capsule> }) => {
+  const terms = useWords(vocabulary)
+  return (
+    <>
+      <option value="">{terms.choose}</option>
+      {capsules
+        .filter(({ status }) => status !== "destroyed")
+        .map(({ environment, id, name }) => (
+          <option key={id} value={id}>
+            {name} · {environment}
+          </option>
+        ))}
+    </>
+  )
+}

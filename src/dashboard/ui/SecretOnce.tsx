@@ -1,0 +1,35 @@
+import { Button } from "./Button.tsx"
+import { CopyText } from "./CopyText.tsx"
+import { Dialog } from "./Dialog.tsx"
+
+/** A secret that is shown this once. */
+export const SecretOnce = ({
+  done,
+  onClose,
+  onDone = onClose,
+  secret,
+  text,
+  title
+}: {
+  readonly title: string
+  readonly text: string
+  readonly secret: string
+  readonly done: string
+  readonly onClose: () => void
+  /** Instead of `onClose`, when the button is pressed that says it was noted. */
+  readonly onDone?: () => void
+}) => (
+  <Dialog title={title} onClose={onClose}>
+    <div className="form">
+      <p>{text}</p>
+      <div className="secret-once">
+        <CopyText text={secret} />
+      </div>
+      <div className="form-actions">
+        <Button tone="primary" onClick={onDone}>
+          {done}
+        </Button>
+      </div>
+    </div>
+  </Dialog>
+)
