@@ -11,21 +11,32 @@ const commandLine = (pid: string) =>
     Effect.orElseSucceed(() => [])
   )
 
+/** More rounds than a tool has generations of children; whoever breeds faster is not waited for. */
+const mostRounds = 20
+
+/** Ends those that work there now; answers how many there were. */
+const endRound = Effect.fnUntraced(function* (folder: string) {
+  const isWithin = (path: string) => path === folder || path.startsWith(`${folder}/`)
+  const entries = yield* Effect.tryPromise(() => readdir("/proc")).pipe(Effect.orElseSucceed(() => []))
+  const pids = entries.filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+  let ended = 0
+  for (const pid of pids) {
+    const cwd = yield* workingFolder(pid)
+    const [program = "", ...args] = yield* commandLine(pid)
+    if (!isWithin(cwd) && !(basename(program) === "bwrap" && args.some(isWithin))) continue
+    ended++
+    yield* Effect.try(() => process.kill(Number(pid), "SIGKILL")).pipe(Effect.ignore)
+    // A killed process keeps its working folder until the kernel is done with it.
+    yield* workingFolder(pid).pipe(Effect.repeat({ until: (left) => left !== cwd, times: 10_000 }))
+  }
+  return ended
+})
+
 /**
  * Ends every process that still works in a folder, and every sandbox that was made for it. Without bubblewrap a tool outlives a crash of
  * the service; it must be gone before its state is read. A sandbox whose own parent died while it was being made waits for ever, with the
  * run's environment. Only Linux tells where a process works.
  */
-export const endProcessesIn = Effect.fnUntraced(function* (folder: string) {
-  const isWithin = (path: string) => path === folder || path.startsWith(`${folder}/`)
-  const entries = yield* Effect.tryPromise(() => readdir("/proc")).pipe(Effect.orElseSucceed(() => []))
-  const pids = entries.filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-  for (const pid of pids) {
-    const cwd = yield* workingFolder(pid)
-    const [program = "", ...args] = yield* commandLine(pid)
-    if (!isWithin(cwd) && !(basename(program) === "bwrap" && args.some(isWithin))) continue
-    yield* Effect.try(() => process.kill(Number(pid), "SIGKILL")).pipe(Effect.ignore)
-    // A killed process keeps its working folder until the kernel is done with it.
-    yield* workingFolder(pid).pipe(Effect.repeat({ until: (left) => left !== cwd, times: 10_000 }))
-  }
-})
+export const endProcessesIn = (folder: string) =>
+  // A child that was born after the list was made is in the next one.
+  Effect.asVoid(Effect.repeat(endRound(folder), { until: (ended) => ended === 0, times: mostRounds }))

@@ -103,7 +103,8 @@ export const readOptional = (path: string, doing: string): Effect.Effect<Option.
   optional(fileOperation(doing, () => readFile(path).then((bytes) => new Uint8Array(bytes))))
 
 export const removeTree = (path: string, doing: string) =>
-  fileOperation(doing, () => rm(path, { recursive: true, force: true }))
+  // What a process wrote while it was being ended makes a folder that was just emptied not empty.
+  fileOperation(doing, () => rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }))
 
 /** Whether a folder is really where its path says, and no folder on the way was replaced by a link out of `root`. */
 export const isInPlace = (root: string, relative: string): Effect.Effect<boolean> =>
