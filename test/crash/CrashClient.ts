@@ -29,6 +29,7 @@ export interface CrashClient {
 export const crashClient = (host: CrashHost, patient = false): CrashClient => {
   const call: CrashClient["call"] = (use) =>
     Effect.gen(function* () {
+      let before: unknown
       for (;;) {
         const server = yield* host.current
         const result = yield* Effect.result(use(server.client))
@@ -39,7 +40,12 @@ export const crashClient = (host: CrashHost, patient = false): CrashClient => {
           !(failure instanceof ApiError) ||
           failure.code === "verification_unavailable" ||
           (patient && failure.code === "internal_error")
-        if (!mayPass) return yield* failure
+        if (!mayPass) {
+          // A server that answers hundreds of times what nobody can read is at fault, and not the asking.
+          const vain = failure.code === "rate_limited" && before !== undefined
+          return yield* vain ? Effect.die(new Broken({ message: `Asked in vain: ${String(before)}` })) : failure
+        }
+        before = failure
         yield* Effect.sleep("10 millis")
       }
     })
