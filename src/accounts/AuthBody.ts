@@ -1,6 +1,7 @@
 import { Effect, Schema } from "effect"
 import { invalidRequest } from "../../schema/errors/ApiError.ts"
 import type { JsonLimits } from "../../schema/json/JsonLimits.ts"
+import { displayText } from "../../schema/records/Primitives.ts"
 import { readJsonBody } from "../http/RequestBody.ts"
 
 const limits: JsonLimits = {
@@ -24,3 +25,10 @@ export const authBody = <A, I>(schema: Schema.Codec<A, I>, shape: string) =>
 
 /** A secret out of a body; printed as redacted from the first moment. */
 export const SecretText = Schema.RedactedFromValue(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(1024)))
+
+/** What redeems a setup link, beside the way in that is set up with it. */
+export const redemptionFields = {
+  secret: SecretText,
+  email: Schema.optionalKey(Schema.String),
+  displayName: Schema.optionalKey(displayText(80))
+}

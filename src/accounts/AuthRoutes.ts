@@ -5,11 +5,10 @@ import { PasswordSignIn } from "../../actors/account/PasswordSignIn.ts"
 import { AccountSession, Sessions } from "../../actors/account/Sessions.ts"
 import { SetupLinkPurpose, SetupLinks } from "../../actors/account/SetupLinks.ts"
 import { Users } from "../../actors/account/Users.ts"
-import { displayText } from "../../schema/records/Primitives.ts"
 import { currentRequestId } from "../http/Exchange.ts"
 import type { HttpSettings } from "../http/HttpSettings.ts"
 import type { AttemptLimits } from "./AttemptLimits.ts"
-import { authBody, SecretText } from "./AuthBody.ts"
+import { authBody, redemptionFields, SecretText } from "./AuthBody.ts"
 import { countAttempt, countAttemptAt, enterByPassword, enterBySetup, requirePasswords } from "./PasswordEntrance.ts"
 import { plainFormRouteTable, plainForms } from "./PlainForms.ts"
 import { presentedSession, refuseCrossSite, requireSameOrigin, withoutSession, withSession } from "./SessionCookie.ts"
@@ -19,10 +18,8 @@ import { UpstreamProvider } from "./upstream/UpstreamProvider.ts"
 
 const setupBody = authBody(
   Schema.Struct({
-    secret: SecretText,
-    password: SecretText,
-    email: Schema.optionalKey(Schema.String),
-    displayName: Schema.optionalKey(displayText(80))
+    ...redemptionFields,
+    password: SecretText
   }),
   "{secret, password, email?, displayName?}"
 )

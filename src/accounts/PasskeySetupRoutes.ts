@@ -1,33 +1,24 @@
-import { Effect, Option, Schema } from "effect"
-import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Effect, Schema } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
 import { SetupLinks } from "../../actors/account/SetupLinks.ts"
 import { displayText } from "../../schema/records/Primitives.ts"
 import { currentRequestId } from "../http/Exchange.ts"
 import type { HttpSettings } from "../http/HttpSettings.ts"
-import { AttemptLimits } from "./AttemptLimits.ts"
-import { authBody, SecretText } from "./AuthBody.ts"
+import type { AttemptLimits } from "./AttemptLimits.ts"
+import { authBody, redemptionFields } from "./AuthBody.ts"
 import { BrowserAnswer, decodeRegistration } from "./PasskeyAnswer.ts"
 import { passkeySite } from "./PasskeySite.ts"
+import { countAttempt } from "./PasswordEntrance.ts"
 import { refuseCrossSite } from "./SessionCookie.ts"
 import { signedInResponse, userAgent } from "./SignedIn.ts"
 
-const person = {
-  secret: SecretText,
-  email: Schema.optionalKey(Schema.String),
-  displayName: Schema.optionalKey(displayText(80))
-}
-const optionsBody = authBody(Schema.Struct(person), "{secret, email?, displayName?}")
+const optionsBody = authBody(Schema.Struct(redemptionFields), "{secret, email?, displayName?}")
 const redemptionBody = authBody(
-  Schema.Struct({ ...person, name: displayText(80), response: BrowserAnswer }),
+  Schema.Struct({ ...redemptionFields, name: displayText(80), response: BrowserAnswer }),
   "{secret, name, response, email?, displayName?}, response as the browser gave it"
 )
 
-const admitted = Effect.gen(function* () {
-  yield* refuseCrossSite
-  const limits = yield* AttemptLimits
-  const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
-  yield* limits.consume("sign_in", { address: Option.getOrUndefined(remoteAddress) })
-})
+const admitted = Effect.andThen(refuseCrossSite, countAttempt)
 
 const options = Effect.gen(function* () {
   yield* admitted

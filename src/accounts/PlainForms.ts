@@ -4,12 +4,11 @@ import type { PasswordSignIn } from "../../actors/account/PasswordSignIn.ts"
 import type { Sessions } from "../../actors/account/Sessions.ts"
 import type { SetupLinks } from "../../actors/account/SetupLinks.ts"
 import { ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
-import { displayText } from "../../schema/records/Primitives.ts"
 import { currentRequestId } from "../http/Exchange.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
 import { readBodyBytes } from "../http/RequestBody.ts"
 import type { AttemptLimits } from "./AttemptLimits.ts"
-import { SecretText } from "./AuthBody.ts"
+import { redemptionFields, SecretText } from "./AuthBody.ts"
 import { seeOther } from "./oidc/AuthorizationResponse.ts"
 import { pageLanguage } from "./oidc/PageWords.ts"
 import { ownPath } from "./OwnPath.ts"
@@ -40,10 +39,8 @@ const form = <A, I>(schema: Schema.Codec<A, I>) =>
 const signInForm = form(Schema.Struct({ email: Schema.String, password: SecretText }))
 const setupForm = form(
   Schema.Struct({
-    secret: SecretText,
-    password: SecretText,
-    email: Schema.optionalKey(Schema.String),
-    displayName: Schema.optionalKey(displayText(80))
+    ...redemptionFields,
+    password: SecretText
   })
 )
 
