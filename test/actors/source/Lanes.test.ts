@@ -4,27 +4,16 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { RevisionPlans } from "../../../actors/revision-plan/RevisionPlans.ts"
-import { Runs } from "../../../actors/run/Runs.ts"
 import { Sources } from "../../../actors/source/Sources.ts"
 import { SourceSchedule } from "../../../actors/source/SourceSchedule.ts"
-import { type CapsuleId, RevisionPlanId, RunId, type SourceId } from "../../../schema/records/Ids.ts"
+import { RevisionPlanId, RunId } from "../../../schema/records/Ids.ts"
 import { suite } from "../../support/Effect.ts"
-import { eventually } from "../../support/Eventually.ts"
 import { active, applied, freshKey, replanned, settled } from "../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
+import { greeting, greetingsOf } from "../support/GreetingModule.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
-
-const main = (greeting: string) => ({
-  "main.tf": `
-    resource "terraform_data" "a" { input = "${greeting}" }
-    output "a" { value = terraform_data.a.output }`
-})
-
-const outputsOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
-  return (yield* (yield* Capsules).outputs(capsuleId)).map((output) => output.value)
-})
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
@@ -40,23 +29,6 @@ const revised = Effect.fnUntraced(function* (id: RevisionPlanId) {
   }
 })
 
-/** Runs that the Capsule planned by itself, newest first, each at its end. */
-const followed = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
-  const { workspaceId } = yield* TestPlane
-  const runs = yield* Runs
-  const { items } = yield* runs.list(workspaceId, { capsuleId }, { limit: 50 })
-  return yield* Effect.forEach(
-    items.filter(({ trigger }) => trigger === "auto_update"),
-    ({ id }) => settled(id)
-  )
-})
-
-const synced = Effect.fnUntraced(function* (sourceId: SourceId) {
-  const { context } = yield* TestPlane
-  const sync = yield* (yield* Sources).sync(context, sourceId, {})
-  return yield* settled(sync.id)
-})
-
 /** While the effect runs, the Workspace is archived. */
 const archived = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
@@ -70,24 +42,12 @@ const archived = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     )
   })
 
-/** Hand-overs are delivered after the sender's commit; a later command of the same mailbox comes after them. */
-const delivered = (capsuleId: CapsuleId) =>
-  Effect.gen(function* () {
-    const { context } = yield* TestPlane
-    const sql = yield* SqlClient.SqlClient
-    yield* eventually(
-      sql`SELECT COUNT(*) AS waiting FROM cluster_messages WHERE processed = 0`,
-      ([open]) => open?.["waiting"] === 0
-    )
-    yield* (yield* Capsules).update(context, capsuleId, {})
-  })
-
 describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
   tests.live("a webhook counts when it proves the secret, once a delivery", () =>
     Effect.gen(function* () {
       const { commit, context, url, workspaceId } = yield* TestPlane
       const sources = yield* Sources
-      yield* commit("hook", main("hook"))
+      yield* commit("hook", greeting("hook"))
       const request = { workspaceId, name: "hook", url, defaultRef: "hook" }
       const { hookSecret, source } = yield* sources.create(context, request)
       const body = bytes(`{"ref":"refs/heads/elsewhere"}`)
@@ -164,8 +124,8 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
         const capsules = yield* Capsules
         const revisions = yield* RevisionPlans
         const sources = yield* Sources
-        const { capsule } = yield* active("revise", main("one"))
-        const commitId = yield* commit("revise-next", main("two"))
+        const { capsule } = yield* active("revise", greeting("one"))
+        const commitId = yield* commit("revise-next", greeting("two"))
         const key = freshKey("revise")
         const request = { ref: "revise-next" }
         const asked = yield* Effect.all(
@@ -194,7 +154,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
         const after = yield* capsules.read(capsule.id)
         expect(after.adoptedSourceRevision).toMatchObject({ ref: "revise-next", resolvedCommit: commitId })
         expect((yield* sources.read(capsule.sourceId)).defaultRef).toBe("revise")
-        expect(yield* outputsOf(capsule.id)).toEqual(["two"])
+        expect(yield* greetingsOf(capsule.id)).toEqual(["two"])
 
         // Refusals, and what fails on the way: neither touches Source or Capsule.
         const refused = (ref: string) =>
@@ -223,7 +183,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
       Effect.gen(function* () {
         const { commit, context } = yield* TestPlane
         const sources = yield* Sources
-        const { capsule } = yield* active("auto", main("one"))
+        const { capsule } = yield* active("auto", greeting("one"))
         const { sourceId } = capsule
         yield* sources.update(context, sourceId, { autoSync: true, defaultRef: "auto-default" })
         const sql = yield* SqlClient.SqlClient
@@ -240,136 +200,15 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
         expect((yield* sources.read(sourceId)).status).toBe("error")
         yield* (yield* SourceSchedule).syncDue
         expect(yield* archived(due)).toEqual([])
-        yield* commit("auto-default", main("default"))
+        yield* commit("auto-default", greeting("default"))
         expect((yield* due).map(({ status }) => status)).toEqual(["succeeded", "succeeded"])
         expect((yield* sources.read(sourceId)).status).toBe("active")
         expect((yield* (yield* Capsules).read(capsule.id)).status).toBe("active")
-        yield* commit("auto", main("two"))
+        yield* commit("auto", greeting("two"))
         yield* due
         expect((yield* (yield* Capsules).read(capsule.id)).status).toBe("stale")
         yield* sources.update(context, sourceId, { autoSync: false })
         expect(yield* due).toEqual([])
-      }),
-    120_000
-  )
-
-  tests.live(
-    "a Capsule that opted in follows its lane: planned once a commit, applied where its owner said so",
-    () =>
-      Effect.gen(function* () {
-        const { commit, context } = yield* TestPlane
-        const capsules = yield* Capsules
-        const runs = yield* Runs
-        const { capsule } = yield* active("follow", main("one"))
-        expect(
-          (yield* Effect.flip(capsules.update(context, capsule.id, { autoUpdate: { enabled: false, apply: true } })))
-            .code
-        ).toBe("invalid_request")
-        yield* capsules.update(context, capsule.id, { autoUpdate: { enabled: true, apply: false } })
-
-        yield* commit("follow", main("two"))
-        // A sync for a reviewed plan starts nothing by itself.
-        yield* settled((yield* (yield* Sources).sync(context, capsule.sourceId, { intent: "manual_plan" })).id)
-        yield* delivered(capsule.id)
-        expect(yield* followed(capsule.id)).toEqual([])
-        yield* synced(capsule.sourceId)
-        yield* delivered(capsule.id)
-        const [plan, ...more] = yield* followed(capsule.id)
-        expect(more).toEqual([])
-        expect([plan?.type, plan?.status, plan?.createdBy]).toEqual(["plan", "waiting_approval", undefined])
-        // The same commit again is not planned again, and a plan that somebody cancelled does not come back.
-        yield* synced(capsule.sourceId)
-        yield* delivered(capsule.id)
-        expect(yield* followed(capsule.id)).toHaveLength(1)
-        yield* runs.cancel(context, plan?.id ?? (yield* Effect.die("no plan")), undefined)
-        yield* synced(capsule.sourceId)
-        yield* delivered(capsule.id)
-        expect(yield* followed(capsule.id)).toHaveLength(1)
-        expect(yield* outputsOf(capsule.id)).toEqual(["one"])
-
-        yield* capsules.update(context, capsule.id, { autoUpdate: { enabled: true, apply: true } })
-        // A Workspace that is archived between the plan and its apply keeps the plan waiting.
-        const sql = yield* SqlClient.SqlClient
-        yield* commit("follow", main("held"))
-        yield* sql`CREATE TRIGGER archives AFTER UPDATE OF status ON runs WHEN NEW.status = 'waiting_approval'
-          BEGIN UPDATE workspaces SET archived_at = '2026-01-01T00:00:00.000Z' WHERE id = NEW.workspace_id; END`
-        yield* synced(capsule.sourceId)
-        yield* delivered(capsule.id)
-        yield* followed(capsule.id)
-        yield* delivered(capsule.id)
-        const [held] = yield* followed(capsule.id)
-        expect([held?.type, held?.status]).toEqual(["plan", "waiting_approval"])
-        yield* sql`DROP TRIGGER archives`
-        yield* sql`UPDATE workspaces SET archived_at = NULL`
-        expect(yield* outputsOf(capsule.id)).toEqual(["one"])
-
-        yield* commit("follow", main("three"))
-        yield* synced(capsule.sourceId)
-        yield* delivered(capsule.id)
-        yield* followed(capsule.id)
-        yield* delivered(capsule.id)
-        const [apply, made] = yield* followed(capsule.id)
-        expect([apply?.type, apply?.status, apply?.planRunId]).toEqual(["apply", "succeeded", made?.id])
-        expect(made?.approvedBy).toBeUndefined()
-        expect(made?.approvedAt).toBeDefined()
-        expect(yield* outputsOf(capsule.id)).toEqual(["three"])
-        expect((yield* capsules.read(capsule.id)).status).toBe("active")
-
-        // What would destroy something waits for a person all the same.
-        yield* commit("follow", { "main.tf": `output "a" { value = "gone" }` })
-        yield* synced(capsule.sourceId)
-        yield* delivered(capsule.id)
-        yield* followed(capsule.id)
-        yield* delivered(capsule.id)
-        const [newest] = yield* followed(capsule.id)
-        expect([newest?.type, newest?.status, newest?.planSummary?.destroy]).toEqual(["plan", "waiting_approval", 1])
-        expect(yield* outputsOf(capsule.id)).toEqual(["three"])
-      }),
-    120_000
-  )
-
-  tests.live(
-    "an opted-in Capsule does not apply a configuration by itself that nobody approved",
-    () =>
-      Effect.gen(function* () {
-        const { commit, context } = yield* TestPlane
-        const capsules = yield* Capsules
-        const runs = yield* Runs
-        const configurable = (greeting: string) => ({
-          "main.tf": `
-            variable "who" { default = "everybody" }
-            resource "terraform_data" "a" { input = "${greeting} \${var.who}" }
-            output "a" { value = terraform_data.a.output }`
-        })
-        const { capsule } = yield* active("unapproved", configurable("one"))
-        yield* capsules.update(context, capsule.id, { autoUpdate: { enabled: true, apply: true } })
-        const { installConfigReAdoption } = yield* capsules.read(capsule.id)
-        const changed = yield* capsules.configurationPlan(
-          context,
-          capsule.id,
-          { variablePatch: { set: { who: "nobody" } }, expected: installConfigReAdoption },
-          freshKey()
-        )
-        yield* settled(changed.value.planRunId)
-        yield* runs.cancel(context, changed.value.planRunId, undefined)
-
-        const follow = Effect.fnUntraced(function* (greeting: string) {
-          yield* commit("unapproved", configurable(greeting))
-          yield* synced(capsule.sourceId)
-          yield* delivered(capsule.id)
-          yield* followed(capsule.id)
-          yield* delivered(capsule.id)
-          return yield* followed(capsule.id)
-        })
-        const [plan] = yield* follow("two")
-        expect([plan?.type, plan?.status]).toEqual(["plan", "waiting_approval"])
-        expect(yield* outputsOf(capsule.id)).toEqual(["one everybody"])
-
-        // From the apply that a person approved on, commits are followed again.
-        if (plan !== undefined) expect((yield* applied(plan)).status).toBe("succeeded")
-        expect(yield* outputsOf(capsule.id)).toEqual(["two nobody"])
-        expect((yield* follow("three")).map(({ type }) => type)[0]).toBe("apply")
-        expect(yield* outputsOf(capsule.id)).toEqual(["three nobody"])
       }),
     120_000
   )
