@@ -67,4 +67,12 @@ describe("isolation levels", () => {
       Effect.provide(runnerWith({ bubblewrap: "/nowhere/bwrap" }))
     )
   )
+
+  it.live("a required isolation that is not there refuses the run before anything starts", () =>
+    Effect.gen(function* () {
+      const runner = yield* ModuleRunner
+      const failure = yield* Effect.flip(runner.plan(planJob(yield* temporaryFolder, tree), recorder().sink))
+      expect(failure).toMatchObject({ reason: "sandbox_refused", phase: "prepare" })
+    }).pipe(Effect.provide(runnerWith({ isolation: "required", bubblewrap: "/nowhere/bwrap" })))
+  )
 })

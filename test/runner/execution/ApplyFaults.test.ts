@@ -1,0 +1,207 @@
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, describe, expect } from "bun:test"
+import { Deferred, Effect, Option, Redacted, References } from "effect"
+import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
+import type { RunSink } from "../../../runner/execution/RunSink.ts"
+import { it, suite } from "../../support/Effect.ts"
+import { brokenApply, canary, heredoc, shortTiming, state } from "./support/BrokenTool.ts"
+import { recorder, runnerWith, temporaryFolder } from "./support/RunnerHarness.ts"
+
+const { live, dispose } = suite(runnerWith())
+afterAll(dispose)
+
+const start = (address: string) =>
+  JSON.stringify({
+    "@level": "info",
+    "@message": `${address}: Creating...`,
+    type: "apply_start",
+    hook: { resource: { addr: address }, action: "create" }
+  })
+
+const complete = (address: string) => start(address).replace("apply_start", "apply_complete")
+
+describe("a tool that misbehaves while it applies", () => {
+  live("fails after it changed something: state and open operations are reported", () =>
+    Effect.gen(function* () {
+      const runner = yield* ModuleRunner
+      const folder = yield* temporaryFolder
+      const script = {
+        apply: `${heredoc("/tmp/line", start("demo.a"))}\ncat /tmp/line\n${heredoc("terraform.tfstate", state(2))}\nexit 1`
+      }
+      const outcome = yield* runner.apply(brokenApply(folder, script), recorder().sink)
+      expect(outcome).toMatchObject({
+        exit: "failed",
+        serial: 2,
+        lineage: "line",
+        changedAnything: true,
+        possiblyCreated: ["demo.a"]
+      })
+      expect(outcome.outputs.map(({ name, value }) => [name, Redacted.value(value)])).toEqual([
+        ["url", "https://x.test"]
+      ])
+    })
+  )
+
+  live("fails before it changed anything: the base state is what is left", () =>
+    Effect.gen(function* () {
+      const runner = yield* ModuleRunner
+      const folder = yield* temporaryFolder
+      const outcome = yield* runner.apply(brokenApply(folder, { apply: "exit 1" }), recorder().sink)
+      expect(outcome).toMatchObject({ exit: "failed", serial: 1, changedAnything: false, possiblyCreated: [] })
+    })
+  )
+
+  live("complains of what it made a moment ago: the state says that it is secret", () =>
+    Effect.gen(function* () {
+      const runner = yield* ModuleRunner
+      const folder = yield* temporaryFolder
+      const seen = recorder()
+      const made = "computed-canary-4410"
+      const resource = {
+        mode: "managed",
+        type: "a",
+        name: "b",
+        instances: [
+          { attributes: { password: made }, sensitive_attributes: [[{ type: "get_attr", value: "password" }]] }
+        ]
+      }
+      const written = JSON.stringify({ version: 4, serial: 2, lineage: "line", resources: [resource] })
+      const script = {
+        apply: `${heredoc("terraform.tfstate", written)}\nwhile [ ! -e go ]; do sleep 0.02; done; echo "refused ${made}" >&2; exit 1`
+      }
+      const job = brokenApply(folder, script)
+      const sink: RunSink = {
+        ...seen.sink,
+        checkpoint: () => Effect.sync(() => writeFileSync(join(job.runFolder, "capsule", "source", "go"), ""))
+      }
+      const outcome = yield* runner.apply(job, sink)
+      expect(outcome.exit).toBe("failed")
+      expect(seen.logs.map(({ text }) => text)).toContain("refused [redacted]")
+      expect(seen.everything()).not.toContain(made)
+    })
+  )
+
+  live("tears the state that would tell of what it created: that is listed", () =>
+    Effect.gen(function* () {
+      const runner = yield* ModuleRunner
+      const folder = yield* temporaryFolder
+      const told = heredoc("/tmp/lines", `${start("demo.a")}\n${complete("demo.a")}`)
+      const script = { apply: `${told}\ncat /tmp/lines\nprintf '{"version": 4, "ser' > terraform.tfstate\nexit 1` }
+      const outcome = yield* runner.apply(brokenApply(folder, script), recorder().sink)
+      expect(outcome).toMatchObject({ exit: "failed", stateProblem: "unreadable", possiblyCreated: ["demo.a"] })
+    })
+  )
+
+  live("tears its state file: the last whole checkpoint counts", () =>
+    Effect.gen(function* () {
+      const runner = yield* ModuleRunner
+      const folder = yield* temporaryFolder
+      const seen = recorder()
+      const script = {
+        apply: `${heredoc("terraform.tfstate", state(2))}\nwhile [ ! -e go ]; do sleep 0.01; done\nprintf '{"version": 4, "ser' > terraform.tfstate\nexit 1`
+      }
+      const job = brokenApply(folder, script)
+      const sink: RunSink = {
+        ...seen.sink,
+        checkpoint: (bytes) =>
+          seen.sink
+            .checkpoint(bytes)
+            .pipe(Effect.andThen(Effect.sync(() => writeFileSync(join(job.runFolder, "capsule", "source", "go"), ""))))
+      }
+      const outcome = yield* runner.apply(job, sink)
+      expect(seen.checkpoints.map(({ serial }) => serial)).toEqual([2])
+      expect(seen.events.filter(({ kind }) => kind === "state.saved").map(({ data }) => data)).toEqual([
+        { serial: 2, resourceCount: 1, final: false }
+      ])
+      expect(outcome).toMatchObject({ exit: "failed", serial: 2, stateProblem: "unreadable", changedAnything: true })
+    })
+  )
+
+  live("swaps the state for another one, an older one, or a link: rejected", () =>
+    Effect.gen(function* () {
+      const runner = yield* ModuleRunner
+      const folder = yield* temporaryFolder
+      writeFileSync(join(folder, "other.tfstate"), state(9))
+      const cases = [
+        [heredoc("terraform.tfstate", state(2, "other")), "lineage_changed"],
+        [heredoc("terraform.tfstate", state(0)), "serial_decreased"],
+        [`rm terraform.tfstate; ln -s ${folder}/other.tfstate terraform.tfstate`, "unreadable"]
+      ] as const
+      for (const [lines, stateProblem] of cases) {
+        const outcome = yield* runner.apply(brokenApply(folder, { apply: `${lines}\nexit 0` }), recorder().sink)
+        expect(outcome).toMatchObject({ exit: "failed", stateProblem, changedAnything: true })
+        expect(outcome.state).toBeUndefined()
+      }
+    })
+  )
+
+  live("cannot write its state: the printed copy and the emergency file are imported", () =>
+    Effect.gen(function* () {
+      const runner = yield* ModuleRunner
+      const folder = yield* temporaryFolder
+      const seen = recorder()
+      const dump = `{"@level":"info","@message":"Emergency state dump","@module":"terraform.ui","@timestamp":"x","state":${state(4).replace('"1"', `"${canary}-state"`).replace('"serial":4', '"serial":4,"big":12345678901234567890')},"type":"log"}`
+      const script = {
+        apply: `${heredoc("/tmp/dump", dump)}\n${heredoc("errored.tfstate", state(3))}\ncat /tmp/dump\nexit 1`
+      }
+      const outcome = yield* runner.apply(brokenApply(folder, script), seen.sink)
+      expect(outcome).toMatchObject({ exit: "failed", serial: 4 })
+      const text = outcome.state === undefined ? "" : new TextDecoder().decode(Redacted.value(outcome.state))
+      expect(text).toContain("12345678901234567890")
+      expect(seen.everything()).not.toContain(canary)
+      expect(seen.everything()).toContain("Emergency state dump")
+
+      const second = yield* runner.apply(
+        brokenApply(folder, { apply: `${heredoc("errored.tfstate", state(3))}\nexit 1` }),
+        recorder().sink
+      )
+      expect(second.serial).toBe(3)
+    })
+  )
+
+  live("ignores a cancel: after the grace period the sandbox ends by force and the state is kept", () =>
+    Effect.gen(function* () {
+      const runner = yield* ModuleRunner
+      const folder = yield* temporaryFolder
+      const script = {
+        apply: `trap '' INT\n${heredoc("terraform.tfstate", state(2))}\n${heredoc("/tmp/line", start("demo.a"))}\ncat /tmp/line\nwhile :; do sleep 1; done`
+      }
+      const cancel = yield* Deferred.make<void>()
+      const seen = recorder()
+      const sink: RunSink = {
+        ...seen.sink,
+        event: (kind) => (kind === "resource.started" ? Deferred.succeed(cancel, undefined) : Effect.void)
+      }
+      const job = brokenApply(folder, script, { timing: shortTiming, cancel: Deferred.await(cancel) })
+      const outcome = yield* runner.apply(job, sink)
+      expect(outcome).toMatchObject({ exit: "cancelled", sandboxKilled: true, serial: 2, possiblyCreated: ["demo.a"] })
+      expect(Option.getOrUndefined(yield* runner.recover(job.runFolder))).toMatchObject({
+        serial: 2,
+        possiblyCreated: ["demo.a"]
+      })
+    })
+  )
+
+  live("finishes although nobody can store what it reports", () =>
+    Effect.gen(function* () {
+      const runner = yield* ModuleRunner
+      const folder = yield* temporaryFolder
+      const script = { apply: `${heredoc("terraform.tfstate", state(2))}\nseq 1 20000\nexit 0` }
+      const broken = Effect.die(new Error("the database is gone"))
+      const outcome = yield* runner
+        .apply(brokenApply(folder, script), { event: () => broken, log: () => broken, checkpoint: () => broken })
+        .pipe(Effect.provideService(References.MinimumLogLevel, "None"))
+      expect(outcome).toMatchObject({ exit: "succeeded", serial: 2 })
+    })
+  )
+
+  it.live("is killed from outside", () =>
+    Effect.gen(function* () {
+      const runner = yield* ModuleRunner
+      const folder = yield* temporaryFolder
+      const outcome = yield* runner.apply(brokenApply(folder, { apply: "kill -9 $$" }), recorder().sink)
+      expect(outcome).toMatchObject({ exit: "killed", sandboxKilled: false, serial: 1, changedAnything: false })
+    }).pipe(Effect.provide(runnerWith({ isolation: "off" })))
+  )
+})

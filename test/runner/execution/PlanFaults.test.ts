@@ -1,0 +1,109 @@
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, describe, expect } from "bun:test"
+import { Deferred, Effect } from "effect"
+import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
+import type { RunSink } from "../../../runner/execution/RunSink.ts"
+import { suite } from "../../support/Effect.ts"
+import { brokenPlan, canary, heredoc, shortTiming } from "./support/BrokenTool.ts"
+import { recorder, runnerWith, temporaryFolder } from "./support/RunnerHarness.ts"
+
+const { live, dispose } = suite(runnerWith())
+afterAll(dispose)
+
+describe("a tool that misbehaves while it plans", () => {
+  live("dies with garbage: its last words are told, without secrets", () =>
+    Effect.gen(function* () {
+      const runner = yield* ModuleRunner
+      const folder = yield* temporaryFolder
+      const seen = recorder()
+      const script = {
+        plan: `printf '{"@message": broken\\n\\377\\376 half\\n'; echo "token is $DEMO_TOKEN" >&2; printf 'b64 '; printf "$DEMO_TOKEN" | base64; head -c 3000000 /dev/zero | tr '\\0' x; echo; exit 3`
+      }
+      const failure = yield* Effect.flip(runner.plan(brokenPlan(folder, script), seen.sink))
+      expect(failure).toMatchObject({ reason: "plan_failed", phase: "plan" })
+      expect(failure.message).toContain("token is [redacted]")
+      const shown = seen.everything() + JSON.stringify(failure)
+      expect(shown).not.toContain(canary)
+      expect(shown).not.toContain(Buffer.from(canary).toString("base64").slice(0, 20))
+      expect(Math.max(...seen.logs.map(({ text }) => text.length))).toBeLessThanOrEqual(65_536)
+    })
+  )
+
+  live("says nothing at all", () =>
+    Effect.gen(function* () {
+      const runner = yield* ModuleRunner
+      const folder = yield* temporaryFolder
+      const failure = yield* Effect.flip(runner.plan(brokenPlan(folder, { init: "exit 9" }), recorder().sink))
+      expect(failure).toMatchObject({ reason: "init_failed", phase: "init" })
+      expect(failure.message).toContain("exit code 9")
+    })
+  )
+
+  live("hangs, deaf to signals: the phase ends by force", () =>
+    Effect.gen(function* () {
+      const runner = yield* ModuleRunner
+      const folder = yield* temporaryFolder
+      const hanging = brokenPlan(
+        folder,
+        { plan: "trap '' INT TERM; while :; do sleep 1; done" },
+        { timing: shortTiming }
+      )
+      const failure = yield* Effect.flip(runner.plan(hanging, recorder().sink))
+      expect(failure).toMatchObject({ reason: "timed_out", phase: "plan", sandboxKilled: true })
+    })
+  )
+
+  live("is cancelled while it plans: it gets one signal and ends by itself", () =>
+    Effect.gen(function* () {
+      const runner = yield* ModuleRunner
+      const folder = yield* temporaryFolder
+      const cancel = yield* Deferred.make<void>()
+      const seen = recorder()
+      const sink: RunSink = {
+        ...seen.sink,
+        log: (phase, stream, text) =>
+          seen.sink
+            .log(phase, stream, text)
+            .pipe(Effect.tap(() => (text === "working" ? Deferred.succeed(cancel, undefined) : Effect.void)))
+      }
+      const script = { plan: "trap 'echo stopping; exit 1' INT; echo working; while :; do sleep 0.02; done" }
+      const job = brokenPlan(folder, script, { cancel: Deferred.await(cancel) })
+      const failure = yield* Effect.flip(runner.plan(job, sink))
+      expect(failure).toMatchObject({ reason: "cancelled", phase: "plan", sandboxKilled: false })
+      expect(seen.logs.map(({ text }) => text)).toContain("stopping")
+    })
+  )
+
+  live("claims success without a plan, or with a link in its place", () =>
+    Effect.gen(function* () {
+      const runner = yield* ModuleRunner
+      const folder = yield* temporaryFolder
+      writeFileSync(join(folder, "master.key"), canary)
+      const none = yield* Effect.flip(runner.plan(brokenPlan(folder, { plan: "exit 0" }), recorder().sink))
+      expect(none).toMatchObject({ reason: "output_unreadable", phase: "plan" })
+      const link = brokenPlan(folder, { plan: `ln -s ${folder}/master.key "$out"; exit 2` })
+      const failure = yield* Effect.flip(runner.plan(link, recorder().sink))
+      expect(failure.reason).toBe("output_unreadable")
+      expect(failure.message).toContain("ELOOP")
+    })
+  )
+
+  live("describes the plan in an unknown form: refused, and not quoted", () =>
+    Effect.gen(function* () {
+      const runner = yield* ModuleRunner
+      const folder = yield* temporaryFolder
+      for (const document of [
+        `{"format_version":"2.0","x":"${canary}"}`,
+        `{"format_version":"1.2","resource_changes":"${canary}"}`,
+        "{"
+      ]) {
+        const script = { plan: 'echo x > "$out"; exit 2', show: heredoc("/tmp/show", document) + "\ncat /tmp/show" }
+        const seen = recorder()
+        const failure = yield* Effect.flip(runner.plan(brokenPlan(folder, script, { credentials: [] }), seen.sink))
+        expect(failure).toMatchObject({ reason: "output_unreadable", phase: "show" })
+        expect(seen.everything() + JSON.stringify(failure)).not.toContain(canary)
+      }
+    })
+  )
+})

@@ -1,0 +1,73 @@
+import { chmodSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { Redacted } from "effect"
+import { sha256 } from "../../../../runner/execution/Digest.ts"
+import type { ApplyJob, PlanJob } from "../../../../runner/execution/RunJob.ts"
+import { planJob, runJob } from "./RunnerHarness.ts"
+
+/** A credential that must never be seen. */
+export const canary = "fault-canary-token-77"
+
+/** A state file with one resource and one Output. */
+export const state = (serial: number, lineage = "line") =>
+  JSON.stringify({
+    version: 4,
+    serial,
+    lineage,
+    outputs: { url: { value: "https://x.test", type: "string" } },
+    resources: [{ mode: "managed", instances: [{ attributes: { id: "1" } }] }]
+  })
+
+/** What the stand-in does: shell lines by subcommand. */
+type Script = Readonly<Record<string, string>>
+
+const brokenTool = (folder: string, script: Script) => {
+  const path = join(folder, "tool")
+  const cases = Object.entries(script).map(([command, lines]) => `${command})\n${lines}\n;;`)
+  const out = 'for arg in "$@"; do case "$arg" in -out=*) out="${arg#-out=}" ;; esac; done'
+  writeFileSync(path, `#!/bin/sh\n${out}\ncase "$1" in\n${cases.join("\n")}\nesac\n`)
+  chmodSync(path, 0o755)
+  return { name: "terraform", version: "1.11.4", path } as const
+}
+
+const credentials = [
+  {
+    provider: "acme/demo",
+    moduleLocalName: "demo",
+    connection: "conn",
+    values: { DEMO_TOKEN: Redacted.make(canary) },
+    files: [],
+    config: {},
+    argumentNames: {}
+  }
+]
+
+/** Ends what hangs soon. */
+export const shortTiming = {
+  init: "10 seconds",
+  plan: "200 millis",
+  planGrace: "100 millis",
+  applyGrace: "100 millis"
+} as const
+
+/** A plan by a stand-in for the tool. */
+export const brokenPlan = (folder: string, script: Script, more: Partial<PlanJob> = {}) =>
+  planJob(folder, { "main.tf": "" }, { tool: brokenTool(folder, script), credentials, ...more })
+
+/** An apply by a stand-in for the tool, on top of a state with the serial 1. */
+export const brokenApply = (folder: string, script: Script, more: Partial<ApplyJob> = {}): ApplyJob => {
+  const planFile = new TextEncoder().encode("plan")
+  return {
+    ...runJob(folder, { "main.tf": "" }),
+    tool: brokenTool(folder, script),
+    credentials,
+    planFile: Redacted.make(planFile),
+    planDigest: sha256(planFile),
+    secrets: { inputs: [], marked: [] },
+    state: Redacted.make(new TextEncoder().encode(state(1))),
+    ...more
+  }
+}
+
+/** Shell lines that write a file. */
+export const heredoc = (path: string, content: string) => `cat > ${path} <<'EOF'\n${content}\nEOF`
