@@ -4,6 +4,9 @@ import { describe, expect, test } from "bun:test"
 import { Effect } from "effect"
 import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import { lockedProviders } from "../../../runner/execution/ProviderLock.ts"
+import type { ApplyJob } from "../../../runner/execution/RunJob.ts"
+import type { ApplyOutcome, PlanOutcome } from "../../../runner/execution/RunOutcome.ts"
+import type { RunSink } from "../../../runner/execution/RunSink.ts"
 import { it } from "../../support/Effect.ts"
 import { countCreations } from "../../support/ProviderMirror.ts"
 import { note, onStage, provider, required } from "./support/ProviderStage.ts"
@@ -18,107 +21,106 @@ const packageIn = (cache: string) => {
   return join(versions, readdirSync(versions)[0] ?? "")
 }
 
-const files = { "main.tf": `${required}${note("a")}` }
+/** Plans on a stage with a provider cache of its own. Each `apply` of the plan is a Run of its own. */
+const afterPlan = <E>(
+  body: (planned: {
+    readonly cacheFolder: string
+    readonly notesDir: string
+    readonly plan: PlanOutcome
+    readonly apply: (sink: RunSink, more?: Partial<ApplyJob>) => ReturnType<ModuleRunner["Service"]["apply"]>
+  }) => Effect.Effect<unknown, E, ModuleRunner>
+) =>
+  onStage(
+    ({ job, folder, cacheFolder, notesDir }) =>
+      Effect.gen(function* () {
+        const runner = yield* ModuleRunner
+        const planned = job({ "main.tf": `${required}${note("a")}` })
+        const plan = yield* runner.plan(planned, recorder().sink)
+        const apply = (sink: RunSink, more: Partial<ApplyJob> = {}) =>
+          runner.apply(applyJob(folder, planned, plan, more), sink)
+        yield* body({ cacheFolder, notesDir, plan, apply })
+      }),
+    true
+  )
+
+/** What is told of an apply that started with the packages of the plan and was refused by the tool itself. */
+const refusal = Effect.fnUntraced(function* <E, R>(apply: (sink: RunSink) => Effect.Effect<ApplyOutcome, E, R>) {
+  const seen = recorder()
+  const refused = yield* apply(seen.sink)
+  expect(phasesOf(seen)).not.toContain("init")
+  expect(refused).toMatchObject({ exit: "failed", changedAnything: false, possiblyCreated: [] })
+  return refused
+})
 
 describe("An apply with providers", () => {
   it.live("takes the packages that its plan installed, without installing again", () =>
-    onStage(
-      ({ job, folder, cacheFolder, notesDir }) =>
-        Effect.gen(function* () {
-          const runner = yield* ModuleRunner
-          const first = job(files)
-          const plan = yield* runner.plan(first, recorder().sink)
-          const seen = recorder()
-          const applied = yield* runner.apply(applyJob(folder, first, plan), seen.sink)
-          expect(applied).toMatchObject({ exit: "succeeded", resourceCount: 1 })
-          expect(phasesOf(seen)).toEqual(["prepare", "apply", "state", "outputs"])
-          expect(yield* countCreations(notesDir)).toBe(1)
+    afterPlan(({ apply, cacheFolder, notesDir }) =>
+      Effect.gen(function* () {
+        const seen = recorder()
+        expect(yield* apply(seen.sink)).toMatchObject({ exit: "succeeded", resourceCount: 1 })
+        expect(phasesOf(seen)).toEqual(["prepare", "apply", "state", "outputs"])
+        expect(yield* countCreations(notesDir)).toBe(1)
 
-          // A package of a registry lies in the cache itself.
-          const cached = packageIn(cacheFolder)
-          const source = realpathSync(cached)
-          rmSync(cached, { recursive: true })
-          cpSync(source, cached, { recursive: true })
-          const again = recorder()
-          const second = yield* runner.apply(applyJob(folder, first, plan), again.sink)
-          expect(second.exit).toBe("succeeded")
-          expect(phasesOf(again)).not.toContain("init")
-        }),
-      true
+        // A package of a registry lies in the cache itself.
+        const cached = packageIn(cacheFolder)
+        const source = realpathSync(cached)
+        rmSync(cached, { recursive: true })
+        cpSync(source, cached, { recursive: true })
+        const again = recorder()
+        expect((yield* apply(again.sink)).exit).toBe("succeeded")
+        expect(phasesOf(again)).not.toContain("init")
+      })
     )
   )
 
   it.live("starts no package that was changed since the plan, and changes nothing", () =>
-    onStage(
-      ({ job, folder, cacheFolder, notesDir }) =>
-        Effect.gen(function* () {
-          const runner = yield* ModuleRunner
-          const first = job(files)
-          const plan = yield* runner.plan(first, recorder().sink)
-          const cached = packageIn(cacheFolder)
-          appendFileSync(join(cached, readdirSync(cached)[0] ?? ""), "\n// changed")
-          const seen = recorder()
-          const refused = yield* runner.apply(applyJob(folder, first, plan), seen.sink)
-          expect(phasesOf(seen)).not.toContain("init")
-          expect(refused).toMatchObject({ exit: "failed", changedAnything: false, possiblyCreated: [] })
-          expect(refused.state).toBeUndefined()
-          expect(JSON.stringify(refused.diagnostics)).toContain("does not match any of the checksums recorded")
-          expect(yield* countCreations(notesDir)).toBe(0)
-        }),
-      true
+    afterPlan(({ apply, cacheFolder, notesDir }) =>
+      Effect.gen(function* () {
+        const cached = packageIn(cacheFolder)
+        appendFileSync(join(cached, readdirSync(cached)[0] ?? ""), "\n// changed")
+        const refused = yield* refusal(apply)
+        expect(refused.state).toBeUndefined()
+        expect(JSON.stringify(refused.diagnostics)).toContain("does not match any of the checksums recorded")
+        expect(yield* countCreations(notesDir)).toBe(0)
+      })
     )
   )
 
   it.live("is refused with another lock than the one that was reviewed, and changes nothing", () =>
-    onStage(
-      ({ job, folder, notesDir }) =>
-        Effect.gen(function* () {
-          const runner = yield* ModuleRunner
-          const first = job(files)
-          const plan = yield* runner.plan(first, recorder().sink)
-          // An additional hash leaves the package valid: only the comparison with the plan's own lock can find it.
-          const changes = [
-            plan.lockText?.replace(/h1:[^"]{10}/, "h1:AAAAAAAAAA"),
-            plan.lockText?.replace("  hashes = [\n", `  hashes = [\n    "h1:${"A".repeat(43)}=",\n`)
-          ]
-          for (const lockText of changes) {
-            expect(lockText).not.toBe(plan.lockText)
-            const seen = recorder()
-            const refused = yield* runner.apply(applyJob(folder, first, plan, { lockText }), seen.sink)
-            expect(phasesOf(seen)).not.toContain("init")
-            expect(refused).toMatchObject({ exit: "failed", changedAnything: false, possiblyCreated: [] })
-            expect(refused.diagnostics.length).toBeGreaterThan(0)
-          }
-          const other = plan.lockText?.replaceAll('"1.0.0"', '"1.1.0"')
-          const failure = yield* Effect.flip(
-            runner.apply(applyJob(folder, first, plan, { lockText: other }), recorder().sink)
-          )
-          expect(failure).toMatchObject({ reason: "init_failed", phase: "init" })
-          expect(yield* countCreations(notesDir)).toBe(0)
-        }),
-      true
+    afterPlan(({ apply, notesDir, plan }) =>
+      Effect.gen(function* () {
+        // An additional hash leaves the package valid: only the comparison with the plan's own lock can find it.
+        const changes = [
+          plan.lockText?.replace(/h1:[^"]{10}/, "h1:AAAAAAAAAA"),
+          plan.lockText?.replace("  hashes = [\n", `  hashes = [\n    "h1:${"A".repeat(43)}=",\n`)
+        ]
+        for (const lockText of changes) {
+          expect(lockText).not.toBe(plan.lockText)
+          const refused = yield* refusal((sink) => apply(sink, { lockText }))
+          expect(refused.diagnostics.length).toBeGreaterThan(0)
+        }
+        const other = plan.lockText?.replaceAll('"1.0.0"', '"1.1.0"')
+        const failure = yield* Effect.flip(apply(recorder().sink, { lockText: other }))
+        expect(failure).toMatchObject({ reason: "init_failed", phase: "init" })
+        expect(yield* countCreations(notesDir)).toBe(0)
+      })
     )
   )
 
   it.live("installs what the cache does not hold, or holds as a link out of what the Run may see", () =>
-    onStage(
-      ({ job, folder, cacheFolder }) =>
-        Effect.gen(function* () {
-          const runner = yield* ModuleRunner
-          const first = job(files)
-          const plan = yield* runner.plan(first, recorder().sink)
-          expect(lstatSync(packageIn(cacheFolder)).isSymbolicLink()).toBe(true)
-          rmSync(cacheFolder, { recursive: true })
-          const emptied = recorder()
-          expect((yield* runner.apply(applyJob(folder, first, plan), emptied.sink)).exit).toBe("succeeded")
-          expect(phasesOf(emptied)).toContain("init")
-          expect(existsSync(packageIn(cacheFolder))).toBe(true)
+    afterPlan(({ apply, cacheFolder }) =>
+      Effect.gen(function* () {
+        expect(lstatSync(packageIn(cacheFolder)).isSymbolicLink()).toBe(true)
+        rmSync(cacheFolder, { recursive: true })
+        const emptied = recorder()
+        expect((yield* apply(emptied.sink)).exit).toBe("succeeded")
+        expect(phasesOf(emptied)).toContain("init")
+        expect(existsSync(packageIn(cacheFolder))).toBe(true)
 
-          const unseen = recorder()
-          yield* Effect.exit(runner.apply(applyJob(folder, first, plan, { mirror: undefined }), unseen.sink))
-          expect(phasesOf(unseen)).toContain("init")
-        }),
-      true
+        const unseen = recorder()
+        yield* Effect.exit(apply(unseen.sink, { mirror: undefined }))
+        expect(phasesOf(unseen)).toContain("init")
+      })
     )
   )
 })
