@@ -29,7 +29,8 @@ describe("what is walked through here", () => {
   test("is every dialog", async () => {
     const drawing: Array<string> = []
     for (const file of new Bun.Glob("**/*.tsx").scanSync(dashboard))
-      if (/<(?:Dialog|ConfirmDialog|dialog)\b/.test(await Bun.file(`${dashboard}${file}`).text())) drawing.push(file)
+      if (/<(?:(?:Confirm|Form|Removal)?Dialog|dialog)\b/.test(await Bun.file(`${dashboard}${file}`).text()))
+        drawing.push(file)
     const walked = new Set([...dialogs.map(({ source }) => source), ...otherDialogs])
     expect([...walked].toSorted()).toEqual(drawing.toSorted())
   })

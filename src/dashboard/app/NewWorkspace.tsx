@@ -4,10 +4,8 @@ import { useState } from "react"
 import { post } from "../api/Client.ts"
 import { bootstrapQuery } from "../api/Queries.ts"
 import type { Workspace } from "../api/Types.ts"
-import { Button } from "../ui/Button.tsx"
-import { Dialog } from "../ui/Dialog.tsx"
-import { FaultNotice } from "../ui/Feedback.tsx"
 import { TextField } from "../ui/Field.tsx"
+import { FormDialog } from "../ui/FormDialog.tsx"
 import { vocabulary } from "../words/Vocabulary.ts"
 import { useWords } from "../words/Words.ts"
 import { appWords } from "./Words.ts"
@@ -56,38 +54,29 @@ export const NewWorkspace = ({ onClose }: { readonly onClose: () => void }) => {
     }
   })
   return (
-    <Dialog title={app.newWorkspace} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          create.mutate()
-        }}
-      >
-        <TextField
-          label={text.name}
-          required
-          maxLength={80}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-        />
-        <TextField
-          label={text.handle}
-          helper={text.handleHelp}
-          mono
-          required
-          pattern="[a-z0-9][a-z0-9\-]{1,38}"
-          value={shownHandle}
-          onChange={(event) => setHandle(event.target.value)}
-        />
-        {create.error === null ? null : <FaultNotice error={create.error} />}
-        <div className="form-actions">
-          <Button tone="primary" type="submit" busy={create.isPending}>
-            {terms.create}
-          </Button>
-          <Button onClick={onClose}>{terms.cancel}</Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={app.newWorkspace}
+      action={terms.create}
+      change={create}
+      onSubmit={() => create.mutate()}
+      onClose={onClose}
+    >
+      <TextField
+        label={text.name}
+        required
+        maxLength={80}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <TextField
+        label={text.handle}
+        helper={text.handleHelp}
+        mono
+        required
+        pattern="[a-z0-9][a-z0-9\-]{1,38}"
+        value={shownHandle}
+        onChange={(event) => setHandle(event.target.value)}
+      />
+    </FormDialog>
   )
 }

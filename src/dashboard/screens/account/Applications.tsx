@@ -1,12 +1,12 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { post } from "../../api/Client.ts"
 import { Fault } from "../../api/Fault.ts"
 import { grantsQuery } from "../../api/AccountQueries.ts"
 import type { ApplicationGrant } from "../../api/Types.ts"
+import { RemovalDialog } from "../../app/RemovalDialog.tsx"
 import { useBootstrap } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
-import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
 import { Empty, Loadable } from "../../ui/Feedback.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { Time } from "../../ui/Time.tsx"
@@ -16,15 +16,7 @@ import { signInWords } from "./SignInWords.ts"
 const Row = ({ grant }: { readonly grant: ApplicationGrant }) => {
   const words = useWords(signInWords)
   const { workspaces } = useBootstrap()
-  const queryClient = useQueryClient()
   const [asking, setAsking] = useState(false)
-  const revoke = useMutation({
-    mutationFn: () => post(`/auth/grants/${encodeURIComponent(grant.id)}/revoke`),
-    onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: grantsQuery.queryKey })
-      setAsking(false)
-    }
-  })
   const workspace = workspaces.find(({ id }) => id === grant.workspaceId)?.displayName ?? grant.workspaceId
   return (
     <li className="row row-static">
@@ -43,15 +35,15 @@ const Row = ({ grant }: { readonly grant: ApplicationGrant }) => {
         </Button>
       </span>
       {asking ? (
-        <ConfirmDialog
+        <RemovalDialog
           title={words.withdrawTitle(grant.clientName)}
           action={words.withdraw}
-          change={revoke}
-          onConfirm={() => revoke.mutate()}
+          remove={() => post(`/auth/grants/${encodeURIComponent(grant.id)}/revoke`)}
+          list={grantsQuery.queryKey}
           onClose={() => setAsking(false)}
         >
           {words.withdrawText}
-        </ConfirmDialog>
+        </RemovalDialog>
       ) : null}
     </li>
   )

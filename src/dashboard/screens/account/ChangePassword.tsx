@@ -3,18 +3,15 @@ import { useState } from "react"
 import { post } from "../../api/Client.ts"
 import { sessionsQuery } from "../../api/AccountQueries.ts"
 import { Button } from "../../ui/Button.tsx"
-import { Dialog } from "../../ui/Dialog.tsx"
-import { FaultNotice } from "../../ui/Feedback.tsx"
 import { TextField } from "../../ui/Field.tsx"
+import { FormDialog } from "../../ui/FormDialog.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { toast } from "../../ui/Toast.tsx"
-import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { accountWords } from "./Words.ts"
 
 const Change = ({ onClose }: { readonly onClose: () => void }) => {
   const words = useWords(accountWords)
-  const terms = useWords(vocabulary)
   const queryClient = useQueryClient()
   const [currentPassword, setCurrent] = useState("")
   const [newPassword, setNew] = useState("")
@@ -28,41 +25,32 @@ const Change = ({ onClose }: { readonly onClose: () => void }) => {
     }
   })
   return (
-    <Dialog title={words.changePassword} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          change.mutate()
-        }}
-      >
-        <TextField
-          label={words.currentPassword}
-          type="password"
-          autoComplete="current-password"
-          required
-          value={currentPassword}
-          onChange={(event) => setCurrent(event.target.value)}
-        />
-        <TextField
-          label={words.newPassword}
-          helper={words.newPasswordHelp}
-          type="password"
-          autoComplete="new-password"
-          required
-          minLength={12}
-          value={newPassword}
-          onChange={(event) => setNew(event.target.value)}
-        />
-        {change.error === null ? null : <FaultNotice error={change.error} />}
-        <div className="form-actions">
-          <Button tone="primary" type="submit" busy={change.isPending}>
-            {words.changePassword}
-          </Button>
-          <Button onClick={onClose}>{terms.cancel}</Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={words.changePassword}
+      action={words.changePassword}
+      change={change}
+      onSubmit={() => change.mutate()}
+      onClose={onClose}
+    >
+      <TextField
+        label={words.currentPassword}
+        type="password"
+        autoComplete="current-password"
+        required
+        value={currentPassword}
+        onChange={(event) => setCurrent(event.target.value)}
+      />
+      <TextField
+        label={words.newPassword}
+        helper={words.newPasswordHelp}
+        type="password"
+        autoComplete="new-password"
+        required
+        minLength={12}
+        value={newPassword}
+        onChange={(event) => setNew(event.target.value)}
+      />
+    </FormDialog>
   )
 }
 

@@ -1,10 +1,10 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { request } from "../../api/Client.ts"
 import { identitiesQuery } from "../../api/AccountQueries.ts"
 import type { LinkedIdentity } from "../../api/Types.ts"
+import { RemovalDialog } from "../../app/RemovalDialog.tsx"
 import { Button } from "../../ui/Button.tsx"
-import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
 import { Empty, Loadable } from "../../ui/Feedback.tsx"
 import { Icon } from "../../ui/Icon.tsx"
 import { Panel } from "../../ui/Layout.tsx"
@@ -16,15 +16,7 @@ const hostOf = (issuer: string): string => (URL.canParse(issuer) ? new URL(issue
 
 const Row = ({ identity }: { readonly identity: LinkedIdentity }) => {
   const words = useWords(signInWords)
-  const queryClient = useQueryClient()
   const [asking, setAsking] = useState(false)
-  const unlink = useMutation({
-    mutationFn: () => request("DELETE", `/auth/upstream/identities/${encodeURIComponent(identity.id)}`),
-    onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: identitiesQuery.queryKey })
-      setAsking(false)
-    }
-  })
   return (
     <li className="row row-static">
       <span className="row-name row-stack">
@@ -39,15 +31,15 @@ const Row = ({ identity }: { readonly identity: LinkedIdentity }) => {
         </Button>
       </span>
       {asking ? (
-        <ConfirmDialog
+        <RemovalDialog
           title={words.unlinkTitle(hostOf(identity.issuer))}
           action={words.unlink}
-          change={unlink}
-          onConfirm={() => unlink.mutate()}
+          remove={() => request("DELETE", `/auth/upstream/identities/${encodeURIComponent(identity.id)}`)}
+          list={identitiesQuery.queryKey}
           onClose={() => setAsking(false)}
         >
           {words.unlinkText}
-        </ConfirmDialog>
+        </RemovalDialog>
       ) : null}
     </li>
   )

@@ -4,10 +4,9 @@ import { post } from "../../api/Client.ts"
 import { tokenScopesQuery, tokensQuery } from "../../api/AccountQueries.ts"
 import type { TokenRecord } from "../../api/Types.ts"
 import { useBootstrap } from "../../app/Workspace.ts"
-import { Button } from "../../ui/Button.tsx"
-import { Dialog } from "../../ui/Dialog.tsx"
-import { FaultNotice, Loadable } from "../../ui/Feedback.tsx"
+import { Loadable } from "../../ui/Feedback.tsx"
 import { CheckField, SelectField, TextField } from "../../ui/Field.tsx"
+import { FormDialog } from "../../ui/FormDialog.tsx"
 import { SecretOnce } from "../../ui/SecretOnce.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useBilingual, useWords } from "../../words/Words.ts"
@@ -50,72 +49,66 @@ export const NewToken = ({ workspaceId, onClose }: { readonly workspaceId?: stri
   }
   const missing = needsWorkspace && workspace === ""
   return (
-    <Dialog title={words.newToken} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          if (!missing && scopes.length > 0) create.mutate()
-        }}
+    <FormDialog
+      title={words.newToken}
+      action={terms.create}
+      incomplete={scopes.length === 0}
+      change={create}
+      onSubmit={() => {
+        if (!missing && scopes.length > 0) create.mutate()
+      }}
+      onClose={onClose}
+    >
+      <TextField
+        label={words.tokenName}
+        helper={words.tokenNameHelp}
+        required
+        maxLength={80}
+        value={name}
+        onChange={(event) => setName(event.target.value)}
+      />
+      <fieldset className="feature">
+        <legend>{words.scopes}</legend>
+        <Loadable query={catalog}>
+          {(found) =>
+            found
+              .filter(({ selfService }) => selfService)
+              .map((scope) => (
+                <CheckField
+                  key={scope.scope}
+                  label={say(scope.label)}
+                  helper={say(scope.description)}
+                  checked={scopes.includes(scope.scope)}
+                  onChange={(event) =>
+                    setScopes(
+                      event.target.checked ? [...scopes, scope.scope] : scopes.filter((each) => each !== scope.scope)
+                    )
+                  }
+                />
+              ))
+          }
+        </Loadable>
+      </fieldset>
+      <SelectField
+        label={words.workspace}
+        error={missing ? words.workspaceNeeded : undefined}
+        value={workspace}
+        onChange={(event) => setWorkspace(event.target.value)}
       >
-        <TextField
-          label={words.tokenName}
-          helper={words.tokenNameHelp}
-          required
-          maxLength={80}
-          value={name}
-          onChange={(event) => setName(event.target.value)}
-        />
-        <fieldset className="feature">
-          <legend>{words.scopes}</legend>
-          <Loadable query={catalog}>
-            {(found) =>
-              found
-                .filter(({ selfService }) => selfService)
-                .map((scope) => (
-                  <CheckField
-                    key={scope.scope}
-                    label={say(scope.label)}
-                    helper={say(scope.description)}
-                    checked={scopes.includes(scope.scope)}
-                    onChange={(event) =>
-                      setScopes(
-                        event.target.checked ? [...scopes, scope.scope] : scopes.filter((each) => each !== scope.scope)
-                      )
-                    }
-                  />
-                ))
-            }
-          </Loadable>
-        </fieldset>
-        <SelectField
-          label={words.workspace}
-          error={missing ? words.workspaceNeeded : undefined}
-          value={workspace}
-          onChange={(event) => setWorkspace(event.target.value)}
-        >
-          <option value="">{words.anyWorkspace}</option>
-          {workspaces.map((each) => (
-            <option key={each.id} value={each.id}>
-              {each.displayName}
-            </option>
-          ))}
-        </SelectField>
-        <TextField
-          label={words.expires}
-          optional
-          type="date"
-          value={expiresOn}
-          onChange={(event) => setExpiresOn(event.target.value)}
-        />
-        {create.error === null ? null : <FaultNotice error={create.error} />}
-        <div className="form-actions">
-          <Button tone="primary" type="submit" busy={create.isPending} disabled={scopes.length === 0}>
-            {terms.create}
-          </Button>
-          <Button onClick={onClose}>{terms.cancel}</Button>
-        </div>
-      </form>
-    </Dialog>
+        <option value="">{words.anyWorkspace}</option>
+        {workspaces.map((each) => (
+          <option key={each.id} value={each.id}>
+            {each.displayName}
+          </option>
+        ))}
+      </SelectField>
+      <TextField
+        label={words.expires}
+        optional
+        type="date"
+        value={expiresOn}
+        onChange={(event) => setExpiresOn(event.target.value)}
+      />
+    </FormDialog>
   )
 }

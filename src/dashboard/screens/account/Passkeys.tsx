@@ -5,8 +5,8 @@ import { Fault } from "../../api/Fault.ts"
 import { passkeysPossible } from "../../api/PasskeySupport.ts"
 import { passkeysQuery } from "../../api/AccountQueries.ts"
 import type { Passkey } from "../../api/Types.ts"
+import { RemovalDialog } from "../../app/RemovalDialog.tsx"
 import { Button } from "../../ui/Button.tsx"
-import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
 import { Dialog } from "../../ui/Dialog.tsx"
 import { Empty, FaultNotice, Loadable, Notice } from "../../ui/Feedback.tsx"
 import { TextField } from "../../ui/Field.tsx"
@@ -64,15 +64,7 @@ const Add = ({ onClose }: { readonly onClose: () => void }) => {
 const Row = ({ passkey }: { readonly passkey: Passkey }) => {
   const words = useWords(accountWords)
   const terms = useWords(vocabulary)
-  const queryClient = useQueryClient()
   const [removing, setRemoving] = useState(false)
-  const remove = useMutation({
-    mutationFn: () => request("DELETE", `/auth/passkeys/${encodeURIComponent(passkey.id)}`),
-    onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: passkeysQuery.queryKey })
-      setRemoving(false)
-    }
-  })
   return (
     <li className="row row-static">
       <span className="row-name row-stack">
@@ -94,15 +86,15 @@ const Row = ({ passkey }: { readonly passkey: Passkey }) => {
         </Button>
       </span>
       {removing ? (
-        <ConfirmDialog
+        <RemovalDialog
           title={words.removeTitle(passkey.name)}
           action={terms.remove}
-          change={remove}
-          onConfirm={() => remove.mutate()}
+          remove={() => request("DELETE", `/auth/passkeys/${encodeURIComponent(passkey.id)}`)}
+          list={passkeysQuery.queryKey}
           onClose={() => setRemoving(false)}
         >
           {words.removeText}
-        </ConfirmDialog>
+        </RemovalDialog>
       ) : null}
     </li>
   )

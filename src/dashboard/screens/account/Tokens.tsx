@@ -1,11 +1,11 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { post } from "../../api/Client.ts"
 import { tokensQuery } from "../../api/AccountQueries.ts"
 import type { TokenRecord } from "../../api/Types.ts"
+import { RemovalDialog } from "../../app/RemovalDialog.tsx"
 import { useBootstrap } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
-import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
 import { Empty, Loadable } from "../../ui/Feedback.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { Status } from "../../ui/Status.tsx"
@@ -14,29 +14,6 @@ import { calendarDate } from "../../words/Format.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
 import { NewToken } from "./NewToken.tsx"
 import { accountWords } from "./Words.ts"
-
-const Revoke = ({ token, onClose }: { readonly token: TokenRecord; readonly onClose: () => void }) => {
-  const words = useWords(accountWords)
-  const queryClient = useQueryClient()
-  const revoke = useMutation({
-    mutationFn: () => post(`/api/v1/account/tokens/${token.token_id}/revoke`),
-    onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: tokensQuery.queryKey })
-      onClose()
-    }
-  })
-  return (
-    <ConfirmDialog
-      title={words.revokeTitle(token.name)}
-      action={words.revoke}
-      change={revoke}
-      onConfirm={() => revoke.mutate()}
-      onClose={onClose}
-    >
-      {words.revokeText}
-    </ConfirmDialog>
-  )
-}
 
 const Row = ({ token }: { readonly token: TokenRecord }) => {
   const words = useWords(accountWords)
@@ -78,7 +55,17 @@ const Row = ({ token }: { readonly token: TokenRecord }) => {
           </Button>
         ) : null}
       </span>
-      {revoking ? <Revoke token={token} onClose={() => setRevoking(false)} /> : null}
+      {revoking ? (
+        <RemovalDialog
+          title={words.revokeTitle(token.name)}
+          action={words.revoke}
+          remove={() => post(`/api/v1/account/tokens/${token.token_id}/revoke`)}
+          list={tokensQuery.queryKey}
+          onClose={() => setRevoking(false)}
+        >
+          {words.revokeText}
+        </RemovalDialog>
+      ) : null}
     </li>
   )
 }

@@ -6,8 +6,8 @@ import { capsulesQuery, dependenciesQuery } from "../../api/Queries.ts"
 import type { Capsule, Dependency } from "../../api/Types.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
-import { Dialog } from "../../ui/Dialog.tsx"
-import { Empty, FaultNotice, Loadable } from "../../ui/Feedback.tsx"
+import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
+import { Empty, Loadable } from "../../ui/Feedback.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
@@ -40,18 +40,15 @@ const Remove = ({
         {terms.remove}
       </Button>
       {asking ? (
-        <Dialog title={words.depRemoveTitle(name)} onClose={() => setAsking(false)}>
-          <div className="form">
-            <p>{words.depRemoveText}</p>
-            {remove.error === null ? null : <FaultNotice error={remove.error} />}
-            <div className="form-actions">
-              <Button tone="danger" busy={remove.isPending} onClick={() => remove.mutate()}>
-                {terms.remove}
-              </Button>
-              <Button onClick={() => setAsking(false)}>{terms.cancel}</Button>
-            </div>
-          </div>
-        </Dialog>
+        <ConfirmDialog
+          title={words.depRemoveTitle(name)}
+          action={terms.remove}
+          change={remove}
+          onConfirm={() => remove.mutate()}
+          onClose={() => setAsking(false)}
+        >
+          {words.depRemoveText}
+        </ConfirmDialog>
       ) : null}
     </span>
   )

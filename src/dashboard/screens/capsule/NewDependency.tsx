@@ -12,9 +12,8 @@ import type { Capsule, Dependency } from "../../api/Types.ts"
 import { CapsuleOptions } from "../../app/CapsuleOptions.tsx"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { Button, IconButton } from "../../ui/Button.tsx"
-import { Dialog } from "../../ui/Dialog.tsx"
-import { FaultNotice } from "../../ui/Feedback.tsx"
 import { CheckField, SelectField, TextField } from "../../ui/Field.tsx"
+import { FormDialog } from "../../ui/FormDialog.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { capsuleWords } from "./Words.ts"
@@ -126,7 +125,6 @@ const Flows = ({ flows, onChange, producerId, consumer }: FlowsProps) => {
 
 export const NewDependency = ({ capsule, onClose }: { readonly capsule: Capsule; readonly onClose: () => void }) => {
   const words = useWords(capsuleWords)
-  const terms = useWords(vocabulary)
   const workspace = useWorkspace()
   const queryClient = useQueryClient()
   const capsules = useQuery(capsulesQuery(workspace.id)).data ?? []
@@ -149,48 +147,39 @@ export const NewDependency = ({ capsule, onClose }: { readonly capsule: Capsule;
     }
   })
   return (
-    <Dialog title={words.depAdd} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          create.mutate()
-        }}
+    <FormDialog
+      title={words.depAdd}
+      action={words.depAdd}
+      change={create}
+      onSubmit={() => create.mutate()}
+      onClose={onClose}
+    >
+      <SelectField
+        label={words.depProducer}
+        required
+        value={producerCapsuleId}
+        onChange={(event) => setProducer(event.target.value)}
       >
-        <SelectField
-          label={words.depProducer}
-          required
-          value={producerCapsuleId}
-          onChange={(event) => setProducer(event.target.value)}
-        >
-          <CapsuleOptions capsules={capsules.filter(({ id }) => id !== capsule.id)} />
-          {[...givers].map((id) => (
-            <option key={id} value={id}>
-              {words.depShared(id)}
-            </option>
-          ))}
-        </SelectField>
-        <SelectField
-          label={words.depMode}
-          helper={words.modeHelp[mode]}
-          value={mode}
-          onChange={(event) => setMode(asMode(event.target.value))}
-        >
-          {modes.map((each) => (
-            <option key={each} value={each}>
-              {words.modes[each]}
-            </option>
-          ))}
-        </SelectField>
-        {orders ? null : <Flows flows={flows} onChange={setFlows} producerId={producerCapsuleId} consumer={capsule} />}
-        {create.error === null ? null : <FaultNotice error={create.error} />}
-        <div className="form-actions">
-          <Button tone="primary" type="submit" busy={create.isPending}>
-            {words.depAdd}
-          </Button>
-          <Button onClick={onClose}>{terms.cancel}</Button>
-        </div>
-      </form>
-    </Dialog>
+        <CapsuleOptions capsules={capsules.filter(({ id }) => id !== capsule.id)} />
+        {[...givers].map((id) => (
+          <option key={id} value={id}>
+            {words.depShared(id)}
+          </option>
+        ))}
+      </SelectField>
+      <SelectField
+        label={words.depMode}
+        helper={words.modeHelp[mode]}
+        value={mode}
+        onChange={(event) => setMode(asMode(event.target.value))}
+      >
+        {modes.map((each) => (
+          <option key={each} value={each}>
+            {words.modes[each]}
+          </option>
+        ))}
+      </SelectField>
+      {orders ? null : <Flows flows={flows} onChange={setFlows} producerId={producerCapsuleId} consumer={capsule} />}
+    </FormDialog>
   )
 }

@@ -4,9 +4,9 @@ import { useState } from "react"
 import { post } from "../../api/Client.ts"
 import { connectionsQuery } from "../../api/Queries.ts"
 import type { Connection } from "../../api/Types.ts"
+import { RemovalDialog } from "../../app/RemovalDialog.tsx"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
-import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
 import { Empty, FaultNotice, Loadable } from "../../ui/Feedback.tsx"
 import { Page, Panel } from "../../ui/Layout.tsx"
 import { ConnectionStatus } from "../../ui/Status.tsx"
@@ -17,30 +17,6 @@ import { useLanguage, useWords } from "../../words/Words.ts"
 import { NewConnection } from "./NewConnection.tsx"
 import { connectionWords } from "./Words.ts"
 
-const Revoke = ({ connection, onClose }: { readonly connection: Connection; readonly onClose: () => void }) => {
-  const words = useWords(connectionWords)
-  const workspace = useWorkspace()
-  const queryClient = useQueryClient()
-  const revoke = useMutation({
-    mutationFn: () => post(`/api/v1/connections/${connection.id}/revoke`),
-    onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey: connectionsQuery(workspace.id).queryKey })
-      onClose()
-    }
-  })
-  return (
-    <ConfirmDialog
-      title={words.revokeTitle(connection.displayName)}
-      action={words.revoke}
-      change={revoke}
-      onConfirm={() => revoke.mutate()}
-      onClose={onClose}
-    >
-      {words.revokeText}
-    </ConfirmDialog>
-  )
-}
-
 const Row = ({ connection }: { readonly connection: Connection }) => {
   const words = useWords(connectionWords)
   const language = useLanguage()
@@ -48,12 +24,13 @@ const Row = ({ connection }: { readonly connection: Connection }) => {
   const may = useMay()
   const queryClient = useQueryClient()
   const [revoking, setRevoking] = useState(false)
+  const list = connectionsQuery(workspace.id).queryKey
   const test = useMutation({
     mutationFn: () => post<{ connection: Connection }>(`/api/v1/connections/${connection.id}/test`),
     onSuccess: (answer) => {
       if (answer.connection.status === "verified") toast(words.tested)
     },
-    onSettled: () => queryClient.invalidateQueries({ queryKey: connectionsQuery(workspace.id).queryKey })
+    onSettled: () => queryClient.invalidateQueries({ queryKey: list })
   })
   const names = [...connection.envNames, ...connection.fileNames]
   return (
@@ -97,7 +74,17 @@ const Row = ({ connection }: { readonly connection: Connection }) => {
           </>
         ) : null}
       </span>
-      {revoking ? <Revoke connection={connection} onClose={() => setRevoking(false)} /> : null}
+      {revoking ? (
+        <RemovalDialog
+          title={words.revokeTitle(connection.displayName)}
+          action={words.revoke}
+          remove={() => post(`/api/v1/connections/${connection.id}/revoke`)}
+          list={list}
+          onClose={() => setRevoking(false)}
+        >
+          {words.revokeText}
+        </RemovalDialog>
+      ) : null}
     </li>
   )
 }

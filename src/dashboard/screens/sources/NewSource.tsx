@@ -5,10 +5,8 @@ import { post } from "../../api/Client.ts"
 import { sourcesQuery } from "../../api/Queries.ts"
 import type { Source } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
-import { Button } from "../../ui/Button.tsx"
-import { Dialog } from "../../ui/Dialog.tsx"
-import { FaultNotice } from "../../ui/Feedback.tsx"
 import { TextField } from "../../ui/Field.tsx"
+import { FormDialog } from "../../ui/FormDialog.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { repositoryName } from "../../words/Format.ts"
 import { SecretOnce } from "../../ui/SecretOnce.tsx"
@@ -64,41 +62,32 @@ export const NewSource = ({ onClose }: { readonly onClose: () => void }) => {
     )
   }
   return (
-    <Dialog title={words.create} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          create.mutate()
+    <FormDialog
+      title={words.create}
+      action={terms.create}
+      change={create}
+      onSubmit={() => create.mutate()}
+      onClose={onClose}
+    >
+      <TextField
+        label={words.url}
+        type="url"
+        mono
+        required
+        spellCheck={false}
+        value={url}
+        onChange={(event) => {
+          setUrl(event.target.value)
+          if (!named) setDraft({ ...draft, name: repositoryName(event.target.value.trim()).slice(0, 80) })
         }}
-      >
-        <TextField
-          label={words.url}
-          type="url"
-          mono
-          required
-          spellCheck={false}
-          value={url}
-          onChange={(event) => {
-            setUrl(event.target.value)
-            if (!named) setDraft({ ...draft, name: repositoryName(event.target.value.trim()).slice(0, 80) })
-          }}
-        />
-        <SourceFields
-          draft={draft}
-          onChange={(next) => {
-            if (next.name !== draft.name) setNamed(true)
-            setDraft(next)
-          }}
-        />
-        {create.error === null ? null : <FaultNotice error={create.error} />}
-        <div className="form-actions">
-          <Button tone="primary" type="submit" busy={create.isPending}>
-            {terms.create}
-          </Button>
-          <Button onClick={onClose}>{terms.cancel}</Button>
-        </div>
-      </form>
-    </Dialog>
+      />
+      <SourceFields
+        draft={draft}
+        onChange={(next) => {
+          if (next.name !== draft.name) setNamed(true)
+          setDraft(next)
+        }}
+      />
+    </FormDialog>
   )
 }

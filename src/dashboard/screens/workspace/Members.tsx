@@ -3,12 +3,12 @@ import { useState } from "react"
 import { post, request } from "../../api/Client.ts"
 import { membersQuery } from "../../api/Queries.ts"
 import type { Member, Role } from "../../api/Types.ts"
+import { RemovalDialog } from "../../app/RemovalDialog.tsx"
 import { useBootstrap, useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
-import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
-import { Dialog } from "../../ui/Dialog.tsx"
 import { FaultNotice, Loadable } from "../../ui/Feedback.tsx"
 import { SelectField, TextField } from "../../ui/Field.tsx"
+import { FormDialog } from "../../ui/FormDialog.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { Status } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
@@ -41,46 +41,37 @@ const Add = ({ onClose }: { readonly onClose: () => void }) => {
     onClose
   )
   return (
-    <Dialog title={words.add} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          add.mutate(undefined)
-        }}
+    <FormDialog
+      title={words.add}
+      action={words.add}
+      change={add}
+      onSubmit={() => add.mutate(undefined)}
+      onClose={onClose}
+    >
+      <TextField
+        label={words.email}
+        helper={words.emailHelp}
+        type="email"
+        required
+        maxLength={254}
+        value={email}
+        onChange={(event) => setEmail(event.target.value)}
+      />
+      <SelectField
+        label={words.role}
+        helper={words.roles[role]}
+        value={role}
+        onChange={(event) => setRole(asRole(event.target.value))}
       >
-        <TextField
-          label={words.email}
-          helper={words.emailHelp}
-          type="email"
-          required
-          maxLength={254}
-          value={email}
-          onChange={(event) => setEmail(event.target.value)}
-        />
-        <SelectField
-          label={words.role}
-          helper={words.roles[role]}
-          value={role}
-          onChange={(event) => setRole(asRole(event.target.value))}
-        >
-          {roles
-            .filter((each) => each !== "owner" || may("owner"))
-            .map((each) => (
-              <option key={each} value={each}>
-                {terms.role[each]}
-              </option>
-            ))}
-        </SelectField>
-        {add.error === null ? null : <FaultNotice error={add.error} />}
-        <div className="form-actions">
-          <Button tone="primary" type="submit" busy={add.isPending}>
-            {words.add}
-          </Button>
-          <Button onClick={onClose}>{terms.cancel}</Button>
-        </div>
-      </form>
-    </Dialog>
+        {roles
+          .filter((each) => each !== "owner" || may("owner"))
+          .map((each) => (
+            <option key={each} value={each}>
+              {terms.role[each]}
+            </option>
+          ))}
+      </SelectField>
+    </FormDialog>
   )
 }
 
@@ -94,10 +85,6 @@ const Row = ({ member }: { readonly member: Member }) => {
   const path = `/api/v1/workspaces/${workspace.id}/members/${encodeURIComponent(member.subject)}`
   const update = useMembersChange((body: { readonly role?: Role; readonly status?: "active" }) =>
     request("PATCH", path, { body })
-  )
-  const remove = useMembersChange(
-    () => request("DELETE", path),
-    () => setRemoving(false)
   )
   const name = member.displayName ?? member.email ?? member.subject
   return (
@@ -145,15 +132,15 @@ const Row = ({ member }: { readonly member: Member }) => {
         ) : null}
       </span>
       {removing ? (
-        <ConfirmDialog
+        <RemovalDialog
           title={words.removeTitle(name)}
           action={terms.remove}
-          change={remove}
-          onConfirm={() => remove.mutate(undefined)}
+          remove={() => request("DELETE", path)}
+          list={membersQuery(workspace.id).queryKey}
           onClose={() => setRemoving(false)}
         >
           {words.removeText}
-        </ConfirmDialog>
+        </RemovalDialog>
       ) : null}
     </li>
   )

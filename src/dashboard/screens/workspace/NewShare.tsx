@@ -5,18 +5,14 @@ import { capsulesQuery, outputSharesQuery, outputsQuery } from "../../api/Querie
 import type { OutputShare } from "../../api/Types.ts"
 import { CapsuleOptions } from "../../app/CapsuleOptions.tsx"
 import { useBootstrap, useWorkspace } from "../../app/Workspace.ts"
-import { Button } from "../../ui/Button.tsx"
-import { Dialog } from "../../ui/Dialog.tsx"
-import { FaultNotice } from "../../ui/Feedback.tsx"
 import { CheckField, SelectField, TextField } from "../../ui/Field.tsx"
-import { vocabulary } from "../../words/Vocabulary.ts"
+import { FormDialog } from "../../ui/FormDialog.tsx"
 import { useWords } from "../../words/Words.ts"
 import { workspaceWords } from "./Words.ts"
 
 /** Offers outputs of a Capsule; only those that are not sensitive can be shared, and only they are listed. */
 export const NewShare = ({ onClose }: { readonly onClose: () => void }) => {
   const words = useWords(workspaceWords)
-  const terms = useWords(vocabulary)
   const workspace = useWorkspace()
   const { workspaces } = useBootstrap()
   const queryClient = useQueryClient()
@@ -39,71 +35,63 @@ export const NewShare = ({ onClose }: { readonly onClose: () => void }) => {
     }
   })
   return (
-    <Dialog title={words.shareAdd} onClose={onClose}>
-      <form
-        className="form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          create.mutate()
+    <FormDialog
+      title={words.shareAdd}
+      action={words.shareDo}
+      incomplete={chosen.size === 0}
+      change={create}
+      onSubmit={() => create.mutate()}
+      onClose={onClose}
+    >
+      <SelectField
+        label={words.shareCapsule}
+        required
+        value={producerCapsuleId}
+        onChange={(event) => {
+          setProducer(event.target.value)
+          setChosen(new Set())
         }}
       >
-        <SelectField
-          label={words.shareCapsule}
-          required
-          value={producerCapsuleId}
-          onChange={(event) => {
-            setProducer(event.target.value)
-            setChosen(new Set())
-          }}
-        >
-          <CapsuleOptions capsules={capsules} />
-        </SelectField>
-        {outputs === undefined ? null : (
-          <fieldset className="choices">
-            <legend>{words.shareOutputs}</legend>
-            {outputs.length === 0 ? <p className="muted">{words.shareOutputsNone}</p> : null}
-            {outputs.map(({ name }) => (
-              <CheckField
-                key={name}
-                label={name}
-                checked={chosen.has(name)}
-                onChange={(event) =>
-                  setChosen(
-                    new Set(event.target.checked ? [...chosen, name] : [...chosen].filter((each) => each !== name))
-                  )
-                }
-              />
-            ))}
-          </fieldset>
-        )}
-        <TextField
-          label={words.shareTo}
-          helper={words.shareToHelp}
-          mono
-          required
-          autoComplete="off"
-          spellCheck={false}
-          list="share-workspaces"
-          value={toWorkspaceId}
-          onChange={(event) => setReceiver(event.target.value)}
-        />
-        <datalist id="share-workspaces">
-          {workspaces
-            .filter(({ id }) => id !== workspace.id)
-            .map(({ displayName, id }) => (
-              <option key={id} value={id}>
-                {displayName}
-              </option>
-            ))}
-        </datalist>
-        {create.error === null ? null : <FaultNotice error={create.error} />}
-        <div className="form-actions">
-          <Button tone="primary" type="submit" busy={create.isPending} disabled={chosen.size === 0}>
-            {words.shareDo}
-          </Button>
-          <Button onClick={onClose}>{terms.cancel}</Button>
-        </div>
-      </form>
-    </Dialog>
+        <CapsuleOptions capsules={capsules} />
+      </SelectField>
+      {outputs === undefined ? null : (
+        <fieldset className="choices">
+          <legend>{words.shareOutputs}</legend>
+          {outputs.length === 0 ? <p className="muted">{words.shareOutputsNone}</p> : null}
+          {outputs.map(({ name }) => (
+            <CheckField
+              key={name}
+              label={name}
+              checked={chosen.has(name)}
+              onChange={(event) =>
+                setChosen(
+                  new Set(event.target.checked ? [...chosen, name] : [...chosen].filter((each) => each !== name))
+                )
+              }
+            />
+          ))}
+        </fieldset>
+      )}
+      <TextField
+        label={words.shareTo}
+        helper={words.shareToHelp}
+        mono
+        required
+        autoComplete="off"
+        spellCheck={false}
+        list="share-workspaces"
+        value={toWorkspaceId}
+        onChange={(event) => setReceiver(event.target.value)}
+      />
+      <datalist id="share-workspaces">
+        {workspaces
+          .filter(({ id }) => id !== workspace.id)
+          .map(({ displayName, id }) => (
+            <option key={id} value={id}>
+              {displayName}
+            </option>
+          ))}
+      </datalist>
+    </FormDialog>
   )
 }

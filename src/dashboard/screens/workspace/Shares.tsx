@@ -3,9 +3,9 @@ import { useState } from "react"
 import { post } from "../../api/Client.ts"
 import { capsulesQuery, outputSharesQuery } from "../../api/Queries.ts"
 import type { OutputShare } from "../../api/Types.ts"
+import { RemovalDialog } from "../../app/RemovalDialog.tsx"
 import { useBootstrap, useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
-import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
 import { Empty, FaultNotice, Loadable } from "../../ui/Feedback.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { Status, type StatusTone } from "../../ui/Status.tsx"
@@ -20,34 +20,25 @@ const tones: Readonly<Record<OutputShare["status"], StatusTone>> = {
   revoked: "muted"
 }
 
-const useShareAction = (share: OutputShare, action: "approve" | "revoke") => {
-  const workspace = useWorkspace()
-  const queryClient = useQueryClient()
-  return useMutation({
-    mutationFn: () => post(`/api/v1/output-shares/${share.id}/${action}`),
-    onSettled: () => queryClient.invalidateQueries({ queryKey: outputSharesQuery(workspace.id).queryKey })
-  })
-}
-
 const Revoke = ({ share }: { readonly share: OutputShare }) => {
   const words = useWords(workspaceWords)
+  const workspace = useWorkspace()
   const [asking, setAsking] = useState(false)
-  const revoke = useShareAction(share, "revoke")
   return (
     <>
       <Button small tone="quiet" onClick={() => setAsking(true)}>
         {words.shareRevoke}
       </Button>
       {asking ? (
-        <ConfirmDialog
+        <RemovalDialog
           title={words.shareRevokeTitle}
           action={words.shareRevoke}
-          change={revoke}
-          onConfirm={() => revoke.mutate(undefined, { onSuccess: () => setAsking(false) })}
+          remove={() => post(`/api/v1/output-shares/${share.id}/revoke`)}
+          list={outputSharesQuery(workspace.id).queryKey}
           onClose={() => setAsking(false)}
         >
           {words.shareRevokeText}
-        </ConfirmDialog>
+        </RemovalDialog>
       ) : null}
     </>
   )
@@ -56,10 +47,14 @@ const Revoke = ({ share }: { readonly share: OutputShare }) => {
 const Row = ({ share }: { readonly share: OutputShare }) => {
   const words = useWords(workspaceWords)
   const workspace = useWorkspace()
+  const queryClient = useQueryClient()
   const { workspaces } = useBootstrap()
   const may = useMay()
   const capsules = useQuery(capsulesQuery(workspace.id)).data ?? []
-  const approve = useShareAction(share, "approve")
+  const approve = useMutation({
+    mutationFn: () => post(`/api/v1/output-shares/${share.id}/approve`),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: outputSharesQuery(workspace.id).queryKey })
+  })
   const isOurs = share.fromWorkspaceId === workspace.id
   const other = isOurs ? share.toWorkspaceId : share.fromWorkspaceId
   const otherName = workspaces.find(({ id }) => id === other)?.displayName ?? other

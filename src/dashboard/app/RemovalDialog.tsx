@@ -1,0 +1,31 @@
+import { type QueryKey, useMutation, useQueryClient } from "@tanstack/react-query"
+import type { ReactNode } from "react"
+import { ConfirmDialog } from "../ui/ConfirmDialog.tsx"
+
+interface RemovalDialogProps {
+  readonly title: string
+  /** What the press will mean. */
+  readonly children: ReactNode
+  /** The press, in a verb. */
+  readonly action: string
+  readonly remove: () => Promise<unknown>
+  /** Key of the query that lists it. */
+  readonly list: QueryKey
+  readonly onClose: () => void
+}
+
+/** Asks before one entry of a list is removed or revoked, and closes when the list shows it. */
+export const RemovalDialog = ({ remove, list, onClose, ...asked }: RemovalDialogProps) => {
+  const queryClient = useQueryClient()
+  const refresh = () => queryClient.invalidateQueries({ queryKey: list })
+  const removal = useMutation({
+    mutationFn: remove,
+    onSuccess: async () => {
+      await refresh()
+      onClose()
+    },
+    // Often refused because the list is no longer what it was.
+    onError: () => void refresh()
+  })
+  return <ConfirmDialog {...asked} change={removal} onConfirm={() => removal.mutate()} onClose={onClose} />
+}

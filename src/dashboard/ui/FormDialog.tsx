@@ -1,0 +1,52 @@
+import type { ReactNode } from "react"
+import { vocabulary } from "../words/Vocabulary.ts"
+import { useWords } from "../words/Words.ts"
+import { Button } from "./Button.tsx"
+import { Dialog } from "./Dialog.tsx"
+import { FaultNotice } from "./Feedback.tsx"
+
+interface FormDialogProps {
+  readonly title: string
+  /** The fields. */
+  readonly children: ReactNode
+  /** The press, in a verb. */
+  readonly action: string
+  /** Whether something is still to be chosen that no field can ask for by itself. */
+  readonly incomplete?: boolean
+  readonly change: { readonly error: unknown; readonly isPending: boolean }
+  readonly onSubmit: () => void
+  readonly onClose: () => void
+}
+
+/** Asks for what a change needs, and shows there why it was refused. Mount it to open it. */
+export const FormDialog = ({
+  title,
+  children,
+  action,
+  incomplete = false,
+  change,
+  onSubmit,
+  onClose
+}: FormDialogProps) => {
+  const terms = useWords(vocabulary)
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          onSubmit()
+        }}
+      >
+        {children}
+        {change.error === null ? null : <FaultNotice error={change.error} />}
+        <div className="form-actions">
+          <Button tone="primary" type="submit" busy={change.isPending} disabled={incomplete}>
+            {action}
+          </Button>
+          <Button onClick={onClose}>{terms.cancel}</Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
