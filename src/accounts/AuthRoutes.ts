@@ -14,6 +14,7 @@ import { plainFormRouteTable, plainForms } from "./PlainForms.ts"
 import { presentedSession, refuseCrossSite, requireSameOrigin, withoutSession, withSession } from "./SessionCookie.ts"
 import { offeredWays } from "./SignInOffer.ts"
 import { commandOf, signedIn, signedInResponse, signedInToChange, userAgent } from "./SignedIn.ts"
+import { uncached } from "./Uncached.ts"
 import { UpstreamProvider } from "./upstream/UpstreamProvider.ts"
 
 const setupBody = authBody(
@@ -168,12 +169,11 @@ export const authRouteTable = [
 
 const ownRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
-    const services = yield* Effect.context<
-      AttemptLimits | HttpSettings | PasswordSignIn | Sessions | SetupLinks | UpstreamProvider | Users
-    >()
-    // Who somebody is must not outlive the moment in any cache.
-    const provided = <E, R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
-      route.pipe(Effect.map(HttpServerResponse.setHeader("cache-control", "no-store")), Effect.provideContext(services))
+    const provided = uncached(
+      yield* Effect.context<
+        AttemptLimits | HttpSettings | PasswordSignIn | Sessions | SetupLinks | UpstreamProvider | Users
+      >()
+    )
     yield* router.add("GET", "/auth/offer", provided(offer))
     yield* router.add("POST", "/auth/setup", provided(setup))
     yield* router.add("POST", "/auth/setup/link", provided(inspectLink))

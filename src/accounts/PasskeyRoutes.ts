@@ -14,6 +14,7 @@ import { passkeySetupRoutes, passkeySetupRouteTable } from "./PasskeySetupRoutes
 import { passkeySite } from "./PasskeySite.ts"
 import { offeredWays } from "./SignInOffer.ts"
 import { commandOf, signedIn, signedInResponse, signedInToChange, userAgent } from "./SignedIn.ts"
+import { uncached } from "./Uncached.ts"
 import type { UpstreamProvider } from "./upstream/UpstreamProvider.ts"
 
 const registrationBody = authBody(
@@ -96,9 +97,9 @@ export const passkeyRouteTable = [
 
 const ownRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
-    const services = yield* Effect.context<AttemptLimits | HttpSettings | Passkeys | Sessions | UpstreamProvider>()
-    const provided = <E, R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
-      route.pipe(Effect.map(HttpServerResponse.setHeader("cache-control", "no-store")), Effect.provideContext(services))
+    const provided = uncached(
+      yield* Effect.context<AttemptLimits | HttpSettings | Passkeys | Sessions | UpstreamProvider>()
+    )
     yield* router.add("GET", "/auth/passkeys", provided(list))
     yield* router.add("POST", "/auth/passkeys/registration-options", provided(registrationOptions))
     yield* router.add("POST", "/auth/passkeys", provided(register))

@@ -11,6 +11,7 @@ import { passkeySite } from "./PasskeySite.ts"
 import { countAttempt } from "./PasswordEntrance.ts"
 import { refuseCrossSite } from "./SessionCookie.ts"
 import { signedInResponse, userAgent } from "./SignedIn.ts"
+import { uncached } from "./Uncached.ts"
 
 const optionsBody = authBody(Schema.Struct(redemptionFields), "{secret, email?, displayName?}")
 const redemptionBody = authBody(
@@ -51,9 +52,7 @@ export const passkeySetupRouteTable = [
 /** A setup link redeemed with a passkey in place of a password. */
 export const passkeySetupRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
-    const services = yield* Effect.context<AttemptLimits | HttpSettings | SetupLinks>()
-    const provided = <E, R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
-      route.pipe(Effect.map(HttpServerResponse.setHeader("cache-control", "no-store")), Effect.provideContext(services))
+    const provided = uncached(yield* Effect.context<AttemptLimits | HttpSettings | SetupLinks>())
     yield* router.add("POST", "/auth/setup/passkey-options", provided(options))
     yield* router.add("POST", "/auth/setup/passkey", provided(redeem))
   })

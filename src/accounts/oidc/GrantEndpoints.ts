@@ -8,6 +8,7 @@ import { currentRequestId } from "../../http/Exchange.ts"
 import type { HttpSettings } from "../../http/HttpSettings.ts"
 import type { AttemptLimits } from "../AttemptLimits.ts"
 import { commandOf, signedIn, signedInToChange } from "../SignedIn.ts"
+import { uncached } from "../Uncached.ts"
 
 const GrantList = Schema.Struct({
   grants: Schema.Array(
@@ -47,13 +48,11 @@ const refusal = (error: ApiError) => Effect.map(currentRequestId, (requestId) =>
 /** The applications that act for the person who is signed in: to look at, and to end. */
 export const grantEndpoints = Effect.gen(function* () {
   const router = yield* HttpRouter.HttpRouter
-  const services = yield* Effect.context<AttemptLimits | ConnectedApplications | HttpSettings | Sessions>()
+  const withServices = uncached(
+    yield* Effect.context<AttemptLimits | ConnectedApplications | HttpSettings | Sessions>()
+  )
   const provided = <R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, R>) =>
-    route.pipe(
-      Effect.catch(refusal),
-      Effect.map(HttpServerResponse.setHeader("cache-control", "no-store")),
-      Effect.provideContext(services)
-    )
+    withServices(Effect.catch(route, refusal))
   yield* router.add("GET", "/auth/grants", provided(list))
   yield* router.add("POST", "/auth/grants/:grantId/revoke", provided(revoke))
 })

@@ -13,6 +13,7 @@ import { ownPath } from "../OwnPath.ts"
 import { presentedSession, withSession } from "../SessionCookie.ts"
 import { commandOf, signedIn, signedInToChange, userAgent } from "../SignedIn.ts"
 import { offeredWays } from "../SignInOffer.ts"
+import { uncached } from "../Uncached.ts"
 import { upstreamRefusalPage } from "./UpstreamPage.ts"
 import { UpstreamProvider } from "./UpstreamProvider.ts"
 
@@ -138,8 +139,7 @@ export const upstreamRoutes = HttpRouter.use(
       callbackPath,
       callback.pipe(Effect.catch(onPage), Effect.flatMap(withoutProof), Effect.provideContext(services))
     )
-    const asJson = <E, R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
-      route.pipe(Effect.map(HttpServerResponse.setHeader("cache-control", "no-store")), Effect.provideContext(services))
+    const asJson = uncached(services)
     yield* router.add("GET", "/auth/upstream/identities", asJson(list))
     yield* router.add("DELETE", "/auth/upstream/identities/:identityId", asJson(unlink))
   })
