@@ -18,7 +18,7 @@ import { CapsuleRuns } from "./CapsuleRuns.ts"
 import { ConfigSuccession, guardMoved } from "./ConfigSuccession.ts"
 import { InstallConfigStore, type LoadedInstallConfig, type VariableValues } from "./InstallConfigStore.ts"
 import { InstallPolicy } from "./InstallPolicy.ts"
-import { checkValues, missingInputs } from "./VariableRules.ts"
+import { checkValues, marked, missingInputs } from "./VariableRules.ts"
 
 /** Bindings as given: each names a requirement of the module exactly, once, and a Connection of the Workspace. */
 export const checkBindings = Effect.fnUntraced(function* (
@@ -179,10 +179,7 @@ export const configurationPlan = Effect.fn("Capsule.ConfigurationPlan")(function
       config: {
         ...config.config,
         compiled,
-        variables: config.config.variables.map((variable) => ({
-          ...variable,
-          set: Object.hasOwn(values, variable.name)
-        }))
+        variables: marked(config.config.variables, values)
       },
       values,
       bindings

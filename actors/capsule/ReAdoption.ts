@@ -20,7 +20,7 @@ import {
   type VariableValues
 } from "./InstallConfigStore.ts"
 import { reAdoptionTarget } from "./ReAdoptionTarget.ts"
-import { checkValues, isUserVariable, missingInputs } from "./VariableRules.ts"
+import { checkValues, isUserVariable, marked, missingInputs } from "./VariableRules.ts"
 
 /** The last Run that decided over the real infrastructure. */
 const decisiveRun = Effect.fnUntraced(function* (capsuleId: string) {
@@ -135,10 +135,7 @@ export const reAdopt = Effect.fn("Capsule.ReAdopt")(function* (
       contractDigest: target.contractDigest,
       config: {
         ...target.config,
-        variables: target.config.variables.map((variable) => ({
-          ...variable,
-          set: Object.hasOwn(values, variable.name)
-        }))
+        variables: marked(target.config.variables, values)
       },
       values,
       bindings: (yield* bindingsOf(config.row.id)).filter((binding) => requirements.has(requirementKey(binding)))

@@ -67,6 +67,13 @@ export const checkBounds = (field: string, values: Schema.Json): Effect.Effect<v
 export const isUserVariable = (variable: DeclaredVariable): boolean =>
   variable.origin === "user" || variable.origin === "module_default"
 
+/** The variables, each with whether it has a value. */
+export const marked = (
+  variables: ReadonlyArray<DeclaredVariable>,
+  values: VariableValues
+): ReadonlyArray<DeclaredVariable> =>
+  variables.map((variable) => ({ ...variable, set: Object.hasOwn(values, variable.name) }))
+
 /**
  * Checks given values against the declared inputs: known names, basic types, none that the service fills itself, no
  * redaction mark. Fails with `invalid_request`, naming the variable and never its value.

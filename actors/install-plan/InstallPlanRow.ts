@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { CreateInstallPlan } from "../../schema/api/InstallPlansApi.ts"
 import { Finding } from "../../schema/records/CompatibilityReport.ts"
-import { InstallPlan, type InstallPlanPhase, type NextAction } from "../../schema/records/InstallPlan.ts"
+import { InstallPlan, type InstallPlanPhase, nextActionOf } from "../../schema/records/InstallPlan.ts"
 import { CommandContext } from "../../schema/protocol/Command.ts"
 import { present } from "../run/RunRow.ts"
 
@@ -39,11 +39,6 @@ const decodeDiagnostics = Schema.decodeUnknownSync(DiagnosticsJson)
 
 /** At most this many diagnostics are kept; a module with more problems has enough to show. */
 export const maxDiagnostics = 50
-
-const nextActionOf = (phase: InstallPlanPhase): NextAction => {
-  if (phase === "reviewable") return "review_run"
-  return phase === "failed" ? "none" : "reconcile"
-}
 
 /** The public projection: bounded references and diagnostics. Records of the initial commit are named once they exist. */
 export const toInstallPlan = (row: InstallPlanRow): InstallPlan =>

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Finding } from "../../schema/records/CompatibilityReport.ts"
-import { type NextAction, RevisionPlan, type RevisionPlanPhase } from "../../schema/records/InstallPlan.ts"
+import { nextActionOf, RevisionPlan, type RevisionPlanPhase } from "../../schema/records/InstallPlan.ts"
 import { now } from "../Identity.ts"
 import { present } from "../run/RunRow.ts"
 
@@ -25,11 +25,6 @@ export interface RevisionPlanRow {
 
 const decodePlan = Schema.decodeUnknownSync(RevisionPlan)
 const decodeDiagnostics = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(Finding)))
-
-const nextActionOf = (phase: RevisionPlanPhase): NextAction => {
-  if (phase === "reviewable") return "review_run"
-  return phase === "failed" ? "none" : "reconcile"
-}
 
 export const toRevisionPlan = (row: RevisionPlanRow): RevisionPlan =>
   decodePlan({

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { InputType } from "../../schema/manifest/InputDeclaration.ts"
 import { Finding } from "../../schema/records/CompatibilityReport.ts"
 import { ProviderPackage, ProviderRequirement } from "../../schema/records/Provider.ts"
 
@@ -17,7 +18,7 @@ export type SourceLocation = typeof SourceLocation.Type
  */
 export const ScannedVariable = Schema.Struct({
   name: Schema.String,
-  type: Schema.Literals(["string", "number", "boolean", "json"]),
+  type: InputType,
   typeExpression: Schema.String,
   required: Schema.Boolean,
   hasDefault: Schema.Boolean,

@@ -11,6 +11,11 @@ import { created, described } from "./Endpoint.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
 
 const inWorkspace = { workspaceId: Schema.String }
+const startedGroup = Schema.Struct({
+  runGroup: RunGroup,
+  runs: Schema.Array(Run),
+  skipped: Schema.Array(SkippedCapsule)
+}).pipe(created)
 const of = (role: Role) => workspaceAccess(role, "path.workspaceId")
 
 /** What the Workspace as a whole counts, keeps and starts. */
@@ -62,11 +67,7 @@ export const workspaceOperations = [
   ),
   HttpApiEndpoint.post("planUpdate", "/api/v1/workspaces/:workspaceId/plan-update", {
     params: inWorkspace,
-    success: Schema.Struct({
-      runGroup: RunGroup,
-      runs: Schema.Array(Run),
-      skipped: Schema.Array(SkippedCapsule)
-    }).pipe(created)
+    success: startedGroup
   }).annotateMerge(
     described(
       of("member"),
@@ -76,11 +77,7 @@ export const workspaceOperations = [
   ),
   HttpApiEndpoint.post("driftCheck", "/api/v1/workspaces/:workspaceId/drift-check", {
     params: inWorkspace,
-    success: Schema.Struct({
-      runGroup: RunGroup,
-      runs: Schema.Array(Run),
-      skipped: Schema.Array(SkippedCapsule)
-    }).pipe(created)
+    success: startedGroup
   }).annotateMerge(
     described(
       of("member"),

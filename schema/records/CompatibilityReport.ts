@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { InputType } from "../manifest/InputDeclaration.ts"
 import { CompatibilityReportId, InstallConfigId, RunId, SourceId, SourceSnapshotId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 import { ProviderPackage, ProviderRequirement } from "./Provider.ts"
@@ -14,7 +15,7 @@ export type Finding = typeof Finding.Type
 
 export const ReportVariable = Schema.Struct({
   name: Schema.String,
-  type: Schema.Literals(["string", "number", "boolean", "json"]),
+  type: InputType,
   required: Schema.Boolean,
   hasDefault: Schema.Boolean,
   sensitive: Schema.Boolean,

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { InputType } from "../manifest/InputDeclaration.ts"
 import { InstallConfigId, SourceSnapshotId, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 import { SourceBuild } from "./Run.ts"
@@ -6,7 +7,7 @@ import { SourceBuild } from "./Run.ts"
 /** A declared variable of a configuration: where its value comes from, never the value itself. */
 export const DeclaredVariable = Schema.Struct({
   name: Schema.String,
-  type: Schema.Literals(["string", "number", "boolean", "json"]),
+  type: InputType,
   required: Schema.Boolean,
   hasDefault: Schema.Boolean,
   sensitive: Schema.Boolean,

@@ -72,3 +72,9 @@ export const RevisionPlan = Schema.Struct({
   updatedAt: Timestamp
 }).annotate({ identifier: "RevisionPlan" })
 export type RevisionPlan = typeof RevisionPlan.Type
+
+/** What moves a coordinator on from a phase, of either kind. */
+export const nextActionOf = (phase: InstallPlanPhase | RevisionPlanPhase): NextAction => {
+  if (phase === "reviewable") return "review_run"
+  return phase === "failed" ? "none" : "reconcile"
+}
