@@ -1,33 +1,15 @@
 import { expect } from "bun:test"
-import { ConfigProvider, Context, Effect, Fiber, FileSystem, Layer, Option, Redacted, Schedule } from "effect"
+import { ConfigProvider, Effect, Fiber, FileSystem, Layer, Schedule } from "effect"
 import { TestConsole } from "effect/testing"
-import { Sessions } from "../../../actors/account/Sessions.ts"
 import { run } from "../../../src/cli/Run.ts"
-import { controlPlane } from "../../../src/Composition.ts"
 import { platform } from "../../../src/composition/Platform.ts"
-import { HttpListener, loadSettings, serviceContext, Users } from "../../../src/index.ts"
-import { logging } from "../../../src/observability/Logging.ts"
 import { it } from "../../support/Effect.ts"
 import { formFields } from "../accounts/oidc/support/Browser.ts"
+import { servedPerson } from "../support/ServedPerson.ts"
 
 /** A served control plane with one person, signed in at a browser. */
 const served = Effect.gen(function* () {
-  const files = yield* FileSystem.FileSystem
-  const dataDir = yield* files.makeTempDirectoryScoped({ prefix: "svc-login-" })
-  const settings = yield* loadSettings(
-    new Map(Object.entries({ dataDir, listen: "127.0.0.1:0", log: "error" })),
-    Option.none()
-  )
-  const services = yield* Layer.build(
-    controlPlane(settings).pipe(Layer.provideMerge(logging({ level: "error", format: "json" })))
-  )
-  const { url } = Context.get(services, HttpListener)
-  const { subject } = yield* Context.get(services, Users).create(serviceContext, {
-    email: "ada@example.com",
-    isOperator: true
-  })
-  const { secret } = yield* Context.get(services, Sessions).open({ subject, method: "password" })
-  const cookie = `svc_session=${Redacted.value(secret)}`
+  const { cookie, dataDir, url } = yield* servedPerson
   const browse = (address: string, form?: Record<string, string>) =>
     Effect.promise(() =>
       fetch(address, {

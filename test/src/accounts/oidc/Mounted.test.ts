@@ -1,33 +1,16 @@
 import { expect } from "bun:test"
-import { Context, Effect, FileSystem, Layer, Option, Redacted } from "effect"
+import { Effect } from "effect"
 import * as client from "openid-client"
-import { Sessions } from "../../../../actors/account/Sessions.ts"
-import { controlPlane } from "../../../../src/Composition.ts"
 import { platform } from "../../../../src/composition/Platform.ts"
-import { HttpListener, loadSettings, serviceContext, Users } from "../../../../src/index.ts"
-import { logging } from "../../../../src/observability/Logging.ts"
 import { it } from "../../../support/Effect.ts"
+import { servedPerson } from "../../support/ServedPerson.ts"
 import { formFields } from "./support/Browser.ts"
 
 it.live("the served control plane is an issuer, and takes the tokens it issues", () =>
   Effect.gen(function* () {
-    const files = yield* FileSystem.FileSystem
-    const dataDir = yield* files.makeTempDirectoryScoped({ prefix: "svc-issuer-" })
-    const settings = yield* loadSettings(
-      new Map(Object.entries({ dataDir, listen: "127.0.0.1:0", log: "error" })),
-      Option.none()
-    )
-    const services = yield* Layer.build(
-      controlPlane(settings).pipe(Layer.provideMerge(logging({ level: "error", format: "json" })))
-    )
-    const { url } = Context.get(services, HttpListener)
-    const user = yield* Context.get(services, Users).create(serviceContext, {
-      email: "ada@example.com",
-      isOperator: true
-    })
-    const { secret } = yield* Context.get(services, Sessions).open({ subject: user.subject, method: "password" })
+    const { cookie, subject, url } = yield* servedPerson
     const headers = {
-      cookie: `svc_session=${Redacted.value(secret)}`,
+      cookie,
       "sec-fetch-site": "same-origin",
       "content-type": "application/x-www-form-urlencoded"
     }
@@ -54,7 +37,7 @@ it.live("the served control plane is an issuer, and takes the tokens it issues",
     const question = formFields(yield* visit({ user_code, token, decision: "look" }))
     yield* visit({ user_code, token: question.token, decision: "allow" })
     const tokens = yield* Effect.promise(() => client.pollDeviceAuthorizationGrant(config, { ...started, interval: 0 }))
-    expect(tokens.claims()?.sub).toBe(user.subject)
+    expect(tokens.claims()?.sub).toBe(subject)
 
     const call = (method: string) =>
       Effect.promise(() =>

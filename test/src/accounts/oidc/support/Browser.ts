@@ -31,6 +31,9 @@ const decodeObject = Schema.decodeUnknownEffect(Schema.Record(Schema.String, Sch
 export const json = (response: Response) =>
   Effect.promise(() => response.json()).pipe(Effect.flatMap(decodeObject), Effect.orDie)
 
+/** The error that a response names. */
+export const errorOf = (response: Response) => Effect.map(json(response), (body) => body["error"])
+
 export const bodyText = (response: Response) => Effect.promise(() => response.text())
 
 /** A good authorization request of the client `basic`. */

@@ -7,6 +7,7 @@ import {
   basicAuth,
   bodyText,
   codeOf,
+  errorOf,
   exchange,
   json,
   must,
@@ -25,7 +26,6 @@ import type { Module } from "./Modules.ts"
 import { TestTime } from "./TestTime.ts"
 import { served } from "./WorkspaceRules.ts"
 
-const errorOf = (response: Response) => Effect.map(json(response), (body) => body["error"])
 const at = "2026-01-01T00:00:00.000Z"
 const id = (prefix: string, name: string) => `${prefix}_${createHash("sha256").update(name).digest("hex").slice(0, 24)}`
 

@@ -6,6 +6,7 @@ import {
   authorization,
   authorize,
   bodyText,
+  errorOf,
   formFields,
   json,
   must,
@@ -25,7 +26,6 @@ import { callback, defaultIssuer } from "./IssuerFixture.ts"
 import type { Module } from "./Modules.ts"
 import { TestTime } from "./TestTime.ts"
 
-const errorOf = (response: Response) => Effect.map(json(response), (body) => body["error"])
 const open = (fields: Record<string, string>, cookie: string, headers: Record<string, string> = {}) =>
   send(`/oauth/authorize?${query(authorization(fields))}`, { headers: { cookie, ...headers } })
 

@@ -5,6 +5,7 @@ import {
   authorize,
   basicAuth,
   codeOf,
+  errorOf,
   exchange,
   json,
   must,
@@ -21,7 +22,6 @@ import { callback, resource, secret } from "./IssuerFixture.ts"
 import type { Module } from "./Modules.ts"
 import { TestTime } from "./TestTime.ts"
 
-const errorOf = (response: Response) => Effect.map(json(response), (body) => body["error"])
 const offline = { scope: "openid profile offline_access" }
 const secondAuth = basicAuth("second", `${secret}-second`)
 

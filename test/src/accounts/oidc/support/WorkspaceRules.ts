@@ -5,6 +5,7 @@ import {
   authorization,
   authorize,
   codeOf,
+  errorOf,
   exchange,
   json,
   must,
@@ -30,7 +31,6 @@ import { idTokenClaims, verifyJwt } from "./IdTokens.ts"
 import { callback, resource } from "./IssuerFixture.ts"
 import type { Module } from "./Modules.ts"
 
-const errorOf = (response: Response) => Effect.map(json(response), (body) => body["error"])
 const offline = "openid profile offline_access"
 let places = 0
 const handle = (prefix: string) => `${prefix}-${places++}`

@@ -1,0 +1,23 @@
+import { Context, Effect, FileSystem, Layer, Option, Redacted } from "effect"
+import { Sessions } from "../../../actors/account/Sessions.ts"
+import { controlPlane } from "../../../src/Composition.ts"
+import { HttpListener, loadSettings, serviceContext, Users } from "../../../src/index.ts"
+import { logging } from "../../../src/observability/Logging.ts"
+
+/** The shipped server on a data folder of its own, in this process, and one person who is signed in at a browser. */
+export const servedPerson = Effect.gen(function* () {
+  const files = yield* FileSystem.FileSystem
+  const dataDir = yield* files.makeTempDirectoryScoped({ prefix: "svc-served-" })
+  const settings = yield* loadSettings(
+    new Map(Object.entries({ dataDir, listen: "127.0.0.1:0", log: "error" })),
+    Option.none()
+  )
+  const services = yield* Layer.build(
+    controlPlane(settings).pipe(Layer.provideMerge(logging({ level: "error", format: "json" })))
+  )
+  const person = { email: "ada@example.com", isOperator: true }
+  const { subject } = yield* Context.get(services, Users).create(serviceContext, person)
+  const { secret } = yield* Context.get(services, Sessions).open({ subject, method: "password" })
+  const { url } = Context.get(services, HttpListener)
+  return { cookie: `svc_session=${Redacted.value(secret)}`, dataDir, subject, url }
+})
