@@ -5,27 +5,12 @@ import { Effect, Option } from "effect"
 import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import { it } from "../../support/Effect.ts"
 import { countCreations, providerMirror } from "../../support/ProviderMirror.ts"
+import { note, required } from "./support/ProviderStage.ts"
 import { runnerWith, temporaryFolder } from "./support/RunnerHarness.ts"
 
-const main = `
-terraform {
-  required_providers {
-    demo = {
-      source = "example.test/acme/demo"
-    }
-  }
-}
-resource "demo_note" "a" {
-  name    = "a"
-  content = "c"
-}
-resource "demo_note" "b" {
-  name       = "b"
-  content    = "c"
-  delay_ms   = 60000
-  depends_on = [demo_note.a]
-}
-`
+const slow = `delay_ms   = 60000
+  depends_on = [demo_note.a]`
+const main = `${required}${note("a")}${note("b", slow)}`
 
 const script = fileURLToPath(new URL("support/ApplyProcess.ts", import.meta.url))
 

@@ -5,24 +5,10 @@ import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
 import { it } from "../../support/Effect.ts"
 import { countCreations, providerMirror } from "../../support/ProviderMirror.ts"
-import { Redacted } from "effect"
+import { credentials, note, required } from "./support/ProviderStage.ts"
 import { applyJob, planJob, recorder, runnerWith, temporaryFolder } from "./support/RunnerHarness.ts"
 
-const tree = {
-  "main.tf": `
-terraform {
-  required_providers {
-    demo = {
-      source = "example.test/acme/demo"
-    }
-  }
-}
-resource "demo_note" "a" {
-  name    = "a"
-  content = "c"
-}
-`
-}
+const tree = { "main.tf": `${required}${note("a")}` }
 
 /** Below bubblewrap the same run must work as well; what it may see differs. */
 const planAndApply = Effect.gen(function* () {
@@ -34,17 +20,7 @@ const planAndApply = Effect.gen(function* () {
   if (sandbox.status.level === "user") for (const path of [`${mirror.path}/..`, mirror.notesDir]) chmodSync(path, 0o777)
   const job = planJob(folder, tree, {
     mirror: { path: mirror.path, required: false },
-    credentials: [
-      {
-        provider: "example.test/acme/demo",
-        moduleLocalName: "demo",
-        connection: "a",
-        values: { DEMO_TOKEN: Redacted.make("level-canary-token"), DEMO_DIR: Redacted.make(mirror.notesDir) },
-        files: [],
-        config: {},
-        argumentNames: {}
-      }
-    ]
+    credentials: [credentials(mirror.notesDir)]
   })
   const plan = yield* runner.plan(job, recorder().sink)
   const applied = yield* runner.apply(applyJob(folder, job, plan), recorder().sink)

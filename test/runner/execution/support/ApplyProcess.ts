@@ -1,6 +1,7 @@
 // Plans and applies in a process of its own, so that a test can kill it. Prints the run folder of the apply once it is under way.
-import { Effect, Redacted, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { ModuleRunner } from "../../../../runner/execution/ModuleRunner.ts"
+import { credentials } from "./ProviderStage.ts"
 import { applyJob, planJob, recorder, runnerWith } from "./RunnerHarness.ts"
 
 const Request = Schema.fromJsonString(
@@ -21,17 +22,7 @@ const program = Effect.gen(function* () {
     { "main.tf": request.main },
     {
       mirror: { path: request.mirror, required: true },
-      credentials: [
-        {
-          provider: "example.test/acme/demo",
-          moduleLocalName: "demo",
-          connection: "a",
-          values: { DEMO_TOKEN: Redacted.make("crash-token"), DEMO_DIR: Redacted.make(request.notesDir) },
-          files: [],
-          config: {},
-          argumentNames: {}
-        }
-      ]
+      credentials: [credentials(request.notesDir)]
     }
   )
   const run = Effect.gen(function* () {
