@@ -7,6 +7,7 @@ import { capsuleClientId } from "../../actors/identity/CapsuleClients.ts"
 import { Interfaces } from "../../actors/interface/Interfaces.ts"
 import { Runs, RunStreams } from "../../actors/run/Runs.ts"
 import { suite } from "../support/Effect.ts"
+import { settled } from "../support/Journey.ts"
 import {
   applied,
   Bench,
@@ -15,7 +16,6 @@ import {
   install,
   issuer,
   outputsOf,
-  settled,
   siteOrigin,
   webOrigin
 } from "./support/HostedPlane.ts"

@@ -5,7 +5,8 @@ import { Dependencies } from "../../actors/dependency/Dependencies.ts"
 import { OutputShares } from "../../actors/output-share/OutputShares.ts"
 import { readWorkspaceGraph } from "../../actors/workspace/WorkspaceGraph.ts"
 import { suite } from "../support/Effect.ts"
-import { applied, Bench, deployed, hostedPlane, outputsOf, settled } from "./support/HostedPlane.ts"
+import { settled } from "../support/Journey.ts"
+import { applied, Bench, deployed, hostedPlane, outputsOf } from "./support/HostedPlane.ts"
 
 setDefaultTimeout(120_000)
 

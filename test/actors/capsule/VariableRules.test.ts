@@ -2,17 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { Effect, Result } from "effect"
 import { checkValues, missingInputs } from "../../../actors/capsule/VariableRules.ts"
 import type { DeclaredVariable } from "../../../schema/records/InstallConfig.ts"
-
-const declared = (name: string, type: DeclaredVariable["type"] = "string"): DeclaredVariable => ({
-  name,
-  type,
-  required: true,
-  hasDefault: false,
-  sensitive: false,
-  ephemeral: false,
-  origin: "user",
-  set: false
-})
+import { declared } from "../support/DeclaredVariables.ts"
 
 const outcome = (type: DeclaredVariable["type"], value: string | number | ReadonlyArray<number>) =>
   Effect.runSync(Effect.result(checkValues("variables", [declared("a", type)], { a: value })))

@@ -3,17 +3,9 @@ import { Redacted, Result } from "effect"
 import { type DeliveredValues, deliveredVariables, secretShapes } from "../../../actors/delivery/DeliveredVariables.ts"
 import type { CompiledRequirement } from "../../../schema/manifest/CompiledInstall.ts"
 import type { DeclaredVariable } from "../../../schema/records/InstallConfig.ts"
+import { declared } from "../support/DeclaredVariables.ts"
 
-const declared = (name: string, type: DeclaredVariable["type"] = "string"): DeclaredVariable => ({
-  name,
-  type,
-  required: true,
-  hasDefault: false,
-  sensitive: false,
-  ephemeral: false,
-  origin: "host",
-  set: false
-})
+const hosted = (name: string, type?: DeclaredVariable["type"]) => declared(name, type, "host")
 
 const variable = (slot: string, name: string) => ({ slot, lane: "variable" as const, name })
 const binding = (slot: string, name: string) => ({ slot, lane: "binding" as const, name })
@@ -44,24 +36,24 @@ const delivered = (requires: ReadonlyArray<CompiledRequirement>, variables: Read
 
 describe("deliveries", () => {
   test("a secret goes to its variable and is sensitive whatever the module says", () => {
-    expect(delivered([secret(variable("value", "key"))], [declared("key")])).toEqual([
+    expect(delivered([secret(variable("value", "key"))], [hosted("key")])).toEqual([
       { name: "key", sensitive: true, value: "aa" }
     ])
   })
 
   test("bindings are entries of one map, sensitive as soon as one of them is", () => {
     const endpoint: CompiledRequirement = { kind: "http.endpoint", deliveries: [binding("url", "APP_URL")] }
-    expect(delivered([endpoint], [declared("env", "json")])).toEqual([
+    expect(delivered([endpoint], [hosted("env", "json")])).toEqual([
       { name: "env", sensitive: false, value: { APP_URL: "https://a.example.com" } }
     ])
-    expect(delivered([endpoint, secret(binding("value", "KEY"))], [declared("env", "json")])).toEqual([
+    expect(delivered([endpoint, secret(binding("value", "KEY"))], [hosted("env", "json")])).toEqual([
       { name: "env", sensitive: true, value: { APP_URL: "https://a.example.com", KEY: "bb" } }
     ])
   })
 
   test("a binding of any name is an entry and nothing else", () => {
     const [env] = Result.getOrThrow(
-      deliveredVariables([secret(binding("value", "__proto__"))], values, [declared("env", "json")])
+      deliveredVariables([secret(binding("value", "__proto__"))], values, [hosted("env", "json")])
     ).values()
     const value: unknown = env === undefined ? undefined : Redacted.value(env.value)
     expect(JSON.stringify(value)).toBe('{"__proto__":"cc"}')
@@ -69,14 +61,14 @@ describe("deliveries", () => {
 
   test("a slot that the operator did not assign is not invented", () => {
     const requirement: CompiledRequirement = { kind: "http.endpoint", deliveries: [variable("subdomain", "sub")] }
-    expect(delivered([requirement], [declared("sub")])).toBe("endpoint_not_available")
+    expect(delivered([requirement], [hosted("sub")])).toBe("endpoint_not_available")
   })
 
   test("a variable that this commit lacks, or has of another type, refuses the Run", () => {
     const requirement = secret(variable("value", "key"))
     expect(delivered([requirement], [])).toBe("delivery_target_missing")
-    expect(delivered([requirement], [declared("key", "number")])).toBe("delivery_target_missing")
-    expect(delivered([secret(binding("value", "KEY"))], [declared("env")])).toBe("delivery_target_missing")
+    expect(delivered([requirement], [hosted("key", "number")])).toBe("delivery_target_missing")
+    expect(delivered([secret(binding("value", "KEY"))], [hosted("env")])).toBe("delivery_target_missing")
   })
 
   test("every target has a secret of its own", () => {

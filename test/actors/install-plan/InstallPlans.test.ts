@@ -135,36 +135,26 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
         const { context, workspaceId, commit, url } = yield* TestPlane
         const plans = yield* InstallPlans
 
-        yield* commit("only", { "deploy/main.tf": greeting })
-        const only = yield* plans.create(
-          context,
-          workspaceId,
-          {
-            source: { name: "only", url, ref: "only" },
-            capsule: { name: "only", environment: "test" },
+        /** An install that leaves open which module of the branch is meant. */
+        const anyModule = Effect.fnUntraced(function* (branch: string, files: Parameters<typeof install>[1]) {
+          yield* commit(branch, files)
+          const request = {
+            source: { name: branch, url, ref: branch },
+            capsule: { name: branch, environment: "test" },
             variables: { greeting: canary }
-          },
-          freshKey()
-        )
-        const chosen = yield* driven(only.value.id)
+          }
+          return yield* driven((yield* plans.create(context, workspaceId, request, freshKey())).value.id)
+        })
+
+        const chosen = yield* anyModule("only", { "deploy/main.tf": greeting })
         expect(chosen.phase).toBe("reviewable")
         expect((yield* (yield* Capsules).read(chosen.capsuleId ?? (yield* Effect.die("none")))).modulePath).toBe(
           "deploy"
         )
 
-        yield* commit("several", { "a/main.tf": greeting, "b/main.tf": greeting })
-        const several = yield* plans.create(
-          context,
-          workspaceId,
-          {
-            source: { name: "several", url, ref: "several" },
-            capsule: { name: "several", environment: "test" },
-            variables: { greeting: canary }
-          },
-          freshKey()
-        )
-        expect((yield* driven(several.value.id)).diagnostics[0]?.code).toBe("module_selection_required")
-        expect((yield* rowOf(several.value.id))?.private_variables).toBeNull()
+        const several = yield* anyModule("several", { "a/main.tf": greeting, "b/main.tf": greeting })
+        expect(several.diagnostics[0]?.code).toBe("module_selection_required")
+        expect((yield* rowOf(several.id))?.private_variables).toBeNull()
 
         const at = (path: string) => ({ options: { modulePath: RelativePath.make(path) } })
         expect(yield* failed("unknown", { "a/main.tf": greeting }, at("c"))).toEqual(["module_not_found"])

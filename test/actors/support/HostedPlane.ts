@@ -21,6 +21,7 @@ import { machine } from "../../../src/composition/Machine.ts"
 import { platform } from "../../../src/composition/Platform.ts"
 import { storage } from "../../../src/composition/Storage.ts"
 import { temporaryFolder, testSettings } from "../../support/ControlPlane.ts"
+import { settled } from "../../support/Journey.ts"
 import { hostedModules } from "./HostedModules.ts"
 
 export const issuer = "https://svc.example.test"
@@ -91,12 +92,6 @@ export const hostedPlane = Layer.unwrap(
     )
   })
 ).pipe(Layer.provideMerge(platform))
-
-/** A Run when it is over or waits for a person. */
-export const settled = Effect.fnUntraced(function* (id: RunId) {
-  yield* awaitRun(id)
-  return yield* (yield* Runs).read(id)
-})
 
 let installs = 0
 

@@ -1,0 +1,17 @@
+import type { DeclaredVariable } from "../../../schema/records/InstallConfig.ts"
+
+/** A required variable of a configuration that nothing else is said of. Unless told otherwise, a person types it. */
+export const declared = (
+  name: string,
+  type: DeclaredVariable["type"] = "string",
+  origin: DeclaredVariable["origin"] = "user"
+): DeclaredVariable => ({
+  name,
+  type,
+  required: true,
+  hasDefault: false,
+  sensitive: false,
+  ephemeral: false,
+  origin,
+  set: false
+})
