@@ -4,6 +4,7 @@ import { Effect, FileSystem, type Layer, type Scope } from "effect"
 import { create } from "tar"
 import { targetRuntime } from "../../scripts/TargetRuntime.ts"
 import { it } from "../support/Effect.ts"
+import { fetchServer } from "../support/FetchServer.ts"
 
 const name = "@oven/bun-linux-aarch64"
 
@@ -25,28 +26,19 @@ const registry = Effect.fnUntraced(function* (locked: { readonly version?: strin
   const good = yield* packed("the runtime")
   let served: Uint8Array<ArrayBuffer> | undefined = Uint8Array.from(good)
   let requests = 0
-  const server = yield* Effect.acquireRelease(
-    Effect.sync(() =>
-      Bun.serve({
-        hostname: "127.0.0.1",
-        port: 0,
-        fetch: (request) => {
-          requests++
-          if (served === undefined) return new Response("not here", { status: 404 })
-          const { origin, pathname } = new URL(request.url)
-          if (pathname.endsWith(".tgz")) return new Response(served)
-          // A registry that was taken over vouches for what it serves.
-          const dist = { tarball: `${origin}/runtime.tgz`, integrity: digest(served) }
-          const manifest = { name, version: Bun.version, dist }
-          return Response.json({ name, "dist-tags": { latest: Bun.version }, versions: { [Bun.version]: manifest } })
-        }
-      })
-    ),
-    (server) => Effect.promise(() => server.stop(true))
-  )
+  const origin = yield* fetchServer((request) => {
+    requests++
+    if (served === undefined) return new Response("not here", { status: 404 })
+    const { origin, pathname } = new URL(request.url)
+    if (pathname.endsWith(".tgz")) return new Response(served)
+    // A registry that was taken over vouches for what it serves.
+    const dist = { tarball: `${origin}/runtime.tgz`, integrity: digest(served) }
+    const manifest = { name, version: Bun.version, dist }
+    return Response.json({ name, "dist-tags": { latest: Bun.version }, versions: { [Bun.version]: manifest } })
+  })
   const folder = `${root}/runtimes`
   yield* files.makeDirectory(folder)
-  const settings = [`registry=${server.url.origin}/`, "fetch-retries=0", `cache=${root}/cache`]
+  const settings = [`registry=${origin}/`, "fetch-retries=0", `cache=${root}/cache`]
   yield* files.writeFileString(`${folder}/.npmrc`, `${settings.join("\n")}\n`)
   const packages = { [`node_modules/${name}`]: { version, integrity: digest(good) } }
   yield* files.writeFileString(`${root}/package-lock.json`, JSON.stringify({ packages }))

@@ -2,6 +2,7 @@ import { Effect, FileSystem, Path } from "effect"
 import { createMessage, generateKey, readKey, readPrivateKey, sign } from "openpgp"
 import { create } from "tar"
 import { currentPlatform } from "../../../runner/toolchain/ManagedTools.ts"
+import { fetchServer } from "../../support/FetchServer.ts"
 
 export const platform = currentPlatform(process.platform, process.arch)?.name ?? "unsupported"
 
@@ -74,20 +75,11 @@ export const release = Effect.fnUntraced(function* (
 export const releaseMirror = Effect.gen(function* () {
   const files = new Map<string, Uint8Array>()
   let requests = 0
-  const server = yield* Effect.acquireRelease(
-    Effect.sync(() =>
-      Bun.serve({
-        hostname: "127.0.0.1",
-        port: 0,
-        fetch: (request) => {
-          requests++
-          const content = files.get(new URL(request.url).pathname)
-          return content === undefined ? new Response("none", { status: 404 }) : new Response(Buffer.from(content))
-        }
-      })
-    ),
-    (opened) => Effect.promise(() => opened.stop(true))
-  )
+  const origin = yield* fetchServer((request) => {
+    requests++
+    const content = files.get(new URL(request.url).pathname)
+    return content === undefined ? new Response("none", { status: 404 }) : new Response(Buffer.from(content))
+  })
   const publish = (under: string, { archive, sums, signature }: Omit<Release, "version" | "sha256">) => {
     const name = `/mirror/v${under}/tofu_${under}`
     files.set(`${name}_SHA256SUMS`, sums)
@@ -95,5 +87,5 @@ export const releaseMirror = Effect.gen(function* () {
     files.set(`${name}_${platform}.tar.gz`, archive)
   }
   const publishKey = (armored: string) => files.set("/mirror/opentofu.asc", new TextEncoder().encode(armored))
-  return { publishKey, url: new URL(`http://127.0.0.1:${server.port}/mirror`), publish, requests: () => requests }
+  return { publishKey, url: new URL(`${origin}/mirror`), publish, requests: () => requests }
 })

@@ -8,6 +8,7 @@ import { Journal } from "../http/support/FakeRunStreams.ts"
 import { TestApplication } from "../http/support/TestApplication.ts"
 import { TestServer } from "../http/support/TestServer.ts"
 import { world } from "../http/support/World.ts"
+import { fetchServer } from "../../support/FetchServer.ts"
 
 const server = TestServer.layer.pipe(
   Layer.provideMerge(TestApplication.layer),
@@ -53,28 +54,19 @@ describe("following a Run with the client", () => {
       journal.append(4)
       let opened = 0
       // A proxy in the way that lets only so many bytes through the first time.
-      const proxy = yield* Effect.acquireRelease(
-        Effect.sync(() =>
-          Bun.serve({
-            port: 0,
-            hostname: "127.0.0.1",
-            fetch: async (request) => {
-              opened++
-              const { pathname, search } = new URL(request.url)
-              const response = await fetch(`${url}${pathname}${search}`, { headers: request.headers })
-              if (opened > 1) return response
-              const reader = response.body?.getReader()
-              const first = await reader?.read()
-              await reader?.cancel()
-              journal.append(2)
-              journal.finish()
-              return new Response(first?.value, { headers: response.headers })
-            }
-          })
-        ),
-        (proxy) => Effect.promise(() => proxy.stop(true))
-      )
-      const events = yield* followEvents(as(proxy.url.origin, "ada-read-token"), world.runId).pipe(Stream.runCollect)
+      const proxy = yield* fetchServer(async (request) => {
+        opened++
+        const { pathname, search } = new URL(request.url)
+        const response = await fetch(`${url}${pathname}${search}`, { headers: request.headers })
+        if (opened > 1) return response
+        const reader = response.body?.getReader()
+        const first = await reader?.read()
+        await reader?.cancel()
+        journal.append(2)
+        journal.finish()
+        return new Response(first?.value, { headers: response.headers })
+      })
+      const events = yield* followEvents(as(proxy, "ada-read-token"), world.runId).pipe(Stream.runCollect)
       expect([...events].map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6])
       expect(opened).toBe(2)
     }).pipe(Effect.scoped)

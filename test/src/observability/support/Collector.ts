@@ -1,4 +1,5 @@
 import { Effect, Schema } from "effect"
+import { fetchServer } from "../../../support/FetchServer.ts"
 
 const Traces = Schema.fromJsonString(
   Schema.Struct({
@@ -25,24 +26,15 @@ const decodeTraces = Schema.decodeEffect(Traces)
 /** A collector on loopback, for the Scope. */
 export const collector = Effect.gen(function* () {
   const received: Array<{ readonly path: string; readonly body: string }> = []
-  const server = yield* Effect.acquireRelease(
-    Effect.sync(() =>
-      Bun.serve({
-        port: 0,
-        hostname: "127.0.0.1",
-        fetch: async (request) => {
-          const bytes = new Uint8Array(await request.arrayBuffer())
-          const plain = request.headers.get("content-encoding") === "gzip" ? Bun.gunzipSync(bytes) : bytes
-          received.push({ path: new URL(request.url).pathname, body: new TextDecoder().decode(plain) })
-          return Response.json({})
-        }
-      })
-    ),
-    (server) => Effect.promise(() => server.stop(true))
-  )
+  const origin = yield* fetchServer(async (request) => {
+    const bytes = new Uint8Array(await request.arrayBuffer())
+    const plain = request.headers.get("content-encoding") === "gzip" ? Bun.gunzipSync(bytes) : bytes
+    received.push({ path: new URL(request.url).pathname, body: new TextDecoder().decode(plain) })
+    return Response.json({})
+  })
   const bodies = (path: string) => received.filter((request) => request.path === path).map(({ body }) => body)
   return {
-    origin: server.url.origin,
+    origin,
     bodies,
     /** Everything that was ever sent, as text. */
     everything: () => received.map(({ body }) => body).join("\n"),

@@ -2,6 +2,7 @@ import { Effect, Layer } from "effect"
 import { oidcRoutes } from "../../../../../src/accounts/oidc/OidcRoutes.ts"
 import { oidcServices } from "../../../../../src/accounts/oidc/OidcServices.ts"
 import { testAccounts } from "../../../../support/Accounts.ts"
+import { fetchServer } from "../../../../support/FetchServer.ts"
 import { clientDocument, issuerSettings, mounted, TestIssuer } from "./IssuerFixture.ts"
 import { testTime } from "./TestTime.ts"
 
@@ -9,11 +10,7 @@ import { testTime } from "./TestTime.ts"
 export const servedIssuer = Layer.unwrap(
   Effect.gen(function* () {
     let handle: (request: Request) => Promise<Response> = () => Promise.resolve(new Response(null, { status: 503 }))
-    const server = yield* Effect.acquireRelease(
-      Effect.sync(() => Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: (request) => handle(request) })),
-      (started) => Effect.promise(() => started.stop(true))
-    )
-    const issuer = `http://127.0.0.1:${server.port}`
+    const issuer = yield* fetchServer((request) => handle(request))
     const connected = Layer.effectDiscard(
       Effect.map(TestIssuer, (application) => {
         handle = (request) => application.handle(request)
