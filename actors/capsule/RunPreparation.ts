@@ -20,6 +20,7 @@ import { type ReportRow, type SnapshotRow, SourceStore, toReport } from "../sour
 import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
+import { carriedVariables } from "./CarriedVariables.ts"
 import { InstallConfigCompilation } from "./InstallConfigCompilation.ts"
 import { InstallConfigStore, type LoadedInstallConfig, type StoredConfig } from "./InstallConfigStore.ts"
 import { RunInputs } from "./RunInputs.ts"
@@ -148,21 +149,6 @@ export class RunPreparation extends Context.Service<
         return stored ?? (yield* Effect.die(new Error(`The report of ${snapshot.id} was not stored`)))
       })
 
-      /** The inputs of this commit, with the origins that the configuration gave to those it knows. */
-      const declaredVariables = (config: LoadedInstallConfig, report: ReportRow): StoredConfig["variables"] => {
-        const known = new Map(config.config.variables.map((variable) => [variable.name, variable]))
-        return toReport(report).variables.map((variable) => ({
-          name: variable.name,
-          type: variable.type,
-          required: variable.required,
-          hasDefault: variable.hasDefault,
-          sensitive: variable.sensitive || known.get(variable.name)?.sensitive === true,
-          ephemeral: variable.ephemeral,
-          origin: known.get(variable.name)?.origin ?? "user",
-          set: known.get(variable.name)?.set ?? false
-        }))
-      }
-
       const prepare = Effect.fn("Run.prepare")(function* (created: RunRow) {
         const { run, capsule, config, snapshot } = yield* authority(created)
         const report = yield* reportOf(run, snapshot, capsule.module_path)
@@ -208,7 +194,7 @@ export class RunPreparation extends Context.Service<
           config,
           snapshot,
           report,
-          variables: declaredVariables(config, report),
+          variables: carriedVariables(config.config, toReport(report).variables),
           moduleInputDefaults: providers.moduleInputDefaults,
           base,
           evidence: {

@@ -49,8 +49,22 @@ const valueOf = (
   return found === undefined ? undefined : Redacted.make(found)
 }
 
+/** The variables that a configuration has the service fill, with the type that each needs to have. */
+export const deliveryTargets = (
+  requires: ReadonlyArray<CompiledRequirement>
+): ReadonlyMap<string, DeclaredVariable["type"]> =>
+  new Map(
+    requires
+      .filter(isDelivering)
+      .flatMap(({ deliveries }) =>
+        deliveries.map(({ lane, name }) =>
+          lane === "binding" ? ([bindingEnvironmentVariable, "json"] as const) : ([name, "string"] as const)
+        )
+      )
+  )
+
 /** The module has a variable for the delivery, of the type that the delivery has. */
-const checkTarget = (
+export const checkTarget = (
   name: string,
   type: DeclaredVariable["type"],
   declared: ReadonlyMap<string, DeclaredVariable>

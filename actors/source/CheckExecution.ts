@@ -10,6 +10,7 @@ import { RunHandover } from "../run/RunHandover.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunResults } from "../run/RunResults.ts"
 import { CompatibilityCheck } from "./CompatibilityCheck.ts"
+import { makeConfigurationFit } from "../capsule/ConfigurationFit.ts"
 import { InstallConfigCompilation } from "../capsule/InstallConfigCompilation.ts"
 import { SourceStore } from "./SourceStore.ts"
 import { StagedReportJson, StagedSnapshot } from "./StagedFindings.ts"
@@ -19,7 +20,9 @@ export const CheckSpec = Schema.Struct({
   sourceId: Schema.String,
   snapshot: StagedSnapshot,
   /** The only module of the snapshot when absent. */
-  modulePath: Schema.optionalKey(Schema.String)
+  modulePath: Schema.optionalKey(Schema.String),
+  /** The configuration that the module is to be compared with, of the Source's own Workspace. */
+  installConfigId: Schema.optionalKey(Schema.String)
 })
 export type CheckSpec = typeof CheckSpec.Type
 const decodeSpec = Schema.decodeUnknownEffect(Schema.fromJsonString(CheckSpec))
@@ -30,6 +33,7 @@ export const makeCheckExecution = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const compatibility = yield* CompatibilityCheck
   const compilation = yield* InstallConfigCompilation
+  const fitted = yield* makeConfigurationFit
   const store = yield* SourceStore
   const ledger = yield* RunLedger
   const results = yield* RunResults
@@ -62,7 +66,8 @@ export const makeCheckExecution = Effect.gen(function* () {
       return yield* transaction(sql)(failRun({ ledger, handover }, run, checked.error))
     }
     if (checked.kind === "cancelled") return yield* transaction(sql)(cancelRun({ ledger, handover }, run))
-    const { staged } = checked
+    const staged =
+      spec.installConfigId === undefined ? checked.staged : yield* fitted(checked.staged, spec.installConfigId)
     for (const finding of staged.report.findings) {
       const place =
         finding.path === undefined ? "" : ` (${finding.path}${finding.line === undefined ? "" : `:${finding.line}`})`

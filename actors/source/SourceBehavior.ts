@@ -11,6 +11,7 @@ import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { SourceActor } from "../../schema/protocol/SourceActor.ts"
 import { actorOptions } from "../ActorClient.ts"
 import { type AuditData, Audit } from "../audit/Audit.ts"
+import { InstallConfigStore } from "../capsule/InstallConfigStore.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { transaction } from "../database/Transaction.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
@@ -31,6 +32,7 @@ export const layer = SourceActor.toLayer(
     const policy = yield* GitPolicy
     const store = yield* SourceStore
     const connections = yield* ConnectionStore
+    const configs = yield* InstallConfigStore
     const ledger = yield* RunLedger
     const queue = yield* RunQueue
     const audit = yield* Audit
@@ -67,6 +69,15 @@ export const layer = SourceActor.toLayer(
       const row = yield* connections.find(connectionId)
       if (row === undefined || row.workspace_id !== workspaceId || row.kind !== "git_https") {
         return yield* invalidRequest("authConnectionId: the Workspace has no such Git Connection.")
+      }
+    })
+
+    /** One of another Workspace is refused like one that nobody has. */
+    const checkConfig = Effect.fnUntraced(function* (workspaceId: string, installConfigId: string | undefined) {
+      if (installConfigId === undefined) return
+      const config = yield* configs.load(installConfigId)
+      if (config === undefined || config.row.workspace_id !== workspaceId) {
+        return yield* invalidRequest("installConfigId: the Workspace has no such InstallConfig.")
       }
     })
 
@@ -183,13 +194,15 @@ export const layer = SourceActor.toLayer(
       }, transaction(sql)),
 
       CheckCompatibility: Effect.fn("Source.CheckCompatibility")(function* ({
-        payload: { context, sourceSnapshotId, modulePath }
+        payload: { context, sourceSnapshotId, modulePath, installConfigId }
       }) {
         const row = yield* load
         const snapshot = yield* store.findSnapshot(sourceSnapshotId)
         if (snapshot === undefined || snapshot.source_id !== id) {
           return yield* invalidRequest("sourceSnapshotId: the Source has no such snapshot.")
         }
+        yield* checkConfig(row.workspace_id, installConfigId)
+        const compared = installConfigId === undefined ? {} : { installConfigId }
         const runId = yield* mintRunId
         yield* ledger.insert({
           id: runId,
@@ -200,9 +213,9 @@ export const layer = SourceActor.toLayer(
           resolvedCommit: snapshot.resolved_commit,
           createdBy: context.actor.subject,
           trigger: "user",
-          spec: { sourceId: id, snapshot: stagedOf(snapshot), modulePath } satisfies CheckSpec
+          spec: { sourceId: id, snapshot: stagedOf(snapshot), modulePath, ...compared } satisfies CheckSpec
         })
-        yield* audited(context, row.workspace_id, "source.compatibility_check", { modulePath }, runId)
+        yield* audited(context, row.workspace_id, "source.compatibility_check", { modulePath, ...compared }, runId)
         return yield* started(runId)
       }, transaction(sql))
     })

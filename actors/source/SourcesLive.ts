@@ -109,8 +109,7 @@ export const layer = Layer.effect(
           })
         ),
       checkCompatibility: Effect.fn("Sources.checkCompatibility")(function* (context, id, request) {
-        const { sourceSnapshotId, modulePath } = request
-        const { id: runId } = yield* answered(client(id).CheckCompatibility({ context, sourceSnapshotId, modulePath }))
+        const { id: runId } = yield* answered(client(id).CheckCompatibility({ context, ...request }))
         yield* awaitRun(runId).pipe(
           Effect.provideService(SqlClient.SqlClient, write),
           Effect.provideService(RunJournal, journal)

@@ -43,7 +43,13 @@ export const SourceActor = Entity.make("Source", [
     error: ApiError
   }),
   Rpc.make("CheckCompatibility", {
-    payload: { context: CommandContext, sourceSnapshotId: Schema.String, modulePath: Schema.String },
+    payload: {
+      context: CommandContext,
+      sourceSnapshotId: Schema.String,
+      modulePath: Schema.String,
+      /** The configuration that somebody would bring along. */
+      installConfigId: Schema.optionalKey(Schema.String)
+    },
     success: Run,
     error: ApiError
   })
