@@ -3,18 +3,17 @@ import { Effect } from "effect"
 import { Capsules } from "../../actors/capsule/Capsules.ts"
 import type { CommandContext } from "../../actors/Command.ts"
 import { InstallPlans } from "../../actors/install-plan/InstallPlans.ts"
-import { RunJournal } from "../../actors/run/RunJournal.ts"
 import { Runs, RunStreams } from "../../actors/run/Runs.ts"
-import { awaitRun } from "../../actors/run/RunWaiting.ts"
 import { Sources } from "../../actors/source/Sources.ts"
 import { Users } from "../../actors/account/Users.ts"
 import { Workspaces } from "../../actors/workspace/Workspaces.ts"
 import { serveRepository } from "../../runner/git/GitServer.ts"
 import { commitFiles, createRepository } from "../../runner/git/RepositoryWriter.ts"
-import type { RunId } from "../../schema/records/Ids.ts"
 import { platform } from "../../src/composition/Platform.ts"
 import { controlPlane, temporaryFolder, testSettings } from "../support/ControlPlane.ts"
 import { it } from "../support/Effect.ts"
+import { eventually } from "../support/Eventually.ts"
+import { settled } from "../support/Journey.ts"
 
 const moduleText = (greeting: string) => `
 variable "name" {
@@ -62,7 +61,6 @@ it.live(
         const runs = yield* Runs
         const capsules = yield* Capsules
         const sources = yield* Sources
-        const settled = (id: RunId) => Effect.andThen(awaitRun(id), runs.read(id))
 
         const request = {
           source: { name: "demo", url: repository.url },
@@ -76,17 +74,11 @@ it.live(
         expect(again.replayed).toBe(true)
         expect(again.value.id).toBe(created.value.id)
 
-        const journal = yield* RunJournal
-        const reviewable = yield* Effect.gen(function* () {
-          for (;;) {
-            const plan = yield* plans.read(created.value.id)
-            if (plan.phase === "reviewable" || plan.phase === "failed") return plan
-            const waitsFor = plan.planRunId ?? plan.compatibilityCheckRunId ?? plan.syncRunId
-            if (waitsFor !== undefined) yield* awaitRun(waitsFor)
-            yield* Effect.sleep("20 millis")
-          }
-        })
-        void journal
+        // Nobody asks for a step: the service takes each by itself.
+        const reviewable = yield* eventually(
+          plans.read(created.value.id),
+          ({ nextAction }) => nextAction !== "reconcile"
+        )
         expect(reviewable.diagnostics).toEqual([])
         expect(reviewable.phase).toBe("reviewable")
         if (reviewable.planRunId === undefined || reviewable.capsuleId === undefined)

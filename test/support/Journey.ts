@@ -7,6 +7,7 @@ import { awaitRun } from "../../actors/run/RunWaiting.ts"
 import type { CommitFiles } from "../../runner/git/RepositoryWriter.ts"
 import type { CreateInstallPlan } from "../../schema/api/InstallPlansApi.ts"
 import type { CapsuleId, ConnectionId, InstallPlanId, RunId } from "../../schema/records/Ids.ts"
+import type { InstallPlan } from "../../schema/records/InstallPlan.ts"
 import { RelativePath } from "../../schema/records/Primitives.ts"
 import type { Run } from "../../schema/records/Run.ts"
 import { demo, TestPlane } from "./TestPlane.ts"
@@ -40,16 +41,21 @@ export const eventOf = Effect.fnUntraced(function* (id: RunId, kind: string, tim
   }
 })
 
-/** Steps an install beside the background until it is reviewable or has failed. */
-export const driven = Effect.fnUntraced(function* (id: InstallPlanId) {
-  const plans = yield* InstallPlans
-  const { context } = yield* TestPlane
+type Coordinated = Pick<InstallPlan, "nextAction" | "planRunId" | "compatibilityCheckRunId" | "syncRunId">
+
+/** Steps an install or a revision beside the background until it is reviewable or has failed. */
+export const stepped = Effect.fnUntraced(function* <P extends Coordinated, E, R>(reconcile: Effect.Effect<P, E, R>) {
   for (;;) {
-    const plan = yield* plans.reconcile(context, id)
-    if (plan.phase === "reviewable" || plan.phase === "failed") return plan
+    const plan = yield* reconcile
+    if (plan.nextAction !== "reconcile") return plan
     const run = plan.planRunId ?? plan.compatibilityCheckRunId ?? plan.syncRunId
     if (run !== undefined) yield* awaitRun(run)
   }
+})
+
+export const driven = Effect.fnUntraced(function* (id: InstallPlanId) {
+  const { context } = yield* TestPlane
+  return yield* stepped((yield* InstallPlans).reconcile(context, id))
 })
 
 export type InstallOptions = Pick<CreateInstallPlan, "variables" | "options" | "initialConfiguration">

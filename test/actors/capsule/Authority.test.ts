@@ -9,7 +9,7 @@ import type { ConfigurationPlanRequest, ReAdoptionRequest } from "../../../schem
 import { type CapsuleId, InstallConfigId, SourceSnapshotId, StateVersionId } from "../../../schema/records/Ids.ts"
 import { canarySweep } from "../../support/CanarySweep.ts"
 import { suite } from "../../support/Effect.ts"
-import { active, applied, applying, freshKey, planned, replanned, settled } from "../../support/Journey.ts"
+import { active, applied, applying, freshKey, planned, replanned, settled, stepped } from "../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 
 const tests = suite(testPlane())
@@ -143,13 +143,10 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
         const running = yield* capsules.plan(context, id, undefined)
         expect(yield* configureRefused(id, {})).toBe("run_conflict")
         yield* settled(running.value.id)
-        const revision = yield* (yield* RevisionPlans).create(context, id, { ref: "configure" }, freshKey())
+        const revisions = yield* RevisionPlans
+        const revision = yield* revisions.create(context, id, { ref: "configure" }, freshKey())
         expect(yield* configureRefused(id, {})).toBe("run_conflict")
-        for (let open = revision.value; open.nextAction === "reconcile"; ) {
-          const run = open.planRunId ?? open.compatibilityCheckRunId ?? open.syncRunId
-          if (run !== undefined) yield* settled(run)
-          open = yield* (yield* RevisionPlans).reconcile(context, revision.value.id)
-        }
+        yield* stepped(revisions.reconcile(context, revision.value.id))
         yield* capsules.update(context, id, { status: "disabled" })
         expect(yield* configureRefused(id, {})).toBe("failed_precondition")
         expect((yield* capsules.update(context, id, { status: "active" })).status).toBe("active")

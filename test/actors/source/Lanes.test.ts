@@ -8,7 +8,7 @@ import { Sources } from "../../../actors/source/Sources.ts"
 import { SourceSchedule } from "../../../actors/source/SourceSchedule.ts"
 import { RevisionPlanId, RunId } from "../../../schema/records/Ids.ts"
 import { suite } from "../../support/Effect.ts"
-import { active, applied, freshKey, replanned, settled } from "../../support/Journey.ts"
+import { active, applied, freshKey, replanned, settled, stepped } from "../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 import { greeting, greetingsOf } from "../support/GreetingModule.ts"
 
@@ -19,14 +19,8 @@ const bytes = (text: string) => new TextEncoder().encode(text)
 
 /** A revision plan at its end. */
 const revised = Effect.fnUntraced(function* (id: RevisionPlanId) {
-  const revisions = yield* RevisionPlans
   const { context } = yield* TestPlane
-  for (;;) {
-    const plan = yield* revisions.reconcile(context, id)
-    if (plan.nextAction !== "reconcile") return plan
-    const run = plan.planRunId ?? plan.compatibilityCheckRunId ?? plan.syncRunId
-    if (run !== undefined) yield* settled(run)
-  }
+  return yield* stepped((yield* RevisionPlans).reconcile(context, id))
 })
 
 /** While the effect runs, the Workspace is archived. */

@@ -9,7 +9,6 @@ import { Grants } from "../../../actors/identity/Grants.ts"
 import { IssuerSettings } from "../../../actors/identity/IssuerSettings.ts"
 import { InstallPlans } from "../../../actors/install-plan/InstallPlans.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
-import { awaitRun } from "../../../actors/run/RunWaiting.ts"
 import * as Runtime from "../../../actors/Runtime.ts"
 import { Workspaces } from "../../../actors/workspace/Workspaces.ts"
 import { serveRepository } from "../../../runner/git/GitServer.ts"
@@ -21,7 +20,7 @@ import { machine } from "../../../src/composition/Machine.ts"
 import { platform } from "../../../src/composition/Platform.ts"
 import { storage } from "../../../src/composition/Storage.ts"
 import { temporaryFolder, testSettings } from "../../support/ControlPlane.ts"
-import { settled } from "../../support/Journey.ts"
+import { settled, stepped } from "../../support/Journey.ts"
 import { hostedModules } from "./HostedModules.ts"
 
 export const issuer = "https://svc.example.test"
@@ -114,13 +113,7 @@ export const install = Effect.fnUntraced(function* (
     },
     { key: `install ${++installs}`, requestDigest: name }
   )
-  const { id } = created.value
-  for (;;) {
-    const plan = yield* plans.reconcile(context, id)
-    if (plan.phase === "reviewable" || plan.phase === "failed") return plan
-    const run = plan.planRunId ?? plan.compatibilityCheckRunId ?? plan.syncRunId
-    if (run !== undefined) yield* awaitRun(run)
-  }
+  return yield* stepped(plans.reconcile(context, created.value.id))
 })
 
 /** Approves a plan and applies it. */
