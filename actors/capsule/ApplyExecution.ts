@@ -112,7 +112,7 @@ export const makeApplyExecution = Effect.gen(function* () {
       return variable === undefined ? [] : [[name, variable.value] as const]
     })
     const ephemeral = all.filter(({ name }) => !fromHost.has(name))
-    const values = yield* inputs
+    const { values } = yield* inputs
       .variables(prepared.capsule, prepared.config, ephemeral, prepared.moduleInputDefaults)
       .pipe(Effect.mapError((error) => refusal("missing_input", error.message, prepared.evidence)))
     return Object.fromEntries([...Object.entries(values).map(([name, { value }]) => [name, value] as const), ...hosted])

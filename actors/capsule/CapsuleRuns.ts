@@ -2,6 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
 import type { RunType } from "../../schema/records/Run.ts"
+import { lostOutputsOf } from "../dependency/ConsumedOutputs.ts"
 import { now } from "../Identity.ts"
 import { RunExecutor } from "../run/RunExecutor.ts"
 import { RunJournal } from "../run/RunJournal.ts"
@@ -148,6 +149,8 @@ export class CapsuleRuns extends Context.Service<
             message: "The Capsule's configuration or state has changed since this plan was made. Plan again."
           })
         }
+        const lost = yield* Effect.provideService(lostOutputsOf(plan.id), SqlClient.SqlClient, sql)
+        if (lost !== undefined) return yield* new ApiError({ code: "guard_conflict", message: lost })
         const open = yield* ledger.openExclusive(capsule.id)
         if (open.some((run) => run.type === "apply" || run.type === "destroy_apply")) {
           return yield* conflict("Another apply of this Capsule is queued or running.")

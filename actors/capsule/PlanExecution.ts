@@ -5,7 +5,8 @@ import type { PlanOutcome } from "../../runner/execution/RunOutcome.ts"
 import type { RunnerFailure } from "../../runner/execution/RunnerFailure.ts"
 import type { RunDiagnostic, RunEvidence } from "../../schema/records/Run.ts"
 import { transaction } from "../database/Transaction.ts"
-import { Deliveries, type PlannedDeliveries } from "../delivery/Deliveries.ts"
+import { Deliveries } from "../delivery/Deliveries.ts"
+import { lostOutputs } from "../dependency/ConsumedOutputs.ts"
 import { KillPoint } from "../run/KillPoint.ts"
 import { cancelRun, failRun } from "../run/RunEnding.ts"
 import type { RunExecution } from "../run/RunExecution.ts"
@@ -17,7 +18,7 @@ import { RunSettings } from "../run/RunSettings.ts"
 import { BuildArchives, type StoredBuild } from "./BuildArchives.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
 import { type PreparedRun, RunBlocked, RunPreparation } from "./RunPreparation.ts"
-import { deliverySubject, makeRunVariables } from "./RunVariables.ts"
+import { deliverySubject, type GatheredVariables, makeRunVariables } from "./RunVariables.ts"
 
 const evidenceOf = (outcome: PlanOutcome): RunEvidence => ({
   planSummary: outcome.summary,
@@ -76,7 +77,7 @@ export const makePlanExecution = Effect.gen(function* () {
 
   const settle = Effect.fn("Run.planComputed")(function* (
     prepared: PreparedRun,
-    planned: PlannedDeliveries,
+    { consumed, planned }: GatheredVariables,
     outcome: PlanOutcome,
     build: StoredBuild | undefined
   ) {
@@ -87,6 +88,8 @@ export const makePlanExecution = Effect.gen(function* () {
       capsule.execution_authority_epoch !== run.execution_authority_epoch ||
       capsule.current_state_generation !== run.base_state_generation
     if (moved) return yield* superseded(run, "The Capsule has changed while the plan was computed.")
+    const lost = yield* Effect.provideService(lostOutputs(consumed), SqlClient.SqlClient, sql)
+    if (lost !== undefined) return yield* superseded(run, lost)
     yield* deliveries.pin(run, deliverySubject(prepared), planned)
     // A newer plan takes the place of every older one that still waits.
     yield* ledger.supersedePlans(prepared.capsule.id, "A newer plan was computed.", run.id)
@@ -94,6 +97,7 @@ export const makePlanExecution = Effect.gen(function* () {
       planFile: outcome.planFile,
       secrets: outcome.secrets,
       lockText: outcome.lockText ?? "",
+      consumed,
       build
     })
     const expires =
@@ -148,7 +152,7 @@ export const makePlanExecution = Effect.gen(function* () {
       const code = failure._tag === "MissingInput" ? "missing_input" : failure.code
       return yield* stopped(run, new RunBlocked({ code, message: failure.message, evidence }), control.sink.log)
     }
-    const { planned, values } = gathered.success
+    const { values } = gathered.success
     const destroy = run.type === "destroy_plan"
     const build = config.config.sourceBuild
     yield* killPoint(`${run.type}.before-runner`)
@@ -170,7 +174,7 @@ export const makePlanExecution = Effect.gen(function* () {
         Effect.matchEffect({
           onSuccess: (outcome) =>
             keptBuild(outcome).pipe(
-              Effect.flatMap((kept) => settle(prepared.success, planned, outcome, kept)),
+              Effect.flatMap((kept) => settle(prepared.success, gathered.success, outcome, kept)),
               Effect.catchTag("DeliveryRefused", (reason) =>
                 Effect.andThen(
                   control.sink.log("prepare", "system", reason.message),

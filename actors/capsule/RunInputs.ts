@@ -4,6 +4,7 @@ import type { ProviderCredentials, RunVariable } from "../../runner/execution/Ru
 import type { ProviderRequirement, ProviderResolution } from "../../schema/records/Provider.ts"
 import { argumentNames } from "../connection/CredentialRecipes.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
+import { type ConsumedOutput, encodeConsumed } from "../dependency/ConsumedOutputs.ts"
 import { injectingDependencies } from "../dependency/InjectingDependencies.ts"
 import { activeShares } from "../output-share/SharedOutputs.ts"
 import type { RunSettings } from "../run/RunSettings.ts"
@@ -20,6 +21,12 @@ export interface ResolvedProviders {
   readonly credentials: ReadonlyArray<ProviderCredentials>
   readonly moduleInputDefaults: Readonly<Record<string, Schema.Json>>
   readonly connectionIds: ReadonlyArray<string>
+}
+
+/** The inputs that people and other Capsules give, with what let the latter flow. */
+export interface GivenVariables {
+  readonly values: Readonly<Record<string, RunVariable>>
+  readonly consumed: ReadonlyArray<ConsumedOutput>
 }
 
 /** A value that the configuration needs and nothing gives. */
@@ -61,7 +68,7 @@ export class RunInputs extends Context.Service<
       config: LoadedInstallConfig,
       declared: StoredConfig["variables"],
       defaults: Readonly<Record<string, Schema.Json>>
-    ) => Effect.Effect<Readonly<Record<string, RunVariable>>, MissingInput>
+    ) => Effect.Effect<GivenVariables, MissingInput>
   }
 >()("svc/actors/capsule/RunInputs") {
   static readonly layer = Layer.effect(
@@ -122,9 +129,9 @@ export class RunInputs extends Context.Service<
 
       /** Outputs of the Capsules this one depends on, by the variable they go to. */
       const injected = Effect.fnUntraced(function* (capsule: CapsuleRow) {
-        const values = new Map<string, RunVariable>()
+        const values = new Map<string, { readonly variable: RunVariable; readonly consumed: ConsumedOutput }>()
         const dependencies = yield* Effect.provideService(injectingDependencies(capsule.id), SqlClient.SqlClient, sql)
-        for (const { mode, producerCapsuleId, wanted: outputsWanted } of dependencies) {
+        for (const { id: dependencyId, mode, producerCapsuleId, wanted: outputsWanted } of dependencies) {
           const [producer] = yield* Effect.orDie(sql<ProducerRow>`SELECT name, workspace_id, current_state_version_id
             FROM capsules WHERE id = ${producerCapsuleId} AND status <> 'destroyed'`)
           const outputs =
@@ -138,12 +145,16 @@ export class RunInputs extends Context.Service<
                 )
           const secretToo = mode === "variable_injection" && shared === undefined
           for (const wanted of outputsWanted) {
-            const name = shared === undefined ? wanted.from : shared.get(wanted.from)
+            const share = shared?.get(wanted.from)
+            const name = shared === undefined ? wanted.from : share?.name
             const output = outputs.find(
               (candidate) => candidate.name === name && (secretToo || candidate.sensitive === 0)
             )
             if (output !== undefined) {
-              values.set(wanted.to, { value: yield* states.outputValue(output), sensitive: output.sensitive === 1 })
+              values.set(wanted.to, {
+                variable: { value: yield* states.outputValue(output), sensitive: output.sensitive === 1 },
+                consumed: { dependencyId, ...(share === undefined ? {} : { outputShareId: share.shareId }) }
+              })
             } else if (wanted.required) {
               return yield* new MissingInput({
                 message: `The input ${wanted.to} needs the Output ${wanted.from} of the Capsule ${producer?.name ?? "that it depends on"}, which gives it no such Output. Apply that Capsule first, or renew the share of its Outputs.`
@@ -166,6 +177,7 @@ export class RunInputs extends Context.Service<
           sql<{ handle: string }>`SELECT handle FROM workspaces WHERE id = ${capsule.workspace_id}`
         )
         const result: Record<string, RunVariable> = {}
+        const consumed = new Map<string, ConsumedOutput>()
         const givers = {
           dependencies: fromDependencies,
           values: new Set(Object.keys(values)),
@@ -179,8 +191,10 @@ export class RunInputs extends Context.Service<
           switch (inputSource(variable, givers)) {
             case "dependency": {
               const dependency = fromDependencies.get(variable.name)
-              if (dependency !== undefined)
-                result[variable.name] = { ...dependency, sensitive: dependency.sensitive || variable.sensitive }
+              if (dependency === undefined) break
+              const { sensitive, value } = dependency.variable
+              result[variable.name] = { value, sensitive: sensitive || variable.sensitive }
+              consumed.set(encodeConsumed([dependency.consumed]), dependency.consumed)
               break
             }
             case "value":
@@ -203,7 +217,7 @@ export class RunInputs extends Context.Service<
               })
           }
         }
-        return result
+        return { values: result, consumed: [...consumed.values()] }
       })
 
       return RunInputs.of({ providers, variables })

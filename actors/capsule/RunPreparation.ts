@@ -9,6 +9,7 @@ import { CompatibilityReportId } from "../../schema/records/Ids.ts"
 import type { ProviderRequirement } from "../../schema/records/Provider.ts"
 import { RunEvidence } from "../../schema/records/Run.ts"
 import { transaction } from "../database/Transaction.ts"
+import { lostOutputsOf } from "../dependency/ConsumedOutputs.ts"
 import { derivedId } from "../Identity.ts"
 import { isApply } from "../run/RunAttempt.ts"
 import { RunLedger } from "../run/RunLedger.ts"
@@ -122,6 +123,10 @@ export class RunPreparation extends Context.Service<
             "The Capsule's configuration or state has changed since this plan was reviewed. Plan again."
           )
         }
+        const lost = isApply(created.type)
+          ? yield* Effect.provideService(lostOutputsOf(created.plan_run_id ?? ""), SqlClient.SqlClient, sql)
+          : undefined
+        if (lost !== undefined) return yield* blocked("superseded", lost)
         const run = moved ? yield* rebased(created, capsule) : created
         const config = yield* configs.load(run.install_config_id ?? "")
         const snapshot = yield* store.findSnapshot(run.source_snapshot_id ?? "")

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { RunVariable } from "../../runner/execution/RunJob.ts"
 import { Deliveries, type DeliverySubject, type PlannedDeliveries } from "../delivery/Deliveries.ts"
+import type { ConsumedOutput } from "../dependency/ConsumedOutputs.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { RunInputs } from "./RunInputs.ts"
 import type { PreparedRun } from "./RunPreparation.ts"
@@ -16,6 +17,7 @@ export const deliverySubject = ({ capsule, config, variables }: PreparedRun): De
 export interface GatheredVariables {
   readonly values: Readonly<Record<string, RunVariable>>
   readonly planned: PlannedDeliveries
+  readonly consumed: ReadonlyArray<ConsumedOutput>
 }
 
 /** Gathers the inputs of plans and drift checks: what the host delivers, and for the rest what people and Capsules gave. */
@@ -31,8 +33,9 @@ export const makeRunVariables = Effect.gen(function* () {
       prepared.moduleInputDefaults
     )
     const gathered: GatheredVariables = {
-      values: { ...given, ...Object.fromEntries(planned.variables) },
-      planned
+      values: { ...given.values, ...Object.fromEntries(planned.variables) },
+      planned,
+      consumed: given.consumed
     }
     return gathered
   })

@@ -17,6 +17,8 @@ import { activeShares } from "../output-share/SharedOutputs.ts"
 import { Cursors } from "../paging/Cursors.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
 import { pageOfRows } from "../paging/RowPages.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { dependencyRemoved } from "./ConsumedOutputs.ts"
 import { closesCycle, type DependencyEdge } from "./DependencyCycle.ts"
 import { DependencyOutputsJson, type DependencyRow, toDependency } from "./DependencyRow.ts"
 
@@ -41,6 +43,7 @@ export class Dependencies extends Context.Service<
       consumerCapsuleId: CapsuleId,
       request: NewDependency
     ) => Effect.Effect<Dependency, ApiError>
+    /** Voids the plans that were given values through it and are not applied yet, in the same transaction. */
     readonly remove: (context: CommandContext, id: DependencyId) => Effect.Effect<void, ApiError>
   }
 >()("svc/actors/dependency/Dependencies") {
@@ -57,6 +60,7 @@ const make = Effect.gen(function* () {
   const audit = yield* Audit
   const capsules = yield* CapsuleLedger
   const configs = yield* InstallConfigStore
+  const ledger = yield* RunLedger
   const random = yield* SecureRandom.SecureRandom
 
   const alive = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow | undefined, noun: string) {
@@ -167,13 +171,14 @@ const make = Effect.gen(function* () {
   const remove = Effect.fn("Dependencies.remove")(function* (context: CommandContext, id: DependencyId) {
     const [row] = yield* Effect.orDie(sql<DependencyRow>`DELETE FROM dependencies WHERE id = ${id} RETURNING *`)
     if (row === undefined) return yield* notFound("Dependency")
+    const supersededRunIds = yield* ledger.supersedeConsumers({ dependencyId: id }, dependencyRemoved)
     yield* audit.append({
       workspaceId: row.workspace_id,
       actor: context.actor,
       action: "dependency.remove",
       target: { kind: "dependency", id },
       capsuleId: row.consumer_capsule_id,
-      data: { producerCapsuleId: row.producer_capsule_id, mode: row.mode },
+      data: { producerCapsuleId: row.producer_capsule_id, mode: row.mode, supersededRunIds },
       requestId: context.requestId
     })
   }, transaction(sql))

@@ -4,16 +4,18 @@ import { SqlClient } from "effect/sql"
 import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
 import { OutputShareId } from "../../schema/records/Ids.ts"
 import { OutputShare, SharedOutput } from "../../schema/records/OutputShare.ts"
-import { Audit } from "../audit/Audit.ts"
+import { Audit, type AuditData } from "../audit/Audit.ts"
 import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
 import { InstallConfigStore } from "../capsule/InstallConfigStore.ts"
 import type { CommandContext } from "../Command.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
+import { shareRevoked } from "../dependency/ConsumedOutputs.ts"
 import { newId, now } from "../Identity.ts"
 import { Cursors } from "../paging/Cursors.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
 import { pageOfRows } from "../paging/RowPages.ts"
+import { RunLedger } from "../run/RunLedger.ts"
 import { present } from "../run/RunRow.ts"
 
 export interface NewOutputShare {
@@ -68,7 +70,7 @@ export class OutputShares extends Context.Service<
       id: OutputShareId,
       actingWorkspaceId: string
     ) => Effect.Effect<OutputShare, ApiError>
-    /** By either side, at any time. */
+    /** By either side, at any time. Voids the plans that used it and are not applied yet, in the same transaction. */
     readonly revoke: (
       context: CommandContext,
       id: OutputShareId,
@@ -89,6 +91,7 @@ const make = Effect.gen(function* () {
   const audit = yield* Audit
   const capsules = yield* CapsuleLedger
   const configs = yield* InstallConfigStore
+  const ledger = yield* RunLedger
   const random = yield* SecureRandom.SecureRandom
 
   const load = Effect.fnUntraced(function* (id: string) {
@@ -97,7 +100,12 @@ const make = Effect.gen(function* () {
   })
 
   /** Both sides see in their own history what became of it. */
-  const audited = Effect.fnUntraced(function* (context: CommandContext, row: ShareRow, action: string) {
+  const audited = Effect.fnUntraced(function* (
+    context: CommandContext,
+    row: ShareRow,
+    action: string,
+    received: AuditData = {}
+  ) {
     for (const workspaceId of [row.from_workspace_id, row.to_workspace_id]) {
       yield* audit.append({
         workspaceId,
@@ -107,7 +115,9 @@ const make = Effect.gen(function* () {
         data: {
           fromWorkspaceId: row.from_workspace_id,
           toWorkspaceId: row.to_workspace_id,
-          outputs: decodeOutputs(row.outputs).map(({ name }) => name)
+          outputs: decodeOutputs(row.outputs).map(({ name }) => name),
+          // What the receiving side made of the share is its own affair.
+          ...(workspaceId === row.to_workspace_id ? received : {})
         },
         requestId: context.requestId
       })
@@ -191,7 +201,8 @@ const make = Effect.gen(function* () {
       SET ${sql.update({ status: "revoked", revoked_at: yield* now })}
       WHERE id = ${id} AND status <> 'revoked' RETURNING id`)
     if (moved.length === 0) return yield* failedPrecondition("The share is revoked already.")
-    yield* audited(context, row, "output_share.revoke")
+    const supersededRunIds = yield* ledger.supersedeConsumers({ outputShareId: id }, shareRevoked)
+    yield* audited(context, row, "output_share.revoke", { supersededRunIds })
     return toShare(yield* load(id))
   }, transaction(sql))
 

@@ -61,6 +61,14 @@ export class RunLedger extends Context.Service<
     readonly mergeEvidence: (id: string, evidence: RunEvidence) => Effect.Effect<void>
     /** Voids every plan of a Capsule that was computed for older authority or an older state. */
     readonly supersedePlans: (capsuleId: string, reason: string, except?: string) => Effect.Effect<void>
+    /**
+     * Voids every plan that is not applied yet and was given values through this dependency or share. Answers their ids. An
+     * apply that is under way keeps its plan; one that still waits is refused when it starts.
+     */
+    readonly supersedeConsumers: (
+      used: { readonly dependencyId: string } | { readonly outputShareId: string },
+      reason: string
+    ) => Effect.Effect<ReadonlyArray<string>>
     readonly openExclusive: (capsuleId: string) => Effect.Effect<ReadonlyArray<RunRow>>
   }
 >()("svc/actors/run/RunLedger") {
@@ -141,14 +149,11 @@ export class RunLedger extends Context.Service<
         return true
       }, Effect.orDie)
 
-      const supersedePlans = Effect.fn("RunLedger.supersedePlans")(function* (
-        capsuleId: string,
-        reason: string,
-        except?: string
-      ) {
-        const plans = yield* sql<{ id: string }>`SELECT id FROM runs WHERE capsule_id = ${capsuleId}
-          AND type IN ('plan', 'destroy_plan') AND id <> ${except ?? ""}
-          AND (status = 'waiting_approval' OR (status = 'succeeded' AND approved_at IS NOT NULL AND used_by_run_id IS NULL))`
+      /** The plans that wait for an approval or for their apply. */
+      const applicable = sql`type IN ('plan', 'destroy_plan')
+        AND (status = 'waiting_approval' OR (status = 'succeeded' AND approved_at IS NOT NULL AND used_by_run_id IS NULL))`
+
+      const supersede = Effect.fnUntraced(function* (plans: ReadonlyArray<{ readonly id: string }>, reason: string) {
         const at = yield* now
         for (const { id } of plans) {
           // An approved plan rests in `succeeded`; losing its authority is the one move out of it.
@@ -156,6 +161,29 @@ export class RunLedger extends Context.Service<
           yield* sql`DELETE FROM run_plans WHERE run_id = ${id}`
           yield* journal.append(id, "run.superseded", { reason })
         }
+      })
+
+      const supersedePlans = Effect.fn("RunLedger.supersedePlans")(function* (
+        capsuleId: string,
+        reason: string,
+        except?: string
+      ) {
+        const plans = yield* sql<{ id: string }>`SELECT id FROM runs WHERE capsule_id = ${capsuleId}
+          AND id <> ${except ?? ""} AND ${applicable}`
+        yield* supersede(plans, reason)
+      }, Effect.orDie)
+
+      const supersedeConsumers = Effect.fn("RunLedger.supersedeConsumers")(function* (
+        used: { readonly dependencyId: string } | { readonly outputShareId: string },
+        reason: string
+      ) {
+        const [field, usedId] =
+          "dependencyId" in used ? ["$.dependencyId", used.dependencyId] : ["$.outputShareId", used.outputShareId]
+        const plans = yield* sql<{ id: string }>`SELECT r.id FROM run_plans p JOIN runs r ON r.id = p.run_id
+          WHERE ${applicable} AND EXISTS (SELECT 1 FROM json_each(p.consumed_outputs) e
+            WHERE json_extract(e.value, ${field}) = ${usedId}) ORDER BY r.created_at, r.id`
+        yield* supersede(plans, reason)
+        return plans.map(({ id }) => id)
       }, Effect.orDie)
 
       const openExclusive = Effect.fnUntraced(function* (capsuleId: string) {
@@ -163,7 +191,7 @@ export class RunLedger extends Context.Service<
           AND status IN ('queued', 'running') AND ${sql.in("type", capsuleExclusiveTypes)} ORDER BY queued_at, id`
       }, Effect.orDie)
 
-      return RunLedger.of({ insert, find, move, set, mergeEvidence, supersedePlans, openExclusive })
+      return RunLedger.of({ insert, find, move, set, mergeEvidence, supersedePlans, supersedeConsumers, openExclusive })
     })
   )
 }

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { PlanSecrets } from "../../runner/execution/RunJob.ts"
 import { now } from "../Identity.ts"
 import { type BuildColumns, buildColumns, type StoredBuild, storedBuild } from "../capsule/BuildArchives.ts"
+import { type ConsumedOutput, encodeConsumed } from "../dependency/ConsumedOutputs.ts"
 import { Vault } from "../vault/Vault.ts"
 
 /** A saved plan as an apply needs it. The file holds secrets in the clear and is sealed at rest. */
@@ -13,6 +14,11 @@ export interface SavedPlan {
   readonly lockText: string
   /** What the source build of the plan made; the apply is made with exactly that. */
   readonly build?: StoredBuild | undefined
+}
+
+/** A plan with what let Outputs of other Capsules flow into it. */
+export interface ConsumingPlan extends SavedPlan {
+  readonly consumed: ReadonlyArray<ConsumedOutput>
 }
 
 interface PlanRow extends BuildColumns {
@@ -46,7 +52,7 @@ export class RunPlans extends Context.Service<
   RunPlans,
   {
     /** In the caller's transaction. */
-    readonly save: (workspaceId: string, runId: string, plan: SavedPlan) => Effect.Effect<void>
+    readonly save: (workspaceId: string, runId: string, plan: ConsumingPlan) => Effect.Effect<void>
     readonly load: (workspaceId: string, runId: string) => Effect.Effect<SavedPlan | undefined>
     /** What the plan's inputs and marks keep secret; `undefined` when the plan is gone. */
     readonly secrets: (workspaceId: string, runId: string) => Effect.Effect<PlanSecrets | undefined>
@@ -68,7 +74,7 @@ export class RunPlans extends Context.Service<
       })
 
       return RunPlans.of({
-        save: Effect.fn("RunPlans.save")(function* (workspaceId: string, runId: string, plan: SavedPlan) {
+        save: Effect.fn("RunPlans.save")(function* (workspaceId: string, runId: string, plan: ConsumingPlan) {
           yield* sql`INSERT INTO run_plans ${sql.insert({
             run_id: runId,
             plan_file: yield* vault.seal(place(workspaceId, runId), plan.planFile),
@@ -79,6 +85,7 @@ export class RunPlans extends Context.Service<
                 encodeSecrets({ inputs: plainOf(plan.secrets.inputs), marked: plainOf(plan.secrets.marked) })
               )
             ),
+            consumed_outputs: encodeConsumed(plan.consumed),
             ...buildColumns(plan.build),
             created_at: yield* now
           })}`

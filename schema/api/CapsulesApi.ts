@@ -154,7 +154,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       described(
         workspaceAccess("admin", "path.dependencyId"),
         "Delete a dependency",
-        "The next plan of the consumer no longer receives the values; a required input without another value fails it."
+        "It counts at once: plans of the consumer that were given a value through it and are not applied yet become `superseded`, approved or not, and an apply of one that still waits is refused when it starts; an apply that runs is not touched. The next plan no longer receives the values; a required input without another value fails it."
       )
     )
   )

@@ -175,7 +175,7 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
       described(
         workspaceAccess("admin", "path.shareId"),
         "Revoke a share, on either side",
-        "The next plan of a Capsule that requires a shared Output fails."
+        "It counts at once. Plans of the receiving Workspace that were given a value through this share and are not applied yet become `superseded`, approved or not, and an apply of one that still waits is refused when it starts; an apply that runs is not touched, and what was applied stays. The next plan of a Capsule that requires a shared Output fails. The answer tells nothing of those plans; the receiving Workspace finds their ids in its audit event."
       )
     )
   ) {}

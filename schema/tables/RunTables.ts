@@ -96,3 +96,6 @@ export const runTables: ReadonlyArray<string> = [
 
 /** What the apply of a plan must hide, sealed: text of its inputs and of what it marks as sensitive. */
 export const planSecretColumns: ReadonlyArray<string> = [`ALTER TABLE run_plans ADD COLUMN sealed_secrets TEXT`]
+
+/** Which dependencies and shares gave values to a plan, as JSON; `NULL` for a plan of a release that did not say. */
+export const planConsumptionColumns: ReadonlyArray<string> = [`ALTER TABLE run_plans ADD COLUMN consumed_outputs TEXT`]

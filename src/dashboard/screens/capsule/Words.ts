@@ -98,7 +98,8 @@ const en = {
     remote_state: "Only the order: this capsule is planned after the other one, and reads nothing through this server."
   },
   depRemoveTitle: (name: string) => `Remove the dependency with ${name}?`,
-  depRemoveText: "Plans made from now on are no longer given these values. What is applied stays as it is.",
+  depRemoveText:
+    "Plans that were given these values and are not applied yet can no longer be applied. What is applied stays as it is.",
   activityNone: "Nothing happened yet",
   autoTitle: "Auto-update",
   autoEnable: "Make a plan when a new commit arrives",
@@ -222,7 +223,7 @@ const ja: typeof en = {
     remote_state: "順序だけを定めます。このカプセルは相手より後にプランされ、このサーバー経由では何も読み取りません。"
   },
   depRemoveTitle: (name: string) => `${name} との依存関係を削除しますか？`,
-  depRemoveText: "今後のプランにはこれらの値が渡されません。適用済みのものはそのまま残ります。",
+  depRemoveText: "これらの値を使った未適用のプランは適用できなくなります。適用済みのものはそのまま残ります。",
   activityNone: "まだ記録はありません",
   autoTitle: "自動更新",
   autoEnable: "新しいコミットが届いたらプランを作成する",

@@ -40,7 +40,8 @@ const en = {
   confirmHelp: "Because resources will be destroyed or replaced.",
   comment: "Comment",
   commentHelp: "Kept with the approval in the activity.",
-  superseded: "Superseded: a newer plan or configuration replaced this one. It can no longer be applied.",
+  superseded:
+    "Superseded: a newer plan or configuration replaced this one, or a value it used is no longer given. It can no longer be applied.",
   expired: "Expired: nobody approved this plan in time. Make a new plan.",
   runAgain: "Plan again",
   cancelRequested: "Cancelling. The tool is finishing what it began."
@@ -84,7 +85,8 @@ const ja: typeof en = {
   confirmHelp: "リソースの削除または再作成が含まれるためです。",
   comment: "コメント",
   commentHelp: "承認とともにアクティビティに記録されます。",
-  superseded: "新しいプランまたは構成に置き換えられたため、このプランは適用できません。",
+  superseded:
+    "新しいプランまたは構成に置き換えられたか、使った値が提供されなくなったため、このプランは適用できません。",
   expired: "期限内に承認されなかったため、このプランは失効しました。新しいプランを作成してください。",
   runAgain: "プランを作り直す",
   cancelRequested: "中止しています。処理中の作業が終わるのを待っています。"

@@ -17,7 +17,8 @@ const en = {
   shareApprove: "Accept",
   shareRevoke: "End",
   shareRevokeTitle: "End this share?",
-  shareRevokeText: "New plans are no longer given these values. What was applied with them stays as it is.",
+  shareRevokeText:
+    "Plans that were given these values and are not applied yet can no longer be applied. What was applied with them stays as it is.",
   backupsAbout:
     "Sealed exports of what the service knows of this workspace. They stay on the server; an operator restores.",
   backupsNone: "No backups yet",
@@ -90,7 +91,7 @@ const ja: typeof en = {
   shareApprove: "承諾",
   shareRevoke: "終了",
   shareRevokeTitle: "この共有を終了しますか？",
-  shareRevokeText: "今後のプランにはこれらの値が渡されません。適用済みのものはそのまま残ります。",
+  shareRevokeText: "これらの値を使った未適用のプランは適用できなくなります。適用済みのものはそのまま残ります。",
   backupsAbout: "このワークスペースの記録を封印して書き出したものです。サーバーに保管され、復元は運用者が行います。",
   backupsNone: "バックアップはまだありません",
   backupsNoneText: "バックアップには、ワークスペースの記録と状態がサーバーの鍵で封印されて含まれます。",
