@@ -10,13 +10,13 @@ import { Run } from "../records/Run.ts"
 import { Output, StateVersion } from "../records/StateVersion.ts"
 import type { Role } from "../records/Workspace.ts"
 import { workspaceAccess } from "./Access.ts"
-import { created, described } from "./Endpoint.ts"
+import { created, described, repeatable } from "./Endpoint.ts"
 import { VariableValues } from "./InstallPlansApi.ts"
 import { idempotencyHeaders, nextCursor, pageQuery } from "./Paging.ts"
 
 const ofCapsule = { capsuleId: Schema.String }
 const of = (role: Role) => workspaceAccess(role, "path.capsuleId")
-const runCreated = Schema.Struct({ run: Run }).pipe(created)
+const runAnswer = Schema.Struct({ run: Run })
 
 export const ConfigurationPlanRequest = Schema.Struct({
   variablePatch: Schema.optionalKey(
@@ -77,7 +77,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
   .add(
     HttpApiEndpoint.delete("remove", "/api/v1/capsules/:capsuleId", {
       params: ofCapsule,
-      success: [runCreated, Schema.Struct({ capsule: Capsule })]
+      success: [runAnswer.pipe(created), Schema.Struct({ capsule: Capsule })]
     }).annotateMerge(
       described(
         of("admin"),
@@ -217,15 +217,21 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       params: ofCapsule,
       headers: idempotencyHeaders,
       payload: Schema.optional(Schema.Struct({})),
-      success: runCreated
-    }).annotateMerge(described(of("member"), "Create a Plan Run", "Uses the newest snapshot of the adopted lane."))
+      success: repeatable(runAnswer)
+    }).annotateMerge(
+      described(
+        of("member"),
+        "Create a Plan Run",
+        "Uses the newest snapshot of the adopted lane. 201, or 200 with the same Run under the same `Idempotency-Key`."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.post("configurationPlan", "/api/v1/capsules/:capsuleId/configuration-plans", {
       params: ofCapsule,
       headers: idempotencyHeaders,
       payload: ConfigurationPlanRequest,
-      success: [configurationPlanAnswer.pipe(created), configurationPlanAnswer]
+      success: repeatable(configurationPlanAnswer)
     }).annotateMerge(
       described(
         of("admin"),
@@ -239,12 +245,12 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       params: ofCapsule,
       headers: idempotencyHeaders,
       payload: Schema.optional(Schema.Struct({})),
-      success: runCreated
+      success: repeatable(runAnswer)
     }).annotateMerge(
       described(
         of("member"),
         "Create a destroy-plan Run",
-        "201 with a plan that has to be reviewed, approved and applied like every other; until then nothing is destroyed."
+        "201 with a plan that has to be reviewed, approved and applied like every other; until then nothing is destroyed. 200 with the same Run under the same `Idempotency-Key`."
       )
     )
   )
@@ -252,7 +258,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
     HttpApiEndpoint.post("driftCheck", "/api/v1/capsules/:capsuleId/drift-check", {
       params: ofCapsule,
       payload: Schema.optional(Schema.Struct({})),
-      success: runCreated
+      success: runAnswer.pipe(created)
     }).annotateMerge(
       described(
         of("member"),

@@ -1,4 +1,4 @@
-import { Context } from "effect"
+import { Context, type Schema } from "effect"
 import { HttpApiSchema, OpenApi } from "effect/http-api"
 import { errorStatuses } from "../errors/ApiError.ts"
 import { Access, type AccessRule } from "./Access.ts"
@@ -41,4 +41,8 @@ export const described = (access: AccessRule, summary: string, description: stri
   )
 
 export const created = HttpApiSchema.status(201)
+
+/** What a request with an `Idempotency-Key` answers: 201 the first time, and 200 for every repetition of it. */
+export const repeatable = <S extends Schema.Top>(answer: S) => [answer.pipe(created), answer] as const
+
 export const accepted = HttpApiSchema.status(202)

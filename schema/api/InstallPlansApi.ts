@@ -6,7 +6,7 @@ import { displayText, GitRefText, RelativePath } from "../records/Primitives.ts"
 import { ProviderBinding } from "../records/Provider.ts"
 import { SourceBuild } from "../records/Run.ts"
 import { workspaceAccess } from "./Access.ts"
-import { accepted, created, described } from "./Endpoint.ts"
+import { accepted, described, repeatable } from "./Endpoint.ts"
 import { idempotencyHeaders } from "./Paging.ts"
 
 export const EnvironmentName = Schema.String.check(
@@ -61,7 +61,7 @@ export class InstallPlansApi extends HttpApiGroup.make("installPlans")
       params: { workspaceId: Schema.String },
       headers: idempotencyHeaders,
       payload: CreateInstallPlan,
-      success: [installPlanAnswer.pipe(created), installPlanAnswer]
+      success: repeatable(installPlanAnswer)
     }).annotateMerge(
       described(
         workspaceAccess("member", "path.workspaceId"),
@@ -101,7 +101,7 @@ export class RevisionPlansApi extends HttpApiGroup.make("revisionPlans")
       params: { capsuleId: Schema.String },
       headers: idempotencyHeaders,
       payload: Schema.Struct({ ref: GitRefText }),
-      success: [revisionPlanAnswer.pipe(created), revisionPlanAnswer, revisionPlanAnswer.pipe(accepted)]
+      success: [...repeatable(revisionPlanAnswer), revisionPlanAnswer.pipe(accepted)]
     }).annotateMerge(
       described(
         workspaceAccess("member", "path.capsuleId"),

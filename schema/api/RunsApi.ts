@@ -7,7 +7,7 @@ import { Run, RunGroup } from "../records/Run.ts"
 import { StateVersion } from "../records/StateVersion.ts"
 import type { Role } from "../records/Workspace.ts"
 import { workspaceAccess } from "./Access.ts"
-import { created, described } from "./Endpoint.ts"
+import { created, described, repeatable } from "./Endpoint.ts"
 import { idempotencyHeaders, sequenceQuery } from "./Paging.ts"
 
 const of = (role: Role) => workspaceAccess(role, "path.runId")
@@ -56,7 +56,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
       params: ofRun,
       headers: idempotencyHeaders,
       payload: Schema.Struct({}),
-      success: [Schema.Struct({ run: Run }).pipe(created), Schema.Struct({ run: Run })]
+      success: repeatable(Schema.Struct({ run: Run }))
     }).annotateMerge(
       described(
         of("admin"),

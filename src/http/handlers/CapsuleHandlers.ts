@@ -22,14 +22,20 @@ import {
   pathId
 } from "./Commands.ts"
 
-const runAnswer = answer(Schema.Struct({ run: Run }))
+const { configurationPlan, destroyPlan, plan } = SvcApi.groups.capsules.endpoints
+const runOnly = Schema.Struct({ run: Run })
+const planAnswer = answer(plan, runOnly, 201, 200)
+const destroyPlanAnswer = answer(destroyPlan, runOnly, 201, 200)
 const configurationPlanAnswer = answer(
+  configurationPlan,
   Schema.Struct({
     replayed: Schema.Boolean,
     targetInstallConfigId: InstallConfigId,
     planRunId: RunId,
     run: Run
-  })
+  }),
+  201,
+  200
 )
 const normalisedConfiguration = Schema.encodeEffect(ConfigurationPlanRequest)
 const normalisedReAdoption = Schema.encodeEffect(ReAdoptionRequest)
@@ -93,7 +99,7 @@ export const capsuleHandlers = HttpApiBuilder.group(
         const id = yield* capsuleOf(params)
         const request = yield* maybeIdempotent(headers, { capsuleId: id })
         const { replayed, value } = yield* capsules.plan(yield* commandContext, id, request)
-        return yield* runAnswer({ run: value }, replayed ? 200 : 201)
+        return yield* planAnswer({ run: value }, replayed ? 200 : 201)
       }),
       configurationPlan: Effect.fn("capsules.configurationPlan")(function* ({ headers, params, payload }) {
         const id = yield* capsuleOf(params)
@@ -106,7 +112,7 @@ export const capsuleHandlers = HttpApiBuilder.group(
         const id = yield* capsuleOf(params)
         const request = yield* maybeIdempotent(headers, { capsuleId: id })
         const { replayed, value } = yield* capsules.destroyPlan(yield* commandContext, id, request)
-        return yield* runAnswer({ run: value }, replayed ? 200 : 201)
+        return yield* destroyPlanAnswer({ run: value }, replayed ? 200 : 201)
       }),
       driftCheck: Effect.fn("capsules.driftCheck")(function* ({ params }) {
         return { run: yield* capsules.driftCheck(yield* commandContext, yield* capsuleOf(params)) }

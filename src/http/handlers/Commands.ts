@@ -1,11 +1,13 @@
 import { Effect, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
+import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
 import type { CommandContext, IdempotentRequest } from "../../../actors/Command.ts"
 import { parseIdempotencyKey } from "../../../actors/idempotency/Receipts.ts"
 import { requestDigest } from "../../../actors/idempotency/RequestDigest.ts"
 import type { Page, PageRequest } from "../../../actors/paging/Page.ts"
 import { Caller } from "../../../schema/api/Middleware.ts"
 import { defaultPageLimit } from "../../../schema/api/Paging.ts"
+import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { ApiError, notFound } from "../../../schema/errors/ApiError.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 
@@ -54,10 +56,34 @@ export const pageRequest = (query: {
 export const cursorOf = (page: Page<unknown>): { readonly nextCursor?: string } =>
   page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }
 
-/** An answer with a status other than the first that its endpoint declares. */
-export const answer = <S extends Schema.Codec<unknown, unknown>>(schema: S) => {
+/** The statuses by which an endpoint declares that it succeeds. */
+const declaredStatuses = (endpoint: HttpApiEndpoint.Top): ReadonlySet<number> => {
+  const statuses = new Set<number>()
+  HttpApi.reflect(SvcApi, {
+    predicate: (one) => one.endpoint === endpoint,
+    onGroup: () => {},
+    onEndpoint: ({ successes }) => {
+      for (const status of successes.keys()) statuses.add(status)
+    }
+  })
+  return statuses
+}
+
+/**
+ * Answers of an endpoint that succeeds with one of several statuses. A status that it does not declare is a defect at the
+ * start already: whoever speaks to the API by its definition could not read the answer.
+ */
+export const answer = <S extends Schema.Codec<unknown, unknown>, const Status extends number>(
+  endpoint: HttpApiEndpoint.Top,
+  schema: S,
+  ...statuses: ReadonlyArray<Status>
+) => {
+  const declared = declaredStatuses(endpoint)
+  const undeclared = statuses.filter((status) => !declared.has(status))
+  if (undeclared.length > 0)
+    throw new Error(`${endpoint.path} does not declare that it answers ${undeclared.join(", ")}.`)
   const encode = HttpServerResponse.schemaJson(schema)
-  return (value: S["Type"], status: number) => Effect.orDie(encode(value, { status }))
+  return (value: S["Type"], status: Status) => Effect.orDie(encode(value, { status }))
 }
 
 /** The refusal of a route that this release does not implement. */

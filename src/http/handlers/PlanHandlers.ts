@@ -8,9 +8,25 @@ import { CapsuleId, InstallPlanId, RevisionPlanId } from "../../../schema/record
 import { InstallPlan, RevisionPlan } from "../../../schema/records/InstallPlan.ts"
 import { answer, authorisedWorkspace, commandContext, idempotent, pathId } from "./Commands.ts"
 
-const installPlanAnswer = answer(Schema.Struct({ installPlan: InstallPlan, replayed: Schema.Boolean }))
-const revisionPlanCreated = answer(Schema.Struct({ revisionPlan: RevisionPlan, replayed: Schema.Boolean }))
-const revisionPlanAnswer = answer(Schema.Struct({ revisionPlan: RevisionPlan }))
+const { installPlans, revisionPlans } = SvcApi.groups
+const installPlanAnswer = answer(
+  installPlans.endpoints.create,
+  Schema.Struct({ installPlan: InstallPlan, replayed: Schema.Boolean }),
+  201,
+  200
+)
+const revisionPlanCreated = answer(
+  revisionPlans.endpoints.create,
+  Schema.Struct({ revisionPlan: RevisionPlan, replayed: Schema.Boolean }),
+  201,
+  200
+)
+const revisionPlanAnswer = answer(
+  revisionPlans.endpoints.reconcile,
+  Schema.Struct({ revisionPlan: RevisionPlan }),
+  202,
+  200
+)
 const normalised = Schema.encodeEffect(CreateInstallPlan)
 
 export const installPlanHandlers = HttpApiBuilder.group(

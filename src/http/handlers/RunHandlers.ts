@@ -12,7 +12,7 @@ import { liveAnswer } from "./LiveRuns.ts"
 
 const defaultSequenceLimit = 500
 
-const runAnswer = answer(Schema.Struct({ run: Run }))
+const applyAnswer = answer(SvcApi.groups.runs.endpoints.apply, Schema.Struct({ run: Run }), 201, 200)
 const runOf = (params: { readonly runId: string }) => pathId(RunId, params.runId, "Run")
 const groupOf = (params: { readonly runGroupId: string }) => pathId(RunGroupId, params.runGroupId, "Run group")
 const stateOf = (params: { readonly stateVersionId: string }) =>
@@ -37,7 +37,7 @@ export const runHandlers = HttpApiBuilder.group(
         const id = yield* runOf(params)
         const request = yield* maybeIdempotent(headers, { planRunId: id })
         const { replayed, value } = yield* runs.apply(yield* commandContext, id, request)
-        return yield* runAnswer({ run: value }, replayed ? 200 : 201)
+        return yield* applyAnswer({ run: value }, replayed ? 200 : 201)
       }),
       cancel: Effect.fn("runs.cancel")(function* ({ params, payload }) {
         return { run: yield* runs.cancel(yield* commandContext, yield* runOf(params), payload.reason) }

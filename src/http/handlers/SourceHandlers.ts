@@ -14,7 +14,12 @@ import {
   pathId
 } from "./Commands.ts"
 
-const renewedAnswer = answer(Schema.Struct({ source: Source, hookSecret: Schema.optionalKey(Schema.String) }))
+const renewedAnswer = answer(
+  SvcApi.groups.sources.endpoints.renewHookSecret,
+  Schema.Struct({ source: Source, hookSecret: Schema.optionalKey(Schema.String) }),
+  201,
+  200
+)
 
 const sourceOf = (params: { readonly sourceId: string }) => pathId(SourceId, params.sourceId, "Source")
 const snapshotOf = (params: { readonly sourceSnapshotId: string }) =>
