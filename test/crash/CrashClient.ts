@@ -18,6 +18,8 @@ export const brokenBy = (cause: Cause.Cause<unknown>): Broken => {
 
 type Client = ServerProcess["client"]
 
+const mostInVain = 200
+
 /** A client that asks again, with the same key, until it has an answer; servers come and go meanwhile. */
 export interface CrashClient {
   readonly call: <A, E>(use: (client: Client) => Effect.Effect<A, E>) => Effect.Effect<A, ApiError | NeverReady>
@@ -29,7 +31,8 @@ export interface CrashClient {
 export const crashClient = (host: CrashHost, patient = false): CrashClient => {
   const call: CrashClient["call"] = (use) =>
     Effect.gen(function* () {
-      let before: unknown
+      let asked: ServerProcess | undefined
+      let inVain = 0
       for (;;) {
         const server = yield* host.current
         const result = yield* Effect.result(use(server.client))
@@ -40,12 +43,13 @@ export const crashClient = (host: CrashHost, patient = false): CrashClient => {
           !(failure instanceof ApiError) ||
           failure.code === "verification_unavailable" ||
           (patient && failure.code === "internal_error")
-        if (!mayPass) {
-          // A server that answers hundreds of times what nobody can read is at fault, and not the asking.
-          const vain = failure.code === "rate_limited" && before !== undefined
-          return yield* vain ? Effect.die(new Broken({ message: `Asked in vain: ${String(before)}` })) : failure
+        if (!mayPass) return yield* failure
+        inVain = server === asked ? inVain + 1 : 0
+        asked = server
+        // One that lives on and answers what nobody can read is at fault, and not the asking.
+        if (inVain >= mostInVain && !patient && !server.hasEnded()) {
+          return yield* Effect.die(new Broken({ message: `Asked ${inVain} times in vain: ${String(failure)}` }))
         }
-        before = failure
         yield* Effect.sleep("10 millis")
       }
     })
