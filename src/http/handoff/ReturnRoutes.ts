@@ -6,6 +6,7 @@ import { SetupTickets } from "../../../actors/handoff/SetupTickets.ts"
 import { AttemptLimits } from "../../accounts/AttemptLimits.ts"
 import { authBody, SecretText } from "../../accounts/AuthBody.ts"
 import { commandOf, signedInToChange } from "../../accounts/SignedIn.ts"
+import { uncached } from "../../accounts/Uncached.ts"
 import { currentRequestId } from "../Exchange.ts"
 import { HttpSettings } from "../HttpSettings.ts"
 
@@ -57,9 +58,9 @@ export const handoffRouteTable = [
 /** The end of a hand-off: the return address with its ticket, and the ticket's one use. */
 export const returnRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
-    const services = yield* Effect.context<AttemptLimits | Handoffs | HttpSettings | Sessions | SetupTickets>()
-    const provided = <E, R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
-      route.pipe(Effect.map(HttpServerResponse.setHeader("cache-control", "no-store")), Effect.provideContext(services))
+    const provided = uncached(
+      yield* Effect.context<AttemptLimits | Handoffs | HttpSettings | Sessions | SetupTickets>()
+    )
     yield* router.add("POST", "/install/return", provided(complete))
     yield* router.add("POST", "/install/setup-tickets/redeem", provided(redeem))
   })
