@@ -96,7 +96,8 @@ export class RevisionPlanSteps extends Context.Service<
           spec: {
             sourceId: source.id,
             snapshot: stagedOf(snapshot),
-            modulePath: capsule.module_path
+            modulePath: capsule.module_path,
+            installConfigId: capsule.install_config_id
           } satisfies CheckSpec
         })
         yield* plans.update(row.id, {

@@ -106,7 +106,7 @@ export class RevisionPlansApi extends HttpApiGroup.make("revisionPlans")
       described(
         workspaceAccess("member", "path.capsuleId"),
         "Plan a Capsule at another ref",
-        "Needs `Idempotency-Key`. The Source's default ref and the Capsule's tracked source stay as they are until an apply."
+        "Needs `Idempotency-Key`. The Source's default ref and the Capsule's tracked source stay as they are until an apply. The compatibility report also tells what the Capsule's own configuration meets in that commit, as a check with `installConfigId` does."
       )
     )
   )

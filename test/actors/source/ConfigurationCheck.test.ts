@@ -3,11 +3,21 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { Dependencies } from "../../../actors/dependency/Dependencies.ts"
+import { RevisionPlans } from "../../../actors/revision-plan/RevisionPlans.ts"
 import { CheckSpec } from "../../../actors/source/CheckExecution.ts"
 import { Sources } from "../../../actors/source/Sources.ts"
 import type { SourceId } from "../../../schema/records/Ids.ts"
 import { it, suite } from "../../support/Effect.ts"
-import { bound, demoConnection, demoModule, planned, settled } from "../../support/Journey.ts"
+import {
+  active,
+  bound,
+  demoConnection,
+  demoModule,
+  freshKey,
+  planned,
+  settled,
+  stepped
+} from "../../support/Journey.ts"
 import { newOwner, TestPlane, testPlane } from "../../support/TestPlane.ts"
 
 const tests = suite(testPlane())
@@ -174,6 +184,28 @@ describe.skipIf(Bun.which("terraform") === null)("a check for whoever brings a c
           installConfigId: ours.installConfigId
         })
         expect(kept.compatibilityReport.status).toBe("ready")
+      }),
+    120_000
+  )
+})
+
+describe.skipIf(Bun.which("terraform") === null)("a revision plan", () => {
+  tests.live(
+    "is checked for the configuration that its Capsule brings along",
+    () =>
+      Effect.gen(function* () {
+        const { commit, context } = yield* TestPlane
+        const revisions = yield* RevisionPlans
+        const greeting = { "main.tf": `${variable("greeting", optional)} output "a" { value = var.greeting }` }
+        const { capsule } = yield* active("revised", greeting, { variables: { greeting: canary } })
+        yield* commit("revised-next", producer)
+        const request = { ref: "revised-next" }
+        const { value } = yield* revisions.create(context, capsule.id, request, freshKey())
+        const { compatibilityReportId, phase } = yield* stepped(revisions.reconcile(context, value.id))
+        expect(phase).toBe("reviewable")
+        const report = yield* (yield* Sources).report(compatibilityReportId ?? (yield* Effect.die("no report")))
+        expect(report.status).toBe("needs_attention")
+        expect(report.findings.map(({ code }) => code)).toEqual(["configuration_input_removed"])
       }),
     120_000
   )
