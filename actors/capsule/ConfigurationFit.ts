@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
-import type { CompatibilityReport, Finding } from "../../schema/records/CompatibilityReport.ts"
+import { type CompatibilityReport, type Finding, needAttention } from "../../schema/records/CompatibilityReport.ts"
 import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
 import { requirementKey } from "../../schema/records/Provider.ts"
 import type { ConnectionStore } from "../connection/ConnectionStore.ts"
@@ -127,7 +127,7 @@ export const makeConfigurationFit = Effect.gen(function* () {
     const loaded = yield* configs.load(installConfigId)
     if (loaded === undefined) return yield* Effect.die(new Error(`InstallConfig ${installConfigId} is gone`))
     const found = yield* Effect.provideContext(findingsOf(loaded, report), context)
-    const status = found.some(({ severity }) => severity === "warning") ? ("needs_attention" as const) : report.status
+    const status = needAttention(found) ? ("needs_attention" as const) : report.status
     return { ...staged, report: { ...report, status, findings: [...report.findings, ...found] } }
   })
 })

@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { ModuleScanner } from "../../runner/scan/ModuleScanner.ts"
 import { ScannedModule } from "../../runner/scan/ScannedModule.ts"
 import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
-import type { Finding } from "../../schema/records/CompatibilityReport.ts"
+import { type Finding, needAttention } from "../../schema/records/CompatibilityReport.ts"
 import { canonicalJson } from "../idempotency/RequestDigest.ts"
 import { now } from "../Identity.ts"
 import type { StagedReport, StagedSnapshot } from "./StagedFindings.ts"
@@ -41,7 +41,7 @@ const contractOf = (scan: ScannedModule): string =>
 
 const statusOf = (scan: ScannedModule, findings: ReadonlyArray<Finding>) => {
   if (scan.status === "unsupported") return "unsupported" as const
-  return findings.some((finding) => finding.severity === "warning") ? ("needs_attention" as const) : ("ready" as const)
+  return needAttention(findings) ? ("needs_attention" as const) : ("ready" as const)
 }
 
 /** Scans one module of a snapshot and writes down whether and how it can be installed (spec: Sources, compatibility-check). */

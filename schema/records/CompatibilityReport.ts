@@ -13,6 +13,10 @@ export const Finding = Schema.Struct({
 }).annotate({ identifier: "Finding" })
 export type Finding = typeof Finding.Type
 
+/** Whether a person has to look at what was found before a module is installed. */
+export const needAttention = (findings: ReadonlyArray<Finding>): boolean =>
+  findings.some(({ severity }) => severity === "warning")
+
 export const ReportVariable = Schema.Struct({
   name: Schema.String,
   type: InputType,

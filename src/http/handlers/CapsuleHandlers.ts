@@ -12,30 +12,28 @@ import { Run } from "../../../schema/records/Run.ts"
 import { currentRequestId } from "../Exchange.ts"
 import { retiredResponse } from "../RetiredRoutes.ts"
 import {
-  answer,
   authorisedWorkspace,
   commandContext,
   cursorOf,
   idempotent,
   maybeIdempotent,
   pageRequest,
-  pathId
+  pathId,
+  repeatableAnswer
 } from "./Commands.ts"
 
 const { configurationPlan, destroyPlan, plan } = SvcApi.groups.capsules.endpoints
 const runOnly = Schema.Struct({ run: Run })
-const planAnswer = answer(plan, runOnly, 201, 200)
-const destroyPlanAnswer = answer(destroyPlan, runOnly, 201, 200)
-const configurationPlanAnswer = answer(
+const planAnswer = repeatableAnswer(plan, runOnly)
+const destroyPlanAnswer = repeatableAnswer(destroyPlan, runOnly)
+const configurationPlanAnswer = repeatableAnswer(
   configurationPlan,
   Schema.Struct({
     replayed: Schema.Boolean,
     targetInstallConfigId: InstallConfigId,
     planRunId: RunId,
     run: Run
-  }),
-  201,
-  200
+  })
 )
 const normalisedConfiguration = Schema.encodeEffect(ConfigurationPlanRequest)
 const normalisedReAdoption = Schema.encodeEffect(ReAdoptionRequest)
@@ -99,20 +97,20 @@ export const capsuleHandlers = HttpApiBuilder.group(
         const id = yield* capsuleOf(params)
         const request = yield* maybeIdempotent(headers, { capsuleId: id })
         const { replayed, value } = yield* capsules.plan(yield* commandContext, id, request)
-        return yield* planAnswer({ run: value }, replayed ? 200 : 201)
+        return yield* planAnswer({ run: value }, replayed)
       }),
       configurationPlan: Effect.fn("capsules.configurationPlan")(function* ({ headers, params, payload }) {
         const id = yield* capsuleOf(params)
         const body = yield* Effect.orDie(normalisedConfiguration(payload))
         const request = yield* idempotent(headers, { capsuleId: id, body })
         const { replayed, value } = yield* capsules.configurationPlan(yield* commandContext, id, payload, request)
-        return yield* configurationPlanAnswer({ replayed, ...value }, replayed ? 200 : 201)
+        return yield* configurationPlanAnswer({ replayed, ...value }, replayed)
       }),
       destroyPlan: Effect.fn("capsules.destroyPlan")(function* ({ headers, params }) {
         const id = yield* capsuleOf(params)
         const request = yield* maybeIdempotent(headers, { capsuleId: id })
         const { replayed, value } = yield* capsules.destroyPlan(yield* commandContext, id, request)
-        return yield* destroyPlanAnswer({ run: value }, replayed ? 200 : 201)
+        return yield* destroyPlanAnswer({ run: value }, replayed)
       }),
       driftCheck: Effect.fn("capsules.driftCheck")(function* ({ params }) {
         return { run: yield* capsules.driftCheck(yield* commandContext, yield* capsuleOf(params)) }

@@ -86,6 +86,15 @@ export const answer = <S extends Schema.Codec<unknown, unknown>, const Status ex
   return (value: S["Type"], status: Status) => Effect.orDie(encode(value, { status }))
 }
 
+/** Answers of an endpoint that takes an `Idempotency-Key`: 201 the first time, 200 for a repetition. */
+export const repeatableAnswer = <S extends Schema.Codec<unknown, unknown>>(
+  endpoint: HttpApiEndpoint.Top,
+  schema: S
+) => {
+  const respond = answer(endpoint, schema, 201, 200)
+  return (value: S["Type"], replayed: boolean) => respond(value, replayed ? 200 : 201)
+}
+
 /** The refusal of a route that this release does not implement. */
 export const notBuilt = (what: string) => () =>
   Effect.fail(

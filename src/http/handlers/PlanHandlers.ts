@@ -6,20 +6,16 @@ import { CreateInstallPlan } from "../../../schema/api/InstallPlansApi.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { CapsuleId, InstallPlanId, RevisionPlanId } from "../../../schema/records/Ids.ts"
 import { InstallPlan, RevisionPlan } from "../../../schema/records/InstallPlan.ts"
-import { answer, authorisedWorkspace, commandContext, idempotent, pathId } from "./Commands.ts"
+import { answer, authorisedWorkspace, commandContext, idempotent, pathId, repeatableAnswer } from "./Commands.ts"
 
 const { installPlans, revisionPlans } = SvcApi.groups
-const installPlanAnswer = answer(
+const installPlanAnswer = repeatableAnswer(
   installPlans.endpoints.create,
-  Schema.Struct({ installPlan: InstallPlan, replayed: Schema.Boolean }),
-  201,
-  200
+  Schema.Struct({ installPlan: InstallPlan, replayed: Schema.Boolean })
 )
-const revisionPlanCreated = answer(
+const revisionPlanCreated = repeatableAnswer(
   revisionPlans.endpoints.create,
-  Schema.Struct({ revisionPlan: RevisionPlan, replayed: Schema.Boolean }),
-  201,
-  200
+  Schema.Struct({ revisionPlan: RevisionPlan, replayed: Schema.Boolean })
 )
 const revisionPlanAnswer = answer(
   revisionPlans.endpoints.reconcile,
@@ -39,7 +35,7 @@ export const installPlanHandlers = HttpApiBuilder.group(
         const context = yield* commandContext
         const request = yield* idempotent(headers, yield* Effect.orDie(normalised(payload)))
         const { replayed, value } = yield* plans.create(context, yield* authorisedWorkspace, payload, request)
-        return yield* installPlanAnswer({ installPlan: value, replayed }, replayed ? 200 : 201)
+        return yield* installPlanAnswer({ installPlan: value, replayed }, replayed)
       }),
       read: Effect.fn("installPlans.read")(function* ({ params }) {
         return { installPlan: yield* plans.read(yield* pathId(InstallPlanId, params.installPlanId, "Install plan")) }
@@ -62,7 +58,7 @@ export const revisionPlanHandlers = HttpApiBuilder.group(
         const id = yield* pathId(CapsuleId, params.capsuleId, "Capsule")
         const request = yield* idempotent(headers, { capsuleId: id, ...payload })
         const { replayed, value } = yield* plans.create(yield* commandContext, id, payload, request)
-        return yield* revisionPlanCreated({ revisionPlan: value, replayed }, replayed ? 200 : 201)
+        return yield* revisionPlanCreated({ revisionPlan: value, replayed }, replayed)
       }),
       read: Effect.fn("revisionPlans.read")(function* ({ params }) {
         return {

@@ -7,12 +7,12 @@ import { Runs, RunStreams } from "../../../actors/run/Runs.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { RunGroupId, RunId, StateVersionId } from "../../../schema/records/Ids.ts"
 import { Run } from "../../../schema/records/Run.ts"
-import { answer, commandContext, maybeIdempotent, pathId } from "./Commands.ts"
+import { commandContext, maybeIdempotent, pathId, repeatableAnswer } from "./Commands.ts"
 import { liveAnswer } from "./LiveRuns.ts"
 
 const defaultSequenceLimit = 500
 
-const applyAnswer = answer(SvcApi.groups.runs.endpoints.apply, Schema.Struct({ run: Run }), 201, 200)
+const applyAnswer = repeatableAnswer(SvcApi.groups.runs.endpoints.apply, Schema.Struct({ run: Run }))
 const runOf = (params: { readonly runId: string }) => pathId(RunId, params.runId, "Run")
 const groupOf = (params: { readonly runGroupId: string }) => pathId(RunGroupId, params.runGroupId, "Run group")
 const stateOf = (params: { readonly stateVersionId: string }) =>
@@ -37,7 +37,7 @@ export const runHandlers = HttpApiBuilder.group(
         const id = yield* runOf(params)
         const request = yield* maybeIdempotent(headers, { planRunId: id })
         const { replayed, value } = yield* runs.apply(yield* commandContext, id, request)
-        return yield* applyAnswer({ run: value }, replayed ? 200 : 201)
+        return yield* applyAnswer({ run: value }, replayed)
       }),
       cancel: Effect.fn("runs.cancel")(function* ({ params, payload }) {
         return { run: yield* runs.cancel(yield* commandContext, yield* runOf(params), payload.reason) }

@@ -5,20 +5,18 @@ import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { CompatibilityReportId, SourceId, SourceSnapshotId } from "../../../schema/records/Ids.ts"
 import { Source } from "../../../schema/records/Source.ts"
 import {
-  answer,
   authorisedWorkspace,
   commandContext,
   cursorOf,
   maybeIdempotent,
   pageRequest,
-  pathId
+  pathId,
+  repeatableAnswer
 } from "./Commands.ts"
 
-const renewedAnswer = answer(
+const renewedAnswer = repeatableAnswer(
   SvcApi.groups.sources.endpoints.renewHookSecret,
-  Schema.Struct({ source: Source, hookSecret: Schema.optionalKey(Schema.String) }),
-  201,
-  200
+  Schema.Struct({ source: Source, hookSecret: Schema.optionalKey(Schema.String) })
 )
 
 const sourceOf = (params: { readonly sourceId: string }) => pathId(SourceId, params.sourceId, "Source")
@@ -50,7 +48,7 @@ export const sourceHandlers = HttpApiBuilder.group(
         const request = yield* maybeIdempotent(headers, { sourceId: id, hookSecretVersion })
         const context = yield* commandContext
         const { replayed, ...renewed } = yield* sources.renewHookSecret(context, id, hookSecretVersion, request)
-        return yield* renewedAnswer(renewed, replayed ? 200 : 201)
+        return yield* renewedAnswer(renewed, replayed)
       }),
       sync: Effect.fn("sources.sync")(function* ({ params, payload }) {
         return { run: yield* sources.sync(yield* commandContext, yield* sourceOf(params), payload) }
