@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto"
+import { hash } from "node:crypto"
 import { crc32 } from "node:zlib"
 import { Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
@@ -58,5 +58,4 @@ export const isWellFormed = (kind: BearerKind, text: string): boolean => {
 }
 
 /** What is stored instead of the secret. Without salt: 178 random bits cannot be guessed, and it has to be looked up. */
-export const secretHash = (secret: Redacted.Redacted): string =>
-  createHash("sha256").update(Redacted.value(secret)).digest("hex")
+export const secretHash = (secret: Redacted.Redacted): string => hash("sha256", Redacted.value(secret), "hex")

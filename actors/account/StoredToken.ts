@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AccessTokenRow, accessTokenColumns } from "./AccessTokenRow.ts"
 import type { Principal } from "./Principal.ts"
@@ -19,17 +19,27 @@ export const selectStoredToken = (sql: SqlClient.SqlClient, hash: string) =>
         + (SELECT COUNT(*) FROM oauth_access_tokens o WHERE o.secret_hash = ${hash}) AS elsewhere
     FROM access_tokens WHERE secret_hash = ${hash}`
 
-/** Whether the token may be used at a time (ISO 8601): of one store only, of an open account, not revoked, not expired. */
-export const isGood = (row: StoredToken, at: string): boolean =>
-  row.elsewhere === 0 &&
-  row.user_status === "active" &&
-  row.revoked_at === null &&
-  (row.expires_at === null || row.expires_at > at)
+/** A token that may be used before a time. Times in milliseconds. */
+export interface UsableToken {
+  readonly principal: Principal
+  /** Infinite when it never expires. */
+  readonly expiresAt: number
+  /** As its row says; 0 for never. */
+  readonly lastUsedAt: number
+}
 
-export const principalOf = (row: StoredToken): Principal => ({
-  credential: "token",
-  credentialId: row.token_id,
-  subject: row.subject,
-  scopes: row.scopes,
-  ...(row.workspace_id === null ? {} : { boundWorkspaceId: row.workspace_id })
-})
+/** What the token may do: when it is of one store only, of an open account, and not revoked. */
+export const usableToken = (row: StoredToken): Option.Option<UsableToken> =>
+  row.elsewhere === 0 && row.user_status === "active" && row.revoked_at === null
+    ? Option.some({
+        principal: {
+          credential: "token",
+          credentialId: row.token_id,
+          subject: row.subject,
+          scopes: row.scopes,
+          ...(row.workspace_id === null ? {} : { boundWorkspaceId: row.workspace_id })
+        },
+        expiresAt: row.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(row.expires_at),
+        lastUsedAt: row.last_used_at === null ? 0 : Date.parse(row.last_used_at)
+      })
+    : Option.none()

@@ -1,15 +1,14 @@
-import { Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlSchema } from "effect/sql"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import type { AccountTokenAuthority } from "../../schema/records/AccountToken.ts"
 import { PointReads } from "../database/PointReads.ts"
 import { ReadSql } from "../database/ReadSql.ts"
-import { now } from "../Identity.ts"
 import { Memberships } from "../workspace/Memberships.ts"
 import { isWellFormed, secretHash } from "./BearerSecret.ts"
 import { invalidToken } from "./CredentialRefusal.ts"
 import type { Principal } from "./Principal.ts"
-import { isGood, principalOf, selectStoredToken, StoredToken } from "./StoredToken.ts"
+import { selectStoredToken, StoredToken, usableToken } from "./StoredToken.ts"
 import { TokenUse } from "./TokenUse.ts"
 
 /** What a presented personal access token may do. */
@@ -43,35 +42,37 @@ export class TokenAuthority extends Context.Service<
         Result: StoredToken,
         execute: (hash) => selectStoredToken(read, hash)
       })
-      const findAtOnce = (yield* PointReads).prepare(
-        StoredToken,
-        (hash) => selectStoredToken(read, hash),
-        "untilCommit"
-      )
+      const reads = yield* PointReads
+      const readAtOnce = reads.prepare(StoredToken, (hash) => selectStoredToken(read, hash))
+      const findAtOnce = reads.untilCommit((hash) => Option.flatMap(readAtOnce(hash), usableToken))
 
       const known = Effect.fnUntraced(function* (token: Redacted.Redacted) {
         const [row] = yield* Effect.orDie(find(secretHash(token)))
-        return row !== undefined && isGood(row, yield* now) ? row : yield* invalidToken()
+        const usable = Option.flatMap(Option.fromUndefinedOr(row), usableToken)
+        const millis = yield* Clock.currentTimeMillis
+        if (row === undefined || Option.isNone(usable) || usable.value.expiresAt <= millis) return yield* invalidToken()
+        return { row, usable: usable.value }
       })
 
       return TokenAuthority.of({
         authenticate: Effect.fn("TokenAuthority.authenticate")(function* (token) {
           // The checksum saves the database from guesses.
           if (!isWellFormed("personalToken", Redacted.value(token))) return yield* invalidToken()
-          const row = yield* known(token)
-          yield* use.note(row.token_id, row.last_used_at)
-          return principalOf(row)
+          const { usable } = yield* known(token)
+          yield* use.note(usable.principal.credentialId, usable.lastUsedAt)
+          return usable.principal
         }),
+        // Its checksum is not looked at: a look-up of what is remembered costs less.
         atOnce: (token, millis) => {
-          if (!isWellFormed("personalToken", Redacted.value(token))) return Option.none()
-          const at = DateTime.formatIso(DateTime.makeUnsafe(millis))
-          return findAtOnce(secretHash(token)).pipe(
-            Option.filter((row) => isGood(row, at) && use.isNoted(row.token_id, row.last_used_at, millis)),
-            Option.map(principalOf)
-          )
+          const found = findAtOnce(secretHash(token))
+          if (Option.isNone(found)) return Option.none()
+          const { expiresAt, lastUsedAt, principal } = found.value
+          return expiresAt > millis && use.isNoted(principal.credentialId, lastUsedAt, millis)
+            ? Option.some(principal)
+            : Option.none()
         },
         current: Effect.fn("TokenAuthority.current")(function* (bearer) {
-          const row = yield* known(bearer)
+          const { row } = yield* known(bearer)
           const role =
             row.workspace_id === null ? Option.none() : yield* memberships.role(row.subject, row.workspace_id)
           if (row.workspace_id !== null && Option.isNone(role)) {

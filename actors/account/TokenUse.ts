@@ -1,7 +1,7 @@
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 
-const writeEvery = Duration.seconds(60)
+const writeEveryMillis = 60_000
 const flushAfter = Duration.seconds(10)
 
 /**
@@ -11,10 +11,13 @@ const flushAfter = Duration.seconds(10)
 export class TokenUse extends Context.Service<
   TokenUse,
   {
-    /** Whether a use at `millis` is too close to the last one to be noted. `lastWritten` is what the row says now. */
-    readonly isNoted: (tokenId: string, lastWritten: string | null, millis: number) => boolean
-    /** `lastWritten` is what the row says now. */
-    readonly note: (tokenId: string, lastWritten: string | null) => Effect.Effect<void>
+    /**
+     * Whether a use at `millis` is too close to the last one to be noted. `lastWritten` is what the row says now, in
+     * milliseconds, 0 for never.
+     */
+    readonly isNoted: (tokenId: string, lastWritten: number, millis: number) => boolean
+    /** `lastWritten` as for `isNoted`. */
+    readonly note: (tokenId: string, lastWritten: number) => Effect.Effect<void>
     /** Writes what was gathered. Happens by itself soon after a use, and when the service stops. */
     readonly flush: Effect.Effect<void>
   }
@@ -24,11 +27,11 @@ export class TokenUse extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const scope = yield* Effect.scope
-      const pending = new Map<string, string>()
+      const pending = new Map<string, number>()
       let scheduled = false
 
       const flush = Effect.gen(function* () {
-        const uses = [...pending]
+        const uses = Array.from(pending, ([tokenId, millis]) => [tokenId, new Date(millis).toISOString()] as const)
         pending.clear()
         scheduled = false
         if (uses.length === 0) return
@@ -46,16 +49,15 @@ export class TokenUse extends Context.Service<
 
       yield* Effect.addFinalizer(() => flush)
 
-      const isNoted = (tokenId: string, lastWritten: string | null, millis: number) =>
-        millis - Date.parse(pending.get(tokenId) ?? lastWritten ?? "1970-01-01T00:00:00.000Z") <
-        Duration.toMillis(writeEvery)
+      const isNoted = (tokenId: string, lastWritten: number, millis: number) =>
+        millis - (pending.get(tokenId) ?? lastWritten) < writeEveryMillis
 
       return TokenUse.of({
         isNoted,
         note: Effect.fnUntraced(function* (tokenId, lastWritten) {
           const millis = yield* Clock.currentTimeMillis
           if (isNoted(tokenId, lastWritten, millis)) return
-          pending.set(tokenId, new Date(millis).toISOString())
+          pending.set(tokenId, millis)
           if (scheduled) return
           scheduled = true
           yield* Effect.forkIn(Effect.delay(flush, flushAfter), scope)

@@ -9,15 +9,16 @@ export interface PointReadsShape {
    * Prepares a read of one row from the last committed state, which is answered at once instead of by an Effect. `build`
    * makes the statement from its values, as for every other read; it is called once, with place-holders. Rows that
    * `row` does not decode are not there.
-   *
-   * With `untilCommit`, a row that was found by a read within `together` is not read again there as long as nothing at all
-   * has been committed to the database since, by whomever.
    */
   readonly prepare: <Row extends Schema.ConstraintDecoder<unknown>>(
     row: Row,
-    build: (...values: ReadonlyArray<string>) => Statement.Statement<unknown>,
-    remember?: "untilCommit"
+    build: (...values: ReadonlyArray<string>) => Statement.Statement<unknown>
   ) => PointRead<Row["Type"]>
+  /**
+   * What `find` found within `together`, or made of a row found there, is not asked for again there as long as nothing at
+   * all has been committed to the database since, by whomever.
+   */
+  readonly untilCommit: <A>(find: PointRead<A>) => PointRead<A>
   /** Runs point reads that all see the same committed state. */
   readonly together: <A>(read: () => Option.Option<A>) => Option.Option<A>
 }
@@ -28,5 +29,5 @@ export interface PointReadsShape {
  * Without an embedded database nothing can be read at once.
  */
 export const PointReads = Context.Reference<PointReadsShape>("svc/database/PointReads", {
-  defaultValue: () => ({ prepare: () => Option.none, together: (read) => read() })
+  defaultValue: () => ({ prepare: () => Option.none, untilCommit: (find) => find, together: (read) => read() })
 })

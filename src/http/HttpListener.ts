@@ -39,6 +39,8 @@ interface SocketData {
 
 const hostPattern = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?$/
 
+const isHost = (host: string) => hostPattern.test(host) && URL.canParse(`http://${host}/`)
+
 const malformedRequest = new ApiError({
   code: "invalid_request",
   message: "The request does not name one host. Send one well-formed Host header."
@@ -90,23 +92,27 @@ export class HttpListener extends Context.Service<
           const range = parseAddressRange(text)
           return range === undefined ? [] : [range]
         })
+        // The one seen last: nearly all requests of a server name the same.
+        let knownHost: string | undefined
         let mounted: WebHandler | undefined
         let direct: DirectHandler = Option.none
 
         const answer = (request: Request, server: Bun.Server<SocketData>): Response | Promise<Response | undefined> => {
           const requestId = makeRequestId(random)
           const host = request.headers.get("host")
-          if (host === null || !hostPattern.test(host) || !URL.canParse(request.url)) {
+          if (host === null || (host !== knownHost && !isHost(host))) {
             return plainErrorResponse(malformedRequest, requestId)
           }
+          knownHost = host
+          const answered = direct(request, requestId)
+          if (Option.isSome(answered)) return answered.value
+          if (!URL.canParse(request.url)) return plainErrorResponse(malformedRequest, requestId)
           if (mounted === undefined) {
             // Whatever watches the process must not end it while it migrates.
             const isWatcher = new URL(request.url).pathname === "/healthz"
             return isWatcher ? Response.json({ status: "ok" }) : plainErrorResponse(starting, requestId)
           }
           if (draining.begun() && !readMethods.has(request.method)) return plainErrorResponse(stopping, requestId)
-          const answered = direct(request, requestId)
-          if (Option.isSome(answered)) return answered.value
           if (!hasBody(request)) server.timeout(request, workIdleSeconds)
           let upgraded = false
           const exchange = {

@@ -4,9 +4,10 @@ const tokenRoutes = "/api/v1/account/tokens"
 
 // Answers that are no pages may load and embed nothing, whatever a browser takes them for.
 const inertPolicy = "default-src 'none'; frame-ancestors 'none'"
+const noSniffing = { "x-content-type-options": "nosniff" }
 const referrerPolicy = "no-referrer"
 
-const identifying = (requestId: string) => ({ "x-request-id": requestId, "x-content-type-options": "nosniff" })
+const requestIdHeader = "x-request-id"
 
 /**
  * Headers of every response. What does not say otherwise is never stored, answers of the API in no case; those of the token
@@ -20,7 +21,8 @@ export const withCommonHeaders = (
   const headers = response.headers
   const isApi = url.startsWith("/api/")
   return HttpServerResponse.setHeaders(response, {
-    ...identifying(requestId),
+    [requestIdHeader]: requestId,
+    ...noSniffing,
     ...(headers["referrer-policy"] === undefined ? { "referrer-policy": referrerPolicy } : {}),
     ...(headers["content-security-policy"] === undefined ? { "content-security-policy": inertPolicy } : {}),
     ...(isApi || headers["cache-control"] === undefined ? { "cache-control": "no-store" } : {}),
@@ -28,11 +30,18 @@ export const withCommonHeaders = (
   })
 }
 
-/** All headers of a record that the API answers with. */
-export const recordHeaders = (requestId: string): Record<string, string> => ({
+// Copied for each answer, which costs half of what reading them anew does.
+const recordHeaders = new Headers({
   "content-type": "application/json",
-  ...identifying(requestId),
+  ...noSniffing,
   "referrer-policy": referrerPolicy,
   "content-security-policy": inertPolicy,
   "cache-control": "no-store"
 })
+
+/** A record as the API answers it, with all headers of such an answer. */
+export const recordResponse = (body: unknown, requestId: string): Response => {
+  const response = new Response(JSON.stringify(body), { headers: recordHeaders })
+  response.headers.set(requestIdHeader, requestId)
+  return response
+}

@@ -118,7 +118,7 @@ export const locateWorkspaces = Effect.fnUntraced(function* (locator: WorkspaceL
 
 /** The same for a record of one Workspace, at once. Nothing is found where `locateWorkspaces` has to be asked. */
 export const locateAtOnce = (sql: SqlClient.SqlClient, reads: PointReadsShape, locator: RecordLocator) => {
-  const find = reads.prepare(LocatedRow, (id, subject) => selectByRecord(sql, locator, id, subject), "untilCommit")
-  return (id: string, subject: string): ReadonlyArray<LocatedWorkspace> =>
-    Option.match(find(id, subject), { onNone: () => [], onSome: located })
+  const read = reads.prepare(LocatedRow, (id, subject) => selectByRecord(sql, locator, id, subject))
+  const find = reads.untilCommit((id, subject) => Option.map(read(id, subject), located))
+  return (id: string, subject: string): ReadonlyArray<LocatedWorkspace> => Option.getOrElse(find(id, subject), () => [])
 }

@@ -8,7 +8,7 @@ import { presentedCredential, sessionHeader } from "../authorization/Credentials
 import { credentialRefusal, grantedWorkspace, scopeRefusal } from "../authorization/Permission.ts"
 import { locateAtOnce } from "../authorization/WorkspaceLocation.ts"
 import { HttpSettings, sessionCookieName } from "../HttpSettings.ts"
-import { recordHeaders } from "../ResponseHeaders.ts"
+import { recordResponse } from "../ResponseHeaders.ts"
 import { directRoutes } from "./DirectRoutes.ts"
 
 /** A request for one record by its id, spelled in the one way that needs no decoding. */
@@ -73,7 +73,7 @@ export class DirectReads extends Context.Service<DirectReads, { readonly answer:
           const started = clock.currentTimeMillisUnsafe()
           return Option.map(read(request), (body) => {
             count(clock.currentTimeMillisUnsafe() - started)
-            return new Response(JSON.stringify(body), { headers: recordHeaders(requestId) })
+            return recordResponse(body, requestId)
           })
         }
       })

@@ -5,7 +5,7 @@ import { Access } from "../../../schema/api/Access.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { RunId } from "../../../schema/records/Ids.ts"
 import { Run } from "../../../schema/records/Run.ts"
-import { Project } from "../../../schema/records/Workspace.ts"
+import type { Project } from "../../../schema/records/Workspace.ts"
 import { isRecordLocator } from "../authorization/WorkspaceLocation.ts"
 
 interface Endpoint {
@@ -22,7 +22,8 @@ const declared = ({ annotations, path }: Endpoint) => {
   return { prefix: path.slice(0, path.indexOf(":")), rule, locator: rule.locate }
 }
 
-const encodeProject = Schema.encodeSync(Schema.Struct({ project: Project }))
+// Nothing of a Project is written otherwise than it is held: a field of another type would not compile here.
+const encodeProject = (project: Project): { readonly project: (typeof Project)["Encoded"] } => ({ project })
 const encodeRun = Schema.encodeSync(Schema.Struct({ run: Run }))
 const decodeRunId = Schema.decodeOption(RunId)
 
@@ -34,7 +35,7 @@ export const directRoutes = Effect.gen(function* () {
   return [
     {
       ...declared(SvcApi.groups.workspaces.endpoints.readProject),
-      read: (id: string) => Option.map(projects.readAtOnce(id), (project) => encodeProject({ project }))
+      read: (id: string) => Option.map(projects.readAtOnce(id), encodeProject)
     },
     {
       ...declared(SvcApi.groups.runs.endpoints.read),

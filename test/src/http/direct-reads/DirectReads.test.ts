@@ -246,7 +246,7 @@ tests.live("what is remembered is read again after any commit, and only reads to
     // Another number whenever the statement is really run.
     const Drawn = Schema.Struct({ number: Schema.Finite })
     const draw = (id: string) => read`SELECT random() / 2048 AS number FROM projects WHERE id = ${id}`
-    const remembered = reads.prepare(Drawn, draw, "untilCommit")
+    const remembered = reads.untilCommit(reads.prepare(Drawn, draw))
     const fresh = reads.prepare(Drawn, draw)
     const together = () => reads.together(() => Option.all([remembered(world.projectId), fresh(world.projectId)]))
     const [first, second] = [Option.getOrThrow(together()), Option.getOrThrow(together())]
