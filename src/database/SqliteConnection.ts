@@ -92,12 +92,13 @@ export class SqliteConnection implements Connection.Connection {
   together<A>(read: () => A): A {
     this.begin ??= this.prepare("BEGIN").statement
     this.rollback ??= this.prepare("ROLLBACK").statement
-    this.begin.run()
+    // `run` would ask for what changed, on every read.
+    this.begin.get()
     try {
       return read()
     } finally {
       // Nothing was written, and a rollback cannot be refused: left open, the connection would show old states from now on.
-      this.rollback.run()
+      this.rollback.get()
     }
   }
 
