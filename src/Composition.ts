@@ -1,7 +1,6 @@
 import { Layer } from "effect"
 import * as Actors from "../actors/Runtime.ts"
 import { face, listener } from "./composition/Face.ts"
-import { firstKeys } from "./composition/FirstStart.ts"
 import { identity } from "./composition/Identity.ts"
 import { machine, type RunnerServices, sandbox } from "./composition/Machine.ts"
 import { operatorPolicy } from "./composition/OperatorPolicy.ts"
@@ -56,7 +55,7 @@ export const controlPlane = (settings: Settings) => {
   const box = sandbox(settings)
   return controlPlaneOf(settings, {
     http: listener(settings),
-    database: Layer.merge(Database.layer, box).pipe(Layer.provideMerge(firstKeys)),
+    database: Layer.merge(Database.layer, box),
     runner: machine(settings, box)
   })
 }

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Context, Effect } from "effect"
 import { calculateJwkThumbprint, exportJWK } from "jose"
 import { generateKeyPair, type KeyObject } from "node:crypto"
 import { promisify } from "node:util"
@@ -20,7 +20,7 @@ const pairOf = (
   algorithm === "RS256" ? newPair("rsa", { modulusLength: 2048 }) : newPair("ec", { namedCurve: "P-256" })
 
 /** Makes a key pair on another thread. Outside any transaction: making an RSA key takes a while. */
-export const generateKey = Effect.fn("generateKey")(function* (algorithm: SigningAlgorithm) {
+const generateKey = Effect.fn("generateKey")(function* (algorithm: SigningAlgorithm) {
   const pair = yield* Effect.promise(() => pairOf(algorithm))
   const publicJwk = yield* Effect.promise(() => exportJWK(pair.publicKey))
   const privateJwk = yield* Effect.promise(() => exportJWK(pair.privateKey))
@@ -28,3 +28,8 @@ export const generateKey = Effect.fn("generateKey")(function* (algorithm: Signin
   const made: NewKey = { kid, algorithm, publicJwk: JSON.stringify(publicJwk), privateJwk: JSON.stringify(privateJwk) }
   return made
 })
+
+/** How the issuer's key pairs come about. */
+export const KeyGeneration = Context.Reference<{
+  readonly generate: (algorithm: SigningAlgorithm) => Effect.Effect<NewKey>
+}>("svc/identity/KeyGeneration", { defaultValue: () => ({ generate: generateKey }) })

@@ -1,4 +1,4 @@
-import { Clock, Context, DateTime, Duration, Effect, Fiber, Layer, Option, Redacted, Schema } from "effect"
+import { Cause, Clock, Context, DateTime, Duration, Effect, Fiber, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { CompactSign, compactVerify, decodeProtectedHeader, importJWK } from "jose"
@@ -10,8 +10,7 @@ import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
 import type { SigningAlgorithm } from "./Client.ts"
-import { FirstKeys } from "./FirstKeys.ts"
-import { generateKey, type NewKey } from "./KeyGeneration.ts"
+import { KeyGeneration, type NewKey } from "./KeyGeneration.ts"
 import { lifetimes } from "./Lifetimes.ts"
 import { signingAlgorithms } from "./SigningAlgorithms.ts"
 
@@ -55,9 +54,15 @@ const parseClaims = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Json
 export class SigningKeys extends Context.Service<
   SigningKeys,
   {
-    /** The public key set: next, active, and retired keys until everything they signed has expired. */
+    /**
+     * The public key set: next, active, and retired keys until everything they signed has expired. Waits for the keys of a
+     * new installation.
+     */
     readonly keySet: Effect.Effect<ReadonlyArray<PublicJwk>, SqlError>
-    /** Signs `claims` as a JWT of that `typ`, with the active key of the algorithm. */
+    /**
+     * Signs `claims` as a JWT of that `typ`, with the active key of the algorithm. While that of a new installation is
+     * made, waits for it, and stores it within the transaction at hand: what was signed can be verified once it counts.
+     */
     readonly sign: (
       algorithm: SigningAlgorithm,
       type: string | undefined,
@@ -73,13 +78,11 @@ export class SigningKeys extends Context.Service<
       context: CommandContext,
       options?: { readonly compromised: boolean }
     ) => Effect.Effect<{ readonly activeKeyIds: ReadonlyArray<string> }, ApiError>
-    /** Done once there are keys to sign with. At once, but for the start of a new installation with `FirstKeys`. */
-    readonly ready: Effect.Effect<void>
-    /** When the oldest active key began to sign. */
+    /** When the oldest active key began to sign; empty as long as none is stored. */
     readonly activeSince: Effect.Effect<string, SqlError>
   }
 >()("svc/identity/SigningKeys") {
-  /** Generates the keys that are missing, or stores those that `FirstKeys` has begun. */
+  /** Generates the keys that are missing. Nothing waits for them but what needs them: an RSA key takes as long as a start. */
   static readonly layer = Layer.effect(
     SigningKeys,
     Effect.suspend(() => make)
@@ -99,6 +102,8 @@ const make = Effect.gen(function* () {
     return key instanceof Uint8Array ? yield* Effect.die(new Error("A signing key is symmetric")) : key
   })
 
+  const { generate } = yield* KeyGeneration
+
   const insert = Effect.fnUntraced(function* (key: NewKey, status: "active" | "next") {
     const at = yield* now
     yield* sql`INSERT INTO oidc_signing_keys ${sql.insert({
@@ -110,7 +115,7 @@ const make = Effect.gen(function* () {
       published_at: at,
       activated_at: status === "active" ? at : null,
       retired_at: null
-    })}`
+    })} ON CONFLICT (kid) DO NOTHING`
   })
 
   const withStatus = (client: SqlClient.SqlClient, algorithm: SigningAlgorithm, status: KeyRow["status"]) =>
@@ -126,34 +131,41 @@ const make = Effect.gen(function* () {
   const missing = yield* Effect.filter(wanted, ({ algorithm, status }) =>
     Effect.map(withStatus(sql, algorithm, status), (row) => row === undefined)
   )
-  const store = (keys: ReadonlyArray<NewKey>, status: "active" | "next") =>
-    Effect.forEach(keys, (key) => insert(key, status), { discard: true }).pipe(transaction(sql))
-
-  const { begun } = yield* FirstKeys
-  let ready: Effect.Effect<void> = Effect.void
-  let complete: Effect.Effect<void> = Effect.void
-  if (begun !== undefined && missing.length === wanted.length) {
-    const active = yield* Effect.forkScoped(Effect.flatMap(begun.active, (keys) => store(keys, "active")))
-    ready = Fiber.join(active)
-    complete = Fiber.join(
-      yield* Effect.forkScoped(
-        Effect.andThen(
-          ready,
-          Effect.flatMap(begun.next, (keys) => store(keys, "next"))
-        )
-      )
-    )
-  } else if (missing.length > 0) {
-    // At once: making them one after the other is a good part of a start.
-    const made = yield* Effect.forEach(
-      missing,
-      ({ algorithm, status }) => Effect.map(generateKey(algorithm), (key) => ({ key, status })),
+  const made = (status: "active" | "next") =>
+    Effect.forEach(
+      missing.filter((key) => key.status === status),
+      ({ algorithm }) => generate(algorithm),
       { concurrency: "unbounded" }
     )
-    yield* Effect.forEach(made, ({ key, status }) => insert(key, status), { discard: true }).pipe(transaction(sql))
-  }
+  const active = yield* Effect.forkScoped(made("active"))
+  // After those that sign first: the processors have the rest of a start to do.
+  const next = yield* Effect.forkScoped(Effect.andThen(Fiber.await(active), made("next")))
+  const begun = { active, next }
+
+  // Whoever waits for these must wait for their making alone: it may hold the transaction that storing them would wait for.
+  const store = Effect.fn("SigningKeys.store")(function* (status: "active" | "next") {
+    const keys = yield* Fiber.join(begun[status])
+    yield* Effect.forEach(keys, (key) => insert(key, status), { discard: true }).pipe(transaction(sql))
+  })
+
+  let isComplete = missing.length === 0
+  const complete = Effect.gen(function* () {
+    if (isComplete) return
+    yield* store("active")
+    yield* store("next")
+    isComplete = true
+  })
+  yield* complete.pipe(
+    Effect.tapCause((cause) =>
+      Cause.hasInterruptsOnly(cause)
+        ? Effect.void
+        : Effect.logWarning("The first signing keys could not be stored. Whatever needs them tries again.", cause)
+    ),
+    Effect.forkScoped
+  )
 
   const keySet = Effect.gen(function* () {
+    yield* complete
     const since = DateTime.formatIso(DateTime.subtractDuration(yield* DateTime.now, publishedAfterRetirement))
     const rows = yield* read<KeyRow>`SELECT kid, algorithm, public_jwk FROM oidc_signing_keys
       WHERE status IN ('active', 'next') OR (status = 'retired' AND retired_at > ${since})
@@ -188,7 +200,11 @@ const make = Effect.gen(function* () {
     type: string | undefined,
     claims: Readonly<Record<string, Schema.Json>>
   ) {
-    const row = yield* withStatus(sql, algorithm, "active")
+    let row = yield* withStatus(sql, algorithm, "active")
+    if (row === undefined) {
+      yield* store("active")
+      row = yield* withStatus(sql, algorithm, "active")
+    }
     if (row === undefined) return yield* Effect.die(new Error(`There is no active ${algorithm} key`))
     const key = yield* signer(row)
     const header = { alg: algorithm, kid: row.kid, ...(type === undefined ? {} : { typ: type }) }
@@ -218,7 +234,7 @@ const make = Effect.gen(function* () {
   ) {
     const compromised = options?.compromised === true
     yield* complete
-    const following = yield* Effect.forEach(signingAlgorithms, generateKey)
+    const following = yield* Effect.forEach(signingAlgorithms, generate)
     return yield* Effect.gen(function* () {
       const latest = (yield* Clock.currentTimeMillis) - Duration.toMillis(keySetMaxAge)
       const activeKeyIds: Array<string> = []
@@ -255,7 +271,6 @@ const make = Effect.gen(function* () {
     sign,
     verify,
     rotate,
-    ready,
     activeSince: Effect.map(
       read<{ since: string }>`SELECT MIN(activated_at) AS since FROM oidc_signing_keys WHERE status = 'active'`,
       (rows) => rows[0]?.since ?? ""

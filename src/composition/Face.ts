@@ -1,5 +1,4 @@
 import { Effect, Layer } from "effect"
-import { SigningKeys } from "../../actors/identity/SigningKeys.ts"
 import { authenticatorLayer } from "../accounts/AuthenticatorLayer.ts"
 import { AttemptLimits } from "../accounts/AttemptLimits.ts"
 import { tokenHandlers } from "../accounts/TokenHandlers.ts"
@@ -35,10 +34,7 @@ const mounted = Layer.effectDiscard(
   Effect.gen(function* () {
     const listener = yield* HttpListener
     const direct = yield* DirectReads
-    const { ready } = yield* SigningKeys
     const handler = yield* makeWebHandler
-    // Nobody is answered before tokens can be signed.
-    yield* ready
     yield* listener.mount(handler, direct.answer)
   })
 )

@@ -54,7 +54,15 @@ describe("svc serve", () => {
       expect((yield* get("/readyz")).status).toBe(200)
       expect((yield* files.stat(`${cwd}/svc-data`)).mode & 0o777).toBe(0o700)
 
-      for (const host of ["a@evil.example.test", "evil example", "a, b", "<script>", "a:99999", "[::1::2]", "1.2.3.400"]) {
+      for (const host of [
+        "a@evil.example.test",
+        "evil example",
+        "a, b",
+        "<script>",
+        "a:99999",
+        "[::1::2]",
+        "1.2.3.400"
+      ]) {
         const answer = yield* raw(port, request(["GET /api/v1/capabilities HTTP/1.1", `host: ${host}`]))
         expect(answer).toStartWith("HTTP/1.1 400")
         expect(answer).not.toContain("<html")

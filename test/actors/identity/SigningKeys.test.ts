@@ -1,0 +1,168 @@
+import { expect } from "bun:test"
+import { Deferred, Effect, Fiber, FileSystem, Latch, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { Audit } from "../../../actors/audit/Audit.ts"
+import { serviceContext } from "../../../actors/Command.ts"
+import { transaction } from "../../../actors/database/Transaction.ts"
+import { Cursors } from "../../../actors/paging/Cursors.ts"
+import { KeyGeneration } from "../../../actors/identity/KeyGeneration.ts"
+import { SigningKeys } from "../../../actors/identity/SigningKeys.ts"
+import { Vault } from "../../../actors/vault/Vault.ts"
+import { VaultSettings } from "../../../actors/vault/VaultSettings.ts"
+import * as Database from "../../../src/database/Database.ts"
+import { DataFolder } from "../../../src/database/DataFolder.ts"
+import { platform } from "../../../src/composition/Platform.ts"
+import { it } from "../../support/Effect.ts"
+
+const storage = (folder: string) =>
+  Audit.layer.pipe(
+    Layer.provide(Cursors.layer),
+    Layer.provideMerge(Vault.layer),
+    Layer.provide(
+      Layer.succeed(VaultSettings, { masterKey: { kind: "file", file: `${folder}/master.key`, create: true } })
+    ),
+    Layer.provideMerge(Database.layer.pipe(Layer.provide(DataFolder.layer(folder)))),
+    Layer.provideMerge(platform)
+  )
+
+/** One life of the issuer's keys in a folder. */
+const life = <A, E, R>(folder: string, use: Effect.Effect<A, E, R>, generation: Layer.Layer<never> = Layer.empty) =>
+  Effect.scoped(
+    Effect.provide(use, SigningKeys.layer.pipe(Layer.provide(generation), Layer.provideMerge(storage(folder))))
+  )
+
+const temporaryFolder = Effect.flatMap(FileSystem.FileSystem, (files) =>
+  files.makeTempDirectoryScoped({ prefix: "svc-signing-keys-" })
+).pipe(Effect.provide(platform))
+
+const keyIds = Effect.flatMap(SigningKeys, ({ keySet }) =>
+  Effect.map(keySet, (keys) => keys.map(({ kid }) => kid ?? "").toSorted())
+)
+
+const stored = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ status: string }>`SELECT status FROM oidc_signing_keys ORDER BY status`
+  return rows.map(({ status }) => status)
+})
+
+/** Keys that are made when the test says so; `begun` once somebody has asked for one. */
+const held = Effect.gen(function* () {
+  const { generate } = yield* KeyGeneration
+  const made = yield* Latch.make()
+  const begun = yield* Deferred.make<void>()
+  const layer = Layer.succeed(KeyGeneration, {
+    generate: (algorithm) =>
+      Deferred.succeed(begun, undefined).pipe(Effect.andThen(made.await), Effect.andThen(generate(algorithm)))
+  })
+  return { layer, begun: Deferred.await(begun), release: made.open }
+})
+
+const claims = { sub: "somebody" }
+
+it.live(
+  "a new installation starts while its keys are made; who asks for the key set or a rotation waits for them",
+  () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      const keys = yield* held
+      const first = yield* life(
+        folder,
+        Effect.gen(function* () {
+          const signing = yield* SigningKeys
+          yield* keys.begun
+          expect(yield* signing.activeSince).toBe("")
+          const asked = yield* Effect.forkChild(keyIds, { startImmediately: true })
+          const rotation = yield* Effect.forkChild(signing.rotate(serviceContext, { compromised: true }), {
+            startImmediately: true
+          })
+          expect(yield* stored).toEqual([])
+          expect([asked.pollUnsafe(), rotation.pollUnsafe()]).toEqual([undefined, undefined])
+          yield* keys.release
+          expect((yield* Fiber.join(asked)).length).toBe(4)
+          expect((yield* Fiber.join(rotation)).activeKeyIds.length).toBe(2)
+          return yield* keyIds
+        }),
+        keys.layer
+      )
+      expect(first.length).toBe(4)
+      // An installation that has its keys makes none.
+      const again = yield* held
+      expect(yield* life(folder, keyIds, again.layer)).toEqual(first)
+    }).pipe(Effect.scoped)
+)
+
+it.live("what a transaction signs before the keys are stored can be verified once it is committed", () =>
+  Effect.gen(function* () {
+    const folder = yield* temporaryFolder
+    const keys = yield* held
+    yield* life(
+      folder,
+      Effect.gen(function* () {
+        const signing = yield* SigningKeys
+        const sql = yield* SqlClient.SqlClient
+        yield* keys.begun
+        const signed = yield* Effect.forkChild(transaction(sql)(signing.sign("RS256", "JWT", claims)), {
+          startImmediately: true
+        })
+        yield* keys.release
+        const jwt = yield* Fiber.join(signed)
+        expect((yield* signing.verify(jwt))?.claims).toEqual(claims)
+        // Storing them again changes nothing.
+        expect((yield* keyIds).length).toBe(4)
+        expect((yield* signing.verify(jwt))?.claims).toEqual(claims)
+        expect(yield* stored).toEqual(["active", "active", "next", "next"])
+      }),
+      keys.layer
+    )
+  }).pipe(Effect.scoped)
+)
+
+it.live("keys that a transaction stored and took back are stored all the same", () =>
+  Effect.gen(function* () {
+    const folder = yield* temporaryFolder
+    const keys = yield* held
+    yield* life(
+      folder,
+      Effect.gen(function* () {
+        const signing = yield* SigningKeys
+        const sql = yield* SqlClient.SqlClient
+        yield* keys.begun
+        const refused = yield* signing
+          .sign("ES256", "JWT", claims)
+          .pipe(
+            Effect.andThen(Effect.fail("refused")),
+            transaction(sql),
+            Effect.flip,
+            Effect.forkChild({ startImmediately: true })
+          )
+        yield* keys.release
+        expect(yield* Fiber.join(refused)).toBe("refused")
+        expect((yield* keyIds).length).toBe(4)
+        const jwt = yield* signing.sign("ES256", "JWT", claims)
+        expect((yield* signing.verify(jwt))?.claims).toEqual(claims)
+      }),
+      keys.layer
+    )
+  }).pipe(Effect.scoped)
+)
+
+it.live("a start that ended before its keys were stored, or between them, is made up for by the next one", () =>
+  Effect.gen(function* () {
+    const folder = yield* temporaryFolder
+    const keys = yield* held
+    expect(yield* life(folder, Effect.andThen(keys.begun, stored), keys.layer)).toEqual([])
+    const [four, two] = yield* life(
+      folder,
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const all = yield* keyIds
+        yield* sql`DELETE FROM oidc_signing_keys WHERE status = 'next'`
+        return [all, yield* keyIds]
+      })
+    )
+    expect([four?.length, two?.length]).toEqual([4, 2])
+    const again = yield* life(folder, keyIds)
+    expect(again.length).toBe(4)
+    expect(again).toEqual(expect.arrayContaining(two ?? []))
+  }).pipe(Effect.scoped)
+)
