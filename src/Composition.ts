@@ -2,9 +2,10 @@ import { Layer } from "effect"
 import * as Actors from "../actors/Runtime.ts"
 import { face, listener } from "./composition/Face.ts"
 import { identity } from "./composition/Identity.ts"
-import { machine, type RunnerServices, sandbox } from "./composition/Machine.ts"
+import { machineWith, type RunnerServices } from "./composition/Machine.ts"
 import { operatorPolicy } from "./composition/OperatorPolicy.ts"
 import { presence } from "./composition/Presence.ts"
+import { beginSandbox, begunSandbox } from "./composition/SandboxAhead.ts"
 import { type DatabaseServices, storageOver } from "./composition/Storage.ts"
 import * as Database from "./database/Database.ts"
 import type { HttpListener } from "./http/HttpListener.ts"
@@ -18,9 +19,9 @@ import type { Settings } from "./settings/Settings.ts"
 import { version } from "./Version.ts"
 
 /** What a host gives instead of the service's own. */
-export interface Parts<HttpA, HttpE, HttpR, DatabaseE, DatabaseR, RunnerE, RunnerR> {
+export interface Parts<HttpA, HttpE, HttpR, DatabaseA, DatabaseE, DatabaseR, RunnerE, RunnerR> {
   readonly http: Layer.Layer<HttpListener | WebSockets | Draining | HttpA, HttpE, HttpR>
-  readonly database: Layer.Layer<DatabaseServices, DatabaseE, DatabaseR>
+  readonly database: Layer.Layer<DatabaseServices | DatabaseA, DatabaseE, DatabaseR>
   readonly runner: Layer.Layer<RunnerServices, RunnerE, RunnerR>
 }
 
@@ -29,9 +30,9 @@ export interface Parts<HttpA, HttpE, HttpR, DatabaseE, DatabaseR, RunnerE, Runne
  * in the reverse order: no new Runs, no new requests, live streams told where to resume, Runs given their grace, then the
  * database, and last the operator's listener.
  */
-export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseE, DatabaseR, RunnerE, RunnerR>(
+export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseA, DatabaseE, DatabaseR, RunnerE, RunnerR>(
   settings: Settings,
-  parts: Parts<HttpA, HttpE, HttpR, DatabaseE, DatabaseR, RunnerE, RunnerR>
+  parts: Parts<HttpA, HttpE, HttpR, DatabaseA, DatabaseE, DatabaseR, RunnerE, RunnerR>
 ) => {
   const operator =
     settings.operatorListen === undefined ? OperatorListener.none : OperatorListener.layer(settings.operatorListen)
@@ -50,12 +51,9 @@ export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseE, DatabaseR, Runner
 }
 
 /** The whole control plane from its settings: embedded database, own runner, own listener. */
-export const controlPlane = (settings: Settings) => {
-  // What the machine can do is found out by a process of its own, while the database is opened.
-  const box = sandbox(settings)
-  return controlPlaneOf(settings, {
+export const controlPlane = (settings: Settings) =>
+  controlPlaneOf(settings, {
     http: listener(settings),
-    database: Layer.merge(Database.layer, box),
-    runner: machine(settings, box)
+    database: Database.layer.pipe(Layer.provideMerge(beginSandbox(settings))),
+    runner: machineWith(settings, begunSandbox)
   })
-}

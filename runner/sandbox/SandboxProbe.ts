@@ -1,7 +1,7 @@
 import { constants } from "node:fs"
 import { access, lstat, readFile, readlink, stat } from "node:fs/promises"
 import { delimiter, dirname, isAbsolute, join, resolve } from "node:path"
-import { Effect, Stream } from "effect"
+import { Effect, Fiber, Stream } from "effect"
 import { ChildProcess, type ChildProcessSpawner } from "effect/process"
 import { type SystemFolder, systemFolders, systemPath } from "./SandboxCommandLine.ts"
 import type { SandboxLimits, SandboxSettingsShape } from "./SandboxSettings.ts"
@@ -143,6 +143,7 @@ const probeBubblewrap = Effect.fnUntraced(function* (
   spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
   program: string
 ): Effect.fn.Return<Rung | { readonly level: "refused"; readonly said: string }> {
+  const folders = yield* Effect.forkChild(Effect.forEach(systemFolders, describeFolder, { concurrency: "unbounded" }))
   let said = ""
   for (const namespaces of namespaceVariants) {
     const refusal = yield* probeVariant(spawner, program, namespaces)
@@ -150,12 +151,12 @@ const probeBubblewrap = Effect.fnUntraced(function* (
       said = refusal
       continue
     }
-    const folders = yield* Effect.forEach(systemFolders, describeFolder)
+    const found = yield* Fiber.join(folders)
     return {
       level: "bubblewrap",
       program,
       namespaces,
-      systemFolders: folders.filter((folder) => folder !== undefined)
+      systemFolders: found.filter((folder) => folder !== undefined)
     }
   }
   return { level: "refused", said }
@@ -210,7 +211,10 @@ export const probeMachine = Effect.fn("Sandbox.probe")(function* (
   spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
   settings: SandboxSettingsShape
 ): Effect.fn.Return<ProbedMachine> {
-  const { rung, reason, remedy } = yield* chooseRung(spawner, settings)
+  const [{ rung, reason, remedy }, prlimit, limits] = yield* Effect.all(
+    [chooseRung(spawner, settings), findProgram(settings.prlimit), allowedLimits(settings.limits)],
+    { concurrency: "unbounded" }
+  )
   return {
     status: {
       level: rung.level,
@@ -219,7 +223,7 @@ export const probeMachine = Effect.fn("Sandbox.probe")(function* (
       ...(remedy === undefined ? {} : { remedy })
     },
     rung,
-    prlimit: yield* findProgram(settings.prlimit),
-    limits: yield* allowedLimits(settings.limits)
+    prlimit,
+    limits
   }
 })

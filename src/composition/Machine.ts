@@ -109,8 +109,8 @@ const runnerSettings = Layer.effect(
   })
 )
 
-/** Everything that executes: Git, snapshots, the scan, the tool and its sandbox, which may be one that is built elsewhere. */
-export const machine = (settings: Settings, box = sandbox(settings)) =>
+/** Everything that executes, with a sandbox that is built elsewhere. */
+export const machineWith = <E, R>(settings: Settings, box: Layer.Layer<Sandbox, E, R>) =>
   Layer.mergeAll(
     SnapshotSync.layer.pipe(Layer.provideMerge(Layer.mergeAll(git(settings), snapshots))),
     ModuleRunner.layer.pipe(Layer.provide(runnerSettings), Layer.provideMerge(box)),
@@ -118,6 +118,9 @@ export const machine = (settings: Settings, box = sandbox(settings)) =>
     toolchain(settings),
     runSettings(settings)
   )
+
+/** Everything that executes: Git, snapshots, the scan, the tool and its sandbox. */
+export const machine = (settings: Settings) => machineWith(settings, sandbox(settings))
 
 /** What a runner has to give. */
 export type RunnerServices = Layer.Success<ReturnType<typeof machine>>

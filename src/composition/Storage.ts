@@ -19,7 +19,7 @@ export const vaultSettings = (settings: Settings) =>
 export type DatabaseServices = Layer.Success<typeof Database.layer>
 
 /** The data folder with the vault, over a database, and everything that only needs those: history, receipts, accounts. */
-export const storageOver = <E, R>(settings: Settings, database: Layer.Layer<DatabaseServices, E, R>) =>
+export const storageOver = <A, E, R>(settings: Settings, database: Layer.Layer<DatabaseServices | A, E, R>) =>
   accountServices.pipe(
     Layer.provideMerge(Audit.layer),
     Layer.provideMerge(Layer.mergeAll(Receipts.layer, Cursors.layer)),
