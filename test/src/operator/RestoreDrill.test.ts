@@ -30,6 +30,7 @@ describe("the restore drill of docs/operations.md", () => {
         const before = yield* Effect.scoped(
           Effect.gen(function* () {
             const { services } = yield* serve(lost)
+            const jwt = yield* signs.pipe(Effect.provide(services))
             const admin = (args: ReadonlyArray<string>) =>
               svc(["admin", ...args, "--data-dir", lost, "--json"], password)
             const created = yield* admin(["create-user", "--email", "ada@example.com", "--password-stdin"])
@@ -48,7 +49,7 @@ describe("the restore drill of docs/operations.md", () => {
               1,
               expect.stringMatching(/process \d+\) already uses the data folder .* Stop it/)
             ])
-            return { jwt: yield* signs.pipe(Effect.provide(services)) }
+            return { jwt }
           })
         )
         yield* files.copyFile(`${lost}/master.key`, `${copies}/master.key`)
