@@ -10,6 +10,8 @@ const timedLines = 300
 const quietCommands = 60
 // Far enough apart to stay below what an account may change in a minute.
 const commandEvery = "150 millis"
+// The parser's thread, which the Run's own scan has started, is gone by then, however soon the lines were through.
+const settle = "10 seconds"
 
 const Frame = Schema.fromJsonString(
   Schema.Struct({ entries: Schema.optionalKey(Schema.Array(Schema.Struct({ text: Schema.String }))) })
@@ -138,6 +140,7 @@ const flood = Effect.fn("flood")(function* (folder: string, tool: string, binary
   yield* Fiber.join(waiting)
   const seconds = ((yield* Clock.currentTimeMillis) - began) / 1000
   const after = yield* some
+  yield* Effect.sleep(settle)
   return {
     slowdown: median(during) / median([...before, ...after]),
     worst: percentile(during, 0.99),
