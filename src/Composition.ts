@@ -4,6 +4,7 @@ import { face, listener } from "./composition/Face.ts"
 import { identity } from "./composition/Identity.ts"
 import { machineWith, type RunnerServices } from "./composition/Machine.ts"
 import { operatorPolicy } from "./composition/OperatorPolicy.ts"
+import { outsideSpans } from "./composition/OutsideSpans.ts"
 import { presence } from "./composition/Presence.ts"
 import { beginSandbox, begunSandbox } from "./composition/SandboxAhead.ts"
 import { type DatabaseServices, storageOver } from "./composition/Storage.ts"
@@ -46,7 +47,8 @@ export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseA, DatabaseE, Databa
     Layer.provideMerge(operator),
     Layer.provideMerge(parts.http),
     Layer.provide(operatorPolicy(settings)),
-    Layer.provide(telemetry({ url: settings.otlpUrl, version }))
+    Layer.provide(telemetry({ url: settings.otlpUrl, version })),
+    outsideSpans
   )
 }
 

@@ -10,6 +10,8 @@ const Traces = Schema.fromJsonString(
             spans: Schema.Array(
               Schema.Struct({
                 traceId: Schema.String,
+                spanId: Schema.String,
+                parentSpanId: Schema.optional(Schema.String),
                 name: Schema.String,
                 attributes: Schema.Array(Schema.Struct({ key: Schema.String, value: Schema.Unknown }))
               })
