@@ -78,7 +78,7 @@ export class SigningKeys extends Context.Service<
       context: CommandContext,
       options?: { readonly compromised: boolean }
     ) => Effect.Effect<{ readonly activeKeyIds: ReadonlyArray<string> }, ApiError>
-    /** When the oldest active key began to sign; empty as long as none is stored. */
+    /** When the oldest active key began to sign. Waits as the key set does. */
     readonly activeSince: Effect.Effect<string, SqlError>
   }
 >()("svc/identity/SigningKeys") {
@@ -271,9 +271,11 @@ const make = Effect.gen(function* () {
     sign,
     verify,
     rotate,
-    activeSince: Effect.map(
-      read<{ since: string }>`SELECT MIN(activated_at) AS since FROM oidc_signing_keys WHERE status = 'active'`,
-      (rows) => rows[0]?.since ?? ""
+    activeSince: complete.pipe(
+      Effect.andThen(
+        read<{ since: string }>`SELECT MIN(activated_at) AS since FROM oidc_signing_keys WHERE status = 'active'`
+      ),
+      Effect.map((rows) => rows[0]?.since ?? "")
     )
   })
 })

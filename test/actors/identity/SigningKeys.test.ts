@@ -70,15 +70,16 @@ it.live(
         Effect.gen(function* () {
           const signing = yield* SigningKeys
           yield* keys.begun
-          expect(yield* signing.activeSince).toBe("")
+          const since = yield* Effect.forkChild(signing.activeSince, { startImmediately: true })
           const asked = yield* Effect.forkChild(keyIds, { startImmediately: true })
           const rotation = yield* Effect.forkChild(signing.rotate(serviceContext, { compromised: true }), {
             startImmediately: true
           })
           expect(yield* stored).toEqual([])
-          expect([asked.pollUnsafe(), rotation.pollUnsafe()]).toEqual([undefined, undefined])
+          expect([since, asked, rotation].map((fiber) => fiber.pollUnsafe())).toEqual([undefined, undefined, undefined])
           yield* keys.release
           expect((yield* Fiber.join(asked)).length).toBe(4)
+          expect(yield* Fiber.join(since)).toMatch(/^\d{4}-/)
           expect((yield* Fiber.join(rotation)).activeKeyIds.length).toBe(2)
           return yield* keyIds
         }),
