@@ -5,8 +5,10 @@ import { SourceId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { embedded } from "./support/Embedded.ts"
 import { type Figure, median } from "./support/Figures.ts"
 
-const rounds = 5
+const rounds = 9
 const commands = 200
+// Until then much of the time goes to compiling what is run.
+const warmUps = 5
 
 const perSecond = Effect.fnUntraced(function* <E>(work: Effect.Effect<unknown, E>) {
   const started = yield* Clock.currentTimeNanos
@@ -63,8 +65,10 @@ export const commandsFigure = Effect.gen(function* () {
   const raw = Effect.sync(() => {
     for (let index = 0; index < commands; index++) bare()
   })
-  yield* own
-  yield* raw
+  for (let warmUp = 0; warmUp < warmUps; warmUp++) {
+    yield* own
+    yield* raw
+  }
   const ratios: Array<number> = []
   const rates: Array<number> = []
   for (let round = 0; round < rounds; round++) {
