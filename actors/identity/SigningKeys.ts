@@ -200,11 +200,8 @@ const make = Effect.gen(function* () {
     type: string | undefined,
     claims: Readonly<Record<string, Schema.Json>>
   ) {
-    let row = yield* withStatus(sql, algorithm, "active")
-    if (row === undefined) {
-      yield* store("active")
-      row = yield* withStatus(sql, algorithm, "active")
-    }
+    const active = withStatus(sql, algorithm, "active")
+    const row = (yield* active) ?? (yield* Effect.andThen(store("active"), active))
     if (row === undefined) return yield* Effect.die(new Error(`There is no active ${algorithm} key`))
     const key = yield* signer(row)
     const header = { alg: algorithm, kid: row.kid, ...(type === undefined ? {} : { typ: type }) }

@@ -1,5 +1,5 @@
 import { expect } from "bun:test"
-import { Deferred, Effect, Fiber, FileSystem, Latch, Layer } from "effect"
+import { Deferred, Effect, Exit, Fiber, FileSystem, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Audit } from "../../../actors/audit/Audit.ts"
 import { serviceContext } from "../../../actors/Command.ts"
@@ -92,59 +92,59 @@ it.live(
     }).pipe(Effect.scoped)
 )
 
-it.live("what a transaction signs before the keys are stored can be verified once it is committed", () =>
+/**
+ * In a new installation, a transaction signs while no key is made yet, and does `end` with the JWT: it has the database, so
+ * that nobody else can store the keys before it ends. `afterwards` is told how it ended.
+ */
+const signedAhead = <A, E, R>(
+  end: (jwt: string) => Effect.Effect<A, E>,
+  afterwards: (ended: Exit.Exit<A, E>) => Effect.Effect<void, unknown, R>
+) =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
     const keys = yield* held
-    yield* life(
-      folder,
-      Effect.gen(function* () {
-        const signing = yield* SigningKeys
-        const sql = yield* SqlClient.SqlClient
-        yield* keys.begun
-        const signed = yield* Effect.forkChild(transaction(sql)(signing.sign("RS256", "JWT", claims)), {
-          startImmediately: true
-        })
-        yield* keys.release
-        const jwt = yield* Fiber.join(signed)
-        expect((yield* signing.verify(jwt))?.claims).toEqual(claims)
-        // Storing them again changes nothing.
-        expect((yield* keyIds).length).toBe(4)
-        expect((yield* signing.verify(jwt))?.claims).toEqual(claims)
-        expect(yield* stored).toEqual(["active", "active", "next", "next"])
-      }),
-      keys.layer
-    )
+    const use = Effect.gen(function* () {
+      const signing = yield* SigningKeys
+      const sql = yield* SqlClient.SqlClient
+      const inside = yield* Deferred.make<void>()
+      const signed = yield* Deferred.succeed(inside, undefined).pipe(
+        Effect.andThen(signing.sign("RS256", "JWT", claims)),
+        Effect.flatMap(end),
+        transaction(sql),
+        Effect.forkChild
+      )
+      yield* Deferred.await(inside)
+      yield* keys.release
+      yield* afterwards(yield* Fiber.await(signed))
+    })
+    yield* life(folder, use, keys.layer)
   }).pipe(Effect.scoped)
+
+it.live("what a transaction signs before the keys are stored can be verified once it is committed", () =>
+  signedAhead(
+    Effect.succeed,
+    Effect.fnUntraced(function* (ended) {
+      const { verify } = yield* SigningKeys
+      const jwt = yield* ended
+      expect((yield* verify(jwt))?.claims).toEqual(claims)
+      // Storing them again changes nothing.
+      expect((yield* keyIds).length).toBe(4)
+      expect((yield* verify(jwt))?.claims).toEqual(claims)
+      expect(yield* stored).toEqual(["active", "active", "next", "next"])
+    })
+  )
 )
 
 it.live("keys that a transaction stored and took back are stored all the same", () =>
-  Effect.gen(function* () {
-    const folder = yield* temporaryFolder
-    const keys = yield* held
-    yield* life(
-      folder,
-      Effect.gen(function* () {
-        const signing = yield* SigningKeys
-        const sql = yield* SqlClient.SqlClient
-        yield* keys.begun
-        const refused = yield* signing
-          .sign("ES256", "JWT", claims)
-          .pipe(
-            Effect.andThen(Effect.fail("refused")),
-            transaction(sql),
-            Effect.flip,
-            Effect.forkChild({ startImmediately: true })
-          )
-        yield* keys.release
-        expect(yield* Fiber.join(refused)).toBe("refused")
-        expect((yield* keyIds).length).toBe(4)
-        const jwt = yield* signing.sign("ES256", "JWT", claims)
-        expect((yield* signing.verify(jwt))?.claims).toEqual(claims)
-      }),
-      keys.layer
-    )
-  }).pipe(Effect.scoped)
+  signedAhead(
+    () => Effect.fail("refused"),
+    Effect.fnUntraced(function* (ended) {
+      const { sign, verify } = yield* SigningKeys
+      expect(ended).toEqual(Exit.fail("refused"))
+      expect((yield* keyIds).length).toBe(4)
+      expect((yield* verify(yield* sign("RS256", "JWT", claims)))?.claims).toEqual(claims)
+    })
+  )
 )
 
 it.live("a start that ended before its keys were stored, or between them, is made up for by the next one", () =>

@@ -12,6 +12,7 @@ const statusOf = (text: string, check: string): string | undefined =>
   JSON.parse(text).findings.find((finding: { readonly check: string }) => finding.check === check)?.status
 
 const signs = Effect.flatMap(SigningKeys, (keys) => keys.sign("ES256", "JWT", claims))
+const keysStored = Effect.flatMap(SigningKeys, (keys) => keys.keySet)
 const verifies = (jwt: string) => Effect.flatMap(SigningKeys, (keys) => keys.verify(jwt))
 
 describe("the restore drill of docs/operations.md", () => {
@@ -30,7 +31,8 @@ describe("the restore drill of docs/operations.md", () => {
         const before = yield* Effect.scoped(
           Effect.gen(function* () {
             const { services } = yield* serve(lost)
-            const jwt = yield* signs.pipe(Effect.provide(services))
+            // Those of a new installation are made while it answers already; the copy is to hold them.
+            yield* Effect.provide(keysStored, services)
             const admin = (args: ReadonlyArray<string>) =>
               svc(["admin", ...args, "--data-dir", lost, "--json"], password)
             const created = yield* admin(["create-user", "--email", "ada@example.com", "--password-stdin"])
@@ -49,7 +51,7 @@ describe("the restore drill of docs/operations.md", () => {
               1,
               expect.stringMatching(/process \d+\) already uses the data folder .* Stop it/)
             ])
-            return { jwt }
+            return { jwt: yield* signs.pipe(Effect.provide(services)) }
           })
         )
         yield* files.copyFile(`${lost}/master.key`, `${copies}/master.key`)
