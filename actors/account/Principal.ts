@@ -9,4 +9,6 @@ export interface Principal {
   readonly scopes: ReadonlyArray<string> | "all"
   /** Set when the credential is bound to one Workspace. */
   readonly boundWorkspaceId?: WorkspaceId | undefined
+  /** Set when this use moved the end of the session: the cookie that carries it has to last as long. */
+  readonly renewed?: boolean | undefined
 }

@@ -13,7 +13,8 @@ import { isWellFormed, mintSecret, secretHash } from "./BearerSecret.ts"
 import { unauthenticated } from "./CredentialRefusal.ts"
 import type { Principal } from "./Principal.ts"
 
-const lifetime = Duration.days(30)
+/** How long a session lasts after its last use. */
+export const sessionLifetime = Duration.days(30)
 // Sliding the end of a session is a write: often enough for 30 days, rarely enough for every request.
 const slideEvery = Duration.hours(1)
 
@@ -87,7 +88,7 @@ export class Sessions extends Context.Service<
       const grants = yield* Grants
       const random = yield* SecureRandom.SecureRandom
       const scope = yield* Effect.scope
-      const endOfLife = Effect.map(DateTime.now, (at) => DateTime.formatIso(DateTime.addDuration(at, lifetime)))
+      const endOfLife = Effect.map(DateTime.now, (at) => DateTime.formatIso(DateTime.addDuration(at, sessionLifetime)))
 
       const findOpen = SqlSchema.findAll({
         Request: Schema.Struct({ hash: Schema.String, at: Schema.String }),
@@ -174,12 +175,14 @@ export class Sessions extends Context.Service<
           const [row] = yield* Effect.orDie(findOpen({ hash: secretHash(secret), at: yield* now }))
           if (row === undefined) return yield* unauthenticated()
           const idle = (yield* Clock.currentTimeMillis) - Date.parse(row.last_seen_at)
-          if (idle > Duration.toMillis(slideEvery)) yield* Effect.forkIn(Effect.ignore(slide(row.id)), scope)
+          const renewed = idle > Duration.toMillis(slideEvery)
+          if (renewed) yield* Effect.forkIn(Effect.ignore(slide(row.id)), scope)
           return {
             credential: "session",
             credentialId: row.id,
             subject: row.subject,
             scopes: "all",
+            ...(renewed ? { renewed } : {}),
             ...(row.workspace_id === null ? {} : { boundWorkspaceId: row.workspace_id })
           } as const
         }),

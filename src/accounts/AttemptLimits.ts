@@ -1,14 +1,22 @@
-import { createHash } from "node:crypto"
+import { createHmac } from "node:crypto"
 import { Context, Duration, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
 import { RateLimiter } from "effect/persistence"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 
-/** How often one address, and one subject, may try a thing in a minute. */
+/** How often one address, and one subject, may do a thing in a minute. */
 const perMinute = { sign_in: 10, token: 120, authorize: 60, mutation: 600 } as const
 export type Attempt = keyof typeof perMinute
 
-// Keys come from strangers: folding them bounds the memory that they can take.
-const fold = (text: string) => createHash("sha256").update(text).digest("hex").slice(0, 4)
+/**
+ * How often somebody may try to get in within a minute: one address at one account, one address at all accounts together
+ * (an office or a household), and one browser in which a person signed in before.
+ */
+const entrancePerMinute = { account: 10, address: 60, device: 20 } as const
+
+/** Attempts at one account beyond this, from strangers all over, wait before they are looked at. None is refused. */
+const unhurriedPerMinute = 30
+const strangerDelay = Duration.seconds(5)
 
 /** Addresses of one subscriber count as one: the whole /64 of IPv6. */
 const subscriber = (address: string): string =>
@@ -31,6 +39,17 @@ export class AttemptLimits extends Context.Service<
       attempt: Attempt,
       keys: { readonly address?: string | undefined; readonly subject?: string | undefined }
     ) => Effect.Effect<void, ApiError>
+    /**
+     * Counts an attempt to get in. A known device has a budget of its own, which nobody else can use up. Strangers are
+     * limited by address, at one account and at all of them; what many addresses do at one account together only makes
+     * strangers wait, as a limit there would let any of them lock the person out. Fails with `rate_limited`.
+     */
+    readonly enter: (from: {
+      readonly address: string | undefined
+      /** The account that the attempt is about, as it was named. */
+      readonly account?: string | undefined
+      readonly device?: string | undefined
+    }) => Effect.Effect<void, ApiError>
   }
 >()("svc/accounts/AttemptLimits") {
   static readonly layer = Layer.effect(
@@ -38,8 +57,19 @@ export class AttemptLimits extends Context.Service<
     Effect.gen(function* () {
       const limiter = yield* RateLimiter.RateLimiter
 
-      const consumeOne = Effect.fnUntraced(function* (attempt: Attempt, key: string) {
-        yield* limiter.consume({ algorithm: "token-bucket", key, limit: perMinute[attempt], window: "1 minute" }).pipe(
+      // Keys come from strangers: folding them bounds the memory that they can take. The salt keeps them from looking for
+      // a name that folds like another's.
+      const random = yield* SecureRandom.SecureRandom
+      const key = yield* random.randomBytes(32)
+      const fold = (text: string) => createHmac("sha256", key).update(text).digest("hex").slice(0, 5)
+      const addressKey = (address: string) => fold(`a:${subscriber(address)}`)
+      const named = (name: string) => name.trim().toLowerCase()
+
+      const spend = (name: string, limit: number) =>
+        limiter.consume({ algorithm: "token-bucket", key: name, limit, window: "1 minute" })
+
+      const consumeOne = (name: string, limit: number) =>
+        spend(name, limit).pipe(
           Effect.mapError(({ reason }) => {
             const wait = reason._tag === "RateLimitExceeded" ? Duration.toSeconds(reason.retryAfter) : 1
             return new ApiError({
@@ -49,14 +79,34 @@ export class AttemptLimits extends Context.Service<
             })
           })
         )
-      })
+
+      const enter = Effect.fn("AttemptLimits.enter")(function* (from: {
+        readonly address: string | undefined
+        readonly account?: string | undefined
+        readonly device?: string | undefined
+      }) {
+        const { account, address, device } = from
+        if (device !== undefined) return yield* consumeOne(`enter:d:${fold(device)}`, entrancePerMinute.device)
+        if (address !== undefined) yield* consumeOne(`enter:a:${addressKey(address)}`, entrancePerMinute.address)
+        if (account === undefined) return
+        yield* consumeOne(
+          `enter:sa:${fold(`${named(account)} ${subscriber(address ?? "")}`)}`,
+          entrancePerMinute.account
+        )
+        yield* spend(`enter:s:${fold(named(account))}`, unhurriedPerMinute).pipe(
+          Effect.catch(() => Effect.sleep(strangerDelay))
+        )
+      }, Effect.asVoid)
 
       return AttemptLimits.of({
         consume: Effect.fn("AttemptLimits.consume")(function* (attempt, { address, subject }) {
-          if (address !== undefined) yield* consumeOne(attempt, `${attempt}:a:${fold(subscriber(address))}`)
-          if (subject !== undefined) yield* consumeOne(attempt, `${attempt}:s:${fold(subject.trim().toLowerCase())}`)
-        })
+          if (address !== undefined) yield* consumeOne(`${attempt}:a:${addressKey(address)}`, perMinute[attempt])
+          if (subject !== undefined) yield* consumeOne(`${attempt}:s:${fold(named(subject))}`, perMinute[attempt])
+        }),
+        enter
       })
     })
-  ).pipe(Layer.provide(RateLimiter.layer), Layer.provide(RateLimiter.layerStoreMemory))
+  ).pipe(
+    Layer.provide([RateLimiter.layer.pipe(Layer.provide(RateLimiter.layerStoreMemory)), SecureRandom.layerWebCrypto])
+  )
 }

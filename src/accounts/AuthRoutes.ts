@@ -8,8 +8,15 @@ import { Users } from "../../actors/account/Users.ts"
 import { currentRequestId } from "../http/Exchange.ts"
 import type { HttpSettings } from "../http/HttpSettings.ts"
 import type { AttemptLimits } from "./AttemptLimits.ts"
+import type { KnownDevices } from "./KnownDevices.ts"
 import { authBody, redemptionFields, SecretText } from "./AuthBody.ts"
-import { countAttempt, countAttemptAt, enterByPassword, enterBySetup, requirePasswords } from "./PasswordEntrance.ts"
+import {
+  countAttempt,
+  countPasswordGuess,
+  enterByPassword,
+  enterBySetup,
+  requirePasswords
+} from "./PasswordEntrance.ts"
 import { plainFormRouteTable, plainForms } from "./PlainForms.ts"
 import { presentedSession, refuseCrossSite, requireSameOrigin, withoutSession, withSession } from "./SessionCookie.ts"
 import { offeredWays } from "./SignInOffer.ts"
@@ -141,7 +148,7 @@ const changePassword = Effect.gen(function* () {
   const principal = yield* signedInToChange
   yield* requirePasswords
   const { currentPassword, newPassword } = yield* passwordBody
-  yield* countAttemptAt(principal.subject)
+  yield* countPasswordGuess(principal.subject)
   const passwords = yield* PasswordSignIn
   const opened = yield* passwords.change(yield* commandOf(principal), {
     subject: principal.subject,
@@ -171,7 +178,7 @@ const ownRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const provided = uncached(
       yield* Effect.context<
-        AttemptLimits | HttpSettings | PasswordSignIn | Sessions | SetupLinks | UpstreamProvider | Users
+        AttemptLimits | HttpSettings | KnownDevices | PasswordSignIn | Sessions | SetupLinks | UpstreamProvider | Users
       >()
     )
     yield* router.add("GET", "/auth/offer", provided(offer))

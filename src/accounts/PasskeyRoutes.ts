@@ -1,13 +1,14 @@
-import { Effect, Layer, Option, Schema } from "effect"
-import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Effect, Layer, Schema } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
 import { Passkey } from "../../actors/account/NewPasskeys.ts"
 import { Passkeys } from "../../actors/account/Passkeys.ts"
 import type { Sessions } from "../../actors/account/Sessions.ts"
 import { displayText } from "../../schema/records/Primitives.ts"
 import { currentRequestId } from "../http/Exchange.ts"
 import type { HttpSettings } from "../http/HttpSettings.ts"
-import { AttemptLimits } from "./AttemptLimits.ts"
+import type { AttemptLimits } from "./AttemptLimits.ts"
 import { authBody } from "./AuthBody.ts"
+import { countAttempt } from "./PasswordEntrance.ts"
 import { presentedSession, refuseCrossSite } from "./SessionCookie.ts"
 import { BrowserAnswer, decodeAssertion, decodeRegistration } from "./PasskeyAnswer.ts"
 import { passkeySetupRoutes, passkeySetupRouteTable } from "./PasskeySetupRoutes.ts"
@@ -25,12 +26,6 @@ const assertionBody = authBody(Schema.Struct({ response: BrowserAnswer }), "{res
 
 const encodePasskey = HttpServerResponse.schemaJson(Schema.Struct({ passkey: Passkey }))
 const encodePasskeys = HttpServerResponse.schemaJson(Schema.Struct({ passkeys: Schema.Array(Passkey) }))
-
-const limitAttempts = Effect.gen(function* () {
-  const limits = yield* AttemptLimits
-  const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
-  yield* limits.consume("sign_in", { address: Option.getOrUndefined(remoteAddress) })
-})
 
 const registrationOptions = Effect.gen(function* () {
   const { subject } = yield* signedInToChange
@@ -50,14 +45,14 @@ const register = Effect.gen(function* () {
 
 const signInOptions = Effect.gen(function* () {
   yield* refuseCrossSite
-  yield* limitAttempts
+  yield* countAttempt
   const passkeys = yield* Passkeys
   return HttpServerResponse.jsonUnsafe({ options: yield* passkeys.signInOptions(yield* passkeySite) })
 })
 
 const signIn = Effect.gen(function* () {
   yield* refuseCrossSite
-  yield* limitAttempts
+  yield* countAttempt
   const party = yield* passkeySite
   const { response } = yield* assertionBody
   const passkeys = yield* Passkeys

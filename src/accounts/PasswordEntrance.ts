@@ -2,10 +2,12 @@ import { Effect, Option, type Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { PasswordSignIn } from "../../actors/account/PasswordSignIn.ts"
 import { type PasswordRedemption, SetupLinks } from "../../actors/account/SetupLinks.ts"
+import { Users } from "../../actors/account/Users.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { currentRequestId } from "../http/Exchange.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
 import { AttemptLimits } from "./AttemptLimits.ts"
+import { KnownDevices } from "./KnownDevices.ts"
 import { presentedSession } from "./SessionCookie.ts"
 import { userAgent } from "./SignedIn.ts"
 
@@ -13,16 +15,26 @@ const address = Effect.map(HttpServerRequest.HttpServerRequest, ({ remoteAddress
   Option.getOrUndefined(remoteAddress)
 )
 
-/** Counts an attempt to get in, by its address. */
+/** Counts an attempt to get in that names no account. */
 export const countAttempt = Effect.gen(function* () {
   const limits = yield* AttemptLimits
-  yield* limits.consume("sign_in", { address: yield* address })
+  yield* limits.enter({ address: yield* address })
 })
 
-/** The same, by the account too that it is about. */
-export const countAttemptAt = Effect.fnUntraced(function* (subject: string) {
+/** Counts an attempt at the account of an address; a browser in which its owner signed in before has its own budget. */
+const countAttemptAt = Effect.fnUntraced(function* (email: string) {
   const limits = yield* AttemptLimits
-  yield* limits.consume("sign_in", { address: yield* address, subject })
+  const devices = yield* KnownDevices
+  const users = yield* Users
+  const user = yield* users.findByEmail(email)
+  const device = Option.isSome(user) ? yield* devices.recognise(user.value.subject) : undefined
+  yield* limits.enter({ address: yield* address, account: email, device })
+})
+
+/** Counts a guess at the password of the person who is signed in. */
+export const countPasswordGuess = Effect.fnUntraced(function* (subject: string) {
+  const limits = yield* AttemptLimits
+  yield* limits.consume("sign_in", { subject })
 })
 
 /** Fails with `capability_not_available` where passwords are off. */

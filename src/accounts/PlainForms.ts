@@ -7,13 +7,16 @@ import { ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
 import { currentRequestId } from "../http/Exchange.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
 import { readBodyBytes } from "../http/RequestBody.ts"
+import type { Users } from "../../actors/account/Users.ts"
 import type { AttemptLimits } from "./AttemptLimits.ts"
+import type { KnownDevices } from "./KnownDevices.ts"
 import { redemptionFields, SecretText } from "./AuthBody.ts"
 import { seeOther } from "./oidc/AuthorizationResponse.ts"
 import { pageLanguage } from "./oidc/PageWords.ts"
 import { ownPath } from "./OwnPath.ts"
 import { countAttempt, enterByPassword, enterBySetup, requirePasswords } from "./PasswordEntrance.ts"
-import { requireSameOrigin, withSession } from "./SessionCookie.ts"
+import { requireSameOrigin } from "./SessionCookie.ts"
+import { withSignIn } from "./SignedIn.ts"
 import { signedInPage } from "./SignedInPage.ts"
 import { upstreamRefusalPage } from "./upstream/UpstreamPage.ts"
 
@@ -64,19 +67,19 @@ const issuerPaths = "/oauth/"
 const signIn = Effect.gen(function* () {
   yield* requireSameOrigin
   yield* requirePasswords
-  const { secret } = yield* enterByPassword(yield* signInForm)
+  const opened = yield* enterByPassword(yield* signInForm)
   const { baseUrl } = yield* HttpSettings
   const path = yield* wantedPath
   const leadsOn = path.startsWith(issuerPaths)
-  return yield* withSession(leadsOn ? signedInPage(yield* language, path) : seeOther(`${baseUrl}${path}`), secret)
+  return yield* withSignIn(leadsOn ? signedInPage(yield* language, path) : seeOther(`${baseUrl}${path}`), opened)
 })
 
 const setup = Effect.gen(function* () {
   yield* requireSameOrigin
   yield* countAttempt
-  const { secret } = yield* enterBySetup(yield* setupForm)
+  const opened = yield* enterBySetup(yield* setupForm)
   const { baseUrl } = yield* HttpSettings
-  return yield* withSession(seeOther(`${baseUrl}/`), secret)
+  return yield* withSignIn(seeOther(`${baseUrl}/`), opened)
 })
 
 const onPage = Effect.fnUntraced(function* ({ message, status }: ApiError) {
@@ -98,7 +101,9 @@ export const plainFormRouteTable = [
 /** The forms of the pages before sign-in as a browser without a script sends them. Answers are pages and redirects. */
 export const plainForms = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
-    const services = yield* Effect.context<AttemptLimits | HttpSettings | PasswordSignIn | Sessions | SetupLinks>()
+    const services = yield* Effect.context<
+      AttemptLimits | HttpSettings | KnownDevices | PasswordSignIn | Sessions | SetupLinks | Users
+    >()
     const provided = <R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, ApiError, R>) =>
       route.pipe(Effect.catch(onPage), Effect.provideContext(services))
     yield* router.add("POST", "/sign-in", provided(signIn))

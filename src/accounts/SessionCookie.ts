@@ -1,18 +1,15 @@
-import { Duration, Effect, Redacted, Result } from "effect"
-import { type Headers, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Effect, Redacted, Result } from "effect"
+import { Cookies, type Headers, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { sessionLifetime } from "../../actors/account/Sessions.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { presentedCredential } from "../http/authorization/Credentials.ts"
 import { isSameOrigin } from "../http/authorization/CrossSite.ts"
 import { HttpSettings, sessionCookieName } from "../http/HttpSettings.ts"
 
-// The server ends a session 30 days after its last use; the cookie only has to last longer than that, and browsers keep
-// none beyond 400 days.
-const cookieLifetime = Duration.days(400)
-
 const attributes = (baseUrl: string) =>
   ({ path: "/", httpOnly: true, sameSite: "lax", secure: baseUrl.startsWith("https:") }) as const
 
-/** Puts the session's secret into the browser's cookie. */
+/** Puts the session's secret into the browser's cookie, which lasts as long as the session does from now. */
 export const withSession = Effect.fnUntraced(function* (
   response: HttpServerResponse.HttpServerResponse,
   secret: Redacted.Redacted
@@ -20,8 +17,19 @@ export const withSession = Effect.fnUntraced(function* (
   const { baseUrl } = yield* HttpSettings
   return HttpServerResponse.setCookieUnsafe(response, sessionCookieName(baseUrl), Redacted.value(secret), {
     ...attributes(baseUrl),
-    maxAge: cookieLifetime
+    maxAge: sessionLifetime
   })
+})
+
+/** The same for a session that was renewed, unless the answer says something about the cookie already. */
+export const withRenewedSession = Effect.fnUntraced(function* (
+  response: HttpServerResponse.HttpServerResponse,
+  secret: Redacted.Redacted
+) {
+  const { baseUrl } = yield* HttpSettings
+  return Cookies.get(response.cookies, sessionCookieName(baseUrl))._tag === "None"
+    ? yield* withSession(response, secret)
+    : response
 })
 
 export const withoutSession = Effect.fnUntraced(function* (response: HttpServerResponse.HttpServerResponse) {

@@ -5,15 +5,19 @@ import type { Principal } from "../../actors/account/Principal.ts"
 import { AccountSession, type OpenSession, Sessions } from "../../actors/account/Sessions.ts"
 import type { CommandContext } from "../../actors/Command.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
-import { currentRequestId } from "../http/Exchange.ts"
+import { currentRequestId, followRenewal } from "../http/Exchange.ts"
 import { AttemptLimits } from "./AttemptLimits.ts"
+import { KnownDevices } from "./KnownDevices.ts"
 import { presentedSession, requireSameOrigin, withSession } from "./SessionCookie.ts"
 
 /** The person behind the session of this request. Fails with `unauthenticated` without one. */
 export const signedIn = Effect.gen(function* () {
   const sessions = yield* Sessions
   const presented = yield* presentedSession
-  return presented === undefined ? yield* unauthenticated() : yield* sessions.authenticate(presented.secret)
+  if (presented === undefined) return yield* unauthenticated()
+  const principal = yield* sessions.authenticate(presented.secret)
+  yield* followRenewal(presented, principal)
+  return principal
 })
 
 /**
@@ -45,6 +49,15 @@ export const commandOf = (principal: Principal): Effect.Effect<CommandContext> =
 
 export const userAgent = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) => headers["user-agent"])
 
+/** Gives the browser its session, and has it remember who signed in. */
+export const withSignIn = Effect.fnUntraced(function* (
+  response: HttpServerResponse.HttpServerResponse,
+  { secret, subject }: Pick<OpenSession, "secret"> & { readonly subject: string }
+) {
+  const devices = yield* KnownDevices
+  return yield* devices.remember(yield* withSession(response, secret), subject)
+})
+
 const encodeSignedIn = HttpServerResponse.schemaJson(Schema.Struct({ subject: Schema.String, session: AccountSession }))
 
 /** The answer to a sign-in: who it is, and the cookie. The secret is in the cookie alone. */
@@ -54,5 +67,5 @@ export const signedInResponse = Effect.fnUntraced(function* (
 ) {
   const { secret, session, subject } = opened
   const response = yield* Effect.orDie(encodeSignedIn({ subject, session }, { status }))
-  return yield* withSession(response, secret)
+  return yield* withSignIn(response, { secret, subject })
 })

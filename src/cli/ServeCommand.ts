@@ -11,6 +11,7 @@ import { describeTool } from "./doctor/MachineFindings.ts"
 import { logging } from "../observability/Logging.ts"
 import { OperatorListener } from "../observability/OperatorListener.ts"
 import { describeMisspelt, misspeltSettings } from "../settings/MisspeltSettings.ts"
+import { isPlainBeyondLoopback, plainHttpWarning, type Settings } from "../settings/Settings.ts"
 import { jsonFlag } from "./Output.ts"
 import { configFlag, everySettingFlag, settingsOf } from "./SettingFlags.ts"
 import { secondSignal } from "./StopSignals.ts"
@@ -49,6 +50,9 @@ const tellSandbox = Effect.flatMap(Sandbox, ({ status: { accepted, level, reason
       )
 )
 
+const warnOfPlainHttp = (settings: Settings) =>
+  isPlainBeyondLoopback(settings) ? Effect.logWarning(plainHttpWarning) : Effect.void
+
 const tellMisspelt = Effect.flatMap(misspeltSettings, (found) =>
   Effect.forEach(found, (misspelt) => Effect.logWarning(describeMisspelt(misspelt)), { discard: true })
 )
@@ -61,7 +65,7 @@ export const serveCommand = Command.make(
     const logs = logging({ level: settings.log, format: settings.logFormat })
     return yield* announce(json)
       .pipe(
-        Effect.andThen(Effect.all([tellMisspelt, tellSandbox, tellTool], { discard: true })),
+        Effect.andThen(Effect.all([tellMisspelt, warnOfPlainHttp(settings), tellSandbox, tellTool], { discard: true })),
         Effect.andThen(Effect.never)
       )
       .pipe(

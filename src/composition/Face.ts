@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 import { authenticatorLayer } from "../accounts/AuthenticatorLayer.ts"
 import { AttemptLimits } from "../accounts/AttemptLimits.ts"
+import { KnownDevices } from "../accounts/KnownDevices.ts"
 import { tokenHandlers } from "../accounts/TokenHandlers.ts"
 import { UpstreamProvider } from "../accounts/upstream/UpstreamProvider.ts"
 import { workspaceHandlers } from "../accounts/WorkspaceHandlers.ts"
@@ -51,7 +52,9 @@ export const face = (settings: Settings) =>
   mounted.pipe(
     Layer.provide(accountGroups),
     Layer.provide(DirectReads.layer),
-    Layer.provide(Layer.mergeAll(authenticatorLayer, AttemptLimits.layer, dashboardFiles, RunFeeds.layer)),
+    Layer.provide(
+      Layer.mergeAll(authenticatorLayer, AttemptLimits.layer, KnownDevices.layer, dashboardFiles, RunFeeds.layer)
+    ),
     Layer.provide(upstream(settings)),
     Layer.provideMerge(httpSettings(settings))
   )

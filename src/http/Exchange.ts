@@ -1,4 +1,4 @@
-import { Context, Effect, Random } from "effect"
+import { Context, Effect, Random, type Redacted } from "effect"
 import type { RunFrames } from "../streams/RunFrames.ts"
 
 /**
@@ -10,6 +10,8 @@ export interface ExchangeShape {
   readonly remoteAddress?: string | undefined
   /** Called when the whole body has arrived: from then on the connection may be idle while the server works. */
   readonly bodyReceived: () => void
+  /** Called when the session in the request's cookie was renewed, so that the answer renews the cookie as well. */
+  readonly sessionRenewed?: ((secret: Redacted.Redacted) => void) | undefined
   /** Turns the connection into a WebSocket that carries the frames; false when the request is no upgrade. */
   readonly upgrade?: ((frames: RunFrames) => boolean) | undefined
 }
@@ -28,6 +30,16 @@ export const makeRequestId = (random: { readonly nextDoubleUnsafe: () => number 
 }
 
 export const newRequestId: Effect.Effect<string> = Effect.map(Random.Random, makeRequestId)
+
+/** Lets the answer to the request in progress renew the cookie of a session that its use renewed. */
+export const followRenewal = Effect.fnUntraced(function* (
+  presented: { readonly ambient: boolean; readonly secret: Redacted.Redacted },
+  principal: { readonly renewed?: boolean | undefined }
+) {
+  if (!presented.ambient || principal.renewed !== true) return
+  const { sessionRenewed } = yield* Exchange
+  sessionRenewed?.(presented.secret)
+})
 
 /** The id of the request in progress. */
 export const currentRequestId: Effect.Effect<string> = Effect.map(Exchange, ({ requestId }) => requestId)

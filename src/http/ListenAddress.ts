@@ -18,6 +18,10 @@ export const parseListenAddress = (text: string): Option.Option<ListenAddress> =
 export const formatListenAddress = ({ host, port }: ListenAddress): string =>
   host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`
 
+/** Whether only this machine reaches what listens there. A name other than localhost may resolve to anything. */
+export const isLoopbackHost = (host: string): boolean =>
+  host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host)
+
 const Parsed = Schema.Struct({ host: Schema.String, port: Schema.Int })
 
 /** `host:port`, with IPv6 hosts in brackets. */

@@ -1,17 +1,21 @@
-import { Clock, Effect, Option } from "effect"
+import { Clock, Effect, Option, type Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
 import { countRequest } from "../observability/HttpMetrics.ts"
 import { failureResponse } from "./ErrorResponse.ts"
 import { Exchange, newRequestId } from "./Exchange.ts"
+import { withRenewedSession } from "../accounts/SessionCookie.ts"
+import { HttpSettings } from "./HttpSettings.ts"
 import { withCommonHeaders } from "./ResponseHeaders.ts"
 import { isRouteNotFound, unknownRouteResponse } from "./UnknownRoutes.ts"
 
 const guarded = <E, R>(
   httpEffect: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
-): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R | HttpServerRequest.HttpServerRequest> =>
+): Effect.Effect<HttpServerResponse.HttpServerResponse, E, R | HttpServerRequest.HttpServerRequest | HttpSettings> =>
   Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const exchange = yield* Exchange
+    const { baseUrl } = yield* HttpSettings
+    let renewed: Redacted.Redacted | undefined
     const started = yield* Clock.currentTimeMillis
     const requestId = exchange.requestId === "" ? yield* newRequestId : exchange.requestId
     const response = yield* httpEffect.pipe(
@@ -20,7 +24,13 @@ const guarded = <E, R>(
           ? Effect.succeed(unknownRouteResponse(request.url, requestId))
           : failureResponse(cause, requestId)
       ),
-      Effect.provideService(Exchange, { ...exchange, requestId }),
+      Effect.provideService(Exchange, {
+        ...exchange,
+        requestId,
+        sessionRenewed: (secret) => {
+          renewed = secret
+        }
+      }),
       Effect.provideService(
         HttpServerRequest.HttpServerRequest,
         exchange.remoteAddress === undefined
@@ -29,7 +39,8 @@ const guarded = <E, R>(
       )
     )
     yield* countRequest(request.method, response.status, (yield* Clock.currentTimeMillis) - started)
-    return withCommonHeaders(response, request.url, requestId)
+    const followed = renewed === undefined ? response : yield* withRenewedSession(response, renewed)
+    return withCommonHeaders(followed, baseUrl, request.url, requestId)
   })
 
 /**

@@ -32,6 +32,14 @@ export const settingDefinitions = define({
     metavar: "origin",
     description: "Public origin and issuer, e.g. https://svc.example.com; from the listener when absent"
   },
+  plainHttp: {
+    env: "SVC_PLAIN_HTTP",
+    flag: "plain-http",
+    metavar: "loopback|anywhere",
+    default: "loopback",
+    description:
+      "Where plain http may be served: beyond loopback, passwords and sessions cross the network readable, so that needs `anywhere` or an https base URL (a proxy with TLS)"
+  },
   trustedProxies: {
     env: "SVC_TRUSTED_PROXIES",
     flag: "trusted-proxies",

@@ -1,7 +1,7 @@
 import { Config, Effect, Option, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { displayText } from "../../schema/records/Primitives.ts"
 import { parseAddressRange } from "../http/ClientAddress.ts"
-import { ListenAddress } from "../http/ListenAddress.ts"
+import { formatListenAddress, isLoopbackHost, ListenAddress } from "../http/ListenAddress.ts"
 import { type SettingDefinition, type SettingName, settingDefinitions, settingsFileEnv } from "./SettingDefinitions.ts"
 import { readSettingsFile } from "./SettingsFile.ts"
 import { SettingsRefused } from "./SettingsRefused.ts"
@@ -62,6 +62,7 @@ const settingFields = {
   dataDir: Text,
   listen: ListenAddress,
   baseUrl: Schema.optionalKey(Origin),
+  plainHttp: Schema.Literals(["loopback", "anywhere"]),
   trustedProxies: commaSeparated(AddressRange),
   name: Text,
   passwordSignIn: Schema.Literals(["on", "off"]),
@@ -113,6 +114,18 @@ const environmentOf = (name: string) => definitions.find(([known]) => known === 
 const fromEnvironment = (name: string) =>
   Effect.map(Config.option(Config.String(name)), (found) => Option.getOrElse(found, () => ""))
 
+/** Whether people beyond this machine reach the server without TLS: their passwords and sessions are then readable on the way. */
+export const isPlainBeyondLoopback = ({ baseUrl, listen }: Pick<Settings, "baseUrl" | "listen">): boolean =>
+  !isLoopbackHost(listen.host) && baseUrl?.startsWith("https:") !== true
+
+export const plainHttpWarning =
+  "Plain http is served beyond loopback (SVC_PLAIN_HTTP=anywhere): passwords, sessions and tokens can be read and changed on the network. Put a proxy with TLS in front and set SVC_BASE_URL to its https origin."
+
+const transportContradiction = (settings: Settings): string | undefined =>
+  settings.plainHttp === "loopback" && isPlainBeyondLoopback(settings)
+    ? `SVC_LISTEN is ${formatListenAddress(settings.listen)}, which is beyond loopback, and no https SVC_BASE_URL says that a proxy with TLS stands in front. Set SVC_BASE_URL to the https origin that people use, listen on loopback, or set SVC_PLAIN_HTTP=anywhere to serve passwords and sessions unencrypted.`
+    : undefined
+
 /** Why nobody could sign in under these settings, if so. */
 const signInContradiction = (settings: Settings): string | undefined => {
   const { passwordSignIn, upstreamOidcClientId, upstreamOidcClientSecret, upstreamOidcIssuer } = settings
@@ -142,7 +155,7 @@ export const loadSettings = Effect.fn("loadSettings")(
       if (value !== undefined) settled[name] = value
     }
     const settings = yield* decodeSettings(settled)
-    const contradiction = signInContradiction(settings)
+    const contradiction = signInContradiction(settings) ?? transportContradiction(settings)
     return contradiction === undefined ? settings : yield* new SettingsRefused({ message: contradiction })
   },
   Effect.catchTags({

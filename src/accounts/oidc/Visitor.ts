@@ -5,6 +5,7 @@ import { Sessions } from "../../../actors/account/Sessions.ts"
 import type { Decider } from "../../../actors/identity/Authorizations.ts"
 import { failClosed } from "../../../actors/identity/OAuthError.ts"
 import { Vault } from "../../../actors/vault/Vault.ts"
+import { followRenewal } from "../../http/Exchange.ts"
 import { presentedSession } from "../SessionCookie.ts"
 
 /** The signed-in person at the browser. */
@@ -28,6 +29,7 @@ export const visitor = Effect.gen(function* () {
   const read = yield* ReadSql
   const principal = yield* Effect.option(sessions.authenticate(presented.secret))
   if (Option.isNone(principal)) return undefined
+  yield* followRenewal(presented, principal.value)
   const { boundWorkspaceId, credentialId, subject } = principal.value
   const [row] = yield* failClosed(
     read<SessionRow>`SELECT s.created_at, u.email FROM account_sessions s JOIN users u ON u.subject = s.subject

@@ -6,12 +6,14 @@ import { UpstreamSignIns } from "../../../actors/account/UpstreamSignIns.ts"
 import { type ApiError, invalidRequest } from "../../../schema/errors/ApiError.ts"
 import { currentRequestId } from "../../http/Exchange.ts"
 import { HttpSettings } from "../../http/HttpSettings.ts"
-import { AttemptLimits } from "../AttemptLimits.ts"
+import type { AttemptLimits } from "../AttemptLimits.ts"
+import type { KnownDevices } from "../KnownDevices.ts"
 import { seeOther } from "../oidc/AuthorizationResponse.ts"
 import { pageLanguage } from "../oidc/PageWords.ts"
 import { ownPath } from "../OwnPath.ts"
-import { presentedSession, withSession } from "../SessionCookie.ts"
-import { commandOf, signedIn, signedInToChange, userAgent } from "../SignedIn.ts"
+import { countAttempt } from "../PasswordEntrance.ts"
+import { presentedSession } from "../SessionCookie.ts"
+import { commandOf, signedIn, signedInToChange, userAgent, withSignIn } from "../SignedIn.ts"
 import { offeredWays } from "../SignInOffer.ts"
 import { uncached } from "../Uncached.ts"
 import { upstreamRefusalPage } from "./UpstreamPage.ts"
@@ -28,12 +30,6 @@ const cookieOf = (baseUrl: string) => {
   return { name: secure ? "__Host-svc_upstream" : "svc_upstream", options }
 }
 
-const limitAttempts = Effect.gen(function* () {
-  const limits = yield* AttemptLimits
-  const { remoteAddress } = yield* HttpServerRequest.HttpServerRequest
-  yield* limits.consume("sign_in", { address: Option.getOrUndefined(remoteAddress) })
-})
-
 const single = (query: Readonly<Record<string, string | ReadonlyArray<string>>>, name: string) => {
   const value = query[name]
   return value === undefined || typeof value === "string"
@@ -45,7 +41,7 @@ const single = (query: Readonly<Record<string, string | ReadonlyArray<string>>>,
 const linkingSubject = Effect.map(signedInToChange, ({ subject }) => subject)
 
 const start = Effect.gen(function* () {
-  yield* limitAttempts
+  yield* countAttempt
   const { baseUrl } = yield* HttpSettings
   const query = yield* HttpServerRequest.ParsedSearchParams
   const returnPath = ownPath(yield* single(query, "return"), baseUrl)
@@ -66,13 +62,13 @@ const notBegun = invalidRequest(
 )
 
 const callback = Effect.gen(function* () {
-  yield* limitAttempts
   const { baseUrl } = yield* HttpSettings
   const request = yield* HttpServerRequest.HttpServerRequest
   const presented = request.cookies[cookieOf(baseUrl).name]
   const signIns = yield* UpstreamSignIns
   const open = presented === undefined ? Option.none() : yield* signIns.finish(Redacted.make(presented))
-  if (Option.isNone(open)) return yield* notBegun
+  // A sign-in that began here was counted at its start.
+  if (Option.isNone(open)) return yield* Effect.andThen(countAttempt, notBegun)
   const provider = yield* UpstreamProvider
   const { search } = new URL(request.originalUrl, baseUrl)
   // The address that counts is ours by configuration, whatever Host the request names.
@@ -85,7 +81,7 @@ const callback = Effect.gen(function* () {
     replaces: before?.secret,
     requestId: yield* currentRequestId
   })
-  return yield* withSession(seeOther(`${baseUrl}${open.value.returnPath}`), opened.secret)
+  return yield* withSignIn(seeOther(`${baseUrl}${open.value.returnPath}`), opened)
 })
 
 const withoutProof = Effect.fnUntraced(function* (response: HttpServerResponse.HttpServerResponse) {
@@ -131,7 +127,7 @@ export const upstreamRouteTable = [
 export const upstreamRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const services = yield* Effect.context<
-      AttemptLimits | HttpSettings | Sessions | UpstreamIdentities | UpstreamProvider | UpstreamSignIns
+      AttemptLimits | HttpSettings | KnownDevices | Sessions | UpstreamIdentities | UpstreamProvider | UpstreamSignIns
     >()
     yield* router.add("GET", startPath, start.pipe(Effect.catch(onPage), Effect.provideContext(services)))
     yield* router.add(

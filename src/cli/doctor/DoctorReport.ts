@@ -6,6 +6,7 @@ export interface Finding {
     | "tool"
     | "sandbox"
     | "settings"
+    | "transport"
     | "folder"
     | "disk"
     | "server"

@@ -6,7 +6,7 @@ import { pinnedVersion } from "../../../runner/toolchain/ToolchainSettings.ts"
 import { sandbox, toolchain } from "../../composition/Machine.ts"
 import type { DataFolderLook } from "../../database/DataFolderLook.ts"
 import { describeMisspelt, misspeltSettings } from "../../settings/MisspeltSettings.ts"
-import type { Settings } from "../../settings/Settings.ts"
+import { isPlainBeyondLoopback, plainHttpWarning, type Settings } from "../../settings/Settings.ts"
 import type { Finding } from "./DoctorReport.ts"
 
 const gibibyte = 1024 ** 3
@@ -64,6 +64,21 @@ export const settingsFinding: Effect.Effect<Finding> = Effect.map(misspeltSettin
         remedy: "Correct the name, or leave it if it belongs to something else."
       }
 )
+
+/** How people reach the server: without TLS beyond this machine, everything they send can be read on the way. */
+export const transportFinding = (settings: Settings): Finding =>
+  isPlainBeyondLoopback(settings)
+    ? {
+        check: "transport",
+        status: "warning",
+        message: plainHttpWarning,
+        remedy: "Set SVC_BASE_URL to an https origin, or listen on loopback."
+      }
+    : {
+        check: "transport",
+        status: "ok",
+        message: settings.baseUrl?.startsWith("https:") === true ? "https, by a proxy in front" : "loopback only"
+      }
 
 export const diskFinding = ({ free, standing }: DataFolderLook): Finding =>
   Option.match(free, {

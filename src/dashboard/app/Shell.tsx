@@ -2,7 +2,7 @@ import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-route
 import { Suspense, useMemo, useState } from "react"
 import type { Workspace } from "../api/Types.ts"
 import { Dialog } from "../ui/Dialog.tsx"
-import { Skeleton } from "../ui/Feedback.tsx"
+import { Notice, Skeleton } from "../ui/Feedback.tsx"
 import { IconButton } from "../ui/Button.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { Toasts } from "../ui/Toast.tsx"
@@ -102,6 +102,11 @@ export const Shell = () => {
       </header>
       <aside className="shell-side">{side}</aside>
       <main className="shell-main" id="content" tabIndex={-1}>
+        {window.isSecureContext ? null : (
+          <Notice tone="bad" title={words.plainHttpTitle}>
+            <p>{words.plainHttpText}</p>
+          </Notice>
+        )}
         <Suspense
           fallback={
             <div className="page">

@@ -43,6 +43,9 @@ const en = {
   crashTitle: "This page stopped working",
   crashText: "The error is below. Reloading is safe: nothing is kept only here.",
   reload: "Reload",
+  plainHttpTitle: "This connection is not encrypted",
+  plainHttpText:
+    "You reach this server over plain http: your password, your session and everything you see can be read and changed on the network. Ask the operator to put it behind https.",
   version: (version: string) => `Version ${version}`
 }
 
@@ -91,6 +94,9 @@ const ja: typeof en = {
   crashTitle: "このページでエラーが発生しました",
   crashText: "エラーの内容は以下のとおりです。再読み込みしても失われるデータはありません。",
   reload: "再読み込み",
+  plainHttpTitle: "この接続は暗号化されていません",
+  plainHttpText:
+    "このサーバーには平文の http で接続しています。パスワード、セッション、表示内容はすべてネットワーク上で読み取られたり改ざんされたりするおそれがあります。https を経由するよう運用者に依頼してください。",
   version: (version: string) => `バージョン ${version}`
 }
 

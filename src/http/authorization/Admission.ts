@@ -7,7 +7,7 @@ import type { CallerShape } from "../../../schema/api/Middleware.ts"
 import { type ApiError, invalidRequest } from "../../../schema/errors/ApiError.ts"
 import type { AuditActor } from "../../../schema/records/AuditEvent.ts"
 import { AttemptLimits } from "../../accounts/AttemptLimits.ts"
-import { currentRequestId } from "../Exchange.ts"
+import { currentRequestId, followRenewal } from "../Exchange.ts"
 import { HttpSettings, sessionCookieName } from "../HttpSettings.ts"
 import { bodyLimitsOf, readJsonBody } from "../RequestBody.ts"
 import { Authenticator } from "./Authenticator.ts"
@@ -58,6 +58,7 @@ export const admit = Effect.fn("admit")(function* (rule: AdmittedRule, endpoint:
   const principal = yield* presented.kind === "bearer"
     ? authenticator.bearer(presented.secret)
     : authenticator.session(presented.secret)
+  yield* followRenewal(presented, principal)
   const crossSite = presented.ambient
     ? crossSiteRefusal(request.method, request.headers, new URL(settings.baseUrl).origin)
     : undefined

@@ -8,7 +8,7 @@ import { presentedCredential, sessionHeader } from "../authorization/Credentials
 import { credentialRefusal, grantedWorkspace, scopeRefusal } from "../authorization/Permission.ts"
 import { locateAtOnce } from "../authorization/WorkspaceLocation.ts"
 import { HttpSettings, sessionCookieName } from "../HttpSettings.ts"
-import { recordResponse } from "../ResponseHeaders.ts"
+import { recordResponses } from "../ResponseHeaders.ts"
 import { directRoutes } from "./DirectRoutes.ts"
 
 /** A request for one record by its id, spelled in the one way that needs no decoding. */
@@ -32,6 +32,7 @@ export class DirectReads extends Context.Service<DirectReads, { readonly answer:
     Effect.gen(function* () {
       const tokens = yield* TokenAuthority
       const { baseUrl } = yield* HttpSettings
+      const recordResponse = recordResponses(baseUrl)
       const sql = yield* ReadSql
       const reads = yield* PointReads
       const clock = yield* Clock.Clock

@@ -1,6 +1,7 @@
 import { expect } from "bun:test"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 import { Sessions } from "../../../actors/account/Sessions.ts"
 import { newPerson, newWorkspace } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
@@ -21,7 +22,7 @@ it.effect("setup makes the first account, sets the cookie, and gives no secret a
     const answer = yield* setUp
     expect(answer.status).toBe(201)
     expect(answer.headers.get("set-cookie")).toMatch(
-      /^svc_session=svcs_[0-9A-Za-z]{36}; Max-Age=34560000; Path=\/; HttpOnly; SameSite=Lax$/
+      /^svc_session=svcs_[0-9A-Za-z]{36}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax, svc_device=/
     )
     expect(answer.raw).not.toContain("svcs_")
     expect(answer.headers.get("cache-control")).toBe("no-store")
@@ -37,8 +38,9 @@ it.effect("over https the cookie is tied to the host", () =>
   Effect.gen(function* () {
     const answer = yield* setUp
     expect(answer.headers.get("set-cookie")).toMatch(
-      /^__Host-svc_session=svcs_[0-9A-Za-z]{36}; Max-Age=34560000; Path=\/; HttpOnly; Secure; SameSite=Lax$/
+      /^__Host-svc_session=svcs_[0-9A-Za-z]{36}; Max-Age=2592000; Path=\/; HttpOnly; Secure; SameSite=Lax, __Host-svc_device=/
     )
+    expect(answer.headers.get("strict-transport-security")).toBe("max-age=31536000")
     const cookie = Redacted.value(cookieOf(answer.headers))
     const good = yield* call("/auth/session", { headers: { cookie: `__Host-svc_session=${cookie}` } })
     // A sibling subdomain can set a cookie of the plain name, never one of the __Host- name.
@@ -106,24 +108,66 @@ it.effect("unknown and known accounts get the same answer", () =>
   }).pipe(fresh)
 )
 
-it.effect("an address may try ten times a minute, a subject too, wherever it comes from", () =>
+it.effect("a session's cookie lasts 30 days and is renewed with the session, at most once an hour", () =>
   Effect.gen(function* () {
-    const attempt = (email: string, address: string) =>
-      Effect.map(call("/auth/sign-in", { body: { email, password: "x" }, address }), ({ headers, status }) => ({
-        status,
-        retryAfter: headers.get("retry-after")
-      }))
-    for (let n = 0; n < 10; n++) expect((yield* attempt(`a${n}@example.com`, "198.51.100.1")).status).toBe(401)
-    const limited = yield* attempt("other@example.com", "198.51.100.1")
-    expect(limited.status).toBe(429)
-    expect(Number(limited.retryAfter)).toBeGreaterThan(0)
-    for (let n = 0; n < 10; n++) expect((yield* attempt("victim@example.com", `198.51.100.${n + 10}`)).status).toBe(401)
-    expect((yield* attempt(" VICTIM@example.com", "198.51.100.99")).status).toBe(429)
-    // One subscriber has a whole /64.
-    for (let n = 0; n < 10; n++) yield* attempt(`b${n}@example.com`, `2001:db8:0:1::${n + 1}`)
-    expect((yield* attempt("c@example.com", "2001:db8:0:1:ffff::1")).status).toBe(429)
-    expect((yield* attempt("d@example.com", "2001:db8:0:2::1")).status).toBe(401)
+    const cookie = cookieOf((yield* setUp).headers)
+    const read = Effect.map(call("/auth/session", { headers: fromPage(cookie) }), ({ headers, status }) => ({
+      status,
+      renewed: headers.get("set-cookie")
+    }))
+    expect(yield* read).toEqual({ status: 200, renewed: null })
+    // Two half lifetimes and a bit more: without sliding, the session would have ended.
+    for (let n = 0; n < 3; n++) {
+      yield* TestClock.adjust("16 days")
+      const { renewed, status } = yield* read
+      expect(status).toBe(200)
+      expect(renewed).toBe(`svc_session=${Redacted.value(cookie)}; Max-Age=2592000; Path=/; HttpOnly; SameSite=Lax`)
+      // The renewal is stored beside the request; from then on there is nothing to renew for an hour.
+      while ((yield* read).renewed !== null) yield* Effect.yieldNow
+    }
+    // Every route of the API renews it as well, and none for a session that came in a header.
+    yield* TestClock.adjust("2 hours")
+    const inHeader = yield* call("/api/v1/workspaces", { headers: { "x-svc-account-session": Redacted.value(cookie) } })
+    expect([inHeader.status, inHeader.headers.get("set-cookie")]).toEqual([200, null])
+    yield* TestClock.adjust("2 hours")
+    const api = yield* call("/api/v1/workspaces", { headers: fromPage(cookie) })
+    expect(api.headers.get("set-cookie")).toContain("Max-Age=2592000")
+    // Signing out takes the cookie away, also when this use renewed the session.
+    yield* TestClock.adjust("2 hours")
+    const out = yield* call("/auth/sign-out", { method: "POST", headers: fromPage(cookie) })
+    expect(out.headers.get("set-cookie")).toContain("Max-Age=0")
+    expect(yield* read).toEqual({ status: 401, renewed: null })
   }).pipe(fresh)
+)
+
+it.effect(
+  "strangers who guess all over the world keep nobody out of a browser that is known, nor out of a new one",
+  () =>
+    Effect.gen(function* () {
+      const first = yield* setUp
+      const device = /svc_device=([^;]+)/.exec(first.headers.get("set-cookie") ?? "")?.[1] ?? ""
+      const email = "admin@example.com"
+      const attempt = (address: string, given: string, cookie?: string) =>
+        call("/auth/sign-in", {
+          body: { email, password: given },
+          address,
+          headers: cookie === undefined ? {} : { cookie: `svc_device=${cookie}` }
+        })
+      for (let n = 0; n < 10; n++) expect((yield* attempt("198.51.100.1", "a wrong guess")).status).toBe(401)
+      const limited = yield* attempt("198.51.100.1", password)
+      expect(limited).toMatchObject({ status: 429, json: { error: { code: "rate_limited" } } })
+      expect(Number(limited.headers.get("retry-after"))).toBeGreaterThan(0)
+      // The same network as the stranger, but the person's own browser; and a new browser elsewhere.
+      expect((yield* attempt("198.51.100.1", password, device)).status).toBe(200)
+      expect((yield* attempt("203.0.113.9", password)).status).toBe(200)
+      // A cookie that was made up, or that belongs to somebody else, is worth nothing.
+      const forged = `${device.slice(0, 40)}${device.slice(40).replaceAll(/[A-Za-z]/g, "x")}`
+      expect((yield* attempt("198.51.100.1", password, forged)).status).toBe(429)
+      // A known browser has a limit too.
+      const statuses: Array<number> = []
+      for (let n = 0; n < 20; n++) statuses.push((yield* attempt("203.0.113.10", "a wrong guess", device)).status)
+      expect([statuses.slice(0, 19), statuses.at(-1)]).toEqual([Array.from({ length: 19 }, () => 401), 429])
+    }).pipe(fresh)
 )
 
 it.effect("no other site signs anybody in or out, or acts with the cookie", () =>

@@ -6,6 +6,7 @@ import { Sessions } from "../../../actors/account/Sessions.ts"
 import { Users } from "../../../actors/account/Users.ts"
 import { serviceContext } from "../../../actors/Command.ts"
 import { AttemptLimits } from "../../../src/accounts/AttemptLimits.ts"
+import { strangers } from "../../support/Attempts.ts"
 import { UpstreamProvider } from "../../../src/accounts/upstream/UpstreamProvider.ts"
 import { upstreamRoutes } from "../../../src/accounts/upstream/UpstreamRoutes.ts"
 import { HttpSettings, implementedFeatures } from "../../../src/http/HttpSettings.ts"
@@ -23,10 +24,20 @@ import {
 const origin = "https://svc.example.com"
 const redirectUri = `${origin}/auth/upstream/callback`
 
+let entered = 0
+const countedAttempts = Layer.succeed(AttemptLimits, {
+  consume: () => Effect.void,
+  enter: () =>
+    Effect.sync(() => {
+      entered++
+    })
+})
+
 const face = Layer.mergeAll(
   testAccounts,
   Layer.succeed(References.MinimumLogLevel, "None"),
-  Layer.succeed(AttemptLimits, { consume: () => Effect.void }),
+  countedAttempts,
+  strangers,
   Layer.succeed(HttpSettings, {
     baseUrl: origin,
     version: "0.0.0",
@@ -105,6 +116,7 @@ it.live("the reference provider signs in whom it knows by a verified address, an
     const { subject } = yield* newPerson("ann")
     const { issuer } = yield* referenceProvider(redirectUri)
     const here = yield* installation(issuer)
+    const before = entered
     const started = yield* here.visit("/auth/upstream/start?return=/w/acme%3Ftab%3Druns")
     expect(started.status).toBe(303)
     expect(started.headers.get("set-cookie")).toMatch(
@@ -115,6 +127,8 @@ it.live("the reference provider signs in whom it knows by a verified address, an
     expect(asked.get("redirect_uri")).toBe(redirectUri)
     const back = yield* throughProvider(started.location, "ann")
     const done = yield* here.visit(back)
+    // There and back is one attempt; an answer that nobody asked for is another.
+    expect(entered - before).toBe(1)
     expect([done.status, done.location]).toEqual([303, `${origin}/w/acme?tab=runs`])
     expect(done.headers.get("referrer-policy")).toBe("no-referrer")
     expect(yield* here.whoAmI).toBe(subject)
@@ -122,6 +136,7 @@ it.live("the reference provider signs in whom it knows by a verified address, an
     expect(linked).toEqual({ issuer, upstream_subject: "ann", subject })
     // The answer serves once, and in this browser.
     expect((yield* here.visit(back)).status).toBe(400)
+    expect(entered - before).toBe(2)
     // From here on the identity counts, whatever the addresses are.
     yield* sql`UPDATE users SET email = 'renamed@example.com' WHERE subject = ${subject}`
     const again = yield* here.visit("/auth/upstream/start")

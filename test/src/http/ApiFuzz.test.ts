@@ -2,7 +2,7 @@ import { afterAll, expect } from "bun:test"
 import { Config, Effect, Layer, References, Schema } from "effect"
 import * as fc from "fast-check"
 import { ErrorEnvelope } from "../../../schema/errors/ApiError.ts"
-import { AttemptLimits } from "../../../src/accounts/AttemptLimits.ts"
+import { unlimitedAttempts } from "../../support/Attempts.ts"
 import { nearValid } from "../../schema/manifest/NearValid.ts"
 import { testDatabase } from "../../support/Database.ts"
 import { suite } from "../../support/Effect.ts"
@@ -11,7 +11,7 @@ import { applicationOver, send } from "./support/TestApplication.ts"
 import { seed, world } from "./support/World.ts"
 
 const tests = suite(
-  applicationOver(Layer.succeed(AttemptLimits, { consume: () => Effect.void })).pipe(
+  applicationOver(unlimitedAttempts).pipe(
     Layer.provideMerge(Layer.effectDiscard(seed)),
     Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None")),
     Layer.provideMerge(testDatabase)

@@ -8,6 +8,7 @@ import { Authorization } from "../../../schema/api/Middleware.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { ErrorEnvelope } from "../../../schema/errors/ApiError.ts"
 import { AttemptLimits } from "../../../src/accounts/AttemptLimits.ts"
+import { unlimitedAttempts } from "../../support/Attempts.ts"
 import { authenticatorLayer } from "../../../src/accounts/AuthenticatorLayer.ts"
 import { Authenticator } from "../../../src/http/authorization/Authenticator.ts"
 import { HttpSettings, implementedFeatures } from "../../../src/http/HttpSettings.ts"
@@ -194,9 +195,7 @@ const checkRow = Effect.fnUntraced(function* (row: ReturnType<typeof parse>[numb
   expect(wrong).toEqual([])
 })
 
-const application = applicationOver(
-  Layer.mergeAll(authenticatorLayer, Layer.succeed(AttemptLimits, { consume: () => Effect.void }))
-).pipe(
+const application = applicationOver(Layer.mergeAll(authenticatorLayer, unlimitedAttempts)).pipe(
   Layer.provideMerge(Principals.layer),
   Layer.provideMerge(matrixIssuer),
   Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None")),

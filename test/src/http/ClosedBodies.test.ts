@@ -1,6 +1,6 @@
 import { afterAll, describe, expect } from "bun:test"
 import { Effect, Layer, References } from "effect"
-import { AttemptLimits } from "../../../src/accounts/AttemptLimits.ts"
+import { unlimitedAttempts } from "../../support/Attempts.ts"
 import { testDatabase } from "../../support/Database.ts"
 import { suite } from "../../support/Effect.ts"
 import { bodySchema, exampleBody, operations } from "./support/ApiExamples.ts"
@@ -8,7 +8,7 @@ import { applicationOver, send } from "./support/TestApplication.ts"
 import { seed, world } from "./support/World.ts"
 
 const tests = suite(
-  applicationOver(Layer.succeed(AttemptLimits, { consume: () => Effect.void })).pipe(
+  applicationOver(unlimitedAttempts).pipe(
     Layer.provideMerge(Layer.effectDiscard(seed)),
     Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None")),
     Layer.provideMerge(testDatabase)

@@ -6,7 +6,12 @@ import {
   settingDefinitions,
   settingsFileEnv
 } from "../../../src/settings/SettingDefinitions.ts"
-import { loadSettings, masterKeySource, upstreamProvider } from "../../../src/settings/Settings.ts"
+import {
+  isPlainBeyondLoopback,
+  loadSettings,
+  masterKeySource,
+  upstreamProvider
+} from "../../../src/settings/Settings.ts"
 import { it } from "../../support/Effect.ts"
 
 const load = Effect.fn("load")(function* (
@@ -33,6 +38,7 @@ describe("settings", () => {
         dataDir: "./svc-data",
         listen: { host: "127.0.0.1", port: 8787 },
         name: "svc",
+        plainHttp: "loopback",
         trustedProxies: [],
         passwordSignIn: "on",
         oidcRefreshGrace: 0,
@@ -110,7 +116,21 @@ describe("settings", () => {
         expect(yield* refusal({ baseUrl: origin })).toContain("SVC_BASE_URL")
       }
       expect(yield* refusal({ trustedProxies: "10.0.0.0/8,proxy.local" })).toContain("SVC_TRUSTED_PROXIES")
-      for (const listen of ["[::1]:0", "localhost:80", "0.0.0.0:65535"]) yield* load({ listen })
+      for (const listen of ["[::1]:0", "localhost:80", "127.8.9.1:65535"]) yield* load({ listen })
+    })
+  )
+
+  it.effect("refuse plain http beyond loopback unless the operator asks for it", () =>
+    Effect.gen(function* () {
+      for (const listen of ["0.0.0.0:80", "[::]:0", "192.0.2.1:8787", "svc.internal:80", "127.0.0.1.example:80"]) {
+        for (const base of [{}, { baseUrl: "http://127.0.0.1:8787" }]) {
+          expect(yield* refusal({ listen, ...base })).toContain("SVC_PLAIN_HTTP")
+          const allowed = yield* load({ listen, ...base, plainHttp: "anywhere" })
+          expect(isPlainBeyondLoopback(allowed)).toBe(true)
+        }
+        expect(isPlainBeyondLoopback(yield* load({ listen, baseUrl: "https://svc.example.com" }))).toBe(false)
+      }
+      expect(isPlainBeyondLoopback(yield* load({}))).toBe(false)
     })
   )
 

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, type Redacted } from "effect"
+import { Clock, Context, Effect, Layer, Option, type Redacted } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { Sessions } from "../../../../actors/account/Sessions.ts"
 import { SetupLinks } from "../../../../actors/account/SetupLinks.ts"
@@ -8,6 +8,7 @@ import { authenticatorLayer } from "../../../../src/accounts/AuthenticatorLayer.
 import { authRoutes } from "../../../../src/accounts/AuthRoutes.ts"
 import { passkeyRoutes } from "../../../../src/accounts/PasskeyRoutes.ts"
 import { upstreamRoutes } from "../../../../src/accounts/upstream/UpstreamRoutes.ts"
+import { KnownDevices } from "../../../../src/accounts/KnownDevices.ts"
 import { tokenHandlers } from "../../../../src/accounts/TokenHandlers.ts"
 import { workspaceHandlers } from "../../../../src/accounts/WorkspaceHandlers.ts"
 import { apiMiddleware, apiRoutes } from "../../../../src/http/ApiRoutes.ts"
@@ -48,7 +49,7 @@ export class AccountServer extends Context.Service<
       AccountServer,
       Effect.gen(function* () {
         const services = yield* Effect.context<
-          Layer.Success<typeof accounts> | Layer.Success<typeof live> | HttpSettings
+          Layer.Success<typeof accounts> | Layer.Success<typeof live> | HttpSettings | KnownDevices
         >()
         const { dispose, handler } = HttpRouter.toWebHandler(
           Layer.provideMerge(
@@ -69,23 +70,28 @@ export class AccountServer extends Context.Service<
         return {
           origin,
           handle: (request, remoteAddress) =>
-            Effect.promise(() =>
-              handler(request, Context.make(Exchange, { requestId: "", remoteAddress, bodyReceived: () => {} }))
-            )
+            Effect.flatMap(Clock.Clock, (clock) => {
+              const exchange = Context.make(Exchange, { requestId: "", remoteAddress, bodyReceived: () => {} })
+              return Effect.promise(() => handler(request, Context.add(exchange, Clock.Clock, clock)))
+            })
         }
       })
     ).pipe(
       Layer.provideMerge(
         Layer.mergeAll(
-          accounts,
           live,
-          Layer.succeed(HttpSettings, {
-            baseUrl: origin,
-            version: "0.0.0",
-            displayName: "svc",
-            features: implementedFeatures,
-            auth: { oidc: false, password: true }
-          })
+          KnownDevices.layer.pipe(
+            Layer.provideMerge(accounts),
+            Layer.provideMerge(
+              Layer.succeed(HttpSettings, {
+                baseUrl: origin,
+                version: "0.0.0",
+                displayName: "svc",
+                features: implementedFeatures,
+                auth: { oidc: false, password: true }
+              })
+            )
+          )
         )
       )
     )

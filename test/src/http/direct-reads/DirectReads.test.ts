@@ -9,7 +9,7 @@ import { type RunRow, toRun } from "../../../../actors/run/RunRow.ts"
 import { Runs } from "../../../../actors/run/Runs.ts"
 import { Interfaces } from "../../../../actors/interface/Interfaces.ts"
 import { notFound } from "../../../../schema/errors/ApiError.ts"
-import { AttemptLimits } from "../../../../src/accounts/AttemptLimits.ts"
+import { unlimitedAttempts } from "../../../support/Attempts.ts"
 import { authenticatorLayer } from "../../../../src/accounts/AuthenticatorLayer.ts"
 import { tokenHandlers } from "../../../../src/accounts/TokenHandlers.ts"
 import { workspaceHandlers } from "../../../../src/accounts/WorkspaceHandlers.ts"
@@ -41,7 +41,7 @@ const accountGroups = Layer.mergeAll(tokenHandlers, workspaceHandlers).pipe(
 )
 
 const application = applicationWith(
-  Layer.mergeAll(authenticatorLayer, storedRuns, Layer.succeed(AttemptLimits, { consume: () => Effect.void })),
+  Layer.mergeAll(authenticatorLayer, storedRuns, unlimitedAttempts),
   accountGroups
 ).pipe(
   Layer.provideMerge(DirectReads.layer.pipe(Layer.provide(Layer.merge(storedRuns, settings)))),

@@ -20,6 +20,7 @@ import { Sources } from "../../../../actors/source/Sources.ts"
 import { Workspaces } from "../../../../actors/workspace/Workspaces.ts"
 import { GitPolicy } from "../../../../runner/git/GitPolicy.ts"
 import { ApiError } from "../../../../schema/errors/ApiError.ts"
+import { strangers } from "../../../support/Attempts.ts"
 import { AttemptLimits } from "../../../../src/accounts/AttemptLimits.ts"
 import { UpstreamProvider } from "../../../../src/accounts/upstream/UpstreamProvider.ts"
 import { Authenticator } from "../../../../src/http/authorization/Authenticator.ts"
@@ -120,7 +121,8 @@ const people = Layer.mergeAll(
   Layer.mock(UpstreamIdentities)({}),
   Layer.mock(UpstreamSignIns)({}),
   UpstreamProvider.none,
-  AttemptLimits.layer
+  AttemptLimits.layer,
+  strangers
 )
 
 const authenticator = Layer.succeed(Authenticator, {

@@ -5,7 +5,8 @@ import { IssuerSettings } from "../../../../../actors/identity/IssuerSettings.ts
 import { type StaticClientDocument, StaticClients } from "../../../../../actors/identity/StaticClients.ts"
 import { InstallPolicy } from "../../../../../actors/capsule/InstallPolicy.ts"
 import { defaultOperatorPolicy, emptyBaseConfig } from "../../../../../schema/manifest/OperatorPolicy.ts"
-import { AttemptLimits } from "../../../../../src/accounts/AttemptLimits.ts"
+import { unlimitedAttempts } from "../../../../support/Attempts.ts"
+import type { AttemptLimits } from "../../../../../src/accounts/AttemptLimits.ts"
 import { oidcRoutes } from "../../../../../src/accounts/oidc/OidcRoutes.ts"
 import { oidcServices } from "../../../../../src/accounts/oidc/OidcServices.ts"
 import { HttpSettings, implementedFeatures } from "../../../../../src/http/HttpSettings.ts"
@@ -69,14 +70,12 @@ export const testPolicy = {
   base: emptyBaseConfig
 }
 
-const patient = Layer.succeed(AttemptLimits, { consume: () => Effect.void })
-
 /** Places and settings of an issuer under test. */
 export const issuerSettings = (
   issuer: string,
   document: StaticClientDocument,
   graceSeconds = 0,
-  limits: typeof patient = patient
+  limits: Layer.Layer<AttemptLimits> = unlimitedAttempts
 ) =>
   Layer.mergeAll(
     StaticClients.layer(document),
@@ -123,7 +122,11 @@ export const defaultIssuer = "https://svc.example.test"
 
 /** The whole issuer over a temporary database. */
 export const issuerLayer = (
-  options: { readonly issuer?: string; readonly graceSeconds?: number; readonly limits?: typeof patient } = {}
+  options: {
+    readonly issuer?: string
+    readonly graceSeconds?: number
+    readonly limits?: Layer.Layer<AttemptLimits>
+  } = {}
 ) => {
   const issuer = options.issuer ?? defaultIssuer
   return mounted(issuer, oidcRoutes).pipe(

@@ -1,0 +1,90 @@
+import { Context, Duration, Effect, Layer } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { Hex } from "effect/encoding"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Vault } from "../../actors/vault/Vault.ts"
+import { HttpSettings } from "../http/HttpSettings.ts"
+
+/** Browsers keep no cookie longer than 400 days. */
+const lifetime = Duration.days(400)
+
+/** How many people one browser is remembered for; the most recent ones stay. */
+const maxSubjects = 4
+
+const maxLength = 512
+const idPattern = /^[0-9a-f]{32}$/
+const tagPattern = /^[A-Za-z0-9_-]{16,128}$/
+
+/** A browser's random id, and for each person who signed in there a digest that only this server can make. */
+interface Device {
+  readonly id: string
+  readonly tags: ReadonlyArray<string>
+}
+
+const parseDevice = (value: string | undefined): Device | undefined => {
+  const [id = "", ...tags] = value === undefined || value.length > maxLength ? [] : value.split(".")
+  return idPattern.test(id) &&
+    tags.length > 0 &&
+    tags.length <= maxSubjects &&
+    tags.every((tag) => tagPattern.test(tag))
+    ? { id, tags }
+    : undefined
+}
+
+const cookieName = (baseUrl: string): string => (baseUrl.startsWith("https:") ? "__Host-svc_device" : "svc_device")
+
+const tagText = (id: string, subject: string) => JSON.stringify([id, subject])
+
+const macPurpose = "known-device"
+
+/**
+ * Browsers in which a person signed in before, by a cookie. It is no credential: it only gives the person an attempt
+ * budget there that strangers cannot use up. It names nobody, and is worth nothing for another person.
+ */
+export class KnownDevices extends Context.Service<
+  KnownDevices,
+  {
+    /** The id of the requesting browser when this person signed in there before. */
+    readonly recognise: (
+      subject: string
+    ) => Effect.Effect<string | undefined, never, HttpServerRequest.HttpServerRequest>
+    /** Has the browser that receives the response remember that this person signed in. */
+    readonly remember: (
+      response: HttpServerResponse.HttpServerResponse,
+      subject: string
+    ) => Effect.Effect<HttpServerResponse.HttpServerResponse, never, HttpServerRequest.HttpServerRequest>
+  }
+>()("svc/accounts/KnownDevices") {
+  static readonly layer = Layer.effect(
+    KnownDevices,
+    Effect.gen(function* () {
+      const vault = yield* Vault
+      const random = yield* SecureRandom.SecureRandom
+      const { baseUrl } = yield* HttpSettings
+      const name = cookieName(baseUrl)
+      const secure = baseUrl.startsWith("https:")
+      const attributes = { path: "/", httpOnly: true, sameSite: "lax", secure, maxAge: lifetime } as const
+
+      const presented = Effect.map(HttpServerRequest.HttpServerRequest, ({ cookies }) => parseDevice(cookies[name]))
+
+      return KnownDevices.of({
+        recognise: Effect.fn("KnownDevices.recognise")(function* (subject) {
+          const device = yield* presented
+          if (device === undefined) return undefined
+          const holds = yield* Effect.forEach(device.tags, (tag) =>
+            vault.verifyMac(macPurpose, tagText(device.id, subject), tag)
+          )
+          return holds.includes(true) ? device.id : undefined
+        }),
+        remember: Effect.fn("KnownDevices.remember")(function* (response, subject) {
+          const device = yield* presented
+          const id = device?.id ?? Hex.encode(yield* random.randomBytes(16))
+          const tag = yield* vault.mac(macPurpose, tagText(id, subject))
+          const others = (device?.tags ?? []).filter((known) => known !== tag)
+          const value = [id, tag, ...others].slice(0, maxSubjects + 1).join(".")
+          return HttpServerResponse.setCookieUnsafe(response, name, value, attributes)
+        })
+      })
+    })
+  )
+}

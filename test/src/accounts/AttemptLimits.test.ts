@@ -1,0 +1,50 @@
+import { expect } from "bun:test"
+import { Effect, Exit, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { AttemptLimits } from "../../../src/accounts/AttemptLimits.ts"
+import { it } from "../../support/Effect.ts"
+
+const limited = (attempt: Effect.Effect<void, unknown>) => Effect.map(Effect.exit(attempt), Exit.isFailure)
+
+const address = (n: number) => `198.51.${Math.floor(n / 250)}.${(n % 250) + 1}`
+
+it.effect("one address has ten attempts a minute at an account and sixty at all of them", () =>
+  Effect.gen(function* () {
+    const { enter } = yield* AttemptLimits
+    for (let n = 0; n < 10; n++) yield* enter({ address: "192.0.2.1", account: "ada@example.com" })
+    expect(yield* limited(enter({ address: "192.0.2.1", account: " ADA@example.com" }))).toBe(true)
+    expect(yield* limited(enter({ address: "192.0.2.2", account: "ada@example.com" }))).toBe(false)
+    for (let n = 0; n < 49; n++) yield* enter({ address: "192.0.2.1", account: `a${n}@example.com` })
+    expect(yield* limited(enter({ address: "192.0.2.1", account: "last@example.com" }))).toBe(true)
+    expect(yield* limited(enter({ address: "192.0.2.1" }))).toBe(true)
+    yield* TestClock.adjust("6 seconds")
+    expect(yield* limited(enter({ address: "192.0.2.1", account: "ada@example.com" }))).toBe(false)
+    // One subscriber has a whole /64.
+    for (let n = 0; n < 10; n++) yield* enter({ address: `2001:db8:0:1::${n + 1}`, account: "bob@example.com" })
+    expect(yield* limited(enter({ address: "2001:db8:0:1:ffff::1", account: "bob@example.com" }))).toBe(true)
+    expect(yield* limited(enter({ address: "2001:db8:0:2::1", account: "bob@example.com" }))).toBe(false)
+  }).pipe(Effect.provide(AttemptLimits.layer))
+)
+
+it.effect("many addresses at one account make strangers wait, and refuse nobody", () =>
+  Effect.gen(function* () {
+    const { enter } = yield* AttemptLimits
+    for (let n = 0; n < 30; n++) yield* enter({ address: address(n), account: "ada@example.com" })
+    // A thousand more addresses: each waits five seconds, then is let through to the password.
+    const strangers = yield* Effect.forEach(
+      Array.from({ length: 1000 }, (_, n) => n + 30),
+      (n) => Effect.forkChild(enter({ address: address(n), account: "ada@example.com" }), { startImmediately: true })
+    )
+    const person = yield* Effect.forkChild(enter({ address: "203.0.113.1", account: "ada@example.com" }), {
+      startImmediately: true
+    })
+    yield* TestClock.adjust("4 seconds")
+    expect(person.pollUnsafe()).toBeUndefined()
+    // The person's own browser does not wait at all.
+    yield* enter({ address: "203.0.113.1", account: "ada@example.com", device: "known" })
+    yield* TestClock.adjust("1 second")
+    expect(person.pollUnsafe()).toEqual(Exit.void)
+    yield* Fiber.joinAll(strangers)
+    expect(yield* limited(enter({ address: "203.0.113.1", account: "bob@example.com" }))).toBe(false)
+  }).pipe(Effect.provide(AttemptLimits.layer))
+)

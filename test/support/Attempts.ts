@@ -1,0 +1,15 @@
+import { Effect, Layer } from "effect"
+import { AttemptLimits } from "../../src/accounts/AttemptLimits.ts"
+import { KnownDevices } from "../../src/accounts/KnownDevices.ts"
+
+/** No attempt is ever limited. */
+export const unlimitedAttempts = Layer.succeed(AttemptLimits, {
+  consume: () => Effect.void,
+  enter: () => Effect.void
+})
+
+/** Every browser is a stranger, and stays one. */
+export const strangers = Layer.succeed(KnownDevices, {
+  recognise: () => Effect.undefined,
+  remember: (response) => Effect.succeed(response)
+})
