@@ -124,7 +124,7 @@ export class SourcesApi extends HttpApiGroup.make("sources")
       success: InstallModules
     }).annotateMerge(
       described(
-        of("viewer"),
+        { ...of("viewer"), session: true },
         "Modules and provider requirements found by the snapshot scan",
         "`providerPackages` is every package that the module reaches, `rootProviderRequirements` the local names and aliases of its root."
       )

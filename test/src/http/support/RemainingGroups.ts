@@ -6,6 +6,38 @@ import { reached } from "./FakeActors.ts"
 
 const refuse = () => Effect.fail(reached)
 
+/** The routes of Workspaces, over nothing. */
+export const fakeWorkspaces = HttpApiBuilder.group(SvcApi, "workspaces", (handlers) =>
+  handlers.handleAll({
+    inventory: refuse,
+    list: refuse,
+    create: refuse,
+    read: refuse,
+    update: refuse,
+    members: refuse,
+    addMember: refuse,
+    updateMember: refuse,
+    removeMember: refuse,
+    projects: refuse,
+    createProject: refuse,
+    readProject: refuse,
+    graph: refuse,
+    uiSurfaces: refuse,
+    activity: refuse,
+    materializationFailures: refuse,
+    retryMaterialization: refuse,
+    usage: refuse,
+    billing: refuse,
+    backups: refuse,
+    createBackup: refuse,
+    planUpdate: refuse,
+    driftCheck: refuse,
+    currentStateVersions: refuse,
+    runs: refuse,
+    capsules: refuse
+  })
+).pipe(Layer.provide(apiMiddleware))
+
 /** The groups that the composition takes from elsewhere, behind the same middleware. */
 export const remainingGroups = Layer.mergeAll(
   HttpApiBuilder.group(SvcApi, "accountTokens", (handlers) =>
@@ -18,34 +50,5 @@ export const remainingGroups = Layer.mergeAll(
       current: refuse
     })
   ),
-  HttpApiBuilder.group(SvcApi, "workspaces", (handlers) =>
-    handlers.handleAll({
-      inventory: refuse,
-      list: refuse,
-      create: refuse,
-      read: refuse,
-      update: refuse,
-      members: refuse,
-      addMember: refuse,
-      updateMember: refuse,
-      removeMember: refuse,
-      projects: refuse,
-      createProject: refuse,
-      readProject: refuse,
-      graph: refuse,
-      uiSurfaces: refuse,
-      activity: refuse,
-      materializationFailures: refuse,
-      retryMaterialization: refuse,
-      usage: refuse,
-      billing: refuse,
-      backups: refuse,
-      createBackup: refuse,
-      planUpdate: refuse,
-      driftCheck: refuse,
-      currentStateVersions: refuse,
-      runs: refuse,
-      capsules: refuse
-    })
-  )
+  fakeWorkspaces
 ).pipe(Layer.provide(apiMiddleware))

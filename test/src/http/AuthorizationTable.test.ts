@@ -1,0 +1,90 @@
+import { afterAll, expect } from "bun:test"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { AccessRule } from "../../../schema/api/Access.ts"
+import { suite } from "../../support/Effect.ts"
+import { type AuthorizationRow, authorizationTable, type CallerKind, callers, rowOf } from "./AuthorizationTable.ts"
+import { matrixApplication } from "./support/MatrixApplication.ts"
+import { Principals } from "./support/Principals.ts"
+import { routes, verdictOf } from "./support/RouteRequests.ts"
+import { world } from "./support/World.ts"
+
+const tests = suite(matrixApplication)
+afterAll(tests.dispose)
+
+const nameOf = ({ method, path }: { readonly method: string; readonly path: string }) => `${method} ${path}`
+
+tests.live("every route has exactly one row, and every row a route", () =>
+  Effect.sync(() => {
+    expect(authorizationTable.map(nameOf).sort()).toEqual(routes.map(nameOf).sort())
+  })
+)
+
+type Declared = Omit<Extract<AccessRule, { kind: "workspace" }>, "locate"> | Exclude<AccessRule, { kind: "workspace" }>
+
+/** What a route has to declare, for its answers to be those of the row. */
+const declarationOf = ({ cells, method }: AuthorizationRow): Declared => {
+  const lets = (caller: CallerKind) => cells.get(caller) === "ok"
+  if (lets("anon")) return { kind: "public" }
+  if (!lets("ownr")) return { kind: "token" }
+  if (lets("othr")) {
+    const credential = lets("pat") ? ("anyCredential" as const) : ("session" as const)
+    return { kind: "account", credential, ...(lets("conf") ? {} : { wholeAccount: true }) }
+  }
+  const role = lets("view") ? "viewer" : lets("memb") ? "member" : lets("admn") ? "admin" : "owner"
+  return {
+    kind: "workspace",
+    role,
+    ...(lets("pat") ? {} : { session: true }),
+    ...(method !== "GET" && lets("arch") ? { archived: "open" as const } : {})
+  }
+}
+
+const withoutLocator = (rule: AccessRule): Declared => {
+  if (rule.kind !== "workspace") return rule
+  const { locate: _, ...declared } = rule
+  return declared
+}
+
+tests.live("every route declares what its row says", () =>
+  Effect.sync(() => {
+    const declared = Object.fromEntries(routes.map((route) => [nameOf(route), withoutLocator(route.rule)]))
+    const written = Object.fromEntries(authorizationTable.map((row) => [nameOf(row), declarationOf(row)]))
+    expect(declared).toEqual(written)
+  })
+)
+
+/** Runs the effect while Workspace A is archived, if the caller is one that finds it so. */
+const asFoundBy = <A, E, R>(caller: CallerKind, effect: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    if (caller !== "arch") return yield* effect
+    const archive = (at: string | null) => sql`UPDATE workspaces SET archived_at = ${at} WHERE id = ${world.workspaceA}`
+    return yield* Effect.acquireUseRelease(
+      archive("2026-02-01T00:00:00.000Z"),
+      () => effect,
+      () => Effect.orDie(archive(null))
+    )
+  })
+
+for (const [caller, principal] of callers) {
+  tests.live(
+    `the API answers ${principal}${caller === "arch" ? " of an archived Workspace" : ""} as every row says`,
+    () =>
+      Effect.gen(function* () {
+        const credential = (yield* Principals).get(principal)
+        if (credential === undefined) return yield* Effect.die(`There is no principal "${principal}"`)
+        const wrong: Array<string> = []
+        for (const route of routes) {
+          const expected = rowOf(route.method, route.path).cells.get(caller)
+          // What asks nobody, or reads its bearer itself, answers before it looks at anything else of the request.
+          const open = route.rule.kind === "public" || route.rule.kind === "token"
+          for (const kind of open ? (["sound"] as const) : (["sound", "broken"] as const)) {
+            const { code, status, verdict } = yield* verdictOf(route, kind, credential)
+            if (verdict !== expected) wrong.push(`${kind} ${nameOf(route)}: ${expected}, not ${status} ${code}`)
+          }
+        }
+        expect(wrong).toEqual([])
+      }).pipe((check) => asFoundBy(caller, check))
+  )
+}

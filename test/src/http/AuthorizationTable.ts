@@ -1,0 +1,204 @@
+/**
+ * Who may call which route, written by hand from the specification and from section 2 of its answers: "viewer reads; member
+ * also plans; admin also approves, applies, manages connections and members; owner everything". Nothing here is derived from
+ * the code, and `AuthorizationTable.test.ts` holds both the declarations and the answers of the API to it. A new route needs a
+ * row of its own.
+ *
+ * `ok` lets the caller in, `401` asks who it is, `403` refuses it, `409` says that the Workspace is archived. The callers, all
+ * of them looking at Workspace A:
+ *
+ *     anon  nobody                             conf  owner's session confined to Workspace A
+ *     view  viewer                             pat   owner's personal access token, read and write
+ *     memb  member                             p-r   the same with `read` alone
+ *     admn  admin                              p-w   the same with `write` alone
+ *     ownr  owner                              p-A   the same bound to Workspace A
+ *     othr  owner of another Workspace         p-B   the same bound to another Workspace
+ *     susp  suspended owner                    p-v   viewer's personal access token, read and write
+ *     oper  operator without a membership      arch  owner, while the Workspace is archived
+ */
+const table = `
+route                                                                                        anon view memb admn ownr | othr susp oper | conf pat  p-r  p-w  p-A  p-B  p-v  | arch
+
+# Discovery
+GET    /.well-known/svc                                                                      ok   ok   ok   ok   ok   | ok   ok   ok   | ok   ok   ok   ok   ok   ok   ok   | ok
+GET    /api/v1/capabilities                                                                  ok   ok   ok   ok   ok   | ok   ok   ok   | ok   ok   ok   ok   ok   ok   ok   | ok
+
+# The account itself
+GET    /api/v1/account/tokens                                                                401  ok   ok   ok   ok   | ok   ok   ok   | 403  403  403  403  403  403  403  | ok
+POST   /api/v1/account/tokens                                                                401  ok   ok   ok   ok   | ok   ok   ok   | 403  403  403  403  403  403  403  | ok
+GET    /api/v1/account/tokens/scopes                                                         401  ok   ok   ok   ok   | ok   ok   ok   | 403  403  403  403  403  403  403  | ok
+GET    /api/v1/account/tokens/inventory.v1                                                   401  ok   ok   ok   ok   | ok   ok   ok   | 403  403  403  403  403  403  403  | ok
+POST   /api/v1/account/tokens/:tokenId/revoke                                                401  ok   ok   ok   ok   | ok   ok   ok   | 403  403  403  403  403  403  403  | ok
+GET    /api/v1/account/tokens/current                                                        401  401  401  401  401  | 401  401  401  | 401  ok   ok   ok   ok   ok   ok   | 401
+GET    /api/v1/views/workspaces.v1                                                           401  ok   ok   ok   ok   | ok   ok   ok   | 403  403  403  403  403  403  403  | ok
+GET    /api/v1/dashboard/bootstrap                                                           401  ok   ok   ok   ok   | ok   ok   ok   | ok   ok   ok   403  ok   ok   ok   | ok
+GET    /api/v1/credential-recipes                                                            401  ok   ok   ok   ok   | ok   ok   ok   | ok   ok   ok   403  ok   ok   ok   | ok
+
+# Workspaces, members and projects
+GET    /api/v1/workspaces                                                                    401  ok   ok   ok   ok   | ok   ok   ok   | ok   ok   ok   403  ok   ok   ok   | ok
+POST   /api/v1/workspaces                                                                    401  ok   ok   ok   ok   | ok   ok   ok   | 403  ok   403  ok   403  403  ok   | ok
+GET    /api/v1/workspaces/:workspaceId                                                       401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+PATCH  /api/v1/workspaces/:workspaceId                                                       401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | ok
+GET    /api/v1/workspaces/:workspaceId/members                                               401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+POST   /api/v1/workspaces/:workspaceId/members                                               401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+PATCH  /api/v1/workspaces/:workspaceId/members/:subject                                      401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+DELETE /api/v1/workspaces/:workspaceId/members/:subject                                      401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | ok
+GET    /api/v1/workspaces/:workspaceId/projects                                              401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+POST   /api/v1/workspaces/:workspaceId/projects                                              401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+GET    /api/v1/projects/:projectId                                                           401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+
+# What a Workspace shows and starts
+GET    /api/v1/dashboard/overview                                                            401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/dashboard/latest-runs                                                         401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/workspaces/:workspaceId/graph                                                 401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/workspaces/:workspaceId/activity                                              401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/workspaces/:workspaceId/usage                                                 401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/workspaces/:workspaceId/billing                                               401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/workspaces/:workspaceId/runs                                                  401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/workspaces/:workspaceId/capsules                                              401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/workspaces/:workspaceId/current-state-versions                                401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/workspaces/:workspaceId/ui-surfaces                                           401  ok   ok   ok   ok   | 403  403  403  | ok   403  403  403  403  403  403  | ok
+GET    /api/v1/workspaces/:workspaceId/backups                                               401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+POST   /api/v1/workspaces/:workspaceId/backups                                               401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/workspaces/:workspaceId/plan-update                                           401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/workspaces/:workspaceId/drift-check                                           401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+GET    /api/v1/workspaces/:workspaceId/interface-materialization-failures                    401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+POST   /api/v1/workspaces/:workspaceId/interface-materialization-failures/:intentId/retries  401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+
+# Sources
+GET    /api/v1/sources                                                                       401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+POST   /api/v1/sources                                                                       401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+GET    /api/v1/sources/:sourceId                                                             401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+PATCH  /api/v1/sources/:sourceId                                                             401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/sources/:sourceId/hook-secret                                                 401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/sources/:sourceId/sync                                                        401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/sources/:sourceId/compatibility-check                                         401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+GET    /api/v1/sources/:sourceId/snapshots                                                   401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/sources/:sourceId/snapshots/:sourceSnapshotId/install-modules                 401  ok   ok   ok   ok   | 403  403  403  | ok   403  403  403  403  403  403  | ok
+GET    /api/v1/sources/:sourceId/snapshots/:sourceSnapshotId/file                            401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/compatibility-reports/:reportId                                               401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+POST   /api/v1/workspaces/:workspaceId/source-ref-resolutions/stable-semver                  401  ok   ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  ok   | 409
+
+# Install and revision plans
+POST   /api/v1/workspaces/:workspaceId/install-plans                                         401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+GET    /api/v1/install-plans/:installPlanId                                                  401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+POST   /api/v1/install-plans/:installPlanId/reconcile                                        401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/capsules/:capsuleId/revision-plans                                            401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+GET    /api/v1/revision-plans/:revisionPlanId                                                401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+POST   /api/v1/revision-plans/:revisionPlanId/reconcile                                      401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+
+# Capsules
+GET    /api/v1/capsules/:capsuleId                                                           401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+PATCH  /api/v1/capsules/:capsuleId                                                           401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+DELETE /api/v1/capsules/:capsuleId                                                           401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/capsules/:capsuleId/plan                                                      401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/capsules/:capsuleId/destroy-plan                                              401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/capsules/:capsuleId/drift-check                                               401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/capsules/:capsuleId/configuration-plans                                       401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/capsules/:capsuleId/install-config-re-adoptions                               401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/capsules/:capsuleId/backups                                                   401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+GET    /api/v1/capsules/:capsuleId/outputs                                                   401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/capsules/:capsuleId/usage-summary                                             401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/capsules/:capsuleId/state-versions                                            401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/state-versions/:stateVersionId                                                401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+POST   /api/v1/state-versions/:stateVersionId/rollback-plan                                  401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+GET    /api/v1/capsules/:capsuleId/dependencies                                              401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+POST   /api/v1/capsules/:capsuleId/dependencies                                              401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+DELETE /api/v1/dependencies/:dependencyId                                                    401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+GET    /api/v1/capsules/:capsuleId/provider-bindings                                         401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+PUT    /api/v1/capsules/:capsuleId/provider-bindings                                         401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+GET    /api/v1/capsule-configs                                                               401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/capsule-configs/:capsuleConfigId                                              401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+PATCH  /api/v1/capsule-configs/:capsuleConfigId                                              401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+
+# Runs: who reads, who approves, who applies
+GET    /api/v1/runs/:runId                                                                   401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/runs/:runId/logs                                                              401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/runs/:runId/events                                                            401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/runs/:runId/cost                                                              401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+POST   /api/v1/runs/:runId/approve                                                           401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/runs/:runId/apply                                                             401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/runs/:runId/cancel                                                            401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+GET    /api/v1/run-groups/:runGroupId                                                        401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+POST   /api/v1/run-groups/:runGroupId/approve                                                401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+
+# Connections and shared Outputs
+GET    /api/v1/connections                                                                   401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+POST   /api/v1/connections                                                                   401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/connections/:connectionId/test                                                401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/connections/:connectionId/revoke                                              401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/connections/oauth/:helperId/start                                             401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+GET    /api/v1/connections/oauth/:helperId/callback                                          401  ok   ok   ok   ok   | ok   ok   ok   | ok   ok   ok   403  ok   ok   ok   | ok
+GET    /api/v1/provider-connections                                                          401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/output-shares                                                                 401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+POST   /api/v1/output-shares                                                                 401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/output-shares/:shareId/approve                                                401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/output-shares/:shareId/revoke                                                 401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+`
+
+/** The callers of the table and their names in `Principals`; `arch` is the owner again, over an archived Workspace. */
+export const callers = [
+  ["anon", "nobody"],
+  ["view", "viewer"],
+  ["memb", "member"],
+  ["admn", "admin"],
+  ["ownr", "owner"],
+  ["othr", "stranger"],
+  ["susp", "suspended member"],
+  ["oper", "operator"],
+  ["conf", "session confined to A"],
+  ["pat", "token"],
+  ["p-r", "read-only token"],
+  ["p-w", "write-only token"],
+  ["p-A", "token for A"],
+  ["p-B", "token for B"],
+  ["p-v", "viewer's token"],
+  ["arch", "owner"]
+] as const
+
+export type CallerKind = (typeof callers)[number][0]
+const verdicts = ["ok", "401", "403", "409"] as const
+export type Verdict = (typeof verdicts)[number]
+
+export interface AuthorizationRow {
+  readonly method: string
+  /** As the API spells it. */
+  readonly path: string
+  readonly cells: ReadonlyMap<CallerKind, Verdict>
+}
+
+const callerNamed = (name: string): CallerKind => {
+  const found = callers.find(([known]) => known === name)
+  if (found === undefined) throw new Error(`There is no caller "${name}"`)
+  return found[0]
+}
+
+const parseRow = (columns: ReadonlyArray<CallerKind>, line: string): AuthorizationRow => {
+  const [method = "", path = "", ...words] = line.split(/[\s|]+/)
+  if (words.length !== columns.length) throw new Error(`The row of ${method} ${path} has ${words.length} verdicts`)
+  const cells = columns.map((caller, at): readonly [CallerKind, Verdict] => {
+    const verdict = verdicts.find((known) => known === words[at])
+    if (verdict === undefined) throw new Error(`The row of ${method} ${path} says "${words[at]}" for ${caller}`)
+    return [caller, verdict]
+  })
+  return { method, path, cells: new Map(cells) }
+}
+
+const parse = (text: string): ReadonlyArray<AuthorizationRow> => {
+  const [head = "", ...lines] = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"))
+  const columns = head
+    .split(/[\s|]+/)
+    .slice(1)
+    .map(callerNamed)
+  if (columns.length !== callers.length) throw new Error("The table does not name every caller once")
+  return lines.map((line) => parseRow(columns, line))
+}
+
+export const authorizationTable = parse(table)
+
+/** The row of a route; a route without one has not been thought about. */
+export const rowOf = (method: string, path: string): AuthorizationRow => {
+  const row = authorizationTable.find((known) => known.method === method && known.path === path)
+  if (row === undefined) throw new Error(`${method} ${path} has no row in AuthorizationTable.ts: say who may call it`)
+  return row
+}

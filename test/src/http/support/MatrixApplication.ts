@@ -1,0 +1,20 @@
+import { Layer, References } from "effect"
+import { unlimitedAttempts } from "../../../support/Attempts.ts"
+import { authenticatorLayer } from "../../../../src/accounts/AuthenticatorLayer.ts"
+import { tokenHandlers } from "../../../../src/accounts/TokenHandlers.ts"
+import { apiMiddleware } from "../../../../src/http/ApiRoutes.ts"
+import { testAccounts } from "../../../support/Accounts.ts"
+import { matrixIssuer, Principals } from "./Principals.ts"
+import { fakeWorkspaces } from "./RemainingGroups.ts"
+import { applicationWith } from "./TestApplication.ts"
+
+/** The face over real accounts, tokens and issuer, with every kind of caller; what lies behind the face is not real. */
+export const matrixApplication = applicationWith(
+  Layer.mergeAll(authenticatorLayer, unlimitedAttempts),
+  Layer.mergeAll(fakeWorkspaces, tokenHandlers.pipe(Layer.provide(apiMiddleware)))
+).pipe(
+  Layer.provideMerge(Principals.layer),
+  Layer.provideMerge(matrixIssuer),
+  Layer.provideMerge(Layer.succeed(References.MinimumLogLevel, "None")),
+  Layer.provideMerge(testAccounts)
+)
