@@ -15,6 +15,7 @@ import { Exchange } from "../../../../src/http/Exchange.ts"
 import { HttpSettings, implementedFeatures } from "../../../../src/http/HttpSettings.ts"
 import { perimeter } from "../../../../src/http/Perimeter.ts"
 import { routerConfig } from "../../../../src/http/UnknownRoutes.ts"
+import { AuthorityChanges } from "../../../../src/streams/AuthorityChanges.ts"
 import { Draining } from "../../../../src/streams/Draining.ts"
 import { RunFeeds } from "../../../../src/streams/RunFeeds.ts"
 import { WebSockets } from "../../../../src/streams/WebSockets.ts"
@@ -22,7 +23,7 @@ import { testAccounts, text } from "../../../support/Accounts.ts"
 import { fakeActors } from "../../http/support/FakeActors.ts"
 import { fakeRunStreams } from "../../http/support/FakeRunStreams.ts"
 
-const live = Layer.mergeAll(WebSockets.layer, RunFeeds.layer).pipe(
+const live = Layer.mergeAll(WebSockets.layer, RunFeeds.layer, AuthorityChanges.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(fakeRunStreams, Draining.layer))
 )
 
@@ -77,8 +78,7 @@ export class AccountServer extends Context.Service<
     ).pipe(
       Layer.provideMerge(
         Layer.mergeAll(
-          accounts,
-          live,
+          Layer.provideMerge(live, accounts),
           Layer.succeed(HttpSettings, {
             baseUrl: origin,
             version: "0.0.0",
