@@ -11,6 +11,7 @@ import { makeWebHandler } from "../http/HttpApplication.ts"
 import { HttpListener } from "../http/HttpListener.ts"
 import { HttpSettings, implementedFeatures } from "../http/HttpSettings.ts"
 import { type Settings, upstreamProvider } from "../settings/Settings.ts"
+import { AuthorityChanges } from "../streams/AuthorityChanges.ts"
 import { Draining } from "../streams/Draining.ts"
 import { RunFeeds } from "../streams/RunFeeds.ts"
 import { WebSockets } from "../streams/WebSockets.ts"
@@ -53,7 +54,14 @@ export const face = (settings: Settings) =>
     Layer.provide(accountGroups),
     Layer.provide(DirectReads.layer),
     Layer.provide(
-      Layer.mergeAll(authenticatorLayer, AttemptLimits.layer, KnownDevices.layer, dashboardFiles, RunFeeds.layer)
+      Layer.mergeAll(
+        authenticatorLayer,
+        AttemptLimits.layer,
+        KnownDevices.layer,
+        dashboardFiles,
+        RunFeeds.layer,
+        AuthorityChanges.layer
+      )
     ),
     Layer.provide(upstream(settings)),
     Layer.provideMerge(httpSettings(settings))

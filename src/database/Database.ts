@@ -1,5 +1,6 @@
 import { Effect, type FileSystem, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { Commits } from "../../actors/database/Commits.ts"
 import type { ReadSql } from "../../actors/database/ReadSql.ts"
 import type { SqliteMaintenance } from "../../actors/database/SqliteMaintenance.ts"
 import { checkDatabase, namingDamage } from "./DatabaseCheck.ts"
@@ -19,7 +20,7 @@ const layerOf = (file: string) => {
 
 /** The one database of the data folder, migrated: one writer, read-only readers. */
 export const layer: Layer.Layer<
-  SqlClient.SqlClient | ReadSql | SqliteMaintenance,
+  SqlClient.SqlClient | ReadSql | SqliteMaintenance | Commits,
   Layer.Error<ReturnType<typeof layerOf>>,
   DataFolder | FileSystem.FileSystem
 > = Layer.unwrap(Effect.map(DataFolder, (folder) => layerOf(folder.databaseFile)))

@@ -2,6 +2,7 @@ import { Effect, Schema } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import { accountTables } from "../../schema/tables/AccountTables.ts"
 import { auditTables } from "../../schema/tables/AuditTables.ts"
+import { authorityTables } from "../../schema/tables/AuthorityTables.ts"
 import { buildTables } from "../../schema/tables/BuildTables.ts"
 import { capsuleInNeedIndex, capsuleTables, stateSecretColumns } from "../../schema/tables/CapsuleTables.ts"
 import { connectionTables } from "../../schema/tables/ConnectionTables.ts"
@@ -42,7 +43,8 @@ const migrations = {
   "0008_plan_secrets": statements(planSecretColumns),
   "0009_state_secrets": statements(stateSecretColumns),
   "0010_capsules_in_need": statements(capsuleInNeedIndex),
-  "0011_plan_consumption": statements(planConsumptionColumns)
+  "0011_plan_consumption": statements(planConsumptionColumns),
+  "0017_restored_installation": statements(authorityTables)
 }
 
 /** The database was written by a newer release than this one. */

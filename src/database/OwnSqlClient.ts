@@ -1,5 +1,6 @@
 import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { Commits, commitListeners } from "../../actors/database/Commits.ts"
 import { ReadSql } from "../../actors/database/ReadSql.ts"
 import { SqliteMaintenance } from "../../actors/database/SqliteMaintenance.ts"
 import { migrate } from "./Migrations.ts"
@@ -43,6 +44,16 @@ const maintenance = Effect.map(SqlClient.SqlClient, (sql) =>
   })
 )
 
+// Well within the second in which a live stream has to end after its authority.
+const lookEvery = "500 millis"
+
+/** An unknown client does not report its commits, so there may have been one at any time. */
+const commits = Effect.gen(function* () {
+  const { commits, committed } = commitListeners()
+  yield* Effect.sync(committed).pipe(Effect.delay(lookEvery), Effect.forever, Effect.forkScoped)
+  return commits
+})
+
 /**
  * The database services over a `SqlClient` of the host's own: one SQLite database, this service its only writer, foreign
  * keys on, WAL and `synchronous=FULL` advised. The tables are made and brought up to date in it. Reads share its
@@ -51,5 +62,6 @@ const maintenance = Effect.map(SqlClient.SqlClient, (sql) =>
 export const layerFromSqlClient = Layer.mergeAll(
   Layer.effect(ReadSql, SqlClient.SqlClient),
   Layer.effect(SqliteMaintenance, maintenance),
+  Layer.effect(Commits, commits),
   Layer.effect(SqlClient.SqlClient, SqlClient.SqlClient)
 ).pipe(Layer.provideMerge(Layer.effectDiscard(Effect.andThen(requireSqlite, migrate))))

@@ -2,6 +2,7 @@ import { backup, DatabaseSync } from "node:sqlite"
 import { Context, Effect, Layer, Pool, Semaphore } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, Statement } from "effect/sql"
+import { Commits, commitListeners } from "../../actors/database/Commits.ts"
 import { PointReads } from "../../actors/database/PointReads.ts"
 import { ReadSql } from "../../actors/database/ReadSql.ts"
 import { SqliteMaintenance } from "../../actors/database/SqliteMaintenance.ts"
@@ -80,7 +81,8 @@ const makeMaintenance = (database: DatabaseSync, writing: Semaphore.Semaphore) =
 
 const makeWriter = Effect.fn("SqliteClient.writer")(function* (filename: string) {
   const database = yield* open(filename, { readOnly: false })
-  const connection = new SqliteConnection(database)
+  const { commits, committed } = commitListeners()
+  const connection = new SqliteConnection(database, committed)
   const writing = yield* Semaphore.make(1)
   const client = yield* SqlClient.make({
     ...SqlClient.makeSqliteAcquirers({
@@ -97,7 +99,8 @@ const makeWriter = Effect.fn("SqliteClient.writer")(function* (filename: string)
     spanAttributes
   })
   return Context.make(SqlClient.SqlClient, client).pipe(
-    Context.add(SqliteMaintenance, makeMaintenance(database, writing))
+    Context.add(SqliteMaintenance, makeMaintenance(database, writing)),
+    Context.add(Commits, commits)
   )
 })
 

@@ -49,11 +49,14 @@ export class SqliteConnection implements Connection.Connection {
   // Least recently used first: a Map keeps insertion order.
   private readonly cache = new Map<string, Prepared>()
   private readonly database: DatabaseSync
+  private readonly committed: () => void
   private begin: StatementSync | undefined
   private rollback: StatementSync | undefined
 
-  constructor(database: DatabaseSync) {
+  /** `committed` is called after each statement that leaves no transaction open. */
+  constructor(database: DatabaseSync, committed: () => void = () => undefined) {
     this.database = database
+    this.committed = committed
   }
 
   get inTransaction(): boolean {
@@ -112,7 +115,9 @@ export class SqliteConnection implements Connection.Connection {
           const it = prepared()
           it.statement.setReadBigInts(Context.get(fiber.context, SqlClient.SafeIntegers))
           it.statement.setReturnArrays(arrays)
-          return read(it, params.map(toBinding))
+          const found = read(it, params.map(toBinding))
+          if (!this.database.isTransaction) this.committed()
+          return found
         },
         catch: sqliteFailure("execute")
       })

@@ -1,10 +1,11 @@
-import { Context, type Duration, Effect, Schedule, Stream } from "effect"
+import { Context, type Duration, Effect, Stream } from "effect"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { RunId } from "../../schema/records/Ids.ts"
+import { AuthorityChanges } from "./AuthorityChanges.ts"
 import { RunFeeds } from "./RunFeeds.ts"
 import type { RunFrames, RunSequence } from "./RunFrames.ts"
 
-/** How often a live subscription asks whether the authority behind it still holds. */
+/** How often a live subscription asks whether its authority has run out: what is revoked is noticed at its commit. */
 export const RecheckInterval = Context.Reference<Duration.Input>("svc/streams/RecheckInterval", {
   defaultValue: () => "5 seconds"
 })
@@ -19,18 +20,23 @@ export const subscribe = Effect.fn("subscribe")(function* (options: {
   readonly recheck: Effect.Effect<void, ApiError>
 }) {
   const feeds = yield* RunFeeds
+  const authority = yield* AuthorityChanges
   const recheckEvery = yield* RecheckInterval
-  const watch = Effect.andThen(
-    Effect.sleep(recheckEvery),
-    Effect.repeat(options.recheck, Schedule.spaced(recheckEvery))
+  const watch = Effect.scoped(
+    Effect.flatMap(authority.follow, ({ changedSince, seen }) =>
+      // The first look is for what was revoked between the admission of the request and this moment.
+      Effect.suspend(() => {
+        const moment = seen()
+        return Effect.andThen(options.recheck, Effect.timeoutOption(changedSince(moment), recheckEvery))
+      }).pipe(Effect.forever)
+    )
   )
   const subscription: RunFrames = {
     subject: options.subject,
     requestId: options.requestId,
     after: options.after,
     frames: feeds.follow(options.runId, options.sequence, options.after).pipe(Stream.interruptWhen(watch)),
-    deliver: (take) =>
-      Effect.raceFirst(feeds.deliver(options.runId, options.sequence, options.after, take), Effect.asVoid(watch))
+    deliver: (take) => Effect.raceFirst(feeds.deliver(options.runId, options.sequence, options.after, take), watch)
   }
   return subscription
 })

@@ -16,6 +16,7 @@ import { Exchange } from "../../../../src/http/Exchange.ts"
 import { HttpSettings, implementedFeatures } from "../../../../src/http/HttpSettings.ts"
 import { perimeter } from "../../../../src/http/Perimeter.ts"
 import { routerConfig } from "../../../../src/http/UnknownRoutes.ts"
+import { AuthorityChanges } from "../../../../src/streams/AuthorityChanges.ts"
 import { Draining } from "../../../../src/streams/Draining.ts"
 import { RunFeeds } from "../../../../src/streams/RunFeeds.ts"
 import { WebSockets } from "../../../../src/streams/WebSockets.ts"
@@ -23,7 +24,7 @@ import { testAccounts, text } from "../../../support/Accounts.ts"
 import { fakeActors } from "../../http/support/FakeActors.ts"
 import { fakeRunStreams } from "../../http/support/FakeRunStreams.ts"
 
-const live = Layer.mergeAll(WebSockets.layer, RunFeeds.layer).pipe(
+const live = Layer.mergeAll(WebSockets.layer, RunFeeds.layer, AuthorityChanges.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(fakeRunStreams, Draining.layer))
 )
 
@@ -79,9 +80,8 @@ export class AccountServer extends Context.Service<
     ).pipe(
       Layer.provideMerge(
         Layer.mergeAll(
-          live,
           KnownDevices.layer.pipe(
-            Layer.provideMerge(accounts),
+            Layer.provideMerge(Layer.provideMerge(live, accounts)),
             Layer.provideMerge(
               Layer.succeed(HttpSettings, {
                 baseUrl: origin,

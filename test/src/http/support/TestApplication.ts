@@ -2,6 +2,7 @@ import { Context, Effect, Layer, References } from "effect"
 import { HttpSettings, implementedFeatures } from "../../../../src/http/HttpSettings.ts"
 import { DashboardAssets } from "../../../../src/http/DashboardRoutes.ts"
 import { makeWebHandler, type WebHandler } from "../../../../src/http/HttpApplication.ts"
+import { AuthorityChanges } from "../../../../src/streams/AuthorityChanges.ts"
 import { Draining } from "../../../../src/streams/Draining.ts"
 import { RunFeeds } from "../../../../src/streams/RunFeeds.ts"
 import { WebSockets } from "../../../../src/streams/WebSockets.ts"
@@ -23,7 +24,8 @@ export const settings = Layer.succeed(HttpSettings, {
 
 const noDashboard = Layer.succeed(DashboardAssets, { assets: Effect.succeed(new Map()) })
 
-const live = Layer.mergeAll(WebSockets.layer, RunFeeds.layer).pipe(
+/** Live streams over sequences in memory. */
+export const live = Layer.mergeAll(WebSockets.layer, RunFeeds.layer, AuthorityChanges.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(fakeRunStreams, Draining.layer))
 )
 

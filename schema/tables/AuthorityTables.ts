@@ -1,0 +1,31 @@
+const counted = "UPDATE authority_changes SET count = count + 1"
+
+/** Fires once per row whose authority may have become less. */
+const trigger = (table: string, event: string, name: string) =>
+  `CREATE TRIGGER authority_${table}_${name} AFTER ${event} ON ${table} BEGIN ${counted}; END`
+
+/**
+ * Counts changes of what the access of a live stream rests on: accounts, sessions, tokens, grants, memberships. Written by
+ * triggers alone, so that no code that revokes something can forget it; read after each commit.
+ */
+export const authorityTables: ReadonlyArray<string> = [
+  `CREATE TABLE authority_changes (
+    id INTEGER PRIMARY KEY NOT NULL CHECK (id = 1),
+    count INTEGER NOT NULL
+  )`,
+  `INSERT INTO authority_changes (id, count) VALUES (1, 0)`,
+  trigger("users", "UPDATE OF status", "changed"),
+  trigger("users", "DELETE", "deleted"),
+  trigger("account_sessions", "UPDATE OF revoked_at, workspace_id", "changed"),
+  trigger("account_sessions", "DELETE", "deleted"),
+  trigger("access_tokens", "UPDATE OF revoked_at, expires_at, scopes, workspace_id", "changed"),
+  trigger("access_tokens", "DELETE", "deleted"),
+  trigger("oauth_access_tokens", "UPDATE OF revoked_at, expires_at, scopes, workspace_id", "changed"),
+  trigger("oauth_access_tokens", "DELETE", "deleted"),
+  trigger("oidc_grants", "UPDATE OF revoked_at, scopes", "changed"),
+  trigger("oidc_grants", "DELETE", "deleted"),
+  trigger("memberships", "UPDATE OF role, status", "changed"),
+  trigger("memberships", "DELETE", "deleted"),
+  trigger("workspaces", "UPDATE OF archived_at", "changed"),
+  trigger("workspaces", "DELETE", "deleted")
+]

@@ -1,0 +1,89 @@
+import { Context, Effect, Layer, Queue, type Scope } from "effect"
+import { Commits } from "../../actors/database/Commits.ts"
+import { ReadSql } from "../../actors/database/ReadSql.ts"
+
+/** The changes of authority that one follower has not looked at yet. */
+export interface AuthorityWatch {
+  /** Identifies the present moment; taken before the authority is read. */
+  readonly seen: () => number
+  /** Completes as soon as any authority has changed after `seen`. */
+  readonly changedSince: (seen: number) => Effect.Effect<void>
+}
+
+/**
+ * Says when somebody's authority may have ended: after a commit that touched an account, session, token, grant or
+ * membership. Which one it was is for the follower to find out. Commits of other things wake nobody, and without followers
+ * nothing is read.
+ */
+export class AuthorityChanges extends Context.Service<
+  AuthorityChanges,
+  { readonly follow: Effect.Effect<AuthorityWatch, never, Scope.Scope> }
+>()("svc/streams/AuthorityChanges") {
+  static readonly layer = Layer.effect(
+    AuthorityChanges,
+    Effect.gen(function* () {
+      const sql = yield* ReadSql
+      const commits = yield* Commits
+      const committed = yield* Queue.sliding<void>(1)
+      const waiting = new Set<() => void>()
+      let followers = 0
+      let version = 0
+      let known: number | undefined
+
+      const wake = () => {
+        version++
+        const resumed = [...waiting]
+        waiting.clear()
+        for (const resume of resumed) resume()
+      }
+
+      const look = Effect.gen(function* () {
+        const [row] = yield* sql<{ count: number }>`SELECT count FROM authority_changes`
+        if (row?.count === known) return
+        known = row?.count
+        wake()
+      }).pipe(
+        // Whoever cannot be sure that nothing has changed asks.
+        Effect.catchCause((cause) =>
+          Effect.andThen(Effect.logWarning("Changes of authority could not be read", cause), Effect.sync(wake))
+        )
+      )
+
+      yield* Effect.acquireRelease(
+        Effect.sync(() =>
+          commits.listen(() => {
+            if (followers > 0) Queue.offerUnsafe(committed, undefined)
+          })
+        ),
+        (stop) => Effect.sync(stop)
+      )
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Queue.take(committed), look)))
+
+      const watch: AuthorityWatch = {
+        seen: () => version,
+        changedSince: (seen) =>
+          Effect.callback<void>((resume) => {
+            if (version !== seen) return resume(Effect.void)
+            const woken = () => resume(Effect.void)
+            waiting.add(woken)
+            return Effect.sync(() => waiting.delete(woken))
+          })
+      }
+
+      return AuthorityChanges.of({
+        follow: Effect.as(
+          Effect.acquireRelease(
+            Effect.sync(() => {
+              followers++
+            }),
+            () =>
+              Effect.sync(() => {
+                followers--
+              })
+          ),
+          watch
+        )
+      })
+    })
+  )
+}
