@@ -4,7 +4,7 @@ import { accountTables } from "../../schema/tables/AccountTables.ts"
 import { auditTables } from "../../schema/tables/AuditTables.ts"
 import { buildTables } from "../../schema/tables/BuildTables.ts"
 import { capsuleInNeedIndex, capsuleTables, stateSecretColumns } from "../../schema/tables/CapsuleTables.ts"
-import { connectionTables } from "../../schema/tables/ConnectionTables.ts"
+import { connectionOriginColumns, connectionTables } from "../../schema/tables/ConnectionTables.ts"
 import { identityTables } from "../../schema/tables/IdentityTables.ts"
 import { interfaceTables } from "../../schema/tables/InterfaceTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
@@ -42,7 +42,8 @@ const migrations = {
   "0008_plan_secrets": statements(planSecretColumns),
   "0009_state_secrets": statements(stateSecretColumns),
   "0010_capsules_in_need": statements(capsuleInNeedIndex),
-  "0011_plan_consumption": statements(planConsumptionColumns)
+  "0011_plan_consumption": statements(planConsumptionColumns),
+  "0012_connection_origins": statements(connectionOriginColumns)
 }
 
 /** The database was written by a newer release than this one. */
