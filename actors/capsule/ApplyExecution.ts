@@ -80,8 +80,9 @@ export const makeApplyExecution = Effect.gen(function* () {
     }
     const tool = toRun(plan).tool
     const { name, version } = prepared.job.tool
-    if (tool !== undefined && (tool.name !== name || tool.version !== version)) {
-      const message = `The plan was made with ${tool.name} ${tool.version}, and this service now runs ${name} ${version}. Plan again.`
+    if (tool?.name !== name || tool.version !== version) {
+      const madeWith = tool === undefined ? "an unknown tool" : `${tool.name} ${tool.version}`
+      const message = `The plan was made with ${madeWith}, and this service now runs ${name} ${version}. Plan again.`
       return yield* Effect.fail(refusal("tool_changed", message, prepared.evidence))
     }
     const saved = yield* plans.load(run.workspace_id, plan.id)

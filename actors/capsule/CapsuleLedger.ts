@@ -21,6 +21,16 @@ export interface NewCapsule {
 
 type Columns = Readonly<Record<string, string | number | null>>
 
+/** What the fence compares: everything of a Capsule that carries authority. */
+export const fenceColumns = [
+  "id",
+  "status",
+  "execution_authority_epoch",
+  "install_config_id",
+  "current_state_generation",
+  "current_state_version_id"
+] as const satisfies ReadonlyArray<keyof GuardedCapsuleRow>
+
 /** The only writer of `capsules`. Every method works in the caller's transaction. */
 export class CapsuleLedger extends Context.Service<
   CapsuleLedger,
@@ -30,7 +40,7 @@ export class CapsuleLedger extends Context.Service<
     /** The name is taken by a living Capsule of the Project and environment. */
     readonly nameTaken: (projectId: string, name: string, environment: string) => Effect.Effect<boolean>
     /**
-     * The fence: one compare-and-set over everything that carries authority. `false` is a refusal: the Capsule is no
+     * The fence: one compare-and-set over `fenceColumns`. `false` is a refusal: the Capsule is no
      * longer what the caller read, and nothing was written.
      */
     readonly fence: (expected: GuardedCapsuleRow, changes: Columns) => Effect.Effect<boolean>
@@ -91,12 +101,7 @@ export class CapsuleLedger extends Context.Service<
 
       const fence = Effect.fn("CapsuleLedger.fence")(function* (expected: GuardedCapsuleRow, changes: Columns) {
         const moved = yield* sql`UPDATE capsules SET ${sql.update({ ...changes, updated_at: yield* now })}
-          WHERE id = ${expected.id}
-            AND status = ${expected.status}
-            AND execution_authority_epoch = ${expected.execution_authority_epoch}
-            AND install_config_id = ${expected.install_config_id}
-            AND current_state_generation = ${expected.current_state_generation}
-            AND COALESCE(current_state_version_id, '') = ${expected.current_state_version_id ?? ""}
+          WHERE ${sql.and(fenceColumns.map((column) => sql`${sql(column)} IS ${expected[column]}`))}
           RETURNING id`
         return moved.length === 1
       }, Effect.orDie)

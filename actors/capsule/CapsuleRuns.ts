@@ -11,6 +11,7 @@ import { RunQueue } from "../run/RunQueue.ts"
 import { toRun } from "../run/RunRow.ts"
 import { SourceStore } from "../source/SourceStore.ts"
 import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
+import { authorityMoved } from "./RunAuthority.ts"
 
 /** A Run to be created for a Capsule under its present authority. */
 export interface CapsuleRunRequest {
@@ -139,11 +140,7 @@ export class CapsuleRuns extends Context.Service<
           return yield* failedPrecondition("The plan has expired and cannot be applied. Plan again.")
         }
         yield* alive(capsule)
-        const moved =
-          plan.execution_authority_epoch !== capsule.execution_authority_epoch ||
-          plan.install_config_id !== capsule.install_config_id ||
-          plan.base_state_generation !== capsule.current_state_generation
-        if (moved) {
+        if (authorityMoved(plan, capsule)) {
           return yield* new ApiError({
             code: "guard_conflict",
             message: "The Capsule's configuration or state has changed since this plan was made. Plan again."

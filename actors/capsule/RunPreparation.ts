@@ -24,6 +24,7 @@ import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
 import { carriedVariables } from "./CarriedVariables.ts"
 import { InstallConfigCompilation } from "./InstallConfigCompilation.ts"
 import { InstallConfigStore, type LoadedInstallConfig, type StoredConfig } from "./InstallConfigStore.ts"
+import { authorityMoved } from "./RunAuthority.ts"
 import { RunInputs } from "./RunInputs.ts"
 import { type StateVersionRow, StateVersions } from "./StateVersions.ts"
 
@@ -113,10 +114,7 @@ export class RunPreparation extends Context.Service<
         if (capsule.status === "destroyed" || capsule.status === "disabled") {
           return yield* blocked("failed_precondition", `The Capsule is ${capsule.status}.`)
         }
-        const moved =
-          capsule.execution_authority_epoch !== created.execution_authority_epoch ||
-          capsule.install_config_id !== created.install_config_id ||
-          capsule.current_state_generation !== created.base_state_generation
+        const moved = authorityMoved(created, capsule)
         if (moved && isApply(created.type)) {
           return yield* blocked(
             "superseded",

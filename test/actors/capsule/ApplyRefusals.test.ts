@@ -1,0 +1,97 @@
+import { expect } from "bun:test"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { makeApplyExecution } from "../../../actors/capsule/ApplyExecution.ts"
+import { RunLedger } from "../../../actors/run/RunLedger.ts"
+import type { RunRow } from "../../../actors/run/RunRow.ts"
+import { world } from "../../src/http/support/World.ts"
+import { it } from "../../support/Effect.ts"
+import { applyPlane, ordinary, type Surroundings } from "../support/GuardedPlane.ts"
+
+const at = "2026-01-01T00:00:00.000Z"
+const applyRunId = world.runId
+const planRunId = "run_pppppppppppppppppppppppp"
+const reviewedTool = { name: "opentofu", version: "1.10.0" } as const
+
+interface Case {
+  readonly why: string
+  readonly code: string
+  readonly around?: Partial<Surroundings>
+  readonly plan?: Partial<RunRow>
+}
+
+const refusals: ReadonlyArray<Case> = [
+  {
+    why: "another version of the tool",
+    code: "tool_changed",
+    around: { tool: { name: "opentofu", version: "1.10.1" } }
+  },
+  {
+    why: "an older version of the tool",
+    code: "tool_changed",
+    around: { tool: { name: "opentofu", version: "1.9.0" } }
+  },
+  {
+    why: "the same version of the other flavour",
+    code: "tool_changed",
+    around: { tool: { name: "terraform", version: "1.10.0" } }
+  },
+  { why: "a plan that does not say which tool made it", code: "tool_changed", plan: { evidence: "{}" } },
+  {
+    why: "a plan that is leased to another apply",
+    code: "plan_not_usable",
+    plan: { used_by_run_id: "run_cccccccccccccccccccccccc" }
+  },
+  { why: "a plan that is leased to nobody", code: "plan_not_usable", plan: { used_by_run_id: null } },
+  { why: "a plan that nobody approved", code: "plan_not_usable", plan: { approved_at: null } },
+  { why: "a plan that was superseded", code: "plan_not_usable", plan: { status: "superseded" } },
+  { why: "a plan whose file is gone", code: "plan_not_usable", around: { planIsSaved: false } },
+  { why: "a plan without a digest", code: "plan_not_usable", plan: { plan_digest: null } }
+]
+
+/** Executes the apply of a plan that may be applied, but for what the case changes; answers the Run and what was started. */
+const executed = Effect.fnUntraced(function* ({ around, plan }: Partial<Case>) {
+  const started: Array<string> = []
+  const run = yield* Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const ledger = yield* RunLedger
+    yield* sql`INSERT INTO runs ${sql.insert({ id: planRunId, workspace_id: world.workspaceA, type: "plan", status: "succeeded", capsule_id: world.capsuleId, requires_approval: 1, approved_by: world.ada, approved_at: at, used_by_run_id: applyRunId, plan_digest: "sha256:plan", trigger_kind: "user", attempt: 1, spec: "{}", evidence: JSON.stringify({ tool: reviewedTool }), created_at: at, queued_at: at, ...plan })}`
+    yield* sql`UPDATE runs SET ${sql.update({
+      type: "apply",
+      status: "running",
+      plan_run_id: planRunId,
+      install_config_id: world.capsuleConfigId,
+      execution_authority_epoch: 1,
+      base_state_generation: 0
+    })} WHERE id = ${applyRunId}`
+    const execution = yield* makeApplyExecution
+    const row = (yield* ledger.find(applyRunId)) ?? (yield* Effect.die("no Run"))
+    const [before] = yield* sql`SELECT * FROM capsules WHERE id = ${world.capsuleId}`
+    yield* execution(row, {
+      sink: { event: () => Effect.void, log: () => Effect.void, checkpoint: () => Effect.void },
+      cancelRequested: Effect.never,
+      runFolder: "/nowhere/run",
+      record: (end) => end
+    }).pipe(Effect.exit)
+    const [after] = yield* sql`SELECT * FROM capsules WHERE id = ${world.capsuleId}`
+    expect(after).toEqual(before)
+    return yield* ledger.find(applyRunId)
+  }).pipe(Effect.provide(Layer.fresh(applyPlane({ ...ordinary, ...around }, started))))
+  return { run, started }
+})
+
+for (const refusal of refusals) {
+  it.live(`an apply is refused before anything runs: ${refusal.why} (${refusal.code})`, () =>
+    Effect.gen(function* () {
+      const { run, started } = yield* executed(refusal)
+      expect(started).toEqual([])
+      expect(run).toMatchObject({ status: "failed", error_code: refusal.code })
+    })
+  )
+}
+
+it.live("an apply with the tool and the plan of its review starts the tool", () =>
+  Effect.gen(function* () {
+    expect((yield* executed({})).started).toEqual([applyRunId])
+  })
+)

@@ -1,0 +1,256 @@
+import { Effect, Layer, Redacted } from "effect"
+import { ApplySettlement } from "../../../actors/capsule/ApplySettlement.ts"
+import { BuildArchives } from "../../../actors/capsule/BuildArchives.ts"
+import { CapsuleLedger } from "../../../actors/capsule/CapsuleLedger.ts"
+import { InstallConfigCompilation } from "../../../actors/capsule/InstallConfigCompilation.ts"
+import { InstallConfigStore, type StoredConfig } from "../../../actors/capsule/InstallConfigStore.ts"
+import { RunInputs } from "../../../actors/capsule/RunInputs.ts"
+import { RunPreparation } from "../../../actors/capsule/RunPreparation.ts"
+import { StateVersions } from "../../../actors/capsule/StateVersions.ts"
+import { type ConnectionRow, ConnectionStore } from "../../../actors/connection/ConnectionStore.ts"
+import { Deliveries } from "../../../actors/delivery/Deliveries.ts"
+import { RunHandover } from "../../../actors/run/RunHandover.ts"
+import { RunJournal } from "../../../actors/run/RunJournal.ts"
+import { RunLedger } from "../../../actors/run/RunLedger.ts"
+import { RunPlans } from "../../../actors/run/RunPlans.ts"
+import { defaultRunSettings, RunSettings } from "../../../actors/run/RunSettings.ts"
+import { CompatibilityCheck } from "../../../actors/source/CompatibilityCheck.ts"
+import { type ReportRow, type SnapshotRow, SourceStore } from "../../../actors/source/SourceStore.ts"
+import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
+import { SnapshotStore } from "../../../runner/snapshot/SnapshotStore.ts"
+import type { Tool } from "../../../runner/toolchain/Tool.ts"
+import { ToolMissing } from "../../../runner/toolchain/ToolErrors.ts"
+import { Toolchain } from "../../../runner/toolchain/Toolchain.ts"
+import { ConnectionId } from "../../../schema/records/Ids.ts"
+import type { ProviderRequirement } from "../../../schema/records/Provider.ts"
+import { seed, world } from "../../src/http/support/World.ts"
+import { testDatabase } from "../../support/Database.ts"
+
+/** Runs and Capsules in a real database that holds the world. */
+export const ledgers = Layer.mergeAll(RunLedger.layer, CapsuleLedger.layer).pipe(
+  Layer.provideMerge(RunJournal.layer),
+  Layer.provideMerge(Layer.effectDiscard(seed)),
+  Layer.provideMerge(testDatabase)
+)
+
+export const provider = "registry.opentofu.org/acme/cloud"
+const at = "2026-01-01T00:00:00.000Z"
+
+/** A Connection that a Run may use, but for what the test changes of it. */
+export const connection = (changes: Partial<ConnectionRow> = {}): ConnectionRow => ({
+  id: world.connectionId,
+  workspace_id: world.workspaceA,
+  scope: "workspace",
+  provider,
+  kind: "provider",
+  recipe_id: "generic-env",
+  auth_mode: "env",
+  display_name: "cloud",
+  status: "verified",
+  env_names: '["CLOUD_TOKEN"]',
+  file_names: "[]",
+  sealed_values: null,
+  provider_config: "{}",
+  module_input_defaults: "{}",
+  last_used_at: null,
+  verified_at: at,
+  expires_at: null,
+  created_at: at,
+  updated_at: at,
+  ...changes
+})
+
+/** What a Run meets when it starts, besides the authority that the database holds. */
+export interface Surroundings {
+  /** The tool that this service has now. */
+  readonly tool: Pick<Tool, "name" | "version"> | undefined
+  readonly requirements: ReadonlyArray<ProviderRequirement>
+  /** The Connection that is bound to every requirement. */
+  readonly bound: ConnectionRow | undefined
+  readonly deniedProviders: ReadonlyArray<string>
+  readonly module: Pick<ReportRow, "status"> & { readonly findings: ReadonlyArray<string> }
+  readonly planIsSaved: boolean
+}
+
+export const ordinary: Surroundings = {
+  tool: { name: "opentofu", version: "1.10.0" },
+  requirements: [],
+  bound: undefined,
+  deniedProviders: [],
+  module: { status: "ready", findings: [] },
+  planIsSaved: true
+}
+
+const snapshot: SnapshotRow = {
+  id: world.sourceSnapshotId,
+  workspace_id: world.workspaceA,
+  source_id: world.sourceId,
+  url: "https://git.example.test/app.git",
+  ref: "refs/heads/main",
+  resolved_commit: "0".repeat(40),
+  path: ".",
+  archive_digest: `sha256:${"0".repeat(64)}`,
+  archive_size_bytes: 1,
+  file_count: 1,
+  omitted: "[]",
+  repository_manifest: "{}",
+  manifest_document: null,
+  warnings: "[]",
+  created_by_run_id: world.runId,
+  created_at: at
+}
+
+const reportOf = ({ module, requirements }: Surroundings): ReportRow => {
+  const findings = module.findings.map((code) => ({
+    severity: module.status === "unsupported" ? "error" : "warning",
+    code,
+    message: `The module has ${code}.`
+  }))
+  const found = { findings, variables: [], outputs: [], providerPackages: [], rootProviderRequirements: requirements }
+  return {
+    id: world.reportId,
+    workspace_id: world.workspaceA,
+    source_id: world.sourceId,
+    source_snapshot_id: world.sourceSnapshotId,
+    module_path: ".",
+    status: module.status,
+    report: JSON.stringify({
+      ...found,
+      id: world.reportId,
+      sourceId: world.sourceId,
+      sourceSnapshotId: world.sourceSnapshotId,
+      modulePath: ".",
+      status: module.status,
+      manifest: { status: "absent", diagnostics: [] },
+      createdByRunId: world.runId,
+      createdAt: at
+    }),
+    module_scan: JSON.stringify({
+      ...found,
+      path: ".",
+      status: module.status === "unsupported" ? "unsupported" : "supported",
+      moduleCalls: [],
+      localModules: [],
+      requiredVersion: []
+    }),
+    contract_digest: "d",
+    install_config_id: null,
+    created_by_run_id: world.runId,
+    created_at: at
+  }
+}
+
+const config: StoredConfig = {
+  compiled: {
+    origin: "generic",
+    assistance: "absent",
+    pins: { sourceSnapshotId: world.sourceSnapshotId, compatibilityReportId: world.reportId, modulePath: "." },
+    inputs: [],
+    requires: [],
+    features: [],
+    interfaceBlueprints: [],
+    bindingRequests: [],
+    outputAllowlist: [],
+    diagnostics: []
+  },
+  variables: [],
+  outputs: [],
+  rootProviderRequirements: []
+}
+
+const configRow = (id: string) => ({
+  id,
+  workspace_id: world.workspaceA,
+  capsule_id: world.capsuleId,
+  origin: "generic" as const,
+  module_path: ".",
+  source_snapshot_id: world.sourceSnapshotId,
+  compatibility_report_id: world.reportId,
+  contract_digest: "d",
+  digest: "d",
+  config: "{}",
+  private_variables: null,
+  predecessor_id: null,
+  created_at: at
+})
+
+/** The preparation of Runs over real authority, amid the given surroundings. */
+export const preparation = (around: Surroundings) =>
+  RunPreparation.layer.pipe(
+    Layer.provideMerge(RunInputs.layer),
+    Layer.provideMerge(ledgers),
+    Layer.provideMerge(
+      Layer.mergeAll(
+        Layer.succeed(RunSettings, {
+          ...defaultRunSettings,
+          runsFolder: "/nowhere/runs",
+          buildsFolder: "/nowhere/builds",
+          deniedProviders: around.deniedProviders
+        }),
+        Layer.mock(InstallConfigStore)({
+          load: (id) => Effect.succeed({ row: configRow(id), config }),
+          values: () => Effect.succeed({}),
+          bindings: () =>
+            Effect.succeed(
+              around.bound === undefined
+                ? []
+                : around.requirements.map((requirement) => ({
+                    provider: requirement.provider,
+                    module_local_name: requirement.moduleLocalName,
+                    child_alias: requirement.childAlias ?? null,
+                    connection_id: ConnectionId.make(world.connectionId)
+                  }))
+            )
+        }),
+        Layer.mock(ConnectionStore)({
+          find: () => Effect.succeed(around.bound),
+          touch: () => Effect.void,
+          secrets: () => Effect.succeed(Redacted.make({ values: { CLOUD_TOKEN: "a-cloud-token" }, files: [] }))
+        }),
+        Layer.mock(SourceStore)({
+          findSnapshot: () => Effect.succeed(snapshot),
+          newestReport: () => Effect.succeed(reportOf(around))
+        }),
+        Layer.mock(StateVersions)({}),
+        Layer.mock(CompatibilityCheck)({}),
+        Layer.mock(InstallConfigCompilation)({
+          annotate: (staged) => staged,
+          storedConfig: () => {
+            throw new Error("A Run that starts compiles nothing.")
+          }
+        }),
+        Layer.mock(SnapshotStore)({}),
+        Layer.mock(Toolchain)({
+          resolve: () =>
+            around.tool === undefined
+              ? Effect.fail(new ToolMissing({ message: "No tool was found.", remedy: "Install OpenTofu." }))
+              : Effect.succeed({ ...around.tool, path: "/nowhere/tofu", origin: "path" })
+        })
+      )
+    )
+  )
+
+/** The same with everything that an apply passes on its way to the tool. `started` receives each Run whose tool is started. */
+export const applyPlane = (around: Surroundings, started: Array<string>) =>
+  Layer.mergeAll(
+    Layer.mock(Deliveries)({ verify: () => Effect.succeed(new Map()) }),
+    Layer.mock(ApplySettlement)({ settle: () => Effect.void }),
+    Layer.mock(BuildArchives)({}),
+    Layer.mock(RunHandover)({ finished: () => Effect.void }),
+    Layer.mock(RunPlans)({
+      load: () =>
+        Effect.succeed(
+          around.planIsSaved
+            ? { planFile: Redacted.make(new Uint8Array()), secrets: { inputs: [], marked: [] }, lockText: "" }
+            : undefined
+        ),
+      drop: () => Effect.void
+    }),
+    Layer.mock(ModuleRunner)({
+      apply: (job) =>
+        Effect.suspend(() => {
+          started.push(job.runId)
+          return Effect.die("The tool was started; how it ends is not this test's.")
+        })
+    })
+  ).pipe(Layer.provideMerge(preparation(around)))

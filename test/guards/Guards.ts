@@ -1,0 +1,248 @@
+/**
+ * A line of the code that stands between a caller and what it must not do, the smallest edit that opens it, and the test that
+ * notices. `npm run test:guards` breaks them one by one; `Guards.test.ts` keeps the list true to the code.
+ */
+export interface Guard {
+  readonly name: string
+  readonly file: string
+  /** Exact text, found once in the file. */
+  readonly text: string
+  readonly broken: string
+  readonly test: string
+}
+
+const authorization = "test/src/http/AuthorizationTable.test.ts"
+const fence = "test/actors/capsule/CapsuleFence.test.ts"
+const createApply = "test/actors/capsule/CreateApply.test.ts"
+const applyRefusals = "test/actors/capsule/ApplyRefusals.test.ts"
+const preparation = "test/actors/capsule/RunPreparation.test.ts"
+
+const ledgerFile = "actors/capsule/CapsuleLedger.ts"
+const authorityFile = "actors/capsule/RunAuthority.ts"
+const runsFile = "actors/capsule/CapsuleRuns.ts"
+const applyFile = "actors/capsule/ApplyExecution.ts"
+const preparationFile = "actors/capsule/RunPreparation.ts"
+const providersFile = "actors/capsule/ProviderResolutions.ts"
+
+const fenceColumn = (column: string): Guard => ({
+  name: `fence: ${column}`,
+  file: ledgerFile,
+  text: `\n  "${column}"`,
+  broken: `\n  "created_at"`,
+  test: fence
+})
+
+export const guards: ReadonlyArray<Guard> = [
+  {
+    name: "approve: admins only",
+    file: "schema/api/RunsApi.ts",
+    text: `described(of("admin"), "Approve a reviewable plan"`,
+    broken: `described(of("member"), "Approve a reviewable plan"`,
+    test: authorization
+  },
+  {
+    name: "role of the caller",
+    file: "src/http/authorization/Permission.ts",
+    text: "roleAtLeast(role, required)",
+    broken: "true",
+    test: authorization
+  },
+  {
+    name: "token bound to another Workspace",
+    file: "src/http/authorization/Permission.ts",
+    text: "located.filter((place) => place.workspaceId === bound)",
+    broken: "located",
+    test: authorization
+  },
+  {
+    name: "scope of a token",
+    file: "src/http/authorization/Permission.ts",
+    text: "principal.scopes.includes(scope)",
+    broken: "true",
+    test: authorization
+  },
+  {
+    name: "session instead of a token",
+    file: "src/http/authorization/Permission.ts",
+    text: `if (wantsSession && principal.credential !== "session") return sessionNeeded`,
+    broken: "",
+    test: authorization
+  },
+  {
+    name: "archived Workspace",
+    file: "src/http/authorization/Admission.ts",
+    text: "granted?.archived === true",
+    broken: "granted === null",
+    test: authorization
+  },
+  {
+    name: "only owners change roles",
+    file: "actors/workspace/Members.ts",
+    text: `if (role !== present.role && actor !== "owner")`,
+    broken: "if (role !== role)",
+    test: "test/src/http/MemberRules.test.ts"
+  },
+  {
+    name: "only owners change owners",
+    file: "actors/workspace/Members.ts",
+    text: `if (present.role === "owner" && actor !== "owner")`,
+    broken: "if (role !== role)",
+    test: "test/src/http/MemberRules.test.ts"
+  },
+  {
+    name: "only owners add owners",
+    file: "actors/workspace/Members.ts",
+    text: `if (role === "owner" && actor !== "owner")`,
+    broken: "if (role !== role)",
+    test: "test/src/http/MemberRules.test.ts"
+  },
+  ...["id", "status", "execution_authority_epoch", "install_config_id", "current_state_generation"].map(fenceColumn),
+  fenceColumn("current_state_version_id"),
+  {
+    name: "createApply: epoch",
+    file: authorityFile,
+    text: `["execution_authority_epoch", "execution_authority_epoch"]`,
+    broken: `["install_config_id", "install_config_id"]`,
+    test: createApply
+  },
+  {
+    name: "createApply: generation",
+    file: authorityFile,
+    text: `["base_state_generation", "current_state_generation"]`,
+    broken: `["install_config_id", "install_config_id"]`,
+    test: createApply
+  },
+  {
+    name: "createApply: configuration",
+    file: authorityFile,
+    text: `["install_config_id", "install_config_id"]`,
+    broken: `["base_state_generation", "current_state_generation"]`,
+    test: createApply
+  },
+  {
+    name: "createApply: authority",
+    file: runsFile,
+    text: "if (authorityMoved(plan, capsule))",
+    broken: "if (capsule.id === plan.id)",
+    test: createApply
+  },
+  {
+    name: "used_by: the lease",
+    file: runsFile,
+    text: "AND used_by_run_id IS NULL AND",
+    broken: "AND",
+    test: createApply
+  },
+  {
+    name: "createApply: expiry by the clock",
+    file: runsFile,
+    text: "plan.expires_at <= (yield* now)",
+    broken: "plan.expires_at === (yield* now)",
+    test: createApply
+  },
+  {
+    name: "createApply: approval",
+    file: runsFile,
+    text: `plan.status !== "succeeded" || plan.approved_at === null`,
+    broken: `plan.status !== "succeeded"`,
+    test: createApply
+  },
+  {
+    name: "used_by: this apply and no other",
+    file: applyFile,
+    text: "plan.used_by_run_id !== run.id ||",
+    broken: "",
+    test: applyRefusals
+  },
+  {
+    name: "apply: approval",
+    file: applyFile,
+    text: "plan.approved_at === null ||",
+    broken: "",
+    test: applyRefusals
+  },
+  {
+    name: "apply: superseded plan",
+    file: applyFile,
+    text: `plan.status !== "succeeded"`,
+    broken: "false",
+    test: applyRefusals
+  },
+  {
+    name: "tool_changed: flavour",
+    file: applyFile,
+    text: "tool?.name !== name || tool.version !== version",
+    broken: "tool?.version !== version",
+    test: applyRefusals
+  },
+  {
+    name: "tool_changed: version",
+    file: applyFile,
+    text: "tool?.name !== name || tool.version !== version",
+    broken: "tool?.name !== name",
+    test: applyRefusals
+  },
+  {
+    name: "preparation: authority of an apply",
+    file: preparationFile,
+    text: "if (moved && isApply(created.type))",
+    broken: "if (created.id === capsule.id)",
+    test: preparation
+  },
+  {
+    name: "preparation: Outputs that are given no longer",
+    file: preparationFile,
+    text: `if (lost !== undefined) return yield* blocked("superseded", lost)`,
+    broken: "",
+    test: preparation
+  },
+  {
+    name: "preparation: archived Workspace",
+    file: preparationFile,
+    text: "yield* refuseArchived(capsule.workspace_id)",
+    broken: `yield* refuseArchived("")`,
+    test: preparation
+  },
+  {
+    name: "preparation: disabled Capsule",
+    file: preparationFile,
+    text: `capsule.status === "destroyed" || capsule.status === "disabled"`,
+    broken: `capsule.status === "destroyed"`,
+    test: preparation
+  },
+  {
+    name: "preparation: providers",
+    file: preparationFile,
+    text: "if (providers.blocked !== undefined)",
+    broken: "if (providers.blocked === null)",
+    test: preparation
+  },
+  {
+    name: "providers: revoked Connection",
+    file: providersFile,
+    text: `status === "revoked" || `,
+    broken: "",
+    test: preparation
+  },
+  {
+    name: "providers: expired Connection",
+    file: providersFile,
+    text: `status === "expired" || `,
+    broken: "",
+    test: preparation
+  },
+  {
+    name: "providers: Connection of another Workspace",
+    file: providersFile,
+    text: `row.scope !== "operator" && row.workspace_id !== workspaceId`,
+    broken: "row.workspace_id === null",
+    test: preparation
+  },
+  {
+    name: "providers: Connection for another provider",
+    file: providersFile,
+    text: "row.provider !== requirement.provider",
+    broken: "row.provider === workspaceId",
+    test: preparation
+  }
+]
