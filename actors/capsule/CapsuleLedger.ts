@@ -101,7 +101,7 @@ export class CapsuleLedger extends Context.Service<
 
       const fence = Effect.fn("CapsuleLedger.fence")(function* (expected: GuardedCapsuleRow, changes: Columns) {
         const moved = yield* sql`UPDATE capsules SET ${sql.update({ ...changes, updated_at: yield* now })}
-          WHERE ${sql.and(fenceColumns.map((column) => sql`${sql(column)} IS ${expected[column]}`))}
+          WHERE ${sql.and(fenceColumns.map((column) => sql`${sql(column)} IS NOT DISTINCT FROM ${expected[column]}`))}
           RETURNING id`
         return moved.length === 1
       }, Effect.orDie)

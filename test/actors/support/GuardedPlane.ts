@@ -49,6 +49,8 @@ export const connection = (changes: Partial<ConnectionRow> = {}): ConnectionRow 
   status: "verified",
   env_names: '["CLOUD_TOKEN"]',
   file_names: "[]",
+  origins: null,
+  proposed_origins: null,
   sealed_values: null,
   provider_config: "{}",
   module_input_defaults: "{}",
