@@ -8,6 +8,7 @@ import { connectionTables } from "../../schema/tables/ConnectionTables.ts"
 import { identityTables } from "../../schema/tables/IdentityTables.ts"
 import { interfaceTables } from "../../schema/tables/InterfaceTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
+import { queueTables } from "../../schema/tables/QueueTables.ts"
 import { planConsumptionColumns, planSecretColumns, runTables } from "../../schema/tables/RunTables.ts"
 import { hookSecretColumns, sourceTables } from "../../schema/tables/SourceTables.ts"
 import { upstreamTables } from "../../schema/tables/UpstreamTables.ts"
@@ -42,7 +43,8 @@ const migrations = {
   "0008_plan_secrets": statements(planSecretColumns),
   "0009_state_secrets": statements(stateSecretColumns),
   "0010_capsules_in_need": statements(capsuleInNeedIndex),
-  "0011_plan_consumption": statements(planConsumptionColumns)
+  "0011_plan_consumption": statements(planConsumptionColumns),
+  "0015_fair_queue": statements(queueTables)
 }
 
 /** The database was written by a newer release than this one. */

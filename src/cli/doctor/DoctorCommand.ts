@@ -19,7 +19,14 @@ import {
   vaultFinding
 } from "./DataFindings.ts"
 import { failedLook, type Finding, formatFindings, isHealthy } from "./DoctorReport.ts"
-import { clockFinding, diskFinding, sandboxFinding, settingsFinding, toolFinding } from "./MachineFindings.ts"
+import {
+  clockFinding,
+  diskFinding,
+  queueFinding,
+  sandboxFinding,
+  settingsFinding,
+  toolFinding
+} from "./MachineFindings.ts"
 
 const orFailed = <E, R>(check: Finding["check"], finding: Effect.Effect<Finding, E, R>) =>
   Effect.catchCause(finding, (cause) => Effect.succeed(failedLook(check, cause)))
@@ -28,7 +35,8 @@ const machineFindings = (settings: Settings, folder: string) =>
   Effect.all([
     orFailed("tool", toolFinding(settings)),
     orFailed("sandbox", sandboxFinding(settings)),
-    settingsFinding
+    settingsFinding,
+    Effect.succeed(queueFinding(settings))
   ]).pipe(Effect.provide(layerLook(folder)))
 
 const databaseFindings = Effect.fn("databaseFindings")(function* (settings: Settings, folder: string) {

@@ -6,6 +6,7 @@ export interface Finding {
     | "tool"
     | "sandbox"
     | "settings"
+    | "queue"
     | "folder"
     | "disk"
     | "server"

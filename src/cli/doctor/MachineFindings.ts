@@ -6,6 +6,7 @@ import { pinnedVersion } from "../../../runner/toolchain/ToolchainSettings.ts"
 import { sandbox, toolchain } from "../../composition/Machine.ts"
 import type { DataFolderLook } from "../../database/DataFolderLook.ts"
 import { describeMisspelt, misspeltSettings } from "../../settings/MisspeltSettings.ts"
+import { queueLimits } from "../../settings/QueueLimits.ts"
 import type { Settings } from "../../settings/Settings.ts"
 import type { Finding } from "./DoctorReport.ts"
 
@@ -64,6 +65,20 @@ export const settingsFinding: Effect.Effect<Finding> = Effect.map(misspeltSettin
         remedy: "Correct the name, or leave it if it belongs to something else."
       }
 )
+
+/** How Runs share this machine. */
+export const queueFinding = (settings: Settings): Finding => {
+  const limits = queueLimits(settings)
+  return {
+    check: "queue",
+    status: "ok",
+    message: [
+      `${limits.concurrency} Runs at once, at most ${limits.workspaceConcurrency} of one Workspace`,
+      `${limits.buildConcurrency} syncs, checks and builds beside them, at most ${limits.workspaceBuildConcurrency} of one Workspace`,
+      `${limits.workspaceQueue} queued of one Workspace`
+    ].join("; ")
+  }
+}
 
 export const diskFinding = ({ free, standing }: DataFolderLook): Finding =>
   Option.match(free, {

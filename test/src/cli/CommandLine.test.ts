@@ -180,6 +180,7 @@ describe("svc", () => {
         "tool",
         "sandbox",
         "settings",
+        "queue",
         "folder",
         "disk",
         "server",
