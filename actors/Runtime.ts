@@ -57,6 +57,7 @@ import * as RunHandoverLive from "./run/RunHandoverLive.ts"
 import { RunJournal } from "./run/RunJournal.ts"
 import { RunLedger } from "./run/RunLedger.ts"
 import { RunLogs } from "./run/RunLogs.ts"
+import { QueueRows } from "./run/QueueRows.ts"
 import * as RunMaintenance from "./run/RunMaintenance.ts"
 import { RunPlans } from "./run/RunPlans.ts"
 import { RunQueue } from "./run/RunQueue.ts"
@@ -78,7 +79,7 @@ import { makeSyncExecution } from "./source/SyncExecution.ts"
 const stores = Layer.mergeAll(
   RunLogs.layer,
   RunLedger.layer,
-  RunQueue.layer,
+  RunQueue.layer.pipe(Layer.provideMerge(QueueRows.layer)),
   RunCheckpoints.layer,
   RunPlans.layer,
   RunResults.layer,

@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
+import { SqlClient, type SqlError } from "effect/sql"
+import type { SlotPool } from "../../schema/records/QueuePlace.ts"
 import type { RunEventKind } from "../../schema/events/RunEvent.ts"
 import type { RunEvidence } from "../../schema/records/Run.ts"
 import { capsuleExclusiveTypes, type RunStatus, type RunType } from "../../schema/records/Run.ts"
@@ -84,6 +85,18 @@ export class RunLedger extends Context.Service<
         return rows[0]
       }, Effect.orDie)
 
+      /**
+       * What fetches or builds holds its place for as long as a remote server or a build command likes, and changes nothing:
+       * it must not hold the places of applies.
+       */
+      const poolOf = Effect.fnUntraced(function* (run: NewRun): Effect.fn.Return<SlotPool, SqlError.SqlError> {
+        if (run.type === "source_sync" || run.type === "compatibility_check") return "builds"
+        if (run.type !== "plan" && run.type !== "destroy_plan") return "runs"
+        const built = yield* sql`SELECT 1 AS one FROM install_configs
+          WHERE id = ${run.installConfigId ?? ""} AND json_type(config, '$.sourceBuild') = 'object'`
+        return built.length > 0 ? "builds" : "runs"
+      })
+
       const insert = Effect.fn("RunLedger.insert")(function* (run: NewRun) {
         const at = yield* now
         yield* sql`INSERT INTO runs ${sql.insert({
@@ -112,6 +125,8 @@ export class RunLedger extends Context.Service<
           attempt: 0,
           spec: JSON.stringify(run.spec),
           evidence: encodeEvidence(run.evidence ?? {}),
+          slot_pool: yield* poolOf(run),
+          capsule_line: capsuleExclusiveTypes.includes(run.type) ? (run.capsuleId ?? null) : null,
           created_at: at,
           queued_at: at
         })}`

@@ -1,4 +1,6 @@
 import { Schema } from "effect"
+import type { SlotPool } from "../../schema/records/QueuePlace.ts"
+import type { WordedPlace } from "./QueueWords.ts"
 import { LatestRun, Run, RunEvidence, type RunStatus, type RunType } from "../../schema/records/Run.ts"
 
 /** A row of `runs` as the database holds it. */
@@ -39,6 +41,9 @@ export interface RunRow {
   readonly cancel_reason: string | null
   readonly created_at: string
   readonly queued_at: string
+  readonly slot_pool: SlotPool
+  /** The Capsule in whose line the Run stands; none where it may execute beside others of its Capsule. */
+  readonly capsule_line: string | null
   readonly started_at: string | null
   readonly finished_at: string | null
   readonly expires_at: string | null
@@ -64,13 +69,8 @@ export const present = <A extends Record<string, unknown>>(fields: A): { [K in k
   return kept
 }
 
-export interface QueuePlace {
-  readonly position: number
-  readonly heldByRunId?: string
-}
-
 /** The public projection of a Run. */
-export const toRun = (row: RunRow, queue?: QueuePlace): Run =>
+export const toRun = (row: RunRow, queue?: WordedPlace): Run =>
   decodeRun({
     id: row.id,
     workspaceId: row.workspace_id,

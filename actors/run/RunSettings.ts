@@ -6,7 +6,9 @@ import { defaultTiming, type ProviderMirror, type RunTiming } from "../../runner
  *
  * - `runsFolder`: absolute folder on a durable disk; each attempt has a folder of its own in it
  * - `buildsFolder`: absolute folder on the same disk, for what source builds made
- * - `concurrency`, `workspaceConcurrency`: Runs executing at once, in all and of one Workspace
+ * - `concurrency`, `workspaceConcurrency`: Runs executing at once, in all and of one Workspace, beside those of builds
+ * - `buildConcurrency`, `workspaceBuildConcurrency`: the same of the builds' pool
+ * - `workspaceQueue`: Runs that one Workspace may have queued
  * - `planLifetime`: how long a reviewable or approved plan may wait
  * - `drainGrace`: how long running Runs may go on after a request to stop, before applies are interrupted
  * - `mostLogBytes`: what is kept of a Run's log, beside its last lines: a module may print for as long as it runs
@@ -18,6 +20,9 @@ export interface RunSettingsShape {
   readonly buildsFolder: string
   readonly concurrency: number
   readonly workspaceConcurrency: number
+  readonly buildConcurrency: number
+  readonly workspaceBuildConcurrency: number
+  readonly workspaceQueue: number
   readonly planLifetime: Duration.Input
   readonly drainGrace: Duration.Input
   readonly mirror: ProviderMirror | undefined
@@ -29,7 +34,10 @@ export interface RunSettingsShape {
 
 export const defaultRunSettings: Omit<RunSettingsShape, "runsFolder" | "buildsFolder"> = {
   concurrency: 4,
-  workspaceConcurrency: 4,
+  workspaceConcurrency: 3,
+  buildConcurrency: 3,
+  workspaceBuildConcurrency: 2,
+  workspaceQueue: 1000,
   planLifetime: "7 days",
   drainGrace: "30 seconds",
   mirror: undefined,

@@ -53,6 +53,8 @@ export const layer = Layer.effect(
     const queue = yield* RunQueue
     const cursors = yield* Cursors
 
+    const projectedAll = (rows: ReadonlyArray<RunRow>) =>
+      Effect.map(queue.places(rows), (places) => rows.map((row) => toRun(row, places.get(row.id))))
     const projected = (row: RunRow) => Effect.map(queue.place(row), (place) => toRun(row, place))
 
     const row = Effect.fnUntraced(function* (id: string) {
@@ -66,7 +68,7 @@ export const layer = Layer.effect(
       const rows = yield* Effect.orDie(
         sql<RunRow>`SELECT * FROM runs WHERE run_group_id = ${id} ORDER BY created_at, id`
       )
-      return toRunGroup(groups[0], yield* Effect.forEach(rows, projected))
+      return toRunGroup(groups[0], yield* projectedAll(rows))
     })
 
     return Runs.of({
@@ -107,7 +109,7 @@ export const layer = Layer.effect(
           },
           page
         )
-        return { ...rows, items: yield* Effect.forEach(rows.items, projected) }
+        return { ...rows, items: yield* projectedAll(rows.items) }
       }),
       latest: Effect.fn("Runs.latest")(function* (workspaceId, capsuleIds) {
         // One look into the index for each Capsule, however many Runs it has; what a Run found stays where it is.

@@ -84,7 +84,9 @@ export const layer = SourceActor.toLayer(
     const started = Effect.fnUntraced(function* (runId: string) {
       yield* sql.afterCommit(queue.wake)
       const row = yield* ledger.find(runId)
-      return row === undefined ? yield* Effect.die(new Error(`Run ${runId} is gone`)) : toRun(row)
+      return row === undefined
+        ? yield* Effect.die(new Error(`Run ${runId} is gone`))
+        : toRun(row, yield* queue.place(row))
     })
 
     const mintRunId = newId(RunId, "run").pipe(Effect.provideService(SecureRandom.SecureRandom, random))

@@ -15,6 +15,7 @@ import {
 import { SourceBuild as SourceBuildDeclaration } from "../manifest/SourceBuildDeclaration.ts"
 import { Timestamp } from "./Primitives.ts"
 import { ProviderResolution } from "./Provider.ts"
+import { QueuePlace } from "./QueuePlace.ts"
 
 export const RunType = Schema.Literals([
   "source_sync",
@@ -169,8 +170,8 @@ export const Run = Schema.Struct({
   createdBy: Schema.optionalKey(Schema.String),
   trigger: Schema.Literals(["user", "webhook", "schedule", "auto_update", "service"]),
   attempt: Schema.Int,
-  /** While queued: how many Runs of the same Capsule come first, and which Run holds it. */
-  queue: Schema.optionalKey(Schema.Struct({ position: Schema.Int, heldByRunId: Schema.optionalKey(RunId) })),
+  /** While queued: where the Run stands, and what it waits for. */
+  queue: Schema.optionalKey(QueuePlace),
   error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),
   stateVersionId: Schema.optionalKey(StateVersionId),
   connectionId: Schema.optionalKey(ConnectionId),

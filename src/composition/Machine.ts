@@ -13,6 +13,7 @@ import { SnapshotSync } from "../../runner/snapshot/SnapshotSync.ts"
 import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
 import { toolchainConfig } from "../../runner/toolchain/ToolchainSettings.ts"
 import { DataFolder } from "../database/DataFolder.ts"
+import { queueLimits } from "../settings/QueueLimits.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 
@@ -91,8 +92,7 @@ const runSettings = (settings: Settings) =>
         ...defaultRunSettings,
         runsFolder: yield* folder.subfolder("runs"),
         buildsFolder: yield* folder.subfolder("builds"),
-        concurrency: settings.runConcurrency,
-        workspaceConcurrency: settings.runConcurrency,
+        ...queueLimits(settings),
         mirror:
           settings.providerMirror === undefined
             ? undefined

@@ -9,6 +9,7 @@ import { connectionOriginColumns, connectionTables } from "../../schema/tables/C
 import { identityTables } from "../../schema/tables/IdentityTables.ts"
 import { interfaceTables } from "../../schema/tables/InterfaceTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
+import { queueTables } from "../../schema/tables/QueueTables.ts"
 import { planConsumptionColumns, planSecretColumns, runTables } from "../../schema/tables/RunTables.ts"
 import { hookSecretColumns, sourceTables } from "../../schema/tables/SourceTables.ts"
 import { upstreamTables } from "../../schema/tables/UpstreamTables.ts"
@@ -45,6 +46,7 @@ const migrations = {
   "0010_capsules_in_need": statements(capsuleInNeedIndex),
   "0011_plan_consumption": statements(planConsumptionColumns),
   "0012_connection_origins": statements(connectionOriginColumns),
+  "0015_fair_queue": statements(queueTables),
   "0017_restored_installation": statements(authorityTables)
 }
 

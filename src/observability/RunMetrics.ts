@@ -1,11 +1,20 @@
 import { Clock, Effect, Layer, Metric, Schedule } from "effect"
 import { ReadSql } from "../../actors/database/ReadSql.ts"
+import { SlotPool } from "../../schema/records/QueuePlace.ts"
 import { WebSockets } from "../streams/WebSockets.ts"
 
 const sampleEvery = "15 seconds"
 
 const openRuns = Metric.gauge("svc_runs_open", {
   description: "Runs that are queued, running or waiting for approval."
+})
+
+const queueDepth = Metric.gauge("svc_run_queue_depth", {
+  description: "Queued Runs by pool: builds (syncs, compatibility checks, plans with a source build) and runs."
+})
+
+const executing = Metric.gauge("svc_run_places_taken", {
+  description: "Executing Runs by pool."
 })
 
 const oldestQueued = Metric.gauge("svc_run_queue_wait_seconds", {
@@ -20,14 +29,21 @@ const sample = Effect.gen(function* () {
   const sql = yield* ReadSql
   const { count } = yield* WebSockets
   // Only open Runs: the index holds nothing else, however long the ledger grows. `measureRun` counts what ended.
-  const rows = yield* sql<{ status: string; runs: number; since: string }>`
-    SELECT status, COUNT(*) AS runs, MIN(queued_at) AS since FROM runs
-    WHERE status IN ('queued', 'running', 'waiting_approval') GROUP BY status`
+  const rows = yield* sql<{ status: string; pool: SlotPool; runs: number; since: string }>`
+    SELECT status, slot_pool AS pool, COUNT(*) AS runs, MIN(queued_at) AS since FROM runs
+    WHERE status IN ('queued', 'running', 'waiting_approval') GROUP BY status, slot_pool`
+  const counted = (status: string, pool?: SlotPool) =>
+    rows
+      .filter((row) => row.status === status && (pool === undefined || row.pool === pool))
+      .reduce((sum, { runs }) => sum + runs, 0)
   for (const status of openStatuses) {
-    const runs = rows.find((row) => row.status === status)?.runs ?? 0
-    yield* Metric.update(Metric.withAttributes(openRuns, { status }), runs)
+    yield* Metric.update(Metric.withAttributes(openRuns, { status }), counted(status))
   }
-  const since = rows.find((row) => row.status === "queued")?.since
+  for (const pool of SlotPool.literals) {
+    yield* Metric.update(Metric.withAttributes(queueDepth, { pool }), counted("queued", pool))
+    yield* Metric.update(Metric.withAttributes(executing, { pool }), counted("running", pool))
+  }
+  const [since] = rows.flatMap((row) => (row.status === "queued" ? [row.since] : [])).toSorted()
   const now = yield* Clock.currentTimeMillis
   yield* Metric.update(oldestQueued, since === undefined ? 0 : (now - Date.parse(since)) / 1000)
   yield* Metric.update(sockets, count())

@@ -204,7 +204,34 @@ export const settingDefinitions = define({
     flag: "run-concurrency",
     metavar: "number",
     default: "4",
-    description: "Runs executing at once"
+    description: "Runs executing at once, beside syncs, compatibility checks and plans with a source build"
+  },
+  workspaceRunConcurrency: {
+    env: "SVC_WORKSPACE_RUN_CONCURRENCY",
+    flag: "workspace-run-concurrency",
+    metavar: "number",
+    description: "How many of them may be of one Workspace; one fewer than SVC_RUN_CONCURRENCY when absent, at least 1"
+  },
+  buildConcurrency: {
+    env: "SVC_BUILD_CONCURRENCY",
+    flag: "build-concurrency",
+    metavar: "number",
+    default: "3",
+    description: "Syncs, compatibility checks and plans with a source build executing at once"
+  },
+  workspaceBuildConcurrency: {
+    env: "SVC_WORKSPACE_BUILD_CONCURRENCY",
+    flag: "workspace-build-concurrency",
+    metavar: "number",
+    description:
+      "How many of them may be of one Workspace; one fewer than SVC_BUILD_CONCURRENCY when absent, at least 1"
+  },
+  workspaceQueue: {
+    env: "SVC_WORKSPACE_QUEUE",
+    flag: "workspace-queue",
+    metavar: "number",
+    default: "1000",
+    description: "Runs that one Workspace may have queued"
   },
   operatorListen: {
     env: "SVC_OPERATOR_LISTEN",

@@ -25,7 +25,8 @@ import {
   sandboxFinding,
   settingsFinding,
   toolFinding,
-  transportFinding
+  transportFinding,
+  queueFinding
 } from "./MachineFindings.ts"
 
 const orFailed = <E, R>(check: Finding["check"], finding: Effect.Effect<Finding, E, R>) =>
@@ -36,7 +37,8 @@ const machineFindings = (settings: Settings, folder: string) =>
     orFailed("tool", toolFinding(settings)),
     orFailed("sandbox", sandboxFinding(settings)),
     settingsFinding,
-    Effect.succeed(transportFinding(settings))
+    Effect.succeed(transportFinding(settings)),
+    Effect.succeed(queueFinding(settings))
   ]).pipe(Effect.provide(layerLook(folder)))
 
 const databaseFindings = Effect.fn("databaseFindings")(function* (settings: Settings, folder: string) {

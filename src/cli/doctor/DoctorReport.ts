@@ -7,6 +7,7 @@ export interface Finding {
     | "sandbox"
     | "settings"
     | "transport"
+    | "queue"
     | "folder"
     | "disk"
     | "server"

@@ -7,6 +7,7 @@ import { sandbox, toolchain } from "../../composition/Machine.ts"
 import type { DataFolderLook } from "../../database/DataFolderLook.ts"
 import { describeMisspelt, misspeltSettings } from "../../settings/MisspeltSettings.ts"
 import { isPlainBeyondLoopback, plainHttpWarning, type Settings } from "../../settings/Settings.ts"
+import { queueLimits } from "../../settings/QueueLimits.ts"
 import type { Finding } from "./DoctorReport.ts"
 
 const gibibyte = 1024 ** 3
@@ -79,6 +80,20 @@ export const transportFinding = (settings: Settings): Finding =>
         status: "ok",
         message: settings.baseUrl?.startsWith("https:") === true ? "https, by a proxy in front" : "loopback only"
       }
+
+/** How Runs share this machine. */
+export const queueFinding = (settings: Settings): Finding => {
+  const limits = queueLimits(settings)
+  return {
+    check: "queue",
+    status: "ok",
+    message: [
+      `${limits.concurrency} Runs at once, at most ${limits.workspaceConcurrency} of one Workspace`,
+      `${limits.buildConcurrency} syncs, checks and builds beside them, at most ${limits.workspaceBuildConcurrency} of one Workspace`,
+      `${limits.workspaceQueue} queued of one Workspace`
+    ].join("; ")
+  }
+}
 
 export const diskFinding = ({ free, standing }: DataFolderLook): Finding =>
   Option.match(free, {

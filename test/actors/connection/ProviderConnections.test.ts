@@ -281,7 +281,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
         // The queue behind it is visible, and can be left.
         const capsules = yield* Capsules
         const waiting = (yield* capsules.plan(context, capsuleId, undefined)).value
-        expect(waiting.queue).toEqual({ position: 2, heldByRunId: apply.id })
+        expect(waiting.queue).toMatchObject({ position: 2, reason: "capsule_busy", heldByRunId: apply.id })
         expect((yield* runs.cancel(context, waiting.id, "not now")).status).toBe("cancelled")
         expect((yield* Effect.flip(runs.cancel(context, waiting.id, undefined))).code).toBe("failed_precondition")
 

@@ -160,7 +160,7 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
         )
         const apply = yield* applying(plan)
         const behind = (yield* capsules.plan(context, capsuleId, undefined)).value
-        expect(behind.queue).toEqual({ position: 2, heldByRunId: apply.id })
+        expect(behind.queue).toMatchObject({ position: 2, reason: "capsule_busy", heldByRunId: apply.id })
         expect(behind.baseStateGeneration).toBe(0)
         const destroy = (yield* capsules.destroyPlan(context, capsuleId, undefined)).value
         expect(destroy.queue?.position).toBe(3)

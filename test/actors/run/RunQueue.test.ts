@@ -2,6 +2,7 @@ import { afterAll, expect } from "bun:test"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { transaction } from "../../../actors/database/Transaction.ts"
+import { QueueRows } from "../../../actors/run/QueueRows.ts"
 import { RunJournal } from "../../../actors/run/RunJournal.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import { RunQueue } from "../../../actors/run/RunQueue.ts"
@@ -20,7 +21,7 @@ const settings = Layer.succeed(RunSettings, {
 
 const tests = suite(
   Layer.mergeAll(RunLedger.layer, RunQueue.layer).pipe(
-    Layer.provideMerge(RunJournal.layer),
+    Layer.provideMerge(Layer.mergeAll(QueueRows.layer, RunJournal.layer)),
     Layer.provide(settings),
     Layer.provideMerge(testAccounts)
   )
@@ -67,8 +68,13 @@ tests.live("one Run of a Capsule at a time, drift checks behind what a person as
     const backup = yield* queued("backup", "backup", "cap_1")
     expect(yield* claim).toBe(apply)
     expect(yield* placeOf(apply)).toBeUndefined()
-    expect(yield* placeOf(plan)).toEqual({ position: 2, heldByRunId: apply })
-    expect(yield* placeOf(drift)).toEqual({ position: 3, heldByRunId: apply })
+    expect(yield* placeOf(plan)).toMatchObject({
+      position: 2,
+      pool: "runs",
+      reason: "capsule_busy",
+      heldByRunId: apply
+    })
+    expect(yield* placeOf(drift)).toMatchObject({ position: 3, reason: "capsule_busy", heldByRunId: apply })
     // What neither reads nor changes infrastructure waits for nobody.
     expect(yield* claim).toBe(backup)
     expect(yield* claim).toBeUndefined()
@@ -90,18 +96,34 @@ tests.live("limits hold over a Workspace and over all, and drift checks leave a 
     const third = yield* one.queued("c", "plan", "cap_c")
     const elsewhereDrift = yield* other.queued("d", "drift_check", "cap_d")
     const elsewhere = yield* other.queued("e", "plan", "cap_e")
+    expect(yield* placeOf(third)).toMatchObject({ position: 3, reason: "turn" })
     expect(yield* claim).toBe(first)
-    expect(yield* claim).toBe(second)
-    // The Workspace is full; the other one goes on, and its drift check must not take the last place.
+    // Workspaces take turns, although the first one asked for more before the second one came.
     expect(yield* claim).toBe(elsewhere)
+    // A drift check must not take the last place.
+    expect(yield* placeOf(elsewhereDrift)).toMatchObject({ position: 1, reason: "place_kept", limit: 3 })
+    expect(yield* claim).toBe(second)
     expect(yield* claim).toBeUndefined()
+    expect(yield* placeOf(third)).toEqual({
+      position: 1,
+      pool: "runs",
+      reason: "workspace_limit",
+      limit: 2,
+      heldByRunId: first,
+      message: "The Workspace has 2 Runs executing, which is its limit. The next starts when one of them ends."
+    })
     yield* one.finish(first)
     expect(yield* claim).toBe(third)
+    expect(yield* placeOf(elsewhereDrift)).toMatchObject({ reason: "places_taken", limit: 3, heldByRunId: elsewhere })
     yield* one.finish(second)
     expect(yield* claim).toBeUndefined()
     yield* one.finish(third)
+    // Nor the last one of its Workspace, which a person may ask for just as well.
+    expect(yield* claim).toBeUndefined()
+    expect(yield* placeOf(elsewhereDrift)).toMatchObject({ reason: "place_kept", limit: 2, heldByRunId: elsewhere })
+    yield* other.finish(elsewhere)
     expect(yield* claim).toBe(elsewhereDrift)
-    yield* other.finish(elsewhere, elsewhereDrift)
+    yield* other.finish(elsewhereDrift)
   })
 )
 

@@ -181,6 +181,7 @@ describe("svc", () => {
         "sandbox",
         "settings",
         "transport",
+        "queue",
         "folder",
         "disk",
         "server",

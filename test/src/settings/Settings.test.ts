@@ -49,6 +49,8 @@ describe("settings", () => {
         providerMirrorRequired: false,
         runnerIsolation: "auto",
         runConcurrency: 4,
+        buildConcurrency: 3,
+        workspaceQueue: 1000,
         drainDelay: 0,
         log: "info",
         logFormat: "pretty"

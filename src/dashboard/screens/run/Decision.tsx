@@ -81,14 +81,35 @@ const Review = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule
   )
 }
 
+const waitsFor = (words: typeof decisionWords.en, place: NonNullable<Run["queue"]>): string => {
+  const pool = place.pool === "builds" ? words.queueBuilds : words.queueRuns
+  switch (place.reason) {
+    case "capsule_busy":
+      return words.queueCapsule(place.position - 1)
+    case "workspace_limit":
+      return words.queueWorkspaceLimit(place.limit ?? 0, pool)
+    case "places_taken":
+      return words.queuePlacesTaken(place.limit ?? 0, pool)
+    case "place_kept":
+      return words.queuePlaceKept
+    case "turn":
+      return words.queueTurn
+  }
+}
+
 const Queue = ({ run }: { readonly run: Run }) => {
   const words = useWords(decisionWords)
   const workspace = useWorkspace()
-  const position = run.queue?.position ?? 0
-  const holder = run.queue?.heldByRunId
+  const place = run.queue
+  const holder = place?.heldByRunId
   return (
     <Notice tone="info" title={words.queueTitle}>
-      <p>{position === 0 ? words.queueFirst : words.queueBehind(position)}</p>
+      {place === undefined ? null : (
+        <p>
+          {waitsFor(words, place)}
+          {place.reason === "capsule_busy" ? null : ` ${words.queuePosition(place.position)}`}
+        </p>
+      )}
       {holder === undefined ? null : (
         <p>
           {words.queueHolder}{" "}

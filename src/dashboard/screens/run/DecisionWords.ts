@@ -1,9 +1,19 @@
 const en = {
   queueTitle: "Waiting in the queue",
-  queueFirst: "This run is next. It starts when the runner has room.",
-  queueBehind: (count: number) =>
-    count === 1 ? "One run of this capsule comes first." : `${count} runs of this capsule come first.`,
-  queueHolder: "Now running:",
+  queueCapsule: (before: number) =>
+    before === 1 ? "One run of this capsule comes first." : `${before} runs of this capsule come first.`,
+  queueWorkspaceLimit: (limit: number, pool: string) =>
+    `This workspace already has ${limit} ${pool} executing, which is its limit.`,
+  queuePlacesTaken: (limit: number, pool: string) =>
+    limit === 1
+      ? `The only place for ${pool} is taken. Workspaces take turns when it becomes free.`
+      : `All ${limit} places for ${pool} are taken. Workspaces take turns when one becomes free.`,
+  queuePlaceKept: "The last free place is kept for what a person may ask for. This drift check waits for another one.",
+  queueTurn: "Nothing is in its way. It starts when it is its turn.",
+  queueRuns: "runs",
+  queueBuilds: "syncs, checks and builds",
+  queuePosition: (position: number) => `It is number ${position} in this workspace.`,
+  queueHolder: "It waits for:",
   openHolder: "open that run",
   cancel: "Cancel run",
   cancelTitle: "Cancel this run?",
@@ -49,9 +59,17 @@ const en = {
 
 const ja: typeof en = {
   queueTitle: "順番を待っています",
-  queueFirst: "次に実行されます。ランナーが空きしだい始まります。",
-  queueBehind: (count: number) => `このカプセルの実行が、先に ${count} 件あります。`,
-  queueHolder: "実行中:",
+  queueCapsule: (before: number) => `このカプセルの実行が、先に ${before} 件あります。`,
+  queueWorkspaceLimit: (limit: number, pool: string) =>
+    `このワークスペースでは、すでに上限の ${limit} 件の${pool}が進行中です。`,
+  queuePlacesTaken: (limit: number, pool: string) =>
+    `${pool}の実行枠 ${limit} 件がすべて使用中です。空きしだい、ワークスペースごとに順番に始まります。`,
+  queuePlaceKept: "最後の空き枠は、人が開始する実行のために残されています。このドリフト確認は次の空きを待ちます。",
+  queueTurn: "妨げるものはありません。順番が来しだい始まります。",
+  queueRuns: "実行",
+  queueBuilds: "同期・確認・ビルド",
+  queuePosition: (position: number) => `このワークスペースで ${position} 番目です。`,
+  queueHolder: "待っている相手:",
   openHolder: "その実行を開く",
   cancel: "実行を中止",
   cancelTitle: "この実行を中止しますか？",

@@ -131,7 +131,13 @@ export const runs: ReadonlyArray<Run> = [
     status: "queued",
     capsuleId: "cap_0000000000000002",
     trigger: "webhook",
-    queue: { position: 1, heldByRunId: applyRun },
+    queue: {
+      position: 2,
+      pool: "runs",
+      reason: "capsule_busy",
+      heldByRunId: applyRun,
+      message: `The Run ${applyRun} of the same Capsule goes first.`
+    },
     createdAt: ago(2),
     queuedAt: ago(2)
   }),

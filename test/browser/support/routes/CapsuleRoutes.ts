@@ -5,6 +5,13 @@ import { workspaceId } from "../records/Workspaces.ts"
 import { type Answer, type Asked, missing, ok, textField } from "./Answer.ts"
 import { type World, addRun } from "./World.ts"
 
+const itsTurn = {
+  position: 1,
+  pool: "runs",
+  reason: "turn",
+  message: "Nothing is in its way: it starts when it is its turn."
+} satisfies Run["queue"]
+
 export const capsuleRoute = (world: World, id: string, action: string | undefined, asked: Asked): Answer => {
   const index = world.capsules.findIndex((each) => each.id === id)
   const capsule = world.capsules[index]
@@ -16,7 +23,7 @@ export const capsuleRoute = (world: World, id: string, action: string | undefine
     return ok({ capsule: next })
   }
   const plan = (type: Run["type"]) =>
-    ok({ run: addRun(world, { type, status: "queued", capsuleId: id, queue: { position: 0 } }) }, 201)
+    ok({ run: addRun(world, { type, status: "queued", capsuleId: id, queue: itsTurn }) }, 201)
   if (action === undefined) return plan("destroy_plan")
   if (action === "plan") return plan("plan")
   if (action === "drift-check") return plan("drift_check")

@@ -1,0 +1,158 @@
+import type { QueueReason, SlotPool } from "../../schema/records/QueuePlace.ts"
+
+/** Places of one pool: in all, and how many of them one Workspace may hold. */
+export interface PoolLimits {
+  readonly places: number
+  readonly perWorkspace: number
+}
+export type QueueLimits = Readonly<Record<SlotPool, PoolLimits>>
+
+/** What the decision needs of a Run. `capsuleLine` is absent where the Run may execute beside others of its Capsule. */
+interface Standing {
+  readonly id: string
+  readonly workspaceId: string
+  readonly pool: SlotPool
+  readonly capsuleLine?: string | undefined
+}
+
+export interface RunningRun extends Standing {
+  readonly startedAt: string
+}
+
+/** Turns are numbers that grow with every start; 0 for a Workspace or subject that never started a Run in the pool. */
+export interface QueuedRun extends Standing {
+  readonly subject: string
+  readonly isDriftCheck: boolean
+  readonly queuedAt: string
+  readonly workspaceTurn: number
+  readonly subjectTurn: number
+}
+
+export interface QueueState {
+  readonly limits: QueueLimits
+  readonly running: ReadonlyArray<RunningRun>
+  readonly queued: ReadonlyArray<QueuedRun>
+}
+
+/** Where a queued Run stands, before it is put into words. */
+export interface Place {
+  readonly position: number
+  readonly pool: SlotPool
+  readonly reason: QueueReason
+  readonly heldByRunId?: string
+  readonly limit?: number
+}
+
+export interface Decision {
+  /** The Run that may start now. */
+  readonly next: QueuedRun | undefined
+  readonly places: ReadonlyMap<string, Place>
+}
+
+const compared = <A extends string | number>(a: A, b: A): number => (a < b ? -1 : a > b ? 1 : 0)
+
+const byArrival = (a: QueuedRun, b: QueuedRun): number =>
+  compared(Number(a.isDriftCheck), Number(b.isDriftCheck)) || compared(a.queuedAt, b.queuedAt) || compared(a.id, b.id)
+
+const grouped = <A>(items: ReadonlyArray<A>, key: (item: A) => string): ReadonlyMap<string, ReadonlyArray<A>> => {
+  const groups = new Map<string, Array<A>>()
+  for (const item of items) {
+    const group = groups.get(key(item))
+    if (group === undefined) groups.set(key(item), [item])
+    else group.push(item)
+  }
+  return groups
+}
+
+/** The first of each line, then the second of each, and so on; the line that was served longest ago leads every round. */
+const inTurns = (
+  lines: Iterable<ReadonlyArray<QueuedRun>>,
+  turnOf: (run: QueuedRun) => number
+): ReadonlyArray<QueuedRun> => {
+  const earliest = (line: ReadonlyArray<QueuedRun>) =>
+    line.reduce((first, run) => (byArrival(run, first) < 0 ? run : first))
+  const led = [...lines]
+    .flatMap((line) => (line[0] === undefined ? [] : [{ line, turn: turnOf(line[0]), first: earliest(line) }]))
+    .toSorted((a, b) => compared(a.turn, b.turn) || byArrival(a.first, b.first))
+  const rounds = led.flatMap(({ line }, at) => line.map((run, round) => ({ run, round, at })))
+  return rounds.toSorted((a, b) => compared(a.round, b.round) || compared(a.at, b.at)).map(({ run }) => run)
+}
+
+const byTurn = (runs: ReadonlyArray<QueuedRun>): ReadonlyArray<QueuedRun> => {
+  const people = grouped(runs.toSorted(byArrival), ({ subject }) => subject)
+  return inTurns(people.values(), ({ subjectTurn }) => subjectTurn)
+}
+
+/** What a person asked for comes first; drift checks take their turns behind it. */
+const workspaceOrder = (runs: ReadonlyArray<QueuedRun>): ReadonlyArray<QueuedRun> => [
+  ...byTurn(runs.filter(({ isDriftCheck }) => !isDriftCheck)),
+  ...byTurn(runs.filter(({ isDriftCheck }) => isDriftCheck))
+]
+
+const oldest = (runs: ReadonlyArray<RunningRun>): RunningRun | undefined =>
+  runs.toSorted((a, b) => compared(a.startedAt, b.startedAt) || compared(a.id, b.id))[0]
+
+/** What keeps a Run that does not wait for its Capsule from starting, whichever order is used. */
+const obstacleOf = (run: QueuedRun, { limits, running }: QueueState): Omit<Place, "position"> | undefined => {
+  const { pool } = run
+  const { perWorkspace, places } = limits[pool]
+  const inPool = running.filter((other) => other.pool === pool)
+  const own = inPool.filter(({ workspaceId }) => workspaceId === run.workspaceId)
+  const holder = oldest(own)
+  const held = { pool, ...(holder === undefined ? {} : { heldByRunId: holder.id }) }
+  if (own.length >= perWorkspace) return { ...held, reason: "workspace_limit", limit: perWorkspace }
+  if (inPool.length >= places) return { ...held, reason: "places_taken", limit: places }
+  // The last place, of the pool and of the Workspace, stays open for what a person may ask for.
+  if (!run.isDriftCheck) return undefined
+  if (places > 1 && inPool.length === places - 1) return { ...held, reason: "place_kept", limit: places }
+  if (perWorkspace > 1 && own.length === perWorkspace - 1) return { ...held, reason: "place_kept", limit: perWorkspace }
+  return undefined
+}
+
+/** Where each Run stands that waits for its Capsule. */
+const capsulePlaces = ({ queued, running }: QueueState): ReadonlyMap<string, Place> => {
+  const places = new Map<string, Place>()
+  const waiting = queued.filter(({ capsuleLine }) => capsuleLine !== undefined)
+  for (const [line, runs] of grouped(waiting, ({ capsuleLine = "" }) => capsuleLine)) {
+    const active = running.find(({ capsuleLine }) => capsuleLine === line)
+    const inOrder = runs.toSorted(byArrival)
+    const holder = active ?? inOrder[0]
+    const before = active === undefined ? 0 : 1
+    for (const [at, { id, pool }] of inOrder.entries()) {
+      if (holder === undefined || at + before === 0) continue
+      places.set(id, { position: at + before + 1, pool, reason: "capsule_busy", heldByRunId: holder.id })
+    }
+  }
+  return places
+}
+
+/**
+ * Which Run starts next, and where every other one stands. At most one Run of a Capsule's line is active, in the order in which they
+ * came. Within a pool Workspaces take turns, and within a Workspace the people who asked: the one whose last Run started
+ * longest ago goes first. So while a Run of a Workspace waits, no other Workspace starts more than one before it, and a
+ * Run that has no place holds nobody up. Drift checks come behind everything a person asked for.
+ *
+ * `queued` need not be the whole queue: the first claimable Run of each person in each Workspace that may be next gives the
+ * same `next`, and the Runs of one Workspace give the same places for them.
+ */
+export const decide = (state: QueueState): Decision => {
+  const busy = capsulePlaces(state)
+  const ready = state.queued.filter(({ id }) => !busy.has(id))
+  const places = new Map(busy)
+  const startable: Array<QueuedRun> = []
+  for (const pool of ["runs", "builds"] as const) {
+    const inPool = ready.filter((run) => run.pool === pool)
+    const workspaces = [...grouped(inPool, ({ workspaceId }) => workspaceId).values()].map(workspaceOrder)
+    for (const runs of workspaces) {
+      for (const [at, run] of runs.entries()) {
+        places.set(run.id, { position: at + 1, ...(obstacleOf(run, state) ?? { pool, reason: "turn" }) })
+      }
+    }
+    const free = workspaces.map((runs) => runs.filter(({ id }) => places.get(id)?.reason === "turn"))
+    for (const isDriftCheck of [false, true]) {
+      const lines = free.map((runs) => runs.filter((run) => run.isDriftCheck === isDriftCheck))
+      startable.push(...inTurns(lines, ({ workspaceTurn }) => workspaceTurn))
+    }
+  }
+  return { next: startable[0], places }
+}

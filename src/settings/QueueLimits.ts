@@ -1,0 +1,15 @@
+import type { RunSettingsShape } from "../../actors/run/RunSettings.ts"
+import type { Settings } from "./Settings.ts"
+
+/** One place fewer than there are: a Workspace whose Runs never end must leave one for the others. */
+const allButOne = (places: number) => Math.max(1, places - 1)
+
+/** The limits of the queue under these settings. */
+export const queueLimits = (settings: Settings) =>
+  ({
+    concurrency: settings.runConcurrency,
+    workspaceConcurrency: settings.workspaceRunConcurrency ?? allButOne(settings.runConcurrency),
+    buildConcurrency: settings.buildConcurrency,
+    workspaceBuildConcurrency: settings.workspaceBuildConcurrency ?? allButOne(settings.buildConcurrency),
+    workspaceQueue: settings.workspaceQueue
+  }) satisfies Partial<RunSettingsShape>
