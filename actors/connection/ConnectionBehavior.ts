@@ -1,15 +1,23 @@
 import { Effect, Redacted } from "effect"
 import { Entity } from "effect/cluster"
 import { SqlClient } from "effect/sql"
+import { GitPolicy } from "../../runner/git/GitPolicy.ts"
 import { failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
 import { ConnectionActor } from "../../schema/protocol/ConnectionActor.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { actorOptions } from "../ActorClient.ts"
-import { Audit } from "../audit/Audit.ts"
+import { Audit, type AuditData } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import { checkConnection } from "./ConnectionRules.ts"
-import { type ConnectionRow, ConnectionStore, effectiveStatus, toConnection } from "./ConnectionStore.ts"
+import { checkConfirmation } from "./ConnectionOrigins.ts"
+import {
+  type ConnectionRow,
+  ConnectionStore,
+  effectiveStatus,
+  proposedOriginsOf,
+  toConnection
+} from "./ConnectionStore.ts"
 import { genericRecipeId } from "./CredentialRecipes.ts"
 
 /** The Connection actor: creates, verifies and revokes one credential holder. */
@@ -18,15 +26,16 @@ export const layer = ConnectionActor.toLayer(
     const sql = yield* SqlClient.SqlClient
     const store = yield* ConnectionStore
     const audit = yield* Audit
+    const policy = yield* GitPolicy
     const { entityId: id } = yield* Entity.CurrentAddress
 
-    const audited = (context: CommandContext, row: ConnectionRow, action: string) =>
+    const audited = (context: CommandContext, row: ConnectionRow, action: string, data: AuditData = {}) =>
       audit.append({
         workspaceId: row.workspace_id,
         actor: context.actor,
         action,
         target: { kind: "connection", id },
-        data: { provider: row.provider, displayName: row.display_name },
+        data: { provider: row.provider, displayName: row.display_name, ...data },
         requestId: context.requestId
       })
 
@@ -41,7 +50,7 @@ export const layer = ConnectionActor.toLayer(
 
     return ConnectionActor.of({
       Create: Effect.fn("Connection.Create")(function* ({ payload: { context, request } }) {
-        yield* checkConnection(request)
+        yield* checkConnection(request, policy)
         yield* store.insert({
           id,
           workspaceId: request.workspaceId,
@@ -51,11 +60,17 @@ export const layer = ConnectionActor.toLayer(
           authMode: request.authMode ?? "env",
           displayName: request.displayName,
           secrets: { values: request.values ?? {}, files: request.files ?? [] },
+          origins: request.origins,
           providerConfig: request.providerConfig ?? {},
           moduleInputDefaults: request.moduleInputDefaults ?? {},
           expiresAt: request.expiresAt
         })
-        yield* audited(context, yield* load, "connection.create")
+        yield* audited(
+          context,
+          yield* load,
+          "connection.create",
+          request.origins === undefined ? {} : { origins: request.origins }
+        )
         return yield* projected
       }, transaction(sql)),
 
@@ -70,6 +85,16 @@ export const layer = ConnectionActor.toLayer(
         const whole = Object.keys(secrets.values).length + secrets.files.length > 0 || row.auth_mode === "none"
         yield* store.setStatus(id, whole ? "verified" : "error", whole)
         yield* audited(context, row, "connection.test")
+        return yield* projected
+      }, transaction(sql)),
+
+      ConfirmOrigins: Effect.fn("Connection.ConfirmOrigins")(function* ({ payload: { context, origins } }) {
+        const row = yield* load
+        if (yield* checkConfirmation(row, origins, policy)) {
+          yield* store.confirmOrigins(id, origins)
+          const proposed = proposedOriginsOf(row).map((each) => each.origin)
+          yield* audited(context, row, "connection.origins.confirm", { origins, proposed })
+        }
         return yield* projected
       }, transaction(sql)),
 

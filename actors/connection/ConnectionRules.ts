@@ -1,10 +1,12 @@
 import { Effect, type Schema } from "effect"
 import { credentialFileNameProblem } from "../../runner/execution/CredentialFileName.ts"
 import { environmentNameProblem } from "../../runner/execution/EnvironmentNames.ts"
+import type { GitPolicyShape } from "../../runner/git/GitPolicy.ts"
 import { holdsRedactionSentinel, isRedactionSentinel } from "../../runner/redaction/RedactionMark.ts"
 import type { CreateConnection } from "../../schema/api/ConnectionsApi.ts"
 import { invalidRequest } from "../../schema/errors/ApiError.ts"
 import { holdsRoundedNumber } from "../capsule/VariableRules.ts"
+import { originsProblem } from "./ConnectionOrigins.ts"
 import { credentialRecipes, genericRecipeId } from "./CredentialRecipes.ts"
 
 const credentialShaped =
@@ -91,7 +93,12 @@ const metadataProblem = (request: CreateConnection): string | undefined => {
 }
 
 /** Checks what the shape of the body cannot say. Fails with `invalid_request`, naming the field and never its value. */
-export const checkConnection = (request: CreateConnection) => {
-  const problem = recipeProblem(request) ?? valuesProblem(request) ?? filesProblem(request) ?? metadataProblem(request)
+export const checkConnection = (request: CreateConnection, policy: GitPolicyShape) => {
+  const problem =
+    recipeProblem(request) ??
+    valuesProblem(request) ??
+    filesProblem(request) ??
+    originsProblem(request.kind ?? "provider", request.origins, policy) ??
+    metadataProblem(request)
   return problem === undefined ? Effect.void : Effect.fail(invalidRequest(problem))
 }

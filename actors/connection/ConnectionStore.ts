@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { Connection, type ConnectionStatus } from "../../schema/records/Connection.ts"
+import { Connection, type ConnectionStatus, ProposedOrigin } from "../../schema/records/Connection.ts"
+import { CredentialOrigin } from "../../schema/records/CredentialOrigin.ts"
 import { now } from "../Identity.ts"
 import { present } from "../run/RunRow.ts"
 import { Vault } from "../vault/Vault.ts"
@@ -17,6 +18,10 @@ export interface ConnectionRow {
   readonly status: ConnectionStatus
   readonly env_names: string
   readonly file_names: string
+  /** JSON; null while nobody confirmed where a Git Connection may be sent. */
+  readonly origins: string | null
+  /** JSON; of Git Connections made before they had origins. */
+  readonly proposed_origins: string | null
   readonly sealed_values: string | null
   readonly provider_config: string
   readonly module_input_defaults: string
@@ -25,6 +30,21 @@ export interface ConnectionRow {
   readonly expires_at: string | null
   readonly created_at: string
   readonly updated_at: string
+}
+
+const decodeOrigins = Schema.decodeSync(Schema.fromJsonString(Schema.Array(CredentialOrigin)))
+const decodeProposed = Schema.decodeSync(Schema.fromJsonString(Schema.Array(ProposedOrigin)))
+
+/** Where the Connection may be sent: nowhere until that is confirmed. */
+export const originsOf = (row: ConnectionRow): ReadonlyArray<CredentialOrigin> =>
+  row.origins === null ? [] : decodeOrigins(row.origins)
+
+export const proposedOriginsOf = (row: ConnectionRow): ReadonlyArray<ProposedOrigin> =>
+  row.proposed_origins === null ? [] : decodeProposed(row.proposed_origins)
+
+const originFields = (row: ConnectionRow) => {
+  if (row.kind === "provider") return {}
+  return row.origins === null ? { origins: [], proposedOrigins: proposedOriginsOf(row) } : { origins: originsOf(row) }
 }
 
 /** The secret part of a Connection: opened only to be injected into a Run or a fetch. */
@@ -57,6 +77,7 @@ export const toConnection = (row: ConnectionRow, at: string): Connection =>
     status: effectiveStatus(row, at),
     envNames: JSON.parse(row.env_names),
     fileNames: JSON.parse(row.file_names),
+    ...originFields(row),
     providerConfig: JSON.parse(row.provider_config),
     moduleInputDefaults: JSON.parse(row.module_input_defaults),
     createdAt: row.created_at,
@@ -79,6 +100,8 @@ export interface NewConnection {
   readonly authMode: string
   readonly displayName: string
   readonly secrets: ConnectionSecrets
+  /** Of a Git Connection. */
+  readonly origins?: ReadonlyArray<CredentialOrigin> | undefined
   readonly providerConfig: Readonly<Record<string, Schema.Json>>
   readonly moduleInputDefaults: Readonly<Record<string, Schema.Json>>
   readonly expiresAt?: string | undefined
@@ -100,6 +123,8 @@ export class ConnectionStore extends Context.Service<
     readonly setStatus: (id: string, status: ConnectionStatus, verified: boolean) => Effect.Effect<void>
     /** Deletes the sealed values: nothing can bring them back. */
     readonly revoke: (id: string) => Effect.Effect<void>
+    /** From then on these count, for good. */
+    readonly confirmOrigins: (id: string, origins: ReadonlyArray<CredentialOrigin>) => Effect.Effect<void>
     readonly touch: (id: string) => Effect.Effect<void>
     readonly secrets: (row: ConnectionRow) => Effect.Effect<Redacted.Redacted<ConnectionSecrets>>
   }
@@ -128,6 +153,7 @@ export class ConnectionStore extends Context.Service<
           status: "pending" satisfies ConnectionStatus,
           env_names: JSON.stringify(Object.keys(connection.secrets.values).sort()),
           file_names: JSON.stringify(connection.secrets.files.map((file) => file.name).sort()),
+          origins: connection.origins === undefined ? null : JSON.stringify([...new Set(connection.origins)]),
           sealed_values: sealed,
           provider_config: JSON.stringify(connection.providerConfig),
           module_input_defaults: JSON.stringify(connection.moduleInputDefaults),
@@ -153,6 +179,14 @@ export class ConnectionStore extends Context.Service<
           WHERE id = ${id}`
       }, Effect.orDie)
 
+      const confirmOrigins = Effect.fnUntraced(function* (id: string, origins: ReadonlyArray<CredentialOrigin>) {
+        yield* sql`UPDATE connections SET ${sql.update({
+          origins: JSON.stringify([...new Set(origins)]),
+          proposed_origins: null,
+          updated_at: yield* now
+        })} WHERE id = ${id} AND origins IS NULL`
+      }, Effect.orDie)
+
       const touch = Effect.fnUntraced(function* (id: string) {
         yield* sql`UPDATE connections SET ${sql.update({ last_used_at: yield* now })} WHERE id = ${id}`
       }, Effect.orDie)
@@ -163,7 +197,7 @@ export class ConnectionStore extends Context.Service<
         return Redacted.make(yield* decodeSecrets(Redacted.value(text)))
       }, Effect.orDie)
 
-      return ConnectionStore.of({ insert, find, setStatus, revoke, touch, secrets })
+      return ConnectionStore.of({ insert, find, setStatus, revoke, confirmOrigins, touch, secrets })
     })
   )
 }

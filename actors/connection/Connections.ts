@@ -2,6 +2,7 @@ import { Context, type Effect } from "effect"
 import type { CreateConnection } from "../../schema/api/ConnectionsApi.ts"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { Connection, CredentialRecipe } from "../../schema/records/Connection.ts"
+import type { CredentialOrigin } from "../../schema/records/CredentialOrigin.ts"
 import type { ConnectionId, WorkspaceId } from "../../schema/records/Ids.ts"
 import type { CommandContext } from "../Command.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
@@ -12,6 +13,12 @@ export class Connections extends Context.Service<
   {
     readonly create: (context: CommandContext, request: CreateConnection) => Effect.Effect<Connection, ApiError>
     readonly test: (context: CommandContext, id: ConnectionId) => Effect.Effect<Connection, ApiError>
+    /** Makes exactly these the places an older Git Connection may be sent to. */
+    readonly confirmOrigins: (
+      context: CommandContext,
+      id: ConnectionId,
+      origins: ReadonlyArray<CredentialOrigin>
+    ) => Effect.Effect<Connection, ApiError>
     readonly revoke: (context: CommandContext, id: ConnectionId) => Effect.Effect<Connection, ApiError>
     readonly list: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<Connection>, ApiError>
     readonly recipes: Effect.Effect<ReadonlyArray<CredentialRecipe>>

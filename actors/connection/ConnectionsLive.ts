@@ -25,6 +25,7 @@ export const layer = Layer.effect(
         return yield* answered(client(id).Create({ context, request }))
       }),
       test: (context, id) => answered(client(id).Test({ context })),
+      confirmOrigins: (context, id, origins) => answered(client(id).ConfirmOrigins({ context, origins })),
       revoke: (context, id) => answered(client(id).Revoke({ context })),
       list: Effect.fn("Connections.list")(function* (workspaceId, page) {
         const at = yield* now

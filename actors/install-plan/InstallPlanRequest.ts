@@ -9,6 +9,7 @@ import { type ApiError, failedPrecondition, invalidRequest } from "../../schema/
 import { sourceBuildMaterial } from "../../schema/manifest/PublicMaterial.ts"
 import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
 import { checkBounds } from "../capsule/VariableRules.ts"
+import { checkGitConnection } from "../connection/ConnectionOrigins.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { SourceStore } from "../source/SourceStore.ts"
@@ -30,13 +31,8 @@ export const projectOf = Effect.fnUntraced(function* (workspaceId: string, proje
 
 const checkConnections = Effect.fnUntraced(function* (workspaceId: string, request: CreateInstallPlan) {
   const connections = yield* ConnectionStore
-  const auth = request.source.authConnectionId
-  if (auth !== undefined) {
-    const row = yield* connections.find(auth)
-    if (row === undefined || row.workspace_id !== workspaceId || row.kind !== "git_https") {
-      return yield* invalidRequest("source.authConnectionId: the Workspace has no such Git Connection.")
-    }
-  }
+  const { authConnectionId, url } = request.source
+  yield* checkGitConnection("source.authConnectionId", workspaceId, authConnectionId, url)
   for (const [index, binding] of (request.options?.providerBindings ?? []).entries()) {
     const row = yield* connections.find(binding.connectionId)
     const visible = row !== undefined && (row.scope === "operator" || row.workspace_id === workspaceId)

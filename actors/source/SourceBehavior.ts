@@ -12,6 +12,7 @@ import { SourceActor } from "../../schema/protocol/SourceActor.ts"
 import { actorOptions } from "../ActorClient.ts"
 import { type AuditData, Audit } from "../audit/Audit.ts"
 import { InstallConfigStore } from "../capsule/InstallConfigStore.ts"
+import { checkGitConnection } from "../connection/ConnectionOrigins.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { transaction } from "../database/Transaction.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
@@ -64,13 +65,12 @@ export const layer = SourceActor.toLayer(
         : Effect.void
     }
 
-    const checkConnection = Effect.fnUntraced(function* (workspaceId: string, connectionId: string | null | undefined) {
-      if (connectionId === undefined || connectionId === null) return
-      const row = yield* connections.find(connectionId)
-      if (row === undefined || row.workspace_id !== workspaceId || row.kind !== "git_https") {
-        return yield* invalidRequest("authConnectionId: the Workspace has no such Git Connection.")
-      }
-    })
+    const checkConnection = (workspaceId: string, connectionId: string | null | undefined, url: string) =>
+      Effect.provideService(
+        checkGitConnection("authConnectionId", workspaceId, connectionId, url),
+        ConnectionStore,
+        connections
+      )
 
     /** One of another Workspace is refused like one that nobody has. */
     const checkConfig = Effect.fnUntraced(function* (workspaceId: string, installConfigId: string | undefined) {
@@ -119,7 +119,7 @@ export const layer = SourceActor.toLayer(
         const url = parseGitUrl(request.url, policy)
         if (Result.isFailure(url)) return yield* invalidRequest(`url: ${url.failure.message}`)
         yield* checkRef(request.defaultRef)
-        yield* checkConnection(request.workspaceId, request.authConnectionId)
+        yield* checkConnection(request.workspaceId, request.authConnectionId, request.url)
         const hookSecret = yield* mintHookSecret
         yield* store.insert({
           id,
@@ -139,7 +139,7 @@ export const layer = SourceActor.toLayer(
       Update: Effect.fn("Source.Update")(function* ({ payload: { context, request } }) {
         const row = yield* load
         yield* checkRef(request.defaultRef)
-        yield* checkConnection(row.workspace_id, request.authConnectionId)
+        yield* checkConnection(row.workspace_id, request.authConnectionId, row.url)
         yield* store.update(id, {
           ...(request.name === undefined ? {} : { name: request.name }),
           ...(request.defaultRef === undefined ? {} : { default_ref: request.defaultRef }),

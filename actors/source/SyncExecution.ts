@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { Effect, Option, Redacted, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { GitCredentials } from "../../runner/git/GitCredentials.ts"
+import { GitCredentials } from "../../runner/git/GitCredentials.ts"
 import { GitPolicy } from "../../runner/git/GitPolicy.ts"
 import { parseGitRef } from "../../runner/git/GitRef.ts"
 import { parseGitUrl } from "../../runner/git/GitUrl.ts"
@@ -11,7 +11,7 @@ import { parseRepositoryManifest } from "../../schema/manifest/ManifestParser.ts
 import { SourceSnapshotId } from "../../schema/records/Ids.ts"
 import type { RepositoryManifestStatus } from "../../schema/records/Source.ts"
 import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
-import { ConnectionStore, effectiveStatus } from "../connection/ConnectionStore.ts"
+import { ConnectionStore, effectiveStatus, originsOf } from "../connection/ConnectionStore.ts"
 import { transaction } from "../database/Transaction.ts"
 import { derivedId, now } from "../Identity.ts"
 import { KillPoint } from "../run/KillPoint.ts"
@@ -65,6 +65,8 @@ const runErrorCode = (tag: string): string => {
       return "source_authentication_failed"
     case "GitLimitExceeded":
       return "source_too_large"
+    case "GitCredentialsWithheld":
+      return "source_origin_refused"
     case "GitAddressRefused":
     case "GitRedirectRefused":
       return "source_address_refused"
@@ -126,14 +128,18 @@ export const makeSyncExecution = Effect.gen(function* () {
         message: `The Source's Git Connection cannot be used: it is ${row?.kind === "git_https" ? status : "not an HTTPS Git Connection of this Workspace"}.`
       })
     }
+    if (row.origins === null)
+      return yield* new SyncRefused({
+        code: "connection_origins_unconfirmed",
+        message: `The Git Connection "${row.display_name}" is sent nowhere until an owner or admin confirms its origins. Confirm them under Connections, then sync again.`
+      })
     const { values } = Redacted.value(yield* connections.secrets(row))
-    const credentials: GitCredentials = {
-      kind: "basic",
+    const pair = {
       username: Redacted.make(values["username"] ?? "git"),
       password: Redacted.make(values["token"] ?? "")
     }
     yield* connections.touch(row.id)
-    return credentials
+    return GitCredentials.basic(pair, originsOf(row))
   })
 
   const settle = Effect.fnUntraced(function* (run: RunRow, spec: SyncSpec, synced: SyncedSnapshot) {

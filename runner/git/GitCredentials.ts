@@ -1,17 +1,60 @@
-import { Redacted } from "effect"
+import { Redacted, Result, Schema, SchemaTransformation } from "effect"
+import { CredentialOrigin, isWithinOrigins } from "../../schema/records/CredentialOrigin.ts"
+import { GitCredentialsWithheld } from "./GitError.ts"
 
-/** How to sign in to a Git server. */
-export type GitCredentials =
-  | {
-      readonly kind: "basic"
-      readonly username: Redacted.Redacted<string>
-      readonly password: Redacted.Redacted<string>
-    }
-  | { readonly kind: "bearer"; readonly token: Redacted.Redacted<string> }
+const Wire = Schema.Struct({ authorization: Schema.String, origins: Schema.Array(CredentialOrigin) })
 
-/** The value of the `Authorization` header. */
-export const authorizationHeader = (credentials: GitCredentials): Redacted.Redacted<string> => {
-  if (credentials.kind === "bearer") return Redacted.make(`Bearer ${Redacted.value(credentials.token)}`)
-  const pair = `${Redacted.value(credentials.username)}:${Redacted.value(credentials.password)}`
-  return Redacted.make(`Basic ${Buffer.from(pair).toString("base64")}`)
+/**
+ * How to sign in to Git servers, together with the only places that may learn it. The secret is readable in no other way
+ * than `authorizationFor`, so nothing can send it without the check.
+ */
+export class GitCredentials {
+  readonly origins: ReadonlyArray<CredentialOrigin>
+  readonly #authorization: Redacted.Redacted<string>
+
+  private constructor(authorization: Redacted.Redacted<string>, origins: ReadonlyArray<CredentialOrigin>) {
+    this.#authorization = authorization
+    this.origins = origins
+  }
+
+  static basic(
+    pair: { readonly username: Redacted.Redacted<string>; readonly password: Redacted.Redacted<string> },
+    origins: ReadonlyArray<CredentialOrigin>
+  ): GitCredentials {
+    const encoded = Buffer.from(`${Redacted.value(pair.username)}:${Redacted.value(pair.password)}`).toString("base64")
+    return new GitCredentials(Redacted.make(`Basic ${encoded}`), origins)
+  }
+
+  static bearer(token: Redacted.Redacted<string>, origins: ReadonlyArray<CredentialOrigin>): GitCredentials {
+    return new GitCredentials(Redacted.make(`Bearer ${Redacted.value(token)}`), origins)
+  }
+
+  /**
+   * The `Authorization` header of a request, if it goes to one of the origins. Asked for every request: what was checked
+   * when a Source was written says nothing about where a request leaves to.
+   */
+  authorizationFor(requestUrl: string): Result.Result<Redacted.Redacted<string>, GitCredentialsWithheld> {
+    const address = requestUrl.replace(/\?.*$/s, "")
+    if (isWithinOrigins(this.origins, address)) return Result.succeed(this.#authorization)
+    const allowed = this.origins.length === 0 ? "no origin yet" : this.origins.join(", ")
+    return Result.fail(
+      new GitCredentialsWithheld({
+        message: `The credentials were not sent: they are for ${allowed}, and the repository is elsewhere. Choose a Connection for this server.`
+      })
+    )
+  }
+
+  /** The same for another process of this service, which checks again. */
+  static readonly Handed: Schema.Codec<GitCredentials, typeof Wire.Encoded> = Wire.pipe(
+    Schema.decodeTo(
+      Schema.declare((value): value is GitCredentials => value instanceof GitCredentials),
+      SchemaTransformation.transform({
+        decode: (wire) => new GitCredentials(Redacted.make(wire.authorization), wire.origins),
+        encode: (credentials) => ({
+          authorization: Redacted.value(credentials.#authorization),
+          origins: credentials.origins
+        })
+      })
+    )
+  )
 }

@@ -59,6 +59,12 @@ export class GitAddressRefused extends Schema.TaggedError<GitAddressRefused>()("
   ...Message
 }) {}
 
+/** The request would take the credentials to an origin that they are not for. */
+export class GitCredentialsWithheld extends Schema.TaggedError<GitCredentialsWithheld>()(
+  "GitCredentialsWithheld",
+  Message
+) {}
+
 /** The server wanted to send us elsewhere. */
 export class GitRedirectRefused extends Schema.TaggedError<GitRedirectRefused>()("GitRedirectRefused", Message) {}
 
@@ -105,6 +111,7 @@ export const GitError = Schema.Union([
   GitRepositoryNotFound,
   GitAuthenticationFailed,
   GitAddressRefused,
+  GitCredentialsWithheld,
   GitRedirectRefused,
   GitLimitExceeded,
   GitUnreachable,

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, type Scope, Struct } from "effect"
-import { authorizationHeader, type GitCredentials } from "./GitCredentials.ts"
+import type { GitCredentials } from "./GitCredentials.ts"
 import { type GitEndpoint, pinEndpoint } from "./GitEndpoint.ts"
 import { type GitError, GitTimedOut } from "./GitError.ts"
 import { GitPolicy } from "./GitPolicy.ts"
@@ -52,7 +52,7 @@ export class GitRemote extends Context.Service<
           const endpoint = yield* pinEndpoint(request.url).pipe(Effect.provideService(GitPolicy, policy))
           const signal = yield* interruption
           const transport = makeGitTransport(endpoint, {
-            authorization: request.credentials === undefined ? undefined : authorizationHeader(request.credentials),
+            credentials: request.credentials,
             maximum: { limit: "responseBytes", bytes: policy.limits.responseBytes },
             idle: policy.limits.idle,
             signal

@@ -1,9 +1,10 @@
-import { Duration, Redacted } from "effect"
+import { Duration, Redacted, Result } from "effect"
 import type { GitHttpRequest, GitHttpResponse, HttpClient } from "isomorphic-git"
 import * as http from "node:http"
 import * as https from "node:https"
 import { isIP } from "node:net"
 import { hostAddress } from "./AddressPolicy.ts"
+import type { GitCredentials } from "./GitCredentials.ts"
 import type { GitEndpoint } from "./GitEndpoint.ts"
 import {
   GitAuthenticationFailed,
@@ -18,8 +19,8 @@ import {
 } from "./GitError.ts"
 
 export interface TransportOptions {
-  /** Value of the `Authorization` header. */
-  readonly authorization?: Redacted.Redacted<string> | undefined
+  /** Sent with the requests that go to one of their origins; others are not made. */
+  readonly credentials?: GitCredentials | undefined
   /** Bytes that all answers together may have, and the name of that limit. */
   readonly maximum: { readonly limit: "packBytes" | "responseBytes"; readonly bytes: number }
   /** Longest silence of the server. */
@@ -52,7 +53,7 @@ const statusFailure = (status: number, location: string | undefined, options: Tr
   if (status === 401 || status === 403 || status === 203)
     return new GitAuthenticationFailed({
       message:
-        options.authorization === undefined
+        options.credentials === undefined
           ? "The Git server asks for credentials. Choose a Connection for this Source, or check that the repository exists and is public."
           : "The Git server refused the credentials. Check that they are valid and may read this repository."
     })
@@ -157,13 +158,15 @@ export const makeGitTransport = (endpoint: GitEndpoint, options: TransportOption
     // The pin holds for names only; nothing but this repository may be asked for.
     if (!input.url.startsWith(`${endpoint.url}/`))
       return fail(new GitProtocolBroken({ message: "The Git operation strayed from the repository's URL." }))
+    const authorization = options.credentials?.authorizationFor(input.url)
+    if (authorization !== undefined && Result.isFailure(authorization)) return fail(authorization.failure)
     const watched = watch()
     const body = await collectBody(input.body)
     const headers: Record<string, string> = {
       ...input.headers,
       "accept-encoding": "identity",
       "user-agent": "git/svc",
-      ...(options.authorization === undefined ? {} : { authorization: Redacted.value(options.authorization) }),
+      ...(authorization === undefined ? {} : { authorization: Redacted.value(authorization.success) }),
       ...(body === undefined ? {} : { "content-length": String(body.length) })
     }
     const outgoing = { url: new URL(input.url), method: input.method ?? "GET", headers, body, signal: watched.signal }

@@ -1,6 +1,7 @@
 import { Effect, Redacted, Schedule, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { readdir, stat } from "node:fs/promises"
+import type { GitCredentials } from "./GitCredentials.ts"
 import type { GitEndpoint } from "./GitEndpoint.ts"
 import {
   GitAuthenticationFailed,
@@ -20,7 +21,7 @@ export interface NativeOptions {
   /** Path of git. */
   readonly program: string
   readonly endpoint: GitEndpoint
-  readonly authorization: Redacted.Redacted<string> | undefined
+  readonly credentials: GitCredentials | undefined
   /** Bytes that the fetched pack may have on disk. */
   readonly packBytes: number
   /** Longest time with almost no data. */
@@ -31,8 +32,12 @@ const keptErrorCharacters = 4096
 const packPollInterval = "100 millis"
 
 /** Nothing of the machine's or the service's own settings reaches git; what it must know is said here. */
-const environment = (options: NativeOptions, home: string) => {
-  const { origin, protocol } = new URL(options.endpoint.url)
+const environment = (
+  { endpoint }: NativeOptions,
+  home: string,
+  authorization: Redacted.Redacted<string> | undefined
+) => {
+  const { protocol } = new URL(endpoint.url)
   const certificates = process.env["SSL_CERT_FILE"]
   return {
     PATH: process.env["PATH"] ?? "/usr/bin:/bin",
@@ -44,13 +49,14 @@ const environment = (options: NativeOptions, home: string) => {
     GIT_ASKPASS: "/bin/false",
     GIT_ALLOW_PROTOCOL: protocol === "https:" ? "https" : "http:https",
     ...(certificates === undefined ? {} : { GIT_SSL_CAINFO: certificates }),
-    ...(options.authorization === undefined
+    ...(authorization === undefined
       ? {}
       : {
           // An argument would show in the list of processes.
           GIT_CONFIG_COUNT: "1",
-          GIT_CONFIG_KEY_0: `http.${origin}/.extraHeader`,
-          GIT_CONFIG_VALUE_0: Redacted.make(`Authorization: ${Redacted.value(options.authorization)}`)
+          // git sends it to this repository only, even if it asked for anything else of the server.
+          GIT_CONFIG_KEY_0: `http.${endpoint.url}.extraHeader`,
+          GIT_CONFIG_VALUE_0: Redacted.make(`Authorization: ${Redacted.value(authorization)}`)
         })
   }
 }
@@ -140,7 +146,8 @@ const progressLine = /^(?:remote: )?([A-Z][A-Za-z ]+): +(\d{1,3})%/
 const runGit = Effect.fnUntraced(function* (
   options: NativeOptions,
   request: FetchRequest,
-  args: ReadonlyArray<string>
+  args: ReadonlyArray<string>,
+  authorization?: Redacted.Redacted<string>
 ): Effect.fn.Return<
   { readonly code: number; readonly stderr: string },
   GitNativeUnavailable,
@@ -150,7 +157,7 @@ const runGit = Effect.fnUntraced(function* (
   return yield* Effect.gen(function* () {
     const handle = yield* spawner.spawn(
       ChildProcess.make(options.program, args, {
-        env: environment(options, request.gitdir),
+        env: environment(options, request.gitdir, authorization),
         stdin: "ignore",
         stdout: "ignore",
         // In the process group of this process, so that whoever ends this process ends git too.
@@ -186,10 +193,13 @@ export const fetchNative = Effect.fn("fetchNative")(function* (
   options: NativeOptions,
   request: FetchRequest
 ): Effect.fn.Return<void, GitError, ChildProcessSpawner.ChildProcessSpawner> {
+  const { credentials } = options
+  const authorization =
+    credentials === undefined ? undefined : yield* Effect.fromResult(credentials.authorizationFor(request.url))
   const created = yield* runGit(options, request, ["init", "--quiet", "--bare", "--template=", "--", request.gitdir])
   if (created.code !== 0)
     return yield* new GitNativeUnavailable({ message: "The installed git could not create a repository." })
-  const fetched = yield* runGit(options, request, [
+  const fetchArguments = [
     ...pinArguments(options),
     `--git-dir=${request.gitdir}`,
     "fetch",
@@ -201,11 +211,14 @@ export const fetchNative = Effect.fn("fetchNative")(function* (
     "--",
     request.url,
     `+${request.oid}:refs/svc/want`
-  ]).pipe(Effect.raceFirst(watchPack(request.gitdir, options.packBytes)))
+  ]
+  const fetched = yield* runGit(options, request, fetchArguments, authorization).pipe(
+    Effect.raceFirst(watchPack(request.gitdir, options.packBytes))
+  )
   // A fast fetch may end between two looks at its size.
   const size = yield* Effect.promise(() => packSize(request.gitdir))
   if (size > options.packBytes) return yield* packTooLarge(options.packBytes)
   if (fetched.code !== 0)
-    return yield* fetchFailure(fetched.stderr, request.oid, options.authorization !== undefined) ??
+    return yield* fetchFailure(fetched.stderr, request.oid, authorization !== undefined) ??
       new GitNativeUnavailable({ message: "The installed git could not fetch the repository." })
 })

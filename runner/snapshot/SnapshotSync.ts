@@ -1,6 +1,6 @@
-import { Context, Duration, Effect, FileSystem, Layer, Redacted, Schema, Stream } from "effect"
+import { Context, Duration, Effect, FileSystem, Layer, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
-import { authorizationHeader, type GitCredentials } from "../git/GitCredentials.ts"
+import type { GitCredentials } from "../git/GitCredentials.ts"
 import { type GitError, GitRefMoved, GitTimedOut } from "../git/GitError.ts"
 import { GitPolicy } from "../git/GitPolicy.ts"
 import type { GitRef } from "../git/GitRef.ts"
@@ -95,9 +95,7 @@ export class SnapshotSync extends Context.Service<
           ref: request.ref,
           ...(located.fullRef === undefined ? {} : { fullRef: located.fullRef }),
           path: request.path,
-          ...(request.credentials === undefined
-            ? {}
-            : { authorization: Redacted.value(authorizationHeader(request.credentials)) }),
+          ...(request.credentials === undefined ? {} : { credentials: request.credentials }),
           ...(native === undefined ? {} : { native }),
           limits: {
             packBytes: limits.packBytes,

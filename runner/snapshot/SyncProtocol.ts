@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { GitCredentials } from "../git/GitCredentials.ts"
 import { GitEndpoint } from "../git/GitEndpoint.ts"
 import { GitError } from "../git/GitError.ts"
 import { SnapshotError } from "./SnapshotError.ts"
@@ -17,8 +18,7 @@ export const SyncJob = Schema.Struct({
   ref: Schema.String,
   fullRef: Schema.optionalKey(Schema.String),
   path: Schema.String,
-  /** Value of the `Authorization` header. */
-  authorization: Schema.optionalKey(Schema.String),
+  credentials: Schema.optionalKey(GitCredentials.Handed),
   /** Path of an installed git to fetch with, and whether another way may be taken when it fails. */
   native: Schema.optionalKey(Schema.Struct({ program: Schema.String, required: Schema.Boolean })),
   limits: Schema.Struct({

@@ -1,4 +1,4 @@
-import { Duration, Effect, type FileSystem, Redacted, type Scope } from "effect"
+import { Duration, Effect, type FileSystem, type Scope } from "effect"
 import type { ChildProcessSpawner } from "effect/process"
 import type { GitError } from "../git/GitError.ts"
 import type { GitObjectSource } from "../git/GitObjects.ts"
@@ -31,7 +31,7 @@ const fetchByLibrary = Effect.fnUntraced(function* (job: SyncJob, request: Fetch
     (controller) => Effect.sync(() => controller.abort())
   )
   const transport = makeGitTransport(job.endpoint, {
-    authorization: job.authorization === undefined ? undefined : Redacted.make(job.authorization),
+    credentials: job.credentials,
     maximum: { limit: "packBytes", bytes: job.limits.packBytes },
     idle: Duration.millis(job.limits.idleMillis),
     signal: abort.signal
@@ -44,7 +44,7 @@ const fetchByGit = Effect.fnUntraced(function* (job: SyncJob, program: string, r
     {
       program,
       endpoint: job.endpoint,
-      authorization: job.authorization === undefined ? undefined : Redacted.make(job.authorization),
+      credentials: job.credentials,
       packBytes: job.limits.packBytes,
       idleMillis: job.limits.idleMillis
     },

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Connection, ConnectionKind, CredentialRecipe } from "../records/Connection.ts"
+import { GivenCredentialOrigin, maxCredentialOrigins } from "../records/CredentialOrigin.ts"
 import { WorkspaceId } from "../records/Ids.ts"
 import { OutputShare, SharedOutput } from "../records/OutputShare.ts"
 import { displayText, GivenTime } from "../records/Primitives.ts"
@@ -16,6 +17,11 @@ const CredentialFile = Schema.Struct({
   envName: Schema.optionalKey(Schema.String)
 })
 
+const GivenOrigins = Schema.Array(GivenCredentialOrigin).check(
+  Schema.isMinLength(1),
+  Schema.isMaxLength(maxCredentialOrigins)
+)
+
 export const CreateConnection = Schema.Struct({
   workspaceId: WorkspaceId,
   provider: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(512)),
@@ -25,6 +31,7 @@ export const CreateConnection = Schema.Struct({
   displayName: displayText(120),
   values: Schema.optionalKey(Schema.Record(Schema.String, Schema.String.check(Schema.isMaxLength(65_536)))),
   files: Schema.optionalKey(Schema.Array(CredentialFile).check(Schema.isMaxLength(16))),
+  origins: Schema.optionalKey(GivenOrigins),
   providerConfig: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
   moduleInputDefaults: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
   expiresAt: Schema.optionalKey(GivenTime)
@@ -50,7 +57,7 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
       described(
         workspaceAccess("admin", "body.workspaceId"),
         "Create a write-only Connection",
-        "Values and file contents are sealed and never come back. `providerConfig` and `moduleInputDefaults` are non-secret; credential-shaped fields in them are refused."
+        "Values and file contents are sealed and never come back. A Git Connection names in `origins` the only places its values are sent to: exact origins, each with an optional path prefix that matches whole segments. They never change afterwards. `providerConfig` and `moduleInputDefaults` are non-secret; credential-shaped fields in them are refused."
       )
     )
   )
@@ -64,6 +71,19 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
         workspaceAccess("admin", "path.connectionId"),
         "Verify a Connection",
         "Opens the sealed values, checks them against the recipe, and for Git Connections asks the remote where a Source names it."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.post("confirmOrigins", "/api/v1/connections/:connectionId/origins/confirm", {
+      params: ofConnection,
+      payload: Schema.Struct({ origins: GivenOrigins }),
+      success: Schema.Struct({ connection: Connection })
+    }).annotateMerge(
+      described(
+        workspaceAccess("admin", "path.connectionId"),
+        "Confirm where a Git Connection may be sent",
+        "For a Connection made before it had origins, which is sent nowhere until then. `origins` is the exact list that counts from now on: each is one of `proposedOrigins` or lies within one, and what is left out stays refused. Confirming is final. When somebody confirmed another list meanwhile: 409 `guard_conflict`; repeating the same list changes nothing."
       )
     )
   )

@@ -1,8 +1,10 @@
+import { Schema } from "effect"
 import { Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { CreateConnection } from "../api/ConnectionsApi.ts"
 import { ApiError } from "../errors/ApiError.ts"
 import { Connection } from "../records/Connection.ts"
+import { CredentialOrigin } from "../records/CredentialOrigin.ts"
 import { CommandContext } from "./Command.ts"
 
 /** Commands of one Connection. `Create` carries secrets, so none of them is ever persisted as a message. */
@@ -13,5 +15,10 @@ export const ConnectionActor = Entity.make("Connection", [
     error: ApiError
   }),
   Rpc.make("Test", { payload: { context: CommandContext }, success: Connection, error: ApiError }),
+  Rpc.make("ConfirmOrigins", {
+    payload: { context: CommandContext, origins: Schema.Array(CredentialOrigin) },
+    success: Connection,
+    error: ApiError
+  }),
   Rpc.make("Revoke", { payload: { context: CommandContext }, success: Connection, error: ApiError })
 ])

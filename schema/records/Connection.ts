@@ -1,5 +1,6 @@
 import { Schema } from "effect"
-import { ConnectionId, WorkspaceId } from "./Ids.ts"
+import { CredentialOrigin } from "./CredentialOrigin.ts"
+import { ConnectionId, SourceId, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
 export const ConnectionKind = Schema.Literals(["provider", "git_https", "git_ssh"])
@@ -7,6 +8,24 @@ export type ConnectionKind = typeof ConnectionKind.Type
 
 export const ConnectionStatus = Schema.Literals(["pending", "verified", "expired", "revoked", "error"])
 export type ConnectionStatus = typeof ConnectionStatus.Type
+
+/**
+ * Where Sources sent a Connection before it said where it may go. Nothing is sent there until an owner or admin confirms
+ * it: a Source may have been pointed at a server that only its author knows.
+ */
+export const ProposedOrigin = Schema.Struct({
+  origin: CredentialOrigin,
+  sources: Schema.Array(
+    Schema.Struct({
+      id: SourceId,
+      name: Schema.String,
+      url: Schema.String,
+      /** Subject who last chose the Connection for the Source, where the history knows. */
+      chosenBy: Schema.optionalKey(Schema.String)
+    })
+  )
+}).annotate({ identifier: "ProposedOrigin" })
+export type ProposedOrigin = typeof ProposedOrigin.Type
 
 /** A write-only credential holder. Values and file contents never come back. */
 export const Connection = Schema.Struct({
@@ -21,6 +40,10 @@ export const Connection = Schema.Struct({
   status: ConnectionStatus,
   envNames: Schema.Array(Schema.String),
   fileNames: Schema.Array(Schema.String),
+  /** Of a Git Connection: the only places it is sent to, fixed at creation. */
+  origins: Schema.optionalKey(Schema.Array(CredentialOrigin)),
+  /** Of a Git Connection made before it had origins, until somebody confirms them. */
+  proposedOrigins: Schema.optionalKey(Schema.Array(ProposedOrigin)),
   providerConfig: Schema.Record(Schema.String, Schema.Json),
   moduleInputDefaults: Schema.Record(Schema.String, Schema.Json),
   lastUsedAt: Schema.optionalKey(Timestamp),

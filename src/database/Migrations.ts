@@ -5,7 +5,7 @@ import { auditTables } from "../../schema/tables/AuditTables.ts"
 import { authorityTables } from "../../schema/tables/AuthorityTables.ts"
 import { buildTables } from "../../schema/tables/BuildTables.ts"
 import { capsuleInNeedIndex, capsuleTables, stateSecretColumns } from "../../schema/tables/CapsuleTables.ts"
-import { connectionTables } from "../../schema/tables/ConnectionTables.ts"
+import { connectionOriginColumns, connectionTables } from "../../schema/tables/ConnectionTables.ts"
 import { identityTables } from "../../schema/tables/IdentityTables.ts"
 import { interfaceTables } from "../../schema/tables/InterfaceTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
@@ -44,6 +44,7 @@ const migrations = {
   "0009_state_secrets": statements(stateSecretColumns),
   "0010_capsules_in_need": statements(capsuleInNeedIndex),
   "0011_plan_consumption": statements(planConsumptionColumns),
+  "0012_connection_origins": statements(connectionOriginColumns),
   "0017_restored_installation": statements(authorityTables)
 }
 

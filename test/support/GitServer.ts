@@ -42,5 +42,5 @@ export const serveByHttpBackend = Effect.fnUntraced(function* (gitdir: string) {
       response.end(output.subarray(end + 4))
     })
   })
-  return { url: server.url, origin: server.origin, requests: server.requests }
+  return server
 })

@@ -1,11 +1,13 @@
 import { Effect } from "effect"
 import { createServer, type RequestListener } from "node:http"
 
-/** A loopback server for the Scope that answers however a test likes; `requests` are the paths it was asked for. */
+/** A loopback server for the Scope that answers however a test likes; `requests` are the paths it was asked for, `authorizations` the headers of that name. */
 export const httpServer = Effect.fnUntraced(function* (listener: RequestListener) {
   const requests: Array<string> = []
+  const authorizations: Array<string | undefined> = []
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${request.url}`)
+    authorizations.push(request.headers.authorization)
     listener(request, response)
   })
   yield* Effect.acquireRelease(
@@ -21,5 +23,5 @@ export const httpServer = Effect.fnUntraced(function* (listener: RequestListener
   const address = server.address()
   const port = typeof address === "object" && address !== null ? address.port : 0
   const origin = `http://127.0.0.1:${port}`
-  return { origin, port, url: `${origin}/repository.git`, requests }
+  return { origin, port, url: `${origin}/repository.git`, requests, authorizations }
 })

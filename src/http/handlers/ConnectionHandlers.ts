@@ -28,6 +28,10 @@ export const connectionHandlers = HttpApiBuilder.group(
       test: Effect.fn("connections.test")(function* ({ params }) {
         return { connection: yield* connections.test(yield* commandContext, yield* connectionOf(params)) }
       }),
+      confirmOrigins: Effect.fn("connections.confirmOrigins")(function* ({ params, payload }) {
+        const id = yield* connectionOf(params)
+        return { connection: yield* connections.confirmOrigins(yield* commandContext, id, payload.origins) }
+      }),
       revoke: Effect.fn("connections.revoke")(function* ({ params }) {
         return { connection: yield* connections.revoke(yield* commandContext, yield* connectionOf(params)) }
       }),

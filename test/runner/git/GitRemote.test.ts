@@ -1,11 +1,11 @@
 import { describe, expect } from "bun:test"
 import { Effect, Redacted } from "effect"
-import type { GitCredentials } from "../../../runner/git/GitCredentials.ts"
+import { GitCredentials } from "../../../runner/git/GitCredentials.ts"
 import { serveRepository } from "../../../runner/git/GitServer.ts"
 import { commitFiles, createRepository, tagCommit } from "../../../runner/git/RepositoryWriter.ts"
 import { it } from "../../support/Effect.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
-import { newest, refused, repository, resolve, tagOf } from "./support/RemoteFixture.ts"
+import { newest, origins, refused, repository, resolve, tagOf } from "./support/RemoteFixture.ts"
 
 describe("GitRemote.resolve", () => {
   for (const protocolV2 of [true, false])
@@ -51,12 +51,9 @@ describe("GitRemote.resolve", () => {
     Effect.gen(function* () {
       const { gitdir, second } = yield* repository
       const basic = Buffer.from("me:hunter2").toString("base64")
-      const { url } = yield* serveRepository({ gitdir, authorization: Redacted.make(`Basic ${basic}`) })
-      const credentials = (password: string): GitCredentials => ({
-        kind: "basic",
-        username: Redacted.make("me"),
-        password: Redacted.make(password)
-      })
+      const { url, origin } = yield* serveRepository({ gitdir, authorization: Redacted.make(`Basic ${basic}`) })
+      const credentials = (password: string) =>
+        GitCredentials.basic({ username: Redacted.make("me"), password: Redacted.make(password) }, origins(origin))
       expect((yield* resolve({ url, credentials: credentials("hunter2") })).commit).toBe(second)
       expect(yield* tagOf({ url })).toBe("GitAuthenticationFailed")
       const wrong = yield* refused({ url, credentials: credentials("hunter3") })

@@ -2,10 +2,11 @@ import { describe, expect } from "bun:test"
 import { Duration, Effect, Fiber, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import type { RequestListener } from "node:http"
+import { GitCredentials } from "../../../runner/git/GitCredentials.ts"
 import { encodePacket, flushPacket } from "../../../runner/git/PktLine.ts"
 import { it } from "../../support/Effect.ts"
 import { httpServer } from "../../support/HttpServer.ts"
-import { advertisement, commit, listing, refused, resolve, tagOf } from "./support/RemoteFixture.ts"
+import { advertisement, commit, listing, origins, refused, resolve, tagOf } from "./support/RemoteFixture.ts"
 
 describe("hostile Git servers", () => {
   it.live("a redirect is never followed and never gets the credentials", () =>
@@ -19,7 +20,7 @@ describe("hostile Git servers", () => {
         const error = yield* refused({
           url: server.url,
           allow: [server.origin, sentinel.origin],
-          credentials: { kind: "bearer", token: Redacted.make("hunter2") }
+          credentials: GitCredentials.bearer(Redacted.make("hunter2"), origins(server.origin, sentinel.origin))
         })
         expect(error._tag).toBe("GitRedirectRefused")
         expect(error.message).toContain(`${sentinel.origin}/other.git:`)

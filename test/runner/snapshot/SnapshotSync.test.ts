@@ -3,10 +3,12 @@ import { Duration, Effect, Fiber, Layer, Redacted, Result } from "effect"
 import { spawn } from "node:child_process"
 import * as fs from "node:fs"
 import { fileURLToPath } from "node:url"
+import { GitCredentials } from "../../../runner/git/GitCredentials.ts"
 import { serveRepository, type ServeOptions } from "../../../runner/git/GitServer.ts"
 import { type CommitFiles, commitFiles, createRepository } from "../../../runner/git/RepositoryWriter.ts"
 import { SyncProcessCommand } from "../../../runner/snapshot/SyncProcessCommand.ts"
 import { SnapshotStore } from "../../../runner/snapshot/SnapshotStore.ts"
+import { CredentialOrigin } from "../../../schema/records/CredentialOrigin.ts"
 import { it } from "../../support/Effect.ts"
 import { httpServer } from "../../support/HttpServer.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
@@ -157,7 +159,7 @@ describe("SnapshotSync", () => {
           lines.push(line)
           commandLines.push(...processesIn(at.store))
         })
-      const credentials = { kind: "bearer", token: Redacted.make(token) } as const
+      const credentials = GitCredentials.bearer(Redacted.make(token), [CredentialOrigin.make(at.origin)])
       for (const native of ["off", "required"] as const)
         expect((yield* sync(at, { credentials, onProgress }, { native })).resolvedCommit).toBe(at.commit)
       expect(commandLines.filter((line) => line !== "").length).toBeGreaterThan(0)

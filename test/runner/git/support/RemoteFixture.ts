@@ -7,7 +7,11 @@ import { GitRemote } from "../../../../runner/git/GitRemote.ts"
 import { parseGitUrl } from "../../../../runner/git/GitUrl.ts"
 import { encodePacket, flushPacket } from "../../../../runner/git/PktLine.ts"
 import { commitFiles, createRepository } from "../../../../runner/git/RepositoryWriter.ts"
+import { CredentialOrigin } from "../../../../schema/records/CredentialOrigin.ts"
 import { temporaryFolder } from "../../../support/TemporaryFolder.ts"
+
+/** Origins as a Connection holds them. */
+export const origins = (...texts: ReadonlyArray<string>) => texts.map((text) => CredentialOrigin.make(text))
 
 export interface Ask {
   readonly url: string

@@ -93,6 +93,7 @@ const actors = Layer.mergeAll(
   Layer.succeed(Connections, {
     create: refuse,
     test: refuse,
+    confirmOrigins: refuse,
     revoke: refuse,
     list: refuse,
     recipes: Effect.succeed([])

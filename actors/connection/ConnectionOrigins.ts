@@ -1,0 +1,82 @@
+import { Effect, Result } from "effect"
+import type { GitPolicyShape } from "../../runner/git/GitPolicy.ts"
+import { originProblem } from "../../runner/git/GitUrl.ts"
+import { ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
+import { parseGitAddress } from "../../schema/handoff/GitAddress.ts"
+import type { ConnectionKind } from "../../schema/records/Connection.ts"
+import { type CredentialOrigin, isWithinOrigins } from "../../schema/records/CredentialOrigin.ts"
+import { type ConnectionRow, ConnectionStore, originsOf, proposedOriginsOf } from "./ConnectionStore.ts"
+
+const listed = (origins: ReadonlyArray<CredentialOrigin>) => origins.join(", ")
+
+/** What is wrong with the origins a Connection of this kind is given. */
+export const originsProblem = (
+  kind: ConnectionKind,
+  origins: ReadonlyArray<CredentialOrigin> | undefined,
+  policy: GitPolicyShape
+): string | undefined => {
+  if (kind === "provider") return origins === undefined ? undefined : "origins: only a Git Connection has origins."
+  if (origins === undefined)
+    return "origins: required for a Git Connection: the servers that may get its values, such as https://git.example.com or https://git.example.com/team/."
+  for (const [index, origin] of origins.entries()) {
+    const address = parseGitAddress(origin)
+    if (Result.isFailure(address)) return `origins[${index}]: ${address.failure}`
+    const { scheme } = address.success
+    if (kind === "git_ssh" ? scheme !== "ssh" : scheme === "ssh")
+      return `origins[${index}]: expected ${kind === "git_ssh" ? "ssh://" : "https://"} for a Connection of kind ${kind}.`
+    const problem = kind === "git_ssh" ? undefined : originProblem(address.success, policy)
+    if (problem !== undefined) return `origins[${index}]: ${problem}`
+  }
+  return undefined
+}
+
+/** Whether a Connection still has to be told these origins; `false` when exactly they were confirmed already. */
+export const checkConfirmation = Effect.fnUntraced(function* (
+  row: ConnectionRow,
+  origins: ReadonlyArray<CredentialOrigin>,
+  policy: GitPolicyShape
+) {
+  if (row.kind === "provider") return yield* failedPrecondition("Only a Git Connection has origins to confirm.")
+  if (row.status === "revoked") return yield* failedPrecondition("The Connection is revoked. Create a new one.")
+  if (row.origins !== null) {
+    const confirmed = originsOf(row)
+    if (new Set(origins).symmetricDifference(new Set(confirmed)).size === 0) return false
+    return yield* new ApiError({
+      code: "guard_conflict",
+      message: `origins: the Connection is for ${listed(confirmed)}, which does not change any more. Read it again; for other origins create a new Connection.`
+    })
+  }
+  const proposed = proposedOriginsOf(row).map(({ origin }) => origin)
+  const other = origins.findIndex((origin) => !isWithinOrigins(proposed, origin))
+  if (other !== -1)
+    return yield* invalidRequest(
+      `origins[${other}]: not among the proposed origins (${proposed.length === 0 ? "no Source used this Connection" : listed(proposed)}). For another origin create a new Connection.`
+    )
+  const problem = originsProblem(row.kind, origins, policy)
+  return problem === undefined ? true : yield* invalidRequest(problem)
+})
+
+/**
+ * Refuses a Connection for the Git server of `url` before anything is written. What is sent is checked again where a
+ * request leaves, by `GitCredentials`.
+ */
+export const checkGitConnection = Effect.fnUntraced(function* (
+  field: string,
+  workspaceId: string,
+  connectionId: string | null | undefined,
+  url: string
+) {
+  if (connectionId === undefined || connectionId === null) return
+  const row = yield* (yield* ConnectionStore).find(connectionId)
+  if (row === undefined || row.workspace_id !== workspaceId || row.kind !== "git_https")
+    return yield* invalidRequest(`${field}: the Workspace has no such Git Connection.`)
+  if (row.origins === null)
+    return yield* failedPrecondition(
+      `${field}: the Connection "${row.display_name}" is sent nowhere until an owner or admin confirms its origins.`
+    )
+  const origins = originsOf(row)
+  if (!isWithinOrigins(origins, url))
+    return yield* invalidRequest(
+      `${field}: the Connection "${row.display_name}" is only for ${listed(origins)}, and the repository is elsewhere. Choose another Connection, or ask an admin for one with this origin.`
+    )
+})

@@ -1,0 +1,60 @@
+import { Result, Schema, SchemaTransformation } from "effect"
+import { type GitAddress, parseGitAddress } from "../handoff/GitAddress.ts"
+
+const expected =
+  "an origin with an optional path prefix, such as https://git.example.com or https://git.example.com/team/, without user name, query, fragment or wildcard"
+
+const decodes = (segment: string) =>
+  Result.isSuccess(Result.try({ try: () => decodeURIComponent(segment), catch: () => undefined }))
+
+/**
+ * Some servers cut path parameters off before they resolve dot segments (`/team/..;/other`), and some read overlong
+ * UTF-8. A prefix of the path says nothing about where such a request ends up.
+ */
+const isAmbiguous = (segment: string) => segment.includes(";") || segment.includes("*") || !decodes(segment)
+
+const canonical = (address: GitAddress): string =>
+  address.segments.length === 0 ? address.origin : `${address.origin}/${address.segments.join("/")}/`
+
+const normalised = (text: string): string | undefined => {
+  const parsed = parseGitAddress(text)
+  if (Result.isFailure(parsed) || parsed.success.hostname.includes("*")) return undefined
+  return parsed.success.segments.some(isAmbiguous) ? undefined : canonical(parsed.success)
+}
+
+/**
+ * Where the values of a Git Connection may be sent: one exact origin, or the part of it below a path, which then ends
+ * with a slash. It has exactly one spelling.
+ */
+export const CredentialOrigin = Schema.String.check(
+  Schema.makeFilter((text: string) => normalised(text) === text, { description: expected, expected })
+).pipe(Schema.brand("CredentialOrigin"))
+export type CredentialOrigin = typeof CredentialOrigin.Type
+
+/** An origin as a person writes it: normalised as the URLs of Sources are. */
+export const GivenCredentialOrigin = Schema.String.pipe(
+  Schema.decodeTo(
+    CredentialOrigin,
+    SchemaTransformation.transform<string, string>({
+      decode: (text) => normalised(text) ?? text,
+      encode: (text) => text
+    })
+  )
+)
+
+export const maxCredentialOrigins = 32
+
+const covers = (origin: GitAddress, address: GitAddress): boolean =>
+  origin.origin === address.origin &&
+  origin.segments.every((segment, index) => segment === address.segments[index]) &&
+  (origin.segments.length === 0 || !address.segments.some(isAmbiguous))
+
+/** Whether an address lies within one of the origins. Path prefixes match whole segments. */
+export const isWithinOrigins = (origins: ReadonlyArray<CredentialOrigin>, address: string): boolean => {
+  const parsed = parseGitAddress(address)
+  if (Result.isFailure(parsed)) return false
+  return origins.some((origin) => {
+    const allowed = parseGitAddress(origin)
+    return Result.isSuccess(allowed) && covers(allowed.success, parsed.success)
+  })
+}
