@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
+import { createPortal } from "react-dom"
 import { connectionsQuery } from "../../api/Queries.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
@@ -43,13 +44,17 @@ export const GitConnectionField = ({
           {words.create}
         </Button>
       ) : null}
-      {creating ? (
-        <NewConnection
-          repository={url.trim()}
-          onClose={() => setCreating(false)}
-          onCreated={(connection) => onChange(connection.id)}
-        />
-      ) : null}
+      {creating
+        ? // A form must not stand inside another one.
+          createPortal(
+            <NewConnection
+              repository={url.trim()}
+              onClose={() => setCreating(false)}
+              onCreated={(connection) => onChange(connection.id)}
+            />,
+            document.body
+          )
+        : null}
     </div>
   )
 }

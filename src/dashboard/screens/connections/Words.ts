@@ -42,7 +42,7 @@ const en = {
   confirm: "Confirm origins",
   confirmTitle: (name: string) => `Where may ${name} be sent?`,
   confirmText:
-    "It was made before connections named the servers they are for, and is sent nowhere until then. What you confirm cannot be changed later; what you leave out stays refused.",
+    "It was made before connections named the servers they are for, and is sent nowhere until you confirm some. What you confirm cannot be changed later; what you leave out stays refused.",
   confirmWarning:
     "Whoever runs a server on this list reads the token in clear text. Allow only servers you know, and look at who chose the connection. If a server is unknown, revoke the token where it was made.",
   confirmNone: "No source used it, so there is nothing to confirm. Create a new connection and revoke this one.",
