@@ -21,6 +21,8 @@ export class Connections extends Context.Service<
     ) => Effect.Effect<Connection, ApiError>
     readonly revoke: (context: CommandContext, id: ConnectionId) => Effect.Effect<Connection, ApiError>
     readonly list: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<Connection>, ApiError>
+    /** Git Connections that Sources use and that are sent nowhere until somebody confirms their origins. */
+    readonly awaitingOrigins: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Connection>>
     readonly recipes: Effect.Effect<ReadonlyArray<CredentialRecipe>>
   }
 >()("svc/actors/connection/Connections") {}

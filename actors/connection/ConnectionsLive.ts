@@ -43,6 +43,14 @@ export const layer = Layer.effect(
         )
         return { ...rows, items: rows.items.map((row) => toConnection(row, at)) }
       }),
+      awaitingOrigins: Effect.fn("Connections.awaitingOrigins")(function* (workspaceId) {
+        const at = yield* now
+        const rows = yield* sql<ConnectionRow>`SELECT * FROM connections c WHERE c.workspace_id = ${workspaceId}
+          AND c.kind = 'git_https' AND c.origins IS NULL AND c.status <> 'revoked'
+          AND EXISTS (SELECT 1 FROM sources s WHERE s.auth_connection_id = c.id AND s.status <> 'disabled')
+          ORDER BY c.created_at, c.id`
+        return rows.map((row) => toConnection(row, at))
+      }, Effect.orDie),
       recipes: Effect.succeed(credentialRecipes)
     })
   })

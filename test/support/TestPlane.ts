@@ -28,6 +28,8 @@ export interface TestPlaneOptions {
   readonly run?: Partial<RunSettingsShape>
   readonly git?: Partial<GitLimits>
   readonly settings?: Partial<Settings>
+  /** Further Git servers that may be read. */
+  readonly gitOrigins?: ReadonlyArray<string>
 }
 
 /** Where a control plane under test works, and for whom. */
@@ -134,6 +136,10 @@ export const testPlane = (options: TestPlaneOptions = {}) =>
           TestPlane.of({ context, workspaceId, dataDir, notesDir: mirror.notesDir, url, emptyUrl: empty.url, commit })
         )
       )
-      return owner.pipe(Layer.provideMerge(planeAt({ dataDir, mirror, origins: [origin, empty.origin] }, options)))
+      return owner.pipe(
+        Layer.provideMerge(
+          planeAt({ dataDir, mirror, origins: [origin, empty.origin, ...(options.gitOrigins ?? [])] }, options)
+        )
+      )
     })
   ).pipe(Layer.provideMerge(platform))

@@ -1,5 +1,6 @@
 import type { AttentionItem } from "../../../schema/api/DashboardApi.ts"
 import type { Capsule } from "../../../schema/records/Capsule.ts"
+import type { Connection } from "../../../schema/records/Connection.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 
 type Item = typeof AttentionItem.Type
@@ -16,14 +17,22 @@ const ofCapsule = (capsule: Capsule): ReadonlyArray<Item> => {
   return items
 }
 
+const ofConnection = (connection: Connection): Item => ({
+  kind: "origins_unconfirmed",
+  connectionId: connection.id,
+  connectionName: connection.displayName,
+  since: connection.updatedAt
+})
+
 /**
- * What a person has to look at: plans that wait for approval first, then what is broken, then what is behind. `names` are those
+ * What a person has to look at: plans that wait for approval first, then what keeps Sources from being read, what is broken, then what is behind. `names` are those
  * of the Capsules that the plans are for.
  */
 export const attentionOf = (
   inNeed: ReadonlyArray<Capsule>,
   waiting: ReadonlyArray<Run>,
-  names: ReadonlyMap<string, string>
+  names: ReadonlyMap<string, string>,
+  unconfirmed: ReadonlyArray<Connection> = []
 ): ReadonlyArray<Item> => {
   const approvals = waiting.map((run): Item => {
     const name = names.get(run.capsuleId ?? "")
@@ -38,5 +47,9 @@ export const attentionOf = (
   })
   const order: ReadonlyArray<Item["kind"]> = ["unknown_safety", "failed", "drifted", "stale"]
   const troubles = inNeed.flatMap(ofCapsule)
-  return [...approvals, ...order.flatMap((kind) => troubles.filter((item) => item.kind === kind))]
+  return [
+    ...approvals,
+    ...unconfirmed.map(ofConnection),
+    ...order.flatMap((kind) => troubles.filter((item) => item.kind === kind))
+  ]
 }

@@ -3,6 +3,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import { Users } from "../../../actors/account/Users.ts"
 import { Audit } from "../../../actors/audit/Audit.ts"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
+import { Connections } from "../../../actors/connection/Connections.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
 import { Workspaces } from "../../../actors/workspace/Workspaces.ts"
 import { Caller } from "../../../schema/api/Middleware.ts"
@@ -22,6 +23,7 @@ export const dashboardHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const users = yield* Users
     const capsules = yield* Capsules
+    const connections = yield* Connections
     const runs = yield* Runs
     const audit = yield* Audit
     const memberships = yield* Workspaces
@@ -65,12 +67,13 @@ export const dashboardHandlers = HttpApiBuilder.group(
         const waiting = yield* runs.list(workspaceId, { status: "waiting_approval" }, { limit: 50 })
         const inNeed = yield* capsules.inNeed(workspaceId)
         const names = yield* capsules.names(waiting.items.flatMap(({ capsuleId }) => capsuleId ?? []))
+        const unconfirmed = yield* connections.awaitingOrigins(workspaceId)
         const latest = yield* runs.list(workspaceId, {}, { limit: recent })
         const activity = yield* audit.list(workspaceId, caller.subject, {}, { limit: recent })
         return {
           workspace,
           capsules: listed.items,
-          attention: attentionOf(inNeed, waiting.items, names),
+          attention: attentionOf(inNeed, waiting.items, names, unconfirmed),
           recentRuns: latest.items,
           activity: activity.items
         }

@@ -35,11 +35,20 @@ export interface ConnectionDraft {
   readonly files: Readonly<Record<string, string>>
   readonly free: ReadonlyArray<FreeVariable>
   readonly expiresOn: string
+  /** One a line. */
+  readonly origins: string
+}
+
+export const isGit = (recipe: CredentialRecipe): boolean => recipe.provider === gitProvider
+
+/** The server of a repository whose URL is being typed; empty while it cannot be read. */
+export const serverOf = (url: string): string => {
+  const parsed = URL.parse(url)
+  return parsed === null || !/^https?:$/.test(parsed.protocol) ? "" : parsed.origin
 }
 
 /** The body of `POST /api/v1/connections`. Empty answers are left out: the server refuses empty values. */
 export const connectionBody = (workspaceId: string, draft: ConnectionDraft) => {
-  const isGit = draft.recipe.provider === gitProvider
   const values = Object.fromEntries(
     [
       ...draft.mode.values.map(({ name }) => [name, draft.values[name] ?? ""] as const),
@@ -57,7 +66,9 @@ export const connectionBody = (workspaceId: string, draft: ConnectionDraft) => {
   return {
     workspaceId,
     provider: isGeneric(draft.recipe) ? draft.provider.trim() : draft.recipe.provider,
-    ...(isGit ? { kind: "git_https" } : {}),
+    ...(isGit(draft.recipe)
+      ? { kind: "git_https", origins: draft.origins.split(/\s+/).filter((origin) => origin !== "") }
+      : {}),
     recipeId: draft.recipe.id,
     authMode: draft.mode.id,
     displayName: draft.displayName.trim(),

@@ -14,6 +14,7 @@ import { Time } from "../../ui/Time.tsx"
 import { toast } from "../../ui/Toast.tsx"
 import { calendarDate, providerName } from "../../words/Format.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
+import { ConfirmOrigins } from "./ConfirmOrigins.tsx"
 import { NewConnection } from "./NewConnection.tsx"
 import { connectionWords } from "./Words.ts"
 
@@ -24,6 +25,8 @@ const Row = ({ connection }: { readonly connection: Connection }) => {
   const may = useMay()
   const queryClient = useQueryClient()
   const [revoking, setRevoking] = useState(false)
+  const [confirming, setConfirming] = useState(false)
+  const unconfirmed = connection.proposedOrigins !== undefined && connection.status !== "revoked"
   const list = connectionsQuery(workspace.id).queryKey
   const test = useMutation({
     mutationFn: () => post<{ connection: Connection }>(`/api/v1/connections/${connection.id}/test`),
@@ -59,12 +62,26 @@ const Row = ({ connection }: { readonly connection: Connection }) => {
             ))}
           </span>
         )}
+        {connection.origins === undefined || connection.origins.length === 0 ? null : (
+          <span className="names">
+            {words.origins}:{" "}
+            {connection.origins.map((origin) => (
+              <code key={origin}>{origin}</code>
+            ))}
+          </span>
+        )}
+        {unconfirmed ? <strong>{words.unconfirmedText}</strong> : null}
         {test.error === null ? null : <FaultNotice error={test.error} />}
       </span>
       <ConnectionStatus status={connection.status} />
       <span className="row-end">
         {connection.scope === "workspace" && connection.status !== "revoked" && may("admin") ? (
           <>
+            {unconfirmed ? (
+              <Button small tone="primary" onClick={() => setConfirming(true)}>
+                {words.confirm}
+              </Button>
+            ) : null}
             <Button small busy={test.isPending} onClick={() => test.mutate()}>
               {words.test}
             </Button>
@@ -74,6 +91,7 @@ const Row = ({ connection }: { readonly connection: Connection }) => {
           </>
         ) : null}
       </span>
+      {confirming ? <ConfirmOrigins connection={connection} onClose={() => setConfirming(false)} /> : null}
       {revoking ? (
         <RemovalDialog
           title={words.revokeTitle(connection.displayName)}

@@ -11,12 +11,14 @@ import { AreaField, SelectField, TextField } from "../../ui/Field.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { httpsLink, providerName } from "../../words/Format.ts"
 import { useBilingual, useWords } from "../../words/Words.ts"
-import { connectionBody, type FreeVariable, isGeneric, recipesFor } from "./ConnectionDraft.ts"
+import { connectionBody, type FreeVariable, isGeneric, isGit, recipesFor, serverOf } from "./ConnectionDraft.ts"
 import { connectionWords } from "./Words.ts"
 
 interface NewConnectionProps {
   /** Set when a module asks for exactly this provider. */
   readonly provider?: string
+  /** Set when it is to read the repository with this URL. */
+  readonly repository?: string
   readonly onClose: () => void
   readonly onCreated?: (connection: Connection) => void
 }
@@ -74,6 +76,7 @@ const FreeVariables = ({
 const Form = ({
   recipes,
   provider,
+  repository,
   onClose,
   onCreated
 }: NewConnectionProps & { readonly recipes: ReadonlyArray<CredentialRecipe> }) => {
@@ -82,7 +85,7 @@ const Form = ({
   const say = useBilingual()
   const workspace = useWorkspace()
   const queryClient = useQueryClient()
-  const fitting = recipesFor(recipes, provider)
+  const fitting = repository === undefined ? recipesFor(recipes, provider) : recipes.filter(isGit)
   const [recipeId, setRecipeId] = useState(fitting[0]?.id ?? "")
   const [modeId, setModeId] = useState<string | undefined>(undefined)
   const [typedProvider, setProvider] = useState(provider === undefined ? "" : providerName(provider))
@@ -91,6 +94,7 @@ const Form = ({
   const [files, setFiles] = useState<Readonly<Record<string, string>>>({})
   const [free, setFree] = useState<ReadonlyArray<FreeVariable>>([{ id: 1, name: "", value: "" }])
   const [expiresOn, setExpiresOn] = useState("")
+  const [origins, setOrigins] = useState(serverOf(repository ?? ""))
   const recipe = fitting.find(({ id }) => id === recipeId) ?? fitting[0]
   const mode = recipe?.authModes.find(({ id }) => id === modeId) ?? recipe?.authModes[0]
   const create = useMutation({
@@ -106,7 +110,8 @@ const Form = ({
           values,
           files,
           free,
-          expiresOn
+          expiresOn,
+          origins
         })
       )
     },
@@ -124,6 +129,8 @@ const Form = ({
       autoComplete="off"
       onSubmit={(event) => {
         event.preventDefault()
+        // The form it was opened from is not submitted with it.
+        event.stopPropagation()
         create.mutate()
       }}
     >
@@ -181,6 +188,18 @@ const Form = ({
           onChange={(event) => setValues({ ...values, [value.name]: event.target.value })}
         />
       ))}
+      {isGit(recipe) ? (
+        <AreaField
+          label={words.origins}
+          helper={words.originsHelp}
+          mono
+          rows={2}
+          required
+          spellCheck={false}
+          value={origins}
+          onChange={(event) => setOrigins(event.target.value)}
+        />
+      ) : null}
       {mode.files.map((file) => (
         <AreaField
           key={file.name}

@@ -31,7 +31,26 @@ const en = {
   file: "File content",
   expiresAt: "Expires on",
   expiresHelp: "You are reminded; after this day it is not used any more.",
-  documentation: "What this provider expects"
+  documentation: "What this provider expects",
+  origins: "May be sent to",
+  originsHelp:
+    "One per line, such as https://git.example.com or https://git.example.com/team/. Its values are sent nowhere else, and this cannot be changed later.",
+  unconfirmed: "not confirmed, sent nowhere",
+  unconfirmedText: "Sent to no Git server until its origins are confirmed.",
+  gitAuth: "Git credentials",
+  gitAuthNone: "None, the repository is public",
+  confirm: "Confirm origins",
+  confirmTitle: (name: string) => `Where may ${name} be sent?`,
+  confirmText:
+    "It was made before connections named the servers they are for, and is sent nowhere until you confirm some. What you confirm cannot be changed later; what you leave out stays refused.",
+  confirmWarning:
+    "Whoever runs a server on this list reads the token in clear text. Allow only servers you know, and look at who chose the connection. If a server is unknown, revoke the token where it was made.",
+  confirmNone: "No source used it, so there is nothing to confirm. Create a new connection and revoke this one.",
+  chosenBy: (name: string) => `· chosen by ${name}`,
+  somebody: "somebody",
+  allowOrigin: "It may be sent here",
+  origin: "Origin",
+  originNarrow: "Add a path to narrow it, such as /team/."
 }
 
 const ja: typeof en = {
@@ -65,7 +84,27 @@ const ja: typeof en = {
   file: "ファイルの内容",
   expiresAt: "有効期限",
   expiresHelp: "この日を過ぎると使用されなくなります。",
-  documentation: "プロバイダーのドキュメント"
+  documentation: "プロバイダーのドキュメント",
+  origins: "送信先",
+  originsHelp:
+    "1 行に 1 つ入力します。例: https://git.example.com、https://git.example.com/team/。値はほかの場所には送られません。あとから変更できません。",
+  unconfirmed: "未確認・送信されません",
+  unconfirmedText: "送信先が確認されるまで、どの Git サーバーにも送られません。",
+  gitAuth: "Git の認証情報",
+  gitAuthNone: "なし（公開リポジトリ）",
+  confirm: "送信先を確認",
+  confirmTitle: (name: string) => `${name} をどこに送ってよいですか？`,
+  confirmText:
+    "この接続は、送信先を指定する機能より前に作成されたため、確認されるまでどこにも送られません。確認した内容はあとから変更できません。選ばなかった送信先は拒否されたままになります。",
+  confirmWarning:
+    "ここで許可したサーバーの運用者は、トークンをそのまま読み取れます。知っているサーバーだけを許可し、誰がこの接続を選んだかを確認してください。見覚えのないサーバーがあれば、トークンを発行元で無効にしてください。",
+  confirmNone:
+    "この接続を使ったソースはないため、確認するものがありません。新しい接続を作成し、この接続は取り消してください。",
+  chosenBy: (name: string) => `· ${name} が選択`,
+  somebody: "不明なユーザー",
+  allowOrigin: "ここに送ってよい",
+  origin: "送信先",
+  originNarrow: "/team/ のようなパスを加えて範囲を狭められます。"
 }
 
 export const connectionWords = { en, ja }

@@ -21,7 +21,8 @@ const look: Readonly<Record<AttentionItem["kind"], readonly [IconName, string]>>
   failed: ["warning", "bad"],
   drifted: ["activity", "warn"],
   stale: ["sync", "info"],
-  unknown_safety: ["shield", "bad"]
+  unknown_safety: ["shield", "bad"],
+  origins_unconfirmed: ["connection", "bad"]
 }
 
 /** Where it is unknown what exists, that something failed goes without saying. */
@@ -47,14 +48,18 @@ const AttentionRow = ({ item, capsule }: AttentionRowProps) => {
       </span>
       <span className="attention-text">
         <span className="row-name">
-          <strong>{item.capsuleName ?? capsule?.name ?? item.capsuleId ?? item.runId}</strong>
+          <strong>{item.capsuleName ?? capsule?.name ?? item.connectionName ?? item.capsuleId ?? item.runId}</strong>
           {capsule === undefined ? null : <span className="tag">{capsule.environment}</span>}
         </span>
         <span>
           {words.kinds[item.kind]} · <Time at={item.since} />
         </span>
       </span>
-      {item.runId === undefined ? (
+      {item.connectionId !== undefined ? (
+        <LinkButton small to="/w/$workspace/connections" params={{ workspace: workspace.handle }}>
+          {label}
+        </LinkButton>
+      ) : item.runId === undefined ? (
         item.capsuleId === undefined ? null : (
           <LinkButton
             small
@@ -133,7 +138,7 @@ const Content = ({ overview }: { readonly overview: Overview }) => {
   const named = new Map(overview.capsules.map((capsule) => [capsule.id, capsule]))
   const runs: ReadonlyArray<Run> = overview.recentRuns
   const attention = oncePerCause(overview.attention)
-  if (overview.capsules.length === 0 && runs.length === 0) return <FirstSteps />
+  if (overview.capsules.length === 0 && runs.length === 0 && attention.length === 0) return <FirstSteps />
   return (
     <div className="home">
       <div className="home-main">
@@ -153,7 +158,7 @@ const Content = ({ overview }: { readonly overview: Overview }) => {
             <ul className="attention">
               {attention.map((item) => (
                 <AttentionRow
-                  key={`${item.kind} ${item.capsuleId ?? ""} ${item.runId ?? ""}`}
+                  key={`${item.kind} ${item.capsuleId ?? ""} ${item.runId ?? ""} ${item.connectionId ?? ""}`}
                   item={item}
                   capsule={item.capsuleId === undefined ? undefined : named.get(item.capsuleId)}
                 />

@@ -2,20 +2,22 @@ const en = {
   title: "Home",
   attention: "Needs you",
   attentionNone: "Nothing needs you.",
-  attentionNoneText: "Plans to approve, failures, drift and available updates appear here.",
+  attentionNoneText: "Plans to approve, failures, drift, available updates and connections to confirm appear here.",
   kinds: {
     waiting_approval: "A plan waits for approval",
     failed: "Failed",
     drifted: "Drifted from its state",
     stale: "A newer commit is available",
-    unknown_safety: "What really exists is uncertain"
+    unknown_safety: "What really exists is uncertain",
+    origins_unconfirmed: "Not sent to any Git server until its origins are confirmed"
   },
   actions: {
     waiting_approval: "Review",
     failed: "See why",
     drifted: "See the drift",
     stale: "Plan the update",
-    unknown_safety: "Check"
+    unknown_safety: "Check",
+    origins_unconfirmed: "Confirm"
   },
   capsules: "Capsules",
   recent: "Recent runs",
@@ -37,20 +39,22 @@ const ja: typeof en = {
   title: "ホーム",
   attention: "対応が必要",
   attentionNone: "対応が必要なものはありません。",
-  attentionNoneText: "承認待ちのプラン、失敗、ドリフト、更新があるとここに表示されます。",
+  attentionNoneText: "承認待ちのプラン、失敗、ドリフト、更新、確認が必要な接続があるとここに表示されます。",
   kinds: {
     waiting_approval: "プランが承認を待っています",
     failed: "失敗しました",
     drifted: "ステートとの差異があります",
     stale: "新しいコミットがあります",
-    unknown_safety: "実際の状態が確認できていません"
+    unknown_safety: "実際の状態が確認できていません",
+    origins_unconfirmed: "送信先が確認されるまで、どの Git サーバーにも送られません"
   },
   actions: {
     waiting_approval: "レビュー",
     failed: "原因を見る",
     drifted: "ドリフトを見る",
     stale: "更新をプラン",
-    unknown_safety: "確認する"
+    unknown_safety: "確認する",
+    origins_unconfirmed: "送信先を確認"
   },
   capsules: "カプセル",
   recent: "最近の実行",

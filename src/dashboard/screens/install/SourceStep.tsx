@@ -1,10 +1,11 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
-import { connectionsQuery, sourcesQuery } from "../../api/Queries.ts"
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { sourcesQuery } from "../../api/Queries.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
 import { FaultNotice } from "../../ui/Feedback.tsx"
-import { SelectField, TextField } from "../../ui/Field.tsx"
+import { TextField } from "../../ui/Field.tsx"
 import { useWords } from "../../words/Words.ts"
+import { GitConnectionField } from "../connections/GitConnectionField.tsx"
 import type { DraftState } from "./Draft.ts"
 import { readSource } from "./ReadSource.ts"
 import { installWords } from "./Words.ts"
@@ -18,8 +19,6 @@ export const SourceStep = ({
   const words = useWords(installWords)
   const workspace = useWorkspace()
   const queryClient = useQueryClient()
-  const connections = useQuery(connectionsQuery(workspace.id)).data ?? []
-  const gitConnections = connections.filter(({ kind, status }) => kind !== "provider" && status !== "revoked")
   const read = useMutation({
     mutationFn: () =>
       readSource(queryClient, workspace.id, {
@@ -75,20 +74,11 @@ export const SourceStep = ({
           onChange={(event) => change({ ...reset, path: event.target.value })}
         />
       </div>
-      {gitConnections.length === 0 ? null : (
-        <SelectField
-          label={words.auth}
-          value={draft.authConnectionId}
-          onChange={(event) => change({ ...reset, authConnectionId: event.target.value })}
-        >
-          <option value="">{words.authNone}</option>
-          {gitConnections.map((connection) => (
-            <option key={connection.id} value={connection.id}>
-              {connection.displayName}
-            </option>
-          ))}
-        </SelectField>
-      )}
+      <GitConnectionField
+        url={draft.url}
+        value={draft.authConnectionId}
+        onChange={(authConnectionId) => change({ ...reset, authConnectionId })}
+      />
       {read.error === null ? null : <FaultNotice error={read.error} />}
       <div className="form-actions">
         <Button type="submit" tone={done ? "plain" : "primary"} icon="source" busy={read.isPending || reading}>

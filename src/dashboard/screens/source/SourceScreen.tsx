@@ -60,7 +60,7 @@ const Edit = ({ source, onClose }: { readonly source: Source; readonly onClose: 
           )
         }}
       >
-        <SourceFields draft={draft} onChange={setDraft} />
+        <SourceFields url={source.url} draft={draft} onChange={setDraft} />
         {update.error === null ? null : <FaultNotice error={update.error} />}
         <div className="form-actions">
           <Button tone="primary" type="submit" busy={update.isPending}>

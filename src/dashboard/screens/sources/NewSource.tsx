@@ -82,6 +82,7 @@ export const NewSource = ({ onClose }: { readonly onClose: () => void }) => {
         }}
       />
       <SourceFields
+        url={url}
         draft={draft}
         onChange={(next) => {
           if (next.name !== draft.name) setNamed(true)

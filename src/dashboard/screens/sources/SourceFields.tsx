@@ -1,8 +1,6 @@
-import { useQuery } from "@tanstack/react-query"
-import { connectionsQuery } from "../../api/Queries.ts"
-import { useWorkspace } from "../../app/Workspace.ts"
-import { CheckField, SelectField, TextField } from "../../ui/Field.tsx"
+import { CheckField, TextField } from "../../ui/Field.tsx"
 import { useWords } from "../../words/Words.ts"
+import { GitConnectionField } from "../connections/GitConnectionField.tsx"
 import { sourceWords } from "./Words.ts"
 
 export interface SourceDraft {
@@ -15,16 +13,15 @@ export interface SourceDraft {
 
 /** The part of a Source that can be changed later. */
 export const SourceFields = ({
+  url,
   draft,
   onChange
 }: {
+  readonly url: string
   readonly draft: SourceDraft
   readonly onChange: (draft: SourceDraft) => void
 }) => {
   const words = useWords(sourceWords)
-  const workspace = useWorkspace()
-  const connections = useQuery(connectionsQuery(workspace.id)).data ?? []
-  const git = connections.filter(({ kind, status }) => kind !== "provider" && status !== "revoked")
   return (
     <>
       <TextField
@@ -52,20 +49,11 @@ export const SourceFields = ({
           onChange={(event) => onChange({ ...draft, defaultPath: event.target.value })}
         />
       </div>
-      {git.length === 0 ? null : (
-        <SelectField
-          label={words.auth}
-          value={draft.authConnectionId}
-          onChange={(event) => onChange({ ...draft, authConnectionId: event.target.value })}
-        >
-          <option value="">{words.authNone}</option>
-          {git.map((connection) => (
-            <option key={connection.id} value={connection.id}>
-              {connection.displayName}
-            </option>
-          ))}
-        </SelectField>
-      )}
+      <GitConnectionField
+        url={url}
+        value={draft.authConnectionId}
+        onChange={(authConnectionId) => onChange({ ...draft, authConnectionId })}
+      />
       <CheckField
         label={words.autoSync}
         helper={words.autoSyncHelp}

@@ -35,6 +35,7 @@ export const connections: ReadonlyArray<Connection> = [
     status: "verified",
     envNames: ["token"],
     fileNames: [],
+    origins: ["https://git.acme.example"],
     providerConfig: {},
     moduleInputDefaults: {},
     lastUsedAt: ago(12),

@@ -94,6 +94,7 @@ const actors = Layer.mergeAll(
     create: refuse,
     test: refuse,
     confirmOrigins: refuse,
+    awaitingOrigins: () => Effect.succeed([]),
     revoke: refuse,
     list: refuse,
     recipes: Effect.succeed([])

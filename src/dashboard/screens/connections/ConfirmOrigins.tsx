@@ -1,0 +1,88 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useState } from "react"
+import { post } from "../../api/Client.ts"
+import { connectionsQuery } from "../../api/Queries.ts"
+import type { Connection } from "../../api/Types.ts"
+import { useActorName } from "../../app/Actors.ts"
+import { useWorkspace } from "../../app/Workspace.ts"
+import { Notice } from "../../ui/Feedback.tsx"
+import { CheckField, TextField } from "../../ui/Field.tsx"
+import { FormDialog } from "../../ui/FormDialog.tsx"
+import { useWords } from "../../words/Words.ts"
+import { connectionWords } from "./Words.ts"
+
+/**
+ * Asks where an older Git Connection may be sent. Nothing is chosen beforehand: what its Sources did may be an attack, so
+ * each origin is shown with who chose the Connection for it.
+ */
+export const ConfirmOrigins = ({
+  connection,
+  onClose
+}: {
+  readonly connection: Connection
+  readonly onClose: () => void
+}) => {
+  const words = useWords(connectionWords)
+  const actorName = useActorName()
+  const workspace = useWorkspace()
+  const queryClient = useQueryClient()
+  const proposed = connection.proposedOrigins ?? []
+  const [chosen, setChosen] = useState<Readonly<Record<string, string | undefined>>>({})
+  const origins = proposed.flatMap(({ origin }) => chosen[origin]?.trim() ?? [])
+  const confirm = useMutation({
+    mutationFn: () => post(`/api/v1/connections/${connection.id}/origins/confirm`, { origins }),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: connectionsQuery(workspace.id).queryKey }),
+    onSuccess: onClose
+  })
+  return (
+    <FormDialog
+      title={words.confirmTitle(connection.displayName)}
+      action={words.confirm}
+      incomplete={origins.length === 0}
+      change={confirm}
+      onSubmit={() => confirm.mutate()}
+      onClose={onClose}
+    >
+      <p>{words.confirmText}</p>
+      {proposed.length === 0 ? (
+        <Notice tone="info">{words.confirmNone}</Notice>
+      ) : (
+        <Notice tone="warn">{words.confirmWarning}</Notice>
+      )}
+      {proposed.map(({ origin, sources }) => {
+        const text = chosen[origin]
+        return (
+          <fieldset key={origin} className="feature">
+            <legend>
+              <code>{origin}</code>
+            </legend>
+            <ul>
+              {sources.map((source) => (
+                <li key={source.id}>
+                  <strong>{source.name}</strong> <code>{source.url}</code>{" "}
+                  {words.chosenBy(source.chosenBy === undefined ? words.somebody : actorName(source.chosenBy))}
+                </li>
+              ))}
+            </ul>
+            <CheckField
+              label={words.allowOrigin}
+              checked={text !== undefined}
+              onChange={(event) => setChosen({ ...chosen, [origin]: event.target.checked ? origin : undefined })}
+            />
+            {text === undefined ? null : (
+              <TextField
+                label={words.origin}
+                helper={words.originNarrow}
+                mono
+                required
+                spellCheck={false}
+                value={text}
+                onChange={(event) => setChosen({ ...chosen, [origin]: event.target.value })}
+              />
+            )}
+          </fieldset>
+        )
+      })}
+    </FormDialog>
+  )
+}

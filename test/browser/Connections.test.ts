@@ -1,0 +1,116 @@
+import { describe, expect, test } from "bun:test"
+import type { Connection } from "../../src/dashboard/api/Types.ts"
+import { connections } from "./support/records/Connections.ts"
+import { newWorld } from "./support/routes/World.ts"
+import { barriers, browserSuite, darkJapanese, lightEnglish } from "./support/Suite.ts"
+
+const suite = browserSuite()
+const screen = "/w/acme/connections"
+
+const [, reader] = connections
+const older = "conn_0000000000000009"
+
+/** With a Connection from a release without origins, which a member has pointed at a server of their own. */
+const upgraded = () => {
+  const world = newWorld()
+  if (reader === undefined) throw new Error("There is no Git Connection among the records.")
+  const connection: Connection = {
+    ...reader,
+    id: older,
+    displayName: "Deploy token",
+    origins: [],
+    proposedOrigins: [
+      {
+        origin: "https://git.acme.example",
+        sources: [
+          {
+            id: "src_0000000000000001",
+            name: "infrastructure",
+            url: "https://git.acme.example/infrastructure.git",
+            chosenBy: "usr_0000000000000001"
+          }
+        ]
+      },
+      {
+        origin: "https://git.stranger.example",
+        sources: [{ id: "src_0000000000000002", name: "handy", url: "https://git.stranger.example/handy.git" }]
+      }
+    ]
+  }
+  world.connections.push(connection)
+  return world
+}
+
+describe("Git connections", () => {
+  test("show where they may be sent", async () => {
+    const { page, faults, go } = await suite.visit()
+    await go(screen, ".row-connection")
+    await page.getByText("https://git.acme.example", { exact: true }).waitFor()
+    expect(await page.getByRole("button", { name: "Confirm origins" }).count()).toBe(0)
+    expect(faults).toEqual([])
+  })
+
+  test("are made with their origins", async () => {
+    const { page, api, faults, go } = await suite.visit()
+    await go(screen, ".row-connection")
+    await page.getByRole("button", { name: "New connection" }).click()
+    const dialog = page.getByRole("dialog")
+    await dialog.getByLabel("What is it for?").selectOption("git-https-token")
+    await dialog.getByLabel("Name", { exact: true }).fill("Team")
+    await dialog.getByLabel("Token").fill("hunter2")
+    await dialog.getByLabel("May be sent to").fill("https://git.example.com/team/\nhttps://git.example.org")
+    await dialog.getByRole("button", { name: "Save" }).click()
+    await dialog.waitFor({ state: "detached" })
+    expect(api.changes).toMatchObject([
+      {
+        path: "/api/v1/connections",
+        body: { kind: "git_https", origins: ["https://git.example.com/team/", "https://git.example.org"] }
+      }
+    ])
+    expect(faults).toEqual([])
+  })
+
+  test("are made where a repository is named, with its server filled in", async () => {
+    const { page, api, faults, go } = await suite.visit()
+    await go("/w/acme/sources", "main")
+    await page.getByRole("button", { name: "Add a source" }).first().click()
+    const form = page.getByRole("dialog").first()
+    await form.getByRole("textbox").first().fill("https://git.example.com/team/app.git")
+    await form.getByRole("button", { name: "New connection" }).click()
+    const dialog = page.getByRole("dialog").last()
+    expect(await dialog.getByLabel("May be sent to").inputValue()).toBe("https://git.example.com")
+    await dialog.getByLabel("Name", { exact: true }).fill("App")
+    await dialog.getByLabel("Token").fill("hunter2")
+    await dialog.getByRole("button", { name: "Save" }).click()
+    await dialog.getByLabel("May be sent to").waitFor({ state: "detached" })
+    // The Source itself is not made by it.
+    expect(api.changes.map(({ path }) => path)).toEqual(["/api/v1/connections"])
+    expect(faults).toEqual([])
+  })
+
+  for (const look of [lightEnglish, darkJapanese])
+    test(`of an earlier release are confirmed by hand, origin by origin (${look.language})`, async () => {
+      const { page, api, faults, go } = await suite.visit(look, upgraded())
+      await go(screen, ".row-connection")
+      const confirm = look.language === "en" ? "Confirm origins" : "送信先を確認"
+      await page.getByRole("button", { name: confirm }).click()
+      const dialog = page.getByRole("dialog")
+      await dialog.getByText("https://git.stranger.example/handy.git").waitFor()
+      const allowed = dialog.getByRole("checkbox")
+      expect(await allowed.evaluateAll((boxes) => boxes.filter((box) => box.matches(":checked")).length)).toBe(0)
+      expect(await dialog.getByRole("button", { name: confirm }).isDisabled()).toBe(true)
+      await allowed.first().check()
+      await dialog.getByRole("textbox").fill("https://git.acme.example/infrastructure.git")
+      expect(await barriers(page)).toEqual([])
+      await dialog.getByRole("button", { name: confirm }).click()
+      await dialog.waitFor({ state: "detached" })
+      expect(api.changes).toEqual([
+        {
+          method: "POST",
+          path: `/api/v1/connections/${older}/origins/confirm`,
+          body: { origins: ["https://git.acme.example/infrastructure.git"] }
+        }
+      ])
+      expect(faults).toEqual([])
+    })
+})
