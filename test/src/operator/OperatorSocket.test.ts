@@ -1,7 +1,7 @@
 import { describe, expect } from "bun:test"
 import { Effect, FileSystem, Layer, Stream } from "effect"
 import { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
-import { systemPath } from "../../../runner/sandbox/SandboxCommandLine.ts"
+import { systemPath } from "../../../runner/sandbox/SandboxView.ts"
 import { DataFolder } from "../../../src/database/DataFolder.ts"
 import { folder, live, svc } from "../cli/support/CommandLine.ts"
 import { serve } from "./support/Server.ts"
