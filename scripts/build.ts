@@ -20,6 +20,7 @@ const startReluctance = 100
 // Relative to the repository's root, from which the parser looks for its worker in a compiled binary.
 const worker = "runner/scan/HclWorker.ts"
 const sync = "runner/git/SyncMain.ts"
+const confinement = "runner/sandbox/confinement/ConfineMain.ts"
 const service = "dist/build/Service.ts"
 const entry = "src/BinaryMain.ts"
 
@@ -66,7 +67,7 @@ const compile = Effect.fn("build.compile")(function* (
   const result = yield* Effect.tryPromise({
     try: () =>
       Bun.build({
-        entrypoints: [entry, service, sync, worker].map((file) => `${root}/${file}`),
+        entrypoints: [entry, service, sync, confinement, worker].map((file) => `${root}/${file}`),
         root,
         target: "bun",
         format: "esm",

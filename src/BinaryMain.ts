@@ -1,10 +1,15 @@
 // The first thing that a compiled binary loads. What it goes on with is bundled apart, at the paths that `scripts/build.ts`
 // gives: the process of a sync then loads nothing of the service.
 import { dirname, join } from "node:path"
-import { syncArgument } from "./BinaryArguments.ts"
+import { confineArgument, syncArgument } from "./BinaryArguments.ts"
 
 const isSync = process.argv[2] === syncArgument
-const program = isSync ? "runner/git/SyncMain.js" : "dist/build/Service.js"
+const isConfinement = process.argv[2] === confineArgument
+const program = isSync
+  ? "runner/git/SyncMain.js"
+  : isConfinement
+    ? "runner/sandbox/confinement/ConfineMain.js"
+    : "dist/build/Service.js"
 
 // Binaries start reluctant to compile, see `scripts/build.ts`. A sync unpacks and hashes from its first moment on.
 if (isSync) Bun.unsafe.setJITPolicy(1)

@@ -1,6 +1,8 @@
 import { readdir, readFile, readlink } from "node:fs/promises"
-import { basename } from "node:path"
+import { basename, join } from "node:path"
 import { Effect } from "effect"
+import { endNotedProcesses } from "../sandbox/ProcessNote.ts"
+import { processNoteName } from "./RunFolder.ts"
 
 const workingFolder = (pid: string) =>
   Effect.tryPromise(() => readlink(`/proc/${pid}/cwd`)).pipe(Effect.orElseSucceed(() => ""))
@@ -33,10 +35,13 @@ const endRound = Effect.fnUntraced(function* (folder: string) {
 })
 
 /**
- * Ends every process that still works in a folder, and every sandbox that was made for it. Without bubblewrap a tool outlives a crash of
- * the service; it must be gone before its state is read. A sandbox whose own parent died while it was being made waits for ever, with the
- * run's environment. Only Linux tells where a process works.
+ * Ends every process that still works in a run's folder, every sandbox that was made for it, and everything below the supervisors that it
+ * notes: all of it must be gone before its state is read. A sandbox whose own parent died while it was being made waits for ever, with the
+ * run's environment. Only Linux says where a process works.
  */
 export const endProcessesIn = (folder: string) =>
-  // A child that was born after the list was made is in the next one.
-  Effect.asVoid(Effect.repeat(endRound(folder), { until: (ended) => ended === 0, times: mostRounds }))
+  endNotedProcesses(join(folder, processNoteName)).pipe(
+    // A child that was born after the list was made is in the next one.
+    Effect.andThen(Effect.repeat(endRound(folder), { until: (ended) => ended === 0, times: mostRounds })),
+    Effect.asVoid
+  )

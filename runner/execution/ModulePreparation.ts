@@ -1,6 +1,7 @@
 import { readdir, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
-import { Effect, Redacted, type Schema } from "effect"
+import { Effect, Option, Redacted, type Schema } from "effect"
+import { folderDigest } from "../sandbox/TreeDigest.ts"
 import { extractBuildArchive } from "./BuildArchive.ts"
 import { cliConfiguration, mirroredProviders } from "./CliConfiguration.ts"
 import type { CredentialDelivery } from "./CredentialDelivery.ts"
@@ -36,6 +37,8 @@ export interface Preparation {
   readonly planFile: Redacted.Redacted<Uint8Array> | undefined
   /** `repository`: the module's own lock comes first. `given`: only the job's lock counts. */
   readonly lock: "repository" | "given"
+  /** Whether the digest of the module's tree is to be answered, where the tree alone decides what will be executed. */
+  readonly wantsTree: boolean
 }
 
 const json = (value: Schema.Json) => `${JSON.stringify(value)}\n`
@@ -80,6 +83,11 @@ export const prepareModule = Effect.fnUntraced(function* (
   yield* job.extractModule(inside(sandboxPaths.source))
   const { build, delivery } = preparation
   if (build !== undefined) yield* extractBuildArchive(build, inside(sandboxPaths.source))
+  // A build, or the provider of a Connection, is a program that the tree does not hold.
+  const moduleTree =
+    preparation.wantsTree && build === undefined && job.credentials.length === 0
+      ? Option.getOrUndefined(yield* folderDigest(inside(sandboxPaths.source)))
+      : undefined
 
   const names = yield* checkRootModule(root, job.modulePath)
   yield* Effect.forEach(
@@ -143,5 +151,5 @@ export const prepareModule = Effect.fnUntraced(function* (
     )
   }
   const uninstalled = preparation.planFile === undefined ? standsAlone : appliesUninstalled(job)
-  return { hasInputs: inputs.length > 0, rootFolder: root, uninstalled }
+  return { hasInputs: inputs.length > 0, rootFolder: root, uninstalled, moduleTree }
 })

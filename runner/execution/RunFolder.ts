@@ -1,11 +1,13 @@
 import { chmod, mkdir } from "node:fs/promises"
 import { join, posix } from "node:path"
 import { Effect } from "effect"
-import type { SandboxLevel } from "../../schema/records/Run.ts"
 import { fileOperation, removeTree } from "./RunFiles.ts"
 
 /** The only folder of a run that its programs see and write. The runner's own notes lie beside it, out of their reach. */
 const sandboxFolder = "capsule"
+
+/** Beside the sandbox root. */
+export const processNoteName = "processes.ndjson"
 
 /** Paths below the sandbox root, with `/`. */
 export const sandboxPaths = {
@@ -32,6 +34,8 @@ export interface RunFolderPaths {
   readonly journal: string
   /** Written before an apply may change anything: its presence means that something may have been changed. */
   readonly applyRecord: string
+  /** Processes that must not outlive the run, for a service that starts after a crash. */
+  readonly processes: string
   /** The last whole state that an apply was seen to write. */
   readonly checkpoint: string
 }
@@ -43,15 +47,16 @@ export const runFolderPaths = (runFolder: string): RunFolderPaths => ({
   buildArchive: join(runFolder, "build.tar"),
   journal: join(runFolder, "journal.ndjson"),
   applyRecord: join(runFolder, "apply.json"),
+  processes: join(runFolder, processNoteName),
   checkpoint: join(runFolder, "checkpoint.tfstate")
 })
 
 /** Creates the folder and an empty sandbox root; what an earlier attempt left in the sandbox goes away. */
-export const createRunFolder = Effect.fnUntraced(function* (paths: RunFolderPaths, level: SandboxLevel) {
+export const createRunFolder = Effect.fnUntraced(function* (paths: RunFolderPaths) {
   yield* fileOperation("create the run folder", async () => {
     await mkdir(paths.root, { recursive: true, mode: 0o700 })
-    // At the user level the run's own user must pass through; it still cannot list.
-    await chmod(paths.root, level === "user" ? 0o711 : 0o700)
+    // An earlier attempt may have opened it to the users of runs.
+    await chmod(paths.root, 0o700)
   })
   yield* removeTree(paths.sandbox, "empty the run folder")
   yield* fileOperation("create the run folder", async () => {

@@ -133,7 +133,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
         )
   redactor.add([...derivedSecrets(base?.sensitiveTexts ?? []), ...(job.stateSecrets ?? [])])
 
-  yield* createRunFolder(paths, level).pipe(Effect.mapError(prepareFailed))
+  yield* createRunFolder(paths).pipe(Effect.mapError(prepareFailed))
   yield* Effect.addFinalizer(() => Effect.ignore(removeSecrets(paths)))
   const build = yield* request.build({ paths, timing, sink, report, redactor, cancel })
   const prepared = yield* prepareModule(paths, job, {
@@ -142,7 +142,8 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     base,
     build,
     planFile: request.planFile,
-    lock: request.lock
+    lock: request.lock,
+    wantsTree: sandbox.trustsTrees
   }).pipe(Effect.mapError(prepareFailed))
   yield* failWhenCancelled(cancel, "prepare")
 
@@ -150,7 +151,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
   const settings = yield* holdFolder(posix.join(paths.sandbox, sandboxPaths.settings)).pipe(
     Effect.mapError(prepareFailed)
   )
-  const cache = level === "user" ? undefined : providerCache
+  const cache = level === "user_landlock" ? undefined : providerCache
   if (cache !== undefined) {
     yield* fileOperation("create the provider cache", () => mkdir(cache, { recursive: true, mode: 0o700 })).pipe(
       Effect.mapError(prepareFailed)
@@ -159,6 +160,9 @@ export const openSession = Effect.fn("RunSession.open")(function* (
   const box = yield* sandbox
     .open({
       root: paths.sandbox,
+      temporary: sandboxPaths.temporary,
+      processNote: paths.processes,
+      ...(prepared.moduleTree === undefined ? {} : { moduleTree: prepared.moduleTree }),
       readOnly: [
         ...(program.startsWith("/usr/") ? [] : [program]),
         ...(job.mirror === undefined ? [] : [job.mirror.path]),
@@ -167,7 +171,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     })
     .pipe(Effect.mapError(({ message }) => runnerFailure("sandbox_refused", "prepare", message)))
 
-  const plain = { ...baseEnvironment(box.root, level), ...toolEnvironment(box.root) }
+  const plain = { ...baseEnvironment(box), ...toolEnvironment(box.root) }
   const common = prepared.uninstalled ? { ...plain, ...patientCollector } : plain
   const cacheEnvironment = cache === undefined ? {} : { TF_PLUGIN_CACHE_DIR: cache }
   const registryTokens = Object.fromEntries(

@@ -43,7 +43,12 @@ const createTree = (job: SourceBuildJob) => {
 const runCommands = Effect.fnUntraced(function* (job: SourceBuildJob, context: Omit<ToolContext, "box">) {
   const sandbox = yield* Sandbox
   const box = yield* sandbox
-    .open({ root: job.paths.build, readOnly: [] })
+    .open({
+      root: job.paths.build,
+      readOnly: [],
+      temporary: sandboxPaths.temporary,
+      processNote: job.paths.processes
+    })
     .pipe(Effect.mapError(({ message }) => runnerFailure("sandbox_refused", "build", message)))
   const started = yield* Clock.currentTimeMillis
   const allowed = Duration.toMillis(Duration.fromInputUnsafe(job.timeout))
@@ -60,7 +65,7 @@ const runCommands = Effect.fnUntraced(function* (job: SourceBuildJob, context: O
         command: {
           argv: [program, ...args],
           cwd: posix.join(sandboxPaths.source, workingDirectory),
-          environment: { ...baseEnvironment(box.root, sandbox.status.level), CI: "true" },
+          environment: { ...baseEnvironment(box), CI: "true" },
           network: job.network
         },
         output: { kind: "text" },

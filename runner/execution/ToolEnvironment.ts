@@ -1,23 +1,16 @@
 import { posix } from "node:path"
-import type { SandboxLevel } from "../../schema/records/Run.ts"
-import { systemPath } from "../sandbox/SandboxCommandLine.ts"
+import type { OpenSandbox } from "../sandbox/levels/Level.ts"
 import type { ProcessEnvironment } from "../sandbox/SandboxProcess.ts"
+import { systemPath } from "../sandbox/SandboxView.ts"
 import { sandboxPaths } from "./RunFolder.ts"
 
-/** Plugins put a socket of about 20 characters into the temporary folder, and a socket's path may have at most 107. */
-const longestTemporary = 80
-
 /** The least that programs expect; the service's own environment never takes part. */
-export const baseEnvironment = (insideRoot: string, level: SandboxLevel): ProcessEnvironment => {
-  const own = posix.join(insideRoot, sandboxPaths.temporary)
-  return {
-    PATH: systemPath,
-    HOME: posix.join(insideRoot, sandboxPaths.home),
-    // Only bubblewrap gives a private /tmp.
-    TMPDIR: level === "bubblewrap" || own.length > longestTemporary ? "/tmp" : own,
-    LANG: "C.UTF-8"
-  }
-}
+export const baseEnvironment = (box: Pick<OpenSandbox, "root" | "temporary">): ProcessEnvironment => ({
+  PATH: systemPath,
+  HOME: posix.join(box.root, sandboxPaths.home),
+  TMPDIR: box.temporary,
+  LANG: "C.UTF-8"
+})
 
 /**
  * For a tool that starts no plugin: its collector may wait until there is more to collect, which takes a sixth off a short command.

@@ -2,7 +2,7 @@ import { Deferred, Duration, Effect, Fiber, Latch, Option, Redacted, Ref, Stream
 import type { RunPhase } from "../../schema/events/RunEvent.ts"
 import type { RunDiagnostic } from "../../schema/records/Run.ts"
 import type { Redactor } from "../redaction/Redactor.ts"
-import type { OpenSandbox, SandboxedCommand } from "../sandbox/Sandbox.ts"
+import type { OpenSandbox, SandboxedCommand } from "../sandbox/levels/Level.ts"
 import type { SandboxProcess } from "../sandbox/SandboxProcess.ts"
 import type { SandboxSpawnFailed } from "../sandbox/SandboxStatus.ts"
 import { redactedLines } from "../redaction/LogLines.ts"

@@ -1,7 +1,6 @@
-import { Deferred, Effect, type Redacted, Schema, type Scope, Stream } from "effect"
+import { Deferred, Effect, type Redacted, Ref, Schema, type Scope, Stream } from "effect"
 import type { PlatformError } from "effect/PlatformError"
 import { ChildProcess, type ChildProcessSpawner } from "effect/process"
-import type { CommandLine } from "./SandboxCommandLine.ts"
 import { SandboxSpawnFailed } from "./SandboxStatus.ts"
 
 export type ProcessEnvironment = Readonly<Record<string, string | Redacted.Redacted<string>>>
@@ -21,27 +20,47 @@ export interface SandboxProcess {
   readonly kill: Effect.Effect<void>
 }
 
-const SandboxInfo = Schema.fromJsonString(Schema.Struct({ "child-pid": Schema.Int }))
+export interface CommandLine {
+  readonly program: string
+  readonly args: ReadonlyArray<string>
+}
 
-/** The file descriptor on which bubblewrap tells the id of the process it started. */
-export const infoFd = 3
+const ProcessInformation = Schema.fromJsonString(Schema.Struct({ "child-pid": Schema.Int }))
 
-const signal = (target: number, name: "SIGINT" | "SIGKILL"): Effect.Effect<void> =>
+const signal = (target: number, name: "SIGINT" | "SIGKILL" | "SIGTERM"): Effect.Effect<void> =>
   // The process may be gone already, which is what a signal wants in the end.
   Effect.try(() => process.kill(target, name)).pipe(Effect.ignore)
 
-/** bubblewrap and shells report the death of their child by a signal as 128 + its number. */
+/** What starts a program for the service reports its death by a signal as 128 and the signal's number. */
 const signalCodes = { first: 129, last: 192 }
+
+/**
+ * What the started process is to the program.
+ *
+ * - `namespace`: it waits for the first process of a process namespace, whose id it reports on `fd`; with that one, all of them end
+ * - `supervisor`: it passes SIGINT on to the program; on SIGTERM it ends everything that the program started, then itself
+ * - `program`: it is the program; what leaves its process group is not known
+ */
+export type ProcessRole =
+  | { readonly kind: "namespace"; readonly fd: number }
+  | { readonly kind: "supervisor" }
+  | { readonly kind: "program" }
 
 export interface SpawnRequest {
   readonly commandLine: CommandLine
   /** Host folder to start in; undefined when the command line itself chooses. */
   readonly cwd: string | undefined
   readonly environment: ProcessEnvironment
-  readonly namespaced: boolean
+  readonly role: ProcessRole
+  /** What the process reads from further file descriptors. */
+  readonly inputs: ReadonlyArray<readonly [fd: number, stream: Stream.Stream<Uint8Array>]>
+  /** Told the id of the started process, at once. */
+  readonly noted: (pid: number) => Effect.Effect<void>
   /** Ends what may have left the process group. */
   readonly killStragglers: Effect.Effect<void>
 }
+
+const patience = { firstInside: "1 second", namespace: "2 seconds", supervisor: "10 seconds" } as const
 
 /** Starts a program with exactly the given environment, in a process group of its own. */
 export const spawnProcess = Effect.fnUntraced(function* (
@@ -49,6 +68,9 @@ export const spawnProcess = Effect.fnUntraced(function* (
   request: SpawnRequest
 ): Effect.fn.Return<SandboxProcess, SandboxSpawnFailed, Scope.Scope> {
   const { program, args } = request.commandLine
+  const { role } = request
+  const inputs = request.inputs.map(([fd, stream]) => [`fd${fd}`, { type: "input" as const, stream }] as const)
+  const outputs = role.kind === "namespace" ? [[`fd${role.fd}`, { type: "output" as const }] as const] : []
   const handle = yield* spawner
     .spawn(
       ChildProcess.make(program, args, {
@@ -57,7 +79,7 @@ export const spawnProcess = Effect.fnUntraced(function* (
         detached: true,
         killSignal: "SIGKILL",
         ...(request.cwd === undefined ? {} : { cwd: request.cwd }),
-        ...(request.namespaced ? { additionalFds: { [`fd${infoFd}`]: { type: "output" as const } } } : {})
+        additionalFds: Object.fromEntries([...inputs, ...outputs])
       })
     )
     .pipe(
@@ -65,15 +87,23 @@ export const spawnProcess = Effect.fnUntraced(function* (
         (error) => new SandboxSpawnFailed({ program, message: `${program} could not be started: ${error.reason._tag}` })
       )
     )
+  yield* request.noted(handle.pid)
 
   const target = yield* Deferred.make<number>()
-  if (request.namespaced) {
-    yield* handle.getOutputFd(infoFd).pipe(
+  if (role.kind === "namespace") {
+    yield* handle.getOutputFd(role.fd).pipe(
       Stream.decodeText(),
-      Stream.mkString,
-      Effect.flatMap(Schema.decodeUnknownEffect(SandboxInfo)),
-      Effect.flatMap((info) => Deferred.succeed(target, info["child-pid"])),
-      // bubblewrap failed before it started anything: there is nobody else to signal.
+      Stream.scan(
+        () => "",
+        (text, more) => text + more
+      ),
+      // The process that waits keeps the pipe open, so the end of the document is what says that it is whole.
+      Stream.filter((text) => text.trimEnd().endsWith("}")),
+      Stream.runHead,
+      Effect.flatMap(Effect.fromOption),
+      Effect.flatMap(Schema.decodeUnknownEffect(ProcessInformation)),
+      Effect.flatMap((information) => Deferred.succeed(target, information["child-pid"])),
+      // It failed before it started anything: there is nobody else to signal.
       Effect.catch(() => Deferred.succeed(target, handle.pid)),
       Effect.forkScoped
     )
@@ -81,10 +111,13 @@ export const spawnProcess = Effect.fnUntraced(function* (
     yield* Deferred.succeed(target, handle.pid)
   }
 
+  const forced = yield* Ref.make(false)
   const end = handle.exitCode.pipe(
+    Effect.zip(Ref.get(forced)),
     Effect.map(
-      (code): ProcessEnd =>
-        request.namespaced && code >= signalCodes.first && code <= signalCodes.last
+      ([code, isForced]): ProcessEnd =>
+        // `unshare` reports the death of its child by SIGKILL as a failure of its own.
+        isForced || (role.kind !== "program" && code >= signalCodes.first && code <= signalCodes.last)
           ? { _tag: "signalled" }
           : { _tag: "exited", code }
     ),
@@ -99,15 +132,17 @@ export const spawnProcess = Effect.fnUntraced(function* (
 
   const interrupt = whileRunning(Deferred.await(target).pipe(Effect.flatMap((pid) => signal(pid, "SIGINT"))))
 
-  // The first process of the namespace goes first: the kernel then ends all others before bubblewrap can report the end.
-  const killFirstInside = request.namespaced
-    ? Deferred.await(target).pipe(
-        Effect.timeoutOption("1 second"),
-        Effect.flatMap((pid) => (pid._tag === "Some" ? signal(pid.value, "SIGKILL") : Effect.void)),
-        Effect.andThen(Effect.timeoutOption(end, "2 seconds"))
-      )
-    : Effect.void
-  const kill = whileRunning(Effect.andThen(killFirstInside, Effect.void)).pipe(
+  const killBelow: Record<ProcessRole["kind"], Effect.Effect<unknown>> = {
+    // The first process of the namespace goes first: the kernel then ends all others before the one that waits can report the end.
+    namespace: Deferred.await(target).pipe(
+      Effect.timeoutOption(patience.firstInside),
+      Effect.flatMap((pid) => (pid._tag === "Some" ? signal(pid.value, "SIGKILL") : Effect.void)),
+      Effect.andThen(Effect.timeoutOption(end, patience.namespace))
+    ),
+    supervisor: signal(handle.pid, "SIGTERM").pipe(Effect.andThen(Effect.timeoutOption(end, patience.supervisor))),
+    program: Effect.void
+  }
+  const kill = whileRunning(Effect.andThen(Ref.set(forced, true), Effect.asVoid(killBelow[role.kind]))).pipe(
     // Members of the group may outlive the program.
     Effect.andThen(signal(-handle.pid, "SIGKILL")),
     Effect.andThen(request.killStragglers),

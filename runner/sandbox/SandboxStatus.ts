@@ -2,10 +2,10 @@ import { Schema } from "effect"
 import { SandboxLevel } from "../../schema/records/Run.ts"
 
 /**
- * What the start-up probe decided.
+ * What the probes at start decided.
  *
- * - `level`: what every run gets
- * - `accepted`: false when the operator requires more than this machine gives; runs are refused then
+ * - `level`: what a Run gets; where `accepted` is false, what it would get at best
+ * - `accepted`: false when this machine gives nothing that may be chosen; Runs are refused then
  * - `reason`: why this level; `remedy`: what would raise it, absent at the top
  */
 export const SandboxStatus = Schema.Struct({
@@ -16,7 +16,7 @@ export const SandboxStatus = Schema.Struct({
 })
 export type SandboxStatus = typeof SandboxStatus.Type
 
-/** The sandbox could not be opened or the operator's policy forbids the level this machine gives. */
+/** The sandbox could not be opened, or this machine gives no level that the operator accepts. */
 export class SandboxRefused extends Schema.TaggedError<SandboxRefused>()("SandboxRefused", {
   level: SandboxLevel,
   message: Schema.String

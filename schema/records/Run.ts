@@ -117,8 +117,20 @@ export const RunDiagnostic = Schema.Struct({
 }).annotate({ identifier: "RunDiagnostic" })
 export type RunDiagnostic = typeof RunDiagnostic.Type
 
-export const SandboxLevel = Schema.Literals(["bubblewrap", "user", "process"])
+/** How a Run is kept apart from the machine, best first. At `process` it is not. */
+export const SandboxLevel = Schema.Literals([
+  "bubblewrap",
+  "namespaces",
+  "user_landlock",
+  "landlock",
+  "seatbelt",
+  "process"
+])
 export type SandboxLevel = typeof SandboxLevel.Type
+
+/** Runs of older releases may have had a user of their own, and nothing else. */
+export const RecordedSandboxLevel = Schema.Literals([...SandboxLevel.literals, "user"])
+export type RecordedSandboxLevel = typeof RecordedSandboxLevel.Type
 
 export const ToolIdentity = Schema.Struct({ name: Schema.Literals(["opentofu", "terraform"]), version: Schema.String })
 export type ToolIdentity = typeof ToolIdentity.Type
@@ -139,7 +151,7 @@ export const RunEvidence = Schema.Struct({
   /** Addresses that an interrupted apply started and never reported as finished. */
   possiblyCreated: Schema.optionalKey(Schema.Array(Schema.String)),
   tool: Schema.optionalKey(ToolIdentity),
-  sandboxLevel: Schema.optionalKey(SandboxLevel),
+  sandboxLevel: Schema.optionalKey(RecordedSandboxLevel),
   providerLockDigest: Schema.optionalKey(Schema.String),
   sourceBuild: Schema.optionalKey(SourceBuild),
   /** Drift checks only: whether the real infrastructure differs from the state. */

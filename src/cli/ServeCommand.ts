@@ -41,14 +41,12 @@ const tellTool = Effect.flatMap(Toolchain, (tools) =>
   })
 )
 
-/** How module code is kept apart: who runs modules of others has to know when that is not much. */
-const tellSandbox = Effect.flatMap(Sandbox, ({ status: { accepted, level, reason, remedy } }) =>
-  accepted && level === "bubblewrap"
-    ? Effect.logInfo(`Runs are isolated with ${level}`)
-    : Effect.logWarning(
-        `${accepted ? `Runs are isolated at the level "${level}" only` : "Runs are refused, since isolation is required"}: ${reason} ${remedy ?? ""}`.trim()
-      )
-)
+/** How module code is kept apart: an operator who runs modules of others has to know when it is not, or when nothing runs. */
+const tellSandbox = Effect.flatMap(Sandbox, ({ status: { accepted, level, reason, remedy } }) => {
+  if (!accepted) return Effect.logWarning(`Runs are refused: ${reason} ${remedy ?? ""}`.trim())
+  if (level === "process") return Effect.logWarning(`Runs are not isolated: ${reason} ${remedy ?? ""}`.trim())
+  return Effect.logInfo(`Runs are isolated at the level ${level}: ${reason}`)
+})
 
 const warnOfPlainHttp = (settings: Settings) =>
   isPlainBeyondLoopback(settings) ? Effect.logWarning(plainHttpWarning) : Effect.void

@@ -60,7 +60,7 @@ export const sandbox = (settings: Settings) =>
             ...ambient,
             isolation: settings.runnerIsolation,
             ownFolder: yield* folder.subfolder("sandbox"),
-            runsRoot: yield* folder.subfolder("runs"),
+            dataFolder: folder.path,
             extraReadOnly: [
               ...ambient.extraReadOnly,
               ...(settings.providerMirror === undefined ? [] : [settings.providerMirror])

@@ -2,6 +2,7 @@ import { NodeSocket } from "@effect/platform-node"
 import { Effect, FileSystem, Layer, Option } from "effect"
 import { RpcClient, RpcClientError, RpcSerialization } from "effect/rpc"
 import type { Holder } from "../database/InstanceLock.ts"
+import { OperatorUnauthorised, readOperatorSecret, sendOperatorSecret } from "./OperatorAuthorization.ts"
 import { OperatorProtocol } from "./OperatorProtocol.ts"
 import { OperatorSocketUnusable, operatorSocketPath } from "./OperatorSocketPath.ts"
 
@@ -23,9 +24,12 @@ const connected = Effect.fn("connectToServer")(function* (folder: string, named:
   if (!(yield* Effect.orElseSucceed(files.exists(path), () => false))) {
     return yield* unusable(named, notListening)
   }
+  const secret = yield* readOperatorSecret(folder)
+  if (Option.isNone(secret)) return yield* unusable(named, notListening)
   return RpcClient.layerProtocolSocket().pipe(
     Layer.provide(RpcSerialization.layerNdjson),
-    Layer.provide(NodeSocket.layerNet({ path }))
+    Layer.provide(NodeSocket.layerNet({ path })),
+    Layer.merge(sendOperatorSecret(secret.value))
   )
 })
 
@@ -40,8 +44,13 @@ export const operatorClient = Effect.fn("operatorClient")(function* (folder: str
   )
   const client = yield* RpcClient.make(OperatorProtocol, { disableTracing: true }).pipe(Effect.provide(protocol))
 
-  const reached = <A, E>(answer: Effect.Effect<A, E | RpcClientError.RpcClientError>) =>
+  const reached = <A, E>(answer: Effect.Effect<A, E | OperatorUnauthorised | RpcClientError.RpcClientError>) =>
     answer.pipe(
+      Effect.catchIf(
+        (error) => error instanceof OperatorUnauthorised,
+        // The server was restarted in between: its secret is another one now.
+        ({ message }) => unusable(named, message)
+      ),
       Effect.catchIf(
         (error) => error instanceof RpcClientError.RpcClientError,
         ({ message, reason }) =>

@@ -3,6 +3,7 @@ import { Rpc, RpcGroup } from "effect/rpc"
 import { VaultLocked } from "../../actors/vault/VaultErrors.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { AccountToken } from "../../schema/records/AccountToken.ts"
+import { OperatorAuthorization } from "./OperatorAuthorization.ts"
 import { KeyRotation, KeyRotationRequest } from "./KeyCommands.ts"
 
 const Secret = Schema.RedactedFromValue(Schema.String)
@@ -35,4 +36,4 @@ export const OperatorProtocol = RpcGroup.make(
   Rpc.make("ResetLink", { payload: { email: Schema.String }, success: Link, error: ApiError }),
   Rpc.make("SetPassword", { payload: credentials, success: Schema.Void, error: ApiError }),
   Rpc.make("RotateKeys", { payload: KeyRotationRequest, success: KeyRotation, error: VaultLocked })
-)
+).middleware(OperatorAuthorization)

@@ -6,11 +6,24 @@ import { DataFolder } from "../database/DataFolder.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
 import { AccountCommands } from "./AccountCommands.ts"
 import { KeyCommands } from "./KeyCommands.ts"
+import { issueOperatorSecret, requireOperatorSecret } from "./OperatorAuthorization.ts"
 import { OperatorProtocol } from "./OperatorProtocol.ts"
 import { OperatorSocketUnusable, operatorSocketPath } from "./OperatorSocketPath.ts"
 
 // An operator's command is a few hundred bytes.
 const mostBytes = 64 * 1024
+
+/** The secret is there before anybody can connect. */
+const authorization = Layer.unwrap(
+  Effect.gen(function* () {
+    const folder = yield* DataFolder
+    return requireOperatorSecret(yield* issueOperatorSecret(folder.path))
+  }).pipe(
+    Effect.mapError(
+      ({ message }) => new OperatorSocketUnusable({ message: `Its secret cannot be written: ${message}.` })
+    )
+  )
+)
 
 /**
  * Listens in the claimed data folder, for its owner alone: the folder has mode 0700, the socket 0600. One that a killed
@@ -66,6 +79,7 @@ export const operatorServer = RpcServer.layer(OperatorProtocol, { disableFatalDe
   Layer.provide(RpcServer.layerProtocolSocketServer),
   Layer.provide(RpcSerialization.layerNdjsonWith({ maxBufferSize: mostBytes })),
   Layer.provide(listening),
+  Layer.provide(authorization),
   Layer.catchTag("OperatorSocketUnusable", ({ message }) =>
     Layer.effectDiscard(
       Effect.logWarning(`The commands of \`svc admin\` need this server stopped: it cannot listen for them. ${message}`)

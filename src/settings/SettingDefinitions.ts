@@ -197,7 +197,8 @@ export const settingDefinitions = define({
     flag: "runner-isolation",
     metavar: "auto|required|off",
     default: "auto",
-    description: "Sandbox of module code: the best this machine gives, nothing less than bubblewrap, or none"
+    description:
+      "Sandbox of module code: the best accepted level of this machine, only one with namespaces of its own, or none at all"
   },
   runConcurrency: {
     env: "SVC_RUN_CONCURRENCY",

@@ -1,6 +1,7 @@
 import { Context, Effect, FileSystem, Layer, Option } from "effect"
 import { Command } from "effect/cli"
 import { SetupLinks } from "../../../actors/account/SetupLinks.ts"
+import { SandboxSettings } from "../../../runner/sandbox/SandboxSettings.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { controlPlane } from "../../Composition.ts"
 import { HttpListener } from "../../http/HttpListener.ts"
@@ -9,7 +10,7 @@ import { jsonFlag } from "../Output.ts"
 import { settingFlags, settingsOf } from "../SettingFlags.ts"
 import { DemoFailed } from "./DemoFailed.ts"
 import { DemoReport } from "./DemoReport.ts"
-import { demoRepository } from "./DemoRepository.ts"
+import { demoRepository, demoTrees } from "./DemoRepository.ts"
 import { playDemo } from "./DemoScript.ts"
 import { signInForFirstTime } from "./DemoSession.ts"
 
@@ -38,7 +39,11 @@ const perform = Effect.fn("demo")(function* (flags: {
   )
   yield* report.step("Start a server on a temporary data folder", { dataDir })
   const logs = logging({ level: settings.log, format: settings.logFormat })
-  const services = yield* Layer.build(controlPlane(settings).pipe(Layer.provideMerge(logs)))
+  const sandboxSettings = yield* SandboxSettings
+  // A machine without any sandbox shows the product with this module, and with no other.
+  const services = yield* Layer.build(controlPlane(settings).pipe(Layer.provideMerge(logs))).pipe(
+    Effect.provideService(SandboxSettings, { ...sandboxSettings, trustedTrees: demoTrees })
+  )
   const { url } = Context.get(services, HttpListener)
   const link = yield* Context.get(services, SetupLinks).issueFirst
   if (Option.isNone(link)) return yield* new DemoFailed({ message: "The new server offers no setup link." })

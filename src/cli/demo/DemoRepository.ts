@@ -1,5 +1,6 @@
 import { Effect, FileSystem, Path } from "effect"
 import { serveRepository } from "../../../runner/git/GitServer.ts"
+import { treeDigest } from "../../../runner/sandbox/TreeDigest.ts"
 import { commitFiles, createRepository } from "../../../runner/git/RepositoryWriter.ts"
 
 const firstRevision = `variable "name" {
@@ -28,14 +29,18 @@ output "farewell" {
 }
 `
 
+const filesOf = (module: string) => ({ "main.tf": module, "README.md": "# A demo module\n" })
+
+/** The demo's own modules, which may run where nothing keeps a module apart: they do nothing outside of their state. */
+export const demoTrees = [firstRevision, secondRevision].map((module) => treeDigest(filesOf(module)))
+
 /** A Git repository of one module without providers, served over loopback for the Scope. */
 export const demoRepository = Effect.gen(function* () {
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const gitdir = path.join(yield* fileSystem.makeTempDirectoryScoped({ prefix: "svc-demo-git-" }), "repository.git")
   yield* createRepository({ gitdir })
-  const commit = (module: string, message: string) =>
-    commitFiles({ gitdir, message, files: { "main.tf": module, "README.md": "# A demo module\n" } })
+  const commit = (module: string, message: string) => commitFiles({ gitdir, message, files: filesOf(module) })
   const first = yield* commit(firstRevision, "Greet")
   const served = yield* serveRepository({ gitdir })
   return { ...served, first, commitSecond: commit(secondRevision, "Greet better, and say goodbye") }

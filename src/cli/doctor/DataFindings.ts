@@ -46,7 +46,8 @@ export const folderFinding = Effect.fn("folderFinding")(function* (look: DataFol
       message: `${path} does not exist; the first start creates it with mode 0700, with a database and, unless one is given, a master key.`
     }
   }
-  return (mode & 0o077) === 0
+  // Where each Run has a user of its own, the group of these users may pass.
+  return (mode & 0o067) === 0
     ? { check: "folder", status: "ok", message: path }
     : {
         check: "folder",

@@ -1,5 +1,5 @@
 import { Clock, Effect, Option } from "effect"
-import { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
+import { type LevelFinding, Sandbox } from "../../../runner/sandbox/Sandbox.ts"
 import { type Tool, type ToolOrigin, toolTitles } from "../../../runner/toolchain/Tool.ts"
 import { Toolchain } from "../../../runner/toolchain/Toolchain.ts"
 import { pinnedVersion } from "../../../runner/toolchain/ToolchainSettings.ts"
@@ -43,16 +43,21 @@ export const toolFinding = (settings: Settings) =>
     })
   ).pipe(Effect.provide(toolchain({ ...settings, toolDownload: "off" })))
 
+const describeLevel = ({ level, reason, works }: LevelFinding) => `${level} ${works ? "works" : "does not"} (${reason})`
+
+/** The level that Runs get, and what trying every other one showed. */
 export const sandboxFinding = (settings: Settings) =>
-  Effect.map(
-    Sandbox,
-    ({ status }): Finding => ({
+  Effect.gen(function* (): Effect.fn.Return<Finding, never, Sandbox> {
+    const { examine, status } = yield* Sandbox
+    const levels = (yield* examine).map(describeLevel).join(" ")
+    const message = status.accepted ? `${status.level}: ${status.reason}` : `Runs are refused: ${status.reason}`
+    return {
       check: "sandbox",
-      status: status.accepted ? (status.level === "bubblewrap" ? "ok" : "warning") : "error",
-      message: `${status.level}: ${status.reason}`,
+      status: !status.accepted ? "error" : status.level === "process" ? "warning" : "ok",
+      message: `${message} Every level, best first: ${levels}`,
       remedy: status.remedy
-    })
-  ).pipe(Effect.provide(sandbox(settings)))
+    }
+  }).pipe(Effect.provide(sandbox(settings)))
 
 /** Variables that somebody meant as settings, and that are none. */
 export const settingsFinding: Effect.Effect<Finding> = Effect.map(misspeltSettings, (misspelt) =>

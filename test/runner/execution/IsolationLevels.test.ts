@@ -1,8 +1,11 @@
 import { chmodSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
 import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
+import type { SandboxSettingsShape } from "../../../runner/sandbox/SandboxSettings.ts"
+import type { SandboxLevel } from "../../../schema/records/Run.ts"
 import { it } from "../../support/Effect.ts"
 import { countCreations, providerMirror } from "../../support/ProviderMirror.ts"
 import { credentials, note, required } from "./support/ProviderStage.ts"
@@ -10,45 +13,58 @@ import { applyJob, planJob, recorder, runnerWith, temporaryFolder } from "./supp
 
 const tree = { "main.tf": `${required}${note("a")}` }
 
-/** Below bubblewrap the same run must work as well; what it may see differs. */
-const planAndApply = Effect.gen(function* () {
-  const sandbox = yield* Sandbox
-  const runner = yield* ModuleRunner
-  const mirror = yield* providerMirror
-  const folder = yield* temporaryFolder
-  // The run's own user must reach mirror and notes.
-  if (sandbox.status.level === "user") for (const path of [`${mirror.path}/..`, mirror.notesDir]) chmodSync(path, 0o777)
-  const job = planJob(folder, tree, {
-    mirror: { path: mirror.path, required: false },
-    credentials: [credentials(mirror.notesDir)]
+/** At every level the same run must work; what it may see differs. */
+const planAndApply = (settings: Partial<SandboxSettingsShape>) =>
+  Effect.gen(function* () {
+    const mirror = yield* providerMirror
+    const folder = yield* temporaryFolder
+    const inside = Effect.gen(function* () {
+      const { status } = yield* Sandbox
+      if (!status.accepted) return undefined
+      // The run's own user writes them.
+      if (status.level === "user_landlock") chmodSync(mirror.notesDir, 0o777)
+      const runner = yield* ModuleRunner
+      const job = planJob(folder, tree, {
+        mirror: { path: mirror.path, required: false },
+        credentials: [credentials(mirror.notesDir)]
+      })
+      const plan = yield* runner.plan(job, recorder().sink)
+      const applied = yield* runner.apply(applyJob(folder, job, plan), recorder().sink)
+      expect(applied).toMatchObject({ exit: "succeeded", resourceCount: 1 })
+      expect(yield* countCreations(mirror.notesDir)).toBe(1)
+      return applied.sandboxLevel
+    })
+    const seen = { extraReadOnly: [mirror.interpreter], extraWritable: [mirror.notesDir] }
+    return yield* Effect.provide(
+      inside,
+      // Mirrors and run folders are the service's own, so its users may be let pass.
+      runnerWith({ ...settings, ...seen, dataFolder: tmpdir() })
+    )
   })
-  const plan = yield* runner.plan(job, recorder().sink)
-  const applied = yield* runner.apply(applyJob(folder, job, plan), recorder().sink)
-  expect(applied).toMatchObject({ exit: "succeeded", resourceCount: 1 })
-  expect(yield* countCreations(mirror.notesDir)).toBe(1)
-  return applied.sandboxLevel
-})
+
+const levels: ReadonlyArray<readonly [SandboxLevel, Partial<SandboxSettingsShape>]> = [
+  ["bubblewrap", { levels: ["bubblewrap"] }],
+  ["namespaces", { levels: ["namespaces"] }],
+  ["user_landlock", { levels: ["user_landlock"] }],
+  ["landlock", { levels: ["landlock"] }],
+  ["process", { isolation: "off" }]
+]
 
 describe("isolation levels", () => {
-  it.live("process", () =>
-    planAndApply.pipe(
-      Effect.map((level) => expect(level).toBe("process")),
-      Effect.provide(runnerWith({ isolation: "off" }))
+  for (const [level, settings] of levels)
+    it.live(`a module with a provider is planned and applied: ${level}, where it works`, () =>
+      Effect.gen(function* () {
+        expect([undefined, level]).toContain(yield* planAndApply(settings))
+      })
     )
-  )
 
-  it.live("without bubblewrap", () =>
-    planAndApply.pipe(
-      Effect.map((level) => expect(["user", "process"]).toContain(level)),
-      Effect.provide(runnerWith({ bubblewrap: "/nowhere/bwrap" }))
+  for (const isolation of ["auto", "required"] as const)
+    it.live(`${isolation}: where nothing that may be chosen works, the run is refused before anything starts`, () =>
+      Effect.gen(function* () {
+        const runner = yield* ModuleRunner
+        const failure = yield* Effect.flip(runner.plan(planJob(yield* temporaryFolder, tree), recorder().sink))
+        expect(failure).toMatchObject({ reason: "sandbox_refused", phase: "prepare" })
+        expect(failure.message).toContain("Install the 'bubblewrap' package")
+      }).pipe(Effect.provide(runnerWith({ isolation, levels: ["bubblewrap"], bubblewrap: "/nowhere/bwrap" })))
     )
-  )
-
-  it.live("a required isolation that is not there refuses the run before anything starts", () =>
-    Effect.gen(function* () {
-      const runner = yield* ModuleRunner
-      const failure = yield* Effect.flip(runner.plan(planJob(yield* temporaryFolder, tree), recorder().sink))
-      expect(failure).toMatchObject({ reason: "sandbox_refused", phase: "prepare" })
-    }).pipe(Effect.provide(runnerWith({ isolation: "required", bubblewrap: "/nowhere/bwrap" })))
-  )
 })

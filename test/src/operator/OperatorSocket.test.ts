@@ -1,7 +1,7 @@
 import { describe, expect } from "bun:test"
 import { Effect, FileSystem, Layer, Stream } from "effect"
 import { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
-import { systemPath } from "../../../runner/sandbox/SandboxCommandLine.ts"
+import { systemPath } from "../../../runner/sandbox/SandboxView.ts"
 import { DataFolder } from "../../../src/database/DataFolder.ts"
 import { folder, live, svc } from "../cli/support/CommandLine.ts"
 import { serve } from "./support/Server.ts"
@@ -42,6 +42,7 @@ describe("the operator's socket", () => {
         const files = yield* FileSystem.FileSystem
         const dataDir = `${yield* folder}/data`
         yield* files.makeDirectory(dataDir, { mode: 0o700 })
+        yield* files.writeFileString(`${dataDir}/operator.secret`, "whatever it is", { mode: 0o600 })
         yield* standIn(dataDir, onData)
         const { code, error, out } = yield* setupLink(dataDir)
         expect([code, out, JSON.parse(error).error.message]).toEqual([
@@ -137,6 +138,41 @@ describe("the operator's socket", () => {
         )
       }
       expect(JSON.parse((yield* setupLink(dataDir)).out).setupLink).toStartWith(url)
+    })
+  )
+
+  live("takes no command without the secret of its server, which only the owner of the folder can read", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const dataDir = `${yield* folder}/data`
+      yield* serve(dataDir)
+      const secret = `${dataDir}/operator.secret`
+      expect((yield* files.stat(secret)).mode & 0o777).toBe(0o600)
+      const headers = (given: string) => [["x-svc-operator-secret", given]]
+      const answerTo = (given: ReadonlyArray<ReadonlyArray<string>>) =>
+        Effect.promise(
+          () =>
+            new Promise<string>((resolve) => {
+              const request = { _tag: "Request", id: "1", tag: "SetupLink", payload: null, headers: given }
+              void Bun.connect({
+                unix: `${dataDir}/operator.sock`,
+                socket: {
+                  open: (socket) => void socket.write(`${JSON.stringify(request)}\n`),
+                  data: (socket, bytes) => {
+                    socket.end()
+                    resolve(bytes.toString())
+                  }
+                }
+              })
+            })
+        )
+      const correct = yield* files.readFileString(secret)
+      for (const given of [[], headers(""), headers("0".repeat(64)), headers(correct.slice(1))]) {
+        const answer = yield* answerTo(given)
+        expect(answer).toContain("OperatorUnauthorised")
+        expect(answer).not.toContain("Success")
+      }
+      expect(yield* answerTo(headers(correct))).toContain("Success")
     })
   )
 

@@ -36,8 +36,12 @@ const en = {
   sandbox: "Isolation",
   sandboxes: {
     bubblewrap: "Sandbox: own file system, process and user space",
+    namespaces: "Sandbox: own file system, process and user space, without bubblewrap",
+    user_landlock: "Own system user, files and system calls restricted",
+    landlock: "Files and system calls restricted, user of the service",
+    seatbelt: "Files restricted by macOS, user of the service",
     user: "Separate system user",
-    process: "Separate process only"
+    process: "None: the module could read and change what the service can"
   },
   attempt: "Attempt",
   planDigest: "Plan digest",
@@ -91,8 +95,12 @@ const ja: typeof en = {
   sandbox: "隔離",
   sandboxes: {
     bubblewrap: "サンドボックス（ファイルシステム・プロセス・ユーザーを分離）",
+    namespaces: "サンドボックス（ファイルシステム・プロセス・ユーザーを分離、bubblewrap なし）",
+    user_landlock: "専用のシステムユーザー（ファイルとシステムコールを制限）",
+    landlock: "サービスのユーザー（ファイルとシステムコールを制限）",
+    seatbelt: "サービスのユーザー（macOS がファイルを制限）",
     user: "専用のシステムユーザー",
-    process: "別プロセスのみ"
+    process: "なし（モジュールはサービスと同じものを読み書きできました）"
   },
   attempt: "試行回数",
   planDigest: "プランのダイジェスト",

@@ -1,0 +1,86 @@
+import { appendFile, readdir, readFile } from "node:fs/promises"
+import { Effect, Option, Schema } from "effect"
+
+/** A process beyond doubt: ids are used again, and with its start they are not. */
+const NotedProcess = Schema.fromJsonString(Schema.Struct({ pid: Schema.Int, startTicks: Schema.String }))
+type NotedProcess = typeof NotedProcess.Type
+
+const encode = Schema.encodeEffect(NotedProcess)
+const decode = Schema.decodeUnknownOption(NotedProcess)
+
+interface ProcessStat {
+  readonly parent: number
+  readonly state: string
+  readonly startTicks: string
+}
+
+/** `/proc/PID/stat`: the name in parentheses may hold anything, so the fields are counted from its end. */
+const readStat = (pid: number) =>
+  Effect.tryPromise(() => readFile(`/proc/${pid}/stat`, "latin1")).pipe(
+    Effect.map((text): ProcessStat => {
+      const fields = text.slice(text.lastIndexOf(")") + 2).split(" ")
+      return { state: fields[0] ?? "", parent: Number(fields[1]), startTicks: fields[19] ?? "" }
+    }),
+    Effect.option
+  )
+
+const isDead = ({ state }: ProcessStat) => state === "Z" || state === "X"
+
+/** Notes a process of this moment in a file, one line each. What cannot be noted is only not found after a crash. */
+export const noteProcess = Effect.fnUntraced(
+  function* (file: string, pid: number) {
+    const stat = yield* readStat(pid)
+    if (Option.isNone(stat)) return
+    const line = yield* encode({ pid, startTicks: stat.value.startTicks })
+    yield* Effect.tryPromise(() => appendFile(file, `${line}\n`, { mode: 0o600 }))
+  },
+  (effect) => Effect.ignore(effect)
+)
+
+const stillRuns = ({ pid, startTicks }: NotedProcess) =>
+  Effect.map(
+    readStat(pid),
+    Option.exists((stat) => stat.startTicks === startTicks && !isDead(stat))
+  )
+
+const signal = (pid: number, name: "SIGTERM" | "SIGKILL") => Effect.ignore(Effect.try(() => process.kill(pid, name)))
+
+/** Everything below a process, whatever its group or session is. */
+const descendants = Effect.fnUntraced(function* (root: number) {
+  const names = yield* Effect.tryPromise(() => readdir("/proc")).pipe(Effect.orElseSucceed(() => []))
+  const entries = yield* Effect.forEach(names.filter((name) => /^\d+$/.test(name)).map(Number), (pid) =>
+    Effect.map(readStat(pid), (stat) => ({ pid, stat }))
+  )
+  const found = new Set([root])
+  for (let before = 0; before !== found.size; ) {
+    before = found.size
+    for (const { pid, stat } of entries) {
+      if (Option.isSome(stat) && found.has(stat.value.parent)) found.add(pid)
+    }
+  }
+  found.delete(root)
+  return [...found]
+})
+
+const looksUntilForce = 250
+const betweenLooks = "20 millis"
+
+/**
+ * Ends the supervisors that a file notes, and everything below them. A supervisor whose service is gone ends on its own; it is waited for,
+ * and ended by force when it does not. An id that meanwhile belongs to another process is left alone.
+ */
+export const endNotedProcesses = Effect.fnUntraced(function* (file: string) {
+  const text = yield* Effect.tryPromise(() => readFile(file, "utf8")).pipe(Effect.orElseSucceed(() => ""))
+  const noted = text.split("\n").flatMap((line) => Option.toArray(decode(line)))
+  for (const process of noted) {
+    if (!(yield* stillRuns(process))) continue
+    yield* signal(process.pid, "SIGTERM")
+    const runs = yield* stillRuns(process).pipe(
+      Effect.delay(betweenLooks),
+      Effect.repeat({ until: (running) => !running, times: looksUntilForce })
+    )
+    if (!runs) continue
+    for (const pid of yield* descendants(process.pid)) yield* signal(pid, "SIGKILL")
+    if (yield* stillRuns(process)) yield* signal(process.pid, "SIGKILL")
+  }
+})

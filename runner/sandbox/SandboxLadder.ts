@@ -1,0 +1,89 @@
+import { Effect } from "effect"
+import type { SandboxLevel } from "../../schema/records/Run.ts"
+import type { Level } from "./levels/Level.ts"
+import type { Isolation } from "./SandboxSettings.ts"
+import type { SandboxStatus } from "./SandboxStatus.ts"
+
+/** What trying a level showed. A level that does not work here has a reason, and a remedy where there is one. */
+export type Verdict<A = Level> =
+  | { readonly _tag: "works"; readonly level: A; readonly reason: string }
+  | { readonly _tag: "unavailable"; readonly reason: string; readonly remedy?: string }
+
+/** One level that may be tried. */
+export interface Rung<A = Level> {
+  readonly level: SandboxLevel
+  readonly attempt: Effect.Effect<Verdict<A>>
+}
+
+/** The levels that may be chosen, best first. `process` is none of them: only the operator goes there. */
+export const acceptedLevels = [
+  "bubblewrap",
+  "namespaces",
+  "user_landlock",
+  "landlock",
+  "seatbelt"
+] as const satisfies ReadonlyArray<SandboxLevel>
+
+/** Those in which a Run has processes, mounts and network of its own. */
+export const namespacedLevels = ["bubblewrap", "namespaces"] as const satisfies ReadonlyArray<SandboxLevel>
+
+export interface Climbed<A> {
+  readonly status: SandboxStatus
+  /** Undefined where nothing that may be chosen works: Runs are refused. */
+  readonly level: A | undefined
+}
+
+const mayBeChosen = (isolation: Isolation): ReadonlyArray<SandboxLevel> =>
+  isolation === "off" ? [] : isolation === "required" ? namespacedLevels : acceptedLevels
+
+const fallbackRemedy = "Install the 'bubblewrap' package: see Isolation in docs/operations.md."
+
+/**
+ * Tries the levels from the best one down and stops at the first that works. Nothing below the accepted ones is ever chosen: where none
+ * of them works, Runs are refused, and only `off` goes on without.
+ */
+export const climb = Effect.fn("Sandbox.climb")(function* <A>(
+  isolation: Isolation,
+  rungs: ReadonlyArray<Rung<A>>
+): Effect.fn.Return<Climbed<A>> {
+  if (isolation === "off") {
+    return {
+      status: {
+        level: "process",
+        accepted: true,
+        reason:
+          "Run isolation is switched off: module code can read and change everything that the service can, its master key included.",
+        remedy: "Set the isolation to 'auto' or 'required'."
+      },
+      level: undefined
+    }
+  }
+  const missed: Array<Extract<Verdict<A>, { _tag: "unavailable" }>> = []
+  for (const level of mayBeChosen(isolation)) {
+    const rung = rungs.find((candidate) => candidate.level === level)
+    if (rung === undefined) continue
+    const verdict = yield* rung.attempt
+    if (verdict._tag === "works") {
+      const remedy = missed.find((miss) => miss.remedy !== undefined)?.remedy
+      return {
+        status: {
+          level,
+          accepted: true,
+          reason: [verdict.reason, ...missed.map(({ reason }) => reason)].join(" "),
+          ...(remedy === undefined ? {} : { remedy })
+        },
+        level: verdict.level
+      }
+    }
+    missed.push(verdict)
+  }
+  return {
+    status: {
+      level: "process",
+      accepted: false,
+      reason: ["No level of isolation that may be chosen works here.", ...missed.map(({ reason }) => reason)].join(" "),
+      remedy: missed.find((miss) => miss.remedy !== undefined)?.remedy ?? fallbackRemedy
+    },
+    level: undefined
+  }
+})

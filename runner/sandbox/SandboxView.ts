@@ -1,0 +1,96 @@
+import type { Placement } from "./confinement/ConfinementSpec.ts"
+import { type SandboxEtc, settingsFiles, settingsFolders } from "./HostSettings.ts"
+import type { SandboxLimits } from "./SandboxSettings.ts"
+
+/** Where the run's own folder appears in a file system of its own: constant, so that paths in plans do not change between runs. */
+export const insideRoot = "/capsule"
+
+/** What the child may search; nothing of the service's own PATH is inherited. */
+export const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+/** Where a package manager keeps all that it installs, on systems that have it. */
+const packageStore = "/nix/store"
+
+/** Top folders that are a link into /usr on merged systems and a real folder elsewhere. */
+export const systemFolders = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"]
+
+export type SystemFolder =
+  | { readonly path: string; readonly kind: "link"; readonly target: string }
+  | { readonly path: string; readonly kind: "folder" }
+
+/** What a program of a run may see, whichever way it is confined. */
+export interface SandboxView {
+  readonly systemFolders: ReadonlyArray<SystemFolder>
+  /** When absent, each of the host's settings is laid by itself. */
+  readonly etc: SandboxEtc | undefined
+  readonly limits: SandboxLimits
+  readonly root: string
+  /** Left out where they do not exist. */
+  readonly optional: { readonly readOnly: ReadonlyArray<string>; readonly writable: ReadonlyArray<string> }
+  readonly readOnly: ReadonlyArray<string>
+  readonly writable: ReadonlyArray<string>
+}
+
+const same = (path: string, writable: boolean, optional: boolean): Placement => ({
+  kind: "bind",
+  from: path,
+  to: path,
+  writable,
+  optional
+})
+
+const etcPlacements = (etc: SandboxEtc | undefined): ReadonlyArray<Placement> =>
+  etc === undefined
+    ? [...settingsFiles, ...settingsFolders].map((name) => same(`/etc/${name}`, false, true))
+    : [
+        { kind: "bind", from: etc.folder, to: "/etc", writable: false, optional: false },
+        ...etc.overlaid.map((name) => same(`/etc/${name}`, false, true))
+      ]
+
+/** The file system of a sandbox that has one of its own, in the order in which it is laid. */
+export const placementsOf = (view: SandboxView): ReadonlyArray<Placement> => [
+  same("/usr", false, false),
+  ...view.systemFolders.map(
+    (folder): Placement =>
+      folder.kind === "link"
+        ? { kind: "link", target: folder.target, path: folder.path }
+        : same(folder.path, false, false)
+  ),
+  ...etcPlacements(view.etc),
+  same(packageStore, false, true),
+  { kind: "processes", path: "/proc" },
+  { kind: "devices", path: "/dev" },
+  { kind: "memory", path: "/dev/shm", bytes: view.limits.shmBytes, mode: "1777" },
+  { kind: "memory", path: "/tmp", bytes: view.limits.tmpBytes, mode: "1777" },
+  ...view.optional.readOnly.map((path) => same(path, false, true)),
+  ...view.optional.writable.map((path) => same(path, true, true)),
+  ...view.readOnly.map((path) => same(path, false, false)),
+  ...view.writable.map((path) => same(path, true, false)),
+  { kind: "bind", from: view.root, to: insideRoot, writable: true, optional: false }
+]
+
+/** The host's paths that a sandbox without a file system of its own may read. */
+export const readablePaths = (view: Pick<SandboxView, "optional" | "readOnly">): ReadonlyArray<string> => [
+  "/usr",
+  ...systemFolders,
+  ...[...settingsFiles, ...settingsFolders].map((name) => `/etc/${name}`),
+  packageStore,
+  // Some runtimes do not start without it. What it holds of other processes is kept by the confinement.
+  "/proc",
+  ...view.optional.readOnly,
+  ...view.readOnly
+]
+
+/** The kernel's numbers of resource limits, the same on every architecture that svc is built for. */
+const resource = { fileSize: 1, core: 4, processes: 6, openFiles: 7 } as const
+
+/** The limits as the kernel takes them; those on processes only where the count is the sandbox's own. */
+export const resourceLimits = (
+  limits: SandboxLimits,
+  own: { readonly processes: boolean }
+): ReadonlyArray<readonly [resource: number, value: number]> => [
+  [resource.core, 0],
+  [resource.openFiles, limits.openFiles],
+  [resource.fileSize, limits.fileBytes],
+  ...(own.processes ? [[resource.processes, limits.processes] as const] : [])
+]

@@ -1,0 +1,97 @@
+import { readlinkSync, readSync, writeSync } from "node:fs"
+import { chdir, exit, stderr, stdout } from "node:process"
+import {
+  type Confinement,
+  confinementFailed,
+  confinementFds,
+  confinementRoles,
+  type ConfinementSpec
+} from "./ConfinementSpec.ts"
+import { landlockVersion, prepareDomain } from "./Landlock.ts"
+import { type LinuxCalls, linuxCalls } from "./LinuxCalls.ts"
+import { enterFileSystem, raiseLoopback } from "./NamespaceMounts.ts"
+import {
+  becomeUser,
+  dieWithParent,
+  dropBoundingSet,
+  dropCapabilities,
+  filterCalls,
+  limitResources
+} from "./Privileges.ts"
+import { supervise } from "./Supervisor.ts"
+
+// Becomes a program of a sandbox: takes away from this process whatever the program must not have, then replaces it by the program. It is
+// started without any environment in the host's root folder, since it runs before it is confined itself.
+
+const brokenPipe = 13
+const fileTooLarge = 25
+
+const readSpec = (): ConfinementSpec => {
+  const chunks: Array<Buffer> = []
+  const buffer = Buffer.alloc(64 * 1024)
+  for (;;) {
+    const length = readSync(confinementFds.spec, buffer)
+    if (length === 0) return JSON.parse(Buffer.concat(chunks).toString("utf8"))
+    chunks.push(Buffer.from(buffer.subarray(0, length)))
+  }
+}
+
+const filterOf = (program: string) => new Uint8Array(Buffer.from(program, "base64"))
+
+/** Confines this process and answers what has to come last. */
+const confine = (calls: LinuxCalls, confinement: Confinement): (() => void) => {
+  switch (confinement.kind) {
+    case "none":
+      dieWithParent(calls)
+      return () => undefined
+    case "landlock": {
+      const enterDomain = prepareDomain(calls, confinement)
+      dropBoundingSet(calls)
+      if (confinement.userId !== undefined) becomeUser(calls, confinement.userId, confinement.groups)
+      dropCapabilities(calls)
+      enterDomain()
+      dieWithParent(calls)
+      return () => filterCalls(calls, filterOf(confinement.seccomp))
+    }
+    case "namespaces": {
+      // The host's /proc is still there: it names this process as the host does.
+      writeSync(confinementFds.information, JSON.stringify({ "child-pid": Number(readlinkSync("/proc/self")) }))
+      enterFileSystem(calls, confinement.placements)
+      if (confinement.ownNetwork) raiseLoopback(calls)
+      dropBoundingSet(calls)
+      dropCapabilities(calls)
+      return () => filterCalls(calls, filterOf(confinement.seccomp))
+    }
+  }
+}
+
+const become = () => {
+  const spec = readSpec()
+  const calls = linuxCalls()
+  const last = confine(calls, spec.confinement)
+  chdir(spec.cwd)
+  limitResources(calls, spec.limits)
+  for (const fd of Object.values(confinementFds)) calls.attempt("close", fd)
+  // The runtime ignores them, and a program would go on ignoring them.
+  for (const signal of [brokenPipe, fileTooLarge]) calls.resetSignal(signal)
+  last()
+  calls.execute(spec.argv, spec.environment)
+}
+
+const roles: ReadonlyArray<string> = Object.values(confinementRoles)
+const at = process.argv.findIndex((word) => roles.includes(word))
+try {
+  switch (process.argv[at]) {
+    case confinementRoles.version:
+      stdout.write(`${landlockVersion(linuxCalls())}\n`)
+      break
+    case confinementRoles.supervise:
+      supervise(linuxCalls(), process.argv.slice(at + 1))
+      break
+    default:
+      become()
+  }
+} catch (cause) {
+  stderr.write(`The program could not be confined: ${cause instanceof Error ? cause.message : String(cause)}\n`)
+  exit(confinementFailed)
+}

@@ -1,0 +1,76 @@
+/**
+ * What the process that becomes a program of a sandbox is asked to do, as JSON over a pipe: the environment holds secrets, and arguments
+ * are world readable. Both ends are of the same build, so the text is not checked beyond being whole.
+ */
+export interface ConfinementSpec {
+  /** The program as a path, and its arguments. */
+  readonly argv: ReadonlyArray<string>
+  /** As the program sees it. */
+  readonly cwd: string
+  readonly environment: Readonly<Record<string, string>>
+  /** Resource limits by the kernel's numbers (`RLIMIT_*`). */
+  readonly limits: ReadonlyArray<readonly [resource: number, value: number]>
+  readonly confinement: Confinement
+}
+
+export type Confinement =
+  | { readonly kind: "none" }
+  | {
+      readonly kind: "landlock"
+      /** The user and group to become; undefined to stay the same one. */
+      readonly userId: number | undefined
+      /** Supplementary groups, only set together with a user. */
+      readonly groups: ReadonlyArray<number>
+      readonly readOnly: ReadonlyArray<string>
+      readonly writable: ReadonlyArray<string>
+      readonly devices: ReadonlyArray<string>
+      readonly network: boolean
+      readonly seccomp: string
+    }
+  | {
+      readonly kind: "namespaces"
+      readonly placements: ReadonlyArray<Placement>
+      /** Whether the loopback of a network of its own has to be switched on. */
+      readonly ownNetwork: boolean
+      readonly seccomp: string
+    }
+
+/** One entry of a sandbox's file system, in the order in which it is laid. */
+export type Placement =
+  | {
+      readonly kind: "bind"
+      readonly from: string
+      readonly to: string
+      readonly writable: boolean
+      /** Left out when it does not exist on the host. */
+      readonly optional: boolean
+    }
+  | { readonly kind: "link"; readonly target: string; readonly path: string }
+  | { readonly kind: "memory"; readonly path: string; readonly bytes: number; readonly mode: "0755" | "1777" }
+  | { readonly kind: "processes"; readonly path: string }
+  | { readonly kind: "devices"; readonly path: string }
+
+/** File descriptors of the process that becomes the program. */
+export const confinementFds = {
+  /** The specification. */
+  spec: 3,
+  /** At the namespaces level: where the host's id of the first process inside goes. */
+  information: 4
+} as const
+
+/** File descriptors of the supervisor. */
+export const supervisorFds = {
+  /** Closed by the service, or by its end: the sandbox is over. */
+  control: 3,
+  /** Handed on to the program's process, unread. */
+  spec: 4
+} as const
+
+/** What the process is started for: to become the program, to supervise the one that does, or to print the version of Landlock. */
+export const confinementRoles = { become: "become", supervise: "supervise", version: "landlock-version" } as const
+
+/** The program could not be confined or started; nothing of it ran. */
+export const confinementFailed = 126
+
+/** The devices that programs need and that do no harm. */
+export const plainDevices = ["null", "zero", "full", "random", "urandom", "tty"]

@@ -1,0 +1,69 @@
+import type { LinuxCalls } from "./LinuxCalls.ts"
+
+const option = {
+  parentDeathSignal: 1,
+  dropBounding: 24,
+  secureBits: 28,
+  noNewPrivileges: 38,
+  ambient: 47,
+  becomeSubreaper: 36
+} as const
+
+const kill = 9
+const clearAmbient = 4
+/** No capability comes back by being the user 0, nor stays by a change of users; locked. */
+const noRootNoKeep = 0x2f
+const capabilityVersion = 0x2008_0522
+/** Higher than any that a kernel has; the surplus is refused, which does not matter. */
+const capabilities = 64
+
+/** The user changes first where both happen: dropping the bounding set takes a capability, and so does the change. */
+export const dropBoundingSet = (calls: LinuxCalls): void => {
+  for (let capability = 0; capability < capabilities; capability++) {
+    calls.attempt("prctl", option.dropBounding, capability, 0, 0, 0)
+  }
+}
+
+export const becomeUser = (calls: LinuxCalls, userId: number, groups: ReadonlyArray<number>): void => {
+  const list = groups.length === 0 ? 0 : new Uint8Array(new Uint32Array(groups).buffer)
+  calls.call("set the groups", "setgroups", groups.length, list)
+  calls.call("change the group", "setresgid", userId, userId, userId)
+  calls.call("change the user", "setresuid", userId, userId, userId)
+}
+
+/** Gives up every capability for good, and the ways to get one by starting a program. */
+export const dropCapabilities = (calls: LinuxCalls): void => {
+  calls.attempt("prctl", option.ambient, clearAmbient, 0, 0, 0)
+  calls.attempt("prctl", option.secureBits, noRootNoKeep, 0, 0, 0)
+  const header = new Uint8Array(new Uint32Array([capabilityVersion, 0]).buffer)
+  calls.call("drop the capabilities", "capset", header, new Uint8Array(24))
+  calls.call("refuse new privileges", "prctl", option.noNewPrivileges, 1, 0, 0, 0)
+}
+
+/** A change of users forgets it, so it is set after that. */
+export const dieWithParent = (calls: LinuxCalls): void => {
+  calls.call("die with the parent", "prctl", option.parentDeathSignal, kill, 0, 0, 0)
+}
+
+/** What loses its parent below this process becomes its child. */
+export const becomeSubreaper = (calls: LinuxCalls): void => {
+  calls.call("adopt orphans", "prctl", option.becomeSubreaper, 1, 0, 0, 0)
+}
+
+export const limitResources = (
+  calls: LinuxCalls,
+  limits: ReadonlyArray<readonly [resource: number, value: number]>
+): void => {
+  for (const [resource, value] of limits) {
+    const both = new Uint8Array(new BigUint64Array([BigInt(value), BigInt(value)]).buffer)
+    calls.call(`limit resource ${resource}`, "prlimit64", 0, resource, both, 0)
+  }
+}
+
+/** Last of all: the filter forbids what leads up to it. */
+export const filterCalls = (calls: LinuxCalls, program: Uint8Array): void => {
+  const view = new DataView(new ArrayBuffer(16))
+  view.setUint16(0, program.length / 8, true)
+  view.setBigUint64(8, BigInt(calls.address(program)), true)
+  calls.call("filter the system calls", "seccomp", 1, 0, new Uint8Array(view.buffer))
+}

@@ -1,0 +1,97 @@
+import { readdirSync, read, readFileSync } from "node:fs"
+import { exit, pid as ownPid } from "node:process"
+import { supervisorFds } from "./ConfinementSpec.ts"
+import type { LinuxCalls } from "./LinuxCalls.ts"
+import { becomeSubreaper } from "./Privileges.ts"
+
+// Where there is no process namespace, what a program starts can leave its process group and outlive it. The supervisor adopts whatever
+// loses its parent below it, and ends all of it before it ends itself. It stays outside of the confinement: nothing inside can end it.
+
+const millisecondsBetweenReaps = 2000
+/** Whoever breeds faster than this many rounds end is left to the limits. */
+const mostRounds = 10_000
+
+interface Entry {
+  readonly pid: number
+  readonly parent: number
+  readonly isDead: boolean
+}
+
+/** `/proc/PID/stat`: the name in parentheses may hold anything, so the fields are counted from its end. */
+const entryOf = (pid: number): Entry | undefined => {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "latin1")
+    const [state = "", parent = ""] = text.slice(text.lastIndexOf(")") + 2).split(" ")
+    return { pid, parent: Number(parent), isDead: state === "Z" || state === "X" }
+  } catch {
+    // It ended meanwhile.
+    return undefined
+  }
+}
+
+const listProcesses = (): ReadonlyArray<Entry> =>
+  readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? (entryOf(Number(name)) ?? []) : []))
+
+/** Everything below a process, whatever its group or session is. */
+const descendants = (root: number): ReadonlyArray<Entry> => {
+  const all = listProcesses()
+  const found = new Set([root])
+  for (let before = 0; before !== found.size; ) {
+    before = found.size
+    for (const { parent, pid } of all) if (found.has(parent)) found.add(pid)
+  }
+  return all.filter(({ pid }) => pid !== root && found.has(pid))
+}
+
+/** Ends everything below this process; what ended is taken, but for the program, which the runtime waits for. */
+const endAll = (calls: LinuxCalls, program: number) => {
+  for (let round = 0; round < mostRounds; round++) {
+    const left = descendants(ownPid)
+    for (const { isDead, pid } of left) {
+      if (isDead) {
+        if (pid !== program) calls.reap(pid)
+      } else {
+        try {
+          process.kill(pid, "SIGKILL")
+        } catch {
+          // It ended meanwhile.
+        }
+      }
+    }
+    if (left.every(({ isDead, pid }) => isDead && pid === program)) return
+  }
+}
+
+/** Starts the process that becomes the program, and ends as it did: with its code, or 128 and the number of its signal. */
+export const supervise = (calls: LinuxCalls, command: ReadonlyArray<string>): void => {
+  becomeSubreaper(calls)
+  const child = Bun.spawn([...command], {
+    cwd: "/",
+    env: {},
+    stdio: ["ignore", "inherit", "inherit", supervisorFds.spec]
+  })
+  let isOver = false
+  const end = () => {
+    isOver = true
+    endAll(calls, child.pid)
+  }
+
+  // Nothing is ever written: the pipe ends with the service, or when the service is done with the sandbox.
+  read(supervisorFds.control, Buffer.alloc(1), 0, 1, null, end)
+  process.on("SIGTERM", end)
+  process.on("SIGINT", () => {
+    if (!isOver) child.kill("SIGINT")
+  })
+  const reaping = setInterval(() => {
+    for (const { isDead, parent, pid } of listProcesses()) {
+      if (isDead && parent === ownPid && pid !== child.pid) calls.reap(pid)
+    }
+  }, millisecondsBetweenReaps)
+
+  // For a program that a signal ended, the runtime already answers 128 and the signal's number.
+  void child.exited.then((code) => {
+    clearInterval(reaping)
+    endAll(calls, child.pid)
+    exit(code)
+  })
+}

@@ -1,0 +1,227 @@
+import { join } from "node:path"
+import { Effect, Option, Stream } from "effect"
+import { ChildProcess, type ChildProcessSpawner } from "effect/process"
+import type { Placement } from "../confinement/ConfinementSpec.ts"
+import type { HostSettings } from "../HostSettings.ts"
+import { describeSystem, findProgram } from "../InstalledProgram.ts"
+import type { Rung, Verdict } from "../SandboxLadder.ts"
+import { type CommandLine, spawnProcess } from "../SandboxProcess.ts"
+import type { SandboxLimits } from "../SandboxSettings.ts"
+import { insideRoot, placementsOf, type SystemFolder, systemPath } from "../SandboxView.ts"
+import { ownFilter } from "../seccomp/SeccompProgram.ts"
+import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
+
+/** File descriptors of bubblewrap: where it reports the id of the process it started, and where it reads the filter of system calls. */
+const fds = { information: 3, filter: 4 } as const
+
+/** What this bubblewrap can do here. */
+interface Variant {
+  readonly namespaces: ReadonlyArray<string>
+  /** Whether it can bound what a file system in memory holds; releases before 0.7 cannot. */
+  readonly sized: boolean
+}
+
+/** From the tightest to the loosest that still separates processes, files and network. */
+const variants: ReadonlyArray<Variant> = [
+  { namespaces: ["--unshare-all", "--unshare-user", "--disable-userns"], sized: true },
+  { namespaces: ["--unshare-all", "--unshare-user"], sized: true },
+  { namespaces: ["--unshare-all", "--unshare-user"], sized: false },
+  { namespaces: ["--unshare-all"], sized: false }
+]
+
+const argumentsOf = (placement: Placement, sized: boolean): ReadonlyArray<string> => {
+  switch (placement.kind) {
+    case "bind":
+      return [
+        `--${placement.writable ? "" : "ro-"}bind${placement.optional ? "-try" : ""}`,
+        placement.from,
+        placement.to
+      ]
+    case "link":
+      return ["--symlink", placement.target, placement.path]
+    case "memory":
+      return sized
+        ? ["--perms", placement.mode, "--size", String(placement.bytes), "--tmpfs", placement.path]
+        : ["--tmpfs", placement.path]
+    case "processes":
+      return ["--proc", placement.path]
+    case "devices":
+      return ["--dev", placement.path]
+  }
+}
+
+const filterArguments = (filter: Uint8Array | undefined) =>
+  filter === undefined ? [] : ["--seccomp", String(fds.filter)]
+
+const filterInputs = (filter: Uint8Array | undefined) =>
+  filter === undefined ? [] : [[fds.filter, Stream.make(filter)] as const]
+
+const limitArguments = (limits: SandboxLimits): ReadonlyArray<string> => [
+  "--core=0",
+  `--nofile=${limits.openFiles}`,
+  `--fsize=${limits.fileBytes}`,
+  `--nproc=${limits.processes}`
+]
+
+const hardening = ["--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL"]
+
+const longestSaid = 200
+
+/** What bubblewrap says against this variant; `undefined` when it works. */
+const probeVariant = Effect.fnUntraced(
+  function* (
+    spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
+    bubblewrap: string,
+    { namespaces, sized }: Variant,
+    filter: Uint8Array | undefined
+  ) {
+    const placements: ReadonlyArray<Placement> = [
+      { kind: "bind", from: "/", to: "/", writable: false, optional: false },
+      { kind: "processes", path: "/proc" },
+      { kind: "devices", path: "/dev" },
+      { kind: "memory", path: "/dev/shm", bytes: 4096, mode: "1777" }
+    ]
+    const words = [
+      ...namespaces,
+      ...hardening,
+      ...filterArguments(filter),
+      ...placements.flatMap((placement) => argumentsOf(placement, sized)),
+      "true"
+    ]
+    const child = yield* spawner.spawn(
+      ChildProcess.make(bubblewrap, words, {
+        env: { PATH: systemPath },
+        stdin: "ignore",
+        stdout: "ignore",
+        stderr: "pipe",
+        killSignal: "SIGKILL",
+        additionalFds: Object.fromEntries(
+          filterInputs(filter).map(([fd, stream]) => [`fd${fd}`, { type: "input" as const, stream }])
+        )
+      })
+    )
+    const [said, code] = yield* Effect.all([Stream.mkString(Stream.decodeText(child.stderr)), child.exitCode], {
+      concurrency: 2
+    })
+    if (Number(code) === 0) return undefined
+    return (said.trim().split("\n").at(-1) ?? "").slice(0, longestSaid) || `it ended with ${code}`
+  },
+  Effect.scoped,
+  Effect.timeout("10 seconds"),
+  Effect.orElseSucceed(() => "it did not answer")
+)
+
+/** What would let bubblewrap work, by what it said; `undefined` for one that was not found. */
+const remedyFor = (said: string | undefined): string => {
+  const mend =
+    said === undefined
+      ? "Install the 'bubblewrap' package"
+      : said.includes("mount proc")
+        ? "Let nothing be mounted over a part of /proc, as some settings of a service unit and of containers do"
+        : "Allow this user to make user namespaces"
+  return `${mend}: see Isolation in docs/operations.md.`
+}
+
+interface Bubblewrap {
+  readonly program: string
+  readonly variant: Variant
+  readonly systemFolders: ReadonlyArray<SystemFolder>
+  readonly prlimit: string | undefined
+}
+
+const levelOf = (
+  host: LevelHost,
+  found: Bubblewrap,
+  filter: Uint8Array | undefined,
+  hostSettings: HostSettings
+): Level => {
+  const { limits, settings, spawner } = host
+  const commandLine = (
+    placements: ReadonlyArray<Placement>,
+    command: { readonly argv: ReadonlyArray<string>; readonly cwd: string; readonly network: boolean }
+  ): CommandLine => ({
+    program: found.program,
+    args: [
+      ...found.variant.namespaces,
+      ...(command.network ? ["--share-net"] : []),
+      ...hardening,
+      "--info-fd",
+      String(fds.information),
+      ...filterArguments(filter),
+      ...placements.flatMap((placement) => argumentsOf(placement, found.variant.sized)),
+      "--chdir",
+      join(insideRoot, command.cwd),
+      "--",
+      ...(found.prlimit === undefined ? [] : [found.prlimit, ...limitArguments(limits), "--"]),
+      ...command.argv
+    ]
+  })
+  return {
+    level: "bubblewrap",
+    insideRoot: () => insideRoot,
+    open: Effect.fnUntraced(function* (spec) {
+      const etc = yield* hostSettings.current
+      const open: OpenSandbox = {
+        root: insideRoot,
+        temporary: "/tmp",
+        spawn: (command) => {
+          const placements = placementsOf({
+            systemFolders: found.systemFolders,
+            etc,
+            limits,
+            root: spec.root,
+            optional: { readOnly: settings.extraReadOnly, writable: settings.extraWritable },
+            readOnly: spec.readOnly,
+            writable: command.writable ?? []
+          })
+          return spawnProcess(spawner, {
+            commandLine: commandLine(placements, command),
+            cwd: undefined,
+            // bubblewrap itself is started with exactly the run's environment: the process with id 1 shows it in /proc, and arguments
+            // would be world readable.
+            environment: command.environment,
+            role: { kind: "namespace", fd: fds.information },
+            inputs: filterInputs(filter),
+            noted: () => Effect.void,
+            killStragglers: Effect.void
+          })
+        }
+      }
+      return open
+    })
+  }
+}
+
+/** Namespaces of its own for each program, made by bubblewrap. */
+export const bubblewrapRung = (host: LevelHost, hostSettings: Effect.Effect<HostSettings>): Rung => ({
+  level: "bubblewrap",
+  attempt: Effect.gen(function* (): Effect.fn.Return<Verdict> {
+    const program = yield* findProgram(host.settings.bubblewrap)
+    if (program === undefined) {
+      return { _tag: "unavailable", reason: "bubblewrap was not found.", remedy: remedyFor(undefined) }
+    }
+    // With a network of its own there is none to reach, so the filter needs not deny it.
+    const filter = Option.getOrUndefined(ownFilter({ network: true, sharedProcessIds: false }))
+    let said = ""
+    for (const variant of variants) {
+      const refusal = yield* probeVariant(host.spawner, program, variant, filter)
+      if (refusal !== undefined) {
+        said = refusal
+        continue
+      }
+      const [systemFolders, prlimit] = yield* Effect.all([describeSystem, findProgram(host.settings.prlimit)], {
+        concurrency: "unbounded"
+      })
+      return {
+        _tag: "works",
+        level: levelOf(host, { program, variant, systemFolders, prlimit }, filter, yield* hostSettings),
+        reason: "bubblewrap separates files, processes and network of every run."
+      }
+    }
+    return {
+      _tag: "unavailable",
+      reason: `bubblewrap is installed and does not work here (${said}).`,
+      remedy: remedyFor(said)
+    }
+  })
+})

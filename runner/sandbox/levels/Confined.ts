@@ -1,0 +1,110 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect, Redacted, Stream } from "effect"
+import {
+  type Confinement,
+  confinementFds,
+  confinementRoles,
+  type ConfinementSpec,
+  supervisorFds
+} from "../confinement/ConfinementSpec.ts"
+import { isExecutable } from "../InstalledProgram.ts"
+import { type ProcessEnvironment, spawnProcess } from "../SandboxProcess.ts"
+import { SandboxSpawnFailed } from "../SandboxStatus.ts"
+import { noteProcess } from "../ProcessNote.ts"
+import { resourceLimits } from "../SandboxView.ts"
+import type { LevelHost, SandboxedCommand, SandboxSpec } from "./Level.ts"
+
+// How the levels that this service confines itself start a program: a process of the service's own becomes it. That process runs before
+// it is confined, so nothing of the run may steer it: it starts in the root folder, without any environment.
+
+const plain = (environment: ProcessEnvironment): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(environment).map(([name, value]) => [
+      name,
+      typeof value === "string" ? value : Redacted.value(value)
+    ])
+  )
+
+export interface ConfinedProgram {
+  readonly command: SandboxedCommand
+  /** As the program sees it. */
+  readonly cwd: string
+  readonly confinement: Confinement
+  /** Whether the limit on processes counts those of the sandbox alone. */
+  readonly ownProcessCount: boolean
+}
+
+const specStream = (host: LevelHost, program: ConfinedProgram) => {
+  const spec: ConfinementSpec = {
+    argv: program.command.argv,
+    cwd: program.cwd,
+    environment: plain(program.command.environment),
+    limits: resourceLimits(host.limits, { processes: program.ownProcessCount }),
+    confinement: program.confinement
+  }
+  return Stream.make(new TextEncoder().encode(JSON.stringify(spec)))
+}
+
+const started = (host: LevelHost, role: string) => [host.confinement.program, ...host.confinement.args, role]
+
+/** Starts a program in namespaces that the `wrapper` makes: its last argument is followed by the command. */
+export const spawnInNamespaces = (
+  host: LevelHost,
+  wrapper: readonly [string, ...ReadonlyArray<string>],
+  program: ConfinedProgram
+) => {
+  const [first, ...rest] = wrapper
+  return spawnProcess(host.spawner, {
+    commandLine: { program: first, args: [...rest, ...started(host, confinementRoles.become)] },
+    cwd: "/",
+    environment: {},
+    role: { kind: "namespace", fd: confinementFds.information },
+    inputs: [[confinementFds.spec, specStream(host, program)]],
+    noted: () => Effect.void,
+    killStragglers: Effect.void
+  })
+}
+
+/** Starts a program below a supervisor, which lets nothing that it started outlive it, nor this service. */
+export const spawnSupervised = Effect.fnUntraced(function* (
+  host: LevelHost,
+  program: ConfinedProgram,
+  more: { readonly processNote: string | undefined; readonly killStragglers: Effect.Effect<void> }
+) {
+  const [name] = program.command.argv
+  if (name.includes("/") && !(yield* isExecutable(name))) {
+    return yield* new SandboxSpawnFailed({ program: name, message: `${name} could not be started: there is none.` })
+  }
+  const [first = "", ...rest] = [
+    ...started(host, confinementRoles.supervise),
+    ...started(host, confinementRoles.become)
+  ]
+  return yield* spawnProcess(host.spawner, {
+    commandLine: { program: first, args: rest },
+    cwd: "/",
+    environment: {},
+    role: { kind: "supervisor" },
+    inputs: [
+      // Open for as long as the service wants the program.
+      [supervisorFds.control, Stream.never],
+      [supervisorFds.spec, specStream(host, program)]
+    ],
+    noted: (pid) => (more.processNote === undefined ? Effect.void : noteProcess(more.processNote, pid)),
+    killStragglers: more.killStragglers
+  })
+})
+
+/** Plugins put a socket of about 20 characters into the folder, and the path of a socket may have 107 bytes at most. */
+const longestTemporary = 80
+
+/** A folder for temporary files: the run's own, or one with a shorter path where sockets would not fit into that. */
+export const temporaryFolderFor = Effect.fnUntraced(function* (spec: SandboxSpec) {
+  const own = join(spec.root, spec.temporary ?? ".")
+  if (Buffer.byteLength(own) <= longestTemporary) return own
+  return yield* Effect.acquireRelease(
+    Effect.promise(() => mkdtemp(join(tmpdir(), "svc-run-"))),
+    (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
+  )
+})

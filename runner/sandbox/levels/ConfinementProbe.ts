@@ -1,0 +1,90 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { Effect, Stream } from "effect"
+import { systemPath } from "../SandboxView.ts"
+import type { Level, LevelHost } from "./Level.ts"
+
+/** One thing that a confined program tries, and what has to come of it. */
+interface Trial {
+  readonly name: string
+  /** A shell command that succeeds when it could do it. */
+  readonly script: string
+  readonly expected: "done" | "denied"
+}
+
+const trials = (canary: string, { sharedProcessIds }: { readonly sharedProcessIds: boolean }): ReadonlyArray<Trial> => [
+  { name: "write in its folder", script: "echo x > one/file", expected: "done" },
+  { name: "rename between folders", script: "mv one/file two/file && cat two/file", expected: "done" },
+  { name: "read a file of the service", script: `cat '${canary}'`, expected: "denied" },
+  { name: "overwrite a file of the service", script: `echo x >> '${canary}'`, expected: "denied" },
+  { name: "write to the kernel's settings", script: ": >> /proc/sys/kernel/core_pattern", expected: "denied" },
+  { name: "make namespaces", script: "unshare --user true", expected: "denied" },
+  ...(sharedProcessIds
+    ? ([
+        { name: "signal the service", script: `kill -0 ${process.pid}`, expected: "denied" },
+        { name: "read the service's environment", script: `cat /proc/${process.pid}/environ`, expected: "denied" },
+        { name: "read the service's memory map", script: `cat /proc/${process.pid}/maps`, expected: "denied" },
+        { name: "use the service's files", script: `readlink /proc/${process.pid}/fd/0`, expected: "denied" }
+      ] as const)
+    : [])
+]
+
+const longestSaid = 200
+
+const foldersFor = (host: LevelHost) =>
+  Effect.acquireRelease(
+    Effect.tryPromise(async () => {
+      await mkdir(host.ownFolder, { recursive: true, mode: 0o700 })
+      const folder = await mkdtemp(join(host.ownFolder, "probe-"))
+      const root = join(folder, "root")
+      for (const name of ["one", "two"]) await mkdir(join(root, name), { recursive: true, mode: 0o700 })
+      const canary = join(folder, "canary")
+      await writeFile(canary, "a secret of the service", { mode: 0o600 })
+      return { folder, root, canary }
+    }),
+    ({ folder }) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
+  )
+
+/**
+ * Lets a level confine a program that tries what module code must not be able to do, and what it must; answers what came out otherwise.
+ * `undefined` says that the level holds on this machine: it is tried, not concluded from versions.
+ */
+export const surprisesOf = Effect.fnUntraced(
+  function* (host: LevelHost, level: Level, machine: { readonly sharedProcessIds: boolean }) {
+    const { canary, root } = yield* foldersFor(host)
+    const tried = trials(canary, machine)
+    const script = tried.map(
+      ({ script: attempt }, index) => `(${attempt}) > /dev/null 2>&1 && echo ${index} done || echo ${index} denied`
+    )
+    const box = yield* level.open({ root, readOnly: [] })
+    const child = yield* box.spawn({
+      argv: ["/bin/sh", "-c", script.join("\n")],
+      cwd: ".",
+      environment: { PATH: systemPath },
+      network: false
+    })
+    const [out, said] = yield* Effect.all(
+      [child.stdout, child.stderr].map((stream) => stream.pipe(Stream.decodeText(), Stream.mkString)),
+      { concurrency: 2 }
+    )
+    yield* child.end
+    const answers = new Set((out ?? "").split("\n"))
+    const surprises = tried.filter(({ expected }, index) => !answers.has(`${index} ${expected}`))
+    if (surprises.length === 0) return undefined
+    // A program that did nothing at all was not confined, and what says why is more useful than the list.
+    const [first = ""] = (said ?? "").trim().split("\n").slice(-1)
+    if (surprises.length === tried.length && first !== "") return first.slice(0, longestSaid)
+    return `a confined program ${surprises.map(({ expected, name }) => `${expected === "done" ? "could not" : "could"} ${name}`).join(", ")}`
+  },
+  Effect.scoped,
+  Effect.timeout("10 seconds"),
+  Effect.catch((error) =>
+    Effect.succeed(
+      error._tag === "TimeoutError"
+        ? "it did not answer"
+        : error._tag === "UnknownError"
+          ? "its folder could not be made"
+          : error.message
+    )
+  )
+)

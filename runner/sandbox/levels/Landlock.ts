@@ -1,0 +1,141 @@
+import { join } from "node:path"
+import { Effect, Option, Stream } from "effect"
+import { ChildProcess } from "effect/process"
+import { confinementRoles, plainDevices } from "../confinement/ConfinementSpec.ts"
+import type { Rung, Verdict } from "../SandboxLadder.ts"
+import { readablePaths } from "../SandboxView.ts"
+import { ownFilter } from "../seccomp/SeccompProgram.ts"
+import { surprisesOf } from "./ConfinementProbe.ts"
+import { spawnSupervised, temporaryFolderFor } from "./Confined.ts"
+import type { Level, LevelHost, OpenSandbox, SandboxedCommand, SandboxSpec } from "./Level.ts"
+import { reachablePathSockets } from "./PathSockets.ts"
+
+/** From here on a domain cannot signal processes outside of it, nor reach their sockets without a path. */
+const scopedSince = 6
+/** From here on it cannot reach their sockets with a path either. */
+const pathSocketsSince = 9
+
+/** The version of the kernel's Landlock interface; 0 where there is none. */
+export const kernelLandlock = (host: LevelHost) =>
+  Effect.gen(function* () {
+    const child = yield* host.spawner.spawn(
+      ChildProcess.make(host.confinement.program, [...host.confinement.args, confinementRoles.version], {
+        cwd: "/",
+        env: {},
+        stdin: "ignore",
+        stderr: "ignore",
+        killSignal: "SIGKILL"
+      })
+    )
+    const version = Number(yield* Stream.mkString(Stream.decodeText(child.stdout)))
+    return Number.isInteger(version) ? version : 0
+  }).pipe(
+    Effect.scoped,
+    Effect.timeout("10 seconds"),
+    Effect.orElseSucceed(() => 0)
+  )
+
+/** The user that programs become; undefined where they stay the service's own. */
+export interface RunUser {
+  readonly userId: number
+  readonly groups: ReadonlyArray<number>
+}
+
+/** The Landlock domain and filter of one program. */
+export const landlockOf = (
+  host: LevelHost,
+  request: {
+    readonly spec: SandboxSpec
+    readonly command: SandboxedCommand
+    readonly temporary: string
+    readonly user: RunUser | undefined
+    readonly filters: LandlockFilters
+  }
+) => {
+  const { command, filters, spec, temporary, user } = request
+  const { extraReadOnly, extraWritable } = host.settings
+  return {
+    kind: "landlock",
+    userId: user?.userId,
+    groups: user?.groups ?? [],
+    readOnly: readablePaths({ optional: { readOnly: extraReadOnly, writable: [] }, readOnly: spec.readOnly }),
+    writable: [spec.root, temporary, ...extraWritable, ...(command.writable ?? [])],
+    devices: plainDevices.map((name) => `/dev/${name}`),
+    network: command.network,
+    seccomp: command.network ? filters.networked : filters.isolated
+  } as const
+}
+
+export interface LandlockFilters {
+  readonly networked: string
+  readonly isolated: string
+}
+
+const encoded = (filter: Uint8Array) => Buffer.from(filter).toString("base64")
+
+/** The filters of system calls, without which a domain holds too little; none where there are no numbers of this machine's calls. */
+export const landlockFilters: Option.Option<LandlockFilters> = Option.all({
+  networked: Option.map(ownFilter({ network: true, sharedProcessIds: true }), encoded),
+  isolated: Option.map(ownFilter({ network: false, sharedProcessIds: true }), encoded)
+})
+
+const levelOf = (host: LevelHost, filters: LandlockFilters): Level => ({
+  level: "landlock",
+  insideRoot: (root) => root,
+  open: Effect.fnUntraced(function* (spec) {
+    const temporary = yield* temporaryFolderFor(spec)
+    const open: OpenSandbox = {
+      root: spec.root,
+      temporary,
+      spawn: (command) =>
+        spawnSupervised(
+          host,
+          {
+            command,
+            cwd: join(spec.root, command.cwd),
+            confinement: landlockOf(host, { spec, command, temporary, user: undefined, filters }),
+            // The count would be that of the service's user, the service included.
+            ownProcessCount: false
+          },
+          { processNote: spec.processNote, killStragglers: Effect.void }
+        )
+    }
+    return open
+  })
+})
+
+const mostNamed = 3
+
+/** Landlock and a filter of system calls around programs of the service's own user. */
+export const landlockRung = (host: LevelHost): Rung => ({
+  level: "landlock",
+  attempt: Effect.gen(function* (): Effect.fn.Return<Verdict> {
+    const missing = (what: string): Verdict => ({ _tag: "unavailable", reason: `Landlock: ${what}.` })
+    if (process.platform !== "linux") return missing("only Linux has it")
+    if (process.geteuid?.() === 0) return missing("root is not confined by it")
+    if (Option.isNone(landlockFilters)) return missing("there is no filter of system calls for this processor")
+    const version = yield* kernelLandlock(host)
+    if (version < scopedSince) {
+      return missing(
+        `version ${scopedSince} is needed (Linux 6.12), and this kernel has ${version === 0 ? "none" : version}`
+      )
+    }
+    if (version < pathSocketsSince) {
+      const sockets = yield* reachablePathSockets(host.settings.dataFolder)
+      if (sockets.length > 0) {
+        const named = sockets.slice(0, mostNamed).join(", ")
+        return missing(`module code could connect to ${sockets.length} sockets of this machine (${named})`)
+      }
+    }
+    const level = levelOf(host, landlockFilters.value)
+    const surprises = yield* surprisesOf(host, level, { sharedProcessIds: true })
+    return surprises === undefined
+      ? {
+          _tag: "works",
+          level,
+          reason:
+            "Landlock and a filter of system calls keep module code from files and processes of the service, whose user it shares."
+        }
+      : missing(surprises)
+  })
+})

@@ -1,0 +1,69 @@
+import type { Effect, Scope } from "effect"
+import type { ChildProcessSpawner } from "effect/process"
+import type { SandboxLevel } from "../../../schema/records/Run.ts"
+import type { ConfinementCommandShape } from "../confinement/ConfinementCommand.ts"
+import type { ProcessEnvironment, SandboxProcess } from "../SandboxProcess.ts"
+import type { SandboxLimits, SandboxSettingsShape } from "../SandboxSettings.ts"
+import type { SandboxRefused, SandboxSpawnFailed } from "../SandboxStatus.ts"
+
+/**
+ * What one run may see.
+ *
+ * - `root`: absolute folder that the run owns; the only place it can write, besides a private /tmp
+ * - `readOnly`: absolute paths it may read (tool, provider mirror), at the same path inside
+ * - `temporary`: folder in the root, relative to it, for temporary files where there is no private /tmp
+ * - `processNote`: absolute file beside the root, where the processes that must not outlive the run are noted, so that they are found
+ *   after a crash of the service
+ * - `moduleTree`: digest of the module's tree where nothing else decides what will be executed; see `Sandbox.trustsTrees`
+ */
+export interface SandboxSpec {
+  readonly root: string
+  readonly readOnly: ReadonlyArray<string>
+  readonly temporary?: string
+  readonly processNote?: string
+  readonly moduleTree?: string
+}
+
+/**
+ * One program.
+ *
+ * - `argv`: program and arguments, no shell
+ * - `cwd`: folder relative to the root
+ * - `environment`: all of it; nothing is inherited
+ * - `network`: whether the Internet may be reached; `process` cannot withhold it
+ * - `writable`: absolute paths that only this program may write
+ */
+export interface SandboxedCommand {
+  readonly argv: readonly [string, ...ReadonlyArray<string>]
+  readonly cwd: string
+  readonly environment: ProcessEnvironment
+  readonly network: boolean
+  readonly writable?: ReadonlyArray<string>
+}
+
+export interface OpenSandbox {
+  /** The path of `SandboxSpec.root` as the programs see it. */
+  readonly root: string
+  /** Where the programs may put temporary files: short enough for sockets, and nobody else's. */
+  readonly temporary: string
+  readonly spawn: (command: SandboxedCommand) => Effect.Effect<SandboxProcess, SandboxSpawnFailed, Scope.Scope>
+}
+
+/** One way of keeping module code apart. Everything in the root must be written before `open`. */
+export interface Level {
+  readonly level: SandboxLevel
+  /** The path that the programs will see for a root; known before it is opened. */
+  readonly insideRoot: (root: string) => string
+  readonly open: (spec: SandboxSpec) => Effect.Effect<OpenSandbox, SandboxRefused, Scope.Scope>
+}
+
+/** What every level is made of. */
+export interface LevelHost {
+  readonly spawner: ChildProcessSpawner.ChildProcessSpawner["Service"]
+  readonly settings: SandboxSettingsShape
+  /** The wanted limits, lowered to what this process itself may use: raising a limit would need rights nobody has. */
+  readonly limits: SandboxLimits
+  readonly confinement: ConfinementCommandShape
+  /** Absolute folder for what levels keep on the disk, for as long as the service runs. */
+  readonly ownFolder: string
+}

@@ -1,0 +1,107 @@
+import { join } from "node:path"
+import { Effect, Option } from "effect"
+import type { HostSettings } from "../HostSettings.ts"
+import { describeSystem, findProgram } from "../InstalledProgram.ts"
+import type { Rung, Verdict } from "../SandboxLadder.ts"
+import { insideRoot, placementsOf, type SystemFolder } from "../SandboxView.ts"
+import { ownFilter } from "../seccomp/SeccompProgram.ts"
+import { surprisesOf } from "./ConfinementProbe.ts"
+import { spawnInNamespaces } from "./Confined.ts"
+import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
+
+/** How the user of the sandbox is mapped: as itself, which programs expect, or as root where this `unshare` cannot do that. */
+const mappings: ReadonlyArray<ReadonlyArray<string>> = [["--map-current-user", "--keep-caps"], ["--map-root-user"]]
+
+const unshared = ["--user", "--mount", "--pid", "--ipc", "--uts", "--cgroup", "--fork", "--kill-child"]
+
+interface Namespaces {
+  readonly unshare: string
+  readonly setpriv: string
+  readonly mapping: ReadonlyArray<string>
+  readonly systemFolders: ReadonlyArray<SystemFolder>
+}
+
+const levelOf = (host: LevelHost, found: Namespaces, filter: Uint8Array, hostSettings: HostSettings): Level => {
+  const { settings } = host
+  const seccomp = Buffer.from(filter).toString("base64")
+  return {
+    level: "namespaces",
+    insideRoot: () => insideRoot,
+    open: Effect.fnUntraced(function* (spec) {
+      const etc = yield* hostSettings.current
+      const open: OpenSandbox = {
+        root: insideRoot,
+        temporary: "/tmp",
+        spawn: (command) =>
+          spawnInNamespaces(
+            host,
+            [
+              // `unshare` ends its child when it ends, and would itself outlive a service that was killed.
+              found.setpriv,
+              "--pdeathsig",
+              "KILL",
+              found.unshare,
+              ...unshared,
+              ...found.mapping,
+              ...(command.network ? [] : ["--net"])
+            ],
+            {
+              command,
+              cwd: join(insideRoot, command.cwd),
+              confinement: {
+                kind: "namespaces",
+                placements: placementsOf({
+                  systemFolders: found.systemFolders,
+                  etc,
+                  limits: host.limits,
+                  root: spec.root,
+                  optional: { readOnly: settings.extraReadOnly, writable: settings.extraWritable },
+                  readOnly: spec.readOnly,
+                  writable: command.writable ?? []
+                }),
+                ownNetwork: !command.network,
+                seccomp
+              },
+              ownProcessCount: true
+            }
+          )
+      }
+      return open
+    })
+  }
+}
+
+/** Namespaces of its own for each program, made by `unshare` of the system and filled by this service. */
+export const namespacesRung = (host: LevelHost, hostSettings: Effect.Effect<HostSettings>): Rung => ({
+  level: "namespaces",
+  attempt: Effect.gen(function* (): Effect.fn.Return<Verdict> {
+    const missing = (what: string) => ({ _tag: "unavailable", reason: `Namespaces: ${what}.` }) as const
+    if (process.platform !== "linux") return missing("only Linux has them")
+    const filter = ownFilter({ network: true, sharedProcessIds: false })
+    if (Option.isNone(filter)) return missing("there is no filter of system calls for this processor")
+    const [unshare, setpriv] = yield* Effect.all([
+      findProgram(host.settings.unshare),
+      findProgram(host.settings.setpriv)
+    ])
+    if (unshare === undefined || setpriv === undefined) return missing("unshare and setpriv were not found")
+    const systemFolders = yield* describeSystem
+    const settings = yield* hostSettings
+    let surprises = ""
+    for (const mapping of mappings) {
+      const level = levelOf(host, { unshare, setpriv, mapping, systemFolders }, filter.value, settings)
+      const found = yield* surprisesOf(host, level, { sharedProcessIds: false })
+      if (found === undefined) {
+        return {
+          _tag: "works",
+          level,
+          reason: "Namespaces made without bubblewrap separate files, processes and network of every run."
+        }
+      }
+      surprises = found
+    }
+    return {
+      ...missing(`user namespaces do not work here (${surprises})`),
+      remedy: "Allow this user to make user namespaces: see Isolation in docs/operations.md."
+    }
+  })
+})

@@ -1,0 +1,58 @@
+import { constants, type Dirent } from "node:fs"
+import { access, readdir, readFile, stat } from "node:fs/promises"
+import { join } from "node:path"
+import { Effect } from "effect"
+
+/** Sockets that hand out the whole machine, and that a container may have been given from outside its own network namespace. */
+const wellKnown = [
+  "/run/docker.sock",
+  "/run/podman/podman.sock",
+  "/run/containerd/containerd.sock",
+  "/run/crio/crio.sock",
+  "/run/dbus/system_bus_socket"
+]
+
+const readText = (file: string) => Effect.tryPromise(() => readFile(file, "utf8")).pipe(Effect.orElseSucceed(() => ""))
+
+/** Paths of the sockets of this network namespace; those without a path begin with `@` or have none. */
+const listed = Effect.map(readText("/proc/net/unix"), (table) =>
+  table.split("\n").flatMap((line) => {
+    const at = line.indexOf(" /")
+    return at === -1 ? [] : [line.slice(at + 1)]
+  })
+)
+
+const isSocket = (entry: Dirent) => entry.isSocket()
+
+const ofUser = (folder: string) =>
+  Effect.tryPromise(() => readdir(folder, { withFileTypes: true, recursive: true })).pipe(
+    Effect.map((entries) => entries.filter(isSocket).map((entry) => join(entry.parentPath, entry.name))),
+    Effect.orElseSucceed(() => [])
+  )
+
+/** Whether this user may connect: that takes the right to write to the socket, and to pass the folders above. */
+const isReachable = (path: string) =>
+  Effect.tryPromise(async () => {
+    await access(path, constants.W_OK)
+    return (await stat(path)).isSocket()
+  }).pipe(Effect.orElseSucceed(() => false))
+
+/**
+ * Sockets with a path that programs of this user may connect to. Before its ninth version Landlock does not govern that, and behind such a
+ * socket there may be somebody who does for the module what it must not do. Those in `guarded` ask for more than a connection.
+ */
+export const reachablePathSockets = Effect.fnUntraced(function* (guarded: string | undefined) {
+  const userId = process.getuid?.() ?? 0
+  const agent = process.env["SSH_AUTH_SOCK"]
+  const candidates = new Set([
+    ...(yield* listed),
+    ...wellKnown,
+    ...(yield* ofUser(`/run/user/${userId}`)),
+    ...(agent === undefined ? [] : [agent])
+  ])
+  const isGuarded = (path: string) => guarded !== undefined && path.startsWith(`${guarded}/`)
+  return yield* Effect.filter(
+    [...candidates].filter((path) => !isGuarded(path)),
+    isReachable
+  )
+})

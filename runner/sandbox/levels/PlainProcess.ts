@@ -1,0 +1,42 @@
+import { join } from "node:path"
+import { Effect } from "effect"
+import { spawnProcess } from "../SandboxProcess.ts"
+import { spawnSupervised, temporaryFolderFor } from "./Confined.ts"
+import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
+
+/**
+ * Plain child processes with an environment of their own: nothing keeps them from the service's files, its database and its master key.
+ * Never chosen: only where the operator switched the isolation off, and for module trees that the service itself brought along.
+ */
+export const plainProcess = (host: LevelHost): Level => ({
+  level: "process",
+  insideRoot: (root) => root,
+  open: Effect.fnUntraced(function* (spec) {
+    const open: OpenSandbox = {
+      root: spec.root,
+      temporary: yield* temporaryFolderFor(spec),
+      spawn: (command) => {
+        const cwd = join(spec.root, command.cwd)
+        if (process.platform === "linux") {
+          return spawnSupervised(
+            host,
+            { command, cwd, confinement: { kind: "none" }, ownProcessCount: false },
+            { processNote: spec.processNote, killStragglers: Effect.void }
+          )
+        }
+        // Elsewhere there is no way to adopt what leaves the process group.
+        const [program, ...args] = command.argv
+        return spawnProcess(host.spawner, {
+          commandLine: { program, args },
+          cwd,
+          environment: command.environment,
+          role: { kind: "program" },
+          inputs: [],
+          noted: () => Effect.void,
+          killStragglers: Effect.void
+        })
+      }
+    }
+    return open
+  })
+})

@@ -1,0 +1,123 @@
+import { lchown, readdir } from "node:fs/promises"
+import { join } from "node:path"
+import { Effect, Option, Queue } from "effect"
+import { ChildProcess } from "effect/process"
+import { findProgram } from "../InstalledProgram.ts"
+import type { Rung, Verdict } from "../SandboxLadder.ts"
+import { SandboxRefused } from "../SandboxStatus.ts"
+import { systemPath } from "../SandboxView.ts"
+import { surprisesOf } from "./ConfinementProbe.ts"
+import { spawnSupervised, temporaryFolderFor } from "./Confined.ts"
+import { kernelLandlock, landlockFilters, type LandlockFilters, landlockOf } from "./Landlock.ts"
+import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
+import { grantPassage } from "./Passage.ts"
+
+/** From here on truncating a file by its path is governed; other users' processes are out of reach at any version. */
+const truncationSince = 3
+
+const give = (folder: string, userId: number): Effect.Effect<void> =>
+  Effect.promise(async () => {
+    await lchown(folder, userId, userId)
+    for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
+      await lchown(join(entry.parentPath, entry.name), userId, userId)
+    }
+  })
+
+/** Ends every process of a run's own user at once, also those that breed faster than a supervisor can end them. */
+const endAllOf = (host: LevelHost, setpriv: string, userId: number) =>
+  host.spawner
+    .exitCode(
+      ChildProcess.make(
+        setpriv,
+        [`--reuid=${userId}`, `--regid=${userId}`, "--clear-groups", "--", "/bin/sh", "-c", "kill -KILL -1"],
+        { env: { PATH: systemPath }, stdin: "ignore", stdout: "ignore", stderr: "ignore" }
+      )
+    )
+    .pipe(Effect.ignore)
+
+const levelOf = Effect.fnUntraced(function* (host: LevelHost, setpriv: string, filters: LandlockFilters) {
+  const { dataFolder, userIds: range } = host.settings
+  const { count, first } = range
+  const within = [host.ownFolder, ...(dataFolder === undefined ? [] : [dataFolder])]
+  const passage = { group: first + count, within }
+  const userIds = yield* Queue.unbounded<number>()
+  yield* Queue.offerAll(
+    userIds,
+    Array.from({ length: count }, (_, index) => first + index)
+  )
+  const level: Level = {
+    level: "user_landlock",
+    insideRoot: (root) => root,
+    open: Effect.fnUntraced(function* (spec) {
+      const reachable = [
+        grantPassage(spec.root, "pass", passage),
+        ...spec.readOnly.map((path) => grantPassage(path, "read", passage))
+      ]
+      yield* Effect.all(reachable, { discard: true }).pipe(
+        Effect.mapError(
+          (blocked) =>
+            new SandboxRefused({
+              level: "user_landlock",
+              message: `The user of a run cannot pass or read ${blocked}. Give it mode 711, or 755 if it is to be read, or install bubblewrap.`
+            })
+        )
+      )
+      const userId = yield* Effect.acquireRelease(Queue.take(userIds), (id) => Queue.offer(userIds, id))
+      const temporary = yield* temporaryFolderFor(spec)
+      yield* give(spec.root, userId)
+      if (!temporary.startsWith(spec.root)) yield* give(temporary, userId)
+      const open: OpenSandbox = {
+        root: spec.root,
+        temporary,
+        spawn: (command) =>
+          spawnSupervised(
+            host,
+            {
+              command,
+              cwd: join(spec.root, command.cwd),
+              confinement: landlockOf(host, {
+                spec,
+                command,
+                temporary,
+                user: { userId, groups: [passage.group] },
+                filters
+              }),
+              ownProcessCount: true
+            },
+            { processNote: spec.processNote, killStragglers: endAllOf(host, setpriv, userId) }
+          )
+      }
+      return open
+    })
+  }
+  return level
+})
+
+/** A user of its own for each run, without any capability, in a Landlock domain and behind a filter of system calls; takes root. */
+export const userLandlockRung = (host: LevelHost): Rung => ({
+  level: "user_landlock",
+  attempt: Effect.gen(function* (): Effect.fn.Return<Verdict> {
+    const missing = (what: string): Verdict => ({ _tag: "unavailable", reason: `A user for each run: ${what}.` })
+    if (process.platform !== "linux") return missing("only done on Linux")
+    if (process.geteuid?.() !== 0) return missing("takes root")
+    if (Option.isNone(landlockFilters)) return missing("there is no filter of system calls for this processor")
+    const setpriv = yield* findProgram(host.settings.setpriv)
+    if (setpriv === undefined) return missing("setpriv was not found")
+    const version = yield* kernelLandlock(host)
+    if (version < truncationSince) {
+      return missing(
+        `version ${truncationSince} of Landlock is needed (Linux 6.2), and this kernel has ${version === 0 ? "none" : version}`
+      )
+    }
+    const level = yield* levelOf(host, setpriv, landlockFilters.value)
+    const surprises = yield* surprisesOf(host, level, { sharedProcessIds: true })
+    return surprises === undefined
+      ? {
+          _tag: "works",
+          level,
+          reason:
+            "Every run has a user id of its own, and Landlock and a filter of system calls keep module code from files of the service."
+        }
+      : missing(surprises)
+  })
+})

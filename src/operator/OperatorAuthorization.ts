@@ -1,0 +1,69 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto"
+import { Effect, FileSystem, Layer, Option, Path, Redacted, Schema } from "effect"
+import { Headers } from "effect/http"
+import { RpcMiddleware } from "effect/rpc"
+
+/** A command came over the operator's socket without the secret of the server that listens there. */
+export class OperatorUnauthorised extends Schema.TaggedError<OperatorUnauthorised>()("OperatorUnauthorised", {
+  message: Schema.String
+}) {}
+
+/**
+ * Every command has to carry a secret that only the owner of the data folder can read. The mode of the socket alone does not keep module
+ * code from it where Runs share the user of the service: of what they are confined by, not every kernel governs sockets.
+ */
+export class OperatorAuthorization extends RpcMiddleware.Service<OperatorAuthorization>()(
+  "svc/operator/OperatorAuthorization",
+  { error: OperatorUnauthorised, requiredForClient: true }
+) {}
+
+const header = "x-svc-operator-secret"
+const secretBytes = 32
+
+const secretPath = Effect.fnUntraced(function* (folder: string) {
+  const path = yield* Path.Path
+  return path.join(folder, "operator.secret")
+})
+
+const digest = (text: string) => createHash("sha256").update(text).digest()
+
+/** Makes the secret of this server, for as long as it listens; `folder` is claimed by it. */
+export const issueOperatorSecret = Effect.fn("issueOperatorSecret")(function* (folder: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* secretPath(folder)
+  const remove = files.remove(path, { force: true })
+  const secret = randomBytes(secretBytes).toString("hex")
+  // One that a killed server left behind may have another mode; a new file has this one from its first moment on.
+  yield* remove
+  yield* files.writeFileString(path, secret, { flag: "wx", mode: 0o600 })
+  yield* Effect.addFinalizer(() => Effect.ignore(remove))
+  return Redacted.make(secret)
+})
+
+/** The secret of the server that has the folder; none when it does not listen, or is of a release that has none. */
+export const readOperatorSecret = Effect.fn("readOperatorSecret")(function* (folder: string) {
+  const files = yield* FileSystem.FileSystem
+  return yield* files.readFileString(yield* secretPath(folder)).pipe(
+    Effect.map((text) => Redacted.make(text)),
+    Effect.option
+  )
+})
+
+/** Refuses every command that does not carry the secret. */
+export const requireOperatorSecret = (secret: Redacted.Redacted) => {
+  const expected = digest(Redacted.value(secret))
+  return Layer.succeed(OperatorAuthorization, (command, { headers }) =>
+    Option.exists(Headers.get(headers, header), (given) => timingSafeEqual(digest(given), expected))
+      ? command
+      : new OperatorUnauthorised({
+          message:
+            "The command does not carry the secret of this server. Repeat it as the user of the server, or as root."
+        })
+  )
+}
+
+/** Sends the secret with every command. */
+export const sendOperatorSecret = (secret: Redacted.Redacted) =>
+  RpcMiddleware.layerClient(OperatorAuthorization, ({ next, request }) =>
+    next({ ...request, headers: Headers.set(request.headers, header, Redacted.value(secret)) })
+  )
