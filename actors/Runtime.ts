@@ -15,6 +15,7 @@ import * as CapsulesLive from "./capsule/CapsulesLive.ts"
 import { ConfigSuccession } from "./capsule/ConfigSuccession.ts"
 import { makeDriftExecution } from "./capsule/DriftExecution.ts"
 import { InstallConfigCompilation } from "./capsule/InstallConfigCompilation.ts"
+import { DeferredFollows } from "./capsule/DeferredFollows.ts"
 import { InstallConfigStore } from "./capsule/InstallConfigStore.ts"
 import { makePlanExecution } from "./capsule/PlanExecution.ts"
 import { RunInputs } from "./capsule/RunInputs.ts"
@@ -59,6 +60,7 @@ import { RunLedger } from "./run/RunLedger.ts"
 import { RunLogs } from "./run/RunLogs.ts"
 import { QueueRows } from "./run/QueueRows.ts"
 import * as RunMaintenance from "./run/RunMaintenance.ts"
+import { RunAdmission } from "./run/RunAdmission.ts"
 import { RunPlans } from "./run/RunPlans.ts"
 import { RunQueue } from "./run/RunQueue.ts"
 import { RunRecovery } from "./run/RunRecovery.ts"
@@ -67,6 +69,7 @@ import * as RunStreamsLive from "./run/RunStreamsLive.ts"
 import * as RunsLive from "./run/RunsLive.ts"
 import { makeCheckExecution } from "./source/CheckExecution.ts"
 import { CompatibilityCheck } from "./source/CompatibilityCheck.ts"
+import { DeferredSyncs } from "./source/DeferredSyncs.ts"
 import { SnapshotReads } from "./source/SnapshotReads.ts"
 import * as SourceBehavior from "./source/SourceBehavior.ts"
 import { sweepSnapshots } from "./source/SnapshotSweep.ts"
@@ -79,7 +82,7 @@ import { makeSyncExecution } from "./source/SyncExecution.ts"
 const stores = Layer.mergeAll(
   RunLogs.layer,
   RunLedger.layer,
-  RunQueue.layer.pipe(Layer.provideMerge(QueueRows.layer)),
+  Layer.mergeAll(RunQueue.layer, RunAdmission.layer).pipe(Layer.provideMerge(QueueRows.layer)),
   RunCheckpoints.layer,
   RunPlans.layer,
   RunResults.layer,
@@ -90,6 +93,7 @@ const stores = Layer.mergeAll(
   BackupStore.layer,
   ConnectionStore.layer,
   SourceStore.layer,
+  DeferredSyncs.layer,
   InstallPlanStore.layer,
   RevisionPlanStore.layer,
   Receipts.layer
@@ -199,7 +203,7 @@ export const layer = Layer.mergeAll(
   clients,
   RunStreamsLive.layer,
   work,
-  RunMaintenance.layer.pipe(Layer.provideMerge(SourceSchedule.layer))
+  RunMaintenance.layer.pipe(Layer.provideMerge(Layer.mergeAll(SourceSchedule.layer, DeferredFollows.layer)))
 ).pipe(
   Layer.provide(behaviors),
   Layer.provideMerge(RunExecutor.layer),

@@ -21,7 +21,7 @@ import type { ConfigSuccession } from "./ConfigSuccession.ts"
 import { configurationPlan } from "./ConfigurationPlan.ts"
 import type { InstallConfigCompilation } from "./InstallConfigCompilation.ts"
 import type { InstallConfigStore } from "./InstallConfigStore.ts"
-import { applyFollowed, followLane } from "./LaneFollowing.ts"
+import { applyFollowed, followDeferred, followLane } from "./LaneFollowing.ts"
 import { removeUnapplied, updateCapsule } from "./LifecycleCommands.ts"
 import { applyPlan, createRun, rollbackPlan } from "./PlanCommands.ts"
 import { reAdopt } from "./ReAdoption.ts"
@@ -89,6 +89,7 @@ export const layer = CapsuleActor.toLayer(
         reAdopt(id, context, request, idempotency, load).pipe(Effect.provideContext(services)),
       FollowLane: ({ payload: { sourceSnapshotId } }) =>
         followLane(id, sourceSnapshotId).pipe(Effect.provideContext(services)),
+      FollowDeferred: () => followDeferred(id).pipe(Effect.provideContext(services)),
       ApplyFollowed: ({ payload: { planRunId } }) => applyFollowed(planRunId).pipe(Effect.provideContext(services))
     })
   }),

@@ -30,6 +30,8 @@ export interface CapsuleRow {
   readonly provider_lock: string | null
   readonly auto_update_enabled: number
   readonly auto_update_apply: number
+  /** A snapshot of the lane whose plan met a full queue. */
+  readonly deferred_snapshot_id: string | null
   readonly drift_status: string
   readonly drift_checked_at: string | null
   readonly public_endpoint: string | null

@@ -4,6 +4,7 @@ import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
 import type { RunType } from "../../schema/records/Run.ts"
 import { lostOutputsOf } from "../dependency/ConsumedOutputs.ts"
 import { now } from "../Identity.ts"
+import { RunAdmission } from "../run/RunAdmission.ts"
 import { RunExecutor } from "../run/RunExecutor.ts"
 import { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
@@ -48,6 +49,7 @@ export class CapsuleRuns extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const ledger = yield* RunLedger
       const queue = yield* RunQueue
+      const admission = yield* RunAdmission
       const journal = yield* RunJournal
       const executor = yield* RunExecutor
       const store = yield* SourceStore
@@ -90,6 +92,10 @@ export class CapsuleRuns extends Context.Service<
         request: CapsuleRunRequest
       ) {
         yield* alive(capsule)
+        const { trigger, type } = request
+        if (request.coordinator === undefined) {
+          yield* admission.admit({ workspaceId: capsule.workspace_id, type, trigger })
+        }
         if (request.type === "drift_check" && capsule.current_state_version_id === null) {
           return yield* failedPrecondition("The Capsule was never applied, so there is nothing to compare.")
         }
@@ -146,6 +152,10 @@ export class CapsuleRuns extends Context.Service<
             message: "The Capsule's configuration or state has changed since this plan was made. Plan again."
           })
         }
+        const type = plan.type === "plan" ? "apply" : "destroy_apply"
+        if (request.trigger === "user") {
+          yield* admission.admit({ workspaceId: capsule.workspace_id, type, trigger: request.trigger })
+        }
         const lost = yield* Effect.provideService(lostOutputsOf(plan.id), SqlClient.SqlClient, sql)
         if (lost !== undefined) return yield* new ApiError({ code: "guard_conflict", message: lost })
         const open = yield* ledger.openExclusive(capsule.id)
@@ -157,7 +167,7 @@ export class CapsuleRuns extends Context.Service<
         yield* ledger.insert({
           id: request.runId,
           workspaceId: capsule.workspace_id,
-          type: plan.type === "plan" ? "apply" : "destroy_apply",
+          type,
           capsuleId: capsule.id,
           sourceId: capsule.source_id,
           planRunId: plan.id,

@@ -15,6 +15,7 @@ import { Cursors } from "../paging/Cursors.ts"
 import { pageOfRows } from "../paging/RowPages.ts"
 import type { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
+import { RunAdmission } from "../run/RunAdmission.ts"
 import { RunQueue } from "../run/RunQueue.ts"
 import { capsuleInNeed } from "../../schema/tables/CapsuleTables.ts"
 import { present } from "../run/RunRow.ts"
@@ -64,6 +65,7 @@ export const layer = Layer.effect(
     const vault = yield* Vault
     const ledger = yield* RunLedger
     const queue = yield* RunQueue
+    const admission = yield* RunAdmission
     const backups = yield* BackupStore
     const audit = yield* Audit
     const services = yield* Effect.context<
@@ -105,6 +107,7 @@ export const layer = Layer.effect(
       backup: Effect.fn("Capsules.backup")(function* (context, workspaceId, id) {
         const runId = yield* newId(RunId, "run")
         yield* Effect.gen(function* () {
+          yield* admission.admit({ workspaceId, type: "backup", trigger: "user" })
           yield* ledger.insert({
             id: runId,
             workspaceId,

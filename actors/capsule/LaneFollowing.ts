@@ -22,22 +22,50 @@ export const followLane = Effect.fn("Capsule.followLane")(function* (capsuleId: 
   const capsules = yield* CapsuleLedger
   const sources = yield* SourceStore
   const runs = yield* CapsuleRuns
+  const audit = yield* Audit
   const capsule = yield* capsules.find(capsuleId)
   const snapshot = yield* sources.findSnapshot(snapshotId)
   if (capsule === undefined || snapshot === undefined) return
-  if (capsule.auto_update_enabled !== 1 || capsule.status !== "stale") return
+  const deferred = (to: string | null) =>
+    capsule.deferred_snapshot_id === to ? Effect.void : capsules.annotate(capsuleId, { deferred_snapshot_id: to })
+  if (capsule.auto_update_enabled !== 1 || capsule.status !== "stale") return yield* deferred(null)
   const planned = yield* Effect.orDie(sql`SELECT id FROM runs WHERE capsule_id = ${capsuleId} AND type = 'plan'
     AND trigger_kind = 'auto_update' AND resolved_commit = ${snapshot.resolved_commit}
     AND execution_authority_epoch = ${capsule.execution_authority_epoch}
     AND base_state_generation = ${capsule.current_state_generation} LIMIT 1`)
-  if (planned.length > 0) return
+  if (planned.length > 0) return yield* deferred(null)
   const runId = derivedId(RunId, "run", capsuleId, `follow ${snapshotId}`)
-  yield* Effect.ignore(
-    Effect.andThen(
-      refuseArchived(capsule.workspace_id),
-      runs.create(capsule, { runId, type: "plan", sourceSnapshotId: snapshotId, trigger: "auto_update" })
-    )
+  yield* refuseArchived(capsule.workspace_id).pipe(
+    Effect.andThen(runs.create(capsule, { runId, type: "plan", sourceSnapshotId: snapshotId, trigger: "auto_update" })),
+    Effect.matchEffect({
+      onSuccess: () => deferred(null),
+      onFailure: Effect.fnUntraced(function* (error) {
+        if (error._tag !== "ApiError" || error.code !== "rate_limited") return yield* deferred(null)
+        yield* deferred(snapshotId)
+        if (capsule.deferred_snapshot_id !== null) return
+        yield* Effect.logWarning(`A followed commit is planned later. ${error.message}`)
+        yield* audit.append({
+          workspaceId: capsule.workspace_id,
+          actor: serviceContext.actor,
+          action: "capsule.auto_update_deferred",
+          target: { kind: "capsule", id: capsuleId },
+          capsuleId,
+          data: { sourceSnapshotId: snapshotId, resolvedCommit: snapshot.resolved_commit }
+        })
+      })
+    })
   )
+})
+
+/** The same for a snapshot whose plan met a full queue. */
+export const followDeferred = Effect.fn("Capsule.followDeferred")(function* (capsuleId: string) {
+  const sql = yield* SqlClient.SqlClient
+  const capsules = yield* CapsuleLedger
+  yield* Effect.gen(function* () {
+    const capsule = yield* capsules.find(capsuleId)
+    if (capsule?.deferred_snapshot_id == null) return
+    yield* followLane(capsuleId, capsule.deferred_snapshot_id)
+  }).pipe(transaction(sql))
 })
 
 /**

@@ -11,6 +11,7 @@ import type { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { transaction } from "../database/Transaction.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
 import { KillPoint } from "../run/KillPoint.ts"
+import { RunAdmission } from "../run/RunAdmission.ts"
 import type { RunLedger } from "../run/RunLedger.ts"
 import type { SourceStore } from "../source/SourceStore.ts"
 import { checkInstallRequest } from "./InstallPlanRequest.ts"
@@ -29,6 +30,7 @@ export const layer = InstallPlanActor.toLayer(
     const steps = yield* InstallPlanSteps
     const receipts = yield* Receipts
     const audit = yield* Audit
+    const admission = yield* RunAdmission
     const killPoint = yield* KillPoint
     const services = yield* Effect.context<
       CapsuleLedger | ConnectionStore | GitPolicy | RunLedger | SourceStore | SqlClient.SqlClient
@@ -46,6 +48,7 @@ export const layer = InstallPlanActor.toLayer(
         function* ({ payload: { context, workspaceId, request, idempotency } }) {
           const create = Effect.gen(function* () {
             const columns = yield* checkInstallRequest(workspaceId, request)
+            yield* admission.admit({ workspaceId, type: "source_sync", trigger: "user" })
             const { variables = {}, ...publicRequest } = request
             yield* store.insert({
               id,

@@ -10,6 +10,7 @@ import { Audit } from "../audit/Audit.ts"
 import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
 import { transaction } from "../database/Transaction.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
+import { RunAdmission } from "../run/RunAdmission.ts"
 import { RevisionPlanSteps } from "./RevisionPlanSteps.ts"
 import { RevisionPlanStore, toRevisionPlan } from "./RevisionPlanStore.ts"
 
@@ -24,6 +25,7 @@ export const layer = RevisionPlanActor.toLayer(
     const capsules = yield* CapsuleLedger
     const receipts = yield* Receipts
     const audit = yield* Audit
+    const admission = yield* RunAdmission
     const client = yield* RevisionPlanActor.client
     const { entityId: id } = yield* Entity.CurrentAddress
 
@@ -42,6 +44,7 @@ export const layer = RevisionPlanActor.toLayer(
           if (capsule.status === "destroyed" || capsule.status === "disabled") {
             return yield* failedPrecondition(`The Capsule is ${capsule.status}.`)
           }
+          yield* admission.admit({ workspaceId: capsule.workspace_id, type: "source_sync", trigger: "user" })
           yield* store.insert({
             id,
             workspace_id: capsule.workspace_id,

@@ -2,6 +2,7 @@ import { Clock, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { transaction } from "../database/Transaction.ts"
 import { BuildArchives } from "../capsule/BuildArchives.ts"
+import { DeferredFollows } from "../capsule/DeferredFollows.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
 import { now } from "../Identity.ts"
 import { SourceSchedule } from "../source/SourceSchedule.ts"
@@ -63,8 +64,10 @@ export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const archives = yield* BuildArchives
     const schedule = yield* SourceSchedule
+    const follows = yield* DeferredFollows
     yield* guarded("expire plans", expirePlans)
     yield* guarded("sync due Sources", schedule.syncDue)
+    yield* guarded("follow lanes", follows.followAll)
     yield* guarded("purge", purge)
     yield* archives.sweep
   }).pipe(Effect.andThen(Effect.sleep(interval)), Effect.forever, Effect.forkScoped)

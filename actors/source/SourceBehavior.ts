@@ -8,6 +8,7 @@ import { parseGitUrl } from "../../runner/git/GitUrl.ts"
 import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
 import { RunId } from "../../schema/records/Ids.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
+import type { SyncIntent } from "../../schema/records/Source.ts"
 import { SourceActor } from "../../schema/protocol/SourceActor.ts"
 import { actorOptions } from "../ActorClient.ts"
 import { type AuditData, Audit } from "../audit/Audit.ts"
@@ -17,14 +18,33 @@ import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { transaction } from "../database/Transaction.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
 import { newId } from "../Identity.ts"
+import { RunAdmission } from "../run/RunAdmission.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunQueue } from "../run/RunQueue.ts"
 import { toRun } from "../run/RunRow.ts"
 import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
 import type { CheckSpec } from "./CheckExecution.ts"
+import { type DeferredSync, DeferredSyncs } from "./DeferredSyncs.ts"
 import { type SourceRow, SourceStore, toSource } from "./SourceStore.ts"
 import { stagedOf } from "./StagedRows.ts"
 import type { SyncSpec } from "./SyncExecution.ts"
+
+interface Lane {
+  readonly ref: string
+  readonly path: string
+}
+
+interface SyncPayload {
+  readonly context: CommandContext
+  readonly intent: SyncIntent
+  readonly expectedCommit?: string | undefined
+  readonly lane?: Lane | undefined
+  readonly trigger: "user" | "webhook" | "schedule" | "service"
+}
+
+/** The Source's own lane unless another is asked for. */
+const laneOf = (row: SourceRow, lane: Lane | undefined): Lane =>
+  lane ?? { ref: row.default_ref, path: row.default_path }
 
 /** The Source actor: one Git address, its metadata, its syncs and checks. */
 export const layer = SourceActor.toLayer(
@@ -36,6 +56,8 @@ export const layer = SourceActor.toLayer(
     const configs = yield* InstallConfigStore
     const ledger = yield* RunLedger
     const queue = yield* RunQueue
+    const admission = yield* RunAdmission
+    const deferred = yield* DeferredSyncs
     const audit = yield* Audit
     const receipts = yield* Receipts
     const random = yield* SecureRandom.SecureRandom
@@ -116,6 +138,51 @@ export const layer = SourceActor.toLayer(
       return { source: toSource(yield* load), hookSecret: Redacted.value(secret) }
     })
 
+    const startSync = Effect.fn("Source.Sync")(function* ({
+      context,
+      intent,
+      expectedCommit,
+      lane,
+      trigger
+    }: SyncPayload) {
+      const row = yield* load
+      yield* usable(row)
+      yield* admission.admit({ workspaceId: row.workspace_id, type: "source_sync", trigger })
+      const { path, ref } = laneOf(row, lane)
+      const runId = yield* mintRunId
+      yield* ledger.insert({
+        id: runId,
+        workspaceId: row.workspace_id,
+        type: "source_sync",
+        sourceId: id,
+        createdBy: context.actor.subject,
+        trigger,
+        spec: {
+          url: row.url,
+          ref,
+          path,
+          intent,
+          ...(expectedCommit === undefined ? {} : { expectedCommit }),
+          ...(row.auth_connection_id === null ? {} : { authConnectionId: row.auth_connection_id })
+        } satisfies SyncSpec
+      })
+      if (intent === "observe") yield* deferred.queued(id, { ref, path })
+      yield* audited(context, row.workspace_id, "source.sync", { intent, trigger }, runId)
+      return yield* started(runId)
+    })
+
+    const defer = Effect.fnUntraced(function* (
+      context: CommandContext,
+      trigger: DeferredSync["trigger"],
+      lane: Lane | undefined
+    ) {
+      const row = yield* load
+      const wanted = laneOf(row, lane)
+      if (!(yield* deferred.defer({ sourceId: id, ...wanted, trigger }))) return
+      yield* Effect.logWarning(`A sync of ${id} is deferred: the queue of its Workspace is full.`)
+      yield* audited(context, row.workspace_id, "source.sync_deferred", { ...wanted, trigger })
+    })
+
     return SourceActor.of({
       Create: Effect.fn("Source.Create")(function* ({ payload: { context, request } }) {
         const url = parseGitUrl(request.url, policy)
@@ -171,29 +238,16 @@ export const layer = SourceActor.toLayer(
         return { replayed, ...value }
       }, transaction(sql)),
 
-      Sync: Effect.fn("Source.Sync")(function* ({ payload: { context, intent, expectedCommit, lane, trigger } }) {
-        const row = yield* load
-        yield* usable(row)
-        const runId = yield* mintRunId
-        yield* ledger.insert({
-          id: runId,
-          workspaceId: row.workspace_id,
-          type: "source_sync",
-          sourceId: id,
-          createdBy: context.actor.subject,
-          trigger,
-          spec: {
-            url: row.url,
-            ref: lane?.ref ?? row.default_ref,
-            path: lane?.path ?? row.default_path,
-            intent,
-            ...(expectedCommit === undefined ? {} : { expectedCommit }),
-            ...(row.auth_connection_id === null ? {} : { authConnectionId: row.auth_connection_id })
-          } satisfies SyncSpec
-        })
-        yield* audited(context, row.workspace_id, "source.sync", { intent, trigger }, runId)
-        return yield* started(runId)
-      }, transaction(sql)),
+      Sync: ({ payload }) =>
+        startSync(payload).pipe(
+          transaction(sql),
+          // Nobody reads this refusal who would ask again: the schedule does.
+          Effect.tapError(({ code }) =>
+            code === "rate_limited" && (payload.trigger === "webhook" || payload.trigger === "schedule")
+              ? transaction(sql)(defer(payload.context, payload.trigger, payload.lane))
+              : Effect.void
+          )
+        ),
 
       CheckCompatibility: Effect.fn("Source.CheckCompatibility")(function* ({
         payload: { context, sourceSnapshotId, modulePath, installConfigId }
@@ -204,6 +258,7 @@ export const layer = SourceActor.toLayer(
           return yield* invalidRequest("sourceSnapshotId: the Source has no such snapshot.")
         }
         yield* checkConfig(row.workspace_id, installConfigId)
+        yield* admission.admit({ workspaceId: row.workspace_id, type: "compatibility_check", trigger: "user" })
         const compared = installConfigId === undefined ? {} : { installConfigId }
         const runId = yield* mintRunId
         yield* ledger.insert({

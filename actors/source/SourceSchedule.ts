@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { serviceContext } from "../../schema/protocol/Command.ts"
 import { SourceActor } from "../../schema/protocol/SourceActor.ts"
 import { answered } from "../ActorClient.ts"
+import { type DeferredSync, DeferredSyncs } from "./DeferredSyncs.ts"
 
 /** How long a Source that follows by itself may be without a look at its lanes. */
 const autoSyncAge: Duration.Input = "5 minutes"
@@ -17,7 +18,7 @@ interface DueLane {
 export class SourceSchedule extends Context.Service<
   SourceSchedule,
   {
-    /** Starts a sync of the default lane and of every adopted lane of each Source that is due. */
+    /** Starts a sync of every lane that is deferred, and of the default and adopted lanes of each Source that is due. */
     readonly syncDue: Effect.Effect<void>
   }
 >()("svc/actors/source/SourceSchedule") {
@@ -26,6 +27,7 @@ export class SourceSchedule extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const client = yield* SourceActor.client
+      const deferred = yield* DeferredSyncs
 
       const syncDue = Effect.gen(function* () {
         const since = (yield* Clock.currentTimeMillis) - Duration.toMillis(Duration.fromInputUnsafe(autoSyncAge))
@@ -40,10 +42,16 @@ export class SourceSchedule extends Context.Service<
           SELECT s.id, c.adopted_ref AS ref, c.adopted_path AS path FROM sources s
             JOIN capsules c ON c.source_id = s.id AND c.adopted_ref IS NOT NULL AND c.status <> 'destroyed'
             WHERE ${isDue}`
-        for (const { id, path, ref } of due) {
+        const lanes = new Map<string, DeferredSync>()
+        const scheduled = due.map(({ id, path, ref }) => ({ sourceId: id, ref, path, trigger: "schedule" as const }))
+        // What is deferred keeps what it came from; a lane that is due as well is synced once.
+        for (const lane of [...scheduled, ...(yield* deferred.all)]) {
+          lanes.set(JSON.stringify([lane.sourceId, lane.ref, lane.path]), lane)
+        }
+        for (const { path, ref, sourceId, trigger } of lanes.values()) {
           yield* Effect.ignore(
             answered(
-              client(id).Sync({ context: serviceContext, intent: "observe", trigger: "schedule", lane: { ref, path } })
+              client(sourceId).Sync({ context: serviceContext, intent: "observe", trigger, lane: { ref, path } })
             )
           )
         }

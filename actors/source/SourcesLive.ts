@@ -20,6 +20,7 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { toRun } from "../run/RunRow.ts"
 import { awaitRun } from "../run/RunWaiting.ts"
 import { SnapshotReads } from "./SnapshotReads.ts"
+import { DeferredSyncs } from "./DeferredSyncs.ts"
 import { hookIsAuthentic } from "./SourceHook.ts"
 import {
   type ReportRow,
@@ -61,6 +62,7 @@ export const layer = Layer.effect(
     const journal = yield* RunJournal
     const ledger = yield* RunLedger
     const store = yield* SourceStore
+    const deferred = yield* DeferredSyncs
     const reads = yield* SnapshotReads
     const remote = yield* GitRemote
     const policy = yield* GitPolicy
@@ -186,12 +188,20 @@ export const layer = Layer.effect(
         }
         if (row.status === "disabled") return { runIds: [] }
         const runs = yield* Effect.forEach(yield* lanesOf(row), (lane) =>
-          answered(client(id).Sync({ context: hookContext, intent: "observe", trigger: "webhook", lane }))
+          answered(client(id).Sync({ context: hookContext, intent: "observe", trigger: "webhook", lane })).pipe(
+            Effect.map((run) => [run]),
+            // The queue is full: the lane is noted, and synced without another delivery.
+            Effect.catch((error) =>
+              Effect.flatMap(deferred.isDeferred(id, lane), (isNoted) =>
+                isNoted ? Effect.succeed([]) : Effect.fail(error)
+              )
+            )
+          )
         ).pipe(
           // The forge sees an error and delivers again: that delivery must count.
           Effect.onError(() => (deliveryId === undefined ? Effect.void : store.forgetDelivery(id, deliveryId)))
         )
-        return { runIds: runs.map((run) => run.id) }
+        return { runIds: runs.flat().map((run) => run.id) }
       })
     })
   })

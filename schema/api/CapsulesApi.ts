@@ -10,7 +10,7 @@ import { Run } from "../records/Run.ts"
 import { Output, StateVersion } from "../records/StateVersion.ts"
 import type { Role } from "../records/Workspace.ts"
 import { workspaceAccess } from "./Access.ts"
-import { created, described, repeatable } from "./Endpoint.ts"
+import { created, described, repeatable, describedRun } from "./Endpoint.ts"
 import { VariableValues } from "./InstallPlansApi.ts"
 import { idempotencyHeaders, nextCursor, pageQuery } from "./Paging.ts"
 
@@ -79,7 +79,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       params: ofCapsule,
       success: [runAnswer.pipe(created), Schema.Struct({ capsule: Capsule })]
     }).annotateMerge(
-      described(
+      describedRun(
         of("admin"),
         "Create a destroy plan",
         "201 with the destroy-plan Run. A Capsule that was never applied is removed without a Run: 200 with the record, status `destroyed`."
@@ -219,7 +219,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       payload: Schema.optional(Schema.Struct({})),
       success: repeatable(runAnswer)
     }).annotateMerge(
-      described(
+      describedRun(
         of("member"),
         "Create a Plan Run",
         "Uses the newest snapshot of the adopted lane. 201, or 200 with the same Run under the same `Idempotency-Key`."
@@ -233,7 +233,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       payload: ConfigurationPlanRequest,
       success: repeatable(configurationPlanAnswer)
     }).annotateMerge(
-      described(
+      describedRun(
         of("admin"),
         "Change the private configuration and plan it",
         "Needs `Idempotency-Key` and the guard read from the Capsule. Apply is never started."
@@ -247,7 +247,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       payload: Schema.optional(Schema.Struct({})),
       success: repeatable(runAnswer)
     }).annotateMerge(
-      described(
+      describedRun(
         of("member"),
         "Create a destroy-plan Run",
         "201 with a plan that has to be reviewed, approved and applied like every other; until then nothing is destroyed. 200 with the same Run under the same `Idempotency-Key`."
@@ -260,7 +260,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       payload: Schema.optional(Schema.Struct({})),
       success: runAnswer.pipe(created)
     }).annotateMerge(
-      described(
+      describedRun(
         of("member"),
         "Create a drift-check Run",
         "Compares the state with the real infrastructure and changes neither. The result is `drifted` and `resourceDrift` of the Run."
@@ -273,7 +273,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       payload: Schema.optional(Schema.Struct({})),
       success: Schema.Struct({ backup: Backup }).pipe(created)
     }).annotateMerge(
-      described(
+      describedRun(
         of("admin"),
         "Create a sealed Capsule backup",
         "State, Outputs and configuration in a sealed archive on the server."

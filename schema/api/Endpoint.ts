@@ -40,6 +40,14 @@ export const described = (access: AccessRule, summary: string, description: stri
     })
   )
 
+/** The same of an endpoint that queues a Run. */
+export const describedRun = (access: AccessRule, summary: string, description: string) =>
+  described(
+    access,
+    summary,
+    `${description}\n\n**Queue:** a Workspace that has as many Runs queued as it may is answered 429 \`rate_limited\` with \`Retry-After\`; nothing is written.`
+  )
+
 export const created = HttpApiSchema.status(201)
 
 /** What a request with an `Idempotency-Key` answers: 201 the first time, and 200 for every repetition of it. */

@@ -6,7 +6,7 @@ import { displayText, GitRefText, RelativePath } from "../records/Primitives.ts"
 import { ProviderBinding } from "../records/Provider.ts"
 import { SourceBuild } from "../records/Run.ts"
 import { workspaceAccess } from "./Access.ts"
-import { accepted, described, repeatable } from "./Endpoint.ts"
+import { accepted, described, repeatable, describedRun } from "./Endpoint.ts"
 import { idempotencyHeaders } from "./Paging.ts"
 
 export const EnvironmentName = Schema.String.check(
@@ -63,7 +63,7 @@ export class InstallPlansApi extends HttpApiGroup.make("installPlans")
       payload: CreateInstallPlan,
       success: repeatable(installPlanAnswer)
     }).annotateMerge(
-      described(
+      describedRun(
         workspaceAccess("member", "path.workspaceId"),
         "Prepare a Source through a reviewable Plan Run",
         "Needs `Idempotency-Key`. 201 for a new plan, 200 with `replayed: true` for the same request under the same key, 409 for another one. The service advances by itself; `reconcile` asks for one step. `variables` are private: they are held sealed until the initial commit and never projected."
@@ -103,7 +103,7 @@ export class RevisionPlansApi extends HttpApiGroup.make("revisionPlans")
       payload: Schema.Struct({ ref: GitRefText }),
       success: [...repeatable(revisionPlanAnswer), revisionPlanAnswer.pipe(accepted)]
     }).annotateMerge(
-      described(
+      describedRun(
         workspaceAccess("member", "path.capsuleId"),
         "Plan a Capsule at another ref",
         "Needs `Idempotency-Key`. The Source's default ref and the Capsule's tracked source stay as they are until an apply. The compatibility report also tells what the Capsule's own configuration meets in that commit, as a check with `installConfigId` does."

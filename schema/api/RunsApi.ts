@@ -7,7 +7,7 @@ import { Run, RunGroup } from "../records/Run.ts"
 import { StateVersion } from "../records/StateVersion.ts"
 import type { Role } from "../records/Workspace.ts"
 import { workspaceAccess } from "./Access.ts"
-import { created, described, repeatable } from "./Endpoint.ts"
+import { created, described, repeatable, describedRun } from "./Endpoint.ts"
 import { idempotencyHeaders, sequenceQuery } from "./Paging.ts"
 
 const of = (role: Role) => workspaceAccess(role, "path.runId")
@@ -58,7 +58,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
       payload: Schema.Struct({}),
       success: repeatable(Schema.Struct({ run: Run }))
     }).annotateMerge(
-      described(
+      describedRun(
         of("admin"),
         "Apply an approved plan",
         "Creates the Apply Run (201). Each plan is usable once: a second apply is 409, or 200 with the same Run under the same `Idempotency-Key`."
@@ -154,7 +154,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
       payload: Schema.optional(Schema.Struct({})),
       success: Schema.Struct({ run: Run }).pipe(created)
     }).annotateMerge(
-      described(
+      describedRun(
         workspaceAccess("member", "path.stateVersionId"),
         "Plan a return to the revision of an earlier state",
         "Plans the commit and configuration with which that StateVersion was applied, against the current state; nothing is rolled back without review and apply."

@@ -7,7 +7,7 @@ import { Run } from "../records/Run.ts"
 import { SnapshotFile, Source, SourceSnapshot, SyncIntent } from "../records/Source.ts"
 import type { Role } from "../records/Workspace.ts"
 import { workspaceAccess } from "./Access.ts"
-import { created, described } from "./Endpoint.ts"
+import { created, described, describedRun } from "./Endpoint.ts"
 import { idempotencyHeaders, nextCursor, pageQuery } from "./Paging.ts"
 
 const of = (role: Role) => workspaceAccess(role, "path.sourceId")
@@ -103,7 +103,9 @@ export class SourcesApi extends HttpApiGroup.make("sources")
       params: ofSource,
       payload: Schema.Struct({ intent: Schema.optionalKey(SyncIntent), expectedCommit: Schema.optionalKey(CommitId) }),
       success: Schema.Struct({ run: Run }).pipe(created)
-    }).annotateMerge(described(of("member"), "Create a sync Run", "`intent` is `observe` (default) or `manual_plan`."))
+    }).annotateMerge(
+      describedRun(of("member"), "Create a sync Run", "`intent` is `observe` (default) or `manual_plan`.")
+    )
   )
   .add(
     HttpApiEndpoint.get("snapshots", "/api/v1/sources/:sourceId/snapshots", {
@@ -149,7 +151,7 @@ export class SourcesApi extends HttpApiGroup.make("sources")
       }),
       success: Schema.Struct({ run: Run, compatibilityReport: CompatibilityReport }).pipe(created)
     }).annotateMerge(
-      described(
+      describedRun(
         of("member"),
         "Check one module of a snapshot",
         "The check runs at once; an unsupported module is a report with status `unsupported`, not an error. With `installConfigId`, a configuration of the same Workspace (400 otherwise), the module is checked for whoever would bring that configuration along, by the rules that its plan would follow. The report then has further findings, and `needs_attention` when one of them is a warning: a required input without a value (`configuration_input_missing`), a value for an input that is gone (`configuration_input_removed`), an input of another basic type (`configuration_input_type_changed`), one whose value became a secret or is kept where it was not, or the other way round (`configuration_input_sensitive`, `configuration_input_ephemeral`), a variable that the service could not fill any more (`delivery_target_missing`), a provider requirement that the bindings do not cover (`configuration_provider_unbound`). Bindings that nothing requires any more (`configuration_binding_unused`) and a configuration of another module path (`configuration_of_other_module`) are told as `info`. Findings name inputs and never a value. The `installConfigId` of the report stays the configuration that the check compiled."

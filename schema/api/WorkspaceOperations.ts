@@ -7,7 +7,7 @@ import { Run, RunGroup, RunStatus, RunType, SkippedCapsule } from "../records/Ru
 import { StateVersion } from "../records/StateVersion.ts"
 import type { Role } from "../records/Workspace.ts"
 import { workspaceAccess } from "./Access.ts"
-import { created, described } from "./Endpoint.ts"
+import { created, described, describedRun } from "./Endpoint.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
 
 const inWorkspace = { workspaceId: Schema.String }
@@ -59,7 +59,7 @@ export const workspaceOperations = [
     params: inWorkspace,
     success: Schema.Struct({ backup: Backup }).pipe(created)
   }).annotateMerge(
-    described(
+    describedRun(
       of("admin"),
       "Export control information, sealed",
       "Writes the records of the Workspace to a sealed archive on the server. `svc backup` makes the copy of the whole database."
@@ -69,7 +69,7 @@ export const workspaceOperations = [
     params: inWorkspace,
     success: startedGroup
   }).annotateMerge(
-    described(
+    describedRun(
       of("member"),
       "Plan an update of every stale Capsule, in dependency order",
       "201 with the group and its Plan Runs; nothing is applied. Capsules that refuse are named in `skipped`; if all do, the answer is the first refusal."
@@ -79,7 +79,7 @@ export const workspaceOperations = [
     params: inWorkspace,
     success: startedGroup
   }).annotateMerge(
-    described(
+    describedRun(
       of("member"),
       "Check every active Capsule for drift",
       "201 with the group and its drift-check Runs, which change nothing. Capsules that refuse are named in `skipped`; if all do, the answer is the first refusal."

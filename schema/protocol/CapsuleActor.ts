@@ -73,6 +73,8 @@ export const CapsuleActor = Entity.make("Capsule", [
   })
     .annotate(ClusterSchema.Persisted, true)
     .annotate(ClusterSchema.WithTransaction, true),
+  /** Another chance for the plan of a followed lane that met a full queue. */
+  Rpc.make("FollowDeferred"),
   /** A hand-over: a plan that the Capsule made by itself is there, and its owner has opted in to have such plans applied. */
   Rpc.make("ApplyFollowed", { payload: { planRunId: RunId }, primaryKey: ({ planRunId }) => planRunId })
     .annotate(ClusterSchema.Persisted, true)

@@ -130,3 +130,9 @@ export const capsuleInNeed = `status <> 'destroyed' AND (status IN ('error', 'st
 export const capsuleInNeedIndex: ReadonlyArray<string> = [
   `CREATE INDEX capsules_in_need ON capsules (workspace_id, updated_at, id) WHERE ${capsuleInNeed}`
 ]
+
+/** The snapshot that a Capsule wanted to follow while the queue of its Workspace was full. */
+export const deferredFollowColumns: ReadonlyArray<string> = [
+  `ALTER TABLE capsules ADD COLUMN deferred_snapshot_id TEXT`,
+  `CREATE INDEX capsules_deferred ON capsules (updated_at, id) WHERE deferred_snapshot_id IS NOT NULL`
+]

@@ -1,3 +1,15 @@
+/** Lanes that automation wanted to sync while the queue of the Workspace was full. */
+export const deferredSyncTables: ReadonlyArray<string> = [
+  `CREATE TABLE deferred_syncs (
+    source_id TEXT NOT NULL REFERENCES sources (id),
+    ref TEXT NOT NULL,
+    path TEXT NOT NULL,
+    trigger_kind TEXT NOT NULL,
+    since TEXT NOT NULL,
+    PRIMARY KEY (source_id, ref, path)
+  )`
+]
+
 /** Sources, their immutable snapshots, and what was found in them. */
 export const sourceTables: ReadonlyArray<string> = [
   `CREATE TABLE sources (

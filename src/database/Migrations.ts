@@ -4,14 +4,19 @@ import { accountTables } from "../../schema/tables/AccountTables.ts"
 import { auditTables } from "../../schema/tables/AuditTables.ts"
 import { authorityTables } from "../../schema/tables/AuthorityTables.ts"
 import { buildTables } from "../../schema/tables/BuildTables.ts"
-import { capsuleInNeedIndex, capsuleTables, stateSecretColumns } from "../../schema/tables/CapsuleTables.ts"
+import {
+  capsuleInNeedIndex,
+  capsuleTables,
+  deferredFollowColumns,
+  stateSecretColumns
+} from "../../schema/tables/CapsuleTables.ts"
 import { connectionOriginColumns, connectionTables } from "../../schema/tables/ConnectionTables.ts"
 import { identityTables } from "../../schema/tables/IdentityTables.ts"
 import { interfaceTables } from "../../schema/tables/InterfaceTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
 import { queueTables } from "../../schema/tables/QueueTables.ts"
 import { planConsumptionColumns, planSecretColumns, runTables } from "../../schema/tables/RunTables.ts"
-import { hookSecretColumns, sourceTables } from "../../schema/tables/SourceTables.ts"
+import { deferredSyncTables, hookSecretColumns, sourceTables } from "../../schema/tables/SourceTables.ts"
 import { upstreamTables } from "../../schema/tables/UpstreamTables.ts"
 import { vaultTables } from "../../schema/tables/VaultTables.ts"
 import { workspaceTables } from "../../schema/tables/WorkspaceTables.ts"
@@ -46,7 +51,7 @@ const migrations = {
   "0010_capsules_in_need": statements(capsuleInNeedIndex),
   "0011_plan_consumption": statements(planConsumptionColumns),
   "0012_connection_origins": statements(connectionOriginColumns),
-  "0015_fair_queue": statements(queueTables),
+  "0015_fair_queue": statements([...queueTables, ...deferredSyncTables, ...deferredFollowColumns]),
   "0017_restored_installation": statements(authorityTables)
 }
 

@@ -6,6 +6,8 @@ const en: Record<string, string> & { readonly openRun: string } = {
   "account.upstream.link": "linked an account of another identity provider.",
   "account.upstream.unlink": "unlinked an account of another identity provider.",
   "backup.create": "made a backup.",
+  "capsule.auto_update_deferred":
+    "postponed the plan of a followed update: the queue was full. It is made as soon as there is room.",
   "capsule.auto_apply": "approved and applied a followed update.",
   "capsule.configure": "planned a change of a capsule's configuration.",
   "capsule.destroy_plan": "asked for a destroy plan.",
@@ -51,6 +53,7 @@ const en: Record<string, string> & { readonly openRun: string } = {
   "source.create": "added a source.",
   "source.hook_secret.renew": "renewed a webhook secret.",
   "source.sync": "synced a source.",
+  "source.sync_deferred": "postponed a sync: the queue was full. It starts as soon as there is room.",
   "source.update": "changed a source.",
   "token.create": "created an API token.",
   "token.revoke": "revoked an API token.",
@@ -66,6 +69,8 @@ const ja: typeof en = {
   "account.upstream.link": "が外部 ID プロバイダーのアカウントを連携しました。",
   "account.upstream.unlink": "が外部 ID プロバイダーのアカウントの連携を解除しました。",
   "backup.create": "がバックアップを作成しました。",
+  "capsule.auto_update_deferred":
+    "が追従する更新のプランを見合わせました。待機列が上限に達したためで、空きしだい作成されます。",
   "capsule.auto_apply": "が追従中の更新を承認し、適用しました。",
   "capsule.configure": "がカプセルの構成変更をプランしました。",
   "capsule.destroy_plan": "が削除プランを依頼しました。",
@@ -111,6 +116,7 @@ const ja: typeof en = {
   "source.create": "がソースを追加しました。",
   "source.hook_secret.renew": "が Webhook のシークレットを更新しました。",
   "source.sync": "がソースを同期しました。",
+  "source.sync_deferred": "がソースの同期を見合わせました。待機列が上限に達したためで、空きしだい始まります。",
   "source.update": "がソースを変更しました。",
   "token.create": "が API トークンを作成しました。",
   "token.revoke": "が API トークンを取り消しました。",

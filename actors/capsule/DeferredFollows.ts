@@ -1,0 +1,25 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
+
+/** Gives Capsules another chance to follow their lane, whose plan met a full queue. */
+export class DeferredFollows extends Context.Service<DeferredFollows, { readonly followAll: Effect.Effect<void> }>()(
+  "svc/actors/capsule/DeferredFollows"
+) {
+  static readonly layer = Layer.effect(
+    DeferredFollows,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const client = yield* CapsuleActor.client
+
+      const followAll = Effect.gen(function* () {
+        const deferred = yield* sql<{ id: string }>`SELECT c.id FROM capsules c
+          JOIN workspaces w ON w.id = c.workspace_id AND w.archived_at IS NULL
+          WHERE c.deferred_snapshot_id IS NOT NULL ORDER BY c.updated_at, c.id`
+        for (const { id } of deferred) yield* Effect.ignore(client(id).FollowDeferred())
+      }).pipe(Effect.orDie, Effect.withSpan("DeferredFollows.followAll"))
+
+      return DeferredFollows.of({ followAll })
+    })
+  )
+}

@@ -1,0 +1,68 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { now } from "../Identity.ts"
+
+/** A lane that automation wanted to sync while the Workspace's queue was full. */
+export interface DeferredSync {
+  readonly sourceId: string
+  readonly ref: string
+  readonly path: string
+  readonly trigger: "webhook" | "schedule"
+}
+
+interface DeferredRow {
+  readonly source_id: string
+  readonly ref: string
+  readonly path: string
+  readonly trigger_kind: "webhook" | "schedule"
+}
+
+/** The only writer of `deferred_syncs`: what the schedule tries again at each look, until it is queued. */
+export class DeferredSyncs extends Context.Service<
+  DeferredSyncs,
+  {
+    /** `false` when the lane was deferred already. */
+    readonly defer: (sync: DeferredSync) => Effect.Effect<boolean>
+    readonly isDeferred: (sourceId: string, lane: { ref: string; path: string }) => Effect.Effect<boolean>
+    /** A sync of the lane is queued. */
+    readonly queued: (sourceId: string, lane: { ref: string; path: string }) => Effect.Effect<void>
+    /** Those of Sources and Workspaces that are in use. */
+    readonly all: Effect.Effect<ReadonlyArray<DeferredSync>>
+  }
+>()("svc/actors/source/DeferredSyncs") {
+  static readonly layer = Layer.effect(
+    DeferredSyncs,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      return DeferredSyncs.of({
+        defer: Effect.fnUntraced(function* ({ path, ref, sourceId, trigger }: DeferredSync) {
+          const row = { source_id: sourceId, ref, path, trigger_kind: trigger, since: yield* now }
+          const added =
+            yield* sql`INSERT INTO deferred_syncs ${sql.insert(row)} ON CONFLICT DO NOTHING RETURNING source_id`
+          return added.length > 0
+        }, Effect.orDie),
+        isDeferred: Effect.fnUntraced(function* (sourceId: string, { path, ref }: { ref: string; path: string }) {
+          const found = yield* sql`SELECT 1 AS one FROM deferred_syncs
+            WHERE source_id = ${sourceId} AND ref = ${ref} AND path = ${path}`
+          return found.length > 0
+        }, Effect.orDie),
+        queued: Effect.fnUntraced(function* (sourceId: string, { path, ref }: { ref: string; path: string }) {
+          yield* sql`DELETE FROM deferred_syncs WHERE source_id = ${sourceId} AND ref = ${ref} AND path = ${path}`
+        }, Effect.orDie),
+        all: Effect.map(
+          Effect.orDie(sql<DeferredRow>`SELECT d.source_id, d.ref, d.path, d.trigger_kind FROM deferred_syncs d
+            JOIN sources s ON s.id = d.source_id JOIN workspaces w ON w.id = s.workspace_id
+            WHERE s.status <> 'disabled' AND w.archived_at IS NULL ORDER BY d.since, d.source_id, d.ref, d.path`),
+          (rows) =>
+            rows.map(({ path, ref, source_id, trigger_kind }) => ({
+              sourceId: source_id,
+              ref,
+              path,
+              trigger: trigger_kind
+            }))
+        )
+      })
+    })
+  )
+}

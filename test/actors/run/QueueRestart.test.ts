@@ -1,0 +1,72 @@
+import { NodeServices } from "@effect/platform-node"
+import { expect } from "bun:test"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { transaction } from "../../../actors/database/Transaction.ts"
+import { QueueRows } from "../../../actors/run/QueueRows.ts"
+import { RunJournal } from "../../../actors/run/RunJournal.ts"
+import { RunLedger } from "../../../actors/run/RunLedger.ts"
+import { RunQueue } from "../../../actors/run/RunQueue.ts"
+import { defaultRunSettings, RunSettings } from "../../../actors/run/RunSettings.ts"
+import * as Database from "../../../src/database/Database.ts"
+import { DataFolder } from "../../../src/database/DataFolder.ts"
+import { temporaryFolder } from "../../support/ControlPlane.ts"
+import { it } from "../../support/Effect.ts"
+
+const settings = { ...defaultRunSettings, runsFolder: "/nowhere", buildsFolder: "/nowhere", concurrency: 1 }
+
+/** One process after the other on the same database. */
+const processAt = (folder: string) =>
+  Layer.mergeAll(RunLedger.layer, RunQueue.layer).pipe(
+    Layer.provideMerge(Layer.mergeAll(QueueRows.layer, RunJournal.layer)),
+    Layer.provide(Layer.succeed(RunSettings, settings)),
+    Layer.provideMerge(Layer.fresh(Database.layer)),
+    Layer.provide(DataFolder.layer(folder)),
+    Layer.provide(NodeServices.layer)
+  )
+
+const queued = Effect.fnUntraced(function* (id: string, workspaceId: string, createdBy: string) {
+  yield* (yield* RunLedger).insert({ id, workspaceId, type: "plan", createdBy, trigger: "user", spec: {} })
+})
+
+const claim = Effect.gen(function* () {
+  return (yield* (yield* RunQueue).claim("owner"))?.id
+})
+
+const moved = Effect.fnUntraced(function* (id: string, to: "queued" | "succeeded") {
+  const sql = yield* SqlClient.SqlClient
+  const ledger = yield* RunLedger
+  const event = to === "queued" ? "run.queued" : "run.succeeded"
+  yield* transaction(sql)(ledger.move(id, { from: ["running"], to, event }))
+})
+
+/** The next Run, and its end. */
+const turn = Effect.tap(claim, (id) => (id === undefined ? Effect.void : moved(id, "succeeded")))
+
+it.live(
+  "turns survive a restart: who had theirs waits behind those who had none, and a requeued Run keeps its place",
+  () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder
+      yield* Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const at = "2026-01-01T00:00:00.000Z"
+        for (const id of ["ws_a", "ws_b", "ws_c"]) {
+          yield* sql`INSERT INTO workspaces ${sql.insert({ id, handle: id, display_name: id, type: "organization", created_at: at, updated_at: at })}`
+        }
+        for (const id of ["run_1", "run_2", "run_3"]) yield* queued(id, "ws_a", "usr_ada")
+        yield* queued("run_4", "ws_a", "usr_bob")
+        yield* queued("run_5", "ws_b", "usr_cyd")
+        yield* queued("run_6", "ws_c", "usr_dan")
+        expect(yield* claim).toBe("run_1")
+        expect(yield* claim).toBeUndefined()
+      }).pipe(Effect.provide(processAt(folder)))
+
+      yield* Effect.gen(function* () {
+        // As recovery does with what the earlier process left running.
+        yield* moved("run_1", "queued")
+        const order = yield* Effect.forEach([1, 2, 3, 4, 5, 6, 7], () => turn)
+        expect(order).toEqual(["run_5", "run_6", "run_4", "run_1", "run_2", "run_3", undefined])
+      }).pipe(Effect.provide(processAt(folder)))
+    }).pipe(Effect.provide(NodeServices.layer))
+)
