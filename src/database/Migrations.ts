@@ -7,6 +7,7 @@ import { buildTables } from "../../schema/tables/BuildTables.ts"
 import { capsuleInNeedIndex, capsuleTables, stateSecretColumns } from "../../schema/tables/CapsuleTables.ts"
 import { connectionTables } from "../../schema/tables/ConnectionTables.ts"
 import { identityTables } from "../../schema/tables/IdentityTables.ts"
+import { installationTables } from "../../schema/tables/InstallationTables.ts"
 import { interfaceTables } from "../../schema/tables/InterfaceTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
 import { planConsumptionColumns, planSecretColumns, runTables } from "../../schema/tables/RunTables.ts"
@@ -44,7 +45,7 @@ const migrations = {
   "0009_state_secrets": statements(stateSecretColumns),
   "0010_capsules_in_need": statements(capsuleInNeedIndex),
   "0011_plan_consumption": statements(planConsumptionColumns),
-  "0017_restored_installation": statements(authorityTables)
+  "0017_restored_installation": statements([...authorityTables, ...installationTables])
 }
 
 /** The database was written by a newer release than this one. */
