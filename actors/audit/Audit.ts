@@ -63,6 +63,26 @@ const toEvent = (row: typeof Row.Type): AuditEvent => ({
   createdAt: row.created_at
 })
 
+/** Writes an entry in the caller's transaction, where there is no service for it: before the vault is open. */
+export const appendAudit = Effect.fn("Audit.append")(function* (entry: AuditEntry) {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`INSERT INTO audit_events ${sql.insert({
+    id: yield* newId(AuditEventId, "act"),
+    workspace_id: entry.workspaceId,
+    actor_kind: entry.actor.kind,
+    actor_subject: entry.actor.subject ?? null,
+    actor_token_id: entry.actor.tokenId ?? null,
+    action: entry.action,
+    target_kind: entry.target.kind,
+    target_id: entry.target.id,
+    capsule_id: entry.capsuleId ?? null,
+    run_id: entry.runId ?? null,
+    data: JSON.stringify(entry.data ?? {}),
+    request_id: entry.requestId ?? null,
+    created_at: yield* now
+  })}`
+}, Effect.orDie)
+
 /** The append-only operation history. */
 export class Audit extends Context.Service<
   Audit,
@@ -86,24 +106,11 @@ export class Audit extends Context.Service<
       const cursors = yield* Cursors
       const random = yield* SecureRandom.SecureRandom
 
-      const append = Effect.fn("Audit.append")(function* (entry: AuditEntry) {
-        const id = yield* newId(AuditEventId, "act").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
-        yield* sql`INSERT INTO audit_events ${sql.insert({
-          id,
-          workspace_id: entry.workspaceId,
-          actor_kind: entry.actor.kind,
-          actor_subject: entry.actor.subject ?? null,
-          actor_token_id: entry.actor.tokenId ?? null,
-          action: entry.action,
-          target_kind: entry.target.kind,
-          target_id: entry.target.id,
-          capsule_id: entry.capsuleId ?? null,
-          run_id: entry.runId ?? null,
-          data: JSON.stringify(entry.data ?? {}),
-          request_id: entry.requestId ?? null,
-          created_at: yield* now
-        })}`.pipe(Effect.orDie)
-      })
+      const append = (entry: AuditEntry) =>
+        appendAudit(entry).pipe(
+          Effect.provideService(SqlClient.SqlClient, sql),
+          Effect.provideService(SecureRandom.SecureRandom, random)
+        )
 
       const list = Effect.fn("Audit.list")(function* (
         workspaceId: string,

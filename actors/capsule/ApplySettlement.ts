@@ -14,6 +14,7 @@ import { CapsuleLedger } from "./CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
 import { InstallConfigStore } from "./InstallConfigStore.ts"
 import { StateVersions } from "./StateVersions.ts"
+import { orOnIntegrityFault } from "../vault/IntegrityFault.ts"
 
 /** How an apply ended, as the runner saw it or as recovery found it. */
 export interface ApplyResult {
@@ -214,11 +215,16 @@ export class ApplySettlement extends Context.Service<
           if (capsule === undefined || run.install_config_id === null) return
           const base =
             capsule.current_state_version_id === null ? undefined : yield* states.find(capsule.current_state_version_id)
-          const secrets = remembered(
-            (yield* plans.secrets(run.workspace_id, run.plan_run_id ?? ""))?.inputs ?? [],
-            base === undefined ? [] : yield* states.secrets(base)
-          )
-          const result = { ...left, outputs: withheld(left.outputs, secrets) }
+          // An apply that has ended is recorded all the same; with a secret unknown no Output can be known to be public.
+          const lost = orOnIntegrityFault(() => Effect.succeed("lost" as const))
+          const ofPlan = yield* lost(plans.secrets(run.workspace_id, run.plan_run_id ?? ""))
+          const ofState = base === undefined ? [] : yield* lost(states.secrets(base))
+          const secrets = remembered(ofPlan === "lost" ? [] : (ofPlan?.inputs ?? []), ofState === "lost" ? [] : ofState)
+          const isComplete = ofPlan !== "lost" && ofState !== "lost"
+          const outputs = isComplete
+            ? withheld(left.outputs, secrets)
+            : left.outputs.map((output) => ({ ...output, sensitive: true }))
+          const result = { ...left, outputs }
           const succeeded = result.exit === "succeeded"
           const builds = yield* sql<BuildColumns>`SELECT build_digest, build_size_bytes FROM run_plans
             WHERE run_id = ${run.plan_run_id ?? ""}`

@@ -2,7 +2,13 @@ import { Effect, Schema } from "effect"
 import { ConnectionId } from "../../schema/records/Ids.ts"
 import { type ProviderRequirement, type ProviderResolution, requirementKey } from "../../schema/records/Provider.ts"
 import { credentialFreeProviders } from "../connection/CredentialRecipes.ts"
-import { type ConnectionRow, ConnectionStore, effectiveStatus } from "../connection/ConnectionStore.ts"
+import {
+  type ConnectionRow,
+  ConnectionStore,
+  effectiveStatus,
+  isUsable,
+  statusRemedy
+} from "../connection/ConnectionStore.ts"
 import { now } from "../Identity.ts"
 import { RunSettings } from "../run/RunSettings.ts"
 import { InstallConfigStore } from "./InstallConfigStore.ts"
@@ -23,8 +29,8 @@ const blockedBy = (
   }
   if (row === undefined) return undefined
   const status = effectiveStatus(row, at)
-  if (status === "revoked" || status === "expired" || status === "error") {
-    return ["blocked_missing_connection", `The bound Connection is ${status}.`] as const
+  if (!isUsable(status)) {
+    return ["blocked_missing_connection", `The bound Connection is ${status}. ${statusRemedy(status)}`] as const
   }
   if (row.scope !== "operator" && row.workspace_id !== workspaceId) {
     return ["blocked_policy", "The bound Connection belongs to another Workspace."] as const

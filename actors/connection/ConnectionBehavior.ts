@@ -16,6 +16,8 @@ import {
   ConnectionStore,
   effectiveStatus,
   proposedOriginsOf,
+  isUsable,
+  statusRemedy,
   toConnection
 } from "./ConnectionStore.ts"
 import { genericRecipeId } from "./CredentialRecipes.ts"
@@ -77,8 +79,8 @@ export const layer = ConnectionActor.toLayer(
       Test: Effect.fn("Connection.Test")(function* ({ payload: { context } }) {
         const row = yield* load
         const status = effectiveStatus(row, yield* now)
-        if (status === "revoked" || status === "expired") {
-          return yield* failedPrecondition(`The Connection is ${status}. Create a new one.`)
+        if (status !== "error" && !isUsable(status)) {
+          return yield* failedPrecondition(`The Connection is ${status}. ${statusRemedy(status)}`)
         }
         // Opening proves that the vault still holds the key and that the envelope is whole and in its own place.
         const secrets = Redacted.value(yield* store.secrets(row))

@@ -65,6 +65,15 @@ const decodeConnection = Schema.decodeUnknownSync(Connection)
 export const effectiveStatus = (row: ConnectionRow, at: string): ConnectionStatus =>
   row.status !== "revoked" && row.expires_at !== null && row.expires_at <= at ? "expired" : row.status
 
+/** Whether a Connection in this status may be injected anywhere. */
+export const isUsable = (status: ConnectionStatus): boolean => status === "pending" || status === "verified"
+
+/** What to do about a status that keeps a Connection from being used. */
+export const statusRemedy = (status: ConnectionStatus): string =>
+  status === "unconfirmed"
+    ? "A restore brought it back, and the operator has to confirm it with `svc admin restore-review`."
+    : "Create a new one."
+
 export const toConnection = (row: ConnectionRow, at: string): Connection =>
   decodeConnection({
     id: row.id,
@@ -171,7 +180,7 @@ export class ConnectionStore extends Context.Service<
       const setStatus = Effect.fnUntraced(function* (id: string, status: ConnectionStatus, verified: boolean) {
         const at = yield* now
         yield* sql`UPDATE connections SET ${sql.update({ status, updated_at: at, ...(verified ? { verified_at: at } : {}) })}
-          WHERE id = ${id} AND status <> 'revoked'`
+          WHERE id = ${id} AND status NOT IN ('revoked', 'unconfirmed')`
       }, Effect.orDie)
 
       const revoke = Effect.fnUntraced(function* (id: string) {
@@ -192,6 +201,9 @@ export class ConnectionStore extends Context.Service<
       }, Effect.orDie)
 
       const secrets = Effect.fn("ConnectionStore.secrets")(function* (row: ConnectionRow) {
+        // Every way to the values leads through here, whatever looked at the status before.
+        if (row.status === "unconfirmed")
+          return yield* Effect.die(new Error(`Connection ${row.id}: ${statusRemedy(row.status)}`))
         if (row.sealed_values === null) return Redacted.make<ConnectionSecrets>({ values: {}, files: [] })
         const text = yield* vault.openText(place(row), row.sealed_values)
         return Redacted.make(yield* decodeSecrets(Redacted.value(text)))

@@ -34,6 +34,7 @@ export type RevocationReason =
   | "authority_ended"
   | "client_retired"
   | "account"
+  | "restored"
 
 interface GrantRow {
   readonly id: string

@@ -16,6 +16,8 @@ import type { SyncSpec } from "../source/SyncExecution.ts"
 import { InitialCommit } from "./InitialCommit.ts"
 import { type InstallPlanRow, StoredActorJson, type StoredRequest, StoredRequestJson } from "./InstallPlanRow.ts"
 import { InstallPlanStore } from "./InstallPlanStore.ts"
+import { transaction } from "../database/Transaction.ts"
+import { integrityFault, orOnIntegrityFault } from "../vault/IntegrityFault.ts"
 
 const decodeRequest = Schema.decodeUnknownEffect(StoredRequestJson)
 const decodeActor = Schema.decodeUnknownEffect(StoredActorJson)
@@ -128,9 +130,12 @@ export class InstallPlanSteps extends Context.Service<
             return true
           }
           case "creating_capsule": {
-            yield* initialCommit
-              .commit(row, request, context)
-              .pipe(Effect.catchTag("InstallRefused", ({ diagnostics }) => store.fail(id, diagnostics)))
+            yield* initialCommit.commit(row, request, context).pipe(
+              Effect.catchTag("InstallRefused", ({ diagnostics }) => store.fail(id, diagnostics)),
+              // In a savepoint: what was written before the fault must not stay. Stepped again, it would fail again.
+              transaction(sql),
+              orOnIntegrityFault(() => store.fail(id, [{ severity: "error", ...integrityFault }]))
+            )
             // The private values are gone from the coordinator; now from the write-ahead log as well.
             yield* sql.afterCommit(Effect.ignore(maintenance.checkpoint))
             return true

@@ -5,6 +5,7 @@ import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
 import type { LeftOver, StateOutput } from "../../runner/execution/RunOutcome.ts"
 import { ApplySettlement } from "../capsule/ApplySettlement.ts"
 import { transaction } from "../database/Transaction.ts"
+import { integrityFault, orOnIntegrityFault } from "../vault/IntegrityFault.ts"
 import { runFolderName } from "./RunAttempt.ts"
 import { RunCheckpoints } from "./RunCheckpoints.ts"
 import { failRun } from "./RunEnding.ts"
@@ -144,8 +145,12 @@ export class ApplyRecovery extends Context.Service<
         errors: { readonly untouched: RunError; readonly interrupted: RunError }
       ) {
         const { isReadable, left } = yield* leftIn(run)
-        const checkpoint = yield* checkpoints.load(run.workspace_id, run.id)
-        if (Option.isNone(left) && Option.isNone(checkpoint) && !(yield* mayHaveStarted(run))) {
+        // One that does not open must not keep the service from starting: the apply ends without it.
+        const { checkpoint, isSound } = yield* checkpoints.load(run.workspace_id, run.id).pipe(
+          Effect.map((checkpoint) => ({ checkpoint, isSound: true })),
+          orOnIntegrityFault(() => Effect.succeed({ checkpoint: Option.none(), isSound: false }))
+        )
+        if (isSound && Option.isNone(left) && Option.isNone(checkpoint) && !(yield* mayHaveStarted(run))) {
           yield* transaction(sql)(
             Effect.andThen(plans.drop(run.plan_run_id ?? ""), failRun({ ledger, handover }, run, errors.untouched))
           )
@@ -159,7 +164,7 @@ export class ApplyRecovery extends Context.Service<
         yield* settlement.settle(run.id, {
           exit: "killed",
           state,
-          stateProblem: found.stateProblem,
+          stateProblem: found.stateProblem ?? (isSound || state !== undefined ? undefined : "unreadable"),
           rejectedState: found.rejectedState,
           lineage: known?.lineage ?? found.lineage,
           serial: known?.serial ?? found.serial,
@@ -169,7 +174,7 @@ export class ApplyRecovery extends Context.Service<
           possiblyCreated,
           sandboxKilled: true,
           evidence: {},
-          error: errors.interrupted
+          error: isSound ? errors.interrupted : integrityFault
         })
         return isReadable
       })

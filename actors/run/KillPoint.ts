@@ -12,6 +12,7 @@ import type { RunType } from "../../schema/records/Run.ts"
  * - `<type>.checkpoint`: a state of a running apply was kept
  * - `install.created`, `approve.decided`, `apply.asked`, `cancel.decided`: committed and not yet answered
  * - `install.stepping`, `.stepped`: around each step of the coordinator, inside its transaction
+ * - `restoring.*`: the steps in which a backup becomes the database of a folder
  * - `recovery.*`: before anything is settled, after each Run, and before left-over folders are swept
  */
 export type KillPointName =
@@ -26,6 +27,7 @@ export type KillPointName =
   | "recovery.begun"
   | "recovery.settled"
   | "recovery.sweeping"
+  | `restoring.${"copied" | "authenticated" | "prepared" | "cleared" | "placed"}`
 
 /**
  * Told of every kill point that is passed. It does nothing; the crash suite starts a server of its own in which one of

@@ -5,6 +5,7 @@ import type { RunSink } from "../../runner/execution/RunSink.ts"
 import type { RunEventKind } from "../../schema/events/RunEvent.ts"
 import { transaction } from "../database/Transaction.ts"
 import { ApplyRecovery } from "./ApplyRecovery.ts"
+import { hasIntegrityFault, integrityFault } from "../vault/IntegrityFault.ts"
 import { DrainHurry } from "./DrainHurry.ts"
 import { KillPoint } from "./KillPoint.ts"
 import { isApply, runFolderName, setAsideSuffix } from "./RunAttempt.ts"
@@ -93,15 +94,17 @@ export class RunExecutor extends Context.Service<
        * A defect of ours must not leave a Run without an owner, nor an apply without its state. The log has the cause.
        * Answers `false` when the run folder could not be read and has to be kept.
        */
-      const failed = (run: RunRow, cause: Cause.Cause<never>) =>
-        Effect.andThen(
+      const failed = (run: RunRow, cause: Cause.Cause<never>) => {
+        const error = hasIntegrityFault(cause) ? integrityFault : defect
+        return Effect.andThen(
           Effect.logError("A Run ended in a defect", cause),
           record(
             isApply(run.type)
-              ? applies.settle(run, { untouched: defect, interrupted: defect })
-              : Effect.as(transaction(sql)(failRun({ ledger, handover }, run, defect)), true)
+              ? applies.settle(run, { untouched: error, interrupted: error })
+              : Effect.as(transaction(sql)(failRun({ ledger, handover }, run, error)), true)
           )
         )
+      }
 
       const attempt = Effect.fnUntraced(function* (
         run: RunRow,

@@ -121,7 +121,8 @@ export const makeSyncExecution = Effect.gen(function* () {
       row.workspace_id !== workspaceId ||
       row.kind !== "git_https" ||
       status === "revoked" ||
-      status === "expired"
+      status === "expired" ||
+      status === "unconfirmed"
     ) {
       return yield* new SyncRefused({
         code: "source_authentication_failed",

@@ -49,6 +49,18 @@ const valueIdentity = (dataKeyId: string, context: SealContext) =>
 
 const envelopePattern = /^v1\.(dk_[0-9a-f]{24})\.([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/
 
+/** Opens a sealed value at its place, with data keys that are at hand. */
+export const openEnvelope = Effect.fn("Vault.open")(function* (
+  dataKeys: Pick<Effect.Success<ReturnType<typeof makeDataKeys>>, "forOpening">,
+  context: SealContext,
+  envelope: string
+) {
+  const [, dataKeyId, sealed] = envelopePattern.exec(envelope) ?? []
+  if (dataKeyId === undefined || sealed === undefined) return yield* VaultOpenFailed.anywhere()
+  const key = yield* dataKeys.forOpening(dataKeyId)
+  return Redacted.make(yield* openBytes(key.secret, valueIdentity(key.id, context), sealed))
+})
+
 /** Envelope encryption of what the database must not hold in the clear, and keyed digests of what clients hand back. */
 export class Vault extends Context.Service<
   Vault,
@@ -142,12 +154,13 @@ const make = Effect.gen(function* () {
     return yield* Effect.orDie(hmac.sign(yield* macKey(purpose), new TextEncoder().encode(text)))
   })
 
-  const open = Effect.fn("Vault.open")(function* (context: SealContext, envelope: string) {
-    const [, dataKeyId, sealed] = envelopePattern.exec(envelope) ?? []
-    if (dataKeyId === undefined || sealed === undefined) return yield* VaultOpenFailed.anywhere()
-    const key = yield* dataKeys.forOpening(dataKeyId)
-    return Redacted.make(yield* openBytes(key.secret, valueIdentity(key.id, context), sealed))
-  }, Effect.provideContext(services))
+  /** The place goes into the log, and nothing of the reason: it is the same for every caller. */
+  const open = (context: SealContext, envelope: string) =>
+    Effect.tapError(Effect.provideContext(openEnvelope(dataKeys, context, envelope), services), () =>
+      Effect.logError(
+        `Integrity fault: ${context.table}.${context.column} of ${context.rowId} does not open in its place. It was changed or moved; see svc doctor.`
+      )
+    )
 
   const startKey = Effect.fnUntraced(function* (file: string) {
     const { keys } = yield* Ref.get(keyring)

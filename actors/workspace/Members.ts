@@ -48,6 +48,11 @@ const toMember = ({ displayName, email, ...rest }: typeof Row.Type): Member => (
 const columns = `m.subject, u.display_name AS "displayName", u.email, m.role, m.status,
   m.created_at AS "createdAt", m.updated_at AS "updatedAt"`
 
+const unconfirmed = () =>
+  failedPrecondition(
+    "A restore brought this membership back, and the operator has to confirm it with `svc admin restore-review`. It can be removed."
+  )
+
 const denied = (message: string) => new ApiError({ code: "permission_denied", message })
 
 /**
@@ -152,6 +157,7 @@ const make = Effect.gen(function* () {
     const { subject } = yield* findPerson(member)
     const at = yield* now
     const [present] = yield* Effect.orDie(findMember({ workspaceId, subject }))
+    if (present?.status === "unconfirmed") return yield* unconfirmed()
     if (present !== undefined && present.status !== "suspended") {
       return yield* failedPrecondition("The person is a member of this Workspace already.")
     }
@@ -181,6 +187,8 @@ const make = Effect.gen(function* () {
     const present = yield* readMember(workspaceId, subject)
     const role = wanted.role ?? present.role
     const status = wanted.status ?? present.status
+    // What a restore brought back may be ended by the Workspace, and be given back by the operator alone.
+    if (present.status === "unconfirmed" && status !== "suspended") return yield* unconfirmed()
     if (role !== present.role && actor !== "owner") return yield* denied("Only owners change roles.")
     if (present.role === "owner" && actor !== "owner") {
       return yield* denied("Only owners change the membership of an owner.")
@@ -201,7 +209,8 @@ const make = Effect.gen(function* () {
       if (wanted.role === undefined && wanted.status === undefined) {
         return yield* invalidRequest("Give role or status.")
       }
-      if (wanted.status === "invited") return yield* invalidRequest("status: give active or suspended.")
+      if (wanted.status === "invited" || wanted.status === "unconfirmed")
+        return yield* invalidRequest("status: give active or suspended.")
       return yield* change(context, scope, subject, wanted, "member.update")
     }, transaction(sql)),
     remove: Effect.fn("Members.remove")(function* (context, scope, subject) {

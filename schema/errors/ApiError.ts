@@ -10,6 +10,7 @@ export const errorStatuses = {
   insufficient_scope: 403,
   permission_denied: 403,
   workspace_membership_inactive: 403,
+  restore_unconfirmed: 403,
   not_found: 404,
   method_not_allowed: 405,
   idempotency_conflict: 409,
@@ -24,6 +25,7 @@ export const errorStatuses = {
   no_stable_version: 422,
   rate_limited: 429,
   internal_error: 500,
+  integrity_fault: 500,
   capability_not_available: 501,
   verification_unavailable: 503
 } as const
@@ -38,6 +40,7 @@ export const ErrorCode = Schema.Literals([
   "insufficient_scope",
   "permission_denied",
   "workspace_membership_inactive",
+  "restore_unconfirmed",
   "not_found",
   "method_not_allowed",
   "idempotency_conflict",
@@ -52,6 +55,7 @@ export const ErrorCode = Schema.Literals([
   "no_stable_version",
   "rate_limited",
   "internal_error",
+  "integrity_fault",
   "capability_not_available",
   "verification_unavailable"
 ])

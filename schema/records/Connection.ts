@@ -6,7 +6,8 @@ import { Timestamp } from "./Primitives.ts"
 export const ConnectionKind = Schema.Literals(["provider", "git_https", "git_ssh"])
 export type ConnectionKind = typeof ConnectionKind.Type
 
-export const ConnectionStatus = Schema.Literals(["pending", "verified", "expired", "revoked", "error"])
+/** `unconfirmed`: brought back by a restore, and not used until the operator confirms it. */
+export const ConnectionStatus = Schema.Literals(["pending", "verified", "expired", "revoked", "error", "unconfirmed"])
 export type ConnectionStatus = typeof ConnectionStatus.Type
 
 /**

@@ -10,7 +10,8 @@ export const OutputShare = Schema.Struct({
   toWorkspaceId: WorkspaceId,
   producerCapsuleId: CapsuleId,
   outputs: Schema.Array(SharedOutput),
-  status: Schema.Literals(["pending", "active", "revoked"]),
+  /** `unconfirmed`: brought back by a restore, and without effect until the operator confirms it. */
+  status: Schema.Literals(["pending", "active", "revoked", "unconfirmed"]),
   createdAt: Timestamp,
   approvedAt: Schema.optionalKey(Timestamp),
   revokedAt: Schema.optionalKey(Timestamp)

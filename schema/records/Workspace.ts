@@ -30,7 +30,8 @@ export const Workspace = Schema.Struct({
 }).annotate({ identifier: "Workspace" })
 export type Workspace = typeof Workspace.Type
 
-export const MemberStatus = Schema.Literals(["active", "invited", "suspended"])
+/** Only `active` gives access. `unconfirmed`: brought back by a restore, until the operator confirms it. */
+export const MemberStatus = Schema.Literals(["active", "invited", "suspended", "unconfirmed"])
 export type MemberStatus = typeof MemberStatus.Type
 
 export const Member = Schema.Struct({

@@ -5,6 +5,7 @@ import type { IssuedLink } from "../operator/AccountCommands.ts"
 import { OperatorAccounts, OperatorKeys } from "../operator/Operator.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { CommandFailed, jsonFlag, print } from "./Output.ts"
+import { restoreReviewCommand } from "./RestoreReviewCommand.ts"
 import { dataFlags, settingFlags, settingsOf } from "./SettingFlags.ts"
 
 const maxPasswordBytes = 1024
@@ -164,6 +165,8 @@ const rotateKeys = Command.make(
 
 /** What an operator does about an installation: through its running server, or over its data folder when none runs. */
 export const adminCommand = Command.make("admin").pipe(
-  Command.withDescription("Accounts and keys, without a browser; the server may be running"),
-  Command.withSubcommands([createUser, createToken, setupLink, resetPassword, rotateKeys])
+  Command.withDescription(
+    "Accounts, keys and what a restore brought back, without a browser; the server may be running"
+  ),
+  Command.withSubcommands([createUser, createToken, setupLink, resetPassword, rotateKeys, restoreReviewCommand])
 )

@@ -1,8 +1,9 @@
 import { Console, Effect, Layer, Option, Redacted } from "effect"
-import { Command } from "effect/cli"
+import { Command, Flag } from "effect/cli"
 import { SetupLinks } from "../../actors/account/SetupLinks.ts"
 import { DrainHurry } from "../../actors/run/DrainHurry.ts"
 import { controlPlane } from "../Composition.ts"
+import { ExpectedInstallation } from "../database/FirstStart.ts"
 import { HttpListener } from "../http/HttpListener.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
 import { Sandbox } from "../../runner/sandbox/Sandbox.ts"
@@ -57,8 +58,17 @@ const tellMisspelt = Effect.flatMap(misspeltSettings, (found) =>
 
 export const serveCommand = Command.make(
   "serve",
-  { settings: everySettingFlag, config: configFlag, json: jsonFlag },
-  Effect.fn("serve")(function* ({ config, json, settings: flags }) {
+  {
+    settings: everySettingFlag,
+    config: configFlag,
+    // A flag alone: a setting would stay, and the next lost database would look like a new installation.
+    isNew: Flag.Boolean("new").pipe(
+      Flag.withDescription("Begin a new installation in a folder whose database is gone; the remains are moved aside"),
+      Flag.withDefault(false)
+    ),
+    json: jsonFlag
+  },
+  Effect.fn("serve")(function* ({ config, isNew, json, settings: flags }) {
     const settings = yield* settingsOf(flags, config)
     const logs = logging({ level: settings.log, format: settings.logFormat })
     return yield* announce(json)
@@ -68,6 +78,7 @@ export const serveCommand = Command.make(
       )
       .pipe(
         Effect.provide(controlPlane(settings).pipe(Layer.provideMerge(logs))),
+        Effect.provideService(ExpectedInstallation, { isNew, id: undefined }),
         Effect.provideService(DrainHurry, yield* secondSignal)
       )
   }, Effect.scoped)

@@ -7,6 +7,7 @@ import { VaultSettings } from "../../actors/vault/VaultSettings.ts"
 import { accountServices } from "../accounts/AccountServices.ts"
 import * as Database from "../database/Database.ts"
 import { DataFolder } from "../database/DataFolder.ts"
+import { ExpectedInstallation } from "../database/FirstStart.ts"
 import { masterKeySource, type Settings } from "../settings/Settings.ts"
 
 export const vaultSettings = (settings: Settings) =>
@@ -18,6 +19,13 @@ export const vaultSettings = (settings: Settings) =>
 /** What a database has to give: the writing client, the reading one, and upkeep. */
 export type DatabaseServices = Layer.Success<typeof Database.layer>
 
+/** What the settings say of the folder, beside what a command does. */
+const expectedInstallation = (settings: Settings) =>
+  Layer.effect(
+    ExpectedInstallation,
+    Effect.map(ExpectedInstallation, ({ isNew }) => ({ isNew, id: settings.installation }))
+  )
+
 /** The data folder with the vault, over a database, and everything that only needs those: history, receipts, accounts. */
 export const storageOver = <A, E, R>(settings: Settings, database: Layer.Layer<DatabaseServices | A, E, R>) =>
   accountServices.pipe(
@@ -25,7 +33,7 @@ export const storageOver = <A, E, R>(settings: Settings, database: Layer.Layer<D
     Layer.provideMerge(Layer.mergeAll(Receipts.layer, Cursors.layer)),
     Layer.provideMerge(Vault.layer),
     Layer.provideMerge(vaultSettings(settings)),
-    Layer.provideMerge(database),
+    Layer.provideMerge(database.pipe(Layer.provide(expectedInstallation(settings)))),
     Layer.provideMerge(DataFolder.layer(settings.dataDir))
   )
 

@@ -19,7 +19,7 @@ const lookerMillis = 100
 
 const names = Effect.fnUntraced(function* (folder: string) {
   const path = yield* Path.Path
-  return { lockFile: path.join(folder, "instance.lock"), holderFile: path.join(folder, "instance.json") }
+  return { lockFile: path.join(folder, "instance.lock"), holderFile: path.join(folder, "instance.holder") }
 })
 
 const isHeld = (error: SqlError.SqlError) => error.reason._tag === "LockTimeoutError"

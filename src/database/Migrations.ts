@@ -12,6 +12,7 @@ import {
 } from "../../schema/tables/CapsuleTables.ts"
 import { connectionOriginColumns, connectionTables } from "../../schema/tables/ConnectionTables.ts"
 import { identityTables } from "../../schema/tables/IdentityTables.ts"
+import { installationTables } from "../../schema/tables/InstallationTables.ts"
 import { interfaceTables } from "../../schema/tables/InterfaceTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
 import { queueTables } from "../../schema/tables/QueueTables.ts"
@@ -52,7 +53,7 @@ const migrations = {
   "0011_plan_consumption": statements(planConsumptionColumns),
   "0012_connection_origins": statements(connectionOriginColumns),
   "0015_fair_queue": statements([...queueTables, ...deferredSyncTables, ...deferredFollowColumns]),
-  "0017_restored_installation": statements(authorityTables)
+  "0017_restored_installation": statements([...authorityTables, ...installationTables])
 }
 
 /** The database was written by a newer release than this one. */

@@ -1,6 +1,7 @@
 import { Cause, Effect } from "effect"
 import { HttpServerError, HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
+import { hasIntegrityFault, integrityFault } from "../../actors/vault/IntegrityFault.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { requestFault } from "./SchemaFault.ts"
 
@@ -50,6 +51,6 @@ export const failureResponse = <E>(
   if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
   return Effect.as(
     Effect.logError("A request failed unexpectedly", cause).pipe(Effect.annotateLogs({ requestId })),
-    errorResponse(internalError, requestId)
+    errorResponse(hasIntegrityFault(cause) ? new ApiError(integrityFault) : internalError, requestId)
   )
 }

@@ -1,36 +1,77 @@
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import { ReadSql } from "../../actors/database/ReadSql.ts"
+import { awaitsReview } from "../../actors/restore/RestoreReview.ts"
+import { DatabasePresence } from "../database/DatabasePresence.ts"
+import { readInstallation } from "../database/Installation.ts"
 import { Draining } from "../streams/Draining.ts"
+import { SqlClient } from "effect/sql"
 
-/** Whether the service takes work, or why not. */
-export type Readiness = "ready" | "starting" | "draining" | "database"
+/**
+ * Whether the service takes work, or why not. `restore_review`: it does, and has no effect for what a restore brought back
+ * until an operator has confirmed that.
+ */
+export type Readiness =
+  | "ready"
+  | "restore_review"
+  | "starting"
+  | "draining"
+  | "database"
+  | "database_missing"
+  | "database_replaced"
 
 const alive = HttpServerResponse.jsonUnsafe({ status: "ok" })
+const unconfirmed = HttpServerResponse.jsonUnsafe({ status: "ok", notice: "restore_review" })
 
 const notReady = (reason: Readiness) =>
   HttpServerResponse.jsonUnsafe({ status: "unavailable", reason }, { status: 503, headers: { "retry-after": "1" } })
+
+const answerOf = (state: Readiness) =>
+  state === "ready" ? alive : state === "restore_review" ? unconfirmed : notReady(state)
 
 /** `/healthz`: the process answers. `/readyz`: it takes work; otherwise 503 with the reason. */
 export const healthRoutes = (readiness: Effect.Effect<Readiness>) =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
       yield* router.add("GET", "/healthz", alive)
-      yield* router.add(
-        "GET",
-        "/readyz",
-        Effect.map(readiness, (state) => (state === "ready" ? alive : notReady(state)))
-      )
+      yield* router.add("GET", "/readyz", Effect.map(readiness, answerOf))
     })
   )
 
-/** How the service that is up is: its database answers, and it is not stopping. */
+const lost = {
+  missing: "database_missing",
+  replaced: "database_replaced"
+} as const satisfies Record<string, Readiness>
+
+/** How the service that is up is: its database answers and is the one that it opened, and it is not stopping. */
 export const readiness = Effect.gen(function* () {
   const sql = yield* ReadSql
   const draining = yield* Draining
+  const presence = yield* DatabasePresence
+  const installation = Effect.provideService(readInstallation, SqlClient.SqlClient, sql)
+  const opened = yield* Effect.option(installation)
+  let told: Readiness = "ready"
+
+  const look = Effect.gen(function* () {
+    const file = yield* presence.look
+    if (file !== "present") return lost[file]
+    const present = yield* Effect.option(installation)
+    if (present._tag === "None") return "database"
+    if (opened._tag === "Some" && present.value?.id !== opened.value?.id) return "database_replaced"
+    return (yield* awaitsReview(sql)) ? "restore_review" : "ready"
+  }).pipe(Effect.catch(() => Effect.succeed<Readiness>("database")))
+
   return Effect.suspend((): Effect.Effect<Readiness> => {
     if (draining.begun()) return Effect.succeed("draining")
-    return Effect.match(sql`SELECT 1`, { onFailure: () => "database", onSuccess: () => "ready" })
+    return Effect.tap(look, (state) => {
+      if (state === told) return Effect.void
+      told = state
+      return state === "database_missing" || state === "database_replaced"
+        ? Effect.logError(
+            `The database file of this server is ${state === "database_missing" ? "gone from" : "another one at"} its path: what it writes from now on is lost. Stop the server, put the file back or restore a backup, and start again.`
+          )
+        : Effect.void
+    })
   })
 })
 

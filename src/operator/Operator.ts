@@ -7,6 +7,7 @@ import { lookAtInstance } from "../database/InstanceLock.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { AccountCommands } from "./AccountCommands.ts"
 import { KeyCommands } from "./KeyCommands.ts"
+import { RestoreCommands } from "./RestoreCommands.ts"
 import { operatorClient } from "./OperatorClient.ts"
 import type { OperatorSocketUnusable } from "./OperatorSocketPath.ts"
 
@@ -88,6 +89,29 @@ export class OperatorKeys extends Context.Service<OperatorKeys, Reached<KeyComma
         }
         const { client, reached } = yield* operatorClient(server.folder, server.holder)
         return OperatorKeys.of({ rotate: (request) => reached(client.RotateKeys(request)) })
+      })
+    )
+}
+
+/** The operator's look at what a restore brought back, in the same way. */
+export class OperatorRestore extends Context.Service<OperatorRestore, Reached<RestoreCommands["Service"]>>()(
+  "svc/operator/OperatorRestore"
+) {
+  static readonly layer = (settings: Settings) =>
+    Layer.effect(
+      OperatorRestore,
+      Effect.gen(function* () {
+        const server = yield* served(settings.dataDir)
+        if (server?.held !== true) {
+          yield* requireOwner(settings.dataDir)
+          const own = RestoreCommands.layer.pipe(Layer.provide(storage(settings)))
+          return Context.get(yield* Layer.build(own), RestoreCommands)
+        }
+        const { client, reached } = yield* operatorClient(server.folder, server.holder)
+        return OperatorRestore.of({
+          list: reached(client.ListRestoreReview()),
+          decide: (request) => reached(client.DecideRestoreReview(request))
+        })
       })
     )
 }

@@ -4,6 +4,7 @@ import { VaultLocked } from "../../actors/vault/VaultErrors.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { AccountToken } from "../../schema/records/AccountToken.ts"
 import { OperatorAuthorization } from "./OperatorAuthorization.ts"
+import { RestoreDecision, RestoreReviewList } from "./RestoreCommands.ts"
 import { KeyRotation, KeyRotationRequest } from "./KeyCommands.ts"
 
 const Secret = Schema.RedactedFromValue(Schema.String)
@@ -35,5 +36,7 @@ export const OperatorProtocol = RpcGroup.make(
   Rpc.make("SetupLink", { success: Link, error: ApiError }),
   Rpc.make("ResetLink", { payload: { email: Schema.String }, success: Link, error: ApiError }),
   Rpc.make("SetPassword", { payload: credentials, success: Schema.Void, error: ApiError }),
+  Rpc.make("ListRestoreReview", { success: RestoreReviewList }),
+  Rpc.make("DecideRestoreReview", { payload: RestoreDecision, success: RestoreReviewList, error: ApiError }),
   Rpc.make("RotateKeys", { payload: KeyRotationRequest, success: KeyRotation, error: VaultLocked })
 ).middleware(OperatorAuthorization)

@@ -7,6 +7,7 @@ import { HttpSettings } from "../http/HttpSettings.ts"
 import { AccountCommands } from "./AccountCommands.ts"
 import { KeyCommands } from "./KeyCommands.ts"
 import { issueOperatorSecret, requireOperatorSecret } from "./OperatorAuthorization.ts"
+import { RestoreCommands } from "./RestoreCommands.ts"
 import { OperatorProtocol } from "./OperatorProtocol.ts"
 import { OperatorSocketUnusable, operatorSocketPath } from "./OperatorSocketPath.ts"
 
@@ -53,12 +54,15 @@ const handlers = OperatorProtocol.toLayer(
   Effect.gen(function* () {
     const accounts = yield* AccountCommands
     const keys = yield* KeyCommands
+    const restored = yield* RestoreCommands
     return OperatorProtocol.of({
       CreateUser: accounts.createUser,
       CreateToken: accounts.createToken,
       SetupLink: () => accounts.setupLink,
       ResetLink: ({ email }) => accounts.resetLink(email),
       SetPassword: accounts.setPassword,
+      ListRestoreReview: () => restored.list,
+      DecideRestoreReview: restored.decide,
       RotateKeys: keys.rotate
     })
   })
@@ -66,7 +70,8 @@ const handlers = OperatorProtocol.toLayer(
 
 const commands = Layer.mergeAll(
   Layer.unwrap(Effect.map(HttpSettings, ({ baseUrl }) => AccountCommands.layer(baseUrl))),
-  KeyCommands.layer
+  KeyCommands.layer,
+  RestoreCommands.layer
 )
 
 /**

@@ -19,6 +19,12 @@ export const settingDefinitions = define({
     default: "./svc-data",
     description: "Database, snapshots, run folders and master key; on a local disk, created with mode 0700"
   },
+  installation: {
+    env: "SVC_INSTALLATION",
+    flag: "installation",
+    metavar: "id",
+    description: "The only installation that the data folder may hold, e.g. where its disk may be mounted late"
+  },
   listen: {
     env: "SVC_LISTEN",
     flag: "listen",

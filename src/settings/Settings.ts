@@ -60,6 +60,7 @@ const Secret = Schema.RedactedFromValue(Schema.NonEmptyString)
 
 const settingFields = {
   dataDir: Text,
+  installation: Schema.optionalKey(Text),
   listen: ListenAddress,
   baseUrl: Schema.optionalKey(Origin),
   plainHttp: Schema.Literals(["loopback", "anywhere"]),

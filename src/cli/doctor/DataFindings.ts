@@ -70,12 +70,6 @@ export const serverFinding = ({ held, holder }: { held: boolean; holder: Option.
   }
 }
 
-export const noDatabaseFinding: Finding = {
-  check: "database",
-  status: "ok",
-  message: "There is no database yet; the first start creates it."
-}
-
 export const databaseFinding = (isServed: boolean): Effect.Effect<Finding, never, SqlClient.SqlClient> =>
   Effect.match(integrityOf(isServed), {
     onSuccess: (problems): Finding =>
@@ -128,6 +122,14 @@ export const migrationsFinding = (isServed: boolean): Effect.Effect<Finding, nev
 
 /** Master keys that the stored secrets need; none where there is no database. */
 export const neededKeys = Effect.map(masterKeysInUse, (keys) => keys.map(({ id }) => id))
+
+/** The master keys that these settings give; none where they give none. No key is made. */
+export const givenKeys = Effect.fn("givenKeys")(function* (settings: Settings, folder: string) {
+  const path = yield* Path.Path
+  const source = masterKeySource(settings, path.join(folder, masterKeyName))
+  const whole = yield* Effect.option(loadKeyring(source.kind === "file" ? { ...source, create: false } : source, []))
+  return { whole, keys: Option.match(whole, { onNone: () => [], onSome: ({ keys }) => keys }) }
+})
 
 /** Whether these settings give the master keys that the database needs. No key is made. */
 export const vaultFinding = Effect.fn("vaultFinding")(function* (

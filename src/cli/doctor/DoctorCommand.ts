@@ -13,20 +13,21 @@ import {
   databaseFinding,
   folderFinding,
   migrationsFinding,
+  givenKeys,
   neededKeys,
-  noDatabaseFinding,
   serverFinding,
   vaultFinding
 } from "./DataFindings.ts"
 import { failedLook, type Finding, formatFindings, isHealthy } from "./DoctorReport.ts"
+import { installationFinding, missingDatabaseFinding, restoreFinding, sealedFinding } from "./InstallationFindings.ts"
 import {
   clockFinding,
   diskFinding,
+  queueFinding,
   sandboxFinding,
   settingsFinding,
   toolFinding,
-  transportFinding,
-  queueFinding
+  transportFinding
 } from "./MachineFindings.ts"
 
 const orFailed = <E, R>(check: Finding["check"], finding: Effect.Effect<Finding, E, R>) =>
@@ -55,11 +56,23 @@ const databaseFindings = Effect.fn("databaseFindings")(function* (settings: Sett
     orFailed("vault", vaultFinding(settings, folder, needed)).pipe(Effect.map(served ? besideServer : (same) => same))
 
   const file = path.join(folder, databaseName)
-  if (!(yield* files.exists(file))) return [server, noDatabaseFinding, yield* vault([])]
+  const missing = yield* missingDatabaseFinding(folder, served, yield* files.exists(file))
+  if (missing !== undefined) return [server, missing, yield* vault([])]
+  const keyring = yield* givenKeys(settings, folder)
   const inside = Effect.gen(function* () {
-    const database = yield* databaseFinding(served)
-    const migrations = yield* migrationsFinding(served)
-    return { findings: [database, migrations], needed: yield* neededKeys }
+    const findings = [
+      yield* databaseFinding(served),
+      yield* migrationsFinding(served),
+      yield* orFailed("installation", installationFinding(folder, settings.installation))
+    ]
+    const needed = yield* neededKeys
+    // Without all of the keys nothing is known of the values; that the keys are missing is said below.
+    const isComplete = needed.every((id) => keyring.keys.some((key) => key.id === id))
+    if (Option.isSome(keyring.whole) && isComplete) {
+      findings.push(yield* orFailed("sealed", sealedFinding(keyring.whole.value)))
+    }
+    findings.push(...(yield* Effect.orElseSucceed(restoreFinding, () => [])))
+    return { findings, needed }
   })
   const { findings, needed } = yield* lookAtDatabase(file, isServed, inside).pipe(
     Effect.catchTag("DatabaseUnseen", ({ message }) => {

@@ -14,6 +14,9 @@ export interface Finding {
     | "database"
     | "migrations"
     | "vault"
+    | "installation"
+    | "sealed"
+    | "restore"
     | "clock"
   readonly status: "ok" | "warning" | "error"
   readonly message: string

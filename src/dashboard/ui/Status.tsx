@@ -58,7 +58,8 @@ const connectionTone: Readonly<Record<Connection["status"], StatusTone>> = {
   verified: "good",
   expired: "attention",
   revoked: "muted",
-  error: "bad"
+  error: "bad",
+  unconfirmed: "attention"
 }
 
 export const ConnectionStatus = ({ status }: { readonly status: Connection["status"] }) => (

@@ -69,7 +69,8 @@ const en = {
     verified: "Verified",
     expired: "Expired",
     revoked: "Revoked",
-    error: "Failed its test"
+    error: "Failed its test",
+    unconfirmed: "Not confirmed since the restore"
   },
   sourceStatus: { active: "Active", disabled: "Disabled", error: "Error" },
   fault: {
@@ -153,7 +154,8 @@ const ja: typeof en = {
     verified: "確認済み",
     expired: "期限切れ",
     revoked: "取り消し済み",
-    error: "テスト失敗"
+    error: "テスト失敗",
+    unconfirmed: "復元後の確認待ち"
   },
   sourceStatus: { active: "有効", disabled: "無効", error: "エラー" },
   fault: {

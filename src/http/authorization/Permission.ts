@@ -24,6 +24,12 @@ const inactive = new ApiError({
   message: "The membership behind this credential is not active in its Workspace."
 })
 
+const unconfirmed = new ApiError({
+  code: "restore_unconfirmed",
+  message:
+    "The service was restored from a backup, and your membership of this Workspace is not confirmed yet. Ask the operator, who confirms it with `svc admin restore-review`."
+})
+
 const readMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
 
 /** Refuses a credential whose kind does not allow the request. */
@@ -62,6 +68,9 @@ export const grantedWorkspace = (
   )
   const granted = memberships.find(({ role }) => roleAtLeast(role, required))
   if (granted !== undefined) return Result.succeed(granted)
+  if (memberships.length === 0 && reachable.some(({ memberStatus }) => memberStatus === "unconfirmed")) {
+    return Result.fail(unconfirmed)
+  }
   if (memberships.length === 0) return Result.fail(bound === undefined ? foreign : inactive)
   return Result.fail(denied(`This needs the role ${required} or more in the Workspace; ask an owner.`))
 }

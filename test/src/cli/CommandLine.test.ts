@@ -170,7 +170,15 @@ describe("svc", () => {
       const backup = `${dataDir}-backup.sqlite`
       expect((yield* svc(["backup", "--data-dir", dataDir, backup])).code).toBe(0)
       expect((yield* svc(["backup", "--data-dir", dataDir, backup])).code).toBe(1)
-      expect((yield* svc(["restore", "--data-dir", `${dataDir}-2`, backup])).code).toBe(0)
+      // Without the key that authenticates it nothing can be said about the file.
+      const keyless = yield* svc(["restore", "--data-dir", `${dataDir}-2`, backup])
+      expect([keyless.code, keyless.error.includes("authenticated with the master key")]).toEqual([1, true])
+      const withKey = ["--master-key-file", `${dataDir}/master.key`]
+      const restored = yield* svc(["restore", "--data-dir", `${dataDir}-2`, ...withKey, "--json", backup])
+      expect([restored.code, JSON.parse(restored.out)]).toMatchObject([
+        0,
+        { authenticated: true, ended: { tokens: 2, links: 2 }, review: [] }
+      ])
       expect((yield* svc(["restore", "--data-dir", dataDir, backup])).code).toBe(1)
       // The copy needs the first folder's master key, and says so rather than to make a new one.
       const locked = yield* svc(["admin", "rotate-keys", "--data-dir", `${dataDir}-2`])
@@ -187,6 +195,8 @@ describe("svc", () => {
         "server",
         "database",
         "migrations",
+        "installation",
+        "sealed",
         "vault",
         "clock"
       ])

@@ -1,11 +1,15 @@
 import { expect } from "bun:test"
-import { NodeServices } from "@effect/platform-node"
-import { Effect, FileSystem, Layer } from "effect"
+import { Effect, FileSystem, Layer, Path } from "effect"
 import { SqlClient } from "effect/sql"
-import { backupTo, restoreFrom } from "../../../src/database/Backup.ts"
+import { SqliteMaintenance } from "../../../actors/database/SqliteMaintenance.ts"
+import type { Keyring } from "../../../actors/vault/MasterKey.ts"
+import { platform } from "../../../src/composition/Platform.ts"
+import { backupTo } from "../../../src/database/Backup.ts"
 import * as Database from "../../../src/database/Database.ts"
 import { DataFolder } from "../../../src/database/DataFolder.ts"
+import { restoreFrom } from "../../../src/database/Restore.ts"
 import { it } from "../../support/Effect.ts"
+import { newKeyring, noKeys } from "./support/Keyrings.ts"
 
 const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "svc-test-" }))
 const databaseIn = (folder: string) => Layer.fresh(Database.layer.pipe(Layer.provideMerge(DataFolder.layer(folder))))
@@ -23,26 +27,29 @@ const insertUser = Effect.flatMap(
     })}`
 )
 
+const sealedWith = (keyring: Keyring) => ({ keys: Effect.succeed(keyring), acceptUnauthenticated: false })
+
 it.live("what was backed up while open is there after a restore into an empty folder", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const root = yield* temporary
+    const keyring = yield* newKeyring
     const file = `${root}/copy.sqlite`
     yield* Effect.gen(function* () {
       yield* insertUser
-      yield* backupTo(file)
-      const again = yield* Effect.flip(backupTo(file))
+      yield* backupTo(file, keyring)
+      const again = yield* Effect.flip(backupTo(file, keyring))
       expect(again.message).toContain("exists already")
     }).pipe(Effect.provide(databaseIn(`${root}/a`)))
     expect((yield* fs.stat(file)).mode & 0o777).toBe(0o600)
-    yield* restoreFrom(file, `${root}/b`)
+    yield* restoreFrom(file, `${root}/b`, sealedWith(keyring))
     const rows = yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT email FROM users`).pipe(
       Effect.provide(databaseIn(`${root}/b`))
     )
     expect(rows[0]).toMatchObject({ email: "a@example.com" })
-    const occupied = yield* Effect.flip(restoreFrom(file, `${root}/b`))
+    const occupied = yield* Effect.flip(restoreFrom(file, `${root}/b`, sealedWith(keyring)))
     expect(occupied.message).toContain("holds a database already")
-  }).pipe(Effect.provide(NodeServices.layer))
+  }).pipe(Effect.provide(platform))
 )
 
 it.live("refuses what is no backup and leaves the folder as it was", () =>
@@ -50,7 +57,10 @@ it.live("refuses what is no backup and leaves the folder as it was", () =>
     const fs = yield* FileSystem.FileSystem
     const root = yield* temporary
     const refusal = (name: string) =>
-      Effect.map(Effect.flip(restoreFrom(`${root}/${name}`, `${root}/b`)), (error) => [error._tag, error.message])
+      Effect.map(
+        Effect.flip(restoreFrom(`${root}/${name}`, `${root}/b`, { keys: noKeys, acceptUnauthenticated: true })),
+        (error) => [error._tag, error.message]
+      )
     yield* fs.writeFileString(`${root}/text`, "not a database, but long enough to be read as a header ".repeat(40))
     expect(yield* refusal("text")).toEqual(["BackupRefused", expect.stringContaining("is no database")])
     yield* fs.writeFileString(`${root}/empty`, "")
@@ -60,15 +70,133 @@ it.live("refuses what is no backup and leaves the folder as it was", () =>
     yield* fs.writeFileString(`${root}/head`, `SQLite format 3\0${"not a database ".repeat(99)}`)
     expect((yield* refusal("head"))[0]).toBe("BackupRefused")
     expect((yield* fs.readDirectory(`${root}/b`)).filter((name) => name.endsWith(".sqlite"))).toEqual([])
-  }).pipe(Effect.provide(NodeServices.layer))
+  }).pipe(Effect.provide(platform))
 )
 
 it.live("refuses to restore under a running server", () =>
   Effect.gen(function* () {
     const root = yield* temporary
-    const error = yield* Effect.flip(restoreFrom(`${root}/a/svc.sqlite`, `${root}/a`)).pipe(
-      Effect.provide(databaseIn(`${root}/a`))
-    )
+    const error = yield* Effect.flip(
+      restoreFrom(`${root}/a/svc.sqlite`, `${root}/a`, { keys: noKeys, acceptUnauthenticated: true })
+    ).pipe(Effect.provide(databaseIn(`${root}/a`)))
     expect(error._tag).toBe("InstanceAlreadyRunning")
-  }).pipe(Effect.provide(NodeServices.layer))
+  }).pipe(Effect.provide(platform))
+)
+
+/** A backup of a database that fills more than one block, with the keyring that it is sealed with. */
+const sealed = Effect.fnUntraced(function* (root: string) {
+  const keyring = yield* newKeyring
+  const file = `${root}/copy.sqlite`
+  yield* Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    yield* insertUser
+    yield* sql`UPDATE users SET display_name = ${"x".repeat(5 * 1024 * 1024)}`
+    yield* backupTo(file, keyring)
+  }).pipe(Effect.provide(databaseIn(`${root}/a`)))
+  return { file, keyring }
+})
+
+const changed = (bytes: Uint8Array, at: number) => {
+  const copy = bytes.slice()
+  copy[at] = (copy[at] ?? 0) ^ 1
+  return copy
+}
+
+const joined = (...parts: ReadonlyArray<Uint8Array>) => new Uint8Array(Buffer.concat(parts))
+
+it.live("refuses a backup that was edited, and says which part of it", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const root = yield* temporary
+    const { file, keyring } = yield* sealed(root)
+    const bytes = Uint8Array.from(yield* fs.readFile(file))
+    const manifestAt = Buffer.from(bytes).lastIndexOf('{"format":"svc.backup@v1"')
+    const edits: ReadonlyArray<readonly [name: string, edited: Uint8Array, reason: string]> = [
+      ["a bit of the first block", changed(bytes, 5000), "block 1 of 2"],
+      ["a bit of the second block", changed(bytes, 4 * 1024 * 1024 + 5000), "block 2 of 2"],
+      ["a digest of the manifest", changed(bytes, manifestAt + 300), "its manifest"],
+      ["the keyed digest", changed(bytes, bytes.length - 40), "its manifest does not match the keyed digest"],
+      ["the length of the manifest", changed(bytes, bytes.length - 17), "its manifest"],
+      ["a page put in", joined(bytes.slice(0, 4096), bytes), "instead of"],
+      ["a page cut out", bytes.slice(4096), "is no database"],
+      [
+        "a page cut out of the middle",
+        joined(bytes.slice(0, 40_960), bytes.slice(45_056)),
+        "so something was cut out or put in"
+      ],
+      ["the end cut off", bytes.slice(0, -1), "is not authenticated"],
+      ["the seal cut off", bytes.slice(0, manifestAt), "is not authenticated"]
+    ]
+    for (const [name, edited, reason] of edits) {
+      yield* fs.writeFile(`${root}/edited`, edited)
+      const error = yield* Effect.flip(restoreFrom(`${root}/edited`, `${root}/b`, sealedWith(keyring)))
+      expect([name, error._tag, error.message]).toEqual([name, "BackupRefused", expect.stringContaining(reason)])
+      expect(error.message).toContain(reason === "is no database" ? "no backup" : "Nothing was restored")
+      expect((yield* fs.readDirectory(`${root}/b`)).filter((entry) => entry.endsWith(".sqlite"))).toEqual([])
+    }
+    // An edit is not let through by the flag for backups of older releases.
+    yield* fs.writeFile(`${root}/edited`, changed(bytes, 5000))
+    const still = yield* Effect.flip(
+      restoreFrom(`${root}/edited`, `${root}/b`, { ...sealedWith(keyring), acceptUnauthenticated: true })
+    )
+    expect(still.message).toContain("block 1 of 2")
+    const restored = yield* restoreFrom(file, `${root}/b`, sealedWith(keyring))
+    expect(restored.authenticated).toBe(true)
+    // The database of the folder is the database alone.
+    expect(Buffer.from(yield* fs.readFile(`${root}/b/svc.sqlite`)).includes("svc-backup-seal")).toBe(false)
+  }).pipe(Effect.provide(platform))
+)
+
+it.live("names the master key that a backup needs", () =>
+  Effect.gen(function* () {
+    const root = yield* temporary
+    const { file, keyring } = yield* sealed(root)
+    const other = yield* newKeyring
+    const foreign = yield* Effect.flip(restoreFrom(file, `${root}/b`, sealedWith(other)))
+    expect(foreign.message).toContain(`was written with the master key ${keyring.active.id}`)
+    expect(foreign.message).toContain(other.active.id)
+    const none = yield* Effect.flip(restoreFrom(file, `${root}/b`, { keys: noKeys, acceptUnauthenticated: true }))
+    expect(none.message).toBe("No master key is given.")
+  }).pipe(Effect.provide(platform))
+)
+
+it.live("takes what nothing authenticates only when told to, and says what that risks", () =>
+  Effect.gen(function* () {
+    const root = yield* temporary
+    const file = `${root}/older.sqlite`
+    yield* Effect.gen(function* () {
+      yield* insertUser
+      yield* (yield* SqliteMaintenance).backup(file)
+    }).pipe(Effect.provide(databaseIn(`${root}/a`)))
+    const refused = yield* Effect.flip(restoreFrom(file, `${root}/b`, { keys: noKeys, acceptUnauthenticated: false }))
+    expect(refused.message).toContain("may have changed it")
+    expect(refused.message).toContain("--accept-unauthenticated")
+    const restored = yield* restoreFrom(file, `${root}/b`, { keys: noKeys, acceptUnauthenticated: true })
+    expect(restored.authenticated).toBe(false)
+  }).pipe(Effect.provide(platform))
+)
+
+it.live("sets aside the log of a database that was lost instead of replaying it into the restored one", () =>
+  Effect.gen(function* () {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const root = yield* temporary
+    const keyring = yield* newKeyring
+    const file = `${root}/copy.sqlite`
+    yield* fs.makeDirectory(`${root}/b`)
+    yield* Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* insertUser
+      yield* (yield* SqliteMaintenance).checkpoint
+      yield* backupTo(file, keyring)
+      yield* sql`UPDATE users SET email = 'b@example.com'`
+      yield* fs.copyFile(`${root}/a/svc.sqlite-wal`, `${root}/b/svc.sqlite-wal`)
+    }).pipe(Effect.provide(databaseIn(`${root}/a`)))
+    const { aside } = yield* restoreFrom(file, `${root}/b`, sealedWith(keyring))
+    expect(yield* fs.readDirectory(path.join(aside ?? ""))).toEqual(["svc.sqlite-wal"])
+    const rows = yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT email FROM users`).pipe(
+      Effect.provide(databaseIn(`${root}/b`))
+    )
+    expect(rows[0]).toMatchObject({ email: "a@example.com" })
+  }).pipe(Effect.provide(platform))
 )

@@ -17,7 +17,8 @@ import { workspaceWords } from "./Words.ts"
 const tones: Readonly<Record<OutputShare["status"], StatusTone>> = {
   pending: "attention",
   active: "good",
-  revoked: "muted"
+  revoked: "muted",
+  unconfirmed: "attention"
 }
 
 const Revoke = ({ share }: { readonly share: OutputShare }) => {

@@ -13,7 +13,12 @@ const en = {
   shareToHelp: "Its id. An admin there has to accept.",
   shareGiven: (capsule: string, workspace: string) => `${capsule}, to ${workspace}`,
   shareTaken: (capsule: string, workspace: string) => `${capsule}, from ${workspace}`,
-  shareStatus: { pending: "Not accepted yet", active: "Shared", revoked: "Ended" },
+  shareStatus: {
+    pending: "Not accepted yet",
+    active: "Shared",
+    revoked: "Ended",
+    unconfirmed: "Not confirmed since the restore"
+  },
   shareApprove: "Accept",
   shareRevoke: "End",
   shareRevokeTitle: "End this share?",
@@ -38,7 +43,12 @@ const en = {
     viewer: "Sees everything but credentials"
   },
   you: "you",
-  status: { active: "Active", invited: "Invited", suspended: "Removed" },
+  status: {
+    active: "Active",
+    invited: "Invited",
+    suspended: "Removed",
+    unconfirmed: "Not confirmed since the restore"
+  },
   changeRole: (name: string) => `Role of ${name}`,
   removeTitle: (name: string) => `Remove ${name}?`,
   removeText: "Their access ends at once, everywhere. What they did stays in the activity.",
@@ -87,7 +97,7 @@ const ja: typeof en = {
   shareToHelp: "ワークスペースの ID。相手の管理者の承諾が必要です。",
   shareGiven: (capsule: string, workspace: string) => `${capsule}（${workspace} へ提供）`,
   shareTaken: (capsule: string, workspace: string) => `${capsule}（${workspace} から）`,
-  shareStatus: { pending: "承諾待ち", active: "共有中", revoked: "終了" },
+  shareStatus: { pending: "承諾待ち", active: "共有中", revoked: "終了", unconfirmed: "復元後の確認待ち" },
   shareApprove: "承諾",
   shareRevoke: "終了",
   shareRevokeTitle: "この共有を終了しますか？",
@@ -110,7 +120,7 @@ const ja: typeof en = {
     viewer: "認証情報以外のすべてを閲覧"
   },
   you: "あなた",
-  status: { active: "有効", invited: "招待中", suspended: "解除済み" },
+  status: { active: "有効", invited: "招待中", suspended: "解除済み", unconfirmed: "復元後の確認待ち" },
   changeRole: (name: string) => `${name} のロール`,
   removeTitle: (name: string) => `${name} を外しますか？`,
   removeText: "すべてのアクセスがただちに無効になります。操作の記録はアクティビティに残ります。",

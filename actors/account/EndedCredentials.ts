@@ -1,0 +1,24 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { now } from "../Identity.ts"
+
+/** How many credentials of people a restore ended. */
+export interface EndedCredentials {
+  readonly sessions: number
+  readonly tokens: number
+  /** Links for a first account or to a new password. */
+  readonly links: number
+}
+
+/** Ends every session, personal access token, link and half-done sign-in there is; in the caller's transaction. */
+export const endCredentials = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const at = yield* now
+  const sessions = yield* sql`UPDATE account_sessions SET revoked_at = ${at} WHERE revoked_at IS NULL RETURNING id`
+  const tokens = yield* sql`UPDATE access_tokens SET revoked_at = ${at} WHERE revoked_at IS NULL RETURNING token_id`
+  const links = yield* sql`DELETE FROM setup_links WHERE used_at IS NULL RETURNING id`
+  yield* sql`DELETE FROM passkey_challenges`
+  yield* sql`DELETE FROM upstream_sign_ins`
+  const ended: EndedCredentials = { sessions: sessions.length, tokens: tokens.length, links: links.length }
+  return ended
+}).pipe(Effect.orDie, Effect.withSpan("endCredentials"))

@@ -1,0 +1,31 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { now } from "../Identity.ts"
+import type { HeldRecord, RestoredRecords, ReviewItem } from "../restore/RestoredRecords.ts"
+
+/** Connections that a restore brought back, with the values that were sealed in them. */
+export const restoredConnections = Effect.map(SqlClient.SqlClient, (sql): RestoredRecords => {
+  const set = Effect.fnUntraced(function* (id: string, change: { status: string; sealed_values?: null }) {
+    yield* sql`UPDATE connections SET ${sql.update({ ...change, updated_at: yield* now })}
+      WHERE id = ${id} AND status = 'unconfirmed'`
+  }, Effect.orDie)
+
+  return {
+    kind: "connection",
+    hold: Effect.gen(function* () {
+      const held = yield* sql<HeldRecord>`SELECT id, status AS "previousStatus" FROM connections
+        WHERE status NOT IN ('revoked', 'unconfirmed') ORDER BY id`
+      yield* sql`UPDATE connections SET status = 'unconfirmed' WHERE status <> 'revoked'`
+      return held
+    }).pipe(Effect.orDie),
+    pending:
+      Effect.orDie(sql<ReviewItem>`SELECT c.id, 'connection' AS kind, w.id AS "workspaceId", w.handle AS workspace,
+        c.display_name || ' (' || c.provider || ')' AS description, r.previous_status AS "previousStatus",
+        c.updated_at AS "changedAt"
+      FROM restore_review r JOIN connections c ON c.id = r.record_id AND c.status = 'unconfirmed'
+      LEFT JOIN workspaces w ON w.id = c.workspace_id
+      WHERE r.decision IS NULL ORDER BY w.handle, c.display_name, c.id`),
+    confirm: (id, status) => set(id, { status }),
+    remove: (id) => set(id, { status: "revoked", sealed_values: null })
+  }
+})

@@ -1,0 +1,23 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { now } from "../Identity.ts"
+import type { RevocationReason } from "./Grants.ts"
+
+/**
+ * Ends every grant with all that was issued from it: codes, access tokens, refresh families and device codes, asked for or
+ * answered. Answers how many grants there were. In the caller's transaction.
+ */
+export const endGrants = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const at = yield* now
+  const reason: RevocationReason = "restored"
+  const grants = yield* sql`UPDATE oidc_grants SET revoked_at = ${at}, revoked_reason = ${reason}
+    WHERE revoked_at IS NULL RETURNING id`
+  yield* sql`UPDATE oauth_access_tokens SET revoked_at = ${at} WHERE revoked_at IS NULL`
+  yield* sql`DELETE FROM oidc_refresh_tokens WHERE used_at IS NULL`
+  yield* sql`UPDATE oidc_codes SET used_at = ${at} WHERE used_at IS NULL`
+  yield* sql`DELETE FROM oidc_device_codes`
+  // One that was withdrawn since is not to stand again; people are asked once more.
+  yield* sql`DELETE FROM oidc_consents`
+  return grants.length
+}).pipe(Effect.orDie, Effect.withSpan("endGrants"))

@@ -1,0 +1,31 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { now } from "../Identity.ts"
+import type { HeldRecord, RestoredRecords, ReviewItem } from "../restore/RestoredRecords.ts"
+
+/** OutputShares that a restore brought back; plans that used one were ended by the restore. */
+export const restoredShares = Effect.map(SqlClient.SqlClient, (sql): RestoredRecords => {
+  const set = Effect.fnUntraced(function* (id: string, change: { status: string; revoked_at?: string }) {
+    yield* sql`UPDATE output_shares SET ${sql.update(change)} WHERE id = ${id} AND status = 'unconfirmed'`
+  }, Effect.orDie)
+
+  return {
+    kind: "output_share",
+    hold: Effect.gen(function* () {
+      const held = yield* sql<HeldRecord>`SELECT id, status AS "previousStatus" FROM output_shares
+        WHERE status IN ('pending', 'active') ORDER BY id`
+      yield* sql`UPDATE output_shares SET status = 'unconfirmed' WHERE status IN ('pending', 'active')`
+      return held
+    }).pipe(Effect.orDie),
+    pending:
+      Effect.orDie(sql<ReviewItem>`SELECT s.id, 'output_share' AS kind, giver.id AS "workspaceId", giver.handle AS workspace,
+        'Outputs of ' || COALESCE(c.name, s.producer_capsule_id) || ' for ' || taker.handle AS description,
+        r.previous_status AS "previousStatus", COALESCE(s.approved_at, s.created_at) AS "changedAt"
+      FROM restore_review r JOIN output_shares s ON s.id = r.record_id AND s.status = 'unconfirmed'
+      JOIN workspaces giver ON giver.id = s.from_workspace_id JOIN workspaces taker ON taker.id = s.to_workspace_id
+      LEFT JOIN capsules c ON c.id = s.producer_capsule_id
+      WHERE r.decision IS NULL ORDER BY giver.handle, s.id`),
+    confirm: (id, status) => set(id, { status }),
+    remove: (id) => Effect.flatMap(now, (at) => set(id, { status: "revoked", revoked_at: at }))
+  }
+})

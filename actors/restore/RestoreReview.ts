@@ -1,0 +1,112 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type ApiError, notFound } from "../../schema/errors/ApiError.ts"
+import { Audit } from "../audit/Audit.ts"
+import { serviceContext } from "../Command.ts"
+import { restoredConnections } from "../connection/RestoredConnections.ts"
+import { transaction } from "../database/Transaction.ts"
+import { now } from "../Identity.ts"
+import { restoredShares } from "../output-share/RestoredShares.ts"
+import { restoredMemberships } from "../workspace/RestoredMemberships.ts"
+import type { ReviewItem } from "./RestoredRecords.ts"
+
+export type ReviewDecision = "confirmed" | "removed"
+
+const allKinds = Effect.all([restoredMemberships, restoredConnections, restoredShares])
+
+/** Everything that waits for an operator, in the order in which it is best looked at. */
+export const pendingReview = Effect.flatMap(allKinds, (kinds) =>
+  Effect.map(
+    Effect.forEach(kinds, ({ pending }) => pending),
+    (lists) => lists.flat()
+  )
+)
+
+/** Whether anything waits; costs next to nothing where nothing was ever restored. Read through `sql`. */
+export const awaitsReview = (sql: SqlClient.SqlClient) =>
+  Effect.map(
+    sql`SELECT 1 AS one FROM restore_review r WHERE r.decision IS NULL AND (
+        EXISTS (SELECT 1 FROM memberships m WHERE m.id = r.record_id AND m.status = 'unconfirmed')
+        OR EXISTS (SELECT 1 FROM connections c WHERE c.id = r.record_id AND c.status = 'unconfirmed')
+        OR EXISTS (SELECT 1 FROM output_shares s WHERE s.id = r.record_id AND s.status = 'unconfirmed')) LIMIT 1`,
+    (rows) => rows.length > 0
+  )
+
+/** Takes the effect from all that a restore brought back, until an operator has looked at it; in the caller's transaction. */
+export const holdRestored = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const restored_at = yield* now
+  for (const { hold, kind } of yield* allKinds) {
+    for (const { id, previousStatus } of yield* hold) {
+      yield* sql`INSERT INTO restore_review ${sql.insert({
+        record_id: id,
+        kind,
+        previous_status: previousStatus,
+        restored_at,
+        decision: null,
+        decided_at: null
+      })} ON CONFLICT (record_id) DO UPDATE SET previous_status = excluded.previous_status,
+        restored_at = excluded.restored_at, decision = NULL, decided_at = NULL`
+    }
+  }
+}).pipe(Effect.orDie, Effect.withSpan("holdRestored"))
+
+/**
+ * The operator's look at what a restore brought back. A membership, Connection or share that was ended after the backup
+ * would count again; none does before it was confirmed here.
+ */
+export class RestoreReview extends Context.Service<
+  RestoreReview,
+  {
+    readonly list: Effect.Effect<ReadonlyArray<ReviewItem>>
+    /**
+     * Confirms or removes the named records, or all that wait, and answers which. One transaction: `not_found` for an id
+     * that does not wait leaves all of them as they are.
+     */
+    readonly decide: (
+      decision: ReviewDecision,
+      ids: ReadonlyArray<string> | "all"
+    ) => Effect.Effect<ReadonlyArray<ReviewItem>, ApiError>
+  }
+>()("svc/restore/RestoreReview") {
+  static readonly layer = Layer.effect(
+    RestoreReview,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const audit = yield* Audit
+      const kinds = yield* allKinds
+      const list = Effect.provideService(pendingReview, SqlClient.SqlClient, sql)
+
+      const chosen = Effect.fnUntraced(function* (ids: ReadonlyArray<string> | "all") {
+        const waiting = yield* list
+        if (ids === "all") return waiting
+        return yield* Effect.forEach([...new Set(ids)], (id) => {
+          const item = waiting.find((candidate) => candidate.id === id)
+          return item === undefined ? notFound(`A record ${id} that waits for a review was`) : Effect.succeed(item)
+        })
+      })
+
+      return RestoreReview.of({
+        list,
+        decide: Effect.fn("RestoreReview.decide")(function* (decision, ids) {
+          const items = yield* chosen(ids)
+          for (const item of items) {
+            const records = kinds.find(({ kind }) => kind === item.kind)
+            if (records === undefined) continue
+            yield* decision === "confirmed" ? records.confirm(item.id, item.previousStatus) : records.remove(item.id)
+            yield* Effect.orDie(sql`UPDATE restore_review SET ${sql.update({ decision, decided_at: yield* now })}
+              WHERE record_id = ${item.id}`)
+            yield* audit.append({
+              workspaceId: item.workspaceId,
+              actor: serviceContext.actor,
+              action: `restore.${decision}`,
+              target: { kind: item.kind, id: item.id },
+              data: { previousStatus: item.previousStatus }
+            })
+          }
+          return items
+        }, transaction(sql))
+      })
+    })
+  )
+}

@@ -1,0 +1,25 @@
+import { Cause, Effect } from "effect"
+import { hasProperty } from "effect/Predicate"
+
+/** What people are shown where a sealed value does not open in its place. The log says which one. */
+export const integrityFault = {
+  code: "integrity_fault",
+  message:
+    "A stored secret does not open where it lies: the database was changed by something else than this service, or a part of it comes from elsewhere. Nothing was done with it. The operator finds the record in the log and with `svc doctor`; enter the value again, or restore a backup."
+} as const
+
+/** Stores raise it as a defect, and a defect may have crossed an actor's protocol: it is known by its tag. */
+export const isIntegrityFault = (defect: unknown): boolean =>
+  hasProperty(defect, "_tag") && defect._tag === "VaultOpenFailed"
+
+export const hasIntegrityFault = (cause: Cause.Cause<unknown>): boolean =>
+  cause.reasons.some((reason) => Cause.isDieReason(reason) && isIntegrityFault(reason.defect))
+
+/** Goes on with `instead` where a sealed value did not open; every other defect stays one. */
+export const orOnIntegrityFault =
+  <B, E2, R2>(instead: () => Effect.Effect<B, E2, R2>) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A | B, E | E2, R | R2> =>
+    Effect.catchDefect(
+      effect,
+      (defect): Effect.Effect<B, E2, R2> => (isIntegrityFault(defect) ? instead() : Effect.die(defect))
+    )

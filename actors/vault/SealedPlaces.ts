@@ -1,0 +1,90 @@
+import { Effect, Option, Ref } from "effect"
+import { SqlClient } from "effect/sql"
+import { makeDataKeys } from "./DataKeys.ts"
+import type { Keyring } from "./MasterKey.ts"
+import { openEnvelope, type SealContext } from "./Vault.ts"
+
+/** Columns that hold sealed values, with what names the place of each; SQL expressions over the row. */
+interface SealedColumn {
+  readonly table: string
+  readonly column: string
+  readonly rowId: string
+  readonly workspaceId: string
+  readonly version?: string
+  /** A column whose Workspace is another record's. */
+  readonly joined?: string
+}
+
+const own = (table: string, column: string, rowId = "id"): SealedColumn => ({
+  table,
+  column,
+  rowId: `r.${rowId}`,
+  workspaceId: "r.workspace_id"
+})
+
+const ofRun = (table: string, column: string): SealedColumn => ({
+  table,
+  column,
+  rowId: "r.run_id",
+  workspaceId: "u.workspace_id",
+  joined: "JOIN runs u ON u.id = r.run_id"
+})
+
+const ofNobody = (table: string, column: string, rowId: string): SealedColumn => ({
+  table,
+  column,
+  rowId: `r.${rowId}`,
+  workspaceId: "NULL"
+})
+
+/** Every place in the database at which something is sealed. A test holds it against what a whole journey has sealed. */
+export const sealedColumns: ReadonlyArray<SealedColumn> = [
+  own("connections", "sealed_values"),
+  own("sources", "hook_secret"),
+  own("install_plans", "private_variables"),
+  own("install_configs", "private_variables"),
+  { ...own("state_versions", "state"), version: "r.generation" },
+  { ...own("state_versions", "sealed_secrets"), version: "r.generation" },
+  own("outputs", "sealed_value"),
+  own("backups", "archive"),
+  own("generated_secrets", "sealed_value"),
+  own("run_deliveries", "sealed_values", "run_id"),
+  ofRun("run_plans", "plan_file"),
+  ofRun("run_plans", "sealed_secrets"),
+  ofRun("run_checkpoints", "state"),
+  ofNobody("oidc_signing_keys", "private_jwk", "kid"),
+  ofNobody("passkeys", "public_key", "id")
+]
+
+interface Place {
+  readonly rowId: string
+  readonly workspaceId: string | null
+  readonly version: number | null
+}
+
+/**
+ * Opens every sealed value and answers the places of those that do not open there: changed, moved from another record, or
+ * under a data key that is gone. Reads only, one value at a time.
+ */
+export const integrityFaults = Effect.fn("integrityFaults")(function* (keyring: Keyring) {
+  const sql = yield* SqlClient.SqlClient
+  const dataKeys = yield* makeDataKeys(yield* Ref.make(keyring))
+  const faults: Array<string> = []
+  for (const { column, joined = "", rowId, table, version = "NULL", workspaceId } of sealedColumns) {
+    const places = yield* sql.unsafe<Place>(
+      `SELECT ${rowId} AS "rowId", ${workspaceId} AS "workspaceId", ${version} AS version
+        FROM ${table} r ${joined} WHERE r.${column} IS NOT NULL ORDER BY 1`
+    )
+    for (const place of places) {
+      const [found] = yield* sql.unsafe<{ envelope: string }>(
+        `SELECT r.${column} AS envelope FROM ${table} r ${joined} WHERE ${rowId} = ? AND r.${column} IS NOT NULL`,
+        [place.rowId]
+      )
+      const context: SealContext = { table, column, ...place, version: place.version ?? undefined }
+      if (found === undefined) continue
+      const opened = yield* Effect.option(openEnvelope(dataKeys, context, found.envelope))
+      if (Option.isNone(opened)) faults.push(`${table}.${column} of ${place.rowId}`)
+    }
+  }
+  return faults
+})

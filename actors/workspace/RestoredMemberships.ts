@@ -1,0 +1,34 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { MemberStatus } from "../../schema/records/Workspace.ts"
+import { now } from "../Identity.ts"
+import type { HeldRecord, RestoredRecords, ReviewItem } from "../restore/RestoredRecords.ts"
+
+/** Memberships that a restore brought back. */
+export const restoredMemberships = Effect.map(SqlClient.SqlClient, (sql): RestoredRecords => {
+  const set = Effect.fnUntraced(function* (id: string, status: MemberStatus) {
+    yield* sql`UPDATE memberships SET ${sql.update({ status, updated_at: yield* now })}
+      WHERE id = ${id} AND status = 'unconfirmed'`
+  }, Effect.orDie)
+
+  return {
+    kind: "membership",
+    hold: Effect.gen(function* () {
+      const held = yield* sql<HeldRecord>`SELECT id, status AS "previousStatus" FROM memberships
+        WHERE status = 'active' ORDER BY id`
+      yield* sql`UPDATE memberships SET status = 'unconfirmed' WHERE status = 'active'`
+      // An invitation that somebody may have withdrawn since is not an offer any more.
+      yield* sql`UPDATE memberships SET ${sql.update({ status: "suspended", updated_at: yield* now })}
+        WHERE status = 'invited'`
+      return held
+    }).pipe(Effect.orDie),
+    pending:
+      Effect.orDie(sql<ReviewItem>`SELECT m.id, 'membership' AS kind, w.id AS "workspaceId", w.handle AS workspace,
+        u.email || ' as ' || m.role AS description, r.previous_status AS "previousStatus", m.updated_at AS "changedAt"
+      FROM restore_review r JOIN memberships m ON m.id = r.record_id AND m.status = 'unconfirmed'
+      JOIN workspaces w ON w.id = m.workspace_id JOIN users u ON u.subject = m.subject
+      WHERE r.decision IS NULL ORDER BY w.handle, u.email, m.id`),
+    confirm: (id) => set(id, "active"),
+    remove: (id) => set(id, "suspended")
+  }
+})

@@ -1,0 +1,21 @@
+/** Which installation a database belongs to, and what a restore brought back that nobody has confirmed yet. */
+export const installationTables: ReadonlyArray<string> = [
+  // One row. The data folder repeats the id in `instance.json`, so that a database of another installation is noticed.
+  `CREATE TABLE installation (
+    id INTEGER PRIMARY KEY NOT NULL CHECK (id = 1),
+    installation_id TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    restored_at TEXT
+  )`,
+  `INSERT INTO installation (id, installation_id, created_at)
+    VALUES (1, 'inst_' || lower(hex(randomblob(12))), strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))`,
+  // A record is pending as long as its own status is 'unconfirmed': the authority lies with the record, not here.
+  `CREATE TABLE restore_review (
+    record_id TEXT PRIMARY KEY NOT NULL,
+    kind TEXT NOT NULL,
+    previous_status TEXT NOT NULL,
+    restored_at TEXT NOT NULL,
+    decision TEXT,
+    decided_at TEXT
+  )`
+]

@@ -1,0 +1,70 @@
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import type { ReviewItem } from "../../actors/restore/RestoredRecords.ts"
+import type { ReviewDecision } from "../../actors/restore/RestoreReview.ts"
+import { OperatorRestore } from "../operator/Operator.ts"
+import { CommandFailed, jsonFlag, print } from "./Output.ts"
+import { dataFlags, settingsOf } from "./SettingFlags.ts"
+
+const kinds = { membership: "membership", connection: "Connection", output_share: "share" } as const
+
+/** The records that wait, one a line, and what to do about them. */
+export const formatReview = (items: ReadonlyArray<ReviewItem>): string =>
+  items.length === 0
+    ? "Nothing waits for a confirmation."
+    : [
+        "These may have been ended after the backup, and have no effect until you confirm them:",
+        ...items.map(
+          ({ changedAt, description, id, kind, workspace }) =>
+            `  ${id}  ${kinds[kind]}  ${workspace ?? "operator"}  ${description}  (${changedAt})`
+        ),
+        "Confirm them with `svc admin restore-review confirm ID...` or `--all`; `remove` ends them instead."
+      ].join("\n")
+
+const done = (decision: ReviewDecision, items: ReadonlyArray<ReviewItem>): string =>
+  items.length === 0
+    ? "Nothing waited."
+    : items.map(({ description, id }) => `${decision} ${id}  ${description}`).join("\n")
+
+const decide = (name: string, decision: ReviewDecision, description: string) =>
+  Command.make(
+    name,
+    {
+      ...dataFlags,
+      all: Flag.Boolean("all").pipe(Flag.withDescription("All that wait"), Flag.withDefault(false)),
+      ids: Argument.String("id").pipe(
+        Argument.withDescription("Records: mbr_..., conn_..., oshare_..."),
+        Argument.variadic({ min: 0 })
+      ),
+      json: jsonFlag
+    },
+    Effect.fn(`restoreReview.${name}`)(function* ({ all, config, ids, json, ...flags }) {
+      if (all === ids.length > 0) {
+        return yield* new CommandFailed({ message: "Name the records, or give --all: one of the two." })
+      }
+      const settings = yield* settingsOf(flags, config)
+      const items = yield* Effect.flatMap(OperatorRestore, (restore) =>
+        restore.decide({ decision, ids: all ? Option.none() : Option.some(ids) })
+      ).pipe(Effect.provide(OperatorRestore.layer(settings)))
+      yield* print(json, { decision, records: items }, done(decision, items))
+    })
+  ).pipe(Command.withDescription(description))
+
+/** What a restore brought back that nobody has confirmed: shown, confirmed or removed. */
+export const restoreReviewCommand = Command.make(
+  "restore-review",
+  { ...dataFlags, json: jsonFlag },
+  Effect.fn("restoreReview")(function* ({ config, json, ...flags }) {
+    const settings = yield* settingsOf(flags, config)
+    const review = yield* Effect.flatMap(OperatorRestore, ({ list }) => list).pipe(
+      Effect.provide(OperatorRestore.layer(settings))
+    )
+    yield* print(json, { review }, formatReview(review))
+  })
+).pipe(
+  Command.withDescription("Memberships, Connections and shares that a restore brought back and that wait for you"),
+  Command.withSubcommands([
+    decide("confirm", "confirmed", "Let restored records count again"),
+    decide("remove", "removed", "End restored records: suspend the membership, revoke the Connection or share")
+  ])
+)

@@ -1,0 +1,158 @@
+import { Effect, FileSystem, Option, Schema } from "effect"
+import { Digest, Mac } from "effect/crypto"
+import { deriveKey, type Keyring, type MasterKey } from "../../actors/vault/MasterKey.ts"
+import type { loadKeyring } from "../../actors/vault/MasterKeyStore.ts"
+import { BackupRefused } from "./BackupRefused.ts"
+
+/**
+ * A backup is the database, followed by a manifest that has the digest of each of its blocks, the keyed digest of the
+ * manifest, the manifest's length, and these bytes. SQLite reads the file as the database that it begins with.
+ */
+const mark = new TextEncoder().encode("svc-backup-seal1")
+const macBytes = 32
+const lengthBytes = 4
+const footBytes = macBytes + lengthBytes + mark.length
+
+const blockBytes = 4 * 1024 * 1024
+// The digests of a database of several terabytes.
+const largestManifest = 64 * 1024 * 1024
+
+const macPurpose = "svc/backup/manifest/v1"
+
+const Manifest = Schema.Struct({
+  format: Schema.Literal("svc.backup@v1"),
+  createdAt: Schema.String,
+  /** Absent where an older release wrote the database. */
+  installationId: Schema.optionalKey(Schema.String),
+  schemaVersion: Schema.Int,
+  masterKeyId: Schema.String,
+  databaseBytes: Schema.Int,
+  blockBytes: Schema.Int,
+  /** SHA-256 of each block, in hex. */
+  blocks: Schema.Array(Schema.String)
+})
+/** What a backup says of itself. */
+export type Manifest = typeof Manifest.Type
+const ManifestJson = Schema.fromJsonString(Manifest)
+
+/** Where a backup's key comes from; asked for only by one that is sealed. */
+export type MasterKeys = Effect.Effect<Keyring, BackupRefused, Effect.Services<ReturnType<typeof loadKeyring>>>
+
+export type BackupFacts = Pick<Manifest, "createdAt" | "installationId" | "schemaVersion">
+
+/** Exactly `size` bytes at `offset`, or fewer where the file ends. */
+const readAt = Effect.fnUntraced(function* (file: FileSystem.File, offset: number, size: number) {
+  yield* file.seek(BigInt(offset), "start")
+  const bytes = new Uint8Array(size)
+  let filled = 0
+  while (filled < size) {
+    const read = Number(yield* file.read(bytes.subarray(filled)))
+    if (read === 0) break
+    filled += read
+  }
+  return bytes.subarray(0, filled)
+})
+
+const blockDigest = Effect.fnUntraced(function* (file: FileSystem.File, index: number, bytes: number, total: number) {
+  const digest = yield* Digest.Digest
+  const offset = index * bytes
+  return yield* digest.digestHex(
+    Digest.sha256,
+    yield* readAt(file, offset, Math.max(0, Math.min(bytes, total - offset)))
+  )
+})
+
+const keyedDigest = Effect.fnUntraced(function* (master: MasterKey, manifest: Uint8Array) {
+  const mac = yield* Mac.Mac
+  const key = yield* Mac.key(Mac.hmacSha256, yield* deriveKey(master.secret, macPurpose))
+  return yield* mac.sign(key, manifest)
+}, Effect.orDie)
+
+/** Appends the seal to a database file that nobody has open, under the active master key. */
+export const sealBackup = Effect.fn("sealBackup")(function* (path: string, keyring: Keyring, facts: BackupFacts) {
+  const fs = yield* FileSystem.FileSystem
+  const databaseBytes = Number((yield* fs.stat(path)).size)
+  const count = Math.ceil(databaseBytes / blockBytes)
+  const blocks = yield* Effect.scoped(
+    Effect.flatMap(fs.open(path, { flag: "r" }), (file) =>
+      Effect.forEach(Array.from({ length: count }), (_, index) => blockDigest(file, index, blockBytes, databaseBytes))
+    )
+  )
+  const manifest = new TextEncoder().encode(
+    yield* Effect.orDie(
+      Schema.encodeEffect(ManifestJson)({
+        format: "svc.backup@v1",
+        ...facts,
+        masterKeyId: keyring.active.id,
+        databaseBytes,
+        blockBytes,
+        blocks
+      })
+    )
+  )
+  const foot = new Uint8Array(footBytes)
+  foot.set(yield* keyedDigest(keyring.active, manifest), 0)
+  new DataView(foot.buffer).setUint32(macBytes, manifest.length)
+  foot.set(mark, macBytes + lengthBytes)
+  yield* Effect.scoped(
+    Effect.flatMap(fs.open(path, { flag: "a" }), (file) => Effect.andThen(file.writeAll(manifest), file.writeAll(foot)))
+  )
+})
+
+const remedy = "Nothing was restored. Restore another backup, or fetch this one again from where it is kept."
+
+const refuse = (part: string) =>
+  new BackupRefused({ message: `The backup was changed after it was written: ${part}. ${remedy}` })
+
+/** The sealed part of a file, unread; `none` where it ends without a seal. */
+const sealOf = Effect.fnUntraced(function* (file: FileSystem.File, size: number) {
+  if (size < footBytes) return Option.none()
+  const foot = yield* readAt(file, size - footBytes, footBytes)
+  if (!mark.every((byte, index) => foot[macBytes + lengthBytes + index] === byte)) return Option.none()
+  const length = new DataView(foot.buffer, foot.byteOffset).getUint32(macBytes)
+  const start = size - footBytes - length
+  if (length > largestManifest || start < 0) return yield* refuse("the length of its manifest does not fit the file")
+  return Option.some({ mac: foot.subarray(0, macBytes), start, manifest: yield* readAt(file, start, length) })
+})
+
+/**
+ * Checks a sealed backup against the master keys and answers its manifest; `none` where the file carries no seal. Fails
+ * with `BackupRefused`, naming the part that was changed or the key that is missing.
+ */
+export const checkSeal = Effect.fn("checkSeal")(function* (path: string, keys: MasterKeys) {
+  const fs = yield* FileSystem.FileSystem
+  const size = Number((yield* fs.stat(path)).size)
+  const file = yield* fs.open(path, { flag: "r" })
+  const seal = Option.getOrUndefined(yield* sealOf(file, size))
+  if (seal === undefined) return Option.none<Manifest>()
+  const manifest = yield* Schema.decodeEffect(ManifestJson)(new TextDecoder().decode(seal.manifest)).pipe(
+    Effect.mapError(() => refuse("its manifest cannot be read"))
+  )
+  const { masterKeyId } = manifest
+  const keyring = yield* keys
+  const master = keyring.keys.find(({ id }) => id === masterKeyId)
+  if (master === undefined) {
+    return yield* new BackupRefused({
+      message: `The backup was written with the master key ${masterKeyId}, and these settings give ${keyring.keys.map(({ id }) => id).join(", ")}. Give that key too; without it neither the backup can be checked nor its secrets be opened. Nothing was restored.`
+    })
+  }
+  if (!Mac.timingSafeEqual(yield* keyedDigest(master, seal.manifest), seal.mac)) {
+    return yield* refuse("its manifest does not match the keyed digest")
+  }
+  if (manifest.databaseBytes !== seal.start) {
+    return yield* refuse(
+      `its database has ${seal.start} bytes instead of ${manifest.databaseBytes}, so something was cut out or put in`
+    )
+  }
+  for (const [index, expected] of manifest.blocks.entries()) {
+    const actual = yield* blockDigest(file, index, manifest.blockBytes, manifest.databaseBytes)
+    if (actual !== expected) {
+      const from = index * manifest.blockBytes
+      const to = Math.min(from + manifest.blockBytes, manifest.databaseBytes) - 1
+      return yield* refuse(
+        `block ${index + 1} of ${manifest.blocks.length} of its database (bytes ${from} to ${to}) is not what was sealed`
+      )
+    }
+  }
+  return Option.some(manifest)
+}, Effect.scoped)

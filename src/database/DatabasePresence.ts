@@ -1,0 +1,29 @@
+import { Context, Effect, FileSystem, Layer, Option } from "effect"
+
+/** Whether the file that this server has open is still the one at its path. */
+export type DatabaseFile = "present" | "missing" | "replaced"
+
+/** What a running server can say of its database file; nothing where a host gives a database of its own. */
+export const DatabasePresence = Context.Reference<{ readonly look: Effect.Effect<DatabaseFile> }>(
+  "svc/database/DatabasePresence",
+  { defaultValue: () => ({ look: Effect.succeed("present") }) }
+)
+
+/** Remembers which file was opened. What is written to one that was removed or replaced is lost with this process. */
+export const databasePresence = (file: string) =>
+  Layer.effect(
+    DatabasePresence,
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const identity = Effect.map(Effect.option(fs.stat(file)), (found) =>
+        Option.map(found, ({ dev, ino }) => `${dev}:${Option.getOrElse(ino, () => 0)}`)
+      )
+      const opened = yield* identity
+      return {
+        look: Effect.map(identity, (present): DatabaseFile => {
+          if (Option.isNone(present)) return "missing"
+          return Option.getOrUndefined(opened) === present.value ? "present" : "replaced"
+        })
+      }
+    })
+  )

@@ -1,0 +1,93 @@
+import { Effect, FileSystem, Path, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { newestKnown } from "./Migrations.ts"
+
+export const instanceName = "instance.json"
+
+/** Who a data folder belongs to. The database says the same; together they notice a folder or a file of another one. */
+const Instance = Schema.Struct({
+  version: Schema.Literal(1),
+  installationId: Schema.String,
+  createdAt: Schema.String,
+  schemaVersion: Schema.Int
+})
+export type Instance = typeof Instance.Type
+const InstanceFile = Schema.fromJsonString(Instance)
+
+/** What earlier releases wrote into the file: the process that had the folder last. */
+const EarlierFile = Schema.fromJsonString(Schema.Struct({ pid: Schema.Int }))
+
+/** The data folder and what is in it are not of one installation. Nothing was changed. */
+export class InstallationMismatch extends Schema.TaggedError<InstallationMismatch>()("InstallationMismatch", {
+  message: Schema.String
+}) {}
+
+/**
+ * The installation that the folder says it holds: `absent` without the file, `unnamed` where an earlier release wrote it.
+ * Fails with `InstallationMismatch` for a file that nobody can make sense of.
+ */
+export const readInstance = Effect.fn("readInstance")(
+  function* (folder: string) {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const file = path.join(folder, instanceName)
+    if (!(yield* fs.exists(file))) return "absent" as const
+    const text = yield* fs.readFileString(file)
+    return yield* Schema.decodeEffect(InstanceFile)(text).pipe(
+      Effect.catch(() => Effect.as(Schema.decodeEffect(EarlierFile)(text), "unnamed" as const)),
+      Effect.mapError(
+        () =>
+          new InstallationMismatch({
+            message: `${file} cannot be read. Put it back from a copy of the folder, or move it away where the database is known to be the right one.`
+          })
+      )
+    )
+  },
+  Effect.catchTag("PlatformError", (error) => new InstallationMismatch({ message: `${error.message}.` }))
+)
+
+/** Makes `text` the durable content of `file`: after a crash there is the old content or the new one. */
+export const writeDurably = Effect.fn("writeDurably")(function* (file: string, text: string) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const partial = `${file}.partial`
+  yield* fs.remove(partial, { force: true })
+  yield* Effect.scoped(
+    Effect.gen(function* () {
+      const handle = yield* fs.open(partial, { flag: "wx", mode: 0o600 })
+      yield* handle.writeAll(new TextEncoder().encode(text))
+      yield* handle.sync
+    })
+  )
+  yield* fs.rename(partial, file)
+  yield* Effect.scoped(Effect.flatMap(fs.open(path.dirname(file), { flag: "r" }), (handle) => handle.sync))
+})
+
+export const writeInstance = Effect.fn("writeInstance")(function* (folder: string, instance: Instance) {
+  const path = yield* Path.Path
+  const text = yield* Effect.orDie(Schema.encodeEffect(InstanceFile)(instance))
+  yield* writeDurably(path.join(folder, instanceName), `${text}\n`)
+})
+
+export interface Installation {
+  readonly id: string
+  readonly createdAt: string
+  readonly restoredAt: string | null
+}
+
+/** The installation that the database says it is of; `undefined` where an earlier release wrote it. */
+export const readInstallation = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const known = yield* sql`SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'installation'`.unprepared
+  if (known.length === 0) return undefined
+  const [row] = yield* sql<Installation>`SELECT installation_id AS id, created_at AS "createdAt",
+    restored_at AS "restoredAt" FROM installation`.unprepared
+  return row
+}).pipe(Effect.withSpan("readInstallation"))
+
+export const instanceOf = ({ createdAt, id }: Installation): Instance => ({
+  version: 1,
+  installationId: id,
+  createdAt,
+  schemaVersion: newestKnown
+})

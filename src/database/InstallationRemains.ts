@@ -1,0 +1,98 @@
+import { DatabaseSync } from "node:sqlite"
+import { pathToFileURL } from "node:url"
+import { DateTime, Effect, FileSystem, Path } from "effect"
+import { databaseName, masterKeyName } from "./DataFolder.ts"
+import { instanceName } from "./Installation.ts"
+
+/** A copy that `svc restore` is working on, or was when it was killed. */
+export const restoringName = "restoring.sqlite"
+
+const logName = `${databaseName}-wal`
+const sharedName = `${databaseName}-shm`
+const snapshotsName = "snapshots"
+const buildsName = "builds"
+
+/** What `--new` moves out of the way; the master key stays, as an operator may have put it there for the new installation. */
+export const replacedByNew = [instanceName, restoringName, snapshotsName, buildsName] as const
+
+/** What is left of an installation in a folder whose database is gone. */
+export interface Remains {
+  /** `installed`: tables are in it. `empty`: the file is there, and no installation is in it. */
+  readonly database: "installed" | "empty" | "absent"
+  /** Names of files and folders that only an installation leaves behind. */
+  readonly found: ReadonlyArray<string>
+}
+
+/** Whether the file has the tables of an installation; one that cannot be read is for the check of the database to name. */
+const hasTables = (file: string, readOnly: boolean): boolean => {
+  let database: DatabaseSync | undefined
+  try {
+    database = new DatabaseSync(readOnly ? `${pathToFileURL(file).href}?immutable=1` : file, { readOnly })
+    const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'svc_migrations'")
+    return (
+      tables.all().length > 0 && database.prepare("SELECT migration_id FROM svc_migrations LIMIT 1").all().length > 0
+    )
+  } catch {
+    return true
+  } finally {
+    database?.close()
+  }
+}
+
+/**
+ * Looks at a data folder whose database nobody has open. `readOnly` leaves no trace; without it a write-ahead log that a
+ * crash left is put into the database first, as the next start would do.
+ */
+export const lookAtRemains = Effect.fn("lookAtRemains")(function* (
+  folder: string,
+  { readOnly }: { readonly readOnly: boolean }
+) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const sizeOf = (name: string) =>
+    Effect.orElseSucceed(
+      Effect.map(fs.stat(path.join(folder, name)), ({ size }) => Number(size)),
+      () => -1
+    )
+  const isFilled = (name: string) =>
+    Effect.orElseSucceed(
+      Effect.map(fs.readDirectory(path.join(folder, name)), (names) => names.length > 0),
+      () => false
+    )
+  const size = yield* sizeOf(databaseName)
+  const log = yield* sizeOf(logName)
+  // An empty file beside a log is what truncation leaves. It is not opened: SQLite would delete the log.
+  if (size > 0) {
+    const file = path.join(folder, databaseName)
+    // A reader that leaves no trace does not see what the log holds.
+    const isInstalled = (readOnly && log > 0) || (yield* Effect.sync(() => hasTables(file, readOnly)))
+    if (isInstalled) return { database: "installed", found: [] } satisfies Remains
+  }
+  const found: Array<string> = []
+  for (const name of [masterKeyName, instanceName, restoringName, databaseName]) {
+    if ((yield* sizeOf(name)) >= 0) found.push(name)
+  }
+  if (log > 0) found.push(logName)
+  for (const name of [snapshotsName, buildsName]) if (yield* isFilled(name)) found.push(name)
+  return { database: size >= 0 ? "empty" : "absent", found } satisfies Remains
+})
+
+/**
+ * Moves what is left of a database, and what `others` name, into a new folder beside it, and answers that folder;
+ * `undefined` where there was nothing. A log that stayed behind would be replayed into the next database.
+ */
+export const setAside = Effect.fn("setAside")(function* (folder: string, others: ReadonlyArray<string>) {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const present: Array<string> = []
+  for (const name of [databaseName, logName, sharedName, ...others]) {
+    if (yield* fs.exists(path.join(folder, name))) present.push(name)
+  }
+  if (present.length === 0) return undefined
+  const at = DateTime.formatIso(yield* DateTime.now).replaceAll(/[:.]/g, "-")
+  const aside = path.join(folder, `set-aside-${at}`)
+  yield* fs.makeDirectory(aside, { recursive: true, mode: 0o700 })
+  for (const name of present) yield* fs.rename(path.join(folder, name), path.join(aside, name))
+  yield* Effect.scoped(Effect.flatMap(fs.open(folder, { flag: "r" }), (handle) => handle.sync))
+  return aside
+})

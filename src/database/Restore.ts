@@ -1,0 +1,181 @@
+import { Effect, FileSystem, Layer, Option, Path } from "effect"
+import { SqlClient } from "effect/sql"
+import { endCredentials } from "../../actors/account/EndedCredentials.ts"
+import { appendAudit } from "../../actors/audit/Audit.ts"
+import { CapsuleLedger } from "../../actors/capsule/CapsuleLedger.ts"
+import { serviceContext } from "../../actors/Command.ts"
+import { SqliteMaintenance } from "../../actors/database/SqliteMaintenance.ts"
+import { transaction } from "../../actors/database/Transaction.ts"
+import { endTickets } from "../../actors/handoff/EndedTickets.ts"
+import { now } from "../../actors/Identity.ts"
+import { endGrants } from "../../actors/identity/EndedGrants.ts"
+import { holdRestored, pendingReview } from "../../actors/restore/RestoreReview.ts"
+import { KillPoint } from "../../actors/run/KillPoint.ts"
+import { fenceRestored } from "../../actors/run/RestoreFence.ts"
+import { RunJournal } from "../../actors/run/RunJournal.ts"
+import { RunLedger } from "../../actors/run/RunLedger.ts"
+import { syncFile } from "./Backup.ts"
+import { BackupRefused } from "./BackupRefused.ts"
+import { checkSeal, type Manifest, type MasterKeys } from "./BackupSeal.ts"
+import { databaseName, prepareDataFolder } from "./DataFolder.ts"
+import { settleInstallation } from "./FirstStart.ts"
+import { readInstallation, readInstance } from "./Installation.ts"
+import { lookAtRemains, restoringName, setAside } from "./InstallationRemains.ts"
+import { instanceLock } from "./InstanceLock.ts"
+import { migrate } from "./Migrations.ts"
+import { layerWriter } from "./SqliteClient.ts"
+
+export interface RestoreOptions {
+  /** The master keys that the restored installation will have. */
+  readonly keys: MasterKeys
+  /** Take a file that nothing says is what the service wrote. */
+  readonly acceptUnauthenticated: boolean
+}
+
+const ledgers = RunLedger.layer.pipe(Layer.provide(RunJournal.layer), Layer.merge(CapsuleLedger.layer))
+
+/**
+ * Takes back, in one transaction, what nobody can vouch for after the backup was written: plans and applies, everything
+ * that lets somebody in, and the effect of what may have been ended since.
+ */
+const takeBack = Effect.fn("takeBack")(function* (manifest: Option.Option<Manifest>) {
+  const sql = yield* SqlClient.SqlClient
+  return yield* Effect.gen(function* () {
+    const fence = yield* fenceRestored
+    const credentials = yield* endCredentials
+    const grants = yield* endGrants
+    yield* endTickets
+    yield* holdRestored
+    yield* sql`UPDATE installation SET restored_at = ${yield* now}`
+    const review = yield* pendingReview
+    const ended = { ...fence, ...credentials, grants }
+    const installation = yield* readInstallation
+    yield* appendAudit({
+      workspaceId: null,
+      actor: serviceContext.actor,
+      action: "installation.restore",
+      target: { kind: "installation", id: installation?.id ?? "unknown" },
+      data: {
+        ...ended,
+        authenticated: Option.isSome(manifest),
+        backupCreatedAt: Option.getOrNull(Option.map(manifest, ({ createdAt }) => createdAt)),
+        unconfirmed: review.length
+      }
+    })
+    return { ended, review }
+  }).pipe(transaction(sql))
+})
+
+/** Refuses the backup of one installation for the folder of another. */
+const checkOwner = Effect.fnUntraced(function* (folder: string) {
+  const instance = yield* readInstance(folder)
+  const inside = yield* readInstallation
+  if (typeof instance === "string" || inside === undefined || inside.id === instance.installationId) return
+  return yield* new BackupRefused({
+    message: `The backup is of the installation ${inside.id}, and ${folder} belongs to ${instance.installationId}. Restore into an empty folder.`
+  })
+})
+
+const prepare = (file: string, folder: string, manifest: Option.Option<Manifest>) =>
+  Effect.gen(function* () {
+    const maintenance = yield* SqliteMaintenance
+    const sql = yield* SqlClient.SqlClient
+    const known = yield* sql`SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'svc_migrations'`
+    if (known.length === 0)
+      return yield* new BackupRefused({ message: "The file is a database, but not a backup of svc." })
+    const problems = yield* maintenance.integrityCheck
+    if (problems.length > 0) {
+      return yield* new BackupRefused({ message: `The file is damaged: ${problems.slice(0, 3).join("; ")}` })
+    }
+    yield* migrate
+    yield* checkOwner(folder)
+    const taken = yield* takeBack(manifest)
+    yield* maintenance.checkpoint
+    return taken
+  }).pipe(Effect.provide(Layer.provideMerge(ledgers, layerWriter(file)), { local: true }))
+
+const databaseHead = "SQLite format 3\0"
+
+/** What is no database at all is refused before there is a data folder for it. */
+const requireDatabase = Effect.fnUntraced(function* (file: string) {
+  const fs = yield* FileSystem.FileSystem
+  if (!(yield* fs.exists(file))) return yield* new BackupRefused({ message: `There is no file ${file}.` })
+  const head = yield* Effect.scoped(
+    Effect.flatMap(fs.open(file, { flag: "r" }), (handle) => handle.readAlloc(databaseHead.length))
+  )
+  const text = Option.match(head, { onNone: () => "", onSome: (bytes) => new TextDecoder("latin1").decode(bytes) })
+  if (text !== databaseHead) {
+    return yield* new BackupRefused({ message: `${file} is no database, so it is no backup of svc.` })
+  }
+})
+
+const unauthenticated = (file: string) =>
+  new BackupRefused({
+    message: `${file} is not authenticated: it was written by an older release, or its end was cut off. Anybody who could write to it may have changed it, e.g. made themselves an owner, put other values into Connections, or taken entries out of the history. Restore an authenticated backup; or, if you know that only you could write to this one, repeat the command with --accept-unauthenticated. Nothing was restored.`
+  })
+
+/** Checks the copy that is going to be used, and leaves the database alone in it. */
+const authenticate = Effect.fn("authenticateBackup")(function* (
+  copy: string,
+  file: string,
+  { acceptUnauthenticated, keys }: RestoreOptions
+) {
+  const fs = yield* FileSystem.FileSystem
+  const manifest = yield* checkSeal(copy, keys)
+  if (Option.isNone(manifest) && !acceptUnauthenticated) return yield* unauthenticated(file)
+  if (Option.isSome(manifest)) yield* fs.truncate(copy, manifest.value.databaseBytes)
+  return manifest
+})
+
+/**
+ * Puts a backup into a data folder that holds no database yet. The copy is authenticated, checked, brought to this
+ * release's tables, and loses what nobody can vouch for (`takeBack`) before it takes its place: killed at any moment, the
+ * folder has no database or the whole of it, and a refused file leaves it as it was. The master key is put there first by
+ * the operator.
+ */
+export const restoreFrom = Effect.fn("restoreFrom")(
+  function* (file: string, folder: string, options: RestoreOptions) {
+    const fs = yield* FileSystem.FileSystem
+    const path = yield* Path.Path
+    const killPoint = yield* KillPoint
+    yield* requireDatabase(file)
+    const real = yield* prepareDataFolder(folder)
+    yield* instanceLock(real)
+    const target = path.join(real, databaseName)
+    if ((yield* lookAtRemains(real, { readOnly: false })).database === "installed") {
+      return yield* new BackupRefused({ message: `${real} holds a database already. Restore into an empty folder.` })
+    }
+    const partial = path.join(real, restoringName)
+    const removePartial = Effect.forEach(
+      ["", "-wal", "-shm"],
+      (suffix) => Effect.ignore(fs.remove(`${partial}${suffix}`, { force: true })),
+      { discard: true }
+    )
+    yield* removePartial
+    return yield* Effect.gen(function* () {
+      yield* fs.copyFile(file, partial)
+      yield* fs.chmod(partial, 0o600)
+      yield* killPoint("restoring.copied")
+      const manifest = yield* authenticate(partial, file, options)
+      yield* killPoint("restoring.authenticated")
+      const taken = yield* prepare(partial, real, manifest)
+      yield* killPoint("restoring.prepared")
+      yield* syncFile(partial)
+      // What is left of a database that was lost: its log would be replayed into this one.
+      const aside = yield* setAside(real, [])
+      yield* killPoint("restoring.cleared")
+      yield* fs.rename(partial, target)
+      yield* syncFile(target)
+      yield* killPoint("restoring.placed")
+      yield* settleInstallation(real).pipe(Effect.provide(layerWriter(target), { local: true }))
+      return { ...taken, authenticated: Option.isSome(manifest), aside }
+    }).pipe(Effect.ensuring(removePartial))
+  },
+  Effect.scoped,
+  (effect, file) =>
+    Effect.catchTags(effect, {
+      PlatformError: (error) => new BackupRefused({ message: `${file} cannot be restored: ${error.message}.` }),
+      SqlError: (error) => new BackupRefused({ message: `${file} cannot be restored: ${error.message}` }),
+      MigrationError: (error) => new BackupRefused({ message: `${file} cannot be restored: ${error.message}` })
+    })
+)

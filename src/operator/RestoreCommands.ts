@@ -1,0 +1,49 @@
+import { Context, Effect, Layer, Option, Schema } from "effect"
+import { RestoreReview } from "../../actors/restore/RestoreReview.ts"
+import type { ApiError } from "../../schema/errors/ApiError.ts"
+
+export const RestoreReviewList = Schema.Array(
+  Schema.Struct({
+    id: Schema.String,
+    kind: Schema.Literals(["membership", "connection", "output_share"]),
+    workspaceId: Schema.NullOr(Schema.String),
+    workspace: Schema.NullOr(Schema.String),
+    description: Schema.String,
+    previousStatus: Schema.String,
+    changedAt: Schema.String
+  })
+)
+
+export const RestoreDecision = Schema.Struct({
+  decision: Schema.Literals(["confirmed", "removed"]),
+  /** Ids of records; none for all that wait. */
+  ids: Schema.Option(Schema.Array(Schema.String))
+})
+
+/** What an operator does about what a restore brought back; each decision leaves an audit event. */
+export class RestoreCommands extends Context.Service<
+  RestoreCommands,
+  {
+    readonly list: Effect.Effect<typeof RestoreReviewList.Type>
+    /** Answers what was decided. Fails with `not_found` for an id that does not wait, and then decides nothing. */
+    readonly decide: (request: typeof RestoreDecision.Type) => Effect.Effect<typeof RestoreReviewList.Type, ApiError>
+  }
+>()("svc/operator/RestoreCommands") {
+  static readonly layer = Layer.effect(
+    RestoreCommands,
+    Effect.map(RestoreReview, ({ decide, list }) =>
+      RestoreCommands.of({
+        list,
+        decide: ({ decision, ids }) =>
+          Effect.tap(
+            decide(
+              decision,
+              Option.getOrElse(ids, () => "all" as const)
+            ),
+            (items) =>
+              Effect.logInfo(`Done for an operator: svc admin restore-review, ${items.length} records ${decision}`)
+          )
+      })
+    )
+  ).pipe(Layer.provide(RestoreReview.layer))
+}

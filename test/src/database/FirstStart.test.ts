@@ -1,0 +1,234 @@
+import { describe, expect } from "bun:test"
+import { DatabaseSync } from "node:sqlite"
+import { Effect, FileSystem, Layer, type Scope } from "effect"
+import { SqlClient } from "effect/sql"
+import { SqliteMaintenance } from "../../../actors/database/SqliteMaintenance.ts"
+import { platform } from "../../../src/composition/Platform.ts"
+import * as Database from "../../../src/database/Database.ts"
+import { DatabasePresence } from "../../../src/database/DatabasePresence.ts"
+import { DataFolder } from "../../../src/database/DataFolder.ts"
+import { ExpectedInstallation } from "../../../src/database/FirstStart.ts"
+import { readInstallation } from "../../../src/database/Installation.ts"
+import { it } from "../../support/Effect.ts"
+
+const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "svc-test-" }))
+
+const databaseIn = (folder: string, expected: Partial<typeof ExpectedInstallation.Service> = {}) =>
+  Layer.fresh(Database.layer.pipe(Layer.provideMerge(DataFolder.layer(folder)))).pipe(
+    Layer.provide(Layer.succeed(ExpectedInstallation, { isNew: false, id: undefined, ...expected }))
+  )
+
+const opened = (folder: string, expected?: Partial<typeof ExpectedInstallation.Service>) =>
+  readInstallation.pipe(
+    Effect.map((installation) => installation?.id ?? ""),
+    Effect.provide(databaseIn(folder, expected))
+  )
+
+const refused = (folder: string, expected?: Partial<typeof ExpectedInstallation.Service>) =>
+  Effect.map(Effect.flip(opened(folder, expected)), (error) => [error._tag, String(error.message)])
+
+const live = (name: string, body: Effect.Effect<unknown, unknown, Layer.Success<typeof platform> | Scope.Scope>) =>
+  it.live(name, () => body.pipe(Effect.provide(platform)))
+
+const vanished = (...parts: ReadonlyArray<string>) => [
+  "DatabaseVanished",
+  expect.stringMatching(new RegExp(parts.join(".*")))
+]
+
+describe("a data folder without its database", () => {
+  live(
+    "is a new installation when nothing is in it, and the same one at the next start",
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const root = yield* temporary
+      const first = yield* opened(`${root}/a`)
+      expect(first).toMatch(/^inst_[0-9a-f]{24}$/)
+      expect(JSON.parse(yield* fs.readFileString(`${root}/a/instance.json`))).toMatchObject({ installationId: first })
+      expect(yield* fs.exists(`${root}/a/instance.creating`)).toBe(false)
+      expect(yield* opened(`${root}/a`)).toBe(first)
+      expect(yield* opened(`${root}/b`)).not.toBe(first)
+    })
+  )
+
+  live(
+    "is refused, and left as it is, when anything of an installation is there",
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const root = yield* temporary
+      const emptied = new DatabaseSync(`${root}/tableless`)
+      emptied.exec("PRAGMA journal_mode=DELETE; CREATE TABLE a (b); DROP TABLE a")
+      emptied.close()
+      const foreign = new DatabaseSync(`${root}/foreign`)
+      foreign.exec("CREATE TABLE of_something_else (b)")
+      foreign.close()
+      const remains: ReadonlyArray<readonly [named: string, put: (at: string) => Effect.Effect<void, unknown>]> = [
+        ["master.key", (at) => fs.writeFileString(`${at}/master.key`, "{}")],
+        ["instance.json", (at) => fs.writeFileString(`${at}/instance.json`, '{"pid":7}')],
+        [
+          "snapshots",
+          (at) =>
+            Effect.andThen(
+              fs.makeDirectory(`${at}/snapshots/ab`, { recursive: true }),
+              fs.writeFileString(`${at}/snapshots/ab/x`, "")
+            )
+        ],
+        ["svc.sqlite", (at) => fs.writeFileString(`${at}/svc.sqlite`, "")],
+        ["svc.sqlite", (at) => fs.copyFile(`${root}/tableless`, `${at}/svc.sqlite`)],
+        ["svc.sqlite", (at) => fs.copyFile(`${root}/foreign`, `${at}/svc.sqlite`)],
+        ["svc.sqlite-wal", (at) => fs.writeFileString(`${at}/svc.sqlite-wal`, "frames of a lost database")],
+        [
+          "svc.sqlite, svc.sqlite-wal",
+          (at) =>
+            Effect.andThen(
+              fs.writeFileString(`${at}/svc.sqlite`, ""),
+              fs.writeFileString(`${at}/svc.sqlite-wal`, "frames of a lost database")
+            )
+        ]
+      ]
+      for (const [index, [named, put]] of remains.entries()) {
+        const at = `${root}/${index}`
+        yield* fs.makeDirectory(at)
+        yield* put(at)
+        expect([index, ...(yield* refused(at))]).toEqual([
+          index,
+          ...vanished(`holds ${named}, but no database`, "--new")
+        ])
+        // Nothing was created, and a log is still there to be put back beside its database.
+        expect(yield* fs.exists(`${at}/instance.creating`)).toBe(false)
+        if (named.includes("-wal")) {
+          expect(yield* fs.readFileString(`${at}/svc.sqlite-wal`)).toBe("frames of a lost database")
+        }
+      }
+    })
+  )
+
+  live(
+    "is refused after the database of an installation was removed, and served again once it is back",
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const at = `${yield* temporary}/data`
+      const id = yield* opened(at)
+      yield* fs.rename(`${at}/svc.sqlite`, `${at}/elsewhere`)
+      expect(yield* refused(at)).toEqual(vanished("holds instance.json"))
+      yield* fs.rename(`${at}/elsewhere`, `${at}/svc.sqlite`)
+      expect(yield* opened(at)).toBe(id)
+    })
+  )
+
+  live(
+    "begins anew with --new, which moves the remains aside, and is for no other folder",
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const at = `${yield* temporary}/data`
+      const id = yield* opened(at)
+      yield* fs.writeFileString(`${at}/svc.sqlite`, "")
+      yield* fs.makeDirectory(`${at}/snapshots/ab`, { recursive: true })
+      yield* fs.writeFileString(`${at}/master.key`, "{}")
+      expect(yield* refused(at)).toEqual(vanished("svc.sqlite"))
+      expect(yield* opened(at, { isNew: true })).not.toBe(id)
+      const aside = (yield* fs.readDirectory(at)).find((name) => name.startsWith("set-aside-")) ?? ""
+      expect((yield* fs.readDirectory(`${at}/${aside}`)).toSorted()).toEqual([
+        "instance.json",
+        "snapshots",
+        "svc.sqlite"
+      ])
+      expect(yield* fs.exists(`${at}/master.key`)).toBe(true)
+      // Left in a unit file, the flag is noticed at the next start.
+      expect(yield* refused(at, { isNew: true })).toEqual([
+        "InstallationMismatch",
+        expect.stringContaining("Start without --new")
+      ])
+    })
+  )
+
+  live(
+    "goes on without --new after a first start that was killed, whatever it had come to",
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const root = yield* temporary
+      const killedAt: ReadonlyArray<(at: string) => Effect.Effect<void, unknown>> = [
+        () => Effect.void,
+        (at) => fs.writeFileString(`${at}/svc.sqlite`, ""),
+        (at) => fs.copyFile(`${root}/untouched`, `${at}/svc.sqlite`)
+      ]
+      const untouched = new DatabaseSync(`${root}/untouched`)
+      untouched.exec(
+        "PRAGMA journal_mode=WAL; CREATE TABLE svc_migrations (migration_id INTEGER PRIMARY KEY NOT NULL, created_at DATETIME NOT NULL DEFAULT CURRENT_TIMESTAMP, name VARCHAR(255) NOT NULL)"
+      )
+      untouched.close()
+      for (const [index, killed] of killedAt.entries()) {
+        const at = `${root}/${index}`
+        yield* fs.makeDirectory(at)
+        yield* fs.writeFileString(`${at}/instance.creating`, "")
+        yield* killed(at)
+        expect(yield* opened(at)).toStartWith("inst_")
+        expect(yield* fs.exists(`${at}/instance.creating`)).toBe(false)
+      }
+      // Killed between the two last steps: the folder knows its database already, so the mark excuses nothing.
+      const at = `${root}/late`
+      yield* opened(at)
+      yield* fs.writeFileString(`${at}/instance.creating`, "")
+      yield* fs.remove(`${at}/svc.sqlite`)
+      expect(yield* refused(at)).toEqual(vanished("instance.json"))
+    })
+  )
+})
+
+describe("a data folder with the database of another installation", () => {
+  live(
+    "is refused, and neither is changed",
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const root = yield* temporary
+      const a = yield* opened(`${root}/a`)
+      const b = yield* opened(`${root}/b`)
+      yield* fs.copyFile(`${root}/b/svc.sqlite`, `${root}/a/svc.sqlite`)
+      expect(yield* refused(`${root}/a`)).toEqual([
+        "InstallationMismatch",
+        expect.stringMatching(new RegExp(`${b}.*${a}`))
+      ])
+      // The operator may say that it is the right one.
+      yield* fs.remove(`${root}/a/instance.json`)
+      expect(yield* opened(`${root}/a`)).toBe(b)
+    })
+  )
+
+  live(
+    "is refused where the settings name the installation, an empty folder too",
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const root = yield* temporary
+      const id = yield* opened(`${root}/a`)
+      expect(yield* opened(`${root}/a`, { id })).toBe(id)
+      yield* fs.makeDirectory(`${root}/mount`)
+      expect(yield* refused(`${root}/mount`, { id })).toEqual([
+        "InstallationMismatch",
+        expect.stringContaining("Is the right disk mounted there?")
+      ])
+      expect(yield* fs.exists(`${root}/mount/svc.sqlite`)).toBe(false)
+      expect((yield* refused(`${root}/a`, { id: "inst_0" }))[0]).toBe("InstallationMismatch")
+    })
+  )
+})
+
+describe("a running server", () => {
+  live(
+    "notices that its database file is gone, or another one",
+    Effect.gen(function* () {
+      const fs = yield* FileSystem.FileSystem
+      const at = `${yield* temporary}/data`
+      yield* Effect.gen(function* () {
+        const { look } = yield* DatabasePresence
+        yield* (yield* SqliteMaintenance).checkpoint
+        expect(yield* look).toBe("present")
+        yield* fs.rename(`${at}/svc.sqlite`, `${at}/aside.sqlite`)
+        expect(yield* look).toBe("missing")
+        yield* fs.copyFile(`${at}/aside.sqlite`, `${at}/svc.sqlite`)
+        expect(yield* look).toBe("replaced")
+        yield* fs.rename(`${at}/aside.sqlite`, `${at}/svc.sqlite`)
+        expect(yield* look).toBe("present")
+        yield* Effect.flatMap(SqlClient.SqlClient, (sql) => sql`SELECT 1`)
+      }).pipe(Effect.provide(databaseIn(at)))
+    })
+  )
+})

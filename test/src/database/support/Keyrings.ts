@@ -1,0 +1,10 @@
+import { Effect } from "effect"
+import { makeKeyring } from "../../../../actors/vault/MasterKey.ts"
+import { generateMasterKey } from "../../../../actors/vault/MasterKeyStore.ts"
+import { BackupRefused } from "../../../../src/database/BackupRefused.ts"
+
+/** A keyring of its own. */
+export const newKeyring = Effect.orDie(Effect.flatMap(generateMasterKey, (key) => makeKeyring([key])))
+
+/** For a backup that is not authenticated: nobody asks for the keys. */
+export const noKeys = Effect.fail(new BackupRefused({ message: "No master key is given." }))
