@@ -62,7 +62,7 @@ const descendants = Effect.fnUntraced(function* (root: number) {
   return [...found]
 })
 
-const looksUntilForce = 250
+const looksUntilForce = 100
 const betweenLooks = "20 millis"
 
 /**

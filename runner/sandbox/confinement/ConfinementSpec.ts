@@ -74,3 +74,9 @@ export const confinementFailed = 126
 
 /** The devices that programs need and that do no harm. */
 export const plainDevices = ["null", "zero", "full", "random", "urandom", "tty"]
+
+/**
+ * Parts of /proc through which the kernel itself is changed. The user 0 of the host may write some of them without any capability, and a
+ * sandbox of a service that runs as root has that user: a program named in `sys/kernel/core_pattern` runs outside of every sandbox.
+ */
+export const kernelInterfaces = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi"]

@@ -1,7 +1,7 @@
 import { chdir } from "node:process"
 import { lstatSync, mkdirSync, readlinkSync, statSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { plainDevices, type Placement } from "./ConfinementSpec.ts"
+import { kernelInterfaces, plainDevices, type Placement } from "./ConfinementSpec.ts"
 import type { LinuxCalls } from "./LinuxCalls.ts"
 
 const recursive = 0x4000
@@ -17,12 +17,6 @@ const applyRecursively = 0x8000
 const host = "/old"
 const fresh = "/new"
 const staging = "/tmp"
-
-/**
- * Parts of /proc through which the kernel itself is changed. The user 0 of the host may write some of them without any capability, and a
- * sandbox of a service that runs as root has that user.
- */
-const kernelFolders = ["sys", "sysrq-trigger", "irq", "bus"]
 
 /**
  * Builds the file system of a sandbox from its placements and makes it the root, in namespaces that this process has of its own. Nothing
@@ -74,7 +68,7 @@ export const enterFileSystem = (calls: LinuxCalls, placements: ReadonlyArray<Pla
     const target = join(fresh, path)
     mkdirSync(target, { recursive: true })
     mount("proc", target, "proc", mountFlags.noSuid | mountFlags.noDevices | mountFlags.noExecution)
-    for (const name of kernelFolders) {
+    for (const name of kernelInterfaces) {
       const part = join(target, name)
       if (lstatSync(part, { throwIfNoEntry: false }) === undefined) continue
       mount(part, part, "", bind | recursive)

@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import { Effect, Option, Stream } from "effect"
 import { ChildProcess, type ChildProcessSpawner } from "effect/process"
-import type { Placement } from "../confinement/ConfinementSpec.ts"
+import { kernelInterfaces, type Placement } from "../confinement/ConfinementSpec.ts"
 import type { HostSettings } from "../HostSettings.ts"
 import { describeSystem, findProgram } from "../InstalledProgram.ts"
 import type { Rung, Verdict } from "../SandboxLadder.ts"
@@ -44,7 +44,12 @@ const argumentsOf = (placement: Placement, sized: boolean): ReadonlyArray<string
         ? ["--perms", placement.mode, "--size", String(placement.bytes), "--tmpfs", placement.path]
         : ["--tmpfs", placement.path]
     case "processes":
-      return ["--proc", placement.path]
+      return [
+        "--proc",
+        placement.path,
+        // bubblewrap covers only what it finds writable as a whole, and that is not the folder of the kernel's settings.
+        ...kernelInterfaces.flatMap((name) => ["--ro-bind-try", `/proc/${name}`, `${placement.path}/${name}`])
+      ]
     case "devices":
       return ["--dev", placement.path]
   }

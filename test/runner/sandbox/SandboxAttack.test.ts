@@ -1,0 +1,52 @@
+import { describe, expect } from "bun:test"
+import { Effect } from "effect"
+import type { SandboxLevel } from "../../../schema/records/Run.ts"
+import { it } from "../../support/Effect.ts"
+
+const harness = new URL("./support/LevelProcess.ts", import.meta.url).pathname
+const secret = "a secret of the service's environment"
+const isRoot = process.getuid?.() === 0
+const unprivileged = ["setpriv", "--reuid=61001", "--regid=61001", "--clear-groups", "--"]
+
+/** The stand-in of the service at a level: what its sandbox let the attack do; undefined where the machine does not have the level. */
+const attackAt = (level: SandboxLevel, network: "network" | "none") =>
+  Effect.promise(async () => {
+    const command = [process.execPath, harness, level, network]
+    const child = Bun.spawn(isRoot && level === "landlock" ? [...unprivileged, ...command] : command, {
+      stdout: "pipe",
+      stderr: "inherit",
+      env: { PATH: "/usr/bin:/bin", SVC_SECRET: secret }
+    })
+    const answer = JSON.parse(await new Response(child.stdout).text())
+    if (!answer.status.accepted) return undefined
+    expect(answer).toMatchObject({ status: { level }, said: "", end: { _tag: "exited", code: 0 } })
+    const could: ReadonlyArray<string> = answer.could
+    return could
+  })
+
+/** What each level leaves open; docs/security.md says the same. */
+const open: ReadonlyArray<readonly [SandboxLevel, ReadonlyArray<string>]> = [
+  ["bubblewrap", []],
+  ["namespaces", []],
+  ["user_landlock", []],
+  ["landlock", ["change the mode of the master key", "change the times of the master key"]]
+]
+
+describe("what module code can do to the service", () => {
+  for (const [level, expected] of open) {
+    for (const network of ["none", "network"] as const)
+      it.live(`${level}, ${network === "none" ? "without" : "with"} a network: nothing beyond what is documented`, () =>
+        Effect.gen(function* () {
+          const could = yield* attackAt(level, network)
+          if (could === undefined) {
+            // The machines that tests run on have this one; the others depend on user and kernel.
+            expect(process.env["SVC_TEST_REQUIRE_ALL"] === "1" && level === "bubblewrap").toBe(false)
+            return
+          }
+          // With a network, that of the host is the Run's too.
+          const loopback = network === "network" ? ["connect to the host's loopback"] : []
+          expect(could.filter((name) => !loopback.includes(name))).toEqual([...expected])
+        })
+      )
+  }
+})

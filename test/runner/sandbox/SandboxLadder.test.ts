@@ -1,0 +1,61 @@
+import { describe, expect, test } from "bun:test"
+import { Effect } from "effect"
+import { acceptedLevels, climb, namespacedLevels, type Rung } from "../../../runner/sandbox/SandboxLadder.ts"
+import type { Isolation } from "../../../runner/sandbox/SandboxSettings.ts"
+import { SandboxLevel } from "../../../schema/records/Run.ts"
+
+/** Rungs that work as the table says, each noting that it was tried. */
+const rungsOf = (works: ReadonlySet<SandboxLevel>, tried: Array<SandboxLevel>): ReadonlyArray<Rung<SandboxLevel>> =>
+  // Also one for the level that must never be chosen, and in the wrong order.
+  [...SandboxLevel.literals].reverse().map((level) => ({
+    level,
+    attempt: Effect.sync(() => {
+      tried.push(level)
+      return works.has(level)
+        ? { _tag: "works", level, reason: `${level} was tried.` }
+        : { _tag: "unavailable", reason: `${level} does not work here.`, remedy: `Mend ${level}.` }
+    })
+  }))
+
+const climbing = (isolation: Isolation, works: ReadonlyArray<SandboxLevel>) => {
+  const tried: Array<SandboxLevel> = []
+  return { ...Effect.runSync(climb(isolation, rungsOf(new Set(works), tried))), tried }
+}
+
+/** Every combination of levels that work. */
+const tables = Array.from({ length: 2 ** SandboxLevel.literals.length }, (_, bits) =>
+  SandboxLevel.literals.filter((_, index) => ((bits >> index) & 1) === 1)
+)
+
+describe("the ladder of isolation", () => {
+  test("ends above the level that separates nothing: only 'off' goes there", () => {
+    for (const isolation of ["auto", "required"] as const) {
+      const accepted: ReadonlyArray<SandboxLevel> = isolation === "auto" ? acceptedLevels : namespacedLevels
+      for (const works of tables) {
+        const { level, status, tried } = climbing(isolation, works)
+        const best = accepted.find((candidate) => works.includes(candidate))
+        expect({ level, accepted: status.accepted }).toEqual({ level: best, accepted: best !== undefined })
+        expect(status.level).toBe(best ?? "process")
+        // Lower levels are not even tried: each takes a start of its own.
+        expect(tried).toEqual(accepted.slice(0, best === undefined ? undefined : accepted.indexOf(best) + 1))
+      }
+    }
+    for (const works of tables) {
+      const { level, status, tried } = climbing("off", works)
+      expect({ level, tried, ...status }).toMatchObject({ level: "process", tried: [], accepted: true })
+    }
+  })
+
+  test("says in one line why Runs are refused, and what to do", () => {
+    const { status } = climbing("auto", [])
+    expect(status.remedy).toBe("Mend bubblewrap.")
+    expect(status.reason).toContain("landlock does not work here.")
+    expect(`${status.reason} ${status.remedy}`).not.toContain("\n")
+  })
+
+  test("names what would raise a level below the top", () => {
+    const { status } = climbing("auto", ["user_landlock"])
+    expect(status.remedy).toBe("Mend bubblewrap.")
+    expect(climbing("auto", ["bubblewrap"]).status.remedy).toBeUndefined()
+  })
+})

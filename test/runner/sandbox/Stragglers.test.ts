@@ -1,0 +1,123 @@
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, expect } from "bun:test"
+import { Effect } from "effect"
+import { endNotedProcesses, noteProcess } from "../../../runner/sandbox/ProcessNote.ts"
+import type { SandboxLevel } from "../../../schema/records/Run.ts"
+import { it } from "../../support/Effect.ts"
+
+const harness = new URL("./support/StragglerProcess.ts", import.meta.url).pathname
+const isRoot = process.getuid?.() === 0
+const anyone = 61_001
+
+const temporaryFolder = (owner: number | undefined) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const folder = mkdtempSync(join(tmpdir(), "stragglers-"))
+      chmodSync(folder, 0o711)
+      mkdirSync(join(folder, "run/root"), { recursive: true })
+      Bun.spawnSync(["mkfifo", join(folder, "run/root/lifeline")])
+      if (owner !== undefined) {
+        for (const path of ["", "run", "run/root", "run/root/lifeline"]) chownSync(join(folder, path), owner, owner)
+      }
+      return folder
+    }),
+    (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+  )
+
+/** The stand-in of the service; read line by line. */
+const standIn = Effect.fnUntraced(function* (level: SandboxLevel, folder: string, end: "exit" | "crash") {
+  const command = [process.execPath, harness, level, folder, end]
+  const user = ["setpriv", `--reuid=${anyone}`, `--regid=${anyone}`, "--clear-groups", "--"]
+  const child = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      Bun.spawn(isRoot && level === "landlock" ? [...user, ...command] : command, {
+        stdio: ["ignore", "pipe", "inherit"],
+        env: { PATH: "/usr/bin:/bin" }
+      })
+    ),
+    (started) => Effect.sync(() => started.kill("SIGKILL"))
+  )
+  const reader = child.stdout.getReader()
+  let said = ""
+  const says = (word: string) =>
+    Effect.promise(async () => {
+      while (!said.includes(word) && !said.includes("unavailable")) {
+        const { done, value } = await reader.read()
+        if (done) throw new Error(`The stand-in ended; it had said ${JSON.stringify(said)}.`)
+        said += new TextDecoder().decode(value)
+      }
+      return said.includes(word)
+    })
+  return { child, says }
+})
+
+/** Ends when nobody has the pipe open any more. */
+const everyWriterEnded = (folder: string) => Effect.promise(() => Bun.file(join(folder, "run/root/lifeline")).text())
+
+const levels: ReadonlyArray<SandboxLevel> = ["bubblewrap", "namespaces", "user_landlock", "landlock", "process"]
+
+describe("what a program left behind", () => {
+  for (const level of levels)
+    for (const end of ["exit", "crash"] as const)
+      it.live(`${level}: ends with ${end === "exit" ? "the program" : "the service, which was killed"}`, () =>
+        Effect.gen(function* () {
+          const folder = yield* temporaryFolder(isRoot && level === "landlock" ? anyone : undefined)
+          const reading = Effect.runPromise(everyWriterEnded(folder))
+          const { child, says } = yield* standIn(level, folder, end)
+          if (!(yield* says("up"))) {
+            // Nobody will open the other end.
+            writeFileSync(join(folder, "run/root/lifeline"), "")
+            return yield* Effect.promise(() => reading)
+          }
+          if (end === "exit") yield* says("ended")
+          else child.kill("SIGKILL")
+          expect(yield* Effect.promise(() => reading)).toBe("")
+        })
+      )
+})
+
+describe("the note of processes", () => {
+  const waiting = Effect.acquireRelease(
+    Effect.sync(() => Bun.spawn(["sleep", "1000"], { stdio: ["ignore", "ignore", "ignore"] })),
+    (started) => Effect.sync(() => started.kill("SIGKILL"))
+  )
+
+  it.live("names a process by its id and its start, and ends that one with what is below it", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder(undefined)
+      const note = join(folder, "run/note")
+      const supervisor = yield* Effect.acquireRelease(
+        Effect.sync(() =>
+          // Deaf, as one that does not end on its own.
+          Bun.spawn(["sh", "-c", "trap '' TERM; exec 3> run/root/lifeline; setsid sleep 1000 & wait; wait"], {
+            cwd: folder,
+            stdio: ["ignore", "ignore", "ignore"]
+          })
+        ),
+        (started) => Effect.sync(() => started.kill("SIGKILL"))
+      )
+      yield* noteProcess(note, supervisor.pid)
+      const reading = Effect.runPromise(everyWriterEnded(folder))
+      yield* endNotedProcesses(note)
+      yield* Effect.promise(() => supervisor.exited)
+      expect(supervisor.signalCode).toBe("SIGKILL")
+      expect(yield* Effect.promise(() => reading)).toBe("")
+    })
+  )
+
+  it.live("spares the process that has got the id since", () =>
+    Effect.gen(function* () {
+      const folder = yield* temporaryFolder(undefined)
+      const note = join(folder, "run/note")
+      const other = yield* waiting
+      yield* noteProcess(note, other.pid)
+      const noted = JSON.parse(readFileSync(note, "utf8"))
+      writeFileSync(note, `${JSON.stringify({ ...noted, startTicks: "1" })}\nnot a line of it\n`)
+      yield* endNotedProcesses(note)
+      expect(existsSync(`/proc/${other.pid}`)).toBe(true)
+      expect(other.exitCode ?? other.signalCode).toBeNull()
+    })
+  )
+})

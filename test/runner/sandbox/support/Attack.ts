@@ -1,0 +1,156 @@
+// Runs inside of a sandbox, as module code would, and tries what it must not be able to do. Prints one JSON line: what it could do.
+import { dlopen, ptr } from "bun:ffi"
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync
+} from "node:fs"
+import { connect } from "node:net"
+
+interface Target {
+  readonly serverPid: number
+  readonly masterKey: string
+  readonly database: string
+  readonly otherRun: string
+  readonly operatorSecret: string
+  readonly operatorSocket: string
+  readonly port: number
+}
+
+const { database, masterKey, operatorSecret, operatorSocket, otherRun, port, serverPid }: Target = JSON.parse(
+  readFileSync("target.json", "utf8")
+)
+const { symbols } = dlopen("libc.so.6", {
+  syscall: { args: ["i64", "i64", "i64", "i64", "i64", "i64", "i64"], returns: "i64" }
+})
+const arm = process.arch === "arm64"
+const number = (x64: number, arm64: number) => (arm ? arm64 : x64)
+const call = (code: number, ...args: ReadonlyArray<number>) => {
+  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = args
+  return Number(symbols.syscall(code, a, b, c, d, e, f))
+}
+
+const succeeds = (attempt: () => unknown) => {
+  try {
+    attempt()
+    return true
+  } catch {
+    return false
+  }
+}
+const works = (result: number) => {
+  if (result < 0) throw new Error("denied")
+}
+
+const address = () => {
+  const bytes = Buffer.alloc(16)
+  bytes.writeUInt16LE(2, 0)
+  bytes.writeUInt16BE(port, 2)
+  bytes.set([127, 0, 0, 1], 4)
+  return bytes
+}
+
+/** Data and connection in one: not every guard of connections sees it. */
+const fastOpen = () => {
+  const socket = call(number(41, 198), 2, 1, 0)
+  works(socket)
+  const data = Buffer.from("fast open")
+  const to = address()
+  works(call(number(44, 206), socket, ptr(data), data.length, 0x2000_0000, ptr(to), to.length))
+}
+
+/** The server's files by their descriptors. */
+const descriptors = () => readdirSync(`/proc/${serverPid}/fd`).map((fd) => readlinkSync(`/proc/${serverPid}/fd/${fd}`))
+
+const command = (path: string, secret: string) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(path)
+    const request = {
+      _tag: "Request",
+      id: "1",
+      tag: "SetupLink",
+      payload: null,
+      headers: [["x-svc-operator-secret", secret]]
+    }
+    socket.on("connect", () => socket.write(`${JSON.stringify(request)}\n`))
+    socket.on("data", (bytes) => {
+      socket.destroy()
+      resolve(bytes.toString().includes("Success"))
+    })
+    socket.on("error", () => resolve(false))
+    socket.on("close", () => resolve(false))
+  })
+
+const connects = () =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(port, "127.0.0.1")
+    socket.on("connect", () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.on("error", () => resolve(false))
+  })
+
+const limits = new BigUint64Array([1n, 1n])
+const attempts = {
+  "read the master key": () => readFileSync(masterKey),
+  "read the master key through /proc": () => readFileSync(`/proc/${serverPid}/root${masterKey}`),
+  "write the master key": () => appendFileSync(masterKey, "x"),
+  "truncate the database": () => truncateSync(database, 0),
+  "replace the database": () => renameSync(database, `${database}.old`),
+  "read another Run": () => readFileSync(`${otherRun}/inputs`),
+  "list another Run": () => readdirSync(otherRun),
+  "write into another Run": () => writeFileSync(`${otherRun}/planted`, "x"),
+  "read the secret of the operator's socket": () => readFileSync(operatorSecret),
+  "read the server's environment": () => readFileSync(`/proc/${serverPid}/environ`),
+  "read the server's memory map": () => readFileSync(`/proc/${serverPid}/maps`),
+  "open the server's memory": () => readFileSync(`/proc/${serverPid}/mem`),
+  "see the server's files": descriptors,
+  "trace the server": () => works(call(number(101, 117), 16, serverPid, 0, 0)),
+  "take a descriptor of the server": () => {
+    const pidfd = call(434, serverPid, 0)
+    works(pidfd)
+    works(call(438, pidfd, 0, 0))
+  },
+  "signal the server": () => process.kill(serverPid, 0),
+  "lower the server's limits": () => works(call(number(302, 261), serverPid, 7, ptr(new Uint8Array(limits.buffer)), 0)),
+  "change the server's priority": () => works(call(number(141, 140), 0, serverPid, 5)),
+  "make a user namespace": () => works(call(number(272, 97), 0x1000_0000)),
+  mount: () =>
+    works(
+      call(
+        number(165, 40),
+        ptr(Buffer.from("x\0")),
+        ptr(Buffer.from(`${process.cwd()}\0`)),
+        ptr(Buffer.from("tmpfs\0")),
+        0,
+        0
+      )
+    ),
+  "write the kernel's settings": () => appendFileSync("/proc/sys/kernel/core_pattern", ""),
+  "write to the system": () => writeFileSync("/usr/planted", "x"),
+  "leave something in the data folder": () => writeFileSync(`${masterKey}.planted`, "x"),
+  "keep capabilities": () => {
+    if (!/^Cap(?:Inh|Prm|Eff|Amb):\s*0*[1-9a-f]/m.test(readFileSync("/proc/self/status", "utf8")))
+      throw new Error("none")
+  },
+  "open a packet socket": () => works(call(number(41, 198), 17, 3, 0)),
+  "use io_uring": () => works(call(425, 4, ptr(Buffer.alloc(128)))),
+  "open a connection by its first data": fastOpen
+} as const
+
+const could = Object.entries(attempts).flatMap(([name, attempt]) => (succeeds(attempt) ? [name] : []))
+// What Landlock has no right for; told apart, since one level cannot withhold it.
+const modes = succeeds(() => chmodSync(masterKey, 0o644)) ? ["change the mode of the master key"] : []
+const times = succeeds(() => utimesSync(masterKey, 1, 1)) ? ["change the times of the master key"] : []
+const network = (await connects()) ? ["connect to the host's loopback"] : []
+const operator = existsSync(operatorSocket) && (await command(operatorSocket, "")) ? ["command the server"] : []
+
+process.stdout.write(`${JSON.stringify([...could, ...modes, ...times, ...network, ...operator])}\n`)

@@ -1,0 +1,53 @@
+// A stand-in for the service in a process of its own: it starts a program at the level that it is asked for, and the program starts one
+// that leaves its group and session and keeps `lifeline` open. Prints `up` when that runs, and `ended` when the program has ended.
+import { join } from "node:path"
+import { NodeServices } from "@effect/platform-node"
+import { Effect, Layer, Stream } from "effect"
+import { Sandbox } from "../../../../runner/sandbox/Sandbox.ts"
+import { defaultSandboxSettings, SandboxSettings } from "../../../../runner/sandbox/SandboxSettings.ts"
+import { systemPath } from "../../../../runner/sandbox/SandboxView.ts"
+import type { SandboxLevel } from "../../../../schema/records/Run.ts"
+
+const [wanted, folder = "", end] = process.argv.slice(2)
+const level = defaultSandboxSettings.levels.find((name): name is SandboxLevel => name === wanted)
+
+// A double fork below a session of its own: no parent, no group and no session lead to it.
+const straggler = "exec 3> lifeline; echo > up; exec sleep 1000"
+const script = `(setsid sh -c '(${straggler}) > /dev/null 2>&1 < /dev/null &') ; until [ -e up ]; do :; done; echo up; ${end === "exit" ? "exit 3" : "exec sleep 1000"}`
+
+const program = Effect.gen(function* () {
+  const { open, status } = yield* Sandbox
+  if (!status.accepted) return "unavailable"
+  const box = yield* open({ root: join(folder, "run/root"), readOnly: [], processNote: join(folder, "run/note") })
+  const child = yield* box.spawn({
+    argv: ["/bin/sh", "-c", script],
+    cwd: ".",
+    environment: { PATH: systemPath },
+    network: false
+  })
+  yield* child.stdout.pipe(
+    Stream.decodeText(),
+    Stream.runForEach((text) => Effect.sync(() => process.stdout.write(text)))
+  )
+  yield* child.end
+  process.stdout.write("ended\n")
+  // The sandbox stays open, so it is not its closing that ends anything.
+  return yield* Effect.never
+}).pipe(
+  Effect.scoped,
+  Effect.provide(
+    Sandbox.layer.pipe(
+      Layer.provide(
+        Layer.succeed(SandboxSettings, {
+          ...defaultSandboxSettings,
+          ...(level === undefined ? { isolation: "off" } : { levels: [level] }),
+          ownFolder: join(folder, "own"),
+          dataFolder: folder
+        })
+      ),
+      Layer.provide(NodeServices.layer)
+    )
+  )
+)
+
+process.stdout.write(`${await Effect.runPromise(program)}\n`)
