@@ -19,6 +19,7 @@ import {
   type WorkspaceList,
   type WorkspaceListRequest
 } from "./WorkspaceList.ts"
+import { isUnconfirmed, membershipUnconfirmed } from "./UnconfirmedMembership.ts"
 
 export interface NewWorkspace {
   readonly handle: string
@@ -79,6 +80,7 @@ export class Workspaces extends Context.Service<
       return Workspaces.of({
         create: Effect.fn("Workspaces.create")(function* (context, subject, request) {
           const type = request.type ?? "organization"
+          if (yield* isUnconfirmed(subject).pipe(Effect.provideContext(services))) return yield* membershipUnconfirmed
           const id = yield* foundWorkspace({
             handle: request.handle,
             displayName: request.displayName ?? request.handle,
@@ -124,6 +126,7 @@ export class Workspaces extends Context.Service<
         ensurePersonal: Effect.fn("Workspaces.ensurePersonal")(function* (context, subject) {
           const [found] = yield* findPersonal(read)(subject)
           if (found === undefined || isWhole(found)) return
+          if (yield* isUnconfirmed(subject).pipe(Effect.provideContext(services))) return
           yield* repairPersonal(subject).pipe(
             Effect.tap((created) => (created === undefined ? Effect.void : noteCreation(context, created, "personal"))),
             Effect.provideContext(services),

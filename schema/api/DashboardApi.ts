@@ -39,7 +39,9 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
         workspaces: Schema.Array(Workspace),
         selectedWorkspaceId: Schema.optionalKey(Schema.String),
         capabilities: Discovery,
-        version: Schema.String
+        version: Schema.String,
+        /** What everybody should know at the moment; absent when there is nothing. */
+        notices: Schema.optionalKey(Schema.Array(Schema.Literals(["restore_review"])))
       })
     }).annotateMerge(
       described(

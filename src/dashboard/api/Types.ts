@@ -124,6 +124,7 @@ export interface Bootstrap {
   readonly selectedWorkspaceId?: string
   readonly capabilities: Discovery
   readonly version: string
+  readonly notices?: ReadonlyArray<"restore_review">
 }
 
 export type AttentionItem = typeof AttentionItemSchema.Encoded

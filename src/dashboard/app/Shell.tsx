@@ -15,7 +15,7 @@ import { type GoTarget, useShortcuts } from "./Shortcuts.ts"
 import { ShortcutHelp } from "./ShortcutHelp.tsx"
 import { WorkspaceMenu } from "./WorkspaceMenu.tsx"
 import { appWords } from "./Words.ts"
-import { useOptionalWorkspace } from "./Workspace.ts"
+import { useBootstrap, useOptionalWorkspace } from "./Workspace.ts"
 
 const SideBar = ({
   workspace,
@@ -69,6 +69,7 @@ export const Shell = () => {
   const words = useWords(appWords)
   const terms = useWords(vocabulary)
   const workspace = useOptionalWorkspace()
+  const { notices = [] } = useBootstrap()
   const navigate = useNavigate()
   const path = useRouterState({ select: (state) => state.location.pathname })
   // The navigation is open for the page it was opened on, so going somewhere closes it.
@@ -107,6 +108,11 @@ export const Shell = () => {
             <p>{words.plainHttpText}</p>
           </Notice>
         )}
+        {notices.includes("restore_review") ? (
+          <Notice tone="warn" title={words.restoreReview}>
+            <p>{words.restoreReviewText}</p>
+          </Notice>
+        ) : null}
         <Suspense
           fallback={
             <div className="page">

@@ -14,6 +14,9 @@ const en = {
   openNavigation: "Open navigation",
   switchWorkspace: "Switch workspace",
   newWorkspace: "New workspace",
+  restoreReview: "Restored from a backup",
+  restoreReviewText:
+    "Some memberships, connections and shares have no effect until the operator confirms them with `svc admin restore-review`.",
   accountMenu: "Account menu",
   signOut: "Sign out",
   theme: "Theme",
@@ -65,6 +68,8 @@ const ja: typeof en = {
   openNavigation: "ナビゲーションを開く",
   switchWorkspace: "ワークスペースを切り替え",
   newWorkspace: "新しいワークスペース",
+  restoreReview: "バックアップから復元されました",
+  restoreReviewText: "運用者が `svc admin restore-review` で確認するまで、一部のメンバーシップ・接続・共有は無効です。",
   accountMenu: "アカウントメニュー",
   signOut: "サインアウト",
   theme: "テーマ",

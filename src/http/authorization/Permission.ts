@@ -1,5 +1,6 @@
 import { Result } from "effect"
 import type { AccessRule } from "../../../schema/api/Access.ts"
+import { membershipUnconfirmed } from "../../../actors/workspace/UnconfirmedMembership.ts"
 import { ApiError } from "../../../schema/errors/ApiError.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { type Role, roleAtLeast } from "../../../schema/records/Workspace.ts"
@@ -22,12 +23,6 @@ const foreign = denied("You are not an active member of this Workspace.")
 const inactive = new ApiError({
   code: "workspace_membership_inactive",
   message: "The membership behind this credential is not active in its Workspace."
-})
-
-const unconfirmed = new ApiError({
-  code: "restore_unconfirmed",
-  message:
-    "The service was restored from a backup, and your membership of this Workspace is not confirmed yet. Ask the operator, who confirms it with `svc admin restore-review`."
 })
 
 const readMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
@@ -69,7 +64,7 @@ export const grantedWorkspace = (
   const granted = memberships.find(({ role }) => roleAtLeast(role, required))
   if (granted !== undefined) return Result.succeed(granted)
   if (memberships.length === 0 && reachable.some(({ memberStatus }) => memberStatus === "unconfirmed")) {
-    return Result.fail(unconfirmed)
+    return Result.fail(membershipUnconfirmed)
   }
   if (memberships.length === 0) return Result.fail(bound === undefined ? foreign : inactive)
   return Result.fail(denied(`This needs the role ${required} or more in the Workspace; ask an owner.`))

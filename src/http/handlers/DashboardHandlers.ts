@@ -4,6 +4,8 @@ import { Users } from "../../../actors/account/Users.ts"
 import { Audit } from "../../../actors/audit/Audit.ts"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { Connections } from "../../../actors/connection/Connections.ts"
+import { ReadSql } from "../../../actors/database/ReadSql.ts"
+import { awaitsReview } from "../../../actors/restore/RestoreReview.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
 import { Workspaces } from "../../../actors/workspace/Workspaces.ts"
 import { Caller } from "../../../schema/api/Middleware.ts"
@@ -28,6 +30,7 @@ export const dashboardHandlers = HttpApiBuilder.group(
     const audit = yield* Audit
     const memberships = yield* Workspaces
     const { version } = yield* HttpSettings
+    const sql = yield* ReadSql
     const capabilities = yield* discoveryDocument
     return handlers.handleAll({
       bootstrap: Effect.fn("dashboard.bootstrap")(function* ({ query }) {
@@ -52,7 +55,10 @@ export const dashboardHandlers = HttpApiBuilder.group(
           workspaces,
           ...(selected === undefined ? {} : { selectedWorkspaceId: selected.id }),
           capabilities,
-          version
+          version,
+          ...((yield* Effect.orElseSucceed(awaitsReview(sql), () => false))
+            ? { notices: ["restore_review" as const] }
+            : {})
         }
       }),
       latestRuns: Effect.fn("dashboard.latestRuns")(function* ({ query }) {
