@@ -8,7 +8,12 @@ import { connectionTables } from "../../schema/tables/ConnectionTables.ts"
 import { identityTables } from "../../schema/tables/IdentityTables.ts"
 import { interfaceTables } from "../../schema/tables/InterfaceTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
-import { planConsumptionColumns, planSecretColumns, runTables } from "../../schema/tables/RunTables.ts"
+import {
+  planConsumptionColumns,
+  planSecretColumns,
+  runTables,
+  secretRuleColumns
+} from "../../schema/tables/RunTables.ts"
 import { hookSecretColumns, sourceTables } from "../../schema/tables/SourceTables.ts"
 import { upstreamTables } from "../../schema/tables/UpstreamTables.ts"
 import { vaultTables } from "../../schema/tables/VaultTables.ts"
@@ -42,7 +47,8 @@ const migrations = {
   "0008_plan_secrets": statements(planSecretColumns),
   "0009_state_secrets": statements(stateSecretColumns),
   "0010_capsules_in_need": statements(capsuleInNeedIndex),
-  "0011_plan_consumption": statements(planConsumptionColumns)
+  "0011_plan_consumption": statements(planConsumptionColumns),
+  "0018_secret_rule": statements(secretRuleColumns)
 }
 
 /** The database was written by a newer release than this one. */
