@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ApplyExit, StateOutput, StateProblem } from "../../runner/execution/RunOutcome.ts"
 import type { RunDiagnostic, RunEvidence } from "../../schema/records/Run.ts"
-import { Redactor } from "../../runner/redaction/Redactor.ts"
+import type { SecretText } from "../../runner/redaction/SecretRule.ts"
 import { Deliveries } from "../delivery/Deliveries.ts"
 import { InterfaceSettlement } from "../interface/InterfaceSettlement.ts"
 import { RunCheckpoints } from "../run/RunCheckpoints.ts"
@@ -26,6 +26,7 @@ export interface ApplyResult {
   readonly lineage?: string | undefined
   readonly serial?: number | undefined
   readonly resourceCount?: number | undefined
+  /** Those that repeat a secret are marked. */
   readonly outputs: ReadonlyArray<StateOutput>
   readonly changedAnything: boolean
   readonly possiblyCreated: ReadonlyArray<string>
@@ -48,38 +49,21 @@ const publicEndpoint = (outputs: ReadonlyArray<StateOutput>): string | null => {
   return null
 }
 
-/** Shorter inputs are found in ordinary words, and would hide what nobody meant to hide. */
-const shortestHiding = 8
-
-/**
- * An Output that repeats a secret input is as secret as that, whatever the module says of it: the module need not know that
- * its input is a secret, and private inputs never come back.
- */
-const withheld = (
-  outputs: ReadonlyArray<StateOutput>,
-  inputs: ReadonlyArray<Redacted.Redacted<string>>
-): ReadonlyArray<StateOutput> => {
-  const telling = inputs.filter((input) => Redacted.value(input).length >= shortestHiding)
-  if (telling.length === 0) return outputs
-  const redactor = new Redactor(telling)
-  return outputs.map((output) => {
-    if (output.sensitive) return output
-    const text = JSON.stringify(Redacted.value(output.value))
-    return redactor.text(text) === text ? output : { ...output, sensitive: true }
-  })
-}
-
 /** What is remembered of earlier inputs; the newest come first. */
-const mostSecrets = 500
+const mostSecrets = { texts: 4_096, bytes: 512 * 1024 }
 
 /** An input that was changed or removed is still in the state wherever nothing was updated, and in the next plan as what was before. */
-const remembered = (
-  now: ReadonlyArray<Redacted.Redacted<string>>,
-  before: ReadonlyArray<Redacted.Redacted<string>>
-): ReadonlyArray<Redacted.Redacted<string>> =>
-  [...new Set([...now, ...before].map((text) => Redacted.value(text)))]
-    .slice(0, mostSecrets)
-    .map((text) => Redacted.make(text))
+const remembered = (now: ReadonlyArray<SecretText>, before: ReadonlyArray<SecretText>): ReadonlyArray<SecretText> => {
+  const byText = new Map<string, SecretText>()
+  let bytes = 0
+  for (const secret of [...now, ...before]) {
+    const text = Redacted.value(secret.value)
+    if (byText.has(text) || byText.size === mostSecrets.texts || bytes + text.length > mostSecrets.bytes) continue
+    byText.set(text, secret)
+    bytes += text.length
+  }
+  return [...byText.values()]
+}
 
 const runEnding = (result: ApplyResult) => {
   switch (result.exit) {
@@ -220,11 +204,10 @@ export class ApplySettlement extends Context.Service<
           const ofPlan = yield* lost(plans.secrets(run.workspace_id, run.plan_run_id ?? ""))
           const ofState = base === undefined ? [] : yield* lost(states.secrets(base))
           const secrets = remembered(ofPlan === "lost" ? [] : (ofPlan?.inputs ?? []), ofState === "lost" ? [] : ofState)
-          const isComplete = ofPlan !== "lost" && ofState !== "lost"
-          const outputs = isComplete
-            ? withheld(left.outputs, secrets)
-            : left.outputs.map((output) => ({ ...output, sensitive: true }))
-          const result = { ...left, outputs }
+          const result =
+            ofPlan === "lost" || ofState === "lost"
+              ? { ...left, outputs: left.outputs.map((output) => ({ ...output, sensitive: true })) }
+              : left
           const succeeded = result.exit === "succeeded"
           const builds = yield* sql<BuildColumns>`SELECT build_digest, build_size_bytes FROM run_plans
             WHERE run_id = ${run.plan_run_id ?? ""}`

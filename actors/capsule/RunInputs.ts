@@ -12,7 +12,7 @@ import type { CapsuleRow } from "./CapsuleRow.ts"
 import { InstallConfigStore, type LoadedInstallConfig, type StoredConfig } from "./InstallConfigStore.ts"
 import { inputSource } from "./InputSource.ts"
 import { resolveProviders } from "./ProviderResolutions.ts"
-import { StateVersions } from "./StateVersions.ts"
+import { privacyReason, StateVersions } from "./StateVersions.ts"
 
 /** How each requirement of the module is met, with the secrets when all of them are. */
 export interface ResolvedProviders {
@@ -156,8 +156,12 @@ export class RunInputs extends Context.Service<
                 consumed: { dependencyId, ...(share === undefined ? {} : { outputShareId: share.shareId }) }
               })
             } else if (wanted.required) {
+              const held = outputs.find((candidate) => candidate.name === name)
+              const why =
+                (held === undefined ? undefined : privacyReason(held)) ??
+                "Apply that Capsule first, or renew the share of its Outputs."
               return yield* new MissingInput({
-                message: `The input ${wanted.to} needs the Output ${wanted.from} of the Capsule ${producer?.name ?? "that it depends on"}, which gives it no such Output. Apply that Capsule first, or renew the share of its Outputs.`
+                message: `The input ${wanted.to} needs the Output ${wanted.from} of the Capsule ${producer?.name ?? "that it depends on"}, which gives it no such Output. ${why}`
               })
             }
           }

@@ -213,6 +213,7 @@ export class RunPreparation extends Context.Service<
                 .pipe(Effect.mapError((error) => new ExtractionFailed({ message: error.message }))),
             modulePath: capsule.module_path,
             localModules,
+            variableTypes: Object.fromEntries(scan.variables.map(({ name, typeExpression }) => [name, typeExpression])),
             selfContained: isSelfContained(scan),
             tool,
             credentials: providers.credentials,

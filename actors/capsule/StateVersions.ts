@@ -2,9 +2,11 @@ import { createHash } from "node:crypto"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { StateOutput } from "../../runner/execution/RunOutcome.ts"
+import type { SecretText } from "../../runner/redaction/SecretRule.ts"
 import { OutputId, StateVersionId } from "../../schema/records/Ids.ts"
 import { Output, StateVersion } from "../../schema/records/StateVersion.ts"
 import { derivedId, now } from "../Identity.ts"
+import { fromStoredSecrets, StoredSecrets, toStoredSecrets } from "../vault/SealedSecrets.ts"
 import { Vault } from "../vault/Vault.ts"
 import type { BuildColumns } from "./BuildArchives.ts"
 
@@ -36,6 +38,8 @@ export interface OutputRow {
   readonly value: string | null
   readonly sealed_value: string | null
   readonly sensitive: number
+  /** JSON; of an Output that is private for the secrets it repeats, what they are. */
+  readonly private_origins: string | null
 }
 
 /** A state to be committed, with what was read from it. */
@@ -53,7 +57,7 @@ export interface NewStateVersion {
   readonly installConfigId: string
   readonly outputs: ReadonlyArray<StateOutput>
   /** Text of the secret inputs that were applied, now or earlier: the state may hold it where nothing marks it. */
-  readonly secrets: ReadonlyArray<Redacted.Redacted<string>>
+  readonly secrets: ReadonlyArray<SecretText>
   /** The source build of the plan whose apply left this state. */
   readonly build: BuildColumns
 }
@@ -76,9 +80,13 @@ const outputPlace = (workspaceId: string, id: string) => ({
 
 const secretsPlace = (row: Parameters<typeof statePlace>[0]) => ({ ...statePlace(row), column: "sealed_secrets" })
 
-const TextsJson = Schema.fromJsonString(Schema.Array(Schema.String))
-const encodeTexts = Schema.encodeSync(TextsJson)
-const decodeTexts = Schema.decodeUnknownEffect(TextsJson)
+const SecretsJson = Schema.fromJsonString(StoredSecrets)
+const encodeSecrets = Schema.encodeSync(SecretsJson)
+const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
+
+const OriginsJson = Schema.fromJsonString(Schema.Array(Schema.String))
+const encodeOrigins = Schema.encodeSync(OriginsJson)
+const decodeOrigins = Schema.decodeUnknownSync(OriginsJson)
 
 const decodeStateVersion = Schema.decodeUnknownSync(StateVersion)
 const decodeOutput = Schema.decodeUnknownSync(Output)
@@ -96,6 +104,13 @@ export const toStateVersion = (row: StateVersionRow): StateVersion =>
     createdAt: row.created_at,
     partial: row.partial === 1
   })
+
+/** Why an Output that the module does not call sensitive is private all the same; undefined for any other. */
+export const privacyReason = ({ name, private_origins }: OutputRow): string | undefined => {
+  if (private_origins === null) return undefined
+  const origins = decodeOrigins(private_origins)
+  return `The Output ${name} is private: it repeats ${origins.length === 0 ? "a secret" : origins.join(", ")}.`
+}
 
 /** A public Output, or undefined for a sensitive one. */
 export const toOutput = (row: OutputRow): Output | undefined =>
@@ -118,7 +133,7 @@ export class StateVersions extends Context.Service<
     readonly find: (id: string) => Effect.Effect<StateVersionRow | undefined>
     readonly open: (row: StateVersionRow) => Effect.Effect<Redacted.Redacted<Uint8Array>>
     /** The secret inputs that the state may hold. */
-    readonly secrets: (row: StateVersionRow) => Effect.Effect<ReadonlyArray<Redacted.Redacted<string>>>
+    readonly secrets: (row: StateVersionRow) => Effect.Effect<ReadonlyArray<SecretText>>
     readonly outputs: (stateVersionId: string) => Effect.Effect<ReadonlyArray<OutputRow>>
     /** The value of an Output, sensitive or not; for delivery into another Run, never for projection. */
     readonly outputValue: (row: OutputRow) => Effect.Effect<Redacted.Redacted<Schema.Json>>
@@ -151,7 +166,7 @@ export class StateVersions extends Context.Service<
           install_config_id: version.installConfigId,
           sealed_secrets: yield* vault.seal(
             secretsPlace({ workspace_id: version.workspaceId, id, generation: version.generation }),
-            Redacted.make(encodeTexts(version.secrets.map((text) => Redacted.value(text))))
+            Redacted.make(encodeSecrets(toStoredSecrets(version.secrets)))
           ),
           ...version.build,
           created_by_run_id: version.runId,
@@ -171,7 +186,8 @@ export class StateVersions extends Context.Service<
             sealed_value: output.sensitive
               ? yield* vault.seal(outputPlace(version.workspaceId, outputId), Redacted.make(value))
               : null,
-            sensitive: output.sensitive ? 1 : 0
+            sensitive: output.sensitive ? 1 : 0,
+            private_origins: output.origins === undefined ? null : encodeOrigins(output.origins)
           })}`
         }
         return { id, digest }
@@ -188,7 +204,7 @@ export class StateVersions extends Context.Service<
         // A state of a release that kept none.
         if (row.sealed_secrets === null) return []
         const texts = yield* vault.openText(secretsPlace(row), row.sealed_secrets)
-        return (yield* decodeTexts(Redacted.value(texts))).map((text) => Redacted.make(text))
+        return fromStoredSecrets(yield* decodeSecrets(Redacted.value(texts)))
       }, Effect.orDie)
 
       const outputs = (stateVersionId: string) =>

@@ -1,5 +1,7 @@
 import { Effect, type Schema } from "effect"
 import { holdsRedactionSentinel } from "../../runner/redaction/RedactionMark.ts"
+import { budgetProblem } from "../../runner/redaction/SecretBudget.ts"
+import { hidingProblem, type Secret, valueSecrets } from "../../runner/redaction/SecretRule.ts"
 import { type ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
 import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
 import type { VariableValues } from "./InstallConfigStore.ts"
@@ -76,7 +78,7 @@ export const marked = (
 
 /**
  * Checks given values against the declared inputs: known names, basic types, none that the service fills itself, no
- * redaction mark. Fails with `invalid_request`, naming the variable and never its value.
+ * redaction mark, and no secret that could not be hidden. Fails with `invalid_request`, naming the variable and never its value.
  */
 export const checkValues = Effect.fnUntraced(function* (
   field: string,
@@ -85,6 +87,7 @@ export const checkValues = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, ApiError> {
   yield* checkBounds(field, values)
   const known = new Map(declared.map((variable) => [variable.name, variable]))
+  const secrets: Array<Secret> = []
   for (const [name, value] of Object.entries(values)) {
     const variable = known.get(name)
     if (variable === undefined) return yield* invalidRequest(`${field}.${name}: the module declares no such input.`)
@@ -96,7 +99,13 @@ export const checkValues = Effect.fnUntraced(function* (
         `${field}.${name}: holds the redaction mark; give the real value or leave the input out.`
       )
     }
+    if (!variable.sensitive) continue
+    const problem = typeof value === "string" || typeof value === "number" ? hidingProblem(String(value)) : undefined
+    if (problem !== undefined) return yield* invalidRequest(`${field}.${name}: ${problem}.`)
+    secrets.push(...valueSecrets(name, value))
   }
+  const problem = budgetProblem(secrets)
+  if (problem !== undefined) return yield* invalidRequest(`${field}: the secret inputs ${problem}.`)
 })
 
 /** The required inputs that a set of values leaves open. */

@@ -1,8 +1,10 @@
-import { Effect, type Schema } from "effect"
+import { Effect, Redacted, type Schema } from "effect"
 import { credentialFileNameProblem } from "../../runner/execution/CredentialFileName.ts"
 import { environmentNameProblem } from "../../runner/execution/EnvironmentNames.ts"
 import type { GitPolicyShape } from "../../runner/git/GitPolicy.ts"
 import { holdsRedactionSentinel, isRedactionSentinel } from "../../runner/redaction/RedactionMark.ts"
+import { budgetProblem } from "../../runner/redaction/SecretBudget.ts"
+import { hidingProblem } from "../../runner/redaction/SecretRule.ts"
 import type { CreateConnection } from "../../schema/api/ConnectionsApi.ts"
 import { invalidRequest } from "../../schema/errors/ApiError.ts"
 import { holdsRoundedNumber } from "../capsule/VariableRules.ts"
@@ -59,6 +61,8 @@ const valuesProblem = (request: CreateConnection): string | undefined => {
     if (problem !== undefined) return `values.${name}: ${problem}.`
     if (value === "") return `values.${name}: must not be empty.`
     if (isRedactionSentinel(value)) return `values.${name}: holds the redaction mark; give the real value.`
+    const unhidden = hidingProblem(value)
+    if (unhidden !== undefined) return `values.${name}: ${unhidden}.`
   }
   if (kind !== "provider" && request.values?.["token"] === undefined)
     return "values.token: required for a Git Connection."
@@ -72,6 +76,10 @@ const filesProblem = (request: CreateConnection): string | undefined => {
     if (problem !== undefined) return `files[${index}].name: ${problem}.`
     if (names.has(file.name)) return `files[${index}].name: given twice.`
     names.add(file.name)
+    if (isRedactionSentinel(file.content))
+      return `files[${index}].content: holds the redaction mark; give the real file.`
+    const unhidden = hidingProblem(file.content)
+    if (unhidden !== undefined) return `files[${index}].content: ${unhidden}.`
     const envProblem = file.envName === undefined ? undefined : environmentNameProblem(file.envName)
     if (envProblem !== undefined) return `files[${index}].envName: ${envProblem}.`
     if (file.envName !== undefined && request.values?.[file.envName] !== undefined) {
@@ -92,6 +100,14 @@ const metadataProblem = (request: CreateConnection): string | undefined => {
   return undefined
 }
 
+const sizeProblem = ({ files = [], values = {} }: CreateConnection): string | undefined => {
+  const problem = budgetProblem([
+    ...Object.entries(values).map(([name, value]) => ({ origin: name, value: Redacted.make(value) })),
+    ...files.map(({ content, name }) => ({ origin: name, value: Redacted.make(content) }))
+  ])
+  return problem === undefined ? undefined : `values, files: ${problem}.`
+}
+
 /** Checks what the shape of the body cannot say. Fails with `invalid_request`, naming the field and never its value. */
 export const checkConnection = (request: CreateConnection, policy: GitPolicyShape) => {
   const problem =
@@ -99,6 +115,7 @@ export const checkConnection = (request: CreateConnection, policy: GitPolicyShap
     valuesProblem(request) ??
     filesProblem(request) ??
     originsProblem(request.kind ?? "provider", request.origins, policy) ??
-    metadataProblem(request)
+    metadataProblem(request) ??
+    sizeProblem(request)
   return problem === undefined ? Effect.void : Effect.fail(invalidRequest(problem))
 }

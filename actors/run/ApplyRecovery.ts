@@ -4,6 +4,7 @@ import { withExactNumbers } from "../../runner/execution/ExactNumbers.ts"
 import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
 import type { LeftOver, StateOutput } from "../../runner/execution/RunOutcome.ts"
 import { ApplySettlement } from "../capsule/ApplySettlement.ts"
+import { StateVersions } from "../capsule/StateVersions.ts"
 import { transaction } from "../database/Transaction.ts"
 import { integrityFault, orOnIntegrityFault } from "../vault/IntegrityFault.ts"
 import { runFolderName } from "./RunAttempt.ts"
@@ -99,6 +100,7 @@ export class ApplyRecovery extends Context.Service<
       const checkpoints = yield* RunCheckpoints
       const settlement = yield* ApplySettlement
       const runner = yield* ModuleRunner
+      const states = yield* StateVersions
       const settings = yield* RunSettings
       const path = yield* Path.Path
 
@@ -140,6 +142,16 @@ export class ApplyRecovery extends Context.Service<
         return [...new Set([...left.possiblyCreated, ...untold.map(({ address }) => address)])]
       })
 
+      /** What the Run kept secret, by its plan and by the state it started from. */
+      const secretsOf = Effect.fnUntraced(function* (run: RunRow) {
+        const plan = yield* plans.secrets(run.workspace_id, run.plan_run_id ?? "")
+        const base = yield* states.find(run.base_state_version_id ?? "")
+        return [
+          ...(plan === undefined ? [] : [...plan.inputs, ...plan.credentials, ...plan.marked]),
+          ...(base === undefined ? [] : yield* states.secrets(base))
+        ]
+      })
+
       const settle = Effect.fn("ApplyRecovery.settle")(function* (
         run: RunRow,
         errors: { readonly untouched: RunError; readonly interrupted: RunError }
@@ -161,6 +173,13 @@ export class ApplyRecovery extends Context.Service<
         const read = state === undefined ? Option.none() : yield* Effect.option(readState(state))
         const known = Option.getOrUndefined(read)
         const possiblyCreated = yield* suspected(run, found, known?.managed ?? [])
+        const outputs = yield* secretsOf(run).pipe(
+          Effect.flatMap((secrets) => runner.withhold(known?.outputs ?? [], secrets)),
+          // With a secret unknown no Output can be known to be public.
+          orOnIntegrityFault(() =>
+            Effect.succeed((known?.outputs ?? []).map((output) => ({ ...output, sensitive: true })))
+          )
+        )
         yield* settlement.settle(run.id, {
           exit: "killed",
           state,
@@ -169,7 +188,7 @@ export class ApplyRecovery extends Context.Service<
           lineage: known?.lineage ?? found.lineage,
           serial: known?.serial ?? found.serial,
           resourceCount: known?.resourceCount ?? found.resourceCount,
-          outputs: known?.outputs ?? [],
+          outputs,
           changedAnything: found.changedAnything || possiblyCreated.length > 0,
           possiblyCreated,
           sandboxKilled: true,

@@ -5,6 +5,7 @@ import type { RunEventKind } from "../../schema/events/RunEvent.ts"
 import type { RunEvidence } from "../../schema/records/Run.ts"
 import { capsuleExclusiveTypes, type RunStatus, type RunType } from "../../schema/records/Run.ts"
 import { now } from "../Identity.ts"
+import { secretRuleVersion } from "../../runner/redaction/SecretRule.ts"
 import { KillPoint } from "./KillPoint.ts"
 import { RunJournal } from "./RunJournal.ts"
 import { EvidenceJson, type RunRow } from "./RunRow.ts"
@@ -61,6 +62,8 @@ export class RunLedger extends Context.Service<
     readonly set: (id: string, columns: Readonly<Record<string, string | number | null>>) => Effect.Effect<void>
     readonly mergeEvidence: (id: string, evidence: RunEvidence) => Effect.Effect<void>
     /** Voids every plan of a Capsule that was computed for older authority or an older state. */
+    /** Voids every plan that is not applied yet and was reviewed under an earlier rule about secrets. */
+    readonly supersedeOutdated: Effect.Effect<void>
     readonly supersedePlans: (capsuleId: string, reason: string, except?: string) => Effect.Effect<void>
     /**
      * Voids every plan that is not applied yet and was given values through this dependency or share. Answers their ids. An
@@ -188,6 +191,12 @@ export class RunLedger extends Context.Service<
         yield* supersede(plans, reason)
       }, Effect.orDie)
 
+      const supersedeOutdated = Effect.gen(function* () {
+        const plans = yield* sql<{ id: string }>`SELECT r.id FROM runs r JOIN run_plans p ON p.run_id = r.id
+          WHERE ${applicable} AND p.secret_rule IS NOT ${secretRuleVersion} ORDER BY r.created_at, r.id`
+        yield* supersede(plans, "This release hides more secrets than the one that made the plan. Plan again.")
+      }).pipe(sql.withTransaction, Effect.orDie, Effect.withSpan("RunLedger.supersedeOutdated"))
+
       const supersedeConsumers = Effect.fn("RunLedger.supersedeConsumers")(function* (
         used: { readonly dependencyId: string } | { readonly outputShareId: string },
         reason: string
@@ -206,7 +215,17 @@ export class RunLedger extends Context.Service<
           AND status IN ('queued', 'running') AND ${sql.in("type", capsuleExclusiveTypes)} ORDER BY queued_at, id`
       }, Effect.orDie)
 
-      return RunLedger.of({ insert, find, move, set, mergeEvidence, supersedePlans, supersedeConsumers, openExclusive })
+      return RunLedger.of({
+        insert,
+        find,
+        move,
+        set,
+        mergeEvidence,
+        supersedeOutdated,
+        supersedePlans,
+        supersedeConsumers,
+        openExclusive
+      })
     })
   )
 }

@@ -1,9 +1,11 @@
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { PlanSecrets } from "../../runner/execution/RunJob.ts"
+import { secretRuleVersion } from "../../runner/redaction/SecretRule.ts"
 import { now } from "../Identity.ts"
 import { type BuildColumns, buildColumns, type StoredBuild, storedBuild } from "../capsule/BuildArchives.ts"
 import { type ConsumedOutput, encodeConsumed } from "../dependency/ConsumedOutputs.ts"
+import { fromStoredSecrets, StoredSecrets, toStoredSecrets } from "../vault/SealedSecrets.ts"
 import { Vault } from "../vault/Vault.ts"
 
 /** A saved plan as an apply needs it. The file holds secrets in the clear and is sealed at rest. */
@@ -25,6 +27,7 @@ interface PlanRow extends BuildColumns {
   readonly plan_file: string
   readonly lock_text: string
   readonly sealed_secrets: string | null
+  readonly secret_rule: number | null
 }
 
 const place = (workspaceId: string, runId: string) => ({
@@ -39,13 +42,15 @@ const secretsPlace = (workspaceId: string, runId: string) => ({
   column: "sealed_secrets"
 })
 
-const Texts = Schema.Array(Schema.String)
-const SecretsJson = Schema.fromJsonString(Schema.Struct({ inputs: Texts, marked: Texts }))
+const SecretsJson = Schema.fromJsonString(
+  Schema.Struct({
+    inputs: StoredSecrets,
+    credentials: Schema.optionalKey(StoredSecrets),
+    marked: StoredSecrets
+  })
+)
 const encodeSecrets = Schema.encodeSync(SecretsJson)
 const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
-
-const plainOf = (texts: ReadonlyArray<Redacted.Redacted<string>>) => texts.map((text) => Redacted.value(text))
-const redactedOf = (texts: ReadonlyArray<string>) => texts.map((text) => Redacted.make(text))
 
 /** The saved plan of each reviewable Plan Run. It is deleted when it was used, superseded or has expired. */
 export class RunPlans extends Context.Service<
@@ -67,10 +72,14 @@ export class RunPlans extends Context.Service<
 
       const opened = Effect.fnUntraced(function* (workspaceId: string, runId: string, sealed: string | null) {
         // A plan of a release that kept none.
-        if (sealed === null) return { inputs: [], marked: [] }
+        if (sealed === null) return { inputs: [], credentials: [], marked: [] }
         const text = yield* vault.openText(secretsPlace(workspaceId, runId), sealed)
-        const { inputs, marked } = yield* decodeSecrets(Redacted.value(text))
-        return { inputs: redactedOf(inputs), marked: redactedOf(marked) }
+        const { credentials = [], inputs, marked } = yield* decodeSecrets(Redacted.value(text))
+        return {
+          inputs: fromStoredSecrets(inputs),
+          credentials: fromStoredSecrets(credentials),
+          marked: fromStoredSecrets(marked)
+        }
       })
 
       return RunPlans.of({
@@ -82,9 +91,14 @@ export class RunPlans extends Context.Service<
             sealed_secrets: yield* vault.seal(
               secretsPlace(workspaceId, runId),
               Redacted.make(
-                encodeSecrets({ inputs: plainOf(plan.secrets.inputs), marked: plainOf(plan.secrets.marked) })
+                encodeSecrets({
+                  inputs: toStoredSecrets(plan.secrets.inputs),
+                  credentials: toStoredSecrets(plan.secrets.credentials),
+                  marked: toStoredSecrets(plan.secrets.marked)
+                })
               )
             ),
+            secret_rule: secretRuleVersion,
             consumed_outputs: encodeConsumed(plan.consumed),
             ...buildColumns(plan.build),
             created_at: yield* now
@@ -92,11 +106,12 @@ export class RunPlans extends Context.Service<
         }, Effect.orDie),
         load: Effect.fn("RunPlans.load")(function* (workspaceId: string, runId: string) {
           const rows = yield* sql<PlanRow>`
-            SELECT plan_file, lock_text, sealed_secrets, build_digest, build_size_bytes FROM run_plans
+            SELECT plan_file, lock_text, sealed_secrets, secret_rule, build_digest, build_size_bytes FROM run_plans
             WHERE run_id = ${runId}`
           const row = rows[0]
-          // What a plan without them would print could not be hidden: it has to be made again.
-          if (row === undefined || row.sealed_secrets === null) return undefined
+          // What the rule hides now, an older plan does not know or showed to its reviewers: it has to be made again.
+          if (row === undefined || row.sealed_secrets === null || row.secret_rule !== secretRuleVersion)
+            return undefined
           return {
             planFile: yield* vault.open(place(workspaceId, runId), row.plan_file),
             secrets: yield* opened(workspaceId, runId, row.sealed_secrets),

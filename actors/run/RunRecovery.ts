@@ -74,6 +74,7 @@ export class RunRecovery extends Context.Service<RunRecovery, { readonly recover
       const recover = Effect.gen(function* () {
         yield* killPoint("recovery.begun")
         yield* Effect.ignore(files.makeDirectory(settings.runsFolder, { recursive: true, mode: 0o700 }))
+        yield* ledger.supersedeOutdated
         const running = yield* Effect.orDie(
           sql<RunRow>`SELECT * FROM runs WHERE status = 'running' ORDER BY started_at, id`
         )

@@ -9,6 +9,7 @@ import { withExactNumbers } from "./ExactNumbers.ts"
 import { initialize } from "./Initialization.ts"
 import { worksUninstalled } from "./Installation.ts"
 import { type LeftState, readLeftState } from "./LeftState.ts"
+import { withheldOutputs } from "./OutputPrivacy.ts"
 import { linkProviders } from "./ProviderLinks.ts"
 import { fileOperation, type RunFileFailed } from "./RunFiles.ts"
 import { moduleFolder, runFolderPaths } from "./RunFolder.ts"
@@ -22,8 +23,6 @@ import { watchState } from "./StateWatch.ts"
 import type { ToolEnd } from "./ToolRun.ts"
 import { failWhenCancelled } from "./ToolSuccess.ts"
 
-/** Each new one costs the redactor half a millisecond, again with every state that has more. */
-const mostComputedSecrets = 100
 const longestOutputs = 64 * 1024 * 1024
 
 const ToolOutputs = Schema.fromJsonString(
@@ -110,7 +109,7 @@ const hasPackages = Effect.fnUntraced(function* (session: RunSession, job: Apply
 
 const runApply = Effect.fnUntraced(function* (session: RunSession, job: ApplyJob) {
   const { paths, report, sink, base } = session
-  const journal = yield* openJournal(paths.journal, report.clean).pipe(Effect.mapError(prepareFailed))
+  const journal = yield* openJournal(paths.journal).pipe(Effect.mapError(prepareFailed))
   const printed: Array<Uint8Array> = []
   yield* writeApplyRecord(paths.applyRecord, {
     version: 1,
@@ -127,7 +126,7 @@ const runApply = Effect.fnUntraced(function* (session: RunSession, job: ApplyJob
     sink,
     report,
     // What was made a moment ago may be in the next complaint of a provider.
-    onState: ({ sensitiveTexts }) => session.redactor.add(derivedSecrets(sensitiveTexts).slice(0, mostComputedSecrets))
+    onState: ({ sensitiveTexts }) => session.redactor.add(derivedSecrets("state", sensitiveTexts))
   }).pipe(
     Effect.andThen(
       session.tool({
@@ -182,7 +181,12 @@ export const executeApply = Effect.fnUntraced(function* (
       job,
       sink,
       inputs: ephemeral,
-      secrets: [...Object.values(ephemeral).flatMap(inputSecrets), ...job.secrets.inputs, ...job.secrets.marked],
+      secrets: [
+        ...Object.entries(ephemeral).flatMap(([name, value]) => inputSecrets(job, name, value)),
+        ...job.secrets.inputs,
+        ...job.secrets.credentials,
+        ...job.secrets.marked
+      ],
       planFile: job.planFile,
       lock: "given",
       build: () => Effect.succeed(job.build)
@@ -214,7 +218,7 @@ export const executeApply = Effect.fnUntraced(function* (
         }),
     ...(left.problem === undefined ? {} : { stateProblem: left.problem }),
     ...(left.rejected === undefined ? {} : { rejectedState: left.rejected }),
-    outputs: yield* readOutputs(session, state?.state),
+    outputs: yield* withheldOutputs(session.redactor, yield* readOutputs(session, state?.state)),
     changedAnything: journal.started.length > 0 || isChanged(session.base, left),
     possiblyCreated: exit === "succeeded" ? journal.possiblyCreated : possiblyCreated(journal, state?.state),
     sandboxKilled: end.sandboxKilled,

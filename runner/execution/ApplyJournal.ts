@@ -1,7 +1,7 @@
 import { appendFileSync } from "node:fs"
 import { type FileHandle, open } from "node:fs/promises"
 import { Effect, Option, Queue, Schema, type Scope } from "effect"
-import { redactionMark } from "../redaction/RedactionMark.ts"
+import { isRedactionSentinel } from "../redaction/RedactionMark.ts"
 import { fileOperation, promptFileOperation, type RunFileFailed, readOptional } from "./RunFiles.ts"
 import type { JournalResource } from "./RunOutcome.ts"
 import type { StateFile } from "./StateFile.ts"
@@ -36,7 +36,7 @@ const keyOf = ({ address, action }: JournalResource) => JSON.stringify([address,
 
 /** Ids that cannot be compared are taken for the same. */
 const isSame = (held: string | undefined, told: string | undefined) =>
-  held === undefined || told === undefined || told.includes(redactionMark) || held === told
+  held === undefined || told === undefined || isRedactionSentinel(told) || held === told
 
 const summarizeJournal = (entries: ReadonlyArray<Entry>): JournalSummary => {
   const of = (moment: Entry["moment"]) =>
@@ -94,19 +94,19 @@ export const readJournal = (path: string): Effect.Effect<JournalSummary, RunFile
 /** How the tool's diagnostics begin when a call to a plugin broke off, e.g. because the plugin died. */
 const brokenCalls: ReadonlySet<string> = new Set(["Plugin did not respond", "Plugin error", "Request cancelled"])
 
-const entryOf = (message: ToolMessage, clean: (text: string) => string): Entry | undefined => {
+const entryOf = (message: ToolMessage): Entry | undefined => {
   if (message._tag === "Diagnostic") {
     const { address, severity, summary } = message.diagnostic
     if (severity !== "error") return undefined
     const moment = brokenCalls.has(summary) ? "unanswered" : "refused"
-    return { moment, address: clean(address ?? anyAddress), action: "" }
+    return { moment, address: address ?? anyAddress, action: "" }
   }
   if (message._tag !== "Resource" || message.moment === "progress") return undefined
   return {
     moment: message.moment,
-    address: clean(message.address),
+    address: message.address,
     action: message.action,
-    ...(message.id === undefined ? {} : { id: clean(message.id) })
+    ...(message.id === undefined ? {} : { id: message.id })
   }
 }
 
@@ -119,10 +119,9 @@ export interface ApplyJournal {
   readonly summary: Effect.Effect<JournalSummary>
 }
 
-/** Opens the journal of an apply that begins. `clean` redacts. */
+/** Opens the journal of an apply that begins. It is given messages without secrets. */
 export const openJournal = Effect.fnUntraced(function* (
-  path: string,
-  clean: (text: string) => string
+  path: string
 ): Effect.fn.Return<ApplyJournal, RunFileFailed, Scope.Scope> {
   const file: FileHandle = yield* Effect.acquireRelease(
     fileOperation("open the apply journal", () => open(path, "a", 0o600)),
@@ -141,7 +140,7 @@ export const openJournal = Effect.fnUntraced(function* (
   )
   return {
     note: (message) => {
-      const entry = entryOf(message, clean)
+      const entry = entryOf(message)
       if (entry === undefined) return Effect.void
       entries.push(entry)
       const line = `${JSON.stringify(entry)}\n`

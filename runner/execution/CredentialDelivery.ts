@@ -5,6 +5,7 @@ import { credentialFileNameProblem, longestCredentialFile } from "./CredentialFi
 import { environmentNameProblem } from "./EnvironmentNames.ts"
 import { literalTemplate } from "./LiteralTemplate.ts"
 import type { CredentialFile, ProviderCredentials } from "./RunJob.ts"
+import type { Secret } from "../redaction/SecretRule.ts"
 
 /** Provider arguments that the runner adds to one provider configuration of the root module, as an override block. */
 export interface ProviderBlock {
@@ -28,7 +29,7 @@ export interface CredentialDelivery {
   readonly variables: Readonly<Record<string, Redacted.Redacted<string>>>
   readonly files: ReadonlyArray<DeliveredFile>
   /** Everything that must never be shown. */
-  readonly secrets: ReadonlyArray<Redacted.Redacted<string | Uint8Array>>
+  readonly secrets: ReadonlyArray<Secret>
 }
 
 /** Where the run's own folder is for the programs, and where they start in it. */
@@ -202,6 +203,9 @@ export const deliverCredentials = (
     blocks,
     variables,
     files,
-    secrets: tuples.flatMap((tuple) => [...Object.values(tuple.values), ...tuple.files.map((file) => file.content)])
+    secrets: tuples.flatMap((tuple) => [
+      ...Object.entries(tuple.values).map(([name, value]) => ({ origin: `env.${name}`, value })),
+      ...tuple.files.map(({ content, name }) => ({ origin: `file.${name}`, value: content }))
+    ])
   })
 }

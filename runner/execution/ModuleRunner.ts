@@ -1,14 +1,18 @@
 import { Context, Effect, Layer, type Option, Semaphore } from "effect"
 import { Sandbox } from "../sandbox/Sandbox.ts"
 import { executeApply } from "./ApplyExecution.ts"
+import { Redactor } from "../redaction/Redactor.ts"
+import { directRedactor } from "../redaction/RunRedactor.ts"
+import type { SecretText } from "../redaction/SecretRule.ts"
 import { endProcessesIn } from "./LeftProcesses.ts"
+import { withheldOutputs } from "./OutputPrivacy.ts"
 import { executeDriftCheck, executePlan } from "./PlanExecution.ts"
 import { recoverApply } from "./Recovery.ts"
 import { type RunFileFailed, removeTree } from "./RunFiles.ts"
 import type { ApplyJob, DriftJob, PlanJob } from "./RunJob.ts"
 import type { RunnerFailure } from "./RunnerFailure.ts"
 import { RunnerSettings } from "./RunnerSettings.ts"
-import type { ApplyOutcome, DriftOutcome, LeftOver, PlanOutcome } from "./RunOutcome.ts"
+import type { ApplyOutcome, DriftOutcome, LeftOver, PlanOutcome, StateOutput } from "./RunOutcome.ts"
 import type { RunSink } from "./RunSink.ts"
 
 /**
@@ -22,6 +26,7 @@ import type { RunSink } from "./RunSink.ts"
  * - `driftCheck`: compares the state with the real objects.
  * - `recover`: after a crash of the service, what a run folder holds of an apply; none when its tool was never started. Ends processes
  *   that still work in the folder. May be called again.
+ * - `withhold`: marks the Outputs that repeat a secret, for an apply whose end nobody saw.
  * - `discard`: removes a run folder, once its state is kept elsewhere, and ends what still works in it.
  *
  * An interrupted effect ends the sandbox by force; a graceful stop is the job's `cancel`.
@@ -33,6 +38,10 @@ export class ModuleRunner extends Context.Service<
     readonly apply: (job: ApplyJob, sink: RunSink) => Effect.Effect<ApplyOutcome, RunnerFailure>
     readonly driftCheck: (job: DriftJob, sink: RunSink) => Effect.Effect<DriftOutcome, RunnerFailure>
     readonly recover: (runFolder: string) => Effect.Effect<Option.Option<LeftOver>, RunFileFailed>
+    readonly withhold: (
+      outputs: ReadonlyArray<StateOutput>,
+      secrets: ReadonlyArray<SecretText>
+    ) => Effect.Effect<ReadonlyArray<StateOutput>>
     readonly discard: (runFolder: string) => Effect.Effect<void, RunFileFailed>
   }
 >()("svc/execution/ModuleRunner") {
@@ -74,12 +83,16 @@ export class ModuleRunner extends Context.Service<
       )
 
       const recover = Effect.fn("ModuleRunner.recover")(recoverApply)
+      const withhold = Effect.fn("ModuleRunner.withhold")(
+        (outputs: ReadonlyArray<StateOutput>, secrets: ReadonlyArray<SecretText>) =>
+          withheldOutputs(directRedactor(new Redactor(secrets)), outputs)
+      )
       const discard = Effect.fn("ModuleRunner.discard")((runFolder: string) =>
         // Without bubblewrap a tool outlives a crash of the service; it would go on writing into what is being removed.
         Effect.andThen(endProcessesIn(runFolder), removeTree(runFolder, "remove the run folder"))
       )
 
-      return ModuleRunner.of({ plan, apply, driftCheck, recover, discard })
+      return ModuleRunner.of({ plan, apply, driftCheck, recover, withhold, discard })
     })
   )
 }

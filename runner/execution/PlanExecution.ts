@@ -96,14 +96,14 @@ const computePlan = Effect.fnUntraced(function* (session: RunSession, job: RunJo
   const document = yield* describePlan(session)
   if (document.errored === true)
     return yield* runnerFailure("plan_failed", "plan", "The tool marked the plan as failed.")
-  const marked = derivedSecrets(planSensitiveTexts(document))
-  session.redactor.add(marked)
+  const marked = derivedSecrets("plan", planSensitiveTexts(document))
+  yield* session.redactor.add(marked)
   const lock = yield* session.module
     .read(lockFileName, longestLock)
     .pipe(Effect.mapError(({ message }) => runnerFailure("output_unreadable", "plan", message)))
   const planned: Planned = {
     file,
-    projection: projectPlan(document, session.redactor),
+    projection: yield* projectPlan(document, session.redactor),
     marked,
     hasChanges: end.code === changedCode,
     applyable: document.applyable ?? end.code === changedCode,
@@ -116,8 +116,10 @@ const computePlan = Effect.fnUntraced(function* (session: RunSession, job: RunJo
 const inputsOf = (variables: Readonly<Record<string, RunVariable>>) =>
   Object.fromEntries(Object.entries(variables).map(([name, { value }]) => [name, value]))
 
-const secretsOf = (variables: Readonly<Record<string, RunVariable>>) =>
-  Object.values(variables).flatMap(({ value, sensitive }) => (sensitive ? inputSecrets(value) : []))
+const secretsOf = (job: PlanJob | DriftJob) =>
+  Object.entries(job.variables).flatMap(([name, { value, sensitive }]) =>
+    sensitive ? inputSecrets(job, name, value) : []
+  )
 
 const lockEvidence = (lockText: string | undefined) =>
   lockText === undefined ? {} : { lockText, providerLockDigest: sha256(lockText) }
@@ -133,7 +135,7 @@ const openPlanSession = (
       job,
       sink,
       inputs: inputsOf(job.variables),
-      secrets: secretsOf(job.variables),
+      secrets: secretsOf(job),
       planFile: undefined,
       lock: "repository",
       build
@@ -176,7 +178,7 @@ export const executePlan = Effect.fnUntraced(function* (
   return {
     planFile: Redacted.make(planned.file),
     planDigest: sha256(planned.file),
-    secrets: { inputs: secretsOf(job.variables), marked: planned.marked },
+    secrets: { inputs: secretsOf(job), credentials: session.credentialSecrets, marked: planned.marked },
     ...lockEvidence(planned.lockText),
     ...planned.projection,
     hasChanges: planned.hasChanges,

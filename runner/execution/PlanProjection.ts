@@ -1,6 +1,7 @@
-import type { Schema } from "effect"
+import type { Effect, Schema } from "effect"
 import type { ChangedAttribute, OutputChange, PlanSummary, ResourceChange } from "../../schema/records/Run.ts"
-import type { Redactor } from "../redaction/Redactor.ts"
+import { type Hide, redacted, type RunRedactor } from "../redaction/RunRedactor.ts"
+import { heldSecrets } from "./OutputPrivacy.ts"
 import type { PlanDocument, PlannedChange, PlannedResourceChange } from "./PlanDocument.ts"
 import type { PlannedOutput } from "./RunOutcome.ts"
 import { type Marks, marksOf, maskValue, sensitiveTexts } from "./SensitiveMask.ts"
@@ -111,8 +112,7 @@ const outputChange = (name: string, change: PlannedChange): OutputChange => {
   }
 }
 
-const plannedOutput = (name: string, change: PlannedChange): PlannedOutput => {
-  const { after, sensitive, unknown = false } = outputChange(name, change)
+const plannedOutput = ({ after, name, sensitive, unknown = false }: OutputChange): PlannedOutput => {
   return { name, sensitive, unknown, ...(after === undefined ? {} : { value: after }) }
 }
 
@@ -140,44 +140,55 @@ export const planSensitiveTexts = (plan: PlanDocument): ReadonlyArray<string> =>
   ]
 }
 
+const shownOutput = (hide: Hide, name: string, change: PlannedChange): OutputChange => {
+  const shown = { ...outputChange(name, change), name: hide.name(name) }
+  const held = shown.sensitive
+    ? undefined
+    : heldSecrets(hide, [
+        change.before ?? null,
+        maskValue(change.after ?? null, undefined, change.after_unknown ?? undefined)
+      ])
+  if (held === undefined) return shown
+  const { after: _, before: __, ...rest } = shown
+  return { ...rest, sensitive: true, reason: "holds_secret", origins: held.origins }
+}
+
 /**
  * What reviewers see of a plan: first the tool's own marks of sensitive and unknown values, then the redactor over every string, key
- * and number that is left. Objects that do not change are left out, unless they are imported or moved.
+ * and number that is left. Objects that do not change are left out, unless they are imported or moved; so are Outputs, unless they
+ * stay private for what they hold.
  */
-export const projectPlan = (plan: PlanDocument, redactor: Redactor): PlanProjection => {
-  const value = (shown: Schema.Json) => redactor.json(shown)
-  const attribute = (shown: Attribute): Attribute => ({
-    ...shown,
-    name: redactor.text(shown.name),
-    ...(shown.before === undefined ? {} : { before: value(shown.before) }),
-    ...(shown.after === undefined ? {} : { after: value(shown.after) })
+export const projectPlan = (plan: PlanDocument, redactor: RunRedactor): Effect.Effect<PlanProjection> =>
+  redacted(redactor, (hide) => {
+    const attribute = (shown: Attribute): Attribute => ({
+      ...shown,
+      name: hide.name(shown.name),
+      ...(shown.before === undefined ? {} : { before: hide.json(shown.before) }),
+      ...(shown.after === undefined ? {} : { after: hide.json(shown.after) })
+    })
+    const resources = (planned: PlanDocument["resource_changes"]) =>
+      (planned ?? [])
+        .filter(isShown)
+        .map(resourceChange)
+        .map((change) => ({
+          ...change,
+          address: hide.address(change.address),
+          ...(change.reason === undefined ? {} : { reason: hide.address(change.reason) }),
+          changedAttributes: change.changedAttributes.map(attribute)
+        }))
+    const outputs = Object.entries(plan.output_changes ?? {}).map(([name, change]) => ({
+      change,
+      shown: shownOutput(hide, name, change)
+    }))
+    return {
+      summary: planSummary(plan.resource_changes ?? []),
+      resourceChanges: resources(plan.resource_changes),
+      resourceDrift: resources(plan.resource_drift),
+      outputChanges: outputs
+        .filter(({ change, shown }) => !isNoOperation(change) || shown.reason !== undefined)
+        .map(({ shown }) => shown),
+      plannedOutputs: outputs
+        .filter(({ change }) => !change.actions.includes("delete"))
+        .map(({ shown }) => plannedOutput(shown))
+    }
   })
-  const resources = (planned: PlanDocument["resource_changes"]) =>
-    (planned ?? [])
-      .filter(isShown)
-      .map(resourceChange)
-      .map((change) => ({
-        ...change,
-        address: redactor.text(change.address),
-        ...(change.reason === undefined ? {} : { reason: redactor.text(change.reason) }),
-        changedAttributes: change.changedAttributes.map(attribute)
-      }))
-  const outputs = Object.entries(plan.output_changes ?? {})
-  return {
-    summary: planSummary(plan.resource_changes ?? []),
-    resourceChanges: resources(plan.resource_changes),
-    resourceDrift: resources(plan.resource_drift),
-    outputChanges: outputs
-      .filter(([, change]) => !isNoOperation(change))
-      .map(([name, change]) => outputChange(name, change))
-      .map((change) => ({
-        ...change,
-        ...(change.before === undefined ? {} : { before: value(change.before) }),
-        ...(change.after === undefined ? {} : { after: value(change.after) })
-      })),
-    plannedOutputs: outputs
-      .filter(([, change]) => !change.actions.includes("delete"))
-      .map(([name, change]) => plannedOutput(name, change))
-      .map((output) => ({ ...output, ...(output.value === undefined ? {} : { value: value(output.value) }) }))
-  }
-}

@@ -1,5 +1,6 @@
 import { type Duration, type Effect, type Redacted, Schema } from "effect"
 import type { SourceBuild, ToolIdentity } from "../../schema/records/Run.ts"
+import type { SecretText } from "../redaction/SecretRule.ts"
 
 /** The files of the snapshot could not be written out. */
 export class ExtractionFailed extends Schema.TaggedError<ExtractionFailed>()("ExtractionFailed", {
@@ -89,6 +90,7 @@ export interface ProviderMirror {
  *   refuses to plan.
  * - `state`: the state that the run starts from
  * - `stateSecrets`: text of secret inputs that the state may hold without marking it
+ * - `variableTypes`: the type constraint of each input, as the module writes it
  * - `cancel`: completes when somebody asks the run to stop
  */
 export interface RunJob {
@@ -103,7 +105,8 @@ export interface RunJob {
   readonly lockText?: string | undefined
   readonly selfContained?: boolean | undefined
   readonly state?: Redacted.Redacted<Uint8Array> | undefined
-  readonly stateSecrets?: ReadonlyArray<Redacted.Redacted<string>> | undefined
+  readonly stateSecrets?: ReadonlyArray<SecretText> | undefined
+  readonly variableTypes?: Readonly<Record<string, string>> | undefined
   /** Default true: most providers speak to an API. */
   readonly network?: boolean | undefined
   readonly timing?: Partial<RunTiming> | undefined
@@ -134,11 +137,13 @@ export interface DriftJob extends RunJob {
  * what its tool prints.
  *
  * - `inputs`: of the sensitive inputs, those in structured ones each
+ * - `credentials`: what the plan was made with; the apply may be given others
  * - `marked`: what the plan itself marks as sensitive; not all of it when it is a lot
  */
 export interface PlanSecrets {
-  readonly inputs: ReadonlyArray<Redacted.Redacted<string>>
-  readonly marked: ReadonlyArray<Redacted.Redacted<string>>
+  readonly inputs: ReadonlyArray<SecretText>
+  readonly credentials: ReadonlyArray<SecretText>
+  readonly marked: ReadonlyArray<SecretText>
 }
 
 /**

@@ -63,6 +63,8 @@ export interface StateOutput {
   readonly type: Schema.Json
   readonly value: Redacted.Redacted<Schema.Json>
   readonly sensitive: boolean
+  /** The module does not call it sensitive, but it repeats these secrets. */
+  readonly origins?: ReadonlyArray<string> | undefined
 }
 
 export type ApplyExit = "succeeded" | "failed" | "cancelled" | "killed" | "timed_out"

@@ -3,18 +3,28 @@ import type { LogStream, RunPhase } from "../../schema/events/RunEvent.ts"
 import type { PlanSummary, RunDiagnostic } from "../../schema/records/Run.ts"
 import { LogLines } from "../redaction/LogLines.ts"
 import { logText, plainText } from "../redaction/LogText.ts"
-import type { Redactor } from "../redaction/Redactor.ts"
+import { type Hide, redacted, type RunRedactor } from "../redaction/RunRedactor.ts"
 import type { RunSink } from "./RunSink.ts"
 import type { ToolMessage } from "./ToolMessage.ts"
 
 const longestText = 16 * 1024
 
+/** A line of a tool without secrets: what it says, and the message that it is, if it is one. */
+export interface CleanLine {
+  readonly text: string
+  readonly message?: ToolMessage | undefined
+}
+
 /** The only way from a program's output to the sink: everything that passes is redacted and made safe to show. */
 export interface RunReport {
-  readonly clean: (text: string) => string
-  readonly cleanDiagnostic: (diagnostic: RunDiagnostic) => RunDiagnostic
+  readonly clean: (text: string) => Effect.Effect<string>
+  /** The same for many lines at once. */
+  readonly cleanLines: (lines: ReadonlyArray<CleanLine>) => Effect.Effect<ReadonlyArray<CleanLine>>
   readonly phase: (phase: RunPhase) => Effect.Effect<void>
   readonly log: (phase: RunPhase, stream: LogStream, text: string) => Effect.Effect<void>
+  /** Takes a cleaned text. */
+  readonly print: (phase: RunPhase, stream: LogStream, text: string) => Effect.Effect<void>
+  /** Takes a cleaned one. */
   readonly resource: (message: Extract<ToolMessage, { _tag: "Resource" }>) => Effect.Effect<void>
   /** Takes a cleaned one. */
   readonly diagnostic: (diagnostic: RunDiagnostic) => Effect.Effect<void>
@@ -23,33 +33,67 @@ export interface RunReport {
 }
 
 const shortened = (text: string) => (text.length > longestText ? `${text.slice(0, longestText)} (cut)` : text)
+/** A text without secrets as events and messages show it. */
+export const shownText = (text: string) => shortened(plainText(text))
 
-export const runReport = (sink: RunSink, redactor: Redactor): RunReport => {
-  const clean = (text: string) => shortened(plainText(redactor.text(text)))
+const cleanDiagnostic = (hide: Hide, { severity, summary, detail, address, path, line }: RunDiagnostic) => ({
+  severity,
+  summary: shownText(hide.text(summary)),
+  ...(detail === undefined ? {} : { detail: shownText(hide.text(detail)) }),
+  ...(address === undefined ? {} : { address: shownText(hide.address(address)) }),
+  ...(path === undefined ? {} : { path: shownText(hide.text(path)) }),
+  ...(line === undefined ? {} : { line })
+})
+
+const cleanMessage = (hide: Hide, message: ToolMessage): ToolMessage => {
+  switch (message._tag) {
+    case "Text":
+      return { ...message, text: hide.message(message.text, message.address) }
+    case "EmergencyState":
+      return message
+    case "Diagnostic":
+      return { ...message, text: hide.text(message.text), diagnostic: cleanDiagnostic(hide, message.diagnostic) }
+    case "Resource": {
+      const { address, id, text } = message
+      return {
+        ...message,
+        text: hide.message(text, address),
+        address: shownText(hide.address(address)),
+        id: id === undefined ? undefined : shownText(hide.text(id))
+      }
+    }
+  }
+}
+
+const cleanLine = (hide: Hide, { message, text }: CleanLine): CleanLine => {
+  if (message === undefined) return { text: hide.text(text) }
+  const cleaned = cleanMessage(hide, message)
+  return { text: cleaned.text, message: cleaned }
+}
+
+export const runReport = (sink: RunSink, redactor: RunRedactor): RunReport => {
+  const print = (phase: RunPhase, stream: LogStream, text: string) =>
+    Effect.forEach(new LogLines().push(`${text}\n`), (line) => sink.log(phase, stream, logText(line)), {
+      discard: true
+    })
   return {
-    clean,
-    cleanDiagnostic: ({ severity, summary, detail, address, path, line }) => ({
-      severity,
-      summary: clean(summary),
-      ...(detail === undefined ? {} : { detail: clean(detail) }),
-      ...(address === undefined ? {} : { address: clean(address) }),
-      ...(path === undefined ? {} : { path: clean(path) }),
-      ...(line === undefined ? {} : { line })
-    }),
+    clean: (text) => redacted(redactor, (hide) => shownText(hide.text(text))),
+    cleanLines: (lines) =>
+      lines.length === 0
+        ? Effect.succeed([])
+        : redacted(redactor, (hide) => lines.map((line) => cleanLine(hide, line))),
     phase: (phase) => sink.event("run.phase", { phase }),
     log: (phase, stream, text) =>
-      Effect.forEach(
-        new LogLines().push(`${redactor.text(text)}\n`),
-        (line) => sink.log(phase, stream, logText(line)),
-        {
-          discard: true
-        }
+      Effect.flatMap(
+        redacted(redactor, (hide) => hide.text(text)),
+        (cleaned) => print(phase, stream, cleaned)
       ),
+    print,
     resource: ({ moment, address, action, id, elapsedSeconds }) =>
       sink.event(`resource.${moment}`, {
-        address: clean(address),
+        address,
         action,
-        ...(id === undefined ? {} : { id: clean(id) }),
+        ...(id === undefined ? {} : { id }),
         ...(elapsedSeconds === undefined ? {} : { elapsedSeconds })
       }),
     diagnostic: (diagnostic) => sink.event("diagnostic", { ...diagnostic }),

@@ -2,7 +2,10 @@ import { mkdir } from "node:fs/promises"
 import { posix } from "node:path"
 import { type Duration, Effect, Redacted, Result, type Schema, type Scope, type Semaphore } from "effect"
 import type { RunPhase } from "../../schema/events/RunEvent.ts"
-import { Redactor, type Secret } from "../redaction/Redactor.ts"
+import { Redactor } from "../redaction/Redactor.ts"
+import { directRedactor, type RunRedactor } from "../redaction/RunRedactor.ts"
+import { budgetProblem } from "../redaction/SecretBudget.ts"
+import { declaredKeys, type Secret, type SecretText, valueSecrets } from "../redaction/SecretRule.ts"
 import { Sandbox } from "../sandbox/Sandbox.ts"
 import { type CancelSignal, listenForCancel } from "./CancelSignal.ts"
 import { deliverCredentials, type ProviderBlock } from "./CredentialDelivery.ts"
@@ -23,7 +26,7 @@ import { type RunnerFailure, runnerFailure } from "./RunnerFailure.ts"
 import { RunnerSettings } from "./RunnerSettings.ts"
 import { type RunReport, runReport } from "./RunReport.ts"
 import { type RunSink, unbreakableSink } from "./RunSink.ts"
-import { parseState, sensitiveLeaves, type StateFile } from "./StateFile.ts"
+import { parseState, type StateFile } from "./StateFile.ts"
 import { baseEnvironment, patientCollector, toolEnvironment } from "./ToolEnvironment.ts"
 import { runTool, type ToolEnd, type ToolOutput } from "./ToolRun.ts"
 import { failWhenCancelled } from "./ToolSuccess.ts"
@@ -46,7 +49,9 @@ export interface RunSession {
   readonly timing: RunTiming
   readonly sink: RunSink
   readonly report: RunReport
-  readonly redactor: Redactor
+  readonly redactor: RunRedactor
+  /** What the Run's credentials keep secret, for the apply of what it plans. */
+  readonly credentialSecrets: ReadonlyArray<SecretText>
   readonly cancel: CancelSignal
   readonly envNames: ReadonlyArray<string>
   readonly providerBlocks: ReadonlyArray<ProviderBlock>
@@ -79,17 +84,31 @@ export interface SessionRequest {
 
 export type SessionStart = Pick<RunSession, "paths" | "timing" | "sink" | "report" | "redactor" | "cancel">
 
-/** The text of sensitive inputs: a structured one is secret in each of its parts. */
-export const inputSecrets = (value: Redacted.Redacted<Schema.Json>): ReadonlyArray<Redacted.Redacted<string>> => {
-  const plain = Redacted.value(value)
-  return (typeof plain === "string" ? [plain] : sensitiveLeaves(plain)).map((text) => Redacted.make(text))
+/** What a sensitive input keeps secret: a structured one in each of its parts. */
+export const inputSecrets = (
+  { variableTypes = {} }: Pick<RunJob, "variableTypes">,
+  name: string,
+  value: Redacted.Redacted<Schema.Json>
+): ReadonlyArray<SecretText> =>
+  valueSecrets(`var.${name}`, Redacted.value(value), declaredKeys(variableTypes[name] ?? ""))
+
+/** A state or plan may mark more texts than a redactor should hold. The marks themselves hide all of them. */
+const mostDerived = { texts: 4_096, bytes: 512 * 1024 }
+
+/** Text that a state or plan marks as sensitive, the shorter ones first: they are the ones that are printed. */
+export const derivedSecrets = (origin: string, texts: ReadonlyArray<string>): ReadonlyArray<SecretText> => {
+  let bytes = 0
+  return [...new Set(texts)]
+    .toSorted((left, right) => left.length - right.length)
+    .slice(0, mostDerived.texts)
+    .filter((text) => (bytes += text.length) <= mostDerived.bytes)
+    .map((text) => ({ origin, value: Redacted.make(text) }))
 }
 
-/** A state or plan may mark thousands of texts; the redactor's cost grows with each. The marks themselves hide all of them. */
-const mostDerivedSecrets = 500
-
-export const derivedSecrets = (texts: ReadonlyArray<string>): ReadonlyArray<Redacted.Redacted<string>> =>
-  [...new Set(texts)].slice(0, mostDerivedSecrets).map((text) => Redacted.make(text))
+const textOf = (value: Redacted.Redacted<string | Uint8Array>): Redacted.Redacted<string> => {
+  const plain = Redacted.value(value)
+  return Redacted.make(typeof plain === "string" ? plain : new TextDecoder().decode(plain))
+}
 
 const prepareFailed = ({ message }: RunFileFailed | ExtractionFailed) =>
   runnerFailure("prepare_failed", "prepare", message)
@@ -107,7 +126,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
   const { providerCache } = yield* RunnerSettings
   const { level } = sandbox.status
   const sink = unbreakableSink(request.sink)
-  const redactor = new Redactor(request.secrets)
+  const redactor = directRedactor(new Redactor(request.secrets))
   const report = runReport(sink, redactor)
   const paths = runFolderPaths(job.runFolder)
   const timing = { ...defaultTiming, ...job.timing }
@@ -124,14 +143,19 @@ export const openSession = Effect.fn("RunSession.open")(function* (
   })
   if (Result.isFailure(delivered)) return yield* runnerFailure("job_invalid", "prepare", delivered.failure)
   const delivery = delivered.success
-  redactor.add(delivery.secrets)
+  const excess = budgetProblem([...request.secrets, ...delivery.secrets])
+  if (excess !== undefined) {
+    return yield* runnerFailure("job_invalid", "prepare", `The inputs and Connections of this Run ${excess}.`)
+  }
+  const credentialSecrets = delivery.secrets.map(({ origin, value }) => ({ origin, value: textOf(value) }))
+  yield* redactor.add(delivery.secrets)
   const base =
     job.state === undefined
       ? undefined
       : yield* Effect.fromOption(parseState(Redacted.value(job.state))).pipe(
           Effect.mapError(() => runnerFailure("job_invalid", "prepare", "The base state is not a state file."))
         )
-  redactor.add([...derivedSecrets(base?.sensitiveTexts ?? []), ...(job.stateSecrets ?? [])])
+  yield* redactor.add([...(job.stateSecrets ?? []), ...derivedSecrets("state", base?.sensitiveTexts ?? [])])
 
   yield* createRunFolder(paths).pipe(Effect.mapError(prepareFailed))
   yield* Effect.addFinalizer(() => Effect.ignore(removeSecrets(paths)))
@@ -211,6 +235,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     sink,
     report,
     redactor,
+    credentialSecrets,
     cancel,
     envNames: Object.keys(delivery.environment).sort(),
     providerBlocks: delivery.blocks,

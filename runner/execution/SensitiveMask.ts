@@ -1,5 +1,5 @@
 import type { Schema } from "effect"
-import { sensitiveLeaves } from "./StateFile.ts"
+import { leafTexts } from "../redaction/SecretRule.ts"
 
 /** What stands for a value that the tool marks as sensitive, and for one that only the apply will know. */
 const sensitiveMark = "(sensitive value)"
@@ -58,8 +58,8 @@ export const maskValue = (value: Schema.Json | undefined, sensitive: Marks, unkn
 /** Text of every part that is marked as sensitive. */
 export const sensitiveTexts = (value: Schema.Json | undefined, marks: Marks): ReadonlyArray<string> => {
   if (value === undefined || marks === undefined) return []
-  if (marks === true) return sensitiveLeaves(value)
-  if (typeof value !== "object" || value === null) return isMarked(marks) ? sensitiveLeaves(value) : []
+  if (marks === true) return leafTexts(value)
+  if (typeof value !== "object" || value === null) return isMarked(marks) ? leafTexts(value) : []
   if (isArray(value)) return value.flatMap((member, index) => sensitiveTexts(member, marksOf(marks, index)))
   return Object.entries(value).flatMap(([key, member]) => sensitiveTexts(member, marksOf(marks, key)))
 }

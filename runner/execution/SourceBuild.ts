@@ -55,7 +55,7 @@ const runCommands = Effect.fnUntraced(function* (job: SourceBuildJob, context: O
   for (const [index, { argv, workingDirectory = "." }] of job.build.commands.entries()) {
     const [program, ...args] = argv
     if (program === undefined) return yield* runnerFailure("job_invalid", "build", "A build command has no program.")
-    const name = `Build command ${index + 1} (${context.report.clean(program)})`
+    const name = `Build command ${index + 1} (${yield* context.report.clean(program)})`
     yield* context.report.log("build", "system", `$ ${argv.join(" ")}`)
     const left = allowed - ((yield* Clock.currentTimeMillis) - started)
     const end = yield* runTool(

@@ -1,4 +1,5 @@
 import { Option, Redacted, Schema } from "effect"
+import { leafTexts } from "../redaction/SecretRule.ts"
 import { withExactNumbers } from "./ExactNumbers.ts"
 import type { StateOutput, StateProblem } from "./RunOutcome.ts"
 
@@ -62,23 +63,6 @@ export interface StateFile {
 /** An address like `module.a.provider["terraform.io/builtin/terraform"]`, as the tool writes it for each resource. */
 const builtinProvider = /(?:^|\.)provider\["terraform\.io\/builtin\/[a-z0-9-]+"\]$/
 
-const shortestSensitive = 6
-
-/** The strings and numbers of a value that are long enough to be told apart from ordinary words. */
-export const sensitiveLeaves = (value: unknown): ReadonlyArray<string> => {
-  const found: Array<string> = []
-  const open: Array<unknown> = [value]
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (typeof next === "string" || typeof next === "number") {
-      const text = String(next)
-      if (text.length >= shortestSensitive) found.push(text)
-    } else if (typeof next === "object" && next !== null) {
-      open.push(...Object.values(next).filter((member) => member !== undefined))
-    }
-  }
-  return found
-}
-
 const at = (root: unknown, path: ReadonlyArray<typeof PathStep.Type>): unknown => {
   let current: unknown = root
   for (const step of path) {
@@ -129,11 +113,9 @@ export const parseState = (bytes: Uint8Array): Option.Option<StateFile> =>
         managed: isReadable ? managed : undefined,
         builtinOnly: isReadable && resources.every(({ provider }) => builtinProvider.test(provider ?? "")),
         sensitiveTexts: [
-          ...outputs
-            .filter((output) => output.sensitive)
-            .flatMap((output) => sensitiveLeaves(Redacted.value(output.value))),
+          ...outputs.filter((output) => output.sensitive).flatMap((output) => leafTexts(Redacted.value(output.value))),
           ...instances.flatMap((instance) =>
-            (instance.sensitive_attributes ?? []).flatMap((path) => sensitiveLeaves(at(instance.attributes, path)))
+            (instance.sensitive_attributes ?? []).flatMap((path) => leafTexts(at(instance.attributes, path)))
           )
         ]
       }

@@ -17,7 +17,7 @@ export interface WatchRequest {
   readonly sink: RunSink
   readonly report: RunReport
   /** Told of each whole state before it is kept. */
-  readonly onState: (state: StateFile) => void
+  readonly onState: (state: StateFile) => Effect.Effect<void>
 }
 
 const equalBytes = (left: Uint8Array, right: Uint8Array) =>
@@ -45,7 +45,7 @@ export const watchState = Effect.fnUntraced(function* (
     const state = parseState(content.value)
     if (Option.isNone(state) || continuationProblem(base, state.value) !== undefined) return
     yield* Ref.set(seen, { version, bytes: content.value })
-    request.onState(state.value)
+    yield* request.onState(state.value)
     if (last.bytes !== undefined && equalBytes(last.bytes, content.value)) return
     yield* replaceDurably(request.checkpointPath, content.value, "keep a checkpoint of the state")
     const kept = yield* Effect.exit(sink.checkpoint(Redacted.make(content.value)))

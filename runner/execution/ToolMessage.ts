@@ -30,18 +30,24 @@ const Line = Schema.fromJsonString(
     "@message": Schema.String,
     type: Schema.optionalKey(Schema.String),
     hook: Schema.optionalKey(Schema.Unknown),
+    change: Schema.optionalKey(Schema.Unknown),
     diagnostic: Schema.optionalKey(Schema.Unknown)
   })
 )
 const decodeLine = Schema.decodeUnknownOption(Line)
 const decodeHook = Schema.decodeUnknownOption(Hook)
+const decodeChange = Schema.decodeUnknownOption(Schema.Struct({ resource: Schema.Struct({ addr: Schema.String }) }))
 const decodeDiagnostic = Schema.decodeUnknownOption(Diagnostic)
 
 export type ResourceMoment = "started" | "progress" | "completed" | "failed"
 
 /** Nothing of a message is redacted yet. */
 export type ToolMessage = { readonly text: string } & (
-  | { readonly _tag: "Text" }
+  | {
+      readonly _tag: "Text"
+      /** The resource that a plan says something about. */
+      readonly address?: string | undefined
+    }
   | {
       readonly _tag: "Resource"
       readonly moment: ResourceMoment
@@ -78,6 +84,8 @@ const runDiagnostic = (found: typeof Diagnostic.Type): RunDiagnostic => ({
   ...(found.range ? { path: found.range.filename, line: found.range.start.line } : {})
 })
 
+const addressOf = ({ resource }: { readonly resource: { readonly addr: string } }) => ({ address: resource.addr })
+
 /** None for a line that is no message: human text, a cut line, or garbage. */
 export const parseToolMessage = (line: string): Option.Option<ToolMessage> => {
   if (!line.startsWith("{")) return Option.none()
@@ -100,6 +108,7 @@ export const parseToolMessage = (line: string): Option.Option<ToolMessage> => {
     }
     const diagnostic = decoded.type === "diagnostic" ? decodeDiagnostic(decoded.diagnostic) : Option.none()
     if (Option.isSome(diagnostic)) return { _tag: "Diagnostic", text, diagnostic: runDiagnostic(diagnostic.value) }
-    return { _tag: "Text", text }
+    const about = Option.orElse(hook, () => decodeChange(decoded.change))
+    return { _tag: "Text", text, ...Option.match(about, { onNone: () => ({}), onSome: addressOf }) }
   })
 }

@@ -1,21 +1,21 @@
 import { Deferred, Duration, Effect, Fiber, Latch, Option, Redacted, Ref, Stream } from "effect"
 import type { RunPhase } from "../../schema/events/RunEvent.ts"
 import type { RunDiagnostic } from "../../schema/records/Run.ts"
-import type { Redactor } from "../redaction/Redactor.ts"
+import type { RunRedactor } from "../redaction/RunRedactor.ts"
 import type { OpenSandbox, SandboxedCommand } from "../sandbox/levels/Level.ts"
 import type { SandboxProcess } from "../sandbox/SandboxProcess.ts"
 import type { SandboxSpawnFailed } from "../sandbox/SandboxStatus.ts"
 import { redactedLines } from "../redaction/LogLines.ts"
 import type { CancelSignal } from "./CancelSignal.ts"
 import { MessageLines, type OutputLine } from "./MessageLines.ts"
-import type { RunReport } from "./RunReport.ts"
+import { type CleanLine, type RunReport, shownText } from "./RunReport.ts"
 import type { RunSink } from "./RunSink.ts"
 import { parseToolMessage, type ToolMessage } from "./ToolMessage.ts"
 
 /**
  * How the standard output of a program is read.
  *
- * - `messages`: the tool's JSON lines; anything else becomes a log line
+ * - `messages`: the tool's JSON lines, given on without secrets; anything else becomes a log line
  * - `document`: one secret document, never logged; longer than `maxBytes` it is dropped
  * - `text`: log lines
  */
@@ -51,7 +51,7 @@ export interface ToolContext {
   readonly box: OpenSandbox
   readonly sink: RunSink
   readonly report: RunReport
-  readonly redactor: Redactor
+  readonly redactor: RunRedactor
   readonly cancel: CancelSignal
 }
 
@@ -91,25 +91,29 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
   }
 
   const onMessage = Effect.fnUntraced(function* (message: ToolMessage) {
-    yield* report.log(phase, "stdout", message.text)
+    yield* report.print(phase, "stdout", message.text)
     if (message._tag === "Resource") yield* report.resource(message)
     if (message._tag === "Diagnostic") {
-      const cleaned = report.cleanDiagnostic(message.diagnostic)
-      if (diagnostics.length < mostDiagnostics) diagnostics.push(cleaned)
-      yield* report.diagnostic(cleaned)
+      if (diagnostics.length < mostDiagnostics) diagnostics.push(message.diagnostic)
+      yield* report.diagnostic(message.diagnostic)
     }
     if (output.kind === "messages" && output.onMessage !== undefined) yield* output.onMessage(message)
   })
 
-  const onLine = ({ text, cut }: OutputLine) =>
-    Option.match(cut ? Option.none() : parseToolMessage(text), {
-      onSome: onMessage,
-      onNone: () => {
-        if (text.trim() === "") return Effect.void
-        remember(report.clean(text))
-        return report.log(phase, "stdout", cut ? `${text} (cut)` : text)
-      }
-    })
+  const readLine = ({ text, cut }: OutputLine): CleanLine => {
+    const message = cut ? undefined : Option.getOrUndefined(parseToolMessage(text))
+    return { text: cut ? `${text} (cut)` : text, message }
+  }
+
+  const onLine = ({ message, text }: CleanLine) => {
+    if (message !== undefined) return onMessage(message)
+    if (text.trim() === "") return Effect.void
+    remember(shownText(text))
+    return report.print(phase, "stdout", text)
+  }
+
+  const onLines = (lines: ReadonlyArray<OutputLine>) =>
+    Effect.flatMap(report.cleanLines(lines.map(readLine)), Effect.forEach(onLine, { discard: true }))
 
   const readMessages = (process: SandboxProcess, started: Latch.Latch) => {
     const lines = new MessageLines()
@@ -117,10 +121,10 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
       Stream.runForEach((bytes) =>
         Effect.andThen(
           started.open,
-          Effect.suspend(() => Effect.forEach(lines.push(bytes), onLine, { discard: true }))
+          Effect.suspend(() => onLines(lines.push(bytes)))
         )
       ),
-      Effect.andThen(Effect.suspend(() => Effect.forEach(lines.end(), onLine, { discard: true }))),
+      Effect.andThen(Effect.suspend(() => onLines(lines.end()))),
       Effect.as(undefined)
     )
   }

@@ -19,6 +19,9 @@ const longestUnfinished = 4200
 /** True for text that may hold a terminal sequence; everything else needs no further look. */
 export const hasTerminalSequence = (text: string): boolean => introducer.test(text)
 
+/** Where the first one could begin; -1 when there is none. */
+export const firstIntroducer = (text: string): number => text.search(introducer)
+
 /** The complete terminal sequences of a text, in order. */
 export const terminalSequences = (text: string) => text.matchAll(sequence)
 

@@ -1,6 +1,6 @@
-import { Stream } from "effect"
+import { Effect, Stream } from "effect"
 import { logText } from "./LogText.ts"
-import type { Redactor } from "./Redactor.ts"
+import type { RunRedactor } from "./RunRedactor.ts"
 
 /** Longest line that is kept in one piece, in UTF-16 units. */
 export const longestLine = 65_536
@@ -49,23 +49,19 @@ const pieces = (line: string): Array<string> => {
 
 /** Raw output of a process to log lines: decoded, redacted across the borders of chunks, capped, made safe to show. */
 export const redactedLines =
-  (redactor: Redactor) =>
+  (redactor: RunRedactor) =>
   <E, R>(output: Stream.Stream<Uint8Array, E, R>): Stream.Stream<string, E, R> =>
-    Stream.mapAccum(
-      output,
-      () => ({
-        decoder: new TextDecoder("utf-8", { ignoreBOM: true }),
-        redaction: redactor.stream(),
-        lines: new LogLines()
-      }),
-      (state, chunk) => {
-        const text = state.decoder.decode(chunk, { stream: true })
-        return [state, state.lines.push(state.redaction.push(text)).map(logText)]
-      },
-      {
-        onHalt: ({ decoder, redaction, lines }) => {
-          const rest = lines.push(redaction.push(decoder.decode()) + redaction.end())
-          return [...rest, ...lines.end()].map(logText)
-        }
-      }
+    Stream.unwrap(
+      Effect.map(redactor.open, (redaction) => {
+        const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+        const lines = new LogLines()
+        const rest = Effect.suspend(() => redaction.end(decoder.decode())).pipe(
+          Effect.map((text) => [...lines.push(text), ...lines.end()].map(logText))
+        )
+        return output.pipe(
+          Stream.mapEffect((chunk) => redaction.push(decoder.decode(chunk, { stream: true }))),
+          Stream.flatMap((text) => Stream.fromIterable(lines.push(text).map(logText))),
+          Stream.concat(Stream.fromIterableEffect(rest))
+        )
+      })
     )

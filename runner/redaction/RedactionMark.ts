@@ -1,13 +1,23 @@
 import type { Schema } from "effect"
 
-/** What stands in the place of a secret in logs, events, diagnostics and plans. */
+/** What stands in the place of a secret whose origin is not known. */
 export const redactionMark = "[redacted]"
 
+const longestOrigin = 160
+
+/** What stands in the place of a secret: `[redacted var.db.password]`. An origin is made of public names only. */
+export const redactionMarkOf = (origin: string): string => {
+  const shown = origin.replace(/[[\]\p{Cc}]/gu, "").slice(0, longestOrigin)
+  return shown === "" ? redactionMark : `[redacted ${shown}]`
+}
+
+const sentinel = /\[redacted(?: [^[\]\r\n]{1,400})?\]/i
+
 /**
- * True for text that holds the mark: it was copied out of redacted output, so as an input it would overwrite a real
- * value. Inputs that hold it are refused.
+ * True for text that holds a mark, with or without an origin: it was copied out of redacted output, so as an input it would
+ * overwrite a real value. Inputs that hold one are refused.
  */
-export const isRedactionSentinel = (value: string): boolean => value.toLowerCase().includes(redactionMark)
+export const isRedactionSentinel = (value: string): boolean => sentinel.test(value)
 
 /** The same for a whole JSON value: any string or key of it. */
 export const holdsRedactionSentinel = (value: Schema.Json): boolean => {

@@ -1,104 +1,112 @@
 import { hasTerminalSequence, isGraphicRendition, terminalSequences } from "./AnsiSequences.ts"
-import { redactionMark } from "./RedactionMark.ts"
-import { joinSpans, type SecretMatcher, type Span } from "./SecretMatcher.ts"
-import { shadowOfPiece, TerminalShadow } from "./TerminalShadow.ts"
+import type { Span } from "./FoldedText.ts"
+import type { PatternAutomaton } from "./PatternAutomaton.ts"
+import { redactionMarkOf } from "./RedactionMark.ts"
+import { TextScanner } from "./TextScanner.ts"
 
 // Only a flood of terminal sequences within one secret reaches it.
 const longestPending = 32_768
+// What tells where a token begins when the text is read again for more secrets.
+const longestContext = 64
 
 /**
  * Redacts one text that arrives in pieces. What comes out is the same however the text was cut. A secret is found as
  * it stands, and also when terminal sequences are scattered in it. Holds back only an end that could still become a
- * secret: at most about 500 characters, and the terminal sequences among them.
+ * secret, and the terminal sequences in it.
  */
 export class RedactionStream {
-  readonly #matcher: () => SecretMatcher
+  readonly #automaton: () => PatternAutomaton
+  readonly #shortest: number
+  #current: PatternAutomaton
+  #scanner: TextScanner
+  // Positions count from the beginning of the whole text. `#pending` begins at `#written`.
   #pending = ""
-  // How much of the pending text the last mark already stands for; none when negative.
+  #written = 0
+  #context = ""
+  // Where the last mark ends.
   #covered = -1
-  // The last character that went out, as it stood and in the shadow: a token is recognised by its neighbours.
-  #before = { original: "", shadow: "" }
 
-  constructor(matcher: () => SecretMatcher) {
-    this.#matcher = matcher
+  /** Of what is found, only what is at least `shortest` characters long is hidden. */
+  constructor(automaton: () => PatternAutomaton, shortest = 0) {
+    this.#automaton = automaton
+    this.#shortest = shortest
+    this.#current = automaton()
+    this.#scanner = new TextScanner(this.#current, 0)
   }
 
   /** The text so far that no later piece can change. */
   push(piece: string): string {
-    const text = this.#pending + piece
-    const matcher = this.#matcher()
-    const { complete, shadow } = shadowOfPiece(text)
-    const plain = shadow.text.length === text.length
-    const open = matcher.openSuffix(shadow.text)
-    const keep = Math.min(
-      complete,
-      open < shadow.text.length ? shadow.position(open) : complete,
-      plain ? complete : matcher.openSuffix(text)
-    )
-    return this.#advance(text, shadow, shadow.boundary(Math.max(keep, text.length - longestPending)))
+    this.#followSecrets()
+    this.#scanner.push(piece)
+    this.#pending += piece
+    const end = this.#written + this.#pending.length
+    return this.#advance(Math.max(this.#written, Math.min(end, this.#scanner.open()), end - longestPending))
   }
 
   /** The rest of the text; the stream is done. */
   end(rest = ""): string {
-    const text = this.#pending + rest
-    return this.#advance(text, new TerminalShadow(text), text.length)
+    this.#followSecrets()
+    this.#scanner.push(rest)
+    this.#scanner.end()
+    this.#pending += rest
+    return this.#advance(this.#written + this.#pending.length)
   }
 
-  // A match that starts at `keep` or later may still turn out to be none, and must not be joined to one that is certain.
-  #spans(text: string, shadow: TerminalShadow, keep: number): ReadonlyArray<Span> {
-    const certain = ({ start }: Span) => start < keep
-    const found = (before: string, content: string) =>
-      this.#matcher()
-        .spans(before + content, before.length)
-        .map(({ start, end }) => ({ start: start - before.length, end: end - before.length }))
-    const original = found(this.#before.original, text)
-    if (shadow.text === text && this.#before.original === this.#before.shadow)
-      return joinSpans(original.filter(certain))
-    const shadowed = found(this.#before.shadow, shadow.text).map(({ start, end }) => ({
-      start: shadow.position(start),
-      end: shadow.position(end - 1) + 1
-    }))
-    return joinSpans([...original, ...shadowed].filter(certain))
+  // Reads again what is held back, so that it is found as well.
+  #followSecrets(): void {
+    const automaton = this.#automaton()
+    if (automaton === this.#current) return
+    this.#current = automaton
+    this.#scanner = new TextScanner(automaton, this.#written - this.#context.length)
+    this.#scanner.push(this.#context + this.#pending)
+  }
+
+  #text(start: number, end: number): string {
+    return this.#pending.slice(start - this.#written, end - this.#written)
   }
 
   // Colours that a secret was wrapped in would otherwise run on behind the mark.
   #colours(covered: string): string {
     if (!hasTerminalSequence(covered)) return ""
-    const matcher = this.#matcher()
-    const harmless = (sequence: string) => isGraphicRendition(sequence) && !matcher.finds(sequence)
+    const isHarmless = (sequence: string) => {
+      if (!isGraphicRendition(sequence)) return false
+      const scanner = new TextScanner(this.#current, 0)
+      scanner.push(sequence)
+      scanner.end()
+      return scanner.take(sequence.length).length === 0
+    }
     return [...terminalSequences(covered)]
       .map(([sequence]) => sequence)
-      .filter(harmless)
+      .filter(isHarmless)
       .join("")
   }
 
-  #advance(text: string, shadow: TerminalShadow, keep: number): string {
+  #advance(keep: number): string {
     let output = ""
-    let written = 0
-    let covered = this.#covered
-    const swallow = (end: number) => {
-      const until = Math.min(end, keep)
-      if (until <= written) return
-      output += this.#colours(text.slice(written, until))
-      written = until
+    let at = this.#written
+    const swallow = () => {
+      const until = Math.min(this.#covered, keep)
+      if (until <= at) return
+      output += this.#colours(this.#text(at, until))
+      at = until
     }
-    swallow(covered)
-    for (const { start, end } of this.#spans(text, shadow, keep)) {
-      if (start > covered) {
-        output += text.slice(written, start) + redactionMark
-        written = start
+    swallow()
+    const cover = ({ end, origin, start }: Span) => {
+      if (end - start < this.#shortest) return
+      if (end <= at && end <= this.#covered) return
+      if (start > this.#covered) {
+        const from = Math.max(start, at)
+        output += this.#text(at, from) + redactionMarkOf(origin)
+        at = from
       }
-      covered = Math.max(covered, end)
-      swallow(covered)
+      this.#covered = Math.max(this.#covered, end)
+      swallow()
     }
-    output += text.slice(written, keep)
-    const sent = keep === text.length ? shadow : new TerminalShadow(text.slice(0, keep))
-    this.#pending = text.slice(keep)
-    this.#covered = covered >= keep ? covered - keep : -1
-    this.#before = {
-      original: (this.#before.original + text.slice(0, keep)).slice(-1),
-      shadow: (this.#before.shadow + sent.text).slice(-1)
-    }
+    for (const span of this.#scanner.take(keep)) if (span.end > this.#written) cover(span)
+    output += this.#text(at, keep)
+    this.#context = (this.#context + this.#text(this.#written, keep)).slice(-longestContext)
+    this.#pending = this.#pending.slice(keep - this.#written)
+    this.#written = keep
     return output
   }
 }

@@ -1,62 +1,98 @@
-import { Redacted, type Schema } from "effect"
-import { redactionMark } from "./RedactionMark.ts"
+import { Redacted } from "effect"
+import { PatternAutomaton } from "./PatternAutomaton.ts"
 import { RedactionStream } from "./RedactionStream.ts"
-import { SecretMatcher } from "./SecretMatcher.ts"
-
-export type Secret = Redacted.Redacted<string | Uint8Array>
-
-const deepestJson = 512
+import { secretPatterns } from "./SecretPatterns.ts"
+import type { Secret } from "./SecretRule.ts"
 
 /**
- * Replaces secrets by `[redacted]`, in every spelling that `secretForms` knows. Cannot find a secret that a module
- * reversed, split or encrypted.
+ * Names of the module's own code may hold a short secret by chance, such as `postgres`. Its text is no secret, so only what is
+ * too long to be there by chance is hidden in them.
+ */
+const shortestInName = 16
+const instanceKey = /\["((?:[^"\\]|\\.)*)"\]/g
+
+/** What a text is: `name` and `address` are the module's own words but for the keys of instances. */
+export interface RedactionItem {
+  readonly as: "text" | "name" | "address" | "message"
+  readonly text: string
+  /** Of a message: the address that it is about. */
+  readonly address?: string | undefined
+}
+
+/**
+ * Replaces secrets by `[redacted <origin>]`, in every encoding that can be undone without knowing the secret. Cannot find a
+ * secret that a module reversed, split or encrypted. What counts as a secret, and where, is the rule of `SecretRule.ts`.
  *
- * Values of 2 to 5 characters are replaced only where they stand as whole tokens, shorter ones never: refuse such
- * values where they are entered.
+ * It may hold several sets of values, such as a credential before and after its rotation: each of them is hidden.
  */
 export class Redactor {
-  readonly #secrets = new Set<string | Uint8Array>()
-  #matcher = new SecretMatcher([])
+  readonly #secrets: Array<Secret> = []
+  readonly #known = new Set<string | Uint8Array>()
+  #automaton: PatternAutomaton | undefined
 
-  constructor(secrets: Iterable<Secret> = []) {
-    this.add(secrets)
+  constructor(...sets: ReadonlyArray<Iterable<Secret>>) {
+    for (const secrets of sets) this.add(secrets)
   }
 
   /** Adds secrets that appear while a run goes on; streams that are open follow from their next piece on. */
   add(secrets: Iterable<Secret>): void {
-    const known = this.#secrets.size
-    for (const secret of secrets) this.#secrets.add(Redacted.value(secret))
-    if (this.#secrets.size > known) this.#matcher = new SecretMatcher(this.#secrets)
+    for (const secret of secrets) {
+      const value = Redacted.value(secret.value)
+      if (this.#known.has(value)) continue
+      this.#known.add(value)
+      this.#secrets.push(secret)
+      this.#automaton = undefined
+    }
+  }
+
+  item({ address, as, text }: RedactionItem): string {
+    switch (as) {
+      case "text":
+        return this.text(text)
+      case "name":
+        return this.name(text)
+      case "address":
+        return this.address(text)
+      case "message":
+        return this.message(text, address)
+    }
   }
 
   text(text: string): string {
     return this.stream().end(text)
   }
 
+  /** A name that the module's code or a provider gave. */
+  name(name: string): string {
+    return new RedactionStream(() => this.#search(), shortestInName).end(name)
+  }
+
+  /** The address of a resource: names, and the keys of instances, which may be of a secret value. */
+  address(address: string): string {
+    let shown = ""
+    let from = 0
+    for (const { 0: found, 1: key = "", index } of address.matchAll(instanceKey)) {
+      shown += `${this.name(address.slice(from, index))}["${this.text(key)}"]`
+      from = index + found.length
+    }
+    return shown + this.name(address.slice(from))
+  }
+
+  /** A message of the tool about a resource. */
+  message(text: string, address: string | undefined): string {
+    const index = address === undefined || address === "" ? -1 : text.indexOf(address)
+    if (address === undefined || index < 0) return this.text(text)
+    return this.text(text.slice(0, index)) + this.address(address) + this.text(text.slice(index + address.length))
+  }
+
   /** For text that arrives in pieces; one stream for each source. */
   stream(): RedactionStream {
-    return new RedactionStream(() => this.#matcher)
+    return new RedactionStream(() => this.#search())
   }
 
-  /** Redacts every string, key and number of a parsed value. What lies deeper than 512 levels is dropped whole. */
-  json(value: Schema.Json): Schema.Json {
-    return this.#json(value, 0)
-  }
-
-  #json(value: Schema.Json, depth: number): Schema.Json {
-    if (typeof value === "string") return this.text(value)
-    if (typeof value === "number") {
-      const text = String(value)
-      const redacted = this.text(text)
-      return redacted === text ? value : redacted
-    }
-    if (value === null || typeof value === "boolean") return value
-    if (depth === deepestJson) return redactionMark
-    if (isArray(value)) return value.map((element) => this.#json(element, depth + 1))
-    return Object.fromEntries(
-      Object.entries(value).map(([key, member]) => [this.text(key), this.#json(member, depth + 1)])
-    )
+  // Made when it is first needed, once for all secrets that were added until then.
+  #search(): PatternAutomaton {
+    this.#automaton ??= new PatternAutomaton(secretPatterns(this.#secrets))
+    return this.#automaton
   }
 }
-
-const isArray = (value: Schema.JsonArray | Schema.JsonObject): value is Schema.JsonArray => Array.isArray(value)

@@ -1,99 +1,169 @@
-import { secretForms } from "./SecretForms.ts"
-import { secretParts } from "./SecretParts.ts"
+import { type ByteSink, foldedClass, isDigitByte, isWordByte, noPosition, quoteClass, type Span } from "./FoldedText.ts"
+import type { Pattern, PatternAutomaton } from "./PatternAutomaton.ts"
 
-/** Half-open range of positions in a text. */
-export interface Span {
+// A longer run of blanks or quotes is no part of a secret; without a bound it could be held back for ever.
+const longestRun = 2048
+
+/** A match whose right side is not known yet. */
+interface Candidate {
+  readonly pattern: Pattern
   readonly start: number
   readonly end: number
+  /** A number that `-` or `.` follows: a digit behind that makes it part of a longer one. */
+  readonly separated: boolean
 }
 
-/** The same positions as ordered ranges that neither overlap nor touch. */
-export const joinSpans = (spans: ReadonlyArray<Span>): ReadonlyArray<Span> => {
-  const joined: Array<{ start: number; end: number }> = []
-  for (const { start, end } of spans.toSorted((left, right) => left.start - right.start)) {
-    const last = joined.at(-1)
-    if (last !== undefined && start <= last.end) last.end = Math.max(last.end, end)
-    else joined.push({ start, end })
+/**
+ * Finds secrets in a text as it is fed, byte by byte. What it finds depends on the text alone, never on how it was cut.
+ * `decoded` is for bytes that may be no text at all: there only printable neighbours end a token.
+ */
+export class SecretMatcher implements ByteSink {
+  readonly #automaton: PatternAutomaton
+  readonly #spans: Array<Span>
+  readonly #decoded: boolean
+  // The last elements: more than the longest pattern, and a power of two.
+  readonly #starts: Float64Array
+  readonly #bytes: Uint8Array
+  readonly #mask: number
+  #count = 0
+  #state = 0
+  #run = 0
+  #runStart = 0
+  #end = 0
+  #last: Span | undefined
+  #lastGrows = false
+  #candidates: Array<Candidate> = []
+
+  constructor(automaton: PatternAutomaton, spans: Array<Span>, decoded: boolean) {
+    this.#automaton = automaton
+    this.#spans = spans
+    this.#decoded = decoded
+    const remembered = 2 ** Math.ceil(Math.log2(automaton.longest + 4))
+    this.#starts = new Float64Array(remembered)
+    this.#bytes = new Uint8Array(remembered)
+    this.#mask = remembered - 1
   }
-  return joined
-}
 
-const quote = (form: string) => form.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")
-const wordCharacter = "[A-Za-z0-9_]"
-// Sorts after every text that goes on; stands for "the next character decides" behind a token.
-const anyNext = "\uffff"
-// The engine refuses an expression of more than about a million characters.
-const longestPattern = 200_000
-
-/** Expressions that together find the forms, the longest first wherever two begin at the same place. */
-const patterns = (forms: ReadonlyArray<string>, wrap: (alternatives: string) => string): ReadonlyArray<RegExp> => {
-  const groups: Array<Array<string>> = []
-  let length = longestPattern
-  for (const form of forms.toSorted((left, right) => right.length - left.length).map(quote)) {
-    if (length + form.length > longestPattern) {
-      groups.push([])
-      length = 0
+  byte(value: number, start: number, end: number): void {
+    if (value === 0) return
+    const kind = foldedClass(value)
+    if (kind !== 0 && kind === this.#run && this.#count > 0) {
+      if (this.#last !== undefined && this.#last.end === this.#end) this.#grow(this.#last, end)
+      this.#end = end
+      if (end - this.#runStart > longestRun) this.#state = 0
+      return
     }
-    groups.at(-1)?.push(form)
-    length += form.length + 1
-  }
-  return groups.map((group) => new RegExp(wrap(group.join("|")), "g"))
-}
-
-/** Finds a fixed set of secrets, in all their spellings, in text without terminal sequences. */
-export class SecretMatcher {
-  readonly #patterns: ReadonlyArray<RegExp>
-  readonly #sorted: ReadonlyArray<string>
-  readonly #initials: ReadonlySet<number>
-  readonly #longest: number
-
-  constructor(secrets: Iterable<string | Uint8Array>) {
-    const forms = [...secrets].flatMap(secretParts).map(secretForms)
-    const anywhere = [...new Set(forms.flatMap((form) => form.anywhere))]
-    const tokens = [...new Set(forms.flatMap((form) => form.tokens))]
-    const bounded = (alternatives: string) => `(?<!${wordCharacter})(?:${alternatives})(?!${wordCharacter})`
-    this.#patterns = [...patterns(anywhere, (alternatives) => alternatives), ...patterns(tokens, bounded)]
-    // Plain comparison of UTF-16 units, which is the order that the search below relies on.
-    this.#sorted = [...anywhere, ...tokens.map((token) => token + anyNext)].sort()
-    this.#initials = new Set(this.#sorted.map((form) => form.charCodeAt(0)))
-    this.#longest = this.#sorted.reduce((longest, form) => Math.max(longest, form.length), 0)
+    const element = kind === 0 ? value : kind
+    if (this.#candidates.length > 0) this.#decide(element)
+    const index = this.#count & this.#mask
+    this.#starts[index] = start
+    this.#bytes[index] = element
+    if (kind !== 0) this.#runStart = start
+    // What stands for the backslashes that a secret ends with.
+    if (this.#last !== undefined && this.#lastGrows && kind === quoteClass && this.#last.end === this.#end) {
+      this.#grow(this.#last, end)
+    } else {
+      this.#last = undefined
+    }
+    this.#lastGrows = false
+    this.#run = kind
+    this.#end = end
+    this.#count++
+    this.#state = this.#automaton.step(this.#state, element)
+    if (this.#state !== 0) this.#take(end)
   }
 
-  /** True when any form stands in the text. */
-  finds(text: string): boolean {
-    return this.spans(text).length > 0
+  /** Backslashes that say nothing but that the next character is itself. */
+  skipped(start: number, end: number): void {
+    if (this.#last !== undefined && this.#lastGrows && this.#last.end === start) {
+      this.#grow(this.#last, end)
+      this.#end = end
+    }
   }
 
-  /** All matches that start at `from` or later; they may overlap. */
-  spans(text: string, from = 0): ReadonlyArray<Span> {
-    const spans: Array<Span> = []
-    for (const pattern of this.#patterns) {
-      pattern.lastIndex = from
-      for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
-        spans.push({ start: match.index, end: match.index + match[0].length })
-        // The next match may begin inside this one.
-        pattern.lastIndex = match.index + 1
+  edge(): void {
+    if (this.#candidates.length > 0) {
+      for (const candidate of this.#candidates) this.#accept(candidate)
+      this.#candidates = []
+    }
+    this.#state = 0
+    this.#count = 0
+    this.#run = 0
+    this.#last = undefined
+  }
+
+  /** Where the longest end of the text begins that could still become a secret. */
+  open(): number {
+    const depth = this.#automaton.depth[this.#state] ?? 0
+    let position = depth === 0 ? noPosition : this.#startOf(depth)
+    for (const candidate of this.#candidates) position = Math.min(position, candidate.start)
+    return position
+  }
+
+  // A span that was reported may be used already, so more of it is reported as another.
+  #grow({ origin, start }: Span, end: number): void {
+    this.#report({ start, end, origin })
+  }
+
+  #report(span: Span): void {
+    this.#spans.push(span)
+    this.#last = span
+  }
+
+  #startOf(length: number): number {
+    return this.#starts[(this.#count - length) & this.#mask] ?? 0
+  }
+
+  #take(end: number): void {
+    const found = this.#automaton.found(this.#state)
+    if (found !== undefined) {
+      this.#report({ start: this.#startOf(found.bytes.length), end, origin: found.origin })
+      this.#lastGrows = found.trailing
+    }
+    if (!this.#automaton.hasConditional(this.#state)) return
+    for (const pattern of this.#automaton.conditional(this.#state)) {
+      const start = this.#startOf(pattern.bytes.length)
+      if (pattern.kind === "guarded") {
+        if (end - start < pattern.minSource) continue
+        this.#report({ start, end, origin: pattern.origin })
+        this.#lastGrows = pattern.trailing
+      } else if (this.#begins(pattern)) {
+        this.#candidates.push({ pattern, start, end, separated: false })
       }
     }
-    return spans
   }
 
-  /** Start of the longest end of the text that more text could turn into a match; its length when there is none. */
-  openSuffix(text: string): number {
-    for (let start = Math.max(0, text.length - this.#longest + 1); start < text.length; start++) {
-      if (this.#initials.has(text.charCodeAt(start)) && this.#isOpen(text.slice(start))) return start
-    }
-    return text.length
+  // Whether what stands before a token ends there.
+  #begins({ bytes: { length }, kind }: Pattern): boolean {
+    if (this.#decoded && length < 4) return false
+    if (this.#count <= length) return true
+    const before = (this.#count - length - 1) & this.#mask
+    const value = this.#bytes[before] ?? 0
+    if (!this.#separates(value)) return false
+    if (kind === "token" || (value !== 0x2d && value !== 0x2e && value !== 0x2f) || this.#count <= length + 1)
+      return true
+    return !isDigitByte(this.#bytes[(before - 1) & this.#mask] ?? 0)
   }
 
-  #isOpen(suffix: string): boolean {
-    let low = 0
-    let high = this.#sorted.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if ((this.#sorted[middle] ?? "") <= suffix) low = middle + 1
-      else high = middle
+  #separates(value: number): boolean {
+    return !isWordByte(value) && (!this.#decoded || (value >= 0x20 && value < 0x7f))
+  }
+
+  #decide(element: number): void {
+    const open: Array<Candidate> = []
+    for (const candidate of this.#candidates) {
+      if (candidate.separated) {
+        if (!isDigitByte(element)) this.#accept(candidate)
+      } else if (candidate.pattern.kind === "number" && (element === 0x2d || element === 0x2e)) {
+        open.push({ ...candidate, separated: true })
+      } else if (this.#separates(element)) {
+        this.#accept(candidate)
+      }
     }
-    return this.#sorted[low]?.startsWith(suffix) ?? false
+    this.#candidates = open
+  }
+
+  #accept({ end, pattern, start }: Candidate): void {
+    this.#spans.push({ start, end, origin: pattern.origin })
   }
 }

@@ -1,36 +1,17 @@
 import { Buffer } from "node:buffer"
 import { Option, Schema } from "effect"
+import { leafTexts } from "./SecretRule.ts"
 
-const shortestLeaf = 8
 const deepestEncoding = 4
 const shortestTokenPart = 16
 
-/** Members of known credential files that identify but do not authenticate; hiding them would only blind the reader. */
-const publicNames =
-  /^(type|project_id|client_id|client_email|subscription_id|tenant_id|region|zone|output|kind|apiVersion|universe_domain|.*_(uri|url|type))$/i
+/** In a text that is no JSON, only what an assignment calls a secret is one by itself. */
 const secretNames = /key|token|secret|passw|pwd|signature|^sig$|credential|auth/i
 
 const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Json))
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 const decodeUtf8 = Option.liftThrowable((bytes: Uint8Array) => utf8.decode(bytes))
 const decodePercent = Option.liftThrowable(decodeURIComponent)
-
-const leaves = (document: Schema.Json): ReadonlyArray<string> => {
-  const found: Array<string> = []
-  const open: Array<readonly [name: string, value: Schema.Json]> = [["", document]]
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const [name, value] = next
-    if (typeof value === "string") {
-      const secret = secretNames.test(name) && !publicNames.test(name)
-      if (value !== "" && (secret || (value.length >= shortestLeaf && !publicNames.test(name)))) found.push(value)
-    } else if (typeof value === "number" && secretNames.test(name)) {
-      found.push(String(value))
-    } else if (typeof value === "object" && value !== null) {
-      open.push(...Object.entries(value))
-    }
-  }
-  return found
-}
 
 const userInfo = (text: string) =>
   [...text.matchAll(/[a-z][a-z0-9+.-]{0,30}:\/\/([^\s/?#@]*)@/gi)].flatMap(([, info = ""]) => {
@@ -70,8 +51,9 @@ const embedded = (text: string) => {
 }
 
 /**
- * The secret and every part of it that is a secret in its own right: string leaves of JSON, passwords of URLs and
- * connection strings, `key = value` lines, authorization headers, tokens, and documents that are wrapped in base64.
+ * The secret and every part of it that is a secret in its own right: each text and number of a JSON text whatever its name,
+ * passwords of URLs and connection strings, `key = value` lines, authorization headers, tokens, and documents that are
+ * wrapped in base64.
  */
 export const secretParts = (secret: string | Uint8Array): ReadonlyArray<string | Uint8Array> => {
   const found = new Set<string>()
@@ -85,7 +67,7 @@ export const secretParts = (secret: string | Uint8Array): ReadonlyArray<string |
     if (depth === deepestEncoding) continue
     const document = /^\s*[[{"]/.test(text) ? decodeJson(text) : Option.none()
     const parts = Option.match(document, {
-      onSome: leaves,
+      onSome: leafTexts,
       onNone: () => [...assignments(text), ...netrcPasswords(text), ...authorization(text), ...tokenParts(text)]
     })
     for (const part of [...parts, ...userInfo(text), ...embedded(text)]) open.push([depth + 1, part])

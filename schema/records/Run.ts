@@ -103,7 +103,11 @@ export const OutputChange = Schema.Struct({
   before: Schema.optionalKey(Schema.Json),
   after: Schema.optionalKey(Schema.Json),
   sensitive: Schema.Boolean,
-  unknown: Schema.optionalKey(Schema.Boolean)
+  unknown: Schema.optionalKey(Schema.Boolean),
+  /** Why it stays private although the module does not call it sensitive. */
+  reason: Schema.optionalKey(Schema.Literal("holds_secret")),
+  /** With `reason`: what it repeats, such as `var.db.password`. */
+  origins: Schema.optionalKey(Schema.Array(Schema.String))
 }).annotate({ identifier: "OutputChange" })
 export type OutputChange = typeof OutputChange.Type
 

@@ -99,3 +99,12 @@ export const planSecretColumns: ReadonlyArray<string> = [`ALTER TABLE run_plans 
 
 /** Which dependencies and shares gave values to a plan, as JSON; `NULL` for a plan of a release that did not say. */
 export const planConsumptionColumns: ReadonlyArray<string> = [`ALTER TABLE run_plans ADD COLUMN consumed_outputs TEXT`]
+
+/**
+ * Under which version of the rule about secrets a plan was made, and what makes an Output private that its module does not
+ * call sensitive; `NULL` for those of a release that did not say.
+ */
+export const secretRuleColumns: ReadonlyArray<string> = [
+  `ALTER TABLE run_plans ADD COLUMN secret_rule INTEGER`,
+  `ALTER TABLE outputs ADD COLUMN private_origins TEXT`
+]

@@ -16,7 +16,12 @@ import { installationTables } from "../../schema/tables/InstallationTables.ts"
 import { interfaceTables } from "../../schema/tables/InterfaceTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
 import { queueTables } from "../../schema/tables/QueueTables.ts"
-import { planConsumptionColumns, planSecretColumns, runTables } from "../../schema/tables/RunTables.ts"
+import {
+  planConsumptionColumns,
+  planSecretColumns,
+  runTables,
+  secretRuleColumns
+} from "../../schema/tables/RunTables.ts"
 import { deferredSyncTables, hookSecretColumns, sourceTables } from "../../schema/tables/SourceTables.ts"
 import { upstreamTables } from "../../schema/tables/UpstreamTables.ts"
 import { vaultTables } from "../../schema/tables/VaultTables.ts"
@@ -53,7 +58,8 @@ const migrations = {
   "0011_plan_consumption": statements(planConsumptionColumns),
   "0012_connection_origins": statements(connectionOriginColumns),
   "0015_fair_queue": statements([...queueTables, ...deferredSyncTables, ...deferredFollowColumns]),
-  "0017_restored_installation": statements([...authorityTables, ...installationTables])
+  "0017_restored_installation": statements([...authorityTables, ...installationTables]),
+  "0018_secret_rule": statements(secretRuleColumns)
 }
 
 /** The database was written by a newer release than this one. */

@@ -243,7 +243,11 @@ export const applyPlane = (around: Surroundings, started: Array<string>) =>
       load: () =>
         Effect.succeed(
           around.planIsSaved
-            ? { planFile: Redacted.make(new Uint8Array()), secrets: { inputs: [], marked: [] }, lockText: "" }
+            ? {
+                planFile: Redacted.make(new Uint8Array()),
+                secrets: { inputs: [], credentials: [], marked: [] },
+                lockText: ""
+              }
             : undefined
         ),
       drop: () => Effect.void

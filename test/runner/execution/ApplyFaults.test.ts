@@ -77,7 +77,7 @@ describe("a tool that misbehaves while it applies", () => {
       }
       const outcome = yield* runner.apply(job, sink)
       expect(outcome.exit).toBe("failed")
-      expect(seen.logs.map(({ text }) => text)).toContain("refused [redacted]")
+      expect(seen.logs.map(({ text }) => text)).toContain("refused [redacted state]")
       expect(seen.everything()).not.toContain(made)
     })
   )

@@ -28,7 +28,7 @@ const died = "Plugin did not respond"
 /** What a journal of these messages calls possibly created: asked at once, and read back after a crash. */
 const listed = Effect.fnUntraced(function* (messages: ReadonlyArray<ToolMessage>) {
   const path = join(yield* temporaryFolder, "journal.ndjson")
-  const journal = yield* openJournal(path, (text) => text)
+  const journal = yield* openJournal(path)
   yield* Effect.forEach(messages, journal.note, { discard: true })
   const summary = yield* journal.summary
   expect(yield* readJournal(path)).toEqual(summary)

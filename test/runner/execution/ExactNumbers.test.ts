@@ -5,6 +5,7 @@ import { decodePlanDocument } from "../../../runner/execution/PlanDocument.ts"
 import { planSensitiveTexts, projectPlan } from "../../../runner/execution/PlanProjection.ts"
 import { parseState } from "../../../runner/execution/StateFile.ts"
 import { Redactor } from "../../../runner/redaction/Redactor.ts"
+import { directRedactor } from "../../../runner/redaction/RunRedactor.ts"
 
 describe("whole numbers of the tool's documents", () => {
   test.each([
@@ -42,9 +43,9 @@ describe("whole numbers of the tool's documents", () => {
         "change":{"actions":["update"],"before":{"n":${before}},"after":{"n":${after}}}}],
         "output_changes":{"o":{"actions":["update"],"before":${before},"after":${after},"after_sensitive":true}}}`
     const plan = Effect.runSync(decodePlanDocument(withExactNumbers(change("9007199254740992", "9007199254740993"))))
-    expect(projectPlan(plan, new Redactor()).resourceChanges[0]?.changedAttributes).toEqual([
-      { name: "n", before: 9007199254740992, after: "9007199254740993" }
-    ])
+    expect(
+      Effect.runSync(projectPlan(plan, directRedactor(new Redactor()))).resourceChanges[0]?.changedAttributes
+    ).toEqual([{ name: "n", before: 9007199254740992, after: "9007199254740993" }])
     expect(planSensitiveTexts(plan)).toContain("9007199254740993")
   })
 })

@@ -22,7 +22,7 @@ describe("a tool that misbehaves while it plans", () => {
       }
       const failure = yield* Effect.flip(runner.plan(brokenPlan(folder, script), seen.sink))
       expect(failure).toMatchObject({ reason: "plan_failed", phase: "plan" })
-      expect(failure.message).toContain("token is [redacted]")
+      expect(failure.message).toContain("token is [redacted env.DEMO_TOKEN]")
       const shown = seen.everything() + JSON.stringify(failure)
       expect(shown).not.toContain(canary)
       expect(shown).not.toContain(Buffer.from(canary).toString("base64").slice(0, 20))

@@ -5,6 +5,8 @@ import { decodePlanDocument } from "../../../runner/execution/PlanDocument.ts"
 import { planSensitiveTexts, projectPlan } from "../../../runner/execution/PlanProjection.ts"
 import { maskValue, sensitiveTexts } from "../../../runner/execution/SensitiveMask.ts"
 import { Redactor } from "../../../runner/redaction/Redactor.ts"
+import { directRedactor } from "../../../runner/redaction/RunRedactor.ts"
+import type { Secret } from "../../../runner/redaction/SecretRule.ts"
 
 const planOf = (document: Readonly<Record<string, unknown>>) =>
   Effect.runSync(decodePlanDocument(JSON.stringify({ format_version: "1.2", ...document })))
@@ -18,7 +20,8 @@ const change = (actions: ReadonlyArray<string>, more: Readonly<Record<string, un
   change: { actions, ...more }
 })
 
-const none = new Redactor()
+const projected = (plan: Parameters<typeof projectPlan>[0], ...secrets: ReadonlyArray<Secret>) =>
+  Effect.runSync(projectPlan(plan, directRedactor(new Redactor(secrets))))
 
 describe("projectPlan", () => {
   test("counts each change once, and only managed ones", () => {
@@ -36,7 +39,7 @@ describe("projectPlan", () => {
         { ...change(["read"]), mode: "data" }
       ]
     })
-    const { summary, resourceChanges } = projectPlan(plan, none)
+    const { summary, resourceChanges } = projected(plan)
     expect(summary).toEqual({ add: 1, change: 1, destroy: 1, replace: 3, import: 1, forget: 1 })
     expect(resourceChanges).toHaveLength(9)
   })
@@ -57,7 +60,7 @@ describe("projectPlan", () => {
         }
       ]
     })
-    const [first] = projectPlan(plan, none).resourceChanges
+    const [first] = projected(plan).resourceChanges
     expect(first?.reason).toBe("replace_because_cannot_update")
     expect(first?.changedAttributes).toEqual([
       { name: "gone", before: "g" },
@@ -80,7 +83,7 @@ describe("projectPlan", () => {
         change(["update"], { before: { a: "" }, after: { a: "x".repeat(70_000) } })
       ]
     })
-    const [whole, moved, long] = projectPlan(plan, none).resourceChanges
+    const [whole, moved, long] = projected(plan).resourceChanges
     expect(whole?.changedAttributes).toEqual([{ name: "a", sensitive: true }])
     expect(moved?.reason).toBe("moved from demo.old")
     expect(long?.changedAttributes[0]?.after).toBe("(70002 characters, too long to show)")
@@ -96,7 +99,7 @@ describe("projectPlan", () => {
         gone: { actions: ["delete"], before: 1, after: null }
       }
     })
-    const { outputChanges, plannedOutputs } = projectPlan(plan, none)
+    const { outputChanges, plannedOutputs } = projected(plan)
     expect(outputChanges).toEqual([
       {
         name: "plain",
@@ -119,9 +122,9 @@ describe("projectPlan", () => {
         change(["create"], { after: { url: "postgres://u:p4ssw0rd-canary@h", n: { "p4ssw0rd-canary": 1 } } })
       ]
     })
-    const shown = JSON.stringify(projectPlan(plan, new Redactor([Redacted.make("p4ssw0rd-canary")])))
+    const shown = JSON.stringify(projected(plan, { origin: "env.DB", value: Redacted.make("p4ssw0rd-canary") }))
     expect(shown).not.toContain("p4ssw0rd-canary")
-    expect(shown).toContain("postgres://u:[redacted]@h")
+    expect(shown).toContain("postgres://u:[redacted env.DB]@h")
   })
 })
 

@@ -54,7 +54,7 @@ describe("ModuleRunner with a real provider", () => {
         expect(applied).toMatchObject({ exit: "succeeded", resourceCount: 1 })
         expect(notesOf(notesDir).map(({ owner }) => owner)).toEqual([ownerOf(tokenA)])
         const shown = `${seen.everything()}${JSON.stringify([plan, applied])}`
-        expect(shown).toContain("token=[redacted]")
+        expect(shown).toContain("token=[redacted env.DEMO_TOKEN]")
         expect(shown).not.toContain(tokenA)
         expect(shown).not.toContain(Buffer.from(`user:${tokenA}`).toString("base64").slice(8, 28))
         // The file is written before the tool tells that it is done, so at least one look saw it whole.

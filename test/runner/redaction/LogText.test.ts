@@ -5,6 +5,7 @@ import { LogLines, longestLine, redactedLines } from "../../../runner/redaction/
 import { logText, plainText } from "../../../runner/redaction/LogText.ts"
 import { redactionMark } from "../../../runner/redaction/RedactionMark.ts"
 import { Redactor } from "../../../runner/redaction/Redactor.ts"
+import { directRedactor } from "../../../runner/redaction/RunRedactor.ts"
 import { it } from "../../support/Effect.ts"
 
 describe("logText", () => {
@@ -71,14 +72,14 @@ describe("redactedLines", () => {
   it.effect("redacts bytes across chunks, lines and cut characters", () =>
     Effect.gen(function* () {
       const secret = "gehäuse-schlüssel"
-      const redactor = new Redactor([Redacted.make(secret)])
+      const redactor = new Redactor([{ origin: "", value: Redacted.make(secret) }])
       const bytes = new TextEncoder().encode(
         `\u001b[32mkey ${secret}\u001b[0m\r\nlong ${"-".repeat(longestLine)}${secret}`
       )
       const chunks = Array.from({ length: Math.ceil(bytes.length / 7) }, (_, index) =>
         bytes.subarray(index * 7, index * 7 + 7)
       )
-      const lines = yield* Stream.runCollect(redactedLines(redactor)(Stream.fromIterable(chunks)))
+      const lines = yield* Stream.runCollect(redactedLines(directRedactor(redactor))(Stream.fromIterable(chunks)))
       expect(lines[0]).toBe(`\u001b[32mkey ${redactionMark}\u001b[0m`)
       expect(lines.slice(1).join("")).toBe(`long ${"-".repeat(longestLine)}${redactionMark}`)
     })
@@ -87,7 +88,7 @@ describe("redactedLines", () => {
   it.effect("shows bytes that are no UTF-8 as replacement characters", () =>
     Effect.gen(function* () {
       const lines = yield* Stream.runCollect(
-        redactedLines(new Redactor())(Stream.make(Uint8Array.from([0x61, 0xff, 0x0a])))
+        redactedLines(directRedactor(new Redactor()))(Stream.make(Uint8Array.from([0x61, 0xff, 0x0a])))
       )
       expect(lines).toEqual(["a\ufffd"])
     })

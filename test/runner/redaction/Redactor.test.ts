@@ -1,11 +1,15 @@
 import { describe, expect, test } from "bun:test"
-import { Redacted } from "effect"
+import { Effect, Redacted, type Schema } from "effect"
 import * as fc from "fast-check"
 import { holdsRedactionSentinel, isRedactionSentinel, redactionMark } from "../../../runner/redaction/RedactionMark.ts"
 import { Redactor } from "../../../runner/redaction/Redactor.ts"
+import { directRedactor, redacted } from "../../../runner/redaction/RunRedactor.ts"
 
 const redactor = (...secrets: ReadonlyArray<string | Uint8Array>) =>
-  new Redactor(secrets.map((secret) => Redacted.make(secret)))
+  new Redactor(secrets.map((secret) => ({ origin: "", value: Redacted.make(secret) })))
+
+const json = (target: Redactor, value: Schema.Json) =>
+  Effect.runSync(redacted(directRedactor(target), (hide) => hide.json(value)))
 
 const inPieces = (target: Redactor, text: string, sizes: ReadonlyArray<number>) => {
   const stream = target.stream()
@@ -161,15 +165,16 @@ describe("Redactor", () => {
   test("holds back only what could become a secret", () => {
     const stream = redactor("secret-value-1").stream()
     expect(stream.push("plan: 3 to add\nsecr")).toBe("plan: 3 to add\n")
-    expect(stream.push("ets")).toBe("secret")
-    expect(stream.end()).toBe("s")
+    // The last character of a word may still be half of an encoded one.
+    expect(stream.push("ets")).toBe("secre")
+    expect(stream.end()).toBe("ts")
   })
 
   test("learns secrets while a stream is open", () => {
     const target = redactor("first-secret")
     const stream = target.stream()
     expect(stream.push("first-secret second-secret\n")).toBe(`${redactionMark} second-secret\n`)
-    target.add([Redacted.make("second-secret")])
+    target.add([{ origin: "", value: Redacted.make("second-secret") }])
     expect(stream.push("first-secret second-secret\n")).toBe(`${redactionMark} ${redactionMark}\n`)
   })
 
@@ -199,7 +204,7 @@ describe("Redactor", () => {
   test("redacts every string, key and number of a JSON value", () => {
     const target = redactor("secret-value", "12345678")
     const value = { a: ["x secret-value", 12345678, 1, null, true], "key secret-value": { b: "none" } }
-    expect(target.json(value)).toEqual({
+    expect(json(target, value)).toEqual({
       a: [`x ${redactionMark}`, redactionMark, 1, null, true],
       [`key ${redactionMark}`]: { b: "none" }
     })
@@ -207,7 +212,7 @@ describe("Redactor", () => {
 
   test("drops what is nested too deeply to look at", () => {
     const nested = `${"[".repeat(1000)}"secret-value"${"]".repeat(1000)}`
-    expect(JSON.stringify(redactor("secret-value").json(JSON.parse(nested)))).not.toContain("secret-value")
+    expect(JSON.stringify(json(redactor("secret-value"), JSON.parse(nested)))).not.toContain("secret-value")
   })
 
   test("recognises its own mark in an input", () => {

@@ -4,7 +4,7 @@ import { redactionMark } from "../../../runner/redaction/RedactionMark.ts"
 import { Redactor } from "../../../runner/redaction/Redactor.ts"
 
 const hides = (secret: string | Uint8Array, part: string) =>
-  new Redactor([Redacted.make(secret)]).text(`<${part}>`) === `<${redactionMark}>`
+  new Redactor([{ origin: "", value: Redacted.make(secret) }]).text(`<${part}>`) === `<${redactionMark}>`
 
 const privateKey =
   "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0\nBAQEFAASCBKcwggSjAgEAAo\n-----END PRIVATE KEY-----\n"
@@ -19,15 +19,16 @@ const serviceAccount = {
 }
 
 describe("the parts of a credential that are secrets of their own", () => {
-  test("string leaves of a JSON credential file, but not what only identifies", () => {
+  test("every text and number of a JSON credential file, whatever its name", () => {
     for (const file of [JSON.stringify(serviceAccount), JSON.stringify(serviceAccount, null, 2)]) {
       expect(hides(file, "MIIEvQIBADANBgkqhkiG9w0")).toBe(true)
       expect(hides(file, "0f9e8d7c6b5a")).toBe(true)
       expect(hides(file, "4711471")).toBe(true)
       expect(hides(file, "pw")).toBe(true)
-      expect(hides(file, "project-with-a-name")).toBe(false)
-      expect(hides(file, "service_account")).toBe(false)
-      expect(hides(file, "https://oauth2.example.test/token")).toBe(false)
+      expect(hides(file, "project-with-a-name")).toBe(true)
+      expect(hides(file, "service_account")).toBe(true)
+      expect(hides(file, "https://oauth2.example.test/token")).toBe(true)
+      expect(hides(file, "private_key_id")).toBe(false)
     }
     expect(hides(new TextEncoder().encode(JSON.stringify(serviceAccount)), "0f9e8d7c6b5a")).toBe(true)
     expect(hides(btoa(JSON.stringify(serviceAccount)), "0f9e8d7c6b5a")).toBe(true)

@@ -63,7 +63,7 @@ export const brokenApply = (folder: string, script: Script, more: Partial<ApplyJ
     credentials,
     planFile: Redacted.make(planFile),
     planDigest: sha256(planFile),
-    secrets: { inputs: [], marked: [] },
+    secrets: { inputs: [], credentials: [], marked: [] },
     state: Redacted.make(new TextEncoder().encode(state(1))),
     ...more
   }

@@ -1,0 +1,19 @@
+import { Redacted, Schema } from "effect"
+import type { SecretText } from "../../runner/redaction/SecretRule.ts"
+
+/** A plain text is one that a release kept which did not note where it came from. */
+const Stored = Schema.Union([Schema.String, Schema.Struct({ origin: Schema.String, text: Schema.String })])
+type Stored = typeof Stored.Type
+
+/** Secrets as they are sealed: in clear text, with where they come from. */
+export const StoredSecrets = Schema.Array(Stored)
+
+export const toStoredSecrets = (secrets: ReadonlyArray<SecretText>): ReadonlyArray<Stored> =>
+  secrets.map(({ origin, value }) => ({ origin, text: Redacted.value(value) }))
+
+export const fromStoredSecrets = (stored: ReadonlyArray<Stored>): ReadonlyArray<SecretText> =>
+  stored.map((secret) =>
+    typeof secret === "string"
+      ? { origin: "", value: Redacted.make(secret) }
+      : { origin: secret.origin, value: Redacted.make(secret.text) }
+  )

@@ -1,0 +1,40 @@
+import { type Effect, Redacted, type Schema } from "effect"
+import { redacted, type Hide, type RunRedactor } from "../redaction/RunRedactor.ts"
+import type { StateOutput } from "./RunOutcome.ts"
+
+const mark = /\[redacted(?: ([^[\]]+))?\]/g
+const mostOrigins = 20
+
+/** What of a value is secret; `undefined` when nothing is. */
+export interface HeldSecrets {
+  /** Where it comes from, as far as that is known. */
+  readonly origins: ReadonlyArray<string>
+}
+
+/** Whether a redactor would change a value, and for which secrets. */
+export const heldSecrets = (hide: Hide, value: Schema.Json): HeldSecrets | undefined => {
+  const before = JSON.stringify(value)
+  const after = JSON.stringify(hide.json(value))
+  if (before === after) return undefined
+  const own = new Set([...before.matchAll(mark)].map(([whole]) => whole))
+  const origins = [...after.matchAll(mark)].flatMap(([whole, origin]) =>
+    origin === undefined || own.has(whole) ? [] : [origin]
+  )
+  return { origins: [...new Set(origins)].slice(0, mostOrigins) }
+}
+
+/**
+ * An Output that repeats a secret is as secret as that, whatever the module says of it: the module need not know that its
+ * input is one, and private inputs never come back.
+ */
+export const withheldOutputs = (
+  redactor: RunRedactor,
+  outputs: ReadonlyArray<StateOutput>
+): Effect.Effect<ReadonlyArray<StateOutput>> =>
+  redacted(redactor, (hide) =>
+    outputs.map((output) => {
+      if (output.sensitive) return output
+      const held = heldSecrets(hide, Redacted.value(output.value))
+      return held === undefined ? output : { ...output, sensitive: true, origins: held.origins }
+    })
+  )

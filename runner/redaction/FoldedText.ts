@@ -1,0 +1,51 @@
+/** A range of positions in a text, and whose secret it holds. */
+export interface Span {
+  readonly start: number
+  readonly end: number
+  readonly origin: string
+}
+
+/** Takes the bytes of a text in order, each with the range of positions that it came from. */
+export interface ByteSink {
+  readonly byte: (value: number, start: number, end: number) => void
+  /** What follows is not a continuation of what came before. */
+  readonly edge: () => void
+}
+
+export const noPosition = Number.POSITIVE_INFINITY
+
+const other = 0
+const space = 0x20
+/** The class of the characters that quoting doubles or puts before others. */
+export const quoteClass = 0x27
+
+/**
+ * What a byte counts as where secrets are compared: kinds of blank are one, and so are the characters that quoting doubles
+ * or puts before others. Runs of either count as one.
+ */
+const classes = new Uint8Array(256)
+for (const value of [0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20, 0x2b]) classes[value] = space
+for (const value of [0x22, 0x24, 0x25, 0x27, 0x5c, 0x60]) classes[value] = quoteClass
+
+const words = new Uint8Array(256)
+for (let value = 0; value < 256; value++) words[value] = /\w/.test(String.fromCharCode(value)) && value < 0x80 ? 1 : 0
+
+export const isWordByte = (value: number): boolean => words[value] === 1
+export const isDigitByte = (value: number): boolean => value >= 0x30 && value <= 0x39
+
+/** The class of a byte whose runs count as one; 0 for a byte that counts as itself. */
+export const foldedClass = (value: number): number => classes[value] ?? other
+
+/** Bytes as they are compared. */
+export const folded = (bytes: Iterable<number>): ReadonlyArray<number> => {
+  const result: Array<number> = []
+  let run = other
+  for (const value of bytes) {
+    if (value === 0) continue
+    const kind = foldedClass(value)
+    if (kind !== other && kind === run) continue
+    run = kind
+    result.push(kind === other ? value : kind)
+  }
+  return result
+}

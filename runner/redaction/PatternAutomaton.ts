@@ -1,0 +1,152 @@
+/**
+ * How a pattern counts when its bytes are found.
+ *
+ * - `anywhere`: always
+ * - `token`: between characters that are not of a word
+ * - `number`: the same, and not as a part of a date, a version or an address
+ * - `guarded`: when what was found is at least `minSource` characters of the text
+ */
+export type PatternKind = "anywhere" | "token" | "number" | "guarded"
+
+export interface Pattern {
+  readonly bytes: Uint8Array
+  readonly kind: PatternKind
+  readonly origin: string
+  readonly minSource: number
+  /** The backslashes that the secret ends with are not in `bytes`; whatever stands for them directly behind belongs to it. */
+  readonly trailing: boolean
+}
+
+const nothing = -1
+
+/**
+ * Finds any number of byte patterns in one pass (Aho and Corasick). Takes one step a byte on average, whatever the patterns
+ * are, and its state is the longest end of the input that could still become one of them.
+ */
+export class PatternAutomaton {
+  readonly #patterns: ReadonlyArray<Pattern>
+  readonly #root = new Int32Array(256)
+  readonly #mask: number
+  readonly #keys: Int32Array
+  readonly #targets: Int32Array
+  readonly #failure: Int32Array
+  readonly #anywhere: Int32Array
+  readonly #bounded: Int32Array
+  readonly #boundedLink: Int32Array
+  /** By state, the length of the longest end of the input that could still become a pattern. */
+  readonly depth: Uint16Array
+  readonly longest: number
+
+  constructor(patterns: ReadonlyArray<Pattern>) {
+    this.#patterns = patterns
+    this.longest = patterns.reduce((longest, { bytes }) => Math.max(longest, bytes.length), 0)
+    const most = patterns.reduce((sum, { bytes }) => sum + bytes.length, 1)
+    let slots = 16
+    while (slots < most * 2) slots *= 2
+    this.#mask = slots - 1
+    this.#keys = new Int32Array(slots).fill(nothing)
+    this.#targets = new Int32Array(slots)
+    const depth = new Uint16Array(most)
+    const firstChild = new Int32Array(most)
+    const sibling = new Int32Array(most)
+    const byteOf = new Uint8Array(most)
+    const anywhere = new Int32Array(most).fill(nothing)
+    const bounded = new Int32Array(most).fill(nothing)
+    let size = 1
+    patterns.forEach(({ bytes, kind }, index) => {
+      let node = 0
+      for (const byte of bytes) {
+        let next = this.#child(node, byte)
+        if (next === 0) {
+          next = size++
+          this.#insert(node, byte, next)
+          depth[next] = (depth[node] ?? 0) + 1
+          byteOf[next] = byte
+          sibling[next] = firstChild[node] ?? 0
+          firstChild[node] = next
+        }
+        node = next
+      }
+      const ends = kind === "anywhere" ? anywhere : bounded
+      if (node !== 0 && ends[node] === nothing) ends[node] = index
+    })
+    this.depth = depth.slice(0, size)
+    this.#failure = new Int32Array(size)
+    this.#anywhere = anywhere.slice(0, size)
+    this.#bounded = bounded.slice(0, size)
+    this.#boundedLink = new Int32Array(size)
+    this.#link(size, firstChild, sibling, byteOf)
+  }
+
+  /** The next state after a byte. */
+  step(state: number, byte: number): number {
+    let node = state
+    while (node !== 0) {
+      const next = this.#child(node, byte)
+      if (next !== 0) return next
+      node = this.#failure[node] ?? 0
+    }
+    return this.#root[byte] ?? 0
+  }
+
+  /** The longest pattern that counts anywhere and ends in this state. */
+  found(state: number): Pattern | undefined {
+    const index = this.#anywhere[state] ?? nothing
+    return index === nothing ? undefined : this.#patterns[index]
+  }
+
+  /** Whether any pattern with a condition ends in this state. */
+  hasConditional(state: number): boolean {
+    return this.#bounded[state] !== nothing || this.#boundedLink[state] !== 0
+  }
+
+  /** The patterns with a condition that end in this state, the longest first. */
+  conditional(state: number): ReadonlyArray<Pattern> {
+    const found: Array<Pattern> = []
+    for (let node = state; node !== 0; node = this.#boundedLink[node] ?? 0) {
+      const pattern = this.#patterns[this.#bounded[node] ?? nothing]
+      if (pattern !== undefined) found.push(pattern)
+    }
+    return found
+  }
+
+  #slot(node: number, byte: number): number {
+    const key = node * 256 + byte
+    let slot = Math.imul(key ^ (key >>> 15), 0x9e3779b1) >>> 0
+    slot = (slot ^ (slot >>> 13)) & this.#mask
+    while (this.#keys[slot] !== nothing && this.#keys[slot] !== key) slot = (slot + 1) & this.#mask
+    return slot
+  }
+
+  #child(node: number, byte: number): number {
+    if (node === 0) return this.#root[byte] ?? 0
+    const slot = this.#slot(node, byte)
+    return this.#keys[slot] === nothing ? 0 : (this.#targets[slot] ?? 0)
+  }
+
+  #insert(node: number, byte: number, target: number): void {
+    if (node === 0) {
+      this.#root[byte] = target
+      return
+    }
+    const slot = this.#slot(node, byte)
+    this.#keys[slot] = node * 256 + byte
+    this.#targets[slot] = target
+  }
+
+  // Parents come before their children in the queue, so the state that a failure leads to is complete already.
+  #link(size: number, firstChild: Int32Array, sibling: Int32Array, byteOf: Uint8Array): void {
+    const queue = new Int32Array(size)
+    let filled = 1
+    for (let head = 0; head < filled; head++) {
+      const node = queue[head] ?? 0
+      for (let child = firstChild[node] ?? 0; child !== 0; child = sibling[child] ?? 0) {
+        queue[filled++] = child
+        const failure = node === 0 ? 0 : this.step(this.#failure[node] ?? 0, byteOf[child] ?? 0)
+        this.#failure[child] = failure
+        if (this.#anywhere[child] === nothing) this.#anywhere[child] = this.#anywhere[failure] ?? nothing
+        this.#boundedLink[child] = this.#bounded[failure] === nothing ? (this.#boundedLink[failure] ?? 0) : failure
+      }
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import { Effect, type Schema } from "effect"
+import { redactionMark } from "./RedactionMark.ts"
+import type { RedactionItem, Redactor } from "./Redactor.ts"
+import type { Secret } from "./SecretRule.ts"
+
+/** A text that arrives in pieces. */
+export interface RedactedText {
+  /** The text so far that no later piece can change. */
+  readonly push: (piece: string) => Effect.Effect<string>
+  readonly end: (rest: string) => Effect.Effect<string>
+}
+
+/** What hides the secrets of one Run, wherever it works. */
+export interface RunRedactor {
+  /** Adds secrets that appear while the Run goes on. */
+  readonly add: (secrets: ReadonlyArray<Secret>) => Effect.Effect<void>
+  readonly items: (items: ReadonlyArray<RedactionItem>) => Effect.Effect<ReadonlyArray<string>>
+  readonly open: Effect.Effect<RedactedText>
+}
+
+/** Hides the parts of a larger thing. */
+export interface Hide {
+  readonly text: (text: string) => string
+  readonly name: (name: string) => string
+  readonly address: (address: string) => string
+  readonly message: (text: string, address: string | undefined) => string
+  /** Every string, key and number. What lies deeper than 512 levels is dropped whole. */
+  readonly json: (value: Schema.Json) => Schema.Json
+}
+
+const deepestJson = 512
+const isArray = (value: Schema.JsonArray | Schema.JsonObject): value is Schema.JsonArray => Array.isArray(value)
+
+const hideWith = (hide: (item: RedactionItem) => string): Hide => {
+  const text = (shown: string) => hide({ as: "text", text: shown })
+  const json = (value: Schema.Json, depth: number): Schema.Json => {
+    if (typeof value === "string") return text(value)
+    if (typeof value === "number") {
+      const shown = text(String(value))
+      return shown === String(value) ? value : shown
+    }
+    if (value === null || typeof value === "boolean") return value
+    if (depth === deepestJson) return redactionMark
+    if (isArray(value)) return value.map((element) => json(element, depth + 1))
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [text(key), json(member, depth + 1)]))
+  }
+  return {
+    text,
+    name: (name) => hide({ as: "name", text: name }),
+    address: (address) => hide({ as: "address", text: address }),
+    message: (shown, address) => hide({ as: "message", text: shown, address }),
+    json: (value) => json(value, 0)
+  }
+}
+
+/**
+ * Hides all parts of something at once, however many they are. `render` is called twice, first to find out what there is to
+ * hide, so it must ask for the same parts in the same order each time.
+ */
+export const redacted = Effect.fnUntraced(function* <A>(redactor: RunRedactor, render: (hide: Hide) => A) {
+  const items: Array<RedactionItem> = []
+  render(
+    hideWith((item) => {
+      items.push(item)
+      return ""
+    })
+  )
+  const results = yield* redactor.items(items)
+  let index = 0
+  return render(hideWith(() => results[index++] ?? redactionMark))
+})
+
+/** Works where it is called. */
+export const directRedactor = (redactor: Redactor): RunRedactor => ({
+  add: (secrets) => Effect.sync(() => redactor.add(secrets)),
+  items: (items) => Effect.sync(() => items.map((item) => redactor.item(item))),
+  open: Effect.sync(() => {
+    const stream = redactor.stream()
+    return {
+      push: (piece: string) => Effect.sync(() => stream.push(piece)),
+      end: (rest: string) => Effect.sync(() => stream.end(rest))
+    }
+  })
+})

@@ -1,0 +1,96 @@
+import { Redacted, type Schema } from "effect"
+
+/** Something that must never be shown, and the public name of where it comes from. */
+export interface Secret {
+  readonly origin: string
+  readonly value: Redacted.Redacted<string | Uint8Array>
+}
+
+/** A secret that is text, as it is kept for later Runs. */
+export interface SecretText extends Secret {
+  readonly value: Redacted.Redacted<string>
+}
+
+/** Grows when the rule hides more than before: what was reviewed under an earlier one has to be reviewed again. */
+export const secretRuleVersion = 1
+
+/** Secrets of this length are hidden wherever they stand, shorter ones only as whole tokens. */
+export const shortestAnywhere = 6
+/** Nothing that is shorter can be told from ordinary text. */
+export const shortestToken = 2
+
+const ordinaryWords: ReadonlySet<string> = new Set(["true", "false", "null"])
+
+/** How the rule treats a text: hidden anywhere, as a whole token, or not at all. */
+export type SecretScope = "anywhere" | "token" | "none"
+
+export const scopeOf = (text: string): SecretScope => {
+  const shown = text.trim()
+  if (shown.length < shortestToken || ordinaryWords.has(shown.toLowerCase())) return "none"
+  return shown.length < shortestAnywhere ? "token" : "anywhere"
+}
+
+/** The attribute names that a type constraint declares, at any depth. They are part of the module and no secret. */
+export const declaredKeys = (typeExpression: string): ReadonlySet<string> =>
+  new Set([...typeExpression.matchAll(/([A-Za-z_][\w-]*)"?\s*=/g)].map(([, name = ""]) => name))
+
+/** Every text and number of a value. */
+export const leafTexts = (root: unknown): ReadonlyArray<string> => {
+  const found: Array<string> = []
+  const open: Array<unknown> = [root]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next === "string" || typeof next === "number") found.push(String(next))
+    else if (typeof next === "object" && next !== null) for (const member of Object.values(next)) open.push(member)
+  }
+  return found
+}
+
+interface Open {
+  readonly value: Schema.Json
+  readonly origin: string
+}
+
+/**
+ * What of a secret value is secret: every text and number in it, whatever it is called, and every key of 6 and more characters
+ * that the type of the variable does not declare. Such a key is the value's own, so an origin never names it.
+ */
+export const valueSecrets = (
+  origin: string,
+  root: Schema.Json,
+  declared: ReadonlySet<string> = new Set()
+): ReadonlyArray<SecretText> => {
+  const found: Array<SecretText> = []
+  const open: Array<Open> = [{ value: root, origin }]
+  let keys = 0
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { origin: path, value } = next
+    if (typeof value === "string" || typeof value === "number") {
+      found.push({ origin: path, value: Redacted.make(String(value)) })
+    } else if (Array.isArray(value)) {
+      for (const [index, member] of value.entries()) open.push({ value: member, origin: `${path}.${index}` })
+    } else if (typeof value === "object" && value !== null) {
+      for (const [key, member] of Object.entries(value)) {
+        const isDeclared = declared.has(key)
+        if (!isDeclared) keys++
+        if (!isDeclared && key.length >= shortestAnywhere) {
+          found.push({ origin: `${origin} key ${keys}`, value: Redacted.make(key) })
+        }
+        open.push({ value: member, origin: `${path}.${isDeclared ? key : "*"}` })
+      }
+    }
+  }
+  return found
+}
+
+/** Why a text that is given as a secret could not be hidden; undefined when it can be, or when it is no secret. */
+export const hidingProblem = (text: string): string | undefined => {
+  const shown = text.trim()
+  if (ordinaryWords.has(shown.toLowerCase())) return undefined
+  if (shown.length === 0) return "is blank, so it could not be hidden in logs and plans"
+  if (shown.length < shortestToken) {
+    return `has a single character, too short to be hidden in logs and plans; a secret needs at least ${shortestToken}`
+  }
+  return /^["$%'\\`\s+]+$/.test(shown)
+    ? "holds nothing but blanks and quoting characters, so it could not be hidden in logs and plans"
+    : undefined
+}
