@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Connection, type ConnectionStatus, ProposedOrigin } from "../../schema/records/Connection.ts"
 import { CredentialOrigin } from "../../schema/records/CredentialOrigin.ts"
@@ -33,14 +33,18 @@ export interface ConnectionRow {
 }
 
 const decodeOrigins = Schema.decodeSync(Schema.fromJsonString(Schema.Array(CredentialOrigin)))
-const decodeProposed = Schema.decodeSync(Schema.fromJsonString(Schema.Array(ProposedOrigin)))
+const decodeProposals = Schema.decodeSync(Schema.fromJsonString(Schema.Array(Schema.Json)))
+const decodeProposed = Schema.decodeUnknownOption(ProposedOrigin)
 
 /** Where the Connection may be sent: nowhere until that is confirmed. */
 export const originsOf = (row: ConnectionRow): ReadonlyArray<CredentialOrigin> =>
   row.origins === null ? [] : decodeOrigins(row.origins)
 
+/** A host that no origin can name, such as one with an asterisk, is left out: nobody can confirm it. */
 export const proposedOriginsOf = (row: ConnectionRow): ReadonlyArray<ProposedOrigin> =>
-  row.proposed_origins === null ? [] : decodeProposed(row.proposed_origins)
+  row.proposed_origins === null
+    ? []
+    : decodeProposals(row.proposed_origins).flatMap((proposal) => Option.toArray(decodeProposed(proposal)))
 
 const originFields = (row: ConnectionRow) => {
   if (row.kind === "provider") return {}

@@ -1,52 +1,18 @@
 import { describe, expect, test } from "bun:test"
-import type { Connection } from "../../src/dashboard/api/Types.ts"
-import { connections } from "./support/records/Connections.ts"
-import { newWorld } from "./support/routes/World.ts"
 import { barriers, browserSuite, darkJapanese, lightEnglish } from "./support/Suite.ts"
 
 const suite = browserSuite()
 const screen = "/w/acme/connections"
 
-const [, reader] = connections
-const older = "conn_0000000000000009"
-
-/** With a Connection from a release without origins, which a member has pointed at a server of their own. */
-const upgraded = () => {
-  const world = newWorld()
-  if (reader === undefined) throw new Error("There is no Git Connection among the records.")
-  const connection: Connection = {
-    ...reader,
-    id: older,
-    displayName: "Deploy token",
-    origins: [],
-    proposedOrigins: [
-      {
-        origin: "https://git.acme.example",
-        sources: [
-          {
-            id: "src_0000000000000001",
-            name: "infrastructure",
-            url: "https://git.acme.example/infrastructure.git",
-            chosenBy: "usr_0000000000000001"
-          }
-        ]
-      },
-      {
-        origin: "https://git.stranger.example",
-        sources: [{ id: "src_0000000000000002", name: "handy", url: "https://git.stranger.example/handy.git" }]
-      }
-    ]
-  }
-  world.connections.push(connection)
-  return world
-}
+const older = "conn_0000000000000004"
 
 describe("Git connections", () => {
   test("show where they may be sent", async () => {
     const { page, faults, go } = await suite.visit()
     await go(screen, ".row-connection")
     await page.getByText("https://git.acme.example", { exact: true }).waitFor()
-    expect(await page.getByRole("button", { name: "Confirm origins" }).count()).toBe(0)
+    await page.getByText("Sent to no Git server until its origins are confirmed.").waitFor()
+    expect(await page.getByRole("button", { name: "Confirm origins" }).count()).toBe(1)
     expect(faults).toEqual([])
   })
 
@@ -90,7 +56,7 @@ describe("Git connections", () => {
 
   for (const look of [lightEnglish, darkJapanese])
     test(`of an earlier release are confirmed by hand, origin by origin (${look.language})`, async () => {
-      const { page, api, faults, go } = await suite.visit(look, upgraded())
+      const { page, api, faults, go } = await suite.visit(look)
       await go(screen, ".row-connection")
       const confirm = look.language === "en" ? "Confirm origins" : "送信先を確認"
       await page.getByRole("button", { name: confirm }).click()

@@ -225,6 +225,9 @@ describe("a Git Connection and its origins", () => {
           target: { kind: "source", id: attack.id },
           data: { fields: ["authConnectionId"] }
         })
+        const shouting = yield* sourceAt("https://GIT.example.com:443/Team/App.git")
+        const unnamable = yield* sourceAt("https://*.example.com/app.git")
+        for (const { id } of [shouting, unnamable]) yield* chosenBehindTheCheck(id, connection.id)
         yield* upgradedFromBefore
         const asked = [trusted.requests.length, foreign.requests.length]
 
@@ -237,6 +240,10 @@ describe("a Git Connection and its origins", () => {
             [
               foreign.origin,
               [{ id: attack.id, name: "app", url: foreign.url, chosenBy: `${subjectOf(member.context)}` }]
+            ],
+            [
+              "https://git.example.com",
+              [{ id: shouting.id, name: "app", url: shouting.url, chosenBy: `${subjectOf(context)}` }]
             ]
           ])
         )
@@ -262,7 +269,7 @@ describe("a Git Connection and its origins", () => {
         // Only what was proposed, or less of it, can be confirmed.
         const confirm = (...origins: ReadonlyArray<string>) =>
           connections.confirmOrigins(context, connection.id, given(origins))
-        expect((yield* Effect.flip(confirm(trusted.origin, "https://git.example.com"))).code).toBe("invalid_request")
+        expect((yield* Effect.flip(confirm(trusted.origin, "https://git.example.org"))).code).toBe("invalid_request")
         expect((yield* connectionNow(connection.id)).origins).toEqual([])
         const confirmed = yield* confirm(`${trusted.origin}/repository.git`)
         expect(confirmed.origins).toEqual(given([`${trusted.origin}/repository.git/`]))

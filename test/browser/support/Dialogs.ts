@@ -88,6 +88,12 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
     open: button((to) => connectionWords[to].create)
   },
   {
+    source: "screens/connections/ConfirmOrigins.tsx",
+    path: "/w/acme/connections",
+    ready: ".row-connection",
+    open: button((to) => connectionWords[to].confirm)
+  },
+  {
     source: "screens/connections/ConnectionsScreen.tsx",
     path: "/w/acme/connections",
     ready: ".row-connection",

@@ -57,6 +57,42 @@ export const connections: ReadonlyArray<Connection> = [
     moduleInputDefaults: {},
     createdAt: ago(300_000),
     updatedAt: ago(300_000)
+  },
+  // From a release without origins: a member has pointed it at a server of their own.
+  {
+    id: "conn_0000000000000004",
+    workspaceId,
+    scope: "workspace",
+    provider: "git",
+    kind: "git_https",
+    recipeId: "git-https-token",
+    authMode: "token",
+    displayName: "Deploy token",
+    status: "verified",
+    envNames: ["token"],
+    fileNames: [],
+    origins: [],
+    proposedOrigins: [
+      {
+        origin: "https://git.acme.example",
+        sources: [
+          {
+            id: "src_0000000000000001",
+            name: "infrastructure",
+            url: "https://git.acme.example/infrastructure.git",
+            chosenBy: "usr_0000000000000001"
+          }
+        ]
+      },
+      {
+        origin: "https://git.stranger.example",
+        sources: [{ id: "src_0000000000000002", name: "handy", url: "https://git.stranger.example/handy.git" }]
+      }
+    ],
+    providerConfig: {},
+    moduleInputDefaults: {},
+    createdAt: ago(300_000),
+    updatedAt: ago(300_000)
   }
 ]
 

@@ -24,6 +24,12 @@ export const overview = (world: World): Answer => {
             since: ago(4)
           },
           {
+            kind: "origins_unconfirmed",
+            connectionId: "conn_0000000000000004",
+            connectionName: "Deploy token",
+            since: ago(300)
+          },
+          {
             kind: "unknown_safety",
             capsuleId: "cap_0000000000000003",
             capsuleName: "billing-database",
