@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CapsuleLedger } from "../../../actors/capsule/CapsuleLedger.ts"
 import { CapsuleRuns } from "../../../actors/capsule/CapsuleRuns.ts"
+import { RunAdmission } from "../../../actors/run/RunAdmission.ts"
 import { RunExecutor } from "../../../actors/run/RunExecutor.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import { RunQueue } from "../../../actors/run/RunQueue.ts"
@@ -30,6 +31,7 @@ const planeOver = (given: typeof ledgers) =>
     CapsuleRuns.layer.pipe(
       Layer.provideMerge(given),
       Layer.provide(Layer.mock(RunQueue)({ wake: Effect.void })),
+      Layer.provide(Layer.mock(RunAdmission)({ admit: () => Effect.void })),
       Layer.provide(Layer.mock(RunExecutor)({})),
       Layer.provide(Layer.mock(SourceStore)({}))
     )
