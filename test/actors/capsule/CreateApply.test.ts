@@ -31,7 +31,7 @@ const planeOver = (given: typeof ledgers) =>
     CapsuleRuns.layer.pipe(
       Layer.provideMerge(given),
       Layer.provide(Layer.mock(RunQueue)({ wake: Effect.void })),
-      Layer.provide(Layer.succeed(RunAdmission, { admit: () => Effect.void })),
+      Layer.provide(Layer.mock(RunAdmission)({ admit: () => Effect.void })),
       Layer.provide(Layer.mock(RunExecutor)({})),
       Layer.provide(Layer.mock(SourceStore)({}))
     )
