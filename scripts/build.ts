@@ -5,6 +5,9 @@ import { Clock, Console, Effect, FileSystem, Path, Runtime, Schema } from "effec
 import { Command, Flag } from "effect/cli"
 import type { AssetSet } from "../src/dashboard/Assets.ts"
 import { buildDashboard } from "../src/dashboard/Build.ts"
+import { bundledPackages, madeBeforehand, packagesOf, programs } from "../src/licenses/BundledPackages.ts"
+import { collectLicenses } from "../src/licenses/CollectLicenses.ts"
+import { LicenseReportJson, reportText, thirdPartyFile } from "../src/licenses/LicenseReport.ts"
 import { type TargetName, targetNames, targetRuntime, targets } from "./TargetRuntime.ts"
 import { withoutImportMeta } from "./WithoutImportMeta.ts"
 
@@ -17,15 +20,26 @@ class BuildFailed extends Schema.TaggedError<BuildFailed>()("BuildFailed", { mes
 // otherwise: what runs once, at the start, costs more to compile than to run.
 const startReluctance = 100
 
-// Relative to the repository's root, from which the parser looks for its worker in a compiled binary.
-const worker = "runner/scan/HclWorker.ts"
-const sync = "runner/git/SyncMain.ts"
-const confinement = "runner/sandbox/confinement/ConfineMain.ts"
+// Takes the place of the service's own entry: it imports the files that the binary holds.
 const service = "dist/build/Service.ts"
-const entry = "src/BinaryMain.ts"
+const licenseJson = "dist/build/Licenses.json"
 
+const encodeReport = Schema.encodeEffect(LicenseReportJson)
 const sharedMap = /^chunk-[0-9a-z]+\.js\.map$/
 const encodings = ["identity", "br", "gzip"] as const
+
+/** Collects the licences of what will be bundled, for the binary to hold and to lie beside it. */
+const writeLicenses = Effect.fn("build.writeLicenses")(function* (root: string, folder: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const report = yield* collectLicenses(root)
+  yield* files.makeDirectory(path.join(root, path.dirname(licenseJson)), { recursive: true })
+  yield* files.writeFileString(path.join(root, licenseJson), yield* encodeReport(report))
+  yield* files.makeDirectory(folder, { recursive: true })
+  yield* files.writeFileString(path.join(folder, "LICENSE"), report.product.text)
+  yield* files.writeFileString(path.join(folder, "NOTICE"), report.product.notice)
+  yield* files.writeFileString(path.join(folder, thirdPartyFile), reportText(report))
+})
 
 /** Writes the files of the dashboard, and the entry that imports each of them so that the bundler embeds it. */
 const writeEntry = Effect.fn("build.writeEntry")(function* (root: string, assets: AssetSet) {
@@ -51,9 +65,10 @@ const writeEntry = Effect.fn("build.writeEntry")(function* (root: string, assets
   }
   const code = `${imports.join("\n")}
 import { main } from "../../src/BinaryService.ts"
+import licenses from "./Licenses.json" with { type: "file" }
 main([
   ${records.join(",\n  ")}
-])
+], licenses)
 `
   yield* files.makeDirectory(path.join(root, "dist/build"), { recursive: true })
   yield* files.writeFileString(path.join(root, service), code)
@@ -67,7 +82,9 @@ const compile = Effect.fn("build.compile")(function* (
   const result = yield* Effect.tryPromise({
     try: () =>
       Bun.build({
-        entrypoints: [entry, service, sync, confinement, worker].map((file) => `${root}/${file}`),
+        entrypoints: [programs.main, service, programs.sync, programs.confinement, programs.worker].map(
+          (file) => `${root}/${file}`
+        ),
         root,
         target: "bun",
         format: "esm",
@@ -78,8 +95,8 @@ const compile = Effect.fn("build.compile")(function* (
         sourcemap: "linked",
         define: { "process.env.NODE_ENV": '"production"' },
         plugins: [withoutImportMeta],
-        // Bundles the dashboard from its sources: a binary holds the result.
-        external: ["../dashboard/Build.ts"],
+        external: madeBeforehand,
+        metafile: true,
         compile: {
           outfile,
           jitPolicy: startReluctance,
@@ -97,6 +114,13 @@ const compile = Effect.fn("build.compile")(function* (
       })
   })
   if (!result.success) return yield* new BuildFailed({ message: result.logs.map(String).join("\n") })
+  const licensed = new Set(yield* bundledPackages(root))
+  const unlicensed = [...packagesOf(Object.keys(result.metafile?.inputs ?? {}))].filter((one) => !licensed.has(one))
+  if (result.metafile === undefined || unlicensed.length > 0) {
+    return yield* new BuildFailed({
+      message: `The binary holds packages whose licence it does not hold: ${unlicensed}`
+    })
+  }
 })
 
 const build = Effect.fn("build")(function* (names: ReadonlyArray<TargetName>, out: string) {
@@ -110,6 +134,7 @@ const build = Effect.fn("build")(function* (names: ReadonlyArray<TargetName>, ou
     Effect.map(targetRuntime(root, path.join(root, "dist/runtimes"), name), (runtime) => ({ name, runtime }))
   )
   const assets = yield* buildDashboard("best")
+  yield* writeLicenses(root, folder)
   yield* writeEntry(root, assets)
   // Maps of shared code are named after their content: those of the build before would stay for ever.
   yield* files.makeDirectory(folder, { recursive: true })

@@ -1,11 +1,15 @@
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Result } from "effect"
+import { readArmoredKeys } from "./openpgp/OpenPgpArmor.ts"
+import { readKeyring } from "./openpgp/OpenPgpKeyring.ts"
+import { readPackets } from "./openpgp/OpenPgpPackets.ts"
+import { type OpenPgpRefused, refuse } from "./openpgp/OpenPgpRefused.ts"
+import { holds, names, readSignature, signatureTypes } from "./openpgp/OpenPgpSignature.ts"
 import { ToolDownloadFailed } from "./ToolErrors.ts"
 
 const keyRemedy =
   "Set SVC_TOOL_MIRROR_KEY to the release signing key (for the official releases: get.opentofu.org/opentofu.asc), or to the path of its file."
 
-// A megabyte of code that only a download needs, so it is loaded then.
-const openpgp = Effect.promise(() => import("openpgp"))
+const signatureTag = 2
 
 /** Armored text or the bytes of a key, and the fingerprint that it must have when it does not come from the operator. */
 export interface TrustedKey {
@@ -13,37 +17,46 @@ export interface TrustedKey {
   readonly fingerprint: string | undefined
 }
 
-/** Armored text or the bytes of a key file, to public keys. Fails with `ToolDownloadFailed` "key". */
-const decodeKeys = Effect.fnUntraced(function* (material: string | Uint8Array) {
-  const { readKeys } = yield* openpgp
-  return yield* Effect.tryPromise({
-    try: () => {
-      const text = typeof material === "string" ? material : new TextDecoder().decode(material)
-      if (text.includes("-----BEGIN PGP PUBLIC KEY BLOCK-----")) return readKeys({ armoredKeys: text })
-      return readKeys({ binaryKeys: typeof material === "string" ? new TextEncoder().encode(material) : material })
-    },
-    catch: () =>
-      new ToolDownloadFailed({
-        reason: "key",
-        message: "The trusted key for tool downloads is not an OpenPGP public key.",
-        remedy: keyRemedy
-      })
+/** The usable keys of armored text or of the bytes of a key file. Fails with `ToolDownloadFailed` "key". */
+const decodeKeys = (material: string | Uint8Array, now: number) =>
+  Result.gen(function* () {
+    const text = typeof material === "string" ? material : new TextDecoder().decode(material)
+    const isArmored = typeof material === "string" || text.includes("-----BEGIN PGP")
+    return yield* readKeyring(yield* readPackets(isArmored ? yield* readArmoredKeys(text) : material), now)
+  }).pipe(
+    Effect.fromResult,
+    Effect.mapError(
+      ({ message }) =>
+        new ToolDownloadFailed({
+          reason: "key",
+          message: `The trusted key for tool downloads is not an OpenPGP public key that may be used: ${message}`,
+          remedy: `It has to be an RSA or Ed25519 key that is neither expired nor revoked. ${keyRemedy}`
+        })
+    )
+  )
+
+/** The one signature of a detached signature file, over octets that are taken as they are. */
+const detachedSignature = (octets: Uint8Array) =>
+  Result.gen(function* () {
+    const [packet, ...others] = yield* readPackets(octets)
+    if (packet?.tag !== signatureTag || others.length > 0) return yield* refuse("It is not exactly one signature.")
+    const signature = yield* readSignature(packet.body)
+    return signature.type === signatureTypes.binary ? signature : yield* refuse("It is not over binary data.")
   })
-})
 
 /**
  * Verifies a detached OpenPGP signature over the content and returns the fingerprint of the key that made it. Fails
- * with `ToolDownloadFailed`: "key" when the trusted key cannot be read, "signature" when the signature does not hold.
+ * with `ToolDownloadFailed`: "key" when the trusted key cannot be used, "signature" when the signature does not hold.
  */
 export const verifySignature = Effect.fn("ReleaseSignature.verify")(function* (
   content: Uint8Array,
   signature: Uint8Array,
   trusted: TrustedKey
 ) {
-  const given = yield* decodeKeys(trusted.material)
+  const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+  const given = yield* decodeKeys(trusted.material, now)
   const { fingerprint } = trusted
-  const keys =
-    fingerprint === undefined ? given : given.filter((key) => key.getFingerprint().toUpperCase() === fingerprint)
+  const keys = fingerprint === undefined ? given : given.filter((key) => key.fingerprint === fingerprint)
   if (keys.length === 0) {
     return yield* new ToolDownloadFailed({
       reason: "key",
@@ -51,31 +64,22 @@ export const verifySignature = Effect.fn("ReleaseSignature.verify")(function* (
       remedy: `Do not use this mirror until you know why. ${keyRemedy}`
     })
   }
-  const { createMessage, readSignature, verify } = yield* openpgp
-  const now = yield* Clock.currentTimeMillis
-  const refuse = () =>
-    new ToolDownloadFailed({
-      reason: "signature",
-      message: "The signature over the checksums of the release was not made by the trusted key, or they were changed.",
-      remedy: "Do not use this mirror until you know why. The key that is trusted is set by SVC_TOOL_MIRROR_KEY."
-    })
-  return yield* Effect.tryPromise({
-    try: async () => {
-      const verified = await verify({
-        message: await createMessage({ binary: content }),
-        signature: await readSignature({ binarySignature: signature }),
-        verificationKeys: keys,
-        expectSigned: true,
-        format: "binary",
-        date: new Date(now)
-      })
-      for (const made of verified.signatures) {
-        const holds = await made.verified.catch(() => false)
-        const key = keys.find((candidate) => candidate.getKeys(made.keyID).length > 0)
-        if (holds && key !== undefined) return key.getFingerprint().toUpperCase()
-      }
-      throw refuse()
-    },
-    catch: refuse
+  const signers = keys.flatMap((key) => key.signers.map((signer) => ({ signer, fingerprint: key.fingerprint })))
+  const verified: Result.Result<string, OpenPgpRefused> = Result.gen(function* () {
+    const made = yield* detachedSignature(signature)
+    const by = signers.find(({ signer }) => names(made, signer))
+    if (by === undefined) return yield* refuse("It names a key that may not sign here.")
+    yield* holds(made, by.signer, content, now)
+    return by.fingerprint
   })
+  return yield* Effect.fromResult(verified).pipe(
+    Effect.mapError(
+      ({ message }) =>
+        new ToolDownloadFailed({
+          reason: "signature",
+          message: `The signature over the checksums of the release was not made by the trusted key, or they were changed: ${message}`,
+          remedy: "Do not use this mirror until you know why. The key that is trusted is set by SVC_TOOL_MIRROR_KEY."
+        })
+    )
+  )
 })

@@ -4,6 +4,7 @@ import { backupCommand, restoreCommand } from "./BackupCommands.ts"
 import { linkCommand, manifestCommand, optionsCommand } from "./CheckCommands.ts"
 import { demoCommand } from "./demo/DemoCommand.ts"
 import { doctorCommand } from "./doctor/DoctorCommand.ts"
+import { licensesCommand } from "./LicensesCommand.ts"
 import { loginCommand, logoutCommand, tokenCommand } from "./login/LoginCommands.ts"
 import { scanCommand } from "./ScanCommand.ts"
 import { serveCommand } from "./ServeCommand.ts"
@@ -17,6 +18,7 @@ export const svc = Command.make("svc").pipe(
     demoCommand,
     doctorCommand,
     versionCommand,
+    licensesCommand,
     adminCommand,
     backupCommand,
     restoreCommand,

@@ -12,6 +12,12 @@ export class DashboardBuildError extends Schema.TaggedError<DashboardBuildError>
   message: Schema.String
 }) {}
 
+/** What is bundled. The scripts block the first paint and cannot import anything from another file. */
+export const dashboardEntries = {
+  pages: ["app/Main.tsx", "entrance/Entrance.tsx", "styles/Dashboard.css"],
+  scripts: ["entrance/Boot.ts", "app/Start.ts"]
+} as const
+
 const folder = dirname(fileURLToPath(import.meta.url))
 
 const contentTypes: Readonly<Record<string, string>> = {
@@ -105,11 +111,7 @@ const entryOf = (built: Bun.BuildOutput, suffix: string): string | undefined =>
  * The result holds bytes only, so it is served the same from memory, from `dist/dashboard` and from a compiled binary.
  */
 export const buildDashboard = Effect.fn("Build.buildDashboard")(function* (effort: Effort) {
-  const [built, booted] = yield* Effect.all([
-    run(["app/Main.tsx", "entrance/Entrance.tsx", "styles/Dashboard.css"], true),
-    // Blocking scripts before the first paint cannot import anything.
-    run(["entrance/Boot.ts", "app/Start.ts"], false)
-  ])
+  const [built, booted] = yield* Effect.all([run(dashboardEntries.pages, true), run(dashboardEntries.scripts, false)])
   const bundled = yield* Effect.forEach(
     [...built.outputs, ...booted.outputs],
     (output) =>

@@ -33,6 +33,25 @@ describe("the binary, with nothing beside it but the system, in a hostile folder
     })
   )
 
+  tests.live("prints the licences of what is in it, and has them beside it", () =>
+    Effect.gen(function* () {
+      const { foreignFolder, installed, run, wasSteered } = yield* Binary
+      const folder = yield* foreignFolder
+      const { code, stdout } = yield* run(folder, "licenses", "--json")
+      expect(code).toBe(0)
+      const { components, product } = JSON.parse(stdout)
+      expect(product).toMatchObject({ name: "svc", license: "Apache-2.0" })
+      const names = components.map(({ name }: { readonly name: string }) => name)
+      expect(names).toContain("effect")
+      expect(names).toContain("JavaScriptCore and WebKit, in Bun")
+      expect(names).not.toContain("openpgp")
+      const beside = yield* (yield* FileSystem.FileSystem).readFileString(`${installed}/THIRD-PARTY-LICENSES.txt`)
+      for (const { texts } of components) for (const { text } of texts) expect(beside).toContain(text.trim())
+      expect((yield* run(folder, "licenses")).stdout).toContain("Apache License")
+      expect(yield* wasSteered(folder)).toBe(false)
+    })
+  )
+
   tests.live("prints completions for each shell", () =>
     Effect.gen(function* () {
       const { foreignFolder, run } = yield* Binary

@@ -1,14 +1,11 @@
 import { Effect, Redacted, Schema } from "effect"
-import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
+import { Cookies, HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { DemoFailed } from "./DemoFailed.ts"
 
 const account = { email: "demo@example.com", password: "a password of the demo" }
 
 const Created = Schema.Struct({ token: Schema.String })
 const decodeCreated = HttpClientResponse.schemaBodyJson(Created)
-
-const cookieOf = (response: HttpClientResponse.HttpClientResponse) =>
-  (response.headers["set-cookie"] ?? "").split(";")[0] ?? ""
 
 /**
  * Goes the way of a first person: redeems the setup link, signs in again with the password, and makes a token for the
@@ -25,7 +22,8 @@ export const signInForFirstTime = Effect.fn("signInForFirstTime")(
         Effect.flatMap(HttpClientResponse.filterStatusOk)
       )
     yield* post("/auth/setup", { secret: Redacted.value(secret), displayName: "Demo", ...account })
-    const cookie = cookieOf(yield* post("/auth/sign-in", account))
+    // As a browser does: every cookie that the sign-in sets, whatever their order.
+    const cookie = Cookies.toCookieHeader((yield* post("/auth/sign-in", account)).cookies)
     const response = yield* post("/api/v1/account/tokens", { name: "svc demo", scopes: ["read", "write"] }, cookie)
     return Redacted.make((yield* decodeCreated(response)).token)
   },

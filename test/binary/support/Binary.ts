@@ -56,6 +56,8 @@ const make = Effect.gen(function* () {
     ..."--dev-bind /dev /dev --bind /proc /proc --tmpfs /tmp --die-with-parent".split(" "),
     "--ro-bind",
     program,
+    /** The folder that the build wrote, which the binary cannot see. */
+    installed,
     program
   ]
   const masked = yield* collect(ChildProcess.make("bwrap", [...hide, "ls", path.dirname(program)])).pipe(
@@ -95,6 +97,8 @@ const make = Effect.gen(function* () {
 
   return {
     program,
+    /** The folder that the build wrote, which the binary cannot see. */
+    installed,
     foreignFolder,
     command,
     processOf,

@@ -54,6 +54,7 @@ describe("svc", () => {
         "demo",
         "doctor",
         "version",
+        "licenses",
         "backup",
         "restore",
         "scan",

@@ -1,0 +1,17 @@
+// `npm run licenses`, and before every `npm pack`: THIRD-PARTY-LICENSES.txt, from what is really bundled.
+import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Console, Effect, FileSystem, Path } from "effect"
+import { collectLicenses } from "../src/licenses/CollectLicenses.ts"
+import { reportText, thirdPartyFile } from "../src/licenses/LicenseReport.ts"
+
+const program = Effect.gen(function* () {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const root = path.resolve(yield* path.fromFileUrl(new URL("..", import.meta.url)))
+  const report = yield* collectLicenses(root)
+  yield* files.writeFileString(path.join(root, thirdPartyFile), reportText(report))
+  // Standard output is the packer's.
+  yield* Console.error(`${thirdPartyFile}: ${report.components.length} components`)
+})
+
+NodeRuntime.runMain(program.pipe(Effect.provide(NodeServices.layer)))

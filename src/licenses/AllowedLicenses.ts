@@ -1,0 +1,36 @@
+import type { Component } from "./LicenseReport.ts"
+
+/** Licences under which anything may be shipped: they ask for their text, and for nothing of our own code. */
+const permissive: ReadonlySet<string> = new Set([
+  "0BSD",
+  "Apache-2.0",
+  "Apache-2.0 WITH LLVM-exception",
+  "BlueOak-1.0.0",
+  "BSD-2-Clause",
+  "BSD-3-Clause",
+  "ISC",
+  "MIT",
+  "Unicode-TOU",
+  "Zlib"
+])
+
+/** Components that may be shipped under a licence that asks for more, since NOTICE says how that is met. */
+const exceptions: ReadonlySet<string> = new Set([
+  "@cdktn/hcl2json MPL-2.0",
+  "github.com/hashicorp/hcl/v2 MPL-2.0",
+  "JavaScriptCore and WebKit, in Bun LGPL-2.0-or-later",
+  "TinyCC, in Bun LGPL-2.1-or-later",
+  "SQLite, in Bun blessing"
+])
+
+/** Why a component must not be shipped, if so. All parts of an `AND` have to be allowed, and one part of an `OR`. */
+export const licenseProblem = ({ license, name, version }: Pick<Component, "license" | "name" | "version">) => {
+  const isAllowed = (expression: string): boolean => {
+    const bare = expression.replace(/^\((.*)\)$/, "$1")
+    if (bare.includes("(")) return false
+    return bare.split(" OR ").some((choice) => choice.split(" AND ").every((part) => permissive.has(part)))
+  }
+  return isAllowed(license) || exceptions.has(`${name} ${license}`)
+    ? undefined
+    : `${name} ${version} is under "${license}", which is not among the licences that are allowed.`
+}

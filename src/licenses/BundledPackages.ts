@@ -1,0 +1,66 @@
+import { join } from "node:path"
+import { Effect, Schema } from "effect"
+import { dashboardEntries } from "../dashboard/Build.ts"
+
+/** The sources could not be bundled, so that nobody knows what is shipped. */
+export class PackagesUnknown extends Schema.TaggedError<PackagesUnknown>()("PackagesUnknown", {
+  message: Schema.String
+}) {}
+
+/** The programs of a compiled binary, from the repository's root. The parser looks for its worker at that very path. */
+export const programs = {
+  main: "src/BinaryMain.ts",
+  service: "src/BinaryService.ts",
+  sync: "runner/git/SyncMain.ts",
+  confinement: "runner/sandbox/confinement/ConfineMain.ts",
+  worker: "runner/scan/HclWorker.ts"
+} as const
+
+/** What a source checkout does for itself, as its importers spell it; a compiled binary holds the result. */
+export const madeBeforehand = ["../dashboard/Build.ts", "./CollectLicenses.ts"]
+
+const packageFolder = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/
+
+/** The folder of the innermost package that each bundled file belongs to. */
+export const packagesOf = (inputs: Iterable<string>): ReadonlySet<string> =>
+  new Set(
+    [...inputs].flatMap((file) => {
+      const folder = packageFolder.exec(file)?.[0]
+      return folder === undefined ? [] : [folder.slice(folder.indexOf("node_modules/"))]
+    })
+  )
+
+const inputsOf = Effect.fnUntraced(function* (root: string, config: Bun.BuildConfig) {
+  const built = yield* Effect.tryPromise({
+    try: () =>
+      Bun.build({ root, format: "esm", metafile: true, define: { "process.env.NODE_ENV": '"production"' }, ...config }),
+    catch: (cause) =>
+      new PackagesUnknown({
+        message: cause instanceof AggregateError ? cause.errors.map(String).join("\n") : String(cause)
+      })
+  })
+  if (!built.success || built.metafile === undefined) {
+    return yield* new PackagesUnknown({ message: built.logs.map(String).join("\n") })
+  }
+  return Object.keys(built.metafile.inputs)
+})
+
+/** The folders of all packages that the programs and the dashboard of a compiled binary are bundled from, sorted. */
+export const bundledPackages = Effect.fn("bundledPackages")(function* (root: string) {
+  const [server, pages] = yield* Effect.all([
+    inputsOf(root, {
+      entrypoints: Object.values(programs).map((program) => join(root, program)),
+      target: "bun",
+      splitting: true,
+      external: madeBeforehand
+    }),
+    inputsOf(root, {
+      entrypoints: [...dashboardEntries.pages, ...dashboardEntries.scripts].map((entry) =>
+        join(root, "src/dashboard", entry)
+      ),
+      target: "browser",
+      splitting: true
+    })
+  ])
+  return [...packagesOf([...server, ...pages])].toSorted()
+})

@@ -1,0 +1,110 @@
+import { gunzipSync } from "node:zlib"
+import { Effect, FileSystem, Path, Schema } from "effect"
+import { version } from "../Version.ts"
+import { licenseProblem } from "./AllowedLicenses.ts"
+import { bundledPackages } from "./BundledPackages.ts"
+import type { Component, LicenseReport } from "./LicenseReport.ts"
+import {
+  goItself,
+  type KnownText,
+  missingTexts,
+  type OtherComponent,
+  parserModules,
+  runtimeComponents
+} from "./OtherComponents.ts"
+
+/** Something is shipped without the text of its licence, or under one that is not allowed. */
+export class LicensesIncomplete extends Schema.TaggedError<LicensesIncomplete>()("LicensesIncomplete", {
+  message: Schema.String
+}) {}
+
+const Manifest = Schema.fromJsonString(
+  Schema.Struct({ name: Schema.String, version: Schema.String, license: Schema.optionalKey(Schema.String) })
+)
+const decodeManifest = Schema.decodeUnknownEffect(Manifest)
+
+const isLicenseFile = (name: string) => /^(?:licen[sc]e|copying|notice|unlicense)(?:[-.]|$)/i.test(name)
+const parserFile = "node_modules/@cdktn/hcl2json/main.wasm.gz"
+const moduleName = /[a-z0-9-]+(?:\.[a-z]+)+\/[A-Za-z0-9._/-]+@v[0-9][A-Za-z0-9.+-]*/g
+
+/** The Go modules that a program names in its tables of source files, and the Go that compiled it. */
+export const goModulesOf = (program: string): ReadonlyMap<string, string> => {
+  const modules = new Map<string, string>()
+  for (const [found] of program.matchAll(moduleName)) {
+    const at = found.lastIndexOf("@")
+    modules.set(found.slice(0, at), found.slice(at + 2))
+  }
+  const go = /go(1\.\d+(?:\.\d+)?)/.exec(program)?.[1]
+  if (go !== undefined) modules.set(goItself.name, go)
+  return modules
+}
+
+/** Everything of others that is shipped, with its texts. Fails when a text is missing or a licence is not allowed. */
+export const collectLicenses = Effect.fn("collectLicenses")(function* (root: string) {
+  const files = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const read = (file: string) => files.readFileString(path.join(root, file))
+
+  const known = ({ copyright, file }: KnownText) =>
+    Effect.map(read(file), (text) => ({ file, text: copyright === undefined ? text : `${copyright}\n\n${text}` }))
+
+  const ofPackage = Effect.fnUntraced(function* (folder: string) {
+    const { license = "", name, version } = yield* decodeManifest(yield* read(`${folder}/package.json`))
+    const own = (yield* files.readDirectory(path.join(root, folder))).filter(isLicenseFile).toSorted()
+    const texts = [
+      ...(yield* Effect.forEach(own, (file) => Effect.map(read(`${folder}/${file}`), (text) => ({ file, text })))),
+      ...(own.length > 0 ? [] : yield* Effect.forEach(missingTexts[name] ?? [], known))
+    ]
+    const [first, ...others] = texts.filter(({ text }) => text.trim() !== "")
+    if (first === undefined) {
+      return yield* new LicensesIncomplete({
+        message: `${name} ${version} is shipped without the text of its licence.`
+      })
+    }
+    return { name, version, license, origin: `npm package ${name}`, texts: [first, ...others] } satisfies Component
+  })
+
+  const ofOther = Effect.fnUntraced(function* (other: OtherComponent, version: string) {
+    const [first, ...others] = other.texts
+    return {
+      ...other,
+      version,
+      texts: [yield* known(first), ...(yield* Effect.forEach(others, known))]
+    } satisfies Component
+  })
+
+  /** The Go modules of the parser, each of which has to be known. */
+  const ofParser = Effect.gen(function* () {
+    const program = gunzipSync(yield* files.readFile(path.join(root, parserFile))).toString("latin1")
+    const listed = new Map([...parserModules, goItself].map((one) => [one.name, one]))
+    const ofModule = Effect.fnUntraced(function* ([name, version]: readonly [string, string]) {
+      const found = listed.get(name)
+      if (found !== undefined) return yield* ofOther(found, version)
+      return yield* new LicensesIncomplete({
+        message: `The HCL parser holds ${name} ${version}, whose licence is not known.`
+      })
+    })
+    return yield* Effect.forEach(goModulesOf(program), ofModule)
+  })
+
+  const folders = yield* bundledPackages(root)
+  const packages = yield* Effect.forEach(folders, ofPackage)
+  const parser = yield* ofParser
+  const runtime = yield* Effect.forEach(runtimeComponents, (one) => ofOther(one, `with Bun ${Bun.version}`))
+  const all: ReadonlyArray<Component> = [...packages, ...parser, ...runtime]
+  const problems = all.flatMap((component) => licenseProblem(component) ?? [])
+  const unique = [...new Map(all.map((component) => [`${component.name} ${component.version}`, component])).values()]
+  const [first, ...others] = unique.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+  if (first === undefined || problems.length > 0) return yield* new LicensesIncomplete({ message: problems.join("\n") })
+  const report: LicenseReport = {
+    product: {
+      name: "svc",
+      version,
+      license: "Apache-2.0",
+      text: yield* read("LICENSE"),
+      notice: yield* read("NOTICE")
+    },
+    components: [first, ...others]
+  }
+  return report
+})

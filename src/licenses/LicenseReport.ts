@@ -1,0 +1,67 @@
+import { Schema } from "effect"
+
+/** A text that a component asks to be passed on: its licence, or what it wants to be noticed. */
+const LicenseText = Schema.Struct({ file: Schema.String, text: Schema.NonEmptyString })
+
+/** Something of others in the shipped product. `license` is an SPDX expression. */
+export const Component = Schema.Struct({
+  name: Schema.String,
+  version: Schema.String,
+  license: Schema.String,
+  /** Where it comes from, and in what form it is shipped. */
+  origin: Schema.String,
+  texts: Schema.NonEmptyArray(LicenseText)
+})
+export type Component = typeof Component.Type
+
+/** The licence of the product, and of everything that is shipped in it. */
+export const LicenseReport = Schema.Struct({
+  product: Schema.Struct({
+    name: Schema.String,
+    version: Schema.String,
+    license: Schema.String,
+    text: Schema.NonEmptyString,
+    notice: Schema.NonEmptyString
+  }),
+  components: Schema.NonEmptyArray(Component)
+})
+export type LicenseReport = typeof LicenseReport.Type
+
+export const LicenseReportJson = Schema.fromJsonString(LicenseReport)
+
+/** What holds the report beside a binary and in a package. */
+export const thirdPartyFile = "THIRD-PARTY-LICENSES.txt"
+
+const rule = "=".repeat(100)
+
+const componentText = ({ license, name, origin, texts, version }: Component): string =>
+  [
+    rule,
+    `${name} ${version}`,
+    `License: ${license}`,
+    `Origin: ${origin}`,
+    ...texts.map(({ text }) => `\n${text.trim()}`)
+  ]
+    .join("\n")
+    .concat("\n")
+
+/** The whole report as people read it. */
+export const reportText = ({ components, product }: LicenseReport): string =>
+  [
+    `${product.name} ${product.version}`,
+    `License: ${product.license}`,
+    "",
+    product.text.trim(),
+    "",
+    rule,
+    "NOTICE",
+    "",
+    product.notice.trim(),
+    "",
+    rule,
+    `${components.length} components of others are part of this product:`,
+    "",
+    ...components.map(({ license, name, version }) => `  ${name} ${version} (${license})`),
+    "",
+    ...components.map(componentText)
+  ].join("\n")

@@ -1,0 +1,98 @@
+/** A text of the folder `licenses`, or LICENSE for the Apache License, behind the copyright that it is about. */
+export interface KnownText {
+  readonly file:
+    | "LICENSE"
+    | "licenses/Go.txt"
+    | "licenses/LGPL-2.0.txt"
+    | "licenses/LGPL-2.1.txt"
+    | "licenses/MIT.txt"
+    | "licenses/MPL-2.0.txt"
+    | "licenses/SQLite.txt"
+    | "licenses/Unicode-TOU.txt"
+    | "licenses/Bun.txt"
+  readonly copyright?: string
+}
+
+/** npm packages that say under which licence they are, and do not hold its text. */
+export const missingTexts: Readonly<Record<string, ReadonlyArray<KnownText>>> = {
+  "clean-git-ref": [{ file: "LICENSE", copyright: "Copyright Eli White" }],
+  diff3: [{ file: "licenses/MIT.txt", copyright: "Copyright Tyler Wanek" }]
+}
+
+/** A component that no package of the registry stands for. */
+export interface OtherComponent {
+  readonly name: string
+  readonly license: string
+  readonly origin: string
+  readonly texts: readonly [KnownText, ...Array<KnownText>]
+}
+
+const goModule = (name: string, license: string, ...texts: OtherComponent["texts"]) => ({
+  name,
+  license,
+  origin: `https://${name.replace(/\/v\d+$/, "")}, compiled into the WebAssembly of @cdktn/hcl2json`,
+  texts
+})
+
+/** What the HCL parser is compiled from, by the path of each Go module. The versions are read from the file itself. */
+export const parserModules: ReadonlyArray<OtherComponent> = [
+  goModule("github.com/agext/levenshtein", "Apache-2.0", { file: "LICENSE", copyright: "Copyright 2016 ALRUX Inc." }),
+  goModule(
+    "github.com/apparentlymart/go-textseg/v15",
+    "MIT AND Apache-2.0 AND Unicode-TOU",
+    { file: "licenses/MIT.txt", copyright: "Copyright (c) 2017 Martin Atkins" },
+    { file: "LICENSE", copyright: "Copyright (c) 2014 Couchbase, Inc." },
+    { file: "licenses/Unicode-TOU.txt", copyright: "Copyright 1991-2017 Unicode, Inc." }
+  ),
+  goModule("github.com/hashicorp/hcl/v2", "MPL-2.0", {
+    file: "licenses/MPL-2.0.txt",
+    copyright: "Copyright (c) 2014 HashiCorp, Inc."
+  }),
+  goModule("github.com/tmccombs/hcl2json", "Apache-2.0", {
+    file: "LICENSE",
+    copyright: "Copyright the authors of tmccombs/hcl2json"
+  }),
+  goModule("github.com/zclconf/go-cty", "MIT", {
+    file: "licenses/MIT.txt",
+    copyright: "Copyright (c) 2017-2018 Martin Atkins"
+  }),
+  goModule("golang.org/x/text", "BSD-3-Clause", { file: "licenses/Go.txt" })
+]
+
+/** The same for Go itself, whose runtime and library every such program holds. */
+export const goItself: OtherComponent = {
+  name: "Go",
+  license: "BSD-3-Clause",
+  origin: "https://go.dev, compiled into the WebAssembly of @cdktn/hcl2json",
+  texts: [{ file: "licenses/Go.txt" }]
+}
+
+const inBun = "linked into the Bun runtime, of which compiled binaries are made"
+
+/** The runtime, and what of it is under other terms than its own. */
+export const runtimeComponents: ReadonlyArray<OtherComponent> = [
+  {
+    name: "Bun",
+    license: "MIT",
+    origin: "https://github.com/oven-sh/bun, the runtime of which compiled binaries are made",
+    texts: [{ file: "licenses/MIT.txt", copyright: "Copyright (c) the authors of Bun" }, { file: "licenses/Bun.txt" }]
+  },
+  {
+    name: "JavaScriptCore and WebKit, in Bun",
+    license: "LGPL-2.0-or-later",
+    origin: `https://github.com/oven-sh/WebKit, ${inBun}; NOTICE says how they are replaced`,
+    texts: [{ file: "licenses/LGPL-2.0.txt" }]
+  },
+  {
+    name: "TinyCC, in Bun",
+    license: "LGPL-2.1-or-later",
+    origin: `https://repo.or.cz/tinycc.git, ${inBun}; NOTICE says how it is replaced`,
+    texts: [{ file: "licenses/LGPL-2.1.txt" }]
+  },
+  {
+    name: "SQLite, in Bun",
+    license: "blessing",
+    origin: `https://sqlite.org, ${inBun}`,
+    texts: [{ file: "licenses/SQLite.txt" }]
+  }
+]

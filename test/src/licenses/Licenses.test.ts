@@ -1,0 +1,170 @@
+import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
+import { gzipSync } from "node:zlib"
+import { NodeServices } from "@effect/platform-node"
+import { Effect, FileSystem, Schema, Stream } from "effect"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { fileURLToPath } from "node:url"
+import { licenseProblem } from "../../../src/licenses/AllowedLicenses.ts"
+import { packagesOf, programs } from "../../../src/licenses/BundledPackages.ts"
+import { collectLicenses, goModulesOf } from "../../../src/licenses/CollectLicenses.ts"
+import { LicenseReportJson, reportText } from "../../../src/licenses/LicenseReport.ts"
+import { suite } from "../../support/Effect.ts"
+
+// The sources are bundled to see what is in them.
+setDefaultTimeout(120_000)
+const root = fileURLToPath(new URL("../../..", import.meta.url))
+const tests = suite(NodeServices.layer)
+afterAll(tests.dispose)
+
+const decodeReport = Schema.decodeUnknownEffect(LicenseReportJson)
+
+tests.live("everything that is bundled has its text, and a licence that is allowed", () =>
+  Effect.gen(function* () {
+    const report = yield* collectLicenses(root)
+    const licenses = new Map(report.components.map(({ license, name }) => [name, license]))
+    for (const [name, license] of [
+      ["@cdktn/hcl2json", "MPL-2.0"],
+      ["github.com/hashicorp/hcl/v2", "MPL-2.0"],
+      ["Go", "BSD-3-Clause"],
+      ["Bun", "MIT"],
+      ["effect", "MIT"],
+      ["react-dom", "MIT"],
+      ["@xyflow/react", "MIT"]
+    ] as const) {
+      expect([name, licenses.get(name)]).toEqual([name, license])
+    }
+    for (const name of ["openpgp", "oxlint", "playwright-core", "typescript"]) expect(licenses.has(name)).toBe(false)
+    // Every package under the LGPL is one that NOTICE speaks of.
+    expect([...licenses].filter(([, license]) => /GPL/.test(license)).map(([name]) => name)).toEqual([
+      "JavaScriptCore and WebKit, in Bun",
+      "TinyCC, in Bun"
+    ])
+    const printed = reportText(report)
+    for (const { name, texts, version } of report.components) {
+      expect(printed).toContain(`${name} ${version}`)
+      for (const { text } of texts) expect(printed).toContain(text.trim())
+    }
+    expect(printed).toContain(report.product.notice.trim())
+    expect(yield* decodeReport(yield* Schema.encodeEffect(LicenseReportJson)(report))).toEqual(report)
+  })
+)
+
+/** A repository whose service is made of one package. */
+const repositoryOf = Effect.fnUntraced(function* (options: {
+  readonly license?: string
+  readonly text?: string
+  readonly parser?: string
+}) {
+  const files = yield* FileSystem.FileSystem
+  const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-licenses-" })
+  const write = Effect.fnUntraced(function* (file: string, content: string | Uint8Array) {
+    const at = `${folder}/${file}`
+    yield* files.makeDirectory(at.slice(0, at.lastIndexOf("/")), { recursive: true })
+    yield* files.writeFile(at, typeof content === "string" ? new TextEncoder().encode(content) : content)
+  })
+  for (const program of Object.values(programs)) yield* write(program, "export {}\n")
+  yield* write(programs.service, `export { one } from "one"\n`)
+  for (const name of [
+    "app/Main.tsx",
+    "entrance/Entrance.tsx",
+    "styles/Dashboard.css",
+    "entrance/Boot.ts",
+    "app/Start.ts"
+  ]) {
+    yield* write(`src/dashboard/${name}`, "")
+  }
+  yield* files.copy(`${root}/licenses`, `${folder}/licenses`)
+  for (const name of ["LICENSE", "NOTICE"]) yield* files.copy(`${root}/${name}`, `${folder}/${name}`)
+  yield* write("node_modules/@cdktn/hcl2json/main.wasm.gz", gzipSync(options.parser ?? "go1.25.0"))
+  yield* write("node_modules/one/index.js", "export const one = 1\n")
+  yield* write(
+    "node_modules/one/package.json",
+    JSON.stringify({ name: "one", version: "1.2.3", license: options.license ?? "MIT", main: "index.js" })
+  )
+  if (options.text !== undefined) yield* write("node_modules/one/LICENSE", options.text)
+  return folder
+})
+
+describe("a package that is bundled", () => {
+  tests.live("is collected with its text", () =>
+    Effect.gen(function* () {
+      const { components } = yield* collectLicenses(yield* repositoryOf({ text: "as you like" }))
+      expect(components.find(({ name }) => name === "one")).toEqual({
+        name: "one",
+        version: "1.2.3",
+        license: "MIT",
+        origin: "npm package one",
+        texts: [{ file: "LICENSE", text: "as you like" }]
+      })
+    })
+  )
+
+  for (const [why, options, message] of [
+    ["without a text", {}, "one 1.2.3 is shipped without the text"],
+    ["with an empty text", { text: " \n" }, "one 1.2.3 is shipped without the text"],
+    ["under the LGPL", { text: "t", license: "LGPL-3.0+" }, `one 1.2.3 is under "LGPL-3.0+"`],
+    ["under no licence", { text: "t", license: "" }, `one 1.2.3 is under ""`],
+    [
+      "with a Go module that nobody knows",
+      { text: "t", parser: "go1.25.0 example.com/x/y@v1.0.0" },
+      "example.com/x/y 1.0.0"
+    ]
+  ] as const) {
+    tests.live(`${why} is a failure`, () =>
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(collectLicenses(yield* repositoryOf(options)))
+        expect(error).toMatchObject({ _tag: "LicensesIncomplete", message: expect.stringContaining(message) })
+      })
+    )
+  }
+})
+
+tests.live("a licence is allowed by each part of an AND and by one of an OR, and an exception for one name only", () =>
+  Effect.sync(() => {
+    const isAllowed = (license: string, name = "one") => licenseProblem({ name, version: "1", license }) === undefined
+    for (const license of ["MIT", "(MIT AND Zlib)", "GPL-2.0-only OR MIT", "MIT OR Apache-2.0"]) {
+      expect([license, isAllowed(license)]).toEqual([license, true])
+    }
+    for (const license of ["GPL-2.0-only", "MIT AND GPL-2.0-only", "MPL-2.0", "UNLICENSED", "SEE LICENSE IN X", ""]) {
+      expect([license, isAllowed(license)]).toEqual([license, false])
+    }
+    expect(isAllowed("(MIT OR GPL-2.0-only) AND GPL-2.0-only")).toBe(false)
+    expect(isAllowed("MPL-2.0", "@cdktn/hcl2json")).toBe(true)
+    expect(isAllowed("LGPL-3.0-or-later", "@cdktn/hcl2json")).toBe(false)
+  })
+)
+
+tests.live("packages are told by their innermost folder, Go modules by the paths of their files", () =>
+  Effect.sync(() => {
+    const inputs = [
+      "src/Main.ts",
+      "node_modules/a/x.js",
+      "node_modules/@b/c/d/e.js",
+      "node_modules/a/node_modules/f/g.js"
+    ]
+    expect([...packagesOf(inputs)]).toEqual(["node_modules/a", "node_modules/@b/c", "node_modules/a/node_modules/f"])
+    expect([...goModulesOf("/mod/github.com/x/y/v2@v2.3.4/z.go\0go1.25.0\0")]).toEqual([
+      ["github.com/x/y/v2", "2.3.4"],
+      ["Go", "1.25.0"]
+    ])
+  })
+)
+
+tests.live("the npm package holds licence, notice and the texts of others, and the image too", () =>
+  Effect.gen(function* () {
+    const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+    const files = yield* FileSystem.FileSystem
+    const handle = yield* spawner.spawn(
+      ChildProcess.make("npm", ["pack", "--dry-run", "--json", "--offline"], { cwd: root, extendEnv: true })
+    )
+    const [output] = yield* Effect.all([Stream.mkString(Stream.decodeText(handle.stdout)), handle.exitCode])
+    const [packed] = JSON.parse(output)
+    const names = packed.files.map(({ path }: { readonly path: string }) => path)
+    for (const name of ["LICENSE", "NOTICE", "THIRD-PARTY-LICENSES.txt", "licenses/MPL-2.0.txt", "src/Main.ts"]) {
+      expect(names).toContain(name)
+    }
+    expect(names.filter((name: string) => name.startsWith("test/"))).toEqual([])
+    const image = yield* files.readFileString(`${root}/docs/operations/Containerfile`)
+    expect(image).toContain("COPY dist/LICENSE dist/NOTICE dist/THIRD-PARTY-LICENSES.txt /usr/share/doc/svc/")
+  })
+)
