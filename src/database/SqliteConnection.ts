@@ -49,12 +49,12 @@ export class SqliteConnection implements Connection.Connection {
   // Least recently used first: a Map keeps insertion order.
   private readonly cache = new Map<string, Prepared>()
   private readonly database: DatabaseSync
-  private readonly committed: () => void
+  private readonly committed: (() => void) | undefined
   private begin: StatementSync | undefined
   private rollback: StatementSync | undefined
 
   /** `committed` is called after each statement that leaves no transaction open. */
-  constructor(database: DatabaseSync, committed: () => void = () => undefined) {
+  constructor(database: DatabaseSync, committed?: () => void) {
     this.database = database
     this.committed = committed
   }
@@ -116,7 +116,7 @@ export class SqliteConnection implements Connection.Connection {
           it.statement.setReadBigInts(Context.get(fiber.context, SqlClient.SafeIntegers))
           it.statement.setReturnArrays(arrays)
           const found = read(it, params.map(toBinding))
-          if (!this.database.isTransaction) this.committed()
+          if (this.committed !== undefined && !this.database.isTransaction) this.committed()
           return found
         },
         catch: sqliteFailure("execute")
