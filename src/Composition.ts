@@ -10,6 +10,7 @@ import { beginSandbox, begunSandbox } from "./composition/SandboxAhead.ts"
 import { type DatabaseServices, storageOver } from "./composition/Storage.ts"
 import * as Database from "./database/Database.ts"
 import type { HttpListener } from "./http/HttpListener.ts"
+import { isolationNotice } from "./http/IsolationNotice.ts"
 import { OperatorListener } from "./observability/OperatorListener.ts"
 import { runMetrics } from "./observability/RunMetrics.ts"
 import { operatorServer } from "./operator/OperatorServer.ts"
@@ -39,7 +40,7 @@ export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseA, DatabaseE, Databa
     settings.operatorListen === undefined ? OperatorListener.none : OperatorListener.layer(settings.operatorListen)
   const observed = settings.operatorListen !== undefined || settings.otlpUrl !== undefined
   return Layer.mergeAll(presence, operatorServer, observed ? runMetrics : Layer.empty).pipe(
-    Layer.provideMerge(face(settings)),
+    Layer.provideMerge(face(settings).pipe(Layer.provide(isolationNotice))),
     Layer.provideMerge(Actors.layer),
     Layer.provideMerge(identity(settings)),
     Layer.provideMerge(parts.runner),

@@ -26,6 +26,10 @@ const CapsuleIds = Schema.String.check(
   })
 )
 
+/** Something that everybody who looks should know: what it means is in the dashboard's words. */
+export const DashboardNotice = Schema.Literals(["restore_review", "runs_refused", "isolation_off"])
+export type DashboardNotice = typeof DashboardNotice.Type
+
 export class DashboardApi extends HttpApiGroup.make("dashboard")
   .add(
     HttpApiEndpoint.get("bootstrap", "/api/v1/dashboard/bootstrap", {
@@ -41,7 +45,7 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
         capabilities: Discovery,
         version: Schema.String,
         /** What everybody should know at the moment; absent when there is nothing. */
-        notices: Schema.optionalKey(Schema.Array(Schema.Literals(["restore_review"])))
+        notices: Schema.optionalKey(Schema.Array(DashboardNotice))
       })
     }).annotateMerge(
       described(

@@ -46,8 +46,8 @@ export const toolchain = (settings: Settings) =>
     })
   )
 
-/** How module code is kept apart from this machine. */
-export const sandbox = (settings: Settings) =>
+/** How module code is kept apart from this machine. What only looks keeps nothing in the data folder. */
+export const sandbox = (settings: Settings, keeps: "in the data folder" | "nothing" = "in the data folder") =>
   Sandbox.layer.pipe(
     Layer.provide(
       Layer.effect(
@@ -59,7 +59,7 @@ export const sandbox = (settings: Settings) =>
           return {
             ...ambient,
             isolation: settings.runnerIsolation,
-            ownFolder: yield* folder.subfolder("sandbox"),
+            ownFolder: keeps === "nothing" ? undefined : yield* folder.subfolder("sandbox"),
             dataFolder: folder.path,
             extraReadOnly: [
               ...ambient.extraReadOnly,

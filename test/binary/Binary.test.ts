@@ -1,5 +1,5 @@
 import { afterAll, describe, expect } from "bun:test"
-import { Effect, FileSystem, Option, Stream } from "effect"
+import { Effect, FileSystem, Option, Path, Stream } from "effect"
 import { ChildProcessSpawner } from "effect/process"
 import { fixtureFolder } from "../runner/scan/ScanFixtures.ts"
 import { suite } from "../support/Effect.ts"
@@ -162,4 +162,28 @@ describe.skipIf(tool === null)("the whole main job from the binary", () => {
       expect(yield* wasSteered(folder)).toBe(false)
     })
   )
+
+  const anyone = ["setpriv", "--reuid=61001", "--regid=61001", "--clear-groups", "--"]
+  for (const [level, expected] of [
+    ["namespaces", []],
+    ["user_landlock", []],
+    ["landlock", ["change the mode of the master key", "change the times of the master key"]]
+  ] as const)
+    tests.live(`confines module code at the level ${level}, where the machine has it`, () =>
+      Effect.gen(function* () {
+        const { program } = yield* Binary
+        const files = yield* FileSystem.FileSystem
+        const path = yield* Path.Path
+        yield* files.chmod(path.dirname(program), 0o755)
+        const user = level === "landlock" && process.getuid?.() === 0 ? anyone : []
+        const harness = new URL("../runner/sandbox/support/LevelProcess.ts", import.meta.url).pathname
+        const child = Bun.spawn([...user, process.execPath, harness, level, "none", program], {
+          stdio: ["ignore", "pipe", "inherit"],
+          env: { PATH: "/usr/bin:/bin" }
+        })
+        const answer = JSON.parse(yield* Effect.promise(() => new Response(child.stdout).text()))
+        if (!answer.status.accepted) return
+        expect(answer).toMatchObject({ said: "", end: { _tag: "exited", code: 0 }, could: [...expected] })
+      })
+    )
 })

@@ -17,6 +17,20 @@ export interface PassageRequest {
 const isWithin = (path: string, folders: ReadonlyArray<string>) =>
   folders.some((folder) => path === folder || path.startsWith(`${folder}/`))
 
+/** The folders above a path, from the nearest one up. */
+const above = (path: string): ReadonlyArray<string> =>
+  dirname(path) === path ? [] : [dirname(path), ...above(dirname(path))].filter((folder) => folder !== "/")
+
+/** The first folder above a path that somebody without rights of their own cannot pass; none where they can reach the path. */
+export const blockedAbove = (path: string) =>
+  Effect.findFirst(above(path), (folder) =>
+    Effect.tryPromise(() => stat(folder)).pipe(
+      Effect.map(({ mode }) => (mode & othersPass) === 0),
+      // What is not there yet will be made by the service.
+      Effect.orElseSucceed(() => false)
+    )
+  )
+
 /**
  * Lets the users of runs reach a path: folders of the service that nobody else may pass are opened to the group of these users, to be
  * passed and not to be listed. Fails with the first folder that is not the service's and that they cannot pass.
@@ -36,8 +50,6 @@ export const grantPassage = (path: string, use: "pass" | "read", { group, within
         catch: () => entry
       })
     })
-    for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
-      yield* grant(folder, othersPass, groupPasses)
-    }
+    yield* Effect.forEach(above(path), (folder) => grant(folder, othersPass, groupPasses), { discard: true })
     if (use === "read") yield* grant(path, othersUse, groupUses)
   })

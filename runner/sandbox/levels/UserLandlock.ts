@@ -10,7 +10,7 @@ import { surprisesOf } from "./ConfinementProbe.ts"
 import { spawnSupervised, temporaryFolderFor } from "./Confined.ts"
 import { kernelLandlock, landlockFilters, type LandlockFilters, landlockOf } from "./Landlock.ts"
 import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
-import { grantPassage } from "./Passage.ts"
+import { blockedAbove, grantPassage } from "./Passage.ts"
 
 /** From here on truncating a file by its path is governed; other users' processes are out of reach at any version. */
 const truncationSince = 3
@@ -58,7 +58,7 @@ const levelOf = Effect.fnUntraced(function* (host: LevelHost, setpriv: string, f
           (blocked) =>
             new SandboxRefused({
               level: "user_landlock",
-              message: `The user of a run cannot pass or read ${blocked}. Give it mode 711, or 755 if it is to be read, or install bubblewrap.`
+              message: `The user of a run cannot pass or read ${blocked}: give it mode 711, or 755 if it is to be read, or install the 'bubblewrap' package.`
             })
         )
       )
@@ -103,6 +103,8 @@ export const userLandlockRung = (host: LevelHost): Rung => ({
     if (Option.isNone(landlockFilters)) return missing("there is no filter of system calls for this processor")
     const setpriv = yield* findProgram(host.settings.setpriv)
     if (setpriv === undefined) return missing("setpriv was not found")
+    const blocked = yield* blockedAbove(host.settings.dataFolder ?? host.ownFolder)
+    if (Option.isSome(blocked)) return missing(`its user could not pass ${blocked.value}; give it mode 711`)
     const version = yield* kernelLandlock(host)
     if (version < truncationSince) {
       return missing(

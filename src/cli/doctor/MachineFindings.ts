@@ -43,7 +43,8 @@ export const toolFinding = (settings: Settings) =>
     })
   ).pipe(Effect.provide(toolchain({ ...settings, toolDownload: "off" })))
 
-const describeLevel = ({ level, reason, works }: LevelFinding) => `${level} ${works ? "works" : "does not"} (${reason})`
+const describeLevel = ({ level, reason, works }: LevelFinding) =>
+  works ? `${level}: works.` : `${level}: no. ${reason}`
 
 /** The level that Runs get, and what trying every other one showed. */
 export const sandboxFinding = (settings: Settings) =>
@@ -54,10 +55,10 @@ export const sandboxFinding = (settings: Settings) =>
     return {
       check: "sandbox",
       status: !status.accepted ? "error" : status.level === "process" ? "warning" : "ok",
-      message: `${message} Every level, best first: ${levels}`,
+      message: `${message} Levels, best first: ${levels}`,
       remedy: status.remedy
     }
-  }).pipe(Effect.provide(sandbox(settings)))
+  }).pipe(Effect.provide(sandbox(settings, "nothing")))
 
 /** Variables that somebody meant as settings, and that are none. */
 export const settingsFinding: Effect.Effect<Finding> = Effect.map(misspeltSettings, (misspelt) =>

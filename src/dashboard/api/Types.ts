@@ -3,7 +3,7 @@
 import type { Passkey as PasskeySchema } from "../../../actors/account/NewPasskeys.ts"
 import type { AccountSession as AccountSessionSchema } from "../../../actors/account/Sessions.ts"
 import type { LinkedIdentity as LinkedIdentitySchema } from "../../../actors/account/UpstreamIdentities.ts"
-import type { AttentionItem as AttentionItemSchema } from "../../../schema/api/DashboardApi.ts"
+import type { AttentionItem as AttentionItemSchema, DashboardNotice } from "../../../schema/api/DashboardApi.ts"
 import type { RunEvent as RunEventSchema, RunLogEntry } from "../../../schema/events/RunEvent.ts"
 import type { AccountToken, AccountTokenScopeCatalog } from "../../../schema/records/AccountToken.ts"
 import type { AuditEvent as AuditEventSchema } from "../../../schema/records/AuditEvent.ts"
@@ -124,7 +124,7 @@ export interface Bootstrap {
   readonly selectedWorkspaceId?: string
   readonly capabilities: Discovery
   readonly version: string
-  readonly notices?: ReadonlyArray<"restore_review">
+  readonly notices?: ReadonlyArray<DashboardNotice>
 }
 
 export type AttentionItem = typeof AttentionItemSchema.Encoded

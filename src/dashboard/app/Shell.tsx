@@ -113,6 +113,16 @@ export const Shell = () => {
             <p>{words.restoreReviewText}</p>
           </Notice>
         ) : null}
+        {notices.includes("runs_refused") ? (
+          <Notice tone="bad" title={words.runsRefused.title}>
+            <p>{words.runsRefused.text}</p>
+          </Notice>
+        ) : null}
+        {notices.includes("isolation_off") ? (
+          <Notice tone="bad" title={words.isolationOff.title}>
+            <p>{words.isolationOff.text}</p>
+          </Notice>
+        ) : null}
         <Suspense
           fallback={
             <div className="page">

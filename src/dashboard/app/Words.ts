@@ -49,6 +49,14 @@ const en = {
   plainHttpTitle: "This connection is not encrypted",
   plainHttpText:
     "You reach this server over plain http: your password, your session and everything you see can be read and changed on the network. Ask the operator to put it behind https.",
+  isolationOff: {
+    title: "Modules are not isolated on this server",
+    text: "The operator switched the isolation off. A module that runs here can read every secret of this server and change everything it keeps. Run only modules you would run there by hand."
+  },
+  runsRefused: {
+    title: "Runs are refused on this server",
+    text: "The machine gives no isolation that would keep a module from the secrets of this server. The operator can run svc doctor to see what is missing."
+  },
   version: (version: string) => `Version ${version}`
 }
 
@@ -102,6 +110,14 @@ const ja: typeof en = {
   plainHttpTitle: "この接続は暗号化されていません",
   plainHttpText:
     "このサーバーには平文の http で接続しています。パスワード、セッション、表示内容はすべてネットワーク上で読み取られたり改ざんされたりするおそれがあります。https を経由するよう運用者に依頼してください。",
+  isolationOff: {
+    title: "このサーバーではモジュールが隔離されません",
+    text: "運用者が隔離を無効にしています。ここで実行されるモジュールは、サーバーのすべての秘密を読み、保存されたものを変更できます。このサーバーで手動実行してもよいモジュールだけを実行してください。"
+  },
+  runsRefused: {
+    title: "このサーバーでは実行が拒否されます",
+    text: "モジュールをサーバーの秘密から隔てる手段がこのマシンにありません。運用者は svc doctor で不足しているものを確認できます。"
+  },
   version: (version: string) => `バージョン ${version}`
 }
 

@@ -12,6 +12,7 @@ import { Caller } from "../../../schema/api/Middleware.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { CapsuleId } from "../../../schema/records/Ids.ts"
 import { HttpSettings } from "../HttpSettings.ts"
+import { IsolationNotice } from "../IsolationNotice.ts"
 import { attentionOf } from "./Attention.ts"
 import { authorisedWorkspace, commandContext } from "./Commands.ts"
 import { discoveryDocument } from "./DiscoveryHandlers.ts"
@@ -32,6 +33,7 @@ export const dashboardHandlers = HttpApiBuilder.group(
     const { version } = yield* HttpSettings
     const sql = yield* ReadSql
     const capabilities = yield* discoveryDocument
+    const isolation = yield* IsolationNotice
     return handlers.handleAll({
       bootstrap: Effect.fn("dashboard.bootstrap")(function* ({ query }) {
         const caller = yield* Caller
@@ -45,6 +47,8 @@ export const dashboardHandlers = HttpApiBuilder.group(
           selectedWorkspaceId: query.workspaceId,
           boundWorkspaceId: caller.boundWorkspaceId
         })
+        const inReview = yield* Effect.orElseSucceed(awaitsReview(sql), () => false)
+        const notices = [...(inReview ? (["restore_review"] as const) : []), ...isolation]
         const selected = workspaces.find(({ id }) => id === query.workspaceId) ?? workspaces[0]
         return {
           subject: {
@@ -56,9 +60,7 @@ export const dashboardHandlers = HttpApiBuilder.group(
           ...(selected === undefined ? {} : { selectedWorkspaceId: selected.id }),
           capabilities,
           version,
-          ...((yield* Effect.orElseSucceed(awaitsReview(sql), () => false))
-            ? { notices: ["restore_review" as const] }
-            : {})
+          ...(notices.length === 0 ? {} : { notices })
         }
       }),
       latestRuns: Effect.fn("dashboard.latestRuns")(function* ({ query }) {

@@ -4,12 +4,14 @@ import { describe, expect } from "bun:test"
 import { Effect } from "effect"
 import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
+import type { PlanJob } from "../../../runner/execution/RunJob.ts"
+import { treeDigest } from "../../../runner/sandbox/TreeDigest.ts"
 import type { SandboxSettingsShape } from "../../../runner/sandbox/SandboxSettings.ts"
 import type { SandboxLevel } from "../../../schema/records/Run.ts"
 import { it } from "../../support/Effect.ts"
 import { countCreations, providerMirror } from "../../support/ProviderMirror.ts"
 import { credentials, note, required } from "./support/ProviderStage.ts"
-import { applyJob, planJob, recorder, runnerWith, temporaryFolder } from "./support/RunnerHarness.ts"
+import { applyJob, planJob, recorder, runnerWith, temporaryFolder, type Tree } from "./support/RunnerHarness.ts"
 
 const tree = { "main.tf": `${required}${note("a")}` }
 
@@ -66,5 +68,31 @@ describe("isolation levels", () => {
         expect(failure).toMatchObject({ reason: "sandbox_refused", phase: "prepare" })
         expect(failure.message).toContain("Install the 'bubblewrap' package")
       }).pipe(Effect.provide(runnerWith({ isolation, levels: ["bubblewrap"], bubblewrap: "/nowhere/bwrap" })))
+    )
+
+  const plain = { "main.tf": 'resource "terraform_data" "a" { input = "a" }\n' }
+  const bare = { levels: [], trustedTrees: [treeDigest(plain)] }
+
+  it.live("a module that is known by its digest runs where nothing works; the run says at which level", () =>
+    Effect.gen(function* () {
+      const runner = yield* ModuleRunner
+      const plan = yield* runner.plan(planJob(yield* temporaryFolder, plain), recorder().sink)
+      expect(plan.sandboxLevel).toBe("process")
+    }).pipe(Effect.provide(runnerWith(bare)))
+  )
+
+  const others: ReadonlyArray<readonly [string, Tree, Partial<SandboxSettingsShape>, Partial<PlanJob>]> = [
+    ["one changed byte", { "main.tf": `${plain["main.tf"]}\n` }, {}, {}],
+    ["a further file", { ...plain, "more.tf": "" }, {}, {}],
+    ["credentials, which bring a provider", plain, {}, { credentials: [credentials("/nowhere")] }],
+    ["an operator who requires namespaces", plain, { isolation: "required" }, {}]
+  ]
+  for (const [name, tree, settings, more] of others)
+    it.live(`and is refused with ${name}`, () =>
+      Effect.gen(function* () {
+        const runner = yield* ModuleRunner
+        const job = planJob(yield* temporaryFolder, tree, more)
+        expect(yield* Effect.flip(runner.plan(job, recorder().sink))).toMatchObject({ reason: "sandbox_refused" })
+      }).pipe(Effect.provide(runnerWith({ ...bare, ...settings })))
     )
 })

@@ -6,12 +6,17 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { NodeServices } from "@effect/platform-node"
 import { Effect, Layer, Stream } from "effect"
+import { ConfinementCommand } from "../../../../runner/sandbox/confinement/ConfinementCommand.ts"
 import { Sandbox } from "../../../../runner/sandbox/Sandbox.ts"
 import { defaultSandboxSettings, SandboxSettings } from "../../../../runner/sandbox/SandboxSettings.ts"
 import { systemPath } from "../../../../runner/sandbox/SandboxView.ts"
 import type { SandboxLevel } from "../../../../schema/records/Run.ts"
 
-const [wanted, network] = process.argv.slice(2)
+const [wanted, network, binary] = process.argv.slice(2)
+const confinement =
+  binary === undefined
+    ? Layer.empty
+    : Layer.succeed(ConfinementCommand, { program: binary, args: ["internal-confine"] })
 const level = defaultSandboxSettings.levels.find((name): name is SandboxLevel => name === wanted)
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "svc-level-")))
 chmodSync(folder, 0o711)
@@ -83,6 +88,7 @@ const attack = Effect.gen(function* () {
           dataFolder: data
         })
       ),
+      Layer.provide(confinement),
       Layer.provide(NodeServices.layer)
     )
   )

@@ -3,12 +3,17 @@
 import { join } from "node:path"
 import { NodeServices } from "@effect/platform-node"
 import { Effect, Layer, Stream } from "effect"
+import { ConfinementCommand } from "../../../../runner/sandbox/confinement/ConfinementCommand.ts"
 import { Sandbox } from "../../../../runner/sandbox/Sandbox.ts"
 import { defaultSandboxSettings, SandboxSettings } from "../../../../runner/sandbox/SandboxSettings.ts"
 import { systemPath } from "../../../../runner/sandbox/SandboxView.ts"
 import type { SandboxLevel } from "../../../../schema/records/Run.ts"
 
-const [wanted, folder = "", end] = process.argv.slice(2)
+const [wanted, folder = "", end, binary] = process.argv.slice(2)
+const confinement =
+  binary === undefined
+    ? Layer.empty
+    : Layer.succeed(ConfinementCommand, { program: binary, args: ["internal-confine"] })
 const level = defaultSandboxSettings.levels.find((name): name is SandboxLevel => name === wanted)
 
 // A double fork below a session of its own: no parent, no group and no session lead to it.
@@ -45,6 +50,7 @@ const program = Effect.gen(function* () {
           dataFolder: folder
         })
       ),
+      Layer.provide(confinement),
       Layer.provide(NodeServices.layer)
     )
   )

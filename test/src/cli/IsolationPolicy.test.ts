@@ -1,0 +1,67 @@
+import { describe, expect } from "bun:test"
+import { Effect, FileSystem } from "effect"
+import { defaultSandboxSettings, SandboxSettings } from "../../../runner/sandbox/SandboxSettings.ts"
+import { folder, live, svc } from "./support/CommandLine.ts"
+
+const tool = Bun.which("tofu") ?? Bun.which("terraform")
+
+/** A machine with nothing that keeps a module apart. */
+const onBareMachine = Effect.provideService(SandboxSettings, { ...defaultSandboxSettings, levels: [] })
+
+interface Step {
+  readonly sandbox?: string
+}
+
+describe("a machine where no level of isolation works", () => {
+  if (tool !== null)
+    live("still shows the product in one command, with the demo's own modules", () =>
+      Effect.gen(function* () {
+        const { code, error, out } = yield* svc(["demo", "--json"])
+        expect([code, error]).toEqual([0, ""])
+        const levels = out.split("\n").flatMap((line): ReadonlyArray<string> => {
+          const step: Step = JSON.parse(line)
+          return step.sandbox === undefined ? [] : [step.sandbox]
+        })
+        // Each plan was reviewed with its level in sight.
+        expect(new Set(levels)).toEqual(new Set(["process"]))
+      }).pipe(onBareMachine)
+    )
+
+  live("is not healthy, and doctor says in one line what to do", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const dataDir = `${yield* folder}/data`
+      const { code, out } = yield* svc(["doctor", "--data-dir", dataDir, "--json"])
+      expect(code).toBe(1)
+      const sandbox = JSON.parse(out).findings.find(({ check }: { readonly check: string }) => check === "sandbox")
+      expect(sandbox.status).toBe("error")
+      expect(sandbox.message).toStartWith("Runs are refused")
+      expect(sandbox.remedy).toBe("Install the 'bubblewrap' package: see Isolation in docs/operations.md.")
+      expect(yield* files.exists(dataDir)).toBe(false)
+    }).pipe(onBareMachine)
+  )
+
+  live("goes on when the operator switched the isolation off, and doctor says what that means", () =>
+    Effect.gen(function* () {
+      const dataDir = `${yield* folder}/data`
+      const { out } = yield* svc(["doctor", "--data-dir", dataDir, "--json", "--runner-isolation", "off"])
+      const sandbox = JSON.parse(out).findings.find(({ check }: { readonly check: string }) => check === "sandbox")
+      expect(sandbox.status).toBe("warning")
+      expect(sandbox.message).toContain("master key")
+    }).pipe(onBareMachine)
+  )
+})
+
+describe("doctor", () => {
+  live("tries every level, says why one does not work, and leaves nothing in the data folder", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const dataDir = `${yield* folder}/data`
+      const { out } = yield* svc(["doctor", "--data-dir", dataDir, "--json"])
+      const sandbox = JSON.parse(out).findings.find(({ check }: { readonly check: string }) => check === "sandbox")
+      for (const level of defaultSandboxSettings.levels) expect(sandbox.message).toMatch(`${level}:`)
+      expect(sandbox.message).toContain("Seatbelt: only macOS has it.")
+      expect(yield* files.exists(dataDir)).toBe(false)
+    })
+  )
+})
