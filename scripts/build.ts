@@ -17,8 +17,9 @@ class BuildFailed extends Schema.TaggedError<BuildFailed>()("BuildFailed", { mes
 // otherwise: what runs once, at the start, costs more to compile than to run.
 const startReluctance = 100
 
-// Relative to the repository's root, from which the parser looks for its worker in a compiled binary.
-const worker = "runner/scan/HclWorker.ts"
+// Relative to the repository's root, from which worker threads are looked for in a compiled binary.
+const parser = "runner/scan/HclWorker.ts"
+const redaction = "runner/redaction/RedactionWorker.ts"
 const sync = "runner/git/SyncMain.ts"
 const service = "dist/build/Service.ts"
 const entry = "src/BinaryMain.ts"
@@ -66,7 +67,7 @@ const compile = Effect.fn("build.compile")(function* (
   const result = yield* Effect.tryPromise({
     try: () =>
       Bun.build({
-        entrypoints: [entry, service, sync, worker].map((file) => `${root}/${file}`),
+        entrypoints: [entry, service, sync, parser, redaction].map((file) => `${root}/${file}`),
         root,
         target: "bun",
         format: "esm",
