@@ -82,9 +82,14 @@ const compile = Effect.fn("build.compile")(function* (
   const result = yield* Effect.tryPromise({
     try: () =>
       Bun.build({
-        entrypoints: [programs.main, service, programs.sync, programs.confinement, programs.worker].map(
-          (file) => `${root}/${file}`
-        ),
+        entrypoints: [
+          programs.main,
+          service,
+          programs.sync,
+          programs.confinement,
+          programs.worker,
+          programs.redaction
+        ].map((file) => `${root}/${file}`),
         root,
         target: "bun",
         format: "esm",

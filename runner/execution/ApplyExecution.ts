@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Option, Redacted, Schema, type Scope, type Semaphore } from "effect"
+import type { Redaction } from "../redaction/Redaction.ts"
 import { Sandbox } from "../sandbox/Sandbox.ts"
 import { openJournal, possiblyCreated } from "./ApplyJournal.ts"
 import { readApplyRecord, writeApplyRecord } from "./ApplyRecord.ts"
@@ -156,7 +157,7 @@ export const executeApply = Effect.fnUntraced(function* (
   job: ApplyJob,
   sink: RunSink,
   installLock: Semaphore.Semaphore
-): Effect.fn.Return<ApplyOutcome, RunnerFailure, Sandbox | Scope.Scope> {
+): Effect.fn.Return<ApplyOutcome, RunnerFailure, Sandbox | Redaction | Scope.Scope> {
   const sandbox = yield* Sandbox
   const paths = runFolderPaths(job.runFolder)
   yield* refuseSecondStart(paths.applyRecord)

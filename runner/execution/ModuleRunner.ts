@@ -1,8 +1,7 @@
 import { Context, Effect, Layer, type Option, Semaphore } from "effect"
 import { Sandbox } from "../sandbox/Sandbox.ts"
 import { executeApply } from "./ApplyExecution.ts"
-import { Redactor } from "../redaction/Redactor.ts"
-import { directRedactor } from "../redaction/RunRedactor.ts"
+import { Redaction } from "../redaction/Redaction.ts"
 import type { SecretText } from "../redaction/SecretRule.ts"
 import { endProcessesIn } from "./LeftProcesses.ts"
 import { withheldOutputs } from "./OutputPrivacy.ts"
@@ -49,6 +48,7 @@ export class ModuleRunner extends Context.Service<
     ModuleRunner,
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
+      const redaction = yield* Redaction
       const settings = yield* RunnerSettings
       const installLock = yield* Semaphore.make(1)
 
@@ -59,6 +59,7 @@ export class ModuleRunner extends Context.Service<
         },
         Effect.scoped,
         Effect.provideService(Sandbox, sandbox),
+        Effect.provideService(Redaction, redaction),
         Effect.provideService(RunnerSettings, settings)
       )
 
@@ -69,6 +70,7 @@ export class ModuleRunner extends Context.Service<
         },
         Effect.scoped,
         Effect.provideService(Sandbox, sandbox),
+        Effect.provideService(Redaction, redaction),
         Effect.provideService(RunnerSettings, settings)
       )
 
@@ -79,13 +81,24 @@ export class ModuleRunner extends Context.Service<
         },
         Effect.scoped,
         Effect.provideService(Sandbox, sandbox),
+        Effect.provideService(Redaction, redaction),
         Effect.provideService(RunnerSettings, settings)
       )
 
       const recover = Effect.fn("ModuleRunner.recover")(recoverApply)
       const withhold = Effect.fn("ModuleRunner.withhold")(
         (outputs: ReadonlyArray<StateOutput>, secrets: ReadonlyArray<SecretText>) =>
-          withheldOutputs(directRedactor(new Redactor(secrets)), outputs)
+          redaction.redactor(secrets).pipe(
+            Effect.flatMap((redactor) => withheldOutputs(redactor, outputs)),
+            // Nothing is published that could not be looked at.
+            Effect.catch((problem) =>
+              Effect.as(
+                Effect.logError(problem.message),
+                outputs.map((output) => ({ ...output, sensitive: true }))
+              )
+            ),
+            Effect.scoped
+          )
       )
       const discard = Effect.fn("ModuleRunner.discard")((runFolder: string) =>
         // Without bubblewrap a tool outlives a crash of the service; it would go on writing into what is being removed.
@@ -94,5 +107,5 @@ export class ModuleRunner extends Context.Service<
 
       return ModuleRunner.of({ plan, apply, driftCheck, recover, withhold, discard })
     })
-  )
+  ).pipe(Layer.provide(Redaction.layer))
 }

@@ -1,5 +1,6 @@
 import { Effect, Option, Redacted, type Scope, type Semaphore } from "effect"
 import type { RunDiagnostic } from "../../schema/records/Run.ts"
+import type { Redaction } from "../redaction/Redaction.ts"
 import { Sandbox } from "../sandbox/Sandbox.ts"
 import { sha256 } from "./Digest.ts"
 import { withExactNumbers } from "./ExactNumbers.ts"
@@ -153,7 +154,7 @@ export const executePlan = Effect.fnUntraced(function* (
   job: PlanJob,
   sink: RunSink,
   installLock: Semaphore.Semaphore
-): Effect.fn.Return<PlanOutcome, RunnerFailure, Sandbox | Scope.Scope> {
+): Effect.fn.Return<PlanOutcome, RunnerFailure, Sandbox | Redaction | Scope.Scope> {
   const sandbox = yield* Sandbox
   const { sourceBuild } = job
   const session = yield* openPlanSession(job, sink, installLock, (start) =>
@@ -196,7 +197,7 @@ export const executeDriftCheck = Effect.fnUntraced(function* (
   job: DriftJob,
   sink: RunSink,
   installLock: Semaphore.Semaphore
-): Effect.fn.Return<DriftOutcome, RunnerFailure, Sandbox | Scope.Scope> {
+): Effect.fn.Return<DriftOutcome, RunnerFailure, Sandbox | Redaction | Scope.Scope> {
   const sandbox = yield* Sandbox
   const session = yield* openPlanSession(job, sink, installLock, () => Effect.succeed(job.build))
   const planned = yield* computePlan(session, job, ["-refresh-only"])

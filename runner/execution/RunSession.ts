@@ -2,8 +2,8 @@ import { mkdir } from "node:fs/promises"
 import { posix } from "node:path"
 import { type Duration, Effect, Redacted, Result, type Schema, type Scope, type Semaphore } from "effect"
 import type { RunPhase } from "../../schema/events/RunEvent.ts"
-import { Redactor } from "../redaction/Redactor.ts"
-import { directRedactor, type RunRedactor } from "../redaction/RunRedactor.ts"
+import { Redaction, type RedactionUnavailable } from "../redaction/Redaction.ts"
+import type { RunRedactor } from "../redaction/RunRedactor.ts"
 import { budgetProblem } from "../redaction/SecretBudget.ts"
 import { declaredKeys, type Secret, type SecretText, valueSecrets } from "../redaction/SecretRule.ts"
 import { Sandbox } from "../sandbox/Sandbox.ts"
@@ -110,7 +110,7 @@ const textOf = (value: Redacted.Redacted<string | Uint8Array>): Redacted.Redacte
   return Redacted.make(typeof plain === "string" ? plain : new TextDecoder().decode(plain))
 }
 
-const prepareFailed = ({ message }: RunFileFailed | ExtractionFailed) =>
+const prepareFailed = ({ message }: RunFileFailed | ExtractionFailed | RedactionUnavailable) =>
   runnerFailure("prepare_failed", "prepare", message)
 
 /**
@@ -120,13 +120,14 @@ const prepareFailed = ({ message }: RunFileFailed | ExtractionFailed) =>
 export const openSession = Effect.fn("RunSession.open")(function* (
   request: SessionRequest,
   installLock: Semaphore.Semaphore
-): Effect.fn.Return<RunSession, RunnerFailure, Sandbox | Scope.Scope> {
+): Effect.fn.Return<RunSession, RunnerFailure, Sandbox | Redaction | Scope.Scope> {
   const { job } = request
   const sandbox = yield* Sandbox
+  const redaction = yield* Redaction
   const { providerCache } = yield* RunnerSettings
   const { level } = sandbox.status
   const sink = unbreakableSink(request.sink)
-  const redactor = directRedactor(new Redactor(request.secrets))
+  const redactor = yield* redaction.redactor([]).pipe(Effect.mapError(prepareFailed))
   const report = runReport(sink, redactor)
   const paths = runFolderPaths(job.runFolder)
   const timing = { ...defaultTiming, ...job.timing }
@@ -148,7 +149,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     return yield* runnerFailure("job_invalid", "prepare", `The inputs and Connections of this Run ${excess}.`)
   }
   const credentialSecrets = delivery.secrets.map(({ origin, value }) => ({ origin, value: textOf(value) }))
-  yield* redactor.add(delivery.secrets)
+  yield* redactor.add([...request.secrets, ...delivery.secrets])
   const base =
     job.state === undefined
       ? undefined

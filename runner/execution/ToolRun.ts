@@ -91,13 +91,14 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
   }
 
   const onMessage = Effect.fnUntraced(function* (message: ToolMessage) {
+    // A journal has to know what anybody is told.
+    if (output.kind === "messages" && output.onMessage !== undefined) yield* output.onMessage(message)
     yield* report.print(phase, "stdout", message.text)
     if (message._tag === "Resource") yield* report.resource(message)
     if (message._tag === "Diagnostic") {
       if (diagnostics.length < mostDiagnostics) diagnostics.push(message.diagnostic)
       yield* report.diagnostic(message.diagnostic)
     }
-    if (output.kind === "messages" && output.onMessage !== undefined) yield* output.onMessage(message)
   })
 
   const readLine = ({ text, cut }: OutputLine): CleanLine => {

@@ -27,11 +27,11 @@ export class RedactionStream {
   #covered = -1
 
   /** Of what is found, only what is at least `shortest` characters long is hidden. */
-  constructor(automaton: () => PatternAutomaton, shortest = 0) {
+  constructor(automaton: () => PatternAutomaton, shortest = 0, scanner?: TextScanner) {
     this.#automaton = automaton
     this.#shortest = shortest
     this.#current = automaton()
-    this.#scanner = new TextScanner(this.#current, 0)
+    this.#scanner = scanner ?? new TextScanner(this.#current, 0)
   }
 
   /** The text so far that no later piece can change. */

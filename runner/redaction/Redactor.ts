@@ -1,8 +1,9 @@
-import { Redacted } from "effect"
+import * as Redacted from "effect/Redacted"
 import { PatternAutomaton } from "./PatternAutomaton.ts"
 import { RedactionStream } from "./RedactionStream.ts"
 import { secretPatterns } from "./SecretPatterns.ts"
 import type { Secret } from "./SecretRule.ts"
+import { TextScanner } from "./TextScanner.ts"
 
 /**
  * Names of the module's own code may hold a short secret by chance, such as `postgres`. Its text is no secret, so only what is
@@ -29,6 +30,8 @@ export class Redactor {
   readonly #secrets: Array<Secret> = []
   readonly #known = new Set<string | Uint8Array>()
   #automaton: PatternAutomaton | undefined
+  // For one whole text after another: a plan holds many, and most are short.
+  #scanner: TextScanner | undefined
 
   constructor(...sets: ReadonlyArray<Iterable<Secret>>) {
     for (const secrets of sets) this.add(secrets)
@@ -42,6 +45,7 @@ export class Redactor {
       this.#known.add(value)
       this.#secrets.push(secret)
       this.#automaton = undefined
+      this.#scanner = undefined
     }
   }
 
@@ -59,12 +63,12 @@ export class Redactor {
   }
 
   text(text: string): string {
-    return this.stream().end(text)
+    return this.#whole(text, 0)
   }
 
   /** A name that the module's code or a provider gave. */
   name(name: string): string {
-    return new RedactionStream(() => this.#search(), shortestInName).end(name)
+    return this.#whole(name, shortestInName)
   }
 
   /** The address of a resource: names, and the keys of instances, which may be of a secret value. */
@@ -88,6 +92,13 @@ export class Redactor {
   /** For text that arrives in pieces; one stream for each source. */
   stream(): RedactionStream {
     return new RedactionStream(() => this.#search())
+  }
+
+  #whole(text: string, shortest: number): string {
+    const automaton = this.#search()
+    this.#scanner ??= new TextScanner(automaton, 0)
+    this.#scanner.restart()
+    return new RedactionStream(() => automaton, shortest, this.#scanner).end(text)
   }
 
   // Made when it is first needed, once for all secrets that were added until then.

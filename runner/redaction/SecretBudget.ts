@@ -11,16 +11,8 @@ export const secretBudget = { bytes: 1024 * 1024, texts: 16_384 } as const
 const overBytes = `hold more than ${secretBudget.bytes} bytes of secrets (a document counts twice), and a Run can hide no more`
 const overTexts = `hold more than ${secretBudget.texts} secret texts (a document counts each line, member and element), and a Run can hide no more`
 
-const lineFeed = 0x0a
-const comma = 0x2c
-const equals = 0x3d
-
 /** Counted without being parsed: this happens where requests are answered. */
-const separators = (bytes: Uint8Array): number => {
-  let count = 0
-  for (const byte of bytes) if (byte === lineFeed || byte === comma || byte === equals) count++
-  return count
-}
+const separator = /[\n,=]/g
 
 /** Why secrets are more than a Run may have; undefined when they are not. */
 export const budgetProblem = (secrets: Iterable<Secret>): string | undefined => {
@@ -28,9 +20,9 @@ export const budgetProblem = (secrets: Iterable<Secret>): string | undefined => 
   let texts = 0
   for (const secret of secrets) {
     const value = Redacted.value(secret.value)
-    const content = typeof value === "string" ? Buffer.from(value.trim()) : value
-    const parts = separators(content)
-    bytes += content.byteLength * (parts > 0 ? 2 : 1)
+    const text = (typeof value === "string" ? value : Buffer.from(value).toString("latin1")).trim()
+    const parts = text.match(separator)?.length ?? 0
+    bytes += (typeof value === "string" ? Buffer.byteLength(text) : value.byteLength) * (parts > 0 ? 2 : 1)
     texts += 1 + parts
     if (bytes > secretBudget.bytes) return overBytes
     if (texts > secretBudget.texts) return overTexts

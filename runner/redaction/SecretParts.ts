@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer"
-import { Option, Schema } from "effect"
+import * as Option from "effect/Option"
 import { leafTexts } from "./SecretRule.ts"
 
 const deepestEncoding = 4
@@ -8,7 +8,7 @@ const shortestTokenPart = 16
 /** In a text that is no JSON, only what an assignment calls a secret is one by itself. */
 const secretNames = /key|token|secret|passw|pwd|signature|^sig$|credential|auth/i
 
-const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Json))
+const decodeJson = Option.liftThrowable((text: string): unknown => JSON.parse(text))
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 const decodeUtf8 = Option.liftThrowable((bytes: Uint8Array) => utf8.decode(bytes))
 const decodePercent = Option.liftThrowable(decodeURIComponent)

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer"
-import { Redacted } from "effect"
+import * as Redacted from "effect/Redacted"
 import { stripTerminalSequences } from "./AnsiSequences.ts"
 import { EscapeDecoder } from "./EscapeDecoder.ts"
 import { folded, quoteClass } from "./FoldedText.ts"

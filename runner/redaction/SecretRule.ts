@@ -1,4 +1,5 @@
-import { Redacted, type Schema } from "effect"
+import type { Schema } from "effect"
+import * as Redacted from "effect/Redacted"
 
 /** Something that must never be shown, and the public name of where it comes from. */
 export interface Secret {

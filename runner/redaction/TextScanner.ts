@@ -95,6 +95,13 @@ export class TextScanner {
     this.#position = position
   }
 
+  /** Makes a scanner that has reached the end of a text ready for another. */
+  restart(): void {
+    this.#position = 0
+    this.#whole = undefined
+    this.#spans.length = 0
+  }
+
   push(piece: string): void {
     this.#originalFeed.text(piece, this.#position)
     this.#pushWhole(piece)

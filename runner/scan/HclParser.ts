@@ -1,6 +1,6 @@
-import { dirname, join } from "node:path"
 import { Worker } from "node:worker_threads"
 import { Context, Duration, Effect, Exit, Layer, Option, Pool, Result, Schema, type Scope, Semaphore } from "effect"
+import { workerLocation } from "../thread/WorkerLocation.ts"
 import { hclFileName } from "./HclFileName.ts"
 import { HclAnswer, type HclRequest } from "./HclWorkerMessage.ts"
 import { HclParserUnavailable } from "./ScanError.ts"
@@ -36,14 +36,7 @@ const maxLiveThreads = 4
 /** The memory that a large file took is not given back while its thread lives. */
 const largeText = 256 * 1024
 
-/**
- * A compiled binary must have been built in the repository's root with this worker as a further entry point:
- * `bun build --compile src/Main.ts runner/scan/HclWorker.ts`. There `import.meta` may hold the paths of the machine that built it.
- */
-const workerLocation = (): string | URL =>
-  typeof Bun !== "undefined" && Bun.isStandaloneExecutable
-    ? join(dirname(Bun.main), "runner/scan/HclWorker.js")
-    : new URL("./HclWorker.ts", import.meta.url)
+const location = () => workerLocation("runner/scan/HclWorker", () => new URL("./HclWorker.ts", import.meta.url))
 
 const decodeAnswer = Schema.decodeUnknownResult(HclAnswer)
 
@@ -85,7 +78,7 @@ const startWorker = (live: Semaphore.Semaphore): Effect.Effect<Worker, HclParser
       yield* restore(Semaphore.take(live, 1))
       const give = Semaphore.release(live, 1)
       return yield* Effect.acquireRelease(
-        Effect.try({ try: () => new Worker(workerLocation()), catch: (cause) => unavailable(String(cause)) }).pipe(
+        Effect.try({ try: () => new Worker(location()), catch: (cause) => unavailable(String(cause)) }).pipe(
           Effect.tapError(() => give)
         ),
         (worker) => Effect.promise(() => worker.terminate()).pipe(Effect.ensuring(give), Effect.forkDetach)

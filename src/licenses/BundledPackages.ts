@@ -7,13 +7,14 @@ export class PackagesUnknown extends Schema.TaggedError<PackagesUnknown>()("Pack
   message: Schema.String
 }) {}
 
-/** The programs of a compiled binary, from the repository's root. The parser looks for its worker at that very path. */
+/** The programs of a compiled binary, from the repository's root. Worker threads are looked for at that very path. */
 export const programs = {
   main: "src/BinaryMain.ts",
   service: "src/BinaryService.ts",
   sync: "runner/git/SyncMain.ts",
   confinement: "runner/sandbox/confinement/ConfineMain.ts",
-  worker: "runner/scan/HclWorker.ts"
+  worker: "runner/scan/HclWorker.ts",
+  redaction: "runner/redaction/RedactionWorker.ts"
 } as const
 
 /** What a source checkout does for itself, as its importers spell it; a compiled binary holds the result. */

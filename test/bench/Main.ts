@@ -10,6 +10,7 @@ import { logs } from "./Logs.ts"
 import { mainJob } from "./MainJob.ts"
 import { manifests } from "./Manifests.ts"
 import { reads } from "./Reads.ts"
+import { manySecrets } from "./Secrets.ts"
 import { signInStorm } from "./SignInStorm.ts"
 import { snapshots } from "./Snapshots.ts"
 import { startup } from "./Startup.ts"
@@ -29,6 +30,7 @@ const groups = (binary: string) => ({
   startup: startup(binary),
   ...(tool === null ? {} : { growth: growth(binary) }),
   ...(tool === null ? {} : { logs: logs(binary, tool) }),
+  ...(tool === null ? {} : { secrets: manySecrets(binary, tool) }),
   tokenCheck,
   signInStorm,
   manifests

@@ -10,7 +10,8 @@ const entrypoints = [
   "test/crash/server/Main.ts",
   "test/crash/service/Main.ts",
   "runner/git/SyncMain.ts",
-  "runner/scan/HclWorker.ts"
+  "runner/scan/HclWorker.ts",
+  "runner/redaction/RedactionWorker.ts"
 ]
 
 /**

@@ -1,5 +1,13 @@
 import { describe, expect, test } from "bun:test"
-import { changeKind, diffOf, isNoise, losses, sidesOf, splitAddress } from "../../src/dashboard/screens/run/PlanDiff.ts"
+import {
+  changeKind,
+  diffOf,
+  isNoise,
+  isShownOutput,
+  losses,
+  sidesOf,
+  splitAddress
+} from "../../src/dashboard/screens/run/PlanDiff.ts"
 import { planChanges } from "../browser/support/records/PlanChanges.ts"
 
 const base = { address: "a.b", mode: "managed", type: "a", name: "b", provider: "p" }
@@ -12,6 +20,12 @@ describe("the plan's diff", () => {
       ["update", 2],
       ["create", 2]
     ])
+  })
+
+  test("shows an Output that stays private although nothing of it changes", () => {
+    expect(isShownOutput({ actions: ["no-op"] })).toBe(false)
+    expect(isShownOutput({ actions: ["update"] })).toBe(true)
+    expect(isShownOutput({ actions: ["no-op"], reason: "holds_secret" })).toBe(true)
   })
 
   test("reads a replacement in both orders of its actions", () => {

@@ -1,4 +1,4 @@
-import type { ChangedAttribute, ResourceChange } from "../../api/Types.ts"
+import type { ChangedAttribute, OutputChange, ResourceChange } from "../../api/Types.ts"
 
 export type ChangeKind = "destroy" | "replace" | "update" | "create" | "import" | "forget" | "read" | "none"
 
@@ -153,3 +153,7 @@ export const splitAddress = (change: Pick<ResourceChange, "address" | "type">): 
   const at = address.indexOf(`${change.type}.`)
   return at <= 0 ? ["", address] : [address.slice(0, at), address.slice(at)]
 }
+
+/** What a reviewer has to see of the Outputs: what changes, and what stays private for the secrets it holds. */
+export const isShownOutput = ({ actions, reason }: Pick<OutputChange, "actions" | "reason">): boolean =>
+  reason !== undefined || !actions.every((action) => action === "no-op")

@@ -6,7 +6,7 @@ import { Icon } from "../../ui/Icon.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { useWords } from "../../words/Words.ts"
 import { ChangeRow, ChangeSign } from "./ChangeRow.tsx"
-import { type ChangeKind, diffOf, isLoss, sidesOf } from "./PlanDiff.ts"
+import { type ChangeKind, diffOf, isLoss, sidesOf, isShownOutput } from "./PlanDiff.ts"
 import { planWords } from "./PlanWords.ts"
 
 const order: ReadonlyArray<readonly [ChangeKind, keyof PlanSummary]> = [
@@ -36,7 +36,7 @@ export const Counts = ({ summary }: { readonly summary: PlanSummary }) => {
 
 const Outputs = ({ changes }: { readonly changes: ReadonlyArray<OutputChange> }) => {
   const words = useWords(planWords)
-  const shown = changes.filter(({ actions }) => !actions.every((action) => action === "no-op"))
+  const shown = changes.filter(isShownOutput)
   if (shown.length === 0) return null
   return (
     <div className="change-group">
@@ -60,6 +60,9 @@ const Outputs = ({ changes }: { readonly changes: ReadonlyArray<OutputChange> })
                 →
               </span>
               <span className="value value-after">{text(after) === "" ? words.absent : text(after)}</span>
+              {change.reason === undefined ? null : (
+                <p className="output-reason">{words.holdsSecret(change.origins ?? [])}</p>
+              )}
             </li>
           )
         })}
@@ -115,8 +118,7 @@ export const PlanView = ({ changes, outputs, summary, drift }: PlanViewProps) =>
   const [search, setSearch] = useState("")
   const [all, setAll] = useState<boolean | undefined>(undefined)
   const diff = diffOf(changes, search)
-  const nothing =
-    diffOf(changes).groups.length === 0 && outputs.every(({ actions }) => actions.every((action) => action === "no-op"))
+  const nothing = diffOf(changes).groups.length === 0 && !outputs.some(isShownOutput)
   const open = all ?? changes.length <= opensUpTo
   return (
     <Panel

@@ -70,7 +70,8 @@ export const runs: ReadonlyArray<Run> = [
         before: "https://shop.acme.example/",
         after: "https://green.shop.acme.example/",
         sensitive: false
-      }
+      },
+      { name: "dsn", actions: ["create"], sensitive: true, reason: "holds_secret", origins: ["var.db.password"] }
     ],
     baseStateGeneration: 3,
     executionAuthorityEpoch: 1,

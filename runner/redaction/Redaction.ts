@@ -1,0 +1,160 @@
+import { Worker } from "node:worker_threads"
+import { Context, Duration, Effect, Layer, RcRef, Redacted, Schema, type Scope } from "effect"
+import { workerLocation } from "../thread/WorkerLocation.ts"
+import { redactionMark } from "./RedactionMark.ts"
+import type { RedactionAnswer, RedactionRequest } from "./RedactionMessage.ts"
+import type { RedactionItem } from "./Redactor.ts"
+import type { RunRedactor } from "./RunRedactor.ts"
+import type { Secret } from "./SecretRule.ts"
+
+/** The thread that hides secrets could not be started. */
+export class RedactionUnavailable extends Schema.TaggedError<RedactionUnavailable>()("RedactionUnavailable", {
+  message: Schema.String
+}) {}
+
+type Unnumbered<Request> = Request extends RedactionRequest ? Omit<Request, "id"> : never
+
+interface RedactionThread {
+  /** The texts that a request results in; `undefined` when the thread could not do it, or has ended. */
+  readonly ask: (request: Unnumbered<RedactionRequest>) => Effect.Effect<ReadonlyArray<string> | undefined>
+  readonly tell: (request: Unnumbered<RedactionRequest>) => Effect.Effect<void>
+  readonly newNumber: Effect.Effect<number>
+}
+
+const startDeadline = Duration.seconds(30)
+// It holds a few megabytes, and another one is there in a fraction of a second.
+const idleTime = Duration.seconds(10)
+/** What is sent at once: more would keep this thread busy with taking it in. */
+const longestBatch = 256 * 1024
+
+const location = () =>
+  workerLocation("runner/redaction/RedactionWorker", () => new URL("./RedactionWorker.ts", import.meta.url))
+
+const unavailable = (reason: string) =>
+  new RedactionUnavailable({
+    message: `The thread that hides secrets could not be started: ${reason}. Check that the installation is complete and has memory left.`
+  })
+
+const startThread = Effect.fnUntraced(function* (
+  onEnd: Effect.Effect<void>
+): Effect.fn.Return<RedactionThread, RedactionUnavailable, Scope.Scope> {
+  const run = Effect.runForkWith(yield* Effect.context<never>())
+  const worker = yield* Effect.acquireRelease(
+    Effect.try({ try: () => new Worker(location()), catch: (cause) => unavailable(String(cause)) }),
+    (started) => Effect.promise(() => started.terminate())
+  )
+  const waiting = new Map<number, (texts: ReadonlyArray<string> | undefined) => void>()
+  let started: (reason: string | undefined) => void = () => {}
+  let hasEnded = false
+  let lastNumber = 0
+  const end = (reason: string) => {
+    if (hasEnded) return
+    hasEnded = true
+    started(reason)
+    for (const resume of waiting.values()) resume(undefined)
+    waiting.clear()
+    run(onEnd)
+  }
+  worker.on("error", (cause) => end(String(cause)))
+  worker.on("exit", () => end("the thread ended"))
+  worker.on("message", (answer: RedactionAnswer) => {
+    if (answer.kind === "ready") return started(undefined)
+    const resume = waiting.get(answer.id)
+    waiting.delete(answer.id)
+    resume?.(answer.kind === "texts" ? answer.texts : undefined)
+  })
+  worker.unref()
+  yield* Effect.callback<void, RedactionUnavailable>((resume) => {
+    started = (reason) => resume(reason === undefined ? Effect.void : Effect.fail(unavailable(reason)))
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: startDeadline,
+      orElse: () => Effect.fail(unavailable(`no sign of it within ${Duration.format(startDeadline)}`))
+    })
+  )
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+  const post = (request: RedactionRequest) => worker.postMessage(request)
+  return {
+    ask: (request) =>
+      Effect.callback((resume) => {
+        if (hasEnded) return resume(Effect.undefined)
+        const id = ++lastNumber
+        waiting.set(id, (texts) => resume(Effect.succeed(texts)))
+        post({ ...request, id })
+      }),
+    tell: (request) => Effect.sync(() => (hasEnded ? undefined : post({ ...request, id: ++lastNumber }))),
+    newNumber: Effect.sync(() => ++lastNumber)
+  }
+})
+
+const batches = (items: ReadonlyArray<RedactionItem>): ReadonlyArray<ReadonlyArray<RedactionItem>> => {
+  const found: Array<Array<RedactionItem>> = []
+  let length = longestBatch
+  for (const item of items) {
+    const size = item.text.length + 64
+    if (length + size > longestBatch) {
+      found.push([])
+      length = 0
+    }
+    found.at(-1)?.push(item)
+    length += size
+  }
+  return found
+}
+
+const posted = ({ origin, value }: Secret) => ({ origin, value: Redacted.value(value) })
+
+const redactorOf = (thread: RedactionThread, redactor: number): RunRedactor => ({
+  add: (secrets) =>
+    secrets.length === 0
+      ? Effect.void
+      : Effect.asVoid(thread.ask({ kind: "add", redactor, secrets: secrets.map(posted) })),
+  // What could not be looked at is hidden as a whole.
+  items: (items) =>
+    Effect.forEach(batches(items), (batch) =>
+      Effect.map(
+        thread.ask({ kind: "items", redactor, items: batch }),
+        (texts) => texts ?? batch.map(() => redactionMark)
+      )
+    ).pipe(Effect.map((done) => done.flat())),
+  open: Effect.map(thread.newNumber, (stream) => {
+    const send = (text: string, last: boolean) =>
+      Effect.map(
+        thread.ask({ kind: "stream", redactor, stream, text, last }),
+        (texts) => texts?.[0] ?? (text.trim() === "" ? text : `${redactionMark}\n`)
+      )
+    return { push: (piece: string) => send(piece, false), end: (rest: string) => send(rest, true) }
+  })
+})
+
+/**
+ * Hides secrets in a thread of its own, so that neither many secrets nor long texts keep the service from answering. The
+ * thread starts with the first Run and ends when no Run has needed it for a while. Should it break while Runs use it, whatever
+ * they print from then on is hidden as a whole.
+ */
+export class Redaction extends Context.Service<
+  Redaction,
+  {
+    /** A redactor until the Scope closes. */
+    readonly redactor: (secrets: ReadonlyArray<Secret>) => Effect.Effect<RunRedactor, RedactionUnavailable, Scope.Scope>
+  }
+>()("svc/redaction/Redaction") {
+  static readonly layer = Layer.effect(
+    Redaction,
+    Effect.gen(function* () {
+      const threads: RcRef.RcRef<RedactionThread, RedactionUnavailable> = yield* RcRef.make({
+        acquire: Effect.suspend(() => startThread(RcRef.invalidate(threads))),
+        idleTimeToLive: idleTime
+      })
+      const redactor = Effect.fn("Redaction.redactor")(function* (secrets: ReadonlyArray<Secret>) {
+        const thread = yield* RcRef.get(threads)
+        const id = yield* thread.newNumber
+        const opened = redactorOf(thread, id)
+        yield* Effect.addFinalizer(() => thread.tell({ kind: "close", redactor: id }))
+        yield* opened.add(secrets)
+        return opened
+      })
+      return Redaction.of({ redactor })
+    })
+  )
+}

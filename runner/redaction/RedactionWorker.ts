@@ -1,0 +1,53 @@
+// The entry point of a worker thread, and an extra entry point of a compiled binary. It loads no more than the redactor.
+import { parentPort } from "node:worker_threads"
+import * as Redacted from "effect/Redacted"
+import type { RedactionAnswer, RedactionRequest } from "./RedactionMessage.ts"
+import type { RedactionStream } from "./RedactionStream.ts"
+import { Redactor } from "./Redactor.ts"
+
+interface Opened {
+  readonly redactor: Redactor
+  readonly streams: Map<number, RedactionStream>
+}
+
+const opened = new Map<number, Opened>()
+
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+const answer = (message: RedactionAnswer) => parentPort?.postMessage(message)
+
+const openedAs = (id: number): Opened => {
+  const known = opened.get(id) ?? { redactor: new Redactor(), streams: new Map<number, RedactionStream>() }
+  opened.set(id, known)
+  return known
+}
+
+const texts = (request: RedactionRequest): ReadonlyArray<string> => {
+  if (request.kind === "close") {
+    opened.delete(request.redactor)
+    return []
+  }
+  const { redactor, streams } = openedAs(request.redactor)
+  switch (request.kind) {
+    case "add":
+      redactor.add(request.secrets.map(({ origin, value }) => ({ origin, value: Redacted.make(value) })))
+      return []
+    case "items":
+      return request.items.map((item) => redactor.item(item))
+    case "stream": {
+      const stream = streams.get(request.stream) ?? redactor.stream()
+      if (request.last) streams.delete(request.stream)
+      else streams.set(request.stream, stream)
+      return [request.last ? stream.end(request.text) : stream.push(request.text)]
+    }
+  }
+}
+
+parentPort?.on("message", (request: RedactionRequest) => {
+  try {
+    answer({ kind: "texts", id: request.id, texts: texts(request) })
+  } catch {
+    // Its message could hold a secret.
+    answer({ kind: "failed", id: request.id })
+  }
+})
+answer({ kind: "ready" })
