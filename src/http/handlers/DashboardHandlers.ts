@@ -1,4 +1,4 @@
-import { Effect, Option } from "effect"
+import { Clock, Duration, Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Users } from "../../../actors/account/Users.ts"
 import { Audit } from "../../../actors/audit/Audit.ts"
@@ -10,6 +10,7 @@ import { Runs } from "../../../actors/run/Runs.ts"
 import { Workspaces } from "../../../actors/workspace/Workspaces.ts"
 import { Caller } from "../../../schema/api/Middleware.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
+import { connectionExpiryNotice } from "../../../schema/records/Connection.ts"
 import { CapsuleId } from "../../../schema/records/Ids.ts"
 import { HttpSettings } from "../HttpSettings.ts"
 import { attentionOf } from "./Attention.ts"
@@ -28,6 +29,7 @@ export const dashboardHandlers = HttpApiBuilder.group(
     const connections = yield* Connections
     const runs = yield* Runs
     const audit = yield* Audit
+    const connections = yield* Connections
     const memberships = yield* Workspaces
     const { version } = yield* HttpSettings
     const sql = yield* ReadSql
@@ -74,12 +76,15 @@ export const dashboardHandlers = HttpApiBuilder.group(
         const inNeed = yield* capsules.inNeed(workspaceId)
         const names = yield* capsules.names(waiting.items.flatMap(({ capsuleId }) => capsuleId ?? []))
         const unconfirmed = yield* connections.awaitingOrigins(workspaceId)
+        const noticed =
+          (yield* Clock.currentTimeMillis) + Duration.toMillis(Duration.fromInputUnsafe(connectionExpiryNotice))
+        const expiring = yield* connections.expiring(workspaceId, new Date(noticed).toISOString())
         const latest = yield* runs.list(workspaceId, {}, { limit: recent })
         const activity = yield* audit.list(workspaceId, caller.subject, {}, { limit: recent })
         return {
           workspace,
           capsules: listed.items,
-          attention: attentionOf(inNeed, waiting.items, names, unconfirmed),
+          attention: attentionOf(inNeed, waiting.items, names, unconfirmed, expiring),
           recentRuns: latest.items,
           activity: activity.items
         }
