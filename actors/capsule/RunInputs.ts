@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ProviderCredentials, RunVariable } from "../../runner/execution/RunJob.ts"
+import type { SecretText } from "../../runner/redaction/SecretRule.ts"
 import type { ProviderRequirement, ProviderResolution } from "../../schema/records/Provider.ts"
 import { argumentNames } from "../connection/CredentialRecipes.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
@@ -24,7 +25,7 @@ export interface ResolvedProviders {
   readonly credentials: ReadonlyArray<ProviderCredentials>
   readonly moduleInputDefaults: Readonly<Record<string, Schema.Json>>
   /** Values that a rotation has replaced and another Run still holds: they are hidden as well. */
-  readonly formerSecrets: ReadonlyArray<Redacted.Redacted>
+  readonly formerSecrets: ReadonlyArray<SecretText>
 }
 
 /** The inputs that people and other Capsules give, with what let the latter flow. */
@@ -106,7 +107,7 @@ export class RunInputs extends Context.Service<
             return { resolutions, blocked, credentials: [], moduleInputDefaults: {}, formerSecrets: [] }
           }
           const credentials: Array<ProviderCredentials> = []
-          const formerSecrets: Array<Redacted.Redacted> = []
+          const formerSecrets: Array<SecretText> = []
           let moduleInputDefaults: Readonly<Record<string, Schema.Json>> = {}
           for (const { requirement, row } of used) {
             const secrets = Redacted.value(yield* connections.secrets(row))

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { GitCredentials } from "../../runner/git/GitCredentials.ts"
 import { GitPolicy } from "../../runner/git/GitPolicy.ts"
@@ -45,17 +45,15 @@ export class CredentialTest extends Context.Service<
       const policy = yield* GitPolicy
 
       const asked = Effect.fnUntraced(function* (source: FetchedSource, credentials: GitCredentials) {
-        const url = parseGitUrl(source.url, policy)
-        const ref = parseGitRef(source.default_ref)
-        if (Result.isFailure(url) || Result.isFailure(ref)) return
-        yield* remote
-          .resolve({ url: url.success, ref: ref.success, credentials })
-          .pipe(
-            Effect.mapError(
-              ({ message }) =>
-                new CredentialsRefused({ message: `The Source ${source.name} cannot be read: ${message}` })
-            )
+        yield* Effect.gen(function* () {
+          const url = yield* Effect.fromResult(parseGitUrl(source.url, policy))
+          const ref = yield* Effect.fromResult(parseGitRef(source.default_ref))
+          yield* remote.resolve({ url, ref, credentials })
+        }).pipe(
+          Effect.mapError(
+            ({ message }) => new CredentialsRefused({ message: `The Source ${source.name} cannot be read: ${message}` })
           )
+        )
       })
 
       const test = Effect.fn("CredentialTest.test")(function* (

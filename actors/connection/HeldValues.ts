@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import type { SecretText } from "../../runner/redaction/SecretRule.ts"
 import { transaction } from "../database/Transaction.ts"
 import { Vault } from "../vault/Vault.ts"
 import { type ConnectionRow, ConnectionSecrets, ConnectionStore } from "./ConnectionStore.ts"
@@ -22,8 +23,11 @@ const place = (id: string, workspaceId: string | null, version: number) => ({
   rowId: `${id} ${version}`
 })
 
-const textsOf = ({ files, values }: ConnectionSecrets) =>
-  [...Object.values(values), ...files.map(({ content }) => content)].map((text) => Redacted.make(text))
+const textsOf = ({ files, values }: ConnectionSecrets): ReadonlyArray<SecretText> =>
+  [
+    ...Object.entries(values).map(([name, text]) => ({ origin: `env.${name}`, value: Redacted.make(text) })),
+    ...files.map(({ content, name }) => ({ origin: `file.${name}`, value: Redacted.make(content) }))
+  ]
 
 /**
  * Which Run was given which values of a Connection, and the values that a rotation replaced meanwhile: a Run that still has
@@ -38,9 +42,9 @@ export class HeldValues extends Context.Service<
     /** Keeps replaced values for the Runs that hold them, when there are any. In the transaction that replaces them. */
     readonly keep: (row: ConnectionRow, secrets: Redacted.Redacted<ConnectionSecrets>) => Effect.Effect<void>
     /** Text of the replaced values of a Connection that a Run still holds. */
-    readonly former: (connectionId: string) => Effect.Effect<ReadonlyArray<Redacted.Redacted>>
-    /** Text of everything that the Connections of a Run hold, and held when it was given them. */
-    readonly of: (runId: string) => Effect.Effect<ReadonlyArray<Redacted.Redacted>>
+    readonly former: (connectionId: string) => Effect.Effect<ReadonlyArray<SecretText>>
+    /** Text of the values that replaced those of a Run since it was given them: what is published of it hides both. */
+    readonly renewedSince: (runId: string) => Effect.Effect<ReadonlyArray<SecretText>>
     /** Forgets what serves no Run any more. */
     readonly release: Effect.Effect<void>
   }
@@ -86,14 +90,13 @@ export class HeldValues extends Context.Service<
         return texts.flat()
       }, Effect.orDie)
 
-      const of = Effect.fn("HeldValues.of")(function* (runId: string) {
-        const held = yield* sql<{ id: string }>`SELECT DISTINCT connection_id AS id FROM connection_holds
-          WHERE run_id = ${runId}`
-        const texts = yield* Effect.forEach(held, ({ id }) =>
+      const renewedSince = Effect.fn("HeldValues.renewedSince")(function* (runId: string) {
+        const renewed = yield* sql<{ id: string }>`SELECT DISTINCT c.id FROM connection_holds h
+          JOIN connections c ON c.id = h.connection_id AND c.version > h.version WHERE h.run_id = ${runId}`
+        const texts = yield* Effect.forEach(renewed, ({ id }) =>
           Effect.gen(function* () {
             const row = yield* connections.find(id)
-            const present = row === undefined ? [] : textsOf(Redacted.value(yield* connections.secrets(row)))
-            return [...present, ...(yield* former(id))]
+            return row === undefined ? [] : textsOf(Redacted.value(yield* connections.secrets(row)))
           })
         )
         return texts.flat()
@@ -106,7 +109,7 @@ export class HeldValues extends Context.Service<
           WHERE h.connection_id = former_connection_values.connection_id AND h.version = former_connection_values.version)`
       }).pipe(transaction(sql))
 
-      return HeldValues.of({ hold, keep, former, of, release })
+      return HeldValues.of({ hold, keep, former, renewedSince, release })
     })
   )
 }
