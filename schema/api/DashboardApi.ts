@@ -25,8 +25,6 @@ export const AttentionItem = Schema.Struct({
   connectionName: Schema.optionalKey(Schema.String),
   runId: Schema.optionalKey(Schema.String),
   runType: Schema.optionalKey(Schema.String),
-  connectionId: Schema.optionalKey(Schema.String),
-  connectionName: Schema.optionalKey(Schema.String),
   /** Of a Connection the moment at which it expires. */
   since: Schema.String
 }).annotate({ identifier: "AttentionItem" })

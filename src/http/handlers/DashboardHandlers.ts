@@ -29,7 +29,6 @@ export const dashboardHandlers = HttpApiBuilder.group(
     const connections = yield* Connections
     const runs = yield* Runs
     const audit = yield* Audit
-    const connections = yield* Connections
     const memberships = yield* Workspaces
     const { version } = yield* HttpSettings
     const sql = yield* ReadSql
