@@ -23,7 +23,10 @@ import { RunPreparation } from "./capsule/RunPreparation.ts"
 import { StateVersions } from "./capsule/StateVersions.ts"
 import * as ConnectionBehavior from "./connection/ConnectionBehavior.ts"
 import { ConnectionStore } from "./connection/ConnectionStore.ts"
+import { ConnectionUses } from "./connection/ConnectionUses.ts"
 import * as ConnectionsLive from "./connection/ConnectionsLive.ts"
+import { CredentialTest } from "./connection/CredentialTest.ts"
+import { HeldValues } from "./connection/HeldValues.ts"
 import { Deliveries } from "./delivery/Deliveries.ts"
 import { DeliverySidecar } from "./delivery/DeliverySidecar.ts"
 import { Endpoints } from "./delivery/Endpoints.ts"
@@ -91,7 +94,9 @@ const stores = Layer.mergeAll(
   StateVersions.layer,
   BuildArchives.layer,
   BackupStore.layer,
-  ConnectionStore.layer,
+  HeldValues.layer.pipe(Layer.provideMerge(ConnectionStore.layer)),
+  ConnectionUses.layer,
+  CredentialTest.layer,
   SourceStore.layer,
   DeferredSyncs.layer,
   InstallPlanStore.layer,

@@ -4,6 +4,7 @@ import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
 import type { RunVariable } from "../../runner/execution/RunJob.ts"
 import type { ApplyOutcome } from "../../runner/execution/RunOutcome.ts"
 import type { RunEvidence } from "../../schema/records/Run.ts"
+import { HeldValues } from "../connection/HeldValues.ts"
 import { transaction } from "../database/Transaction.ts"
 import { Deliveries } from "../delivery/Deliveries.ts"
 import { KillPoint } from "../run/KillPoint.ts"
@@ -13,6 +14,7 @@ import { RunHandover } from "../run/RunHandover.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunPlans } from "../run/RunPlans.ts"
 import { toRun, type RunRow } from "../run/RunRow.ts"
+import { orOnIntegrityFault } from "../vault/IntegrityFault.ts"
 import { BuildArchives } from "./BuildArchives.ts"
 import { type ApplyResult, ApplySettlement } from "./ApplySettlement.ts"
 import { RunInputs } from "./RunInputs.ts"
@@ -61,6 +63,7 @@ export const makeApplyExecution = Effect.gen(function* () {
   const ledger = yield* RunLedger
   const plans = yield* RunPlans
   const archives = yield* BuildArchives
+  const held = yield* HeldValues
   const handover = yield* RunHandover
   const killPoint = yield* KillPoint
   const ending = { ledger, handover }
@@ -119,6 +122,13 @@ export const makeApplyExecution = Effect.gen(function* () {
     return Object.fromEntries([...Object.entries(values).map(([name, { value }]) => [name, value] as const), ...hosted])
   })
 
+  /** The Run's own redactor knows what it was given. A rotation meanwhile adds what it was not. */
+  const stillPublic = (run: RunRow, outputs: ApplyOutcome["outputs"]) =>
+    held.renewedSince(run.id).pipe(
+      Effect.flatMap((renewed) => (renewed.length === 0 ? Effect.succeed(outputs) : runner.withhold(outputs, renewed))),
+      orOnIntegrityFault(() => Effect.succeed(outputs.map((output) => ({ ...output, sensitive: true }))))
+    )
+
   const execution: RunExecution = Effect.fn("Run.apply")(function* (run, control) {
     const started = yield* Effect.gen(function* () {
       const prepared = yield* preparation
@@ -149,7 +159,7 @@ export const makeApplyExecution = Effect.gen(function* () {
           )
         )
       yield* killPoint(`${run.type}.after-runner`)
-      return resultOf(prepared, saved.lockText, outcome)
+      return resultOf(prepared, saved.lockText, { ...outcome, outputs: yield* stillPublic(run, outcome.outputs) })
     }).pipe(Effect.result)
     if (started._tag === "Success") {
       // Nobody could repeat what the tool did: its outcome must not be lost to a full disk.

@@ -32,6 +32,8 @@ export interface CapsuleRow {
   readonly auto_update_apply: number
   /** A snapshot of the lane whose plan met a full queue. */
   readonly deferred_snapshot_id: string | null
+  /** Who set the auto-update last: what it starts has their authority. */
+  readonly auto_update_by: string | null
   readonly drift_status: string
   readonly drift_checked_at: string | null
   readonly public_endpoint: string | null

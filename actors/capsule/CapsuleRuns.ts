@@ -2,6 +2,9 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
 import type { RunType } from "../../schema/records/Run.ts"
+import type { ConnectionStore } from "../connection/ConnectionStore.ts"
+import type { ConnectionUses } from "../connection/ConnectionUses.ts"
+import { rotatedSince } from "../connection/RotatedConnections.ts"
 import { lostOutputsOf } from "../dependency/ConsumedOutputs.ts"
 import { now } from "../Identity.ts"
 import { RunAdmission } from "../run/RunAdmission.ts"
@@ -11,8 +14,10 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { RunQueue } from "../run/RunQueue.ts"
 import { toRun } from "../run/RunRow.ts"
 import { SourceStore } from "../source/SourceStore.ts"
+import { capsuleSite, checkUses, starterOf } from "./CapsuleConnections.ts"
 import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
 import { authorityMoved } from "./RunAuthority.ts"
+import { InstallConfigStore } from "./InstallConfigStore.ts"
 
 /** A Run to be created for a Capsule under its present authority. */
 export interface CapsuleRunRequest {
@@ -53,6 +58,26 @@ export class CapsuleRuns extends Context.Service<
       const journal = yield* RunJournal
       const executor = yield* RunExecutor
       const store = yield* SourceStore
+      const configs = yield* InstallConfigStore
+      const connections = yield* Effect.context<ConnectionStore | ConnectionUses>()
+
+      /** Whoever starts a Run may use every Connection that the configuration binds, for this module at this ref. */
+      const mayUse = Effect.fnUntraced(function* (
+        capsule: GuardedCapsuleRow,
+        request: Pick<CapsuleRunRequest, "createdBy" | "trigger">,
+        snapshotId: string
+      ) {
+        const bound = yield* configs.bindings(capsule.install_config_id)
+        const snapshot = yield* store.findSnapshot(snapshotId)
+        if (snapshot === undefined || bound.length === 0) return
+        const source = yield* store.find(capsule.source_id)
+        const run = { created_by: request.createdBy ?? null, trigger_kind: request.trigger }
+        yield* checkUses(
+          bound.map(({ connection_id }) => connection_id),
+          starterOf(run, capsule),
+          capsuleSite(capsule, source, snapshot)
+        ).pipe(Effect.provideContext(connections))
+      })
 
       const alive = (capsule: GuardedCapsuleRow) =>
         capsule.status === "destroyed" || capsule.status === "disabled"
@@ -101,6 +126,8 @@ export class CapsuleRuns extends Context.Service<
         }
         const snapshotId = yield* snapshotFor(capsule, request)
         const snapshot = yield* store.findSnapshot(snapshotId)
+        // Nobody is there to be refused when a Capsule follows its lane: the Run that cannot go on says why.
+        if (request.trigger !== "auto_update") yield* mayUse(capsule, request, snapshotId)
         if (request.type !== "drift_check") yield* yieldDriftChecks(capsule.id)
         yield* ledger.insert({
           id: request.runId,
@@ -158,12 +185,15 @@ export class CapsuleRuns extends Context.Service<
         }
         const lost = yield* Effect.provideService(lostOutputsOf(plan.id), SqlClient.SqlClient, sql)
         if (lost !== undefined) return yield* new ApiError({ code: "guard_conflict", message: lost })
+        const projected = toRun(plan)
+        const rotated = yield* rotatedSince(projected.providerResolutions).pipe(Effect.provideContext(connections))
+        if (rotated !== undefined) return yield* new ApiError({ code: "guard_conflict", message: rotated })
+        yield* mayUse(capsule, request, plan.source_snapshot_id ?? "")
         const open = yield* ledger.openExclusive(capsule.id)
         if (open.some((run) => run.type === "apply" || run.type === "destroy_apply")) {
           return yield* conflict("Another apply of this Capsule is queued or running.")
         }
         yield* yieldDriftChecks(capsule.id)
-        const projected = toRun(plan)
         yield* ledger.insert({
           id: request.runId,
           workspaceId: capsule.workspace_id,

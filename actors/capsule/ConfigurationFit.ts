@@ -4,6 +4,7 @@ import { type CompatibilityReport, type Finding, needAttention } from "../../sch
 import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
 import { requirementKey } from "../../schema/records/Provider.ts"
 import type { ConnectionStore } from "../connection/ConnectionStore.ts"
+import type { ConnectionUses } from "../connection/ConnectionUses.ts"
 import { checkTarget, deliveryTargets } from "../delivery/DeliveredVariables.ts"
 import { injectingDependencies } from "../dependency/InjectingDependencies.ts"
 import type { RunSettings } from "../run/RunSettings.ts"
@@ -85,7 +86,9 @@ const inputFindings = (
  */
 export const makeConfigurationFit = Effect.gen(function* () {
   const configs = yield* InstallConfigStore
-  const context = yield* Effect.context<InstallConfigStore | ConnectionStore | RunSettings | SqlClient.SqlClient>()
+  const context = yield* Effect.context<
+    InstallConfigStore | ConnectionStore | ConnectionUses | RunSettings | SqlClient.SqlClient
+  >()
 
   const findingsOf = Effect.fnUntraced(function* (loaded: LoadedInstallConfig, module: Module) {
     const { row, config } = loaded

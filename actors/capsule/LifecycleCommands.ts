@@ -60,7 +60,8 @@ export const updateCapsule = Effect.fn("Capsule.update")(function* (
     if (request.autoUpdate !== undefined) {
       yield* capsules.annotate(capsule.id, {
         auto_update_enabled: request.autoUpdate.enabled ? 1 : 0,
-        auto_update_apply: request.autoUpdate.apply ? 1 : 0
+        auto_update_apply: request.autoUpdate.apply ? 1 : 0,
+        auto_update_by: context.actor.subject ?? null
       })
     }
     const status = yield* nextStatus(capsule, request.status)

@@ -6,6 +6,8 @@ import type { RunnerFailure } from "../../runner/execution/RunnerFailure.ts"
 import type { RunDiagnostic, RunEvidence } from "../../schema/records/Run.ts"
 import { transaction } from "../database/Transaction.ts"
 import { Deliveries } from "../delivery/Deliveries.ts"
+import { ConnectionStore } from "../connection/ConnectionStore.ts"
+import { rotatedSince } from "../connection/RotatedConnections.ts"
 import { lostOutputs } from "../dependency/ConsumedOutputs.ts"
 import { KillPoint } from "../run/KillPoint.ts"
 import { cancelRun, failRun } from "../run/RunEnding.ts"
@@ -39,6 +41,7 @@ export const makePlanExecution = Effect.gen(function* () {
   const variablesOf = yield* makeRunVariables
   const runner = yield* ModuleRunner
   const capsules = yield* CapsuleLedger
+  const connections = yield* ConnectionStore
   const ledger = yield* RunLedger
   const plans = yield* RunPlans
   const archives = yield* BuildArchives
@@ -90,6 +93,10 @@ export const makePlanExecution = Effect.gen(function* () {
     if (moved) return yield* superseded(run, "The Capsule has changed while the plan was computed.")
     const lost = yield* Effect.provideService(lostOutputs(consumed), SqlClient.SqlClient, sql)
     if (lost !== undefined) return yield* superseded(run, lost)
+    const rotated = yield* rotatedSince(prepared.evidence.providerResolutions).pipe(
+      Effect.provideService(ConnectionStore, connections)
+    )
+    if (rotated !== undefined) return yield* superseded(run, rotated)
     yield* deliveries.pin(run, deliverySubject(prepared), planned)
     // A newer plan takes the place of every older one that still waits.
     yield* ledger.supersedePlans(prepared.capsule.id, "A newer plan was computed.", run.id)

@@ -1,4 +1,4 @@
-import { Effect, Schema } from "effect"
+import { Effect, Result, Schema } from "effect"
 import { ConnectionId } from "../../schema/records/Ids.ts"
 import { type ProviderRequirement, type ProviderResolution, requirementKey } from "../../schema/records/Provider.ts"
 import { credentialFreeProviders } from "../connection/CredentialRecipes.ts"
@@ -9,6 +9,7 @@ import {
   isUsable,
   statusRemedy
 } from "../connection/ConnectionStore.ts"
+import { ConnectionUses, type UseSite, type UseStarter } from "../connection/ConnectionUses.ts"
 import { now } from "../Identity.ts"
 import { RunSettings } from "../run/RunSettings.ts"
 import { InstallConfigStore } from "./InstallConfigStore.ts"
@@ -44,14 +45,25 @@ const blockedBy = (
   return undefined
 }
 
-/** How the bindings of a configuration meet the requirements of a module; reads no secret. */
+/** On whose authority the Connections are used, and where. */
+export interface ProviderUse {
+  readonly starter: UseStarter
+  readonly site: UseSite
+}
+
+/**
+ * How the bindings of a configuration meet the requirements of a module; reads no secret. Without a `use` nothing is started,
+ * so no rule is asked.
+ */
 export const resolveProviders = Effect.fn("resolveProviders")(function* (
   workspaceId: string,
   installConfigId: string,
-  requirements: ReadonlyArray<ProviderRequirement>
+  requirements: ReadonlyArray<ProviderRequirement>,
+  use?: ProviderUse
 ) {
   const configs = yield* InstallConfigStore
   const connections = yield* ConnectionStore
+  const uses = yield* ConnectionUses
   const { deniedProviders } = yield* RunSettings
   const at = yield* now
   const bound = new Map<string, string>()
@@ -80,11 +92,19 @@ export const resolveProviders = Effect.fn("resolveProviders")(function* (
         ...(row === undefined ? {} : { connectionId: idOf(row) })
       })
     } else if (row !== undefined) {
+      const granted = use === undefined ? undefined : yield* Effect.result(uses.grant(row, use.starter, use.site))
+      if (granted !== undefined && Result.isFailure(granted)) {
+        const { message } = granted.failure
+        const refused = { status: "blocked_policy", blockedReason: message, connectionId: idOf(row) } as const
+        resolutions.push({ ...requirement, ...refused, envNames: [] })
+        continue
+      }
       used.push({ requirement, row })
       resolutions.push({
         ...requirement,
         status: "resolved_provider_connection",
         connectionId: idOf(row),
+        ...(granted === undefined ? {} : { use: granted.success }),
         envNames: namesOf(row)
       })
     } else if (credentialFreeProviders.has(requirement.provider)) {

@@ -1,9 +1,13 @@
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ProviderCredentials, RunVariable } from "../../runner/execution/RunJob.ts"
+import type { SecretText } from "../../runner/redaction/SecretRule.ts"
 import type { ProviderRequirement, ProviderResolution } from "../../schema/records/Provider.ts"
 import { argumentNames } from "../connection/CredentialRecipes.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
+import type { ConnectionUses } from "../connection/ConnectionUses.ts"
+import { HeldValues } from "../connection/HeldValues.ts"
+import { transaction } from "../database/Transaction.ts"
 import { type ConsumedOutput, encodeConsumed } from "../dependency/ConsumedOutputs.ts"
 import { injectingDependencies } from "../dependency/InjectingDependencies.ts"
 import { activeShares } from "../output-share/SharedOutputs.ts"
@@ -11,7 +15,7 @@ import type { RunSettings } from "../run/RunSettings.ts"
 import type { CapsuleRow } from "./CapsuleRow.ts"
 import { InstallConfigStore, type LoadedInstallConfig, type StoredConfig } from "./InstallConfigStore.ts"
 import { inputSource } from "./InputSource.ts"
-import { resolveProviders } from "./ProviderResolutions.ts"
+import { type ProviderUse, resolveProviders } from "./ProviderResolutions.ts"
 import { privacyReason, StateVersions } from "./StateVersions.ts"
 
 /** How each requirement of the module is met, with the secrets when all of them are. */
@@ -20,7 +24,8 @@ export interface ResolvedProviders {
   readonly blocked: ProviderResolution | undefined
   readonly credentials: ReadonlyArray<ProviderCredentials>
   readonly moduleInputDefaults: Readonly<Record<string, Schema.Json>>
-  readonly connectionIds: ReadonlyArray<string>
+  /** Values that a rotation has replaced and another Run still holds: they are hidden as well. */
+  readonly formerSecrets: ReadonlyArray<SecretText>
 }
 
 /** The inputs that people and other Capsules give, with what let the latter flow. */
@@ -58,10 +63,11 @@ export class RunInputs extends Context.Service<
   RunInputs,
   {
     readonly providers: (
-      workspaceId: string,
+      run: { readonly id: string; readonly workspace_id: string },
       installConfigId: string,
       requirements: ReadonlyArray<ProviderRequirement>,
-      inherited: ReadonlyArray<string>
+      inherited: ReadonlyArray<string>,
+      use: ProviderUse
     ) => Effect.Effect<ResolvedProviders>
     readonly variables: (
       capsule: CapsuleRow,
@@ -77,55 +83,68 @@ export class RunInputs extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const configs = yield* InstallConfigStore
       const connections = yield* ConnectionStore
+      const held = yield* HeldValues
       const states = yield* StateVersions
-      const context = yield* Effect.context<InstallConfigStore | ConnectionStore | RunSettings>()
+      const context = yield* Effect.context<InstallConfigStore | ConnectionStore | ConnectionUses | RunSettings>()
 
-      const providers = Effect.fn("RunInputs.providers")(function* (
-        workspaceId: string,
-        installConfigId: string,
-        requirements: ReadonlyArray<ProviderRequirement>,
-        inherited: ReadonlyArray<string>
-      ) {
-        const { resolutions, used } = yield* resolveProviders(workspaceId, installConfigId, requirements).pipe(
-          Effect.provideContext(context)
-        )
-        const blocked = resolutions.find((resolution) => resolution.status !== "resolved_provider_connection")
-        if (blocked !== undefined) {
-          return { resolutions, blocked, credentials: [], moduleInputDefaults: {}, connectionIds: [] }
-        }
-        const credentials: Array<ProviderCredentials> = []
-        let moduleInputDefaults: Readonly<Record<string, Schema.Json>> = {}
-        for (const { requirement, row } of used) {
-          const secrets = Redacted.value(yield* connections.secrets(row))
-          moduleInputDefaults = { ...(yield* decodeJsonRecord(row.module_input_defaults)), ...moduleInputDefaults }
-          credentials.push({
-            provider: requirement.provider,
-            moduleLocalName: requirement.moduleLocalName,
-            alias: requirement.childAlias,
-            inherited: inherited.includes(requirement.provider),
-            connection: row.id,
-            values: redactedValues(secrets.values),
-            files: secrets.files.map((file) => ({
-              name: file.name,
-              content: Redacted.make(new TextEncoder().encode(file.content)),
-              envName: file.envName
-            })),
-            config: yield* decodeJsonRecord(row.provider_config),
-            argumentNames: {
-              ...conventionalArguments(requirement.provider, Object.keys(secrets.values)),
-              ...argumentNames(row.recipe_id)
-            }
-          })
-          yield* connections.touch(row.id)
-        }
-        return {
-          resolutions,
-          blocked: undefined,
-          credentials,
-          moduleInputDefaults,
-          connectionIds: used.map(({ row }) => row.id)
-        }
-      }, Effect.orDie)
+      // One transaction: the values that are read are of the version that is recorded, or a rotation comes after both.
+      const providers = Effect.fn("RunInputs.providers")(
+        function* (
+          run: { readonly id: string; readonly workspace_id: string },
+          installConfigId: string,
+          requirements: ReadonlyArray<ProviderRequirement>,
+          inherited: ReadonlyArray<string>,
+          use: ProviderUse
+        ) {
+          const { resolutions, used } = yield* resolveProviders(
+            run.workspace_id,
+            installConfigId,
+            requirements,
+            use
+          ).pipe(Effect.provideContext(context))
+          const blocked = resolutions.find((resolution) => resolution.status !== "resolved_provider_connection")
+          if (blocked !== undefined) {
+            return { resolutions, blocked, credentials: [], moduleInputDefaults: {}, formerSecrets: [] }
+          }
+          const credentials: Array<ProviderCredentials> = []
+          const formerSecrets: Array<SecretText> = []
+          let moduleInputDefaults: Readonly<Record<string, Schema.Json>> = {}
+          for (const { requirement, row } of used) {
+            const secrets = Redacted.value(yield* connections.secrets(row))
+            moduleInputDefaults = { ...(yield* decodeJsonRecord(row.module_input_defaults)), ...moduleInputDefaults }
+            credentials.push({
+              provider: requirement.provider,
+              moduleLocalName: requirement.moduleLocalName,
+              alias: requirement.childAlias,
+              inherited: inherited.includes(requirement.provider),
+              connection: row.id,
+              values: redactedValues(secrets.values),
+              files: secrets.files.map((file) => ({
+                name: file.name,
+                content: Redacted.make(new TextEncoder().encode(file.content)),
+                envName: file.envName
+              })),
+              config: yield* decodeJsonRecord(row.provider_config),
+              argumentNames: {
+                ...conventionalArguments(requirement.provider, Object.keys(secrets.values)),
+                ...argumentNames(row.recipe_id)
+              }
+            })
+            formerSecrets.push(...(yield* held.former(row.id)))
+            yield* held.hold(run.id, row)
+            yield* connections.touch(row.id)
+          }
+          return {
+            resolutions,
+            blocked: undefined,
+            credentials,
+            moduleInputDefaults,
+            formerSecrets
+          }
+        },
+        transaction(sql),
+        Effect.orDie
+      )
 
       /** Outputs of the Capsules this one depends on, by the variable they go to. */
       const injected = Effect.fnUntraced(function* (capsule: CapsuleRow) {

@@ -9,17 +9,20 @@ import { CompatibilityReportId } from "../../schema/records/Ids.ts"
 import type { ProviderRequirement } from "../../schema/records/Provider.ts"
 import { RunEvidence } from "../../schema/records/Run.ts"
 import { transaction } from "../database/Transaction.ts"
+import { ConnectionStore } from "../connection/ConnectionStore.ts"
+import { rotatedSince } from "../connection/RotatedConnections.ts"
 import { lostOutputsOf } from "../dependency/ConsumedOutputs.ts"
 import { derivedId } from "../Identity.ts"
 import { isApply } from "../run/RunAttempt.ts"
 import { RunLedger } from "../run/RunLedger.ts"
-import type { RunRow } from "../run/RunRow.ts"
+import { type RunRow, toRun } from "../run/RunRow.ts"
 import { RunSettings } from "../run/RunSettings.ts"
 import { CompatibilityCheck, decodeScan } from "../source/CompatibilityCheck.ts"
 import { stagedOf } from "../source/StagedRows.ts"
 import { type ReportRow, type SnapshotRow, SourceStore, toReport } from "../source/SourceStore.ts"
 import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
+import { capsuleSite, starterOf } from "./CapsuleConnections.ts"
 import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
 import { carriedVariables } from "./CarriedVariables.ts"
 import { InstallConfigCompilation } from "./InstallConfigCompilation.ts"
@@ -80,6 +83,7 @@ export class RunPreparation extends Context.Service<
       const store = yield* SourceStore
       const states = yield* StateVersions
       const inputs = yield* RunInputs
+      const connections = yield* ConnectionStore
       const compatibility = yield* CompatibilityCheck
       const compilation = yield* InstallConfigCompilation
       const snapshots = yield* SnapshotStore
@@ -103,6 +107,15 @@ export class RunPreparation extends Context.Service<
         return { ...run, ...authority }
       })
 
+      /** What the plan of an apply was made with and is not given any more. */
+      const lostOf = Effect.fnUntraced(function* (planRunId: string) {
+        const lost = yield* Effect.provideService(lostOutputsOf(planRunId), SqlClient.SqlClient, sql)
+        const plan = lost === undefined ? yield* ledger.find(planRunId) : undefined
+        return plan === undefined
+          ? lost
+          : yield* Effect.provideService(rotatedSince(toRun(plan).providerResolutions), ConnectionStore, connections)
+      })
+
       const authority = Effect.fnUntraced(function* (created: RunRow) {
         const capsule = yield* capsules.find(created.capsule_id ?? "")
         if (capsule === undefined) return yield* Effect.die(new Error(`The Capsule of Run ${created.id} is gone`))
@@ -121,9 +134,7 @@ export class RunPreparation extends Context.Service<
             "The Capsule's configuration or state has changed since this plan was reviewed. Plan again."
           )
         }
-        const lost = isApply(created.type)
-          ? yield* Effect.provideService(lostOutputsOf(created.plan_run_id ?? ""), SqlClient.SqlClient, sql)
-          : undefined
+        const lost = isApply(created.type) ? yield* lostOf(created.plan_run_id ?? "") : undefined
         if (lost !== undefined) return yield* blocked("superseded", lost)
         const run = moved ? yield* rebased(created, capsule) : created
         const config = yield* configs.load(run.install_config_id ?? "")
@@ -161,17 +172,17 @@ export class RunPreparation extends Context.Service<
         }
         const scan = yield* Effect.orDie(decodeScan(report.module_scan))
         const requirements: ReadonlyArray<ProviderRequirement> = toReport(report).rootProviderRequirements
-        const providers = yield* inputs.providers(
-          capsule.workspace_id,
-          config.row.id,
-          requirements,
-          scan.inheritedProviders ?? []
-        )
+        const source = yield* store.find(snapshot.source_id)
+        // Asked again where it takes effect: a rule may have been narrowed, or a role lost, since the Run was created.
+        const providers = yield* inputs.providers(run, config.row.id, requirements, scan.inheritedProviders ?? [], {
+          starter: starterOf(run, capsule),
+          site: capsuleSite(capsule, source, snapshot)
+        })
         const evidence: RunEvidence = { providerResolutions: providers.resolutions }
         if (providers.blocked !== undefined) {
           return yield* blocked(
             providers.blocked.status,
-            `${providers.blocked.provider}: ${providers.blocked.blockedReason ?? "no Connection"} Bind a Connection with a configuration plan.`,
+            `${providers.blocked.provider}: ${providers.blocked.blockedReason ?? "no Connection"}${providers.blocked.status === "blocked_policy" ? "" : " Bind a Connection with a configuration plan."}`,
             evidence
           )
         }
@@ -219,9 +230,8 @@ export class RunPreparation extends Context.Service<
             credentials: providers.credentials,
             mirror: settings.mirror,
             timing: settings.timing,
-            ...(base === undefined
-              ? {}
-              : { state: yield* states.open(base), stateSecrets: yield* states.secrets(base) })
+            stateSecrets: [...(base === undefined ? [] : yield* states.secrets(base)), ...providers.formerSecrets],
+            ...(base === undefined ? {} : { state: yield* states.open(base) })
           }
         } satisfies PreparedRun
       })

@@ -1,16 +1,20 @@
-import { Effect, Redacted } from "effect"
+import { Effect, Result } from "effect"
 import { Entity } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 import { GitPolicy } from "../../runner/git/GitPolicy.ts"
 import { failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
+import { defaultConnectionUse } from "../../schema/records/ConnectionUse.ts"
+import { RunId } from "../../schema/records/Ids.ts"
 import { ConnectionActor } from "../../schema/protocol/ConnectionActor.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { actorOptions } from "../ActorClient.ts"
 import { Audit, type AuditData } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
-import { checkConnection } from "./ConnectionRules.ts"
+import type { RunLedger } from "../run/RunLedger.ts"
+import { removeConnection, updateConnection } from "./ConnectionChanges.ts"
 import { checkConfirmation } from "./ConnectionOrigins.ts"
+import { checkConnection, checkExpiry, checkUse, defaultAuthMode } from "./ConnectionRules.ts"
 import {
   type ConnectionRow,
   ConnectionStore,
@@ -21,6 +25,8 @@ import {
   toConnection
 } from "./ConnectionStore.ts"
 import { genericRecipeId } from "./CredentialRecipes.ts"
+import { CredentialTest } from "./CredentialTest.ts"
+import type { HeldValues } from "./HeldValues.ts"
 
 /** The Connection actor: creates, verifies and revokes one credential holder. */
 export const layer = ConnectionActor.toLayer(
@@ -29,6 +35,10 @@ export const layer = ConnectionActor.toLayer(
     const store = yield* ConnectionStore
     const audit = yield* Audit
     const policy = yield* GitPolicy
+    const credentialTest = yield* CredentialTest
+    const services = yield* Effect.context<
+      Audit | ConnectionStore | CredentialTest | HeldValues | RunLedger | SqlClient.SqlClient
+    >()
     const { entityId: id } = yield* Entity.CurrentAddress
 
     const audited = (context: CommandContext, row: ConnectionRow, action: string, data: AuditData = {}) =>
@@ -53,18 +63,21 @@ export const layer = ConnectionActor.toLayer(
     return ConnectionActor.of({
       Create: Effect.fn("Connection.Create")(function* ({ payload: { context, request } }) {
         yield* checkConnection(request, policy)
+        yield* checkExpiry(request.expiresAt)
+        yield* Effect.provideContext(checkUse(request.workspaceId, request.kind ?? "provider", request.use), services)
         yield* store.insert({
           id,
           workspaceId: request.workspaceId,
           provider: request.provider,
           kind: request.kind ?? "provider",
           recipeId: request.recipeId ?? genericRecipeId,
-          authMode: request.authMode ?? "env",
+          authMode: request.authMode ?? defaultAuthMode(request.recipeId ?? genericRecipeId),
           displayName: request.displayName,
           secrets: { values: request.values ?? {}, files: request.files ?? [] },
           origins: request.origins,
           providerConfig: request.providerConfig ?? {},
           moduleInputDefaults: request.moduleInputDefaults ?? {},
+          use: request.use ?? defaultConnectionUse,
           expiresAt: request.expiresAt
         })
         yield* audited(
@@ -83,12 +96,25 @@ export const layer = ConnectionActor.toLayer(
           return yield* failedPrecondition(`The Connection is ${status}. ${statusRemedy(status)}`)
         }
         // Opening proves that the vault still holds the key and that the envelope is whole and in its own place.
-        const secrets = Redacted.value(yield* store.secrets(row))
-        const whole = Object.keys(secrets.values).length + secrets.files.length > 0 || row.auth_mode === "none"
-        yield* store.setStatus(id, whole ? "verified" : "error", whole)
-        yield* audited(context, row, "connection.test")
-        return yield* projected
-      }, transaction(sql)),
+        const outcome = yield* Effect.result(credentialTest.test(row, yield* store.secrets(row)))
+        yield* Effect.andThen(
+          store.setStatus(row, Result.isSuccess(outcome) ? "verified" : "error"),
+          audited(context, row, "connection.test")
+        ).pipe(transaction(sql))
+        if (Result.isFailure(outcome)) return yield* failedPrecondition(outcome.failure.message)
+        return { connection: yield* projected, tested: outcome.success }
+      }),
+
+      Update: Effect.fn("Connection.Update")(function* ({ payload: { context, request } }) {
+        const { supersededRunIds, ...outcome } = yield* updateConnection(id, context, request)
+        return {
+          connection: yield* projected,
+          ...outcome,
+          supersededRunIds: supersededRunIds.map((runId) => RunId.make(runId))
+        }
+      }, Effect.provideContext(services)),
+
+      Remove: ({ payload: { context } }) => Effect.provideContext(removeConnection(id, context), services),
 
       ConfirmOrigins: Effect.fn("Connection.ConfirmOrigins")(function* ({ payload: { context, origins } }) {
         const row = yield* load

@@ -1,4 +1,5 @@
 import { Effect, Redacted, type Schema } from "effect"
+import { SqlClient } from "effect/sql"
 import { credentialFileNameProblem } from "../../runner/execution/CredentialFileName.ts"
 import { environmentNameProblem } from "../../runner/execution/EnvironmentNames.ts"
 import type { GitPolicyShape } from "../../runner/git/GitPolicy.ts"
@@ -7,6 +8,9 @@ import { budgetProblem } from "../../runner/redaction/SecretBudget.ts"
 import { hidingProblem } from "../../runner/redaction/SecretRule.ts"
 import type { CreateConnection } from "../../schema/api/ConnectionsApi.ts"
 import { invalidRequest } from "../../schema/errors/ApiError.ts"
+import type { ConnectionKind } from "../../schema/records/Connection.ts"
+import type { ConnectionUse } from "../../schema/records/ConnectionUse.ts"
+import { now } from "../Identity.ts"
 import { holdsRoundedNumber } from "../capsule/VariableRules.ts"
 import { originsProblem } from "./ConnectionOrigins.ts"
 import { credentialRecipes, genericRecipeId } from "./CredentialRecipes.ts"
@@ -29,7 +33,19 @@ const credentialIn = (path: string, value: Schema.Json): string | undefined => {
   return undefined
 }
 
-const recipeProblem = (request: CreateConnection): string | undefined => {
+/** What is checked of a new Connection, and of one with new values. */
+type CheckedConnection = Omit<CreateConnection, "workspaceId" | "displayName" | "expiresAt" | "use">
+
+/** A Git Connection serves Sources, which are of no Project, and is confined to places by its origins. */
+const useProblem = (kind: ConnectionKind, use: ConnectionUse | undefined): string | undefined => {
+  if (kind === "provider" || use === undefined) return undefined
+  if (use.projectIds !== undefined)
+    return "use.projectIds: a Git Connection serves Sources, which belong to no Project."
+  if (use.modules !== undefined) return "use.modules: a Git Connection is fetched with before any module is known."
+  return undefined
+}
+
+const recipeProblem = (request: CheckedConnection): string | undefined => {
   const id = request.recipeId ?? genericRecipeId
   const recipe = credentialRecipes.find((candidate) => candidate.id === id)
   if (recipe === undefined) return "recipeId: no such recipe; see GET /api/v1/credential-recipes."
@@ -54,7 +70,7 @@ const recipeProblem = (request: CreateConnection): string | undefined => {
   return undefined
 }
 
-const valuesProblem = (request: CreateConnection): string | undefined => {
+const valuesProblem = (request: CheckedConnection): string | undefined => {
   const kind = request.kind ?? "provider"
   for (const [name, value] of Object.entries(request.values ?? {})) {
     const problem = kind === "provider" ? environmentNameProblem(name) : undefined
@@ -69,7 +85,7 @@ const valuesProblem = (request: CreateConnection): string | undefined => {
   return undefined
 }
 
-const filesProblem = (request: CreateConnection): string | undefined => {
+const filesProblem = (request: CheckedConnection): string | undefined => {
   const names = new Set<string>()
   for (const [index, file] of (request.files ?? []).entries()) {
     const problem = credentialFileNameProblem(file.name)
@@ -89,7 +105,7 @@ const filesProblem = (request: CreateConnection): string | undefined => {
   return undefined
 }
 
-const metadataProblem = (request: CreateConnection): string | undefined => {
+const metadataProblem = (request: CheckedConnection): string | undefined => {
   for (const field of ["providerConfig", "moduleInputDefaults"] as const) {
     const found = credentialIn(field, request[field] ?? {})
     if (found !== undefined) return `${found}: looks like a credential; credentials go into values or files only.`
@@ -100,7 +116,7 @@ const metadataProblem = (request: CreateConnection): string | undefined => {
   return undefined
 }
 
-const sizeProblem = ({ files = [], values = {} }: CreateConnection): string | undefined => {
+const sizeProblem = ({ files = [], values = {} }: CheckedConnection): string | undefined => {
   const problem = budgetProblem([
     ...Object.entries(values).map(([name, value]) => ({ origin: name, value: Redacted.make(value) })),
     ...files.map(({ content, name }) => ({ origin: name, value: Redacted.make(content) }))
@@ -108,14 +124,45 @@ const sizeProblem = ({ files = [], values = {} }: CreateConnection): string | un
   return problem === undefined ? undefined : `values, files: ${problem}.`
 }
 
-/** Checks what the shape of the body cannot say. Fails with `invalid_request`, naming the field and never its value. */
-export const checkConnection = (request: CreateConnection, policy: GitPolicyShape) => {
-  const problem =
-    recipeProblem(request) ??
-    valuesProblem(request) ??
-    filesProblem(request) ??
-    originsProblem(request.kind ?? "provider", request.origins, policy) ??
-    metadataProblem(request) ??
-    sizeProblem(request)
+const credentialsProblem = (request: CheckedConnection) =>
+  recipeProblem(request) ?? valuesProblem(request) ?? filesProblem(request) ?? sizeProblem(request)
+
+/** Checks new values of a Connection. Fails with `invalid_request`, naming the field and never its value. */
+export const checkCredentials = (request: CheckedConnection) => {
+  const problem = credentialsProblem(request)
   return problem === undefined ? Effect.void : Effect.fail(invalidRequest(problem))
 }
+
+/** Checks what the shape of the body cannot say. Fails with `invalid_request`, naming the field and never its value. */
+export const checkConnection = (request: CheckedConnection, policy: GitPolicyShape) => {
+  const problem =
+    credentialsProblem(request) ??
+    originsProblem(request.kind ?? "provider", request.origins, policy) ??
+    metadataProblem(request)
+  return problem === undefined ? Effect.void : Effect.fail(invalidRequest(problem))
+}
+
+/** The mode of a Connection that names none: the first of its recipe. */
+export const defaultAuthMode = (recipeId: string): string =>
+  credentialRecipes.find(({ id }) => id === recipeId)?.authModes[0]?.id ?? "env"
+
+/** Every Project that a rule names is one of the Workspace, and the rule suits the kind of Connection. */
+export const checkUse = Effect.fnUntraced(function* (
+  workspaceId: string,
+  kind: ConnectionKind,
+  use: ConnectionUse | undefined
+) {
+  const problem = useProblem(kind, use)
+  if (problem !== undefined) return yield* invalidRequest(problem)
+  const sql = yield* SqlClient.SqlClient
+  for (const [index, id] of (use?.projectIds ?? []).entries()) {
+    const found = yield* Effect.orDie(sql`SELECT id FROM projects WHERE id = ${id} AND workspace_id = ${workspaceId}`)
+    if (found.length === 0) return yield* invalidRequest(`use.projectIds[${index}]: the Workspace has no such Project.`)
+  }
+})
+
+/** An expiry that is over already would end the Connection without anybody deciding to. */
+export const checkExpiry = Effect.fnUntraced(function* (expiresAt: string | null | undefined) {
+  if (expiresAt == null || expiresAt > (yield* now)) return
+  return yield* invalidRequest("expiresAt: is not in the future. Revoke the Connection to end it at once.")
+})

@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Connection, type ConnectionStatus, ProposedOrigin } from "../../schema/records/Connection.ts"
 import { CredentialOrigin } from "../../schema/records/CredentialOrigin.ts"
+import { ConnectionUse } from "../../schema/records/ConnectionUse.ts"
 import { now } from "../Identity.ts"
 import { present } from "../run/RunRow.ts"
 import { Vault } from "../vault/Vault.ts"
@@ -25,6 +26,9 @@ export interface ConnectionRow {
   readonly sealed_values: string | null
   readonly provider_config: string
   readonly module_input_defaults: string
+  readonly use_rule: string
+  readonly version: number
+  readonly removed_at: string | null
   readonly last_used_at: string | null
   readonly verified_at: string | null
   readonly expires_at: string | null
@@ -63,7 +67,13 @@ export type ConnectionSecrets = typeof ConnectionSecrets.Type
 const SecretsJson = Schema.fromJsonString(ConnectionSecrets)
 const encodeSecrets = Schema.encodeSync(SecretsJson)
 const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
+const UseJson = Schema.fromJsonString(ConnectionUse)
+const encodeUse = Schema.encodeSync(UseJson)
+const decodeUse = Schema.decodeUnknownSync(UseJson)
 const decodeConnection = Schema.decodeUnknownSync(Connection)
+
+/** Who may use it, and for what. */
+export const useOf = (row: ConnectionRow): ConnectionUse => decodeUse(row.use_rule)
 
 /** `expired` is told by the clock, not by a job that might be late. */
 export const effectiveStatus = (row: ConnectionRow, at: string): ConnectionStatus =>
@@ -93,6 +103,8 @@ export const toConnection = (row: ConnectionRow, at: string): Connection =>
     ...originFields(row),
     providerConfig: JSON.parse(row.provider_config),
     moduleInputDefaults: JSON.parse(row.module_input_defaults),
+    use: useOf(row),
+    version: row.version,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     ...present({
@@ -117,8 +129,22 @@ export interface NewConnection {
   readonly origins?: ReadonlyArray<CredentialOrigin> | undefined
   readonly providerConfig: Readonly<Record<string, Schema.Json>>
   readonly moduleInputDefaults: Readonly<Record<string, Schema.Json>>
+  readonly use: ConnectionUse
   readonly expiresAt?: string | undefined
 }
+
+/** What of a Connection changes. `secrets` makes it the next version; `null` ends an expiry. */
+export interface ConnectionChange {
+  readonly displayName?: string | undefined
+  readonly use?: ConnectionUse | undefined
+  readonly expiresAt?: string | null | undefined
+  readonly secrets?: ConnectionSecrets | undefined
+}
+
+const namesOf = (secrets: ConnectionSecrets) => ({
+  env_names: JSON.stringify(Object.keys(secrets.values).sort()),
+  file_names: JSON.stringify(secrets.files.map((file) => file.name).sort())
+})
 
 const place = (row: { readonly id: string; readonly workspace_id: string | null }) => ({
   table: "connections",
@@ -132,8 +158,14 @@ export class ConnectionStore extends Context.Service<
   ConnectionStore,
   {
     readonly insert: (connection: NewConnection) => Effect.Effect<void>
+    /** A removed one is not found. */
     readonly find: (id: string) => Effect.Effect<ConnectionRow | undefined>
-    readonly setStatus: (id: string, status: ConnectionStatus, verified: boolean) => Effect.Effect<void>
+    /** Compare-and-set over the row that the caller read; `false` when it has changed meanwhile. In the caller's transaction. */
+    readonly change: (row: ConnectionRow, change: ConnectionChange) => Effect.Effect<boolean>
+    /** The same for its end: without values from then on, and found no more. */
+    readonly remove: (row: ConnectionRow) => Effect.Effect<boolean>
+    /** What a test of the values of `row` found. Says nothing of values that replaced them meanwhile. */
+    readonly setStatus: (row: ConnectionRow, status: "verified" | "error") => Effect.Effect<void>
     /** Deletes the sealed values: nothing can bring them back. */
     readonly revoke: (id: string) => Effect.Effect<void>
     /** From then on these count, for good. */
@@ -164,12 +196,12 @@ export class ConnectionStore extends Context.Service<
           auth_mode: connection.authMode,
           display_name: connection.displayName,
           status: "pending" satisfies ConnectionStatus,
-          env_names: JSON.stringify(Object.keys(connection.secrets.values).sort()),
-          file_names: JSON.stringify(connection.secrets.files.map((file) => file.name).sort()),
+          ...namesOf(connection.secrets),
           origins: connection.origins === undefined ? null : JSON.stringify([...new Set(connection.origins)]),
           sealed_values: sealed,
           provider_config: JSON.stringify(connection.providerConfig),
           module_input_defaults: JSON.stringify(connection.moduleInputDefaults),
+          use_rule: encodeUse(connection.use),
           expires_at: connection.expiresAt ?? null,
           created_at: at,
           updated_at: at
@@ -177,14 +209,50 @@ export class ConnectionStore extends Context.Service<
       }, Effect.orDie)
 
       const find = Effect.fnUntraced(function* (id: string) {
-        const rows = yield* sql<ConnectionRow>`SELECT * FROM connections WHERE id = ${id}`
+        const rows = yield* sql<ConnectionRow>`SELECT * FROM connections WHERE id = ${id} AND removed_at IS NULL`
         return rows[0]
       }, Effect.orDie)
 
-      const setStatus = Effect.fnUntraced(function* (id: string, status: ConnectionStatus, verified: boolean) {
+      const setStatus = Effect.fnUntraced(function* (row: ConnectionRow, status: "verified" | "error") {
         const at = yield* now
-        yield* sql`UPDATE connections SET ${sql.update({ status, updated_at: at, ...(verified ? { verified_at: at } : {}) })}
-          WHERE id = ${id} AND status NOT IN ('revoked', 'unconfirmed')`
+        yield* sql`UPDATE connections SET ${sql.update({ status, updated_at: at, ...(status === "verified" ? { verified_at: at } : {}) })}
+          WHERE id = ${row.id} AND version = ${row.version} AND status NOT IN ('revoked', 'unconfirmed')`
+      }, Effect.orDie)
+
+      const unchanged = (row: ConnectionRow) => sql`id = ${row.id} AND removed_at IS NULL AND status = ${row.status}
+        AND version = ${row.version} AND display_name = ${row.display_name} AND use_rule = ${row.use_rule}
+        AND COALESCE(expires_at, '') = ${row.expires_at ?? ""}`
+
+      const change = Effect.fn("ConnectionStore.change")(function* (row: ConnectionRow, to: ConnectionChange) {
+        const at = yield* now
+        const { secrets } = to
+        const changed = yield* sql`UPDATE connections SET ${sql.update({
+          updated_at: at,
+          ...(to.displayName === undefined ? {} : { display_name: to.displayName }),
+          ...(to.use === undefined ? {} : { use_rule: encodeUse(to.use) }),
+          ...(to.expiresAt === undefined ? {} : { expires_at: to.expiresAt }),
+          ...(secrets === undefined
+            ? {}
+            : {
+                ...namesOf(secrets),
+                sealed_values: yield* vault.seal(place(row), Redacted.make(encodeSecrets(secrets))),
+                version: row.version + 1,
+                status: "verified" satisfies ConnectionStatus,
+                verified_at: at
+              })
+        })} WHERE ${unchanged(row)} RETURNING id`
+        return changed.length === 1
+      }, Effect.orDie)
+
+      const remove = Effect.fn("ConnectionStore.remove")(function* (row: ConnectionRow) {
+        const at = yield* now
+        const removed = yield* sql`UPDATE connections SET ${sql.update({
+          status: "revoked",
+          sealed_values: null,
+          removed_at: at,
+          updated_at: at
+        })} WHERE ${unchanged(row)} RETURNING id`
+        return removed.length === 1
       }, Effect.orDie)
 
       const revoke = Effect.fnUntraced(function* (id: string) {
@@ -213,7 +281,17 @@ export class ConnectionStore extends Context.Service<
         return Redacted.make(yield* decodeSecrets(Redacted.value(text)))
       }, Effect.orDie)
 
-      return ConnectionStore.of({ insert, find, setStatus, revoke, confirmOrigins, touch, secrets })
+      return ConnectionStore.of({
+        insert,
+        find,
+        change,
+        remove,
+        setStatus,
+        revoke,
+        confirmOrigins,
+        touch,
+        secrets
+      })
     })
   )
 }

@@ -1,5 +1,10 @@
 import { Context, type Effect } from "effect"
-import type { CreateConnection } from "../../schema/api/ConnectionsApi.ts"
+import type {
+  CreateConnection,
+  TestedConnection,
+  UpdateConnection,
+  UpdatedConnection
+} from "../../schema/api/ConnectionsApi.ts"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { Connection, CredentialRecipe } from "../../schema/records/Connection.ts"
 import type { CredentialOrigin } from "../../schema/records/CredentialOrigin.ts"
@@ -12,14 +17,23 @@ export class Connections extends Context.Service<
   Connections,
   {
     readonly create: (context: CommandContext, request: CreateConnection) => Effect.Effect<Connection, ApiError>
-    readonly test: (context: CommandContext, id: ConnectionId) => Effect.Effect<Connection, ApiError>
     /** Makes exactly these the places an older Git Connection may be sent to. */
     readonly confirmOrigins: (
       context: CommandContext,
       id: ConnectionId,
       origins: ReadonlyArray<CredentialOrigin>
     ) => Effect.Effect<Connection, ApiError>
+    readonly read: (id: ConnectionId) => Effect.Effect<Connection, ApiError>
+    readonly update: (
+      context: CommandContext,
+      id: ConnectionId,
+      request: UpdateConnection
+    ) => Effect.Effect<typeof UpdatedConnection.Type, ApiError>
+    readonly remove: (context: CommandContext, id: ConnectionId) => Effect.Effect<void, ApiError>
+    readonly test: (context: CommandContext, id: ConnectionId) => Effect.Effect<typeof TestedConnection.Type, ApiError>
     readonly revoke: (context: CommandContext, id: ConnectionId) => Effect.Effect<Connection, ApiError>
+    /** Those that expire before a time or have, and are not revoked. */
+    readonly expiring: (workspaceId: WorkspaceId, before: string) => Effect.Effect<ReadonlyArray<Connection>>
     readonly list: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<Connection>, ApiError>
     /** Git Connections that Sources use and that are sent nowhere until somebody confirms their origins. */
     readonly awaitingOrigins: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Connection>>

@@ -1,5 +1,6 @@
 import { Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { notFound } from "../../schema/errors/ApiError.ts"
 import { ConnectionId } from "../../schema/records/Ids.ts"
 import { ConnectionActor } from "../../schema/protocol/ConnectionActor.ts"
 import { answered } from "../ActorClient.ts"
@@ -24,6 +25,20 @@ export const layer = Layer.effect(
         const id = yield* newId(ConnectionId, "conn").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
         return yield* answered(client(id).Create({ context, request }))
       }),
+      read: Effect.fn("Connections.read")(function* (id) {
+        const [row] = yield* Effect.orDie(
+          sql<ConnectionRow>`SELECT * FROM connections WHERE id = ${id} AND removed_at IS NULL`
+        )
+        return row === undefined ? yield* notFound("Connection") : toConnection(row, yield* now)
+      }),
+      update: (context, id, request) => answered(client(id).Update({ context, request })),
+      remove: (context, id) => answered(client(id).Remove({ context })),
+      expiring: Effect.fn("Connections.expiring")(function* (workspaceId, before) {
+        const rows = yield* sql<ConnectionRow>`SELECT * FROM connections WHERE workspace_id = ${workspaceId}
+          AND removed_at IS NULL AND status <> 'revoked' AND expires_at <= ${before} ORDER BY expires_at, id`
+        const at = yield* now
+        return rows.map((row) => toConnection(row, at))
+      }, Effect.orDie),
       test: (context, id) => answered(client(id).Test({ context })),
       confirmOrigins: (context, id, origins) => answered(client(id).ConfirmOrigins({ context, origins })),
       revoke: (context, id) => answered(client(id).Revoke({ context })),
@@ -36,7 +51,7 @@ export const layer = Layer.effect(
             table: "connections",
             route: "connections.list",
             newestFirst: false,
-            conditions: [sql`(workspace_id = ${workspaceId} OR scope = 'operator')`],
+            conditions: [sql`removed_at IS NULL`, sql`(workspace_id = ${workspaceId} OR scope = 'operator')`],
             filter: [workspaceId]
           },
           page

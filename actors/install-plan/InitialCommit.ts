@@ -7,11 +7,13 @@ import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { Audit } from "../audit/Audit.ts"
 import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
 import { CapsuleRuns } from "../capsule/CapsuleRuns.ts"
+import { checkUses, newCapsuleSite } from "../capsule/CapsuleConnections.ts"
 import { checkBindings } from "../capsule/ConfigurationPlan.ts"
 import { InstallConfigCompilation, reviewedPins } from "../capsule/InstallConfigCompilation.ts"
 import { InstallConfigStore } from "../capsule/InstallConfigStore.ts"
 import { checkValues, missingInputs } from "../capsule/VariableRules.ts"
 import type { ConnectionStore } from "../connection/ConnectionStore.ts"
+import { ConnectionUses } from "../connection/ConnectionUses.ts"
 import { derivedId } from "../Identity.ts"
 import { RunResults } from "../run/RunResults.ts"
 import { SourceStore, toReport } from "../source/SourceStore.ts"
@@ -80,7 +82,8 @@ export class InitialCommit extends Context.Service<
       const plans = yield* InstallPlanStore
       const audit = yield* Audit
       const random = yield* SecureRandom.SecureRandom
-      const services = yield* Effect.context<SqlClient.SqlClient | ConnectionStore>()
+      const services = yield* Effect.context<SqlClient.SqlClient | ConnectionStore | ConnectionUses>()
+      const uses = yield* ConnectionUses
 
       const pinned = Effect.fnUntraced(function* (row: InstallPlanRow) {
         const snapshot = yield* store.findSnapshot(row.source_snapshot_id ?? "")
@@ -112,9 +115,11 @@ export class InitialCommit extends Context.Service<
       const insertSource = Effect.fnUntraced(function* (
         row: InstallPlanRow,
         request: StoredRequest,
-        findings: Findings
+        findings: Findings,
+        chosenBy: { readonly subject: string | undefined; readonly isManager: boolean }
       ) {
         const { source } = request
+        const { ref } = findings.snapshot
         const secret = Buffer.from(yield* random.randomBytes(32)).toString("base64url")
         const sourceId = findings.report.report.sourceId
         yield* store.insert({
@@ -122,7 +127,9 @@ export class InitialCommit extends Context.Service<
           workspaceId: row.workspace_id,
           name: source.name,
           url: findings.snapshot.url,
-          defaultRef: findings.snapshot.ref,
+          defaultRef: ref,
+          defaultRefByManager: ref === "HEAD" || chosenBy.isManager,
+          createdBy: chosenBy.subject,
           defaultPath: findings.snapshot.path,
           authConnectionId: source.authConnectionId,
           autoSync: false,
@@ -165,10 +172,26 @@ export class InitialCommit extends Context.Service<
             missing.map((name) => reason("input_required", `The required input ${name} has no value.`))
           )
         }
-        const projectId = yield* Effect.gen(function* () {
+        const { isManager, projectId } = yield* Effect.gen(function* () {
           yield* checkValues("variables", config.success.variables, values)
           yield* checkBindings(row.workspace_id, report.rootProviderRequirements, bindings)
-          return yield* projectOf(row.workspace_id, request.capsule.projectId)
+          const project = yield* projectOf(row.workspace_id, request.capsule.projectId)
+          const site = newCapsuleSite({
+            workspaceId: row.workspace_id,
+            projectId: project,
+            url: findings.snapshot.url,
+            ref: findings.snapshot.ref,
+            folder: findings.snapshot.path,
+            modulePath: report.modulePath,
+            source: findings.staged ? undefined : yield* store.find(report.sourceId)
+          })
+          const starter = { subject: context.actor.subject, automatic: false }
+          yield* checkUses(
+            bindings.map(({ connectionId }) => connectionId),
+            starter,
+            site
+          )
+          return { projectId: project, isManager: yield* uses.isManager(starter.subject, row.workspace_id) }
         }).pipe(Effect.mapError((error) => refused([reason(error.code, error.message)])))
         if (yield* capsules.nameTaken(projectId, request.capsule.name, request.capsule.environment)) {
           return yield* refused([
@@ -178,7 +201,7 @@ export class InitialCommit extends Context.Service<
         const capsuleId = derivedId(CapsuleId, "cap", row.id, "capsule")
         const configId = derivedId(InstallConfigId, "icfg", row.id, "config")
         const planRunId = derivedId(RunId, "run", row.id, "plan")
-        if (findings.staged) yield* insertSource(row, request, findings)
+        if (findings.staged) yield* insertSource(row, request, findings, { subject: context.actor.subject, isManager })
         yield* configs.insert({
           id: configId,
           workspaceId: row.workspace_id,

@@ -8,6 +8,7 @@ import { actorOptions, handedOver } from "../ActorClient.ts"
 import { Audit } from "../audit/Audit.ts"
 import type { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
 import type { ConnectionStore } from "../connection/ConnectionStore.ts"
+import type { ConnectionUses } from "../connection/ConnectionUses.ts"
 import { transaction } from "../database/Transaction.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
 import { KillPoint } from "../run/KillPoint.ts"
@@ -33,7 +34,7 @@ export const layer = InstallPlanActor.toLayer(
     const admission = yield* RunAdmission
     const killPoint = yield* KillPoint
     const services = yield* Effect.context<
-      CapsuleLedger | ConnectionStore | GitPolicy | RunLedger | SourceStore | SqlClient.SqlClient
+      CapsuleLedger | ConnectionStore | ConnectionUses | GitPolicy | RunLedger | SourceStore | SqlClient.SqlClient
     >()
     const client = yield* InstallPlanActor.client
     const { entityId: id } = yield* Entity.CurrentAddress
@@ -47,7 +48,7 @@ export const layer = InstallPlanActor.toLayer(
       Create: Effect.fn("InstallPlan.Create")(
         function* ({ payload: { context, workspaceId, request, idempotency } }) {
           const create = Effect.gen(function* () {
-            const columns = yield* checkInstallRequest(workspaceId, request)
+            const columns = yield* checkInstallRequest(workspaceId, request, context)
             yield* admission.admit({ workspaceId, type: "source_sync", trigger: "user" })
             const { variables = {}, ...publicRequest } = request
             yield* store.insert({

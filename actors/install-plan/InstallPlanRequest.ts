@@ -5,13 +5,16 @@ import { parseGitRef } from "../../runner/git/GitRef.ts"
 import { parseGitUrl } from "../../runner/git/GitUrl.ts"
 import { holdsRedactionSentinel } from "../../runner/redaction/RedactionMark.ts"
 import type { CreateInstallPlan } from "../../schema/api/InstallPlansApi.ts"
+import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { type ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
 import { sourceBuildMaterial } from "../../schema/manifest/PublicMaterial.ts"
 import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
 import { checkBounds } from "../capsule/VariableRules.ts"
+import { checkUses, newCapsuleSite } from "../capsule/CapsuleConnections.ts"
 import { checkGitConnection } from "../connection/ConnectionOrigins.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { RunLedger } from "../run/RunLedger.ts"
+import { checkGitUse } from "../source/GitConnectionUse.ts"
 import { SourceStore } from "../source/SourceStore.ts"
 
 type Columns = Readonly<Record<string, string | null>>
@@ -94,10 +97,42 @@ const checkPreflight = Effect.fnUntraced(function* (
   }
 })
 
+/** The person who asks may use what the request names, as far as it says where. */
+const checkAuthority = Effect.fnUntraced(function* (
+  workspaceId: string,
+  projectId: string,
+  request: CreateInstallPlan,
+  context: CommandContext
+) {
+  const store = yield* SourceStore
+  const { preflight, source } = request
+  const starter = { subject: context.actor.subject, automatic: false }
+  const pinned = preflight === undefined ? undefined : yield* store.findSnapshot(preflight.sourceSnapshotId)
+  const report = preflight === undefined ? undefined : yield* store.findReport(preflight.compatibilityReportId)
+  const ref = pinned?.ref ?? source.ref ?? "HEAD"
+  if (pinned === undefined) {
+    yield* checkGitUse(source.authConnectionId, starter, { workspaceId, url: source.url, ref, source: undefined })
+  }
+  yield* checkUses(
+    (request.options?.providerBindings ?? []).map(({ connectionId }) => connectionId),
+    starter,
+    newCapsuleSite({
+      workspaceId,
+      projectId,
+      url: source.url,
+      ref,
+      folder: pinned?.path ?? source.path ?? ".",
+      modulePath: report?.module_path ?? request.options?.modulePath,
+      source: preflight === undefined ? undefined : yield* store.find(preflight.sourceId)
+    })
+  )
+})
+
 /** Checks what can be known before anything is fetched. Answers the columns that a preflight fills in. */
 export const checkInstallRequest = Effect.fn("InstallPlan.check")(function* (
   workspaceId: string,
-  request: CreateInstallPlan
+  request: CreateInstallPlan,
+  context: CommandContext
 ) {
   const policy = yield* GitPolicy
   const capsules = yield* CapsuleLedger
@@ -120,5 +155,7 @@ export const checkInstallRequest = Effect.fn("InstallPlan.check")(function* (
   if (yield* capsules.nameTaken(projectId, request.capsule.name, request.capsule.environment)) {
     return yield* failedPrecondition("A Capsule of this Project and environment has that name already.")
   }
-  return yield* checkPreflight(workspaceId, request)
+  const columns = yield* checkPreflight(workspaceId, request)
+  yield* checkAuthority(workspaceId, projectId, request, context)
+  return columns
 })

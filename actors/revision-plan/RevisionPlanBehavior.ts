@@ -7,10 +7,17 @@ import { CommandContext } from "../../schema/protocol/Command.ts"
 import { RevisionPlanActor } from "../../schema/protocol/PlanActors.ts"
 import { actorOptions, handedOver } from "../ActorClient.ts"
 import { Audit } from "../audit/Audit.ts"
+import { capsuleSite, checkUses } from "../capsule/CapsuleConnections.ts"
 import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
+import type { GuardedCapsuleRow } from "../capsule/CapsuleRow.ts"
+import { InstallConfigStore } from "../capsule/InstallConfigStore.ts"
+import type { ConnectionStore } from "../connection/ConnectionStore.ts"
+import type { ConnectionUses, UseStarter } from "../connection/ConnectionUses.ts"
 import { transaction } from "../database/Transaction.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
 import { RunAdmission } from "../run/RunAdmission.ts"
+import { checkGitUse } from "../source/GitConnectionUse.ts"
+import { type SourceRow, SourceStore } from "../source/SourceStore.ts"
 import { RevisionPlanSteps } from "./RevisionPlanSteps.ts"
 import { RevisionPlanStore, toRevisionPlan } from "./RevisionPlanStore.ts"
 
@@ -26,6 +33,9 @@ export const layer = RevisionPlanActor.toLayer(
     const receipts = yield* Receipts
     const audit = yield* Audit
     const admission = yield* RunAdmission
+    const sources = yield* SourceStore
+    const configs = yield* InstallConfigStore
+    const services = yield* Effect.context<ConnectionStore | ConnectionUses | SqlClient.SqlClient>()
     const client = yield* RevisionPlanActor.client
     const { entityId: id } = yield* Entity.CurrentAddress
 
@@ -33,6 +43,24 @@ export const layer = RevisionPlanActor.toLayer(
       const row = yield* store.find(id)
       return row === undefined ? yield* notFound("Revision plan") : toRevisionPlan(row)
     })
+
+    /** Asked before anything is fetched, and again by each Run. */
+    const mayPlan = Effect.fnUntraced(function* (
+      capsule: GuardedCapsuleRow,
+      source: SourceRow | undefined,
+      ref: string,
+      starter: UseStarter
+    ) {
+      if (source === undefined) return yield* Effect.die(new Error(`The Source of ${capsule.id} is gone`))
+      const place = { url: source.url, ref, path: capsule.tracked_path }
+      yield* checkGitUse(source.auth_connection_id, starter, { ...place, workspaceId: capsule.workspace_id, source })
+      const bound = yield* configs.bindings(capsule.install_config_id)
+      yield* checkUses(
+        bound.map(({ connection_id }) => connection_id),
+        starter,
+        capsuleSite(capsule, source, place)
+      )
+    }, Effect.provideContext(services))
 
     return RevisionPlanActor.of({
       Create: Effect.fn("RevisionPlan.Create")(function* ({ payload: { context, capsuleId, ref, idempotency } }) {
@@ -44,6 +72,8 @@ export const layer = RevisionPlanActor.toLayer(
           if (capsule.status === "destroyed" || capsule.status === "disabled") {
             return yield* failedPrecondition(`The Capsule is ${capsule.status}.`)
           }
+          const source = yield* sources.find(capsule.source_id)
+          yield* mayPlan(capsule, source, ref, { subject: context.actor.subject, automatic: false })
           yield* admission.admit({ workspaceId: capsule.workspace_id, type: "source_sync", trigger: "user" })
           yield* store.insert({
             id,

@@ -5,6 +5,7 @@ import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
 import type { LeftOver, StateOutput } from "../../runner/execution/RunOutcome.ts"
 import { ApplySettlement } from "../capsule/ApplySettlement.ts"
 import { StateVersions } from "../capsule/StateVersions.ts"
+import { HeldValues } from "../connection/HeldValues.ts"
 import { transaction } from "../database/Transaction.ts"
 import { integrityFault, orOnIntegrityFault } from "../vault/IntegrityFault.ts"
 import { runFolderName } from "./RunAttempt.ts"
@@ -97,6 +98,7 @@ export class ApplyRecovery extends Context.Service<
       const ledger = yield* RunLedger
       const handover = yield* RunHandover
       const plans = yield* RunPlans
+      const held = yield* HeldValues
       const checkpoints = yield* RunCheckpoints
       const settlement = yield* ApplySettlement
       const runner = yield* ModuleRunner
@@ -142,13 +144,14 @@ export class ApplyRecovery extends Context.Service<
         return [...new Set([...left.possiblyCreated, ...untold.map(({ address }) => address)])]
       })
 
-      /** What the Run kept secret, by its plan and by the state it started from. */
+      /** What the Run kept secret, by its plan, by the state it started from, and by what its Connections hold since. */
       const secretsOf = Effect.fnUntraced(function* (run: RunRow) {
         const plan = yield* plans.secrets(run.workspace_id, run.plan_run_id ?? "")
         const base = yield* states.find(run.base_state_version_id ?? "")
         return [
           ...(plan === undefined ? [] : [...plan.inputs, ...plan.credentials, ...plan.marked]),
-          ...(base === undefined ? [] : yield* states.secrets(base))
+          ...(base === undefined ? [] : yield* states.secrets(base)),
+          ...(yield* held.renewedSince(run.id))
         ]
       })
 

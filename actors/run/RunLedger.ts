@@ -73,6 +73,8 @@ export class RunLedger extends Context.Service<
       used: { readonly dependencyId: string } | { readonly outputShareId: string },
       reason: string
     ) => Effect.Effect<ReadonlyArray<string>>
+    /** The same for every plan that was made with values of this Connection. */
+    readonly supersedeUsers: (connectionId: string, reason: string) => Effect.Effect<ReadonlyArray<string>>
     readonly openExclusive: (capsuleId: string) => Effect.Effect<ReadonlyArray<RunRow>>
   }
 >()("svc/actors/run/RunLedger") {
@@ -210,6 +212,14 @@ export class RunLedger extends Context.Service<
         return plans.map(({ id }) => id)
       }, Effect.orDie)
 
+      const supersedeUsers = Effect.fn("RunLedger.supersedeUsers")(function* (connectionId: string, reason: string) {
+        const plans = yield* sql<{ id: string }>`SELECT id FROM runs WHERE ${applicable}
+          AND EXISTS (SELECT 1 FROM json_each(evidence, '$.providerResolutions') e
+            WHERE json_extract(e.value, '$.connectionId') = ${connectionId}) ORDER BY created_at, id`
+        yield* supersede(plans, reason)
+        return plans.map(({ id }) => id)
+      }, Effect.orDie)
+
       const openExclusive = Effect.fnUntraced(function* (capsuleId: string) {
         return yield* sql<RunRow>`SELECT * FROM runs WHERE capsule_id = ${capsuleId}
           AND status IN ('queued', 'running') AND ${sql.in("type", capsuleExclusiveTypes)} ORDER BY queued_at, id`
@@ -224,6 +234,7 @@ export class RunLedger extends Context.Service<
         supersedeOutdated,
         supersedePlans,
         supersedeConsumers,
+        supersedeUsers,
         openExclusive
       })
     })

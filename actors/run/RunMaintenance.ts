@@ -1,5 +1,6 @@
 import { Clock, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { HeldValues } from "../connection/HeldValues.ts"
 import { transaction } from "../database/Transaction.ts"
 import { BuildArchives } from "../capsule/BuildArchives.ts"
 import { DeferredFollows } from "../capsule/DeferredFollows.ts"
@@ -65,10 +66,12 @@ export const layer = Layer.effectDiscard(
     const archives = yield* BuildArchives
     const schedule = yield* SourceSchedule
     const follows = yield* DeferredFollows
+    const held = yield* HeldValues
     yield* guarded("expire plans", expirePlans)
     yield* guarded("sync due Sources", schedule.syncDue)
     yield* guarded("follow lanes", follows.followAll)
     yield* guarded("purge", purge)
+    yield* guarded("release replaced values", held.release)
     yield* archives.sweep
   }).pipe(Effect.andThen(Effect.sleep(interval)), Effect.forever, Effect.forkScoped)
 )

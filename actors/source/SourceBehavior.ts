@@ -15,6 +15,7 @@ import { type AuditData, Audit } from "../audit/Audit.ts"
 import { InstallConfigStore } from "../capsule/InstallConfigStore.ts"
 import { checkGitConnection } from "../connection/ConnectionOrigins.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
+import { ConnectionUses } from "../connection/ConnectionUses.ts"
 import { transaction } from "../database/Transaction.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
 import { newId } from "../Identity.ts"
@@ -25,6 +26,7 @@ import { toRun } from "../run/RunRow.ts"
 import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
 import type { CheckSpec } from "./CheckExecution.ts"
 import { type DeferredSync, DeferredSyncs } from "./DeferredSyncs.ts"
+import { checkGitUse, type GitFetch } from "./GitConnectionUse.ts"
 import { type SourceRow, SourceStore, toSource } from "./SourceStore.ts"
 import { stagedOf } from "./StagedRows.ts"
 import type { SyncSpec } from "./SyncExecution.ts"
@@ -60,6 +62,8 @@ export const layer = SourceActor.toLayer(
     const deferred = yield* DeferredSyncs
     const audit = yield* Audit
     const receipts = yield* Receipts
+    const uses = yield* ConnectionUses
+    const services = yield* Effect.context<ConnectionStore | ConnectionUses | SqlClient.SqlClient>()
     const random = yield* SecureRandom.SecureRandom
     const { entityId: id } = yield* Entity.CurrentAddress
 
@@ -102,6 +106,12 @@ export const layer = SourceActor.toLayer(
         return yield* invalidRequest("installConfigId: the Workspace has no such InstallConfig.")
       }
     })
+
+    const mayUse = (context: CommandContext, connectionId: string | null | undefined, fetch: GitFetch) =>
+      Effect.provideContext(
+        checkGitUse(connectionId, { subject: context.actor.subject, automatic: false }, fetch),
+        services
+      )
 
     const started = Effect.fnUntraced(function* (runId: string) {
       yield* sql.afterCommit(queue.wake)
@@ -149,6 +159,11 @@ export const layer = SourceActor.toLayer(
       yield* usable(row)
       yield* admission.admit({ workspaceId: row.workspace_id, type: "source_sync", trigger })
       const { path, ref } = laneOf(row, lane)
+      // Of webhook and schedule nobody is there to be refused: their Run says why it cannot fetch.
+      if (trigger === "user") {
+        const fetch = { workspaceId: row.workspace_id, url: row.url, ref, source: row }
+        yield* mayUse(context, row.auth_connection_id, fetch)
+      }
       const runId = yield* mintRunId
       yield* ledger.insert({
         id: runId,
@@ -189,15 +204,25 @@ export const layer = SourceActor.toLayer(
         if (Result.isFailure(url)) return yield* invalidRequest(`url: ${url.failure.message}`)
         yield* checkRef(request.defaultRef)
         yield* checkConnection(request.workspaceId, request.authConnectionId, request.url)
+        const defaultRef = request.defaultRef ?? "HEAD"
+        yield* mayUse(context, request.authConnectionId, {
+          workspaceId: request.workspaceId,
+          url: request.url,
+          ref: defaultRef,
+          source: undefined
+        })
         const hookSecret = yield* mintHookSecret
         yield* store.insert({
           id,
           workspaceId: request.workspaceId,
           name: request.name,
           url: request.url,
-          defaultRef: request.defaultRef ?? "HEAD",
+          defaultRef,
+          defaultRefByManager:
+            defaultRef === "HEAD" || (yield* uses.isManager(context.actor.subject, request.workspaceId)),
           defaultPath: request.defaultPath ?? ".",
           authConnectionId: request.authConnectionId,
+          createdBy: context.actor.subject,
           autoSync: request.autoSync ?? false,
           hookSecret
         })
@@ -209,11 +234,29 @@ export const layer = SourceActor.toLayer(
         const row = yield* load
         yield* checkRef(request.defaultRef)
         yield* checkConnection(row.workspace_id, request.authConnectionId, row.url)
+        const ref = request.defaultRef ?? row.default_ref
+        // Whoever attaches a Connection, or lets it be used without anybody, uses it.
+        const attached = request.authConnectionId === undefined ? row.auth_connection_id : request.authConnectionId
+        if (request.authConnectionId !== undefined || request.autoSync === true) {
+          const source = { id, default_ref: ref }
+          yield* mayUse(context, attached, { workspaceId: row.workspace_id, url: row.url, ref, source })
+        }
+        const byManager =
+          request.defaultRef === undefined ||
+          (request.defaultRef === row.default_ref && row.default_ref_by_manager === 1)
+            ? row.default_ref_by_manager === 1
+            : yield* uses.isManager(context.actor.subject, row.workspace_id)
         yield* store.update(id, {
+          default_ref_by_manager: byManager ? 1 : 0,
           ...(request.name === undefined ? {} : { name: request.name }),
           ...(request.defaultRef === undefined ? {} : { default_ref: request.defaultRef }),
           ...(request.defaultPath === undefined ? {} : { default_path: request.defaultPath }),
-          ...(request.authConnectionId === undefined ? {} : { auth_connection_id: request.authConnectionId }),
+          ...(request.authConnectionId === undefined
+            ? {}
+            : {
+                auth_connection_id: request.authConnectionId,
+                auth_connection_by: request.authConnectionId === null ? null : (context.actor.subject ?? null)
+              }),
           ...(request.autoSync === undefined ? {} : { auto_sync: request.autoSync ? 1 : 0 }),
           ...(request.status === undefined ? {} : { status: request.status })
         })

@@ -16,6 +16,10 @@ export interface SourceRow {
   readonly default_ref: string
   readonly default_path: string
   readonly auth_connection_id: string | null
+  /** Who attached the Connection: what looks at the Source automatically has their authority. */
+  readonly auth_connection_by: string | null
+  /** Whether an owner or admin chose the default ref, or it is the repository's own. */
+  readonly default_ref_by_manager: number
   readonly auto_sync: number
   readonly status: "active" | "disabled" | "error"
   readonly hook_secret: string
@@ -69,6 +73,8 @@ export interface NewSource {
   readonly defaultRef: string
   readonly defaultPath: string
   readonly authConnectionId?: string | undefined
+  readonly createdBy?: string | undefined
+  readonly defaultRefByManager: boolean
   readonly autoSync: boolean
   readonly hookSecret: Redacted.Redacted
 }
@@ -162,6 +168,8 @@ export class SourceStore extends Context.Service<
           default_ref: source.defaultRef,
           default_path: source.defaultPath,
           auth_connection_id: source.authConnectionId ?? null,
+          auth_connection_by: source.authConnectionId === undefined ? null : (source.createdBy ?? null),
+          default_ref_by_manager: source.defaultRefByManager ? 1 : 0,
           auto_sync: source.autoSync ? 1 : 0,
           status: "active",
           hook_secret: yield* vault.seal(hookPlace(source.workspaceId, source.id), source.hookSecret),

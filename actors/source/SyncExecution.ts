@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto"
 import { Effect, Option, Redacted, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { GitCredentials } from "../../runner/git/GitCredentials.ts"
 import { GitPolicy } from "../../runner/git/GitPolicy.ts"
 import { parseGitRef } from "../../runner/git/GitRef.ts"
 import { parseGitUrl } from "../../runner/git/GitUrl.ts"
@@ -11,7 +10,9 @@ import { parseRepositoryManifest } from "../../schema/manifest/ManifestParser.ts
 import { SourceSnapshotId } from "../../schema/records/Ids.ts"
 import type { RepositoryManifestStatus } from "../../schema/records/Source.ts"
 import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
-import { ConnectionStore, effectiveStatus, originsOf } from "../connection/ConnectionStore.ts"
+import { ConnectionStore, effectiveStatus } from "../connection/ConnectionStore.ts"
+import { gitCredentials } from "../connection/CredentialTest.ts"
+import type { ConnectionUses } from "../connection/ConnectionUses.ts"
 import { transaction } from "../database/Transaction.ts"
 import { derivedId, now } from "../Identity.ts"
 import { KillPoint } from "../run/KillPoint.ts"
@@ -21,6 +22,7 @@ import { RunHandover } from "../run/RunHandover.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { RunResults } from "../run/RunResults.ts"
+import { checkGitUse, fetchStarter } from "./GitConnectionUse.ts"
 import { SourceStore } from "./SourceStore.ts"
 import { type StagedSnapshot, StagedSnapshotJson } from "./StagedFindings.ts"
 
@@ -112,8 +114,22 @@ export const makeSyncExecution = Effect.gen(function* () {
   const results = yield* RunResults
   const handover = yield* RunHandover
 
-  const credentialsOf = Effect.fnUntraced(function* (connectionId: string | undefined, workspaceId: string) {
+  const services = yield* Effect.context<ConnectionStore | ConnectionUses | SqlClient.SqlClient>()
+
+  const credentialsOf = Effect.fnUntraced(function* (run: RunRow, spec: SyncSpec) {
+    const connectionId = spec.authConnectionId
+    const workspaceId = run.workspace_id
     if (connectionId === undefined) return undefined
+    const source = run.source_id === null ? undefined : yield* store.find(run.source_id)
+    yield* checkGitUse(connectionId, fetchStarter(run, source), {
+      workspaceId,
+      url: spec.url,
+      ref: spec.ref,
+      source
+    }).pipe(
+      Effect.provideContext(services),
+      Effect.mapError(({ code, message }) => new SyncRefused({ code, message }))
+    )
     const row = yield* connections.find(connectionId)
     const status = row === undefined ? "missing" : effectiveStatus(row, yield* now)
     if (
@@ -134,13 +150,9 @@ export const makeSyncExecution = Effect.gen(function* () {
         code: "connection_origins_unconfirmed",
         message: `The Git Connection "${row.display_name}" is sent nowhere until an owner or admin confirms its origins. Confirm them under Connections, then sync again.`
       })
-    const { values } = Redacted.value(yield* connections.secrets(row))
-    const pair = {
-      username: Redacted.make(values["username"] ?? "git"),
-      password: Redacted.make(values["token"] ?? "")
-    }
+    const credentials = gitCredentials(row, Redacted.value(yield* connections.secrets(row)))
     yield* connections.touch(row.id)
-    return GitCredentials.basic(pair, originsOf(row))
+    return credentials
   })
 
   const settle = Effect.fnUntraced(function* (run: RunRow, spec: SyncSpec, synced: SyncedSnapshot) {
@@ -197,7 +209,7 @@ export const makeSyncExecution = Effect.gen(function* () {
         ref,
         path: spec.path,
         expectedCommit: spec.expectedCommit,
-        credentials: yield* credentialsOf(spec.authConnectionId, run.workspace_id),
+        credentials: yield* credentialsOf(run, spec),
         onProgress: (line) => control.sink.log("fetch", "system", line)
       })
     }).pipe(

@@ -1,8 +1,9 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import { Connection, ConnectionKind, CredentialRecipe } from "../records/Connection.ts"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { GivenConnectionUse } from "../records/ConnectionUse.ts"
+import { Connection, ConnectionKind, CredentialRecipe, CredentialTestKind } from "../records/Connection.ts"
 import { GivenCredentialOrigin, maxCredentialOrigins } from "../records/CredentialOrigin.ts"
-import { WorkspaceId } from "../records/Ids.ts"
+import { RunId, WorkspaceId } from "../records/Ids.ts"
 import { OutputShare, SharedOutput } from "../records/OutputShare.ts"
 import { displayText, GivenTime } from "../records/Primitives.ts"
 import { accountAccess, workspaceAccess } from "./Access.ts"
@@ -34,9 +35,30 @@ export const CreateConnection = Schema.Struct({
   origins: Schema.optionalKey(GivenOrigins),
   providerConfig: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
   moduleInputDefaults: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
+  use: Schema.optionalKey(GivenConnectionUse),
   expiresAt: Schema.optionalKey(GivenTime)
 }).annotate({ identifier: "CreateConnection" })
 export type CreateConnection = typeof CreateConnection.Type
+
+const { displayName, files, use, values } = CreateConnection.fields
+
+export const UpdateConnection = Schema.Struct({
+  displayName: Schema.optionalKey(displayName),
+  /** `null` ends the expiry. */
+  expiresAt: Schema.optionalKey(Schema.NullOr(GivenTime)),
+  use,
+  values,
+  files
+}).annotate({ identifier: "UpdateConnection" })
+export type UpdateConnection = typeof UpdateConnection.Type
+
+export const TestedConnection = Schema.Struct({ connection: Connection, tested: CredentialTestKind })
+export const UpdatedConnection = Schema.Struct({
+  connection: Connection,
+  /** Only of new values. */
+  tested: Schema.optionalKey(CredentialTestKind),
+  supersededRunIds: Schema.Array(RunId)
+})
 
 const inWorkspace = workspaceAccess("viewer", "query.workspaceId")
 const ofConnection = { connectionId: Schema.String }
@@ -65,12 +87,49 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
     HttpApiEndpoint.post("test", "/api/v1/connections/:connectionId/test", {
       params: ofConnection,
       payload: Schema.optional(Schema.Struct({})),
-      success: Schema.Struct({ connection: Connection })
+      success: TestedConnection
     }).annotateMerge(
       described(
         workspaceAccess("admin", "path.connectionId"),
         "Verify a Connection",
-        "Opens the sealed values, checks them against the recipe, and for Git Connections asks the remote where a Source names it."
+        "Opens the sealed values. `tested` says what that proves: `git_server` when the server of every Source that uses it took them, `completeness` when no more can be tested without a Run than that they are all there."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("read", "/api/v1/connections/:connectionId", {
+      params: ofConnection,
+      success: Schema.Struct({ connection: Connection })
+    }).annotateMerge(
+      described(
+        workspaceAccess("viewer", "path.connectionId"),
+        "Read a Connection",
+        "Names of variables and files, never their values. `use` is the rule of who may use it and for what."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.patch("update", "/api/v1/connections/:connectionId", {
+      params: ofConnection,
+      payload: UpdateConnection,
+      success: UpdatedConnection
+    }).annotateMerge(
+      described(
+        workspaceAccess("admin", "path.connectionId"),
+        "Rename, grant, prolong or rotate a Connection",
+        "`values` and `files` each replace all of their kind and never come back. They are tested like `POST .../test` before anything is written; then plans that were made with the old ones and are not applied become `superseded`, approved or not, and `version` counts one up. `use` replaces the whole rule: `roles` (a role includes the ones above it), and what it is confined to: `projectIds`, `modules` (`origin` is an origin with an optional path prefix, `path` the module's path in the repository) and `refs` (without them the adopted lane and the Source's default; a plan of another ref has to be started by an owner or admin). `expiresAt` lies in the future, `null` ends it. Of two changes at once the second may get 409 `guard_conflict`."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.delete("remove", "/api/v1/connections/:connectionId", {
+      params: ofConnection,
+      success: HttpApiSchema.NoContent
+    }).annotateMerge(
+      described(
+        workspaceAccess("admin", "path.connectionId"),
+        "Remove a Connection",
+        "409 `failed_precondition` names what still uses it: Capsules, Sources, installs and Runs under way. Its values are deleted."
       )
     )
   )

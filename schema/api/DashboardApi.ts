@@ -9,13 +9,23 @@ import { accountAccess, workspaceAccess } from "./Access.ts"
 import { described } from "./Endpoint.ts"
 
 export const AttentionItem = Schema.Struct({
-  kind: Schema.Literals(["waiting_approval", "failed", "drifted", "stale", "unknown_safety", "origins_unconfirmed"]),
+  kind: Schema.Literals([
+    "waiting_approval",
+    "failed",
+    "drifted",
+    "stale",
+    "unknown_safety",
+    "origins_unconfirmed",
+    "connection_expiring",
+    "connection_expired"
+  ]),
   capsuleId: Schema.optionalKey(Schema.String),
   capsuleName: Schema.optionalKey(Schema.String),
   connectionId: Schema.optionalKey(Schema.String),
   connectionName: Schema.optionalKey(Schema.String),
   runId: Schema.optionalKey(Schema.String),
   runType: Schema.optionalKey(Schema.String),
+  /** Of a Connection the moment at which it expires. */
   since: Schema.String
 }).annotate({ identifier: "AttentionItem" })
 
@@ -69,7 +79,7 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
       described(
         workspaceAccess("viewer", "query.workspaceId"),
         "Workspace overview",
-        "The first 100 Capsules, what waits for a person in the whole Workspace (approvals, failures, drift, stale Capsules, Git Connections whose origins nobody confirmed), recent Runs and activity."
+        "The first 100 Capsules, what waits for a person in the whole Workspace (approvals, failures, drift, stale Capsules, Git Connections whose origins nobody confirmed, Connections within 14 days of their expiry), recent Runs and activity."
       )
     )
   )

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { ConnectionUse } from "./ConnectionUse.ts"
 import { CredentialOrigin } from "./CredentialOrigin.ts"
 import { ConnectionId, SourceId, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
@@ -28,6 +29,13 @@ export const ProposedOrigin = Schema.Struct({
 }).annotate({ identifier: "ProposedOrigin" })
 export type ProposedOrigin = typeof ProposedOrigin.Type
 
+/** What of credentials was tested: that everything the recipe asks for is there, or that a Git server takes them. */
+export const CredentialTestKind = Schema.Literals(["completeness", "git_server"])
+export type CredentialTestKind = typeof CredentialTestKind.Type
+
+/** How long before its expiry a Connection asks for attention. */
+export const connectionExpiryNotice = "14 days"
+
 /** A write-only credential holder. Values and file contents never come back. */
 export const Connection = Schema.Struct({
   id: ConnectionId,
@@ -47,6 +55,9 @@ export const Connection = Schema.Struct({
   proposedOrigins: Schema.optionalKey(Schema.Array(ProposedOrigin)),
   providerConfig: Schema.Record(Schema.String, Schema.Json),
   moduleInputDefaults: Schema.Record(Schema.String, Schema.Json),
+  use: ConnectionUse,
+  /** Which values it holds: counts from 1, one more with every rotation. */
+  version: Schema.Int,
   lastUsedAt: Schema.optionalKey(Timestamp),
   verifiedAt: Schema.optionalKey(Timestamp),
   expiresAt: Schema.optionalKey(Timestamp),

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { GrantedUse } from "./ConnectionUse.ts"
 import { ConnectionId } from "./Ids.ts"
 
 /** One exact local-name/alias tuple of the selected root module. Bindings must equal it in all three parts. */
@@ -38,6 +39,8 @@ export const ProviderResolution = Schema.Struct({
   status: Schema.Literals(["resolved_provider_connection", "blocked_missing_connection", "blocked_policy"]),
   connectionId: Schema.optionalKey(ConnectionId),
   blockedReason: Schema.optionalKey(Schema.String),
+  /** By which rule the Connection is used, and on whose authority. */
+  use: Schema.optionalKey(GrantedUse),
   envNames: Schema.Array(Schema.String)
 }).annotate({ identifier: "ProviderResolution" })
 export type ProviderResolution = typeof ProviderResolution.Type

@@ -76,3 +76,48 @@ export const connectionOriginColumns: ReadonlyArray<string> = [
     SELECT json_group_array(json(p.proposal)) FROM proposed p WHERE p.connection_id = connections.id
   ) WHERE kind IN ('git_https', 'git_ssh')`
 ]
+
+const lastChangeOf = (target: string, action: string, field: string) => `(SELECT a.actor_subject FROM audit_events a
+  WHERE a.target_id = ${target} AND a.action = '${action}'
+    AND EXISTS (SELECT 1 FROM json_each(a.data, '$.fields') f WHERE f.value = '${field}')
+  ORDER BY a.created_at DESC, a.id DESC LIMIT 1)`
+
+/**
+ * Who may use a Connection, the version of its values, and whose authority automation has. Existing Connections are for
+ * owners and admins. Who attached a Connection or enabled an auto-update is read from the history; where it does not say,
+ * nobody did.
+ */
+export const connectionUseColumns: ReadonlyArray<string> = [
+  `ALTER TABLE connections ADD COLUMN use_rule TEXT NOT NULL DEFAULT '{"roles":["owner","admin"]}'`,
+  `ALTER TABLE connections ADD COLUMN version INTEGER NOT NULL DEFAULT 1`,
+  // A removed Connection keeps its row for the Runs and configurations that name it, without its values.
+  `ALTER TABLE connections ADD COLUMN removed_at TEXT`,
+  // Which Run was given which values. A row serves until its Run is over.
+  `CREATE TABLE connection_holds (
+    run_id TEXT NOT NULL REFERENCES runs (id),
+    connection_id TEXT NOT NULL REFERENCES connections (id),
+    version INTEGER NOT NULL,
+    PRIMARY KEY (run_id, connection_id, version)
+  )`,
+  `CREATE INDEX connection_holds_by_connection ON connection_holds (connection_id, version)`,
+  // Sealed values that a rotation replaced, kept to be redacted for as long as a Run holds them.
+  `CREATE TABLE former_connection_values (
+    connection_id TEXT NOT NULL REFERENCES connections (id),
+    version INTEGER NOT NULL,
+    sealed_values TEXT NOT NULL,
+    PRIMARY KEY (connection_id, version)
+  )`,
+  `ALTER TABLE capsules ADD COLUMN auto_update_by TEXT`,
+  `UPDATE capsules SET auto_update_by = ${lastChangeOf("capsules.id", "capsule.update", "autoUpdate")}
+    WHERE auto_update_enabled = 1`,
+  `ALTER TABLE sources ADD COLUMN auth_connection_by TEXT`,
+  `UPDATE sources SET auth_connection_by = COALESCE(
+      ${lastChangeOf("sources.id", "source.update", "authConnectionId")},
+      (SELECT a.actor_subject FROM audit_events a WHERE a.target_id = sources.id AND a.action = 'source.create' LIMIT 1),
+      (SELECT a.actor_subject FROM audit_events a JOIN capsules c ON c.id = a.target_id
+        WHERE c.source_id = sources.id AND a.action = 'capsule.install' ORDER BY a.created_at, a.id LIMIT 1))
+    WHERE auth_connection_id IS NOT NULL`,
+  // Members set default refs too; only one that an owner or admin chose, or the repository's own, widens a rule.
+  `ALTER TABLE sources ADD COLUMN default_ref_by_manager INTEGER NOT NULL DEFAULT 0`,
+  `UPDATE sources SET default_ref_by_manager = 1 WHERE default_ref = 'HEAD'`
+]

@@ -10,7 +10,11 @@ import {
   deferredFollowColumns,
   stateSecretColumns
 } from "../../schema/tables/CapsuleTables.ts"
-import { connectionOriginColumns, connectionTables } from "../../schema/tables/ConnectionTables.ts"
+import {
+  connectionOriginColumns,
+  connectionTables,
+  connectionUseColumns
+} from "../../schema/tables/ConnectionTables.ts"
 import { identityTables } from "../../schema/tables/IdentityTables.ts"
 import { installationTables } from "../../schema/tables/InstallationTables.ts"
 import { interfaceTables } from "../../schema/tables/InterfaceTables.ts"
@@ -57,6 +61,7 @@ const migrations = {
   "0010_capsules_in_need": statements(capsuleInNeedIndex),
   "0011_plan_consumption": statements(planConsumptionColumns),
   "0012_connection_origins": statements(connectionOriginColumns),
+  "0013_connection_use": statements(connectionUseColumns),
   "0015_fair_queue": statements([...queueTables, ...deferredSyncTables, ...deferredFollowColumns]),
   "0017_restored_installation": statements([...authorityTables, ...installationTables]),
   "0018_secret_rule": statements(secretRuleColumns)

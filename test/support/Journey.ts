@@ -6,6 +6,7 @@ import { Runs, RunStreams } from "../../actors/run/Runs.ts"
 import { awaitRun } from "../../actors/run/RunWaiting.ts"
 import type { CommitFiles } from "../../runner/git/RepositoryWriter.ts"
 import type { CreateInstallPlan } from "../../schema/api/InstallPlansApi.ts"
+import type { ConnectionUse } from "../../schema/records/ConnectionUse.ts"
 import type { CapsuleId, ConnectionId, InstallPlanId, RunId } from "../../schema/records/Ids.ts"
 import type { InstallPlan } from "../../schema/records/InstallPlan.ts"
 import { RelativePath } from "../../schema/records/Primitives.ts"
@@ -113,14 +114,14 @@ export const replanned = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
 })
 
 /** A Connection for the demo provider with a token of its own. */
-export const demoConnection = Effect.fnUntraced(function* (token: string, expiresAt?: string) {
+export const demoConnection = Effect.fnUntraced(function* (token: string, use?: ConnectionUse) {
   const { context, notesDir, workspaceId } = yield* TestPlane
   return yield* (yield* Connections).create(context, {
     workspaceId,
     provider: demo,
     displayName: "demo",
     values: { DEMO_TOKEN: token, DEMO_DIR: notesDir },
-    ...(expiresAt === undefined ? {} : { expiresAt })
+    ...(use === undefined ? {} : { use })
   })
 })
 

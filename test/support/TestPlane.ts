@@ -3,6 +3,7 @@ import { Users } from "../../actors/account/Users.ts"
 import { type CommandContext, serviceContext } from "../../actors/Command.ts"
 import { RunSettings, type RunSettingsShape } from "../../actors/run/RunSettings.ts"
 import * as Runtime from "../../actors/Runtime.ts"
+import { Members } from "../../actors/workspace/Members.ts"
 import { Workspaces } from "../../actors/workspace/Workspaces.ts"
 import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
 import { GitPolicy, type GitLimits } from "../../runner/git/GitPolicy.ts"
@@ -13,6 +14,7 @@ import { type CommitFiles, commitFiles, createRepository } from "../../runner/gi
 import { Sandbox } from "../../runner/sandbox/Sandbox.ts"
 import { defaultSandboxSettings, SandboxSettings } from "../../runner/sandbox/SandboxSettings.ts"
 import { SnapshotSync } from "../../runner/snapshot/SnapshotSync.ts"
+import type { Role } from "../../schema/records/Workspace.ts"
 import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { machine } from "../../src/composition/Machine.ts"
 import { platform } from "../../src/composition/Platform.ts"
@@ -58,6 +60,16 @@ export const newOwner = Effect.fnUntraced(function* (name: string) {
   yield* workspaces.ensurePersonal(context, user.subject)
   const [workspace] = (yield* workspaces.list(user.subject, { limit: 1 })).workspaces
   return workspace === undefined ? yield* Effect.die("no Workspace") : { context, workspaceId: workspace.id }
+})
+
+/** A person who belongs to a Workspace of somebody else. */
+export const newMember = Effect.fnUntraced(function* (workspaceId: WorkspaceId, owner: CommandContext, role: Role) {
+  const { actor } = owner
+  if (actor.subject === undefined) return yield* Effect.die("The owner is no person")
+  const { context } = yield* newOwner(`${role}-${crypto.randomUUID()}`)
+  const scope = { workspaceId, acting: { subject: actor.subject } }
+  yield* (yield* Members).add(owner, scope, { subject: context.actor.subject, role })
+  return context
 })
 
 // Fresh, since a layer that the shipped composition has built already would be taken over with its settings.

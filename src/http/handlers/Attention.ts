@@ -5,6 +5,13 @@ import type { Run } from "../../../schema/records/Run.ts"
 
 type Item = typeof AttentionItem.Type
 
+const ofExpiring = (connection: Connection): Item => ({
+  kind: connection.status === "expired" ? "connection_expired" : "connection_expiring",
+  connectionId: connection.id,
+  connectionName: connection.displayName,
+  since: connection.expiresAt ?? connection.updatedAt
+})
+
 const ofCapsule = (capsule: Capsule): ReadonlyArray<Item> => {
   const about = { capsuleId: capsule.id, capsuleName: capsule.name, since: capsule.updatedAt }
   const items: Array<Item> = []
@@ -17,7 +24,7 @@ const ofCapsule = (capsule: Capsule): ReadonlyArray<Item> => {
   return items
 }
 
-const ofConnection = (connection: Connection): Item => ({
+const ofUnconfirmed = (connection: Connection): Item => ({
   kind: "origins_unconfirmed",
   connectionId: connection.id,
   connectionName: connection.displayName,
@@ -25,14 +32,16 @@ const ofConnection = (connection: Connection): Item => ({
 })
 
 /**
- * What a person has to look at: plans that wait for approval first, then what keeps Sources from being read, what is broken, then what is behind. `names` are those
+ * What a person has to look at: plans that wait for approval first, then what keeps Sources from being read, what is broken,
+ * what is behind, and what is about to expire. `names` are those
  * of the Capsules that the plans are for.
  */
 export const attentionOf = (
   inNeed: ReadonlyArray<Capsule>,
   waiting: ReadonlyArray<Run>,
   names: ReadonlyMap<string, string>,
-  unconfirmed: ReadonlyArray<Connection> = []
+  unconfirmed: ReadonlyArray<Connection> = [],
+  expiring: ReadonlyArray<Connection> = []
 ): ReadonlyArray<Item> => {
   const approvals = waiting.map((run): Item => {
     const name = names.get(run.capsuleId ?? "")
@@ -49,7 +58,8 @@ export const attentionOf = (
   const troubles = inNeed.flatMap(ofCapsule)
   return [
     ...approvals,
-    ...unconfirmed.map(ofConnection),
-    ...order.flatMap((kind) => troubles.filter((item) => item.kind === kind))
+    ...unconfirmed.map(ofUnconfirmed),
+    ...order.flatMap((kind) => troubles.filter((item) => item.kind === kind)),
+    ...expiring.map(ofExpiring)
   ]
 }

@@ -26,7 +26,16 @@ export const connectionHandlers = HttpApiBuilder.group(
         return { connection: yield* connections.create(yield* commandContext, payload) }
       }),
       test: Effect.fn("connections.test")(function* ({ params }) {
-        return { connection: yield* connections.test(yield* commandContext, yield* connectionOf(params)) }
+        return yield* connections.test(yield* commandContext, yield* connectionOf(params))
+      }),
+      read: Effect.fn("connections.read")(function* ({ params }) {
+        return { connection: yield* connections.read(yield* connectionOf(params)) }
+      }),
+      update: Effect.fn("connections.update")(function* ({ params, payload }) {
+        return yield* connections.update(yield* commandContext, yield* connectionOf(params), payload)
+      }),
+      remove: Effect.fn("connections.remove")(function* ({ params }) {
+        yield* connections.remove(yield* commandContext, yield* connectionOf(params))
       }),
       confirmOrigins: Effect.fn("connections.confirmOrigins")(function* ({ params, payload }) {
         const id = yield* connectionOf(params)

@@ -1,4 +1,4 @@
-import { Effect, Option } from "effect"
+import { Clock, Duration, Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Users } from "../../../actors/account/Users.ts"
 import { Audit } from "../../../actors/audit/Audit.ts"
@@ -10,6 +10,7 @@ import { Runs } from "../../../actors/run/Runs.ts"
 import { Workspaces } from "../../../actors/workspace/Workspaces.ts"
 import { Caller } from "../../../schema/api/Middleware.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
+import { connectionExpiryNotice } from "../../../schema/records/Connection.ts"
 import { CapsuleId } from "../../../schema/records/Ids.ts"
 import { HttpSettings } from "../HttpSettings.ts"
 import { IsolationNotice } from "../IsolationNotice.ts"
@@ -76,12 +77,15 @@ export const dashboardHandlers = HttpApiBuilder.group(
         const inNeed = yield* capsules.inNeed(workspaceId)
         const names = yield* capsules.names(waiting.items.flatMap(({ capsuleId }) => capsuleId ?? []))
         const unconfirmed = yield* connections.awaitingOrigins(workspaceId)
+        const noticed =
+          (yield* Clock.currentTimeMillis) + Duration.toMillis(Duration.fromInputUnsafe(connectionExpiryNotice))
+        const expiring = yield* connections.expiring(workspaceId, new Date(noticed).toISOString())
         const latest = yield* runs.list(workspaceId, {}, { limit: recent })
         const activity = yield* audit.list(workspaceId, caller.subject, {}, { limit: recent })
         return {
           workspace,
           capsules: listed.items,
-          attention: attentionOf(inNeed, waiting.items, names, unconfirmed),
+          attention: attentionOf(inNeed, waiting.items, names, unconfirmed, expiring),
           recentRuns: latest.items,
           activity: activity.items
         }

@@ -4,6 +4,8 @@ import { SqlClient } from "effect/sql"
 import { CapsuleLedger } from "../../../actors/capsule/CapsuleLedger.ts"
 import { CapsuleRuns } from "../../../actors/capsule/CapsuleRuns.ts"
 import { RunAdmission } from "../../../actors/run/RunAdmission.ts"
+import { InstallConfigStore } from "../../../actors/capsule/InstallConfigStore.ts"
+import { ConnectionStore } from "../../../actors/connection/ConnectionStore.ts"
 import { RunExecutor } from "../../../actors/run/RunExecutor.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import { RunQueue } from "../../../actors/run/RunQueue.ts"
@@ -13,7 +15,7 @@ import { SourceStore } from "../../../actors/source/SourceStore.ts"
 import type { ErrorCode } from "../../../schema/errors/ApiError.ts"
 import { world } from "../../src/http/support/World.ts"
 import { it } from "../../support/Effect.ts"
-import { ledgers } from "../support/GuardedPlane.ts"
+import { anybody, ledgers } from "../support/GuardedPlane.ts"
 
 /** Another connection used every plan since it was read. */
 const readBefore = Layer.effect(
@@ -33,7 +35,10 @@ const planeOver = (given: typeof ledgers) =>
       Layer.provide(Layer.mock(RunQueue)({ wake: Effect.void })),
       Layer.provide(Layer.mock(RunAdmission)({ admit: () => Effect.void })),
       Layer.provide(Layer.mock(RunExecutor)({})),
-      Layer.provide(Layer.mock(SourceStore)({}))
+      Layer.provide(Layer.mock(SourceStore)({ findSnapshot: () => Effect.undefined })),
+      Layer.provide(Layer.mock(InstallConfigStore)({ bindings: () => Effect.succeed([]) })),
+      Layer.provide(Layer.mock(ConnectionStore)({})),
+      Layer.provide(anybody)
     )
   )
 const plane = planeOver(ledgers)

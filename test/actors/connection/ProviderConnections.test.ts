@@ -178,8 +178,10 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
         const rows = yield* sql`SELECT sealed_values FROM connections WHERE id = ${connection.id}`
         expect(rows).toEqual([{ sealed_values: null }])
 
-        const expired = yield* demoConnection("demo-token-canary-old-90bb", "2020-01-01T00:00:00.000Z")
-        expect(expired.status).toBe("expired")
+        // An expiry is never given in the past; it comes.
+        const expired = yield* demoConnection("demo-token-canary-old-90bb")
+        yield* sql`UPDATE connections SET expires_at = '2020-01-01T00:00:00.000Z' WHERE id = ${expired.id}`
+        expect((yield* connections.read(expired.id)).status).toBe("expired")
         const late = yield* install(
           "expired",
           { "main.tf": demoModule(note("expired")) },

@@ -8,6 +8,8 @@ import { RunInputs } from "../../../actors/capsule/RunInputs.ts"
 import { RunPreparation } from "../../../actors/capsule/RunPreparation.ts"
 import { StateVersions } from "../../../actors/capsule/StateVersions.ts"
 import { type ConnectionRow, ConnectionStore } from "../../../actors/connection/ConnectionStore.ts"
+import { ConnectionUses } from "../../../actors/connection/ConnectionUses.ts"
+import { HeldValues } from "../../../actors/connection/HeldValues.ts"
 import { Deliveries } from "../../../actors/delivery/Deliveries.ts"
 import { RunHandover } from "../../../actors/run/RunHandover.ts"
 import { RunJournal } from "../../../actors/run/RunJournal.ts"
@@ -21,6 +23,7 @@ import { SnapshotStore } from "../../../runner/snapshot/SnapshotStore.ts"
 import type { Tool } from "../../../runner/toolchain/Tool.ts"
 import { ToolMissing } from "../../../runner/toolchain/ToolErrors.ts"
 import { Toolchain } from "../../../runner/toolchain/Toolchain.ts"
+import { defaultConnectionUse } from "../../../schema/records/ConnectionUse.ts"
 import { ConnectionId } from "../../../schema/records/Ids.ts"
 import type { ProviderRequirement } from "../../../schema/records/Provider.ts"
 import { seed, world } from "../../src/http/support/World.ts"
@@ -54,12 +57,28 @@ export const connection = (changes: Partial<ConnectionRow> = {}): ConnectionRow 
   sealed_values: null,
   provider_config: "{}",
   module_input_defaults: "{}",
+  use_rule: JSON.stringify(defaultConnectionUse),
+  version: 1,
+  removed_at: null,
   last_used_at: null,
   verified_at: at,
   expires_at: null,
   created_at: at,
   updated_at: at,
   ...changes
+})
+
+/** Rules that admit everybody: who may use a Connection is another test's. */
+export const anybody = Layer.mock(ConnectionUses)({
+  grant: (row) =>
+    Effect.succeed({
+      connectionName: row.display_name,
+      connectionVersion: row.version,
+      rule: defaultConnectionUse,
+      role: "owner",
+      basis: "rule",
+      automatic: false
+    })
 })
 
 /** What a Run meets when it starts, besides the authority that the database holds. */
@@ -209,7 +228,10 @@ export const preparation = (around: Surroundings) =>
           touch: () => Effect.void,
           secrets: () => Effect.succeed(Redacted.make({ values: { CLOUD_TOKEN: "a-cloud-token" }, files: [] }))
         }),
+        Layer.mock(HeldValues)({ former: () => Effect.succeed([]), hold: () => Effect.void }),
+        anybody,
         Layer.mock(SourceStore)({
+          find: () => Effect.undefined,
           findSnapshot: () => Effect.succeed(snapshot),
           newestReport: () => Effect.succeed(reportOf(around))
         }),

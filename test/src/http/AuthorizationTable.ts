@@ -125,6 +125,9 @@ POST   /api/v1/run-groups/:runGroupId/approve                                   
 # Connections and shared Outputs
 GET    /api/v1/connections                                                                   401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 POST   /api/v1/connections                                                                   401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+GET    /api/v1/connections/:connectionId                                                     401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+PATCH  /api/v1/connections/:connectionId                                                     401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+DELETE /api/v1/connections/:connectionId                                                     401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/connections/:connectionId/test                                                401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/connections/:connectionId/origins/confirm                                     401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/connections/:connectionId/revoke                                              401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409

@@ -204,7 +204,7 @@ describe("an installation that was restored from a backup", () => {
 
         expect((yield* review(["remove", "oshare_a"])).code).toBe(0)
         expect((yield* review(["confirm", "--all"])).json.records).toHaveLength(2)
-        expect((yield* connections.test(as(ada.subject), connectionId)).status).toBe("verified")
+        expect((yield* connections.test(as(ada.subject), connectionId)).connection.status).toBe("verified")
         expect((yield* asked(url, path, byBob)).status).toBe(200)
         expect((yield* asked(url, "/readyz")).json).toEqual({ status: "ok" })
         expect((yield* review()).json.review).toEqual([])

@@ -22,7 +22,9 @@ const look: Readonly<Record<AttentionItem["kind"], readonly [IconName, string]>>
   drifted: ["activity", "warn"],
   stale: ["sync", "info"],
   unknown_safety: ["shield", "bad"],
-  origins_unconfirmed: ["connection", "bad"]
+  origins_unconfirmed: ["connection", "bad"],
+  connection_expiring: ["connection", "warn"],
+  connection_expired: ["connection", "bad"]
 }
 
 /** Where it is unknown what exists, that something failed goes without saying. */

@@ -9,7 +9,9 @@ const en = {
     drifted: "Drifted from its state",
     stale: "A newer commit is available",
     unknown_safety: "What really exists is uncertain",
-    origins_unconfirmed: "Not sent to any Git server until its origins are confirmed"
+    origins_unconfirmed: "Not sent to any Git server until its origins are confirmed",
+    connection_expiring: "Connection expires",
+    connection_expired: "Connection expired"
   },
   actions: {
     waiting_approval: "Review",
@@ -17,7 +19,9 @@ const en = {
     drifted: "See the drift",
     stale: "Plan the update",
     unknown_safety: "Check",
-    origins_unconfirmed: "Confirm"
+    origins_unconfirmed: "Confirm",
+    connection_expiring: "Renew",
+    connection_expired: "Renew"
   },
   capsules: "Capsules",
   recent: "Recent runs",
@@ -46,7 +50,9 @@ const ja: typeof en = {
     drifted: "ステートとの差異があります",
     stale: "新しいコミットがあります",
     unknown_safety: "実際の状態が確認できていません",
-    origins_unconfirmed: "送信先が確認されるまで、どの Git サーバーにも送られません"
+    origins_unconfirmed: "送信先が確認されるまで、どの Git サーバーにも送られません",
+    connection_expiring: "接続の有効期限が近づいています",
+    connection_expired: "接続の有効期限が切れました"
   },
   actions: {
     waiting_approval: "レビュー",
@@ -54,7 +60,9 @@ const ja: typeof en = {
     drifted: "ドリフトを見る",
     stale: "更新をプラン",
     unknown_safety: "確認する",
-    origins_unconfirmed: "送信先を確認"
+    origins_unconfirmed: "送信先を確認",
+    connection_expiring: "更新する",
+    connection_expired: "更新する"
   },
   capsules: "カプセル",
   recent: "最近の実行",

@@ -17,6 +17,8 @@ export const connections: ReadonlyArray<Connection> = [
     fileNames: [],
     providerConfig: { region: "ap-northeast-1" },
     moduleInputDefaults: {},
+    use: { roles: ["owner", "admin"] },
+    version: 1,
     lastUsedAt: ago(12),
     verifiedAt: ago(5000),
     expiresAt: new Date(Date.now() + 40 * 86_400_000).toISOString(),
@@ -38,6 +40,8 @@ export const connections: ReadonlyArray<Connection> = [
     origins: ["https://git.acme.example"],
     providerConfig: {},
     moduleInputDefaults: {},
+    use: { roles: ["owner", "admin"] },
+    version: 1,
     lastUsedAt: ago(12),
     createdAt: ago(90_000),
     updatedAt: ago(90_000)
@@ -55,6 +59,8 @@ export const connections: ReadonlyArray<Connection> = [
     fileNames: [],
     providerConfig: {},
     moduleInputDefaults: {},
+    use: { roles: ["owner", "admin"] },
+    version: 1,
     createdAt: ago(300_000),
     updatedAt: ago(300_000)
   },

@@ -92,10 +92,14 @@ const actors = Layer.mergeAll(
   }),
   Layer.succeed(Connections, {
     create: refuse,
+    read: refuse,
+    update: refuse,
+    remove: refuse,
     test: refuse,
     confirmOrigins: refuse,
     awaitingOrigins: () => Effect.succeed([]),
     revoke: refuse,
+    expiring: () => Effect.succeed([]),
     list: refuse,
     recipes: Effect.succeed([])
   }),

@@ -1,0 +1,130 @@
+import { Effect, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import type { UpdateConnection } from "../../schema/api/ConnectionsApi.ts"
+import { ApiError, failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
+import type { CommandContext } from "../../schema/protocol/Command.ts"
+import { Audit } from "../audit/Audit.ts"
+import { transaction } from "../database/Transaction.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { checkCredentials, checkExpiry, checkUse } from "./ConnectionRules.ts"
+import { type ConnectionRow, ConnectionStore, statusRemedy } from "./ConnectionStore.ts"
+import { usersOf } from "./ConnectionUsage.ts"
+import { CredentialTest } from "./CredentialTest.ts"
+import { HeldValues } from "./HeldValues.ts"
+import { connectionRotated } from "./RotatedConnections.ts"
+
+const changedMeanwhile = () =>
+  new ApiError({
+    code: "guard_conflict",
+    message: "Somebody changed this Connection meanwhile; nothing was written. Read it again and repeat."
+  })
+
+const load = Effect.fnUntraced(function* (id: string) {
+  const connections = yield* ConnectionStore
+  const row = yield* connections.find(id)
+  return row === undefined ? yield* notFound("Connection") : row
+})
+
+const audited = Effect.fnUntraced(function* (
+  context: CommandContext,
+  row: ConnectionRow,
+  action: string,
+  data: Readonly<Record<string, string | number | ReadonlyArray<string>>>
+) {
+  const audit = yield* Audit
+  yield* audit.append({
+    workspaceId: row.workspace_id,
+    actor: context.actor,
+    action,
+    target: { kind: "connection", id: row.id },
+    data: { provider: row.provider, displayName: row.display_name, ...data },
+    requestId: context.requestId
+  })
+})
+
+/**
+ * Changes a Connection in place. New values are tested before anything is written; what was planned with the old ones and is
+ * not applied yet is void from then on.
+ */
+export const updateConnection = Effect.fn("Connection.update")(function* (
+  id: string,
+  context: CommandContext,
+  request: UpdateConnection
+) {
+  const sql = yield* SqlClient.SqlClient
+  const connections = yield* ConnectionStore
+  const held = yield* HeldValues
+  const ledger = yield* RunLedger
+  const credentialTest = yield* CredentialTest
+  const row = yield* load(id)
+  if (row.status === "revoked" || row.status === "unconfirmed") {
+    return yield* failedPrecondition(`The Connection is ${row.status}. ${statusRemedy(row.status)}`)
+  }
+  yield* checkExpiry(request.expiresAt)
+  yield* checkUse(row.workspace_id ?? "", row.kind, request.use)
+  const rotates = request.values !== undefined || request.files !== undefined
+  const before = yield* connections.secrets(row)
+  const { files, values } = Redacted.value(before)
+  const secrets = { values: request.values ?? values, files: request.files ?? files }
+  if (rotates) {
+    yield* checkCredentials({
+      provider: row.provider,
+      kind: row.kind,
+      recipeId: row.recipe_id,
+      ...(row.auth_mode === "env" ? {} : { authMode: row.auth_mode }),
+      ...secrets
+    })
+  }
+  const tested = rotates
+    ? yield* credentialTest
+        .test(row, Redacted.make(secrets))
+        .pipe(
+          Effect.mapError(({ message }) =>
+            failedPrecondition(`The new values were not taken over, the old ones still stand. ${message}`)
+          )
+        )
+    : undefined
+  return yield* Effect.gen(function* () {
+    const { displayName, expiresAt, use } = request
+    const changed = yield* connections.change(row, {
+      displayName,
+      expiresAt,
+      use,
+      ...(rotates ? { secrets } : {})
+    })
+    if (!changed) return yield* changedMeanwhile()
+    const fields = Object.keys(request)
+    if (tested === undefined) {
+      if (fields.length > 0) yield* audited(context, row, "connection.update", { fields })
+      return { supersededRunIds: [] }
+    }
+    yield* held.keep(row, before)
+    const supersededRunIds = yield* ledger.supersedeUsers(id, connectionRotated)
+    yield* audited(context, row, "connection.rotate", {
+      fields,
+      version: row.version + 1,
+      tested,
+      envNames: Object.keys(secrets.values),
+      fileNames: secrets.files.map(({ name }) => name),
+      supersededRunIds
+    })
+    return { tested, supersededRunIds }
+  }).pipe(transaction(sql))
+})
+
+/** Ends a Connection that nothing living uses. Its values are deleted; its name stays for the history. */
+export const removeConnection = Effect.fn("Connection.remove")(function* (id: string, context: CommandContext) {
+  const sql = yield* SqlClient.SqlClient
+  const connections = yield* ConnectionStore
+  return yield* Effect.gen(function* () {
+    const row = yield* load(id)
+    const users = yield* usersOf(id)
+    if (users.length > 0) {
+      return yield* failedPrecondition(
+        `The Connection is used by ${users.join(", ")}. Bind another one, or revoke it to end it at once.`
+      )
+    }
+    if (!(yield* connections.remove(row))) return yield* changedMeanwhile()
+    yield* audited(context, row, "connection.remove", {})
+  }).pipe(transaction(sql))
+})

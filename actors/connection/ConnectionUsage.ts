@@ -1,0 +1,34 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+/** More than that is a number. */
+const mostNamed = 10
+
+/**
+ * What living uses a Connection: Capsules that bind it, Sources that are fetched with it, installs that will, and Runs that are
+ * under way with it. Destroyed Capsules and earlier configurations do not count.
+ */
+export const usersOf = Effect.fn("Connection.usersOf")(function* (id: string) {
+  const sql = yield* SqlClient.SqlClient
+  const capsules = yield* sql<{ name: string; environment: string }>`SELECT DISTINCT c.id, c.name, c.environment
+    FROM provider_bindings b JOIN capsules c ON c.install_config_id = b.install_config_id
+    WHERE b.connection_id = ${id} AND c.status <> 'destroyed' ORDER BY c.name, c.id`
+  const sources = yield* sql<{
+    name: string
+  }>`SELECT name FROM sources WHERE auth_connection_id = ${id} ORDER BY name, id`
+  const installs = yield* sql<{ id: string }>`SELECT id FROM install_plans
+    WHERE phase NOT IN ('reviewable', 'failed') AND (json_extract(request, '$.source.authConnectionId') = ${id}
+      OR EXISTS (SELECT 1 FROM json_each(request, '$.options.providerBindings') b
+        WHERE json_extract(b.value, '$.connectionId') = ${id})) ORDER BY id`
+  const runs = yield* sql<{ id: string }>`SELECT id FROM runs WHERE status IN ('queued', 'running')
+    AND (json_extract(spec, '$.authConnectionId') = ${id}
+      OR id IN (SELECT run_id FROM connection_holds WHERE connection_id = ${id})) ORDER BY id`
+  const named = [
+    ...capsules.map(({ environment, name }) => `the Capsule ${name} (${environment})`),
+    ...sources.map(({ name }) => `the Source ${name}`),
+    ...installs.map((install) => `the install plan ${install.id}`),
+    ...runs.map((run) => `the Run ${run.id}`)
+  ]
+  const more = named.length - mostNamed
+  return more > 0 ? [...named.slice(0, mostNamed), `${more} more`] : named
+}, Effect.orDie)

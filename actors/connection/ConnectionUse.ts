@@ -1,0 +1,43 @@
+import type { ConnectionUse, UsedModule } from "../../schema/records/ConnectionUse.ts"
+import { isWithinOrigins } from "../../schema/records/CredentialOrigin.ts"
+import { type Role, roleAtLeast } from "../../schema/records/Workspace.ts"
+
+/** What a Connection is about to be used for, as far as its rule asks. */
+export interface UseAttempt {
+  /** Of whoever started it, or enabled the automation that did; `undefined` when there is nobody, or no member any more. */
+  readonly role: Role | undefined
+  readonly automatic: boolean
+  /** Absent where no Project takes part: a Git Connection serves Sources. */
+  readonly projectId?: string | undefined
+  /** Without a path while nobody has chosen a module yet. */
+  readonly module?: { readonly url: string; readonly path: string | undefined } | undefined
+  readonly ref: string
+  /** The refs of a rule that names none: the adopted lane and the Source's default. */
+  readonly defaultRefs: ReadonlyArray<string>
+}
+
+export type UseDecision =
+  | { readonly allowed: true; readonly role: Role; readonly basis: "rule" | "other_ref" }
+  | { readonly allowed: false; readonly because: "role" | "project" | "module" | "ref" }
+
+const isModule = ({ origin, path }: UsedModule, asked: NonNullable<UseAttempt["module"]>): boolean =>
+  isWithinOrigins([origin], asked.url) && (asked.path === undefined || asked.path === path)
+
+const refused = (because: "role" | "project" | "module" | "ref"): UseDecision => ({ allowed: false, because })
+
+/**
+ * Whether a rule lets a Connection be used. Projects and modules confine everybody; any other ref needs an owner or admin
+ * who starts it in person, since a plan runs code that nobody has reviewed with these credentials.
+ */
+export const decideUse = (rule: ConnectionUse, attempt: UseAttempt): UseDecision => {
+  const { role } = attempt
+  if (role === undefined || !rule.roles.some((granted) => roleAtLeast(role, granted))) return refused("role")
+  if (rule.projectIds !== undefined && !rule.projectIds.some((id) => id === attempt.projectId))
+    return refused("project")
+  const { module } = attempt
+  if (rule.modules !== undefined && (module === undefined || !rule.modules.some((one) => isModule(one, module)))) {
+    return refused("module")
+  }
+  if ((rule.refs ?? attempt.defaultRefs).includes(attempt.ref)) return { allowed: true, role, basis: "rule" }
+  return !attempt.automatic && roleAtLeast(role, "admin") ? { allowed: true, role, basis: "other_ref" } : refused("ref")
+}

@@ -1,0 +1,110 @@
+import { Context, Effect, Layer, Option } from "effect"
+import { ApiError } from "../../schema/errors/ApiError.ts"
+import type { ConnectionUse, GrantedUse } from "../../schema/records/ConnectionUse.ts"
+import { type Role, roleAtLeast } from "../../schema/records/Workspace.ts"
+import { Memberships } from "../workspace/Memberships.ts"
+import { type UseAttempt, decideUse } from "./ConnectionUse.ts"
+import { type ConnectionRow, useOf } from "./ConnectionStore.ts"
+
+/** On whose authority something uses a Connection: a person's, or that of the one who enabled the automation. */
+export interface UseStarter {
+  readonly subject: string | undefined
+  readonly automatic: boolean
+}
+
+/** For what it is used, and where. */
+export interface UseSite extends Omit<UseAttempt, "role" | "automatic"> {
+  readonly workspaceId: string
+}
+
+const nouns = { owner: "owners", admin: "admins", member: "members" } as const
+
+const rolesOf = ({ roles }: ConnectionUse): string => {
+  if (roles.includes("member")) return "owners, admins and members"
+  return roles.includes("admin") ? "owners and admins" : nouns.owner
+}
+
+/** Why a rule refuses, as a sentence that names the Connection, the rule and the remedy. */
+const refusal = (
+  row: ConnectionRow,
+  rule: ConnectionUse,
+  because: "role" | "project" | "module" | "ref",
+  attempt: UseAttempt
+): string => {
+  const name = JSON.stringify(row.display_name)
+  const change = `An owner or admin can change who may use it: PATCH /api/v1/connections/${row.id}, field`
+  const who = attempt.automatic
+    ? "the person who enabled this automation is no such member any more, or is not recorded; let one of them enable it again"
+    : `you are ${attempt.role === undefined ? "no member of the Workspace" : `a ${attempt.role}`}`
+  switch (because) {
+    case "role":
+      return `The Connection ${name} may be used by ${rolesOf(rule)} (use.roles), and ${who}. ${change} use.roles.`
+    case "project":
+      return `The Connection ${name} is confined to other Projects (use.projectIds). ${change} use.projectIds.`
+    case "module":
+      return `The Connection ${name} is confined to other modules (use.modules). ${change} use.modules.`
+    case "ref": {
+      const refs =
+        rule.refs === undefined
+          ? "the adopted lane and the Source's default ref (use.refs names none)"
+          : `the refs ${rule.refs.join(", ")} (use.refs)`
+      return `The Connection ${name} is for ${refs}, not for ${attempt.ref}. An owner or admin has to start this, or allow the ref: PATCH /api/v1/connections/${row.id}, field use.refs.`
+    }
+  }
+}
+
+/** Asks the rules of Connections, with the role that somebody has at this moment. */
+export class ConnectionUses extends Context.Service<
+  ConnectionUses,
+  {
+    /** How the rule admits it. Fails with `permission_denied` that names the Connection, its rule and what to do. */
+    readonly grant: (row: ConnectionRow, starter: UseStarter, site: UseSite) => Effect.Effect<GrantedUse, ApiError>
+    /** Whether somebody is an owner or admin: what members set as well widens no rule unless one of those set it. */
+    readonly isManager: (subject: string | undefined, workspaceId: string) => Effect.Effect<boolean, ApiError>
+  }
+>()("svc/actors/connection/ConnectionUses") {
+  static readonly layer = Layer.effect(
+    ConnectionUses,
+    Effect.gen(function* () {
+      const memberships = yield* Memberships
+
+      const roleOf = (subject: string | undefined, workspaceId: string) =>
+        subject === undefined ? Effect.succeed(Option.none<Role>()) : memberships.role(subject, workspaceId)
+
+      const grant = Effect.fn("ConnectionUses.grant")(function* (
+        row: ConnectionRow,
+        starter: UseStarter,
+        { workspaceId, ...site }: UseSite
+      ) {
+        const role = Option.getOrUndefined(yield* roleOf(starter.subject, workspaceId))
+        const rule = useOf(row)
+        const attempt: UseAttempt = { ...site, role, automatic: starter.automatic }
+        const decision = decideUse(rule, attempt)
+        if (!decision.allowed) {
+          return yield* new ApiError({
+            code: "permission_denied",
+            message: refusal(row, rule, decision.because, attempt)
+          })
+        }
+        return {
+          connectionName: row.display_name,
+          connectionVersion: row.version,
+          rule,
+          role: decision.role,
+          ref: site.ref,
+          basis: decision.basis,
+          automatic: starter.automatic
+        } satisfies GrantedUse
+      })
+
+      return ConnectionUses.of({
+        grant,
+        isManager: (subject, workspaceId) =>
+          Effect.map(
+            roleOf(subject, workspaceId),
+            Option.exists((role) => roleAtLeast(role, "admin"))
+          )
+      })
+    })
+  )
+}

@@ -1,0 +1,115 @@
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { SecretText } from "../../runner/redaction/SecretRule.ts"
+import { transaction } from "../database/Transaction.ts"
+import { Vault } from "../vault/Vault.ts"
+import { type ConnectionRow, ConnectionSecrets, ConnectionStore } from "./ConnectionStore.ts"
+
+interface FormerRow {
+  readonly connection_id: string
+  readonly workspace_id: string | null
+  readonly version: number
+  readonly sealed_values: string
+}
+
+const SecretsJson = Schema.fromJsonString(ConnectionSecrets)
+const encodeSecrets = Schema.encodeSync(SecretsJson)
+const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
+
+const place = (id: string, workspaceId: string | null, version: number) => ({
+  table: "former_connection_values",
+  column: "sealed_values",
+  workspaceId,
+  rowId: `${id} ${version}`
+})
+
+const textsOf = ({ files, values }: ConnectionSecrets): ReadonlyArray<SecretText> =>
+  [
+    ...Object.entries(values).map(([name, text]) => ({ origin: `env.${name}`, value: Redacted.make(text) })),
+    ...files.map(({ content, name }) => ({ origin: `file.${name}`, value: Redacted.make(content) }))
+  ]
+
+/**
+ * Which Run was given which values of a Connection, and the values that a rotation replaced meanwhile: a Run that still has
+ * the old ones may show them, so they are redacted until it is over. The only writer of `connection_holds` and
+ * `former_connection_values`.
+ */
+export class HeldValues extends Context.Service<
+  HeldValues,
+  {
+    /** Records that a Run is given these very values. In the transaction that read the row. */
+    readonly hold: (runId: string, row: ConnectionRow) => Effect.Effect<void>
+    /** Keeps replaced values for the Runs that hold them, when there are any. In the transaction that replaces them. */
+    readonly keep: (row: ConnectionRow, secrets: Redacted.Redacted<ConnectionSecrets>) => Effect.Effect<void>
+    /** Text of the replaced values of a Connection that a Run still holds. */
+    readonly former: (connectionId: string) => Effect.Effect<ReadonlyArray<SecretText>>
+    /** Text of the values that replaced those of a Run since it was given them: what is published of it hides both. */
+    readonly renewedSince: (runId: string) => Effect.Effect<ReadonlyArray<SecretText>>
+    /** Forgets what serves no Run any more. */
+    readonly release: Effect.Effect<void>
+  }
+>()("svc/actors/connection/HeldValues") {
+  static readonly layer = Layer.effect(
+    HeldValues,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+      const connections = yield* ConnectionStore
+
+      const hold = Effect.fnUntraced(function* (runId: string, row: ConnectionRow) {
+        const held = { run_id: runId, connection_id: row.id, version: row.version }
+        yield* sql`INSERT INTO connection_holds ${sql.insert(held)} ON CONFLICT DO NOTHING`
+      }, Effect.orDie)
+
+      const keep = Effect.fn("HeldValues.keep")(function* (
+        row: ConnectionRow,
+        secrets: Redacted.Redacted<ConnectionSecrets>
+      ) {
+        const holders = yield* sql`SELECT 1 AS one FROM connection_holds h JOIN runs r ON r.id = h.run_id
+          WHERE h.connection_id = ${row.id} AND h.version = ${row.version} AND r.status = 'running' LIMIT 1`
+        if (holders.length === 0) return
+        yield* sql`INSERT INTO former_connection_values ${sql.insert({
+          connection_id: row.id,
+          version: row.version,
+          sealed_values: yield* vault.seal(
+            place(row.id, row.workspace_id, row.version),
+            Redacted.make(encodeSecrets(Redacted.value(secrets)))
+          )
+        })}`
+      }, Effect.orDie)
+
+      const former = Effect.fn("HeldValues.former")(function* (connectionId: string) {
+        const rows = yield* sql<FormerRow>`SELECT f.*, c.workspace_id FROM former_connection_values f
+          JOIN connections c ON c.id = f.connection_id WHERE f.connection_id = ${connectionId}`
+        const texts = yield* Effect.forEach(rows, (row) =>
+          vault.openText(place(row.connection_id, row.workspace_id, row.version), row.sealed_values).pipe(
+            Effect.flatMap((text) => decodeSecrets(Redacted.value(text))),
+            Effect.map(textsOf)
+          )
+        )
+        return texts.flat()
+      }, Effect.orDie)
+
+      const renewedSince = Effect.fn("HeldValues.renewedSince")(function* (runId: string) {
+        const renewed = yield* sql<{ id: string }>`SELECT DISTINCT c.id FROM connection_holds h
+          JOIN connections c ON c.id = h.connection_id AND c.version > h.version WHERE h.run_id = ${runId}`
+        const texts = yield* Effect.forEach(renewed, ({ id }) =>
+          Effect.gen(function* () {
+            const row = yield* connections.find(id)
+            return row === undefined ? [] : textsOf(Redacted.value(yield* connections.secrets(row)))
+          })
+        )
+        return texts.flat()
+      }, Effect.orDie)
+
+      const release = Effect.gen(function* () {
+        yield* sql`DELETE FROM connection_holds WHERE NOT EXISTS (SELECT 1 FROM runs r
+          WHERE r.id = connection_holds.run_id AND r.status IN ('queued', 'running'))`
+        yield* sql`DELETE FROM former_connection_values WHERE NOT EXISTS (SELECT 1 FROM connection_holds h
+          WHERE h.connection_id = former_connection_values.connection_id AND h.version = former_connection_values.version)`
+      }).pipe(transaction(sql))
+
+      return HeldValues.of({ hold, keep, former, renewedSince, release })
+    })
+  )
+}

@@ -1,0 +1,18 @@
+import { Effect } from "effect"
+import type { ProviderResolution } from "../../schema/records/Provider.ts"
+import { ConnectionStore } from "./ConnectionStore.ts"
+
+export const connectionRotated = "A Connection that this plan was made with has new values. Plan again."
+
+/** Why a plan no longer has the credentials that it was made with; `undefined` while it does. */
+export const rotatedSince = Effect.fn("rotatedSince")(function* (
+  resolutions: ReadonlyArray<ProviderResolution> | undefined
+) {
+  const connections = yield* ConnectionStore
+  for (const { connectionId, use } of resolutions ?? []) {
+    const row = connectionId === undefined ? undefined : yield* connections.find(connectionId)
+    // A plan of a release that recorded no version is one of the first.
+    if (row !== undefined && row.version !== (use?.connectionVersion ?? 1)) return connectionRotated
+  }
+  return undefined
+})

@@ -1,0 +1,44 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { ConnectionStore } from "../connection/ConnectionStore.ts"
+import { ConnectionUses, type UseStarter } from "../connection/ConnectionUses.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import type { SourceRow } from "./SourceStore.ts"
+
+/** What a Git Connection is sent for. A Source that does not exist yet has what it is fetched at as its default. */
+export interface GitFetch {
+  readonly workspaceId: string
+  readonly url: string
+  readonly ref: string
+  readonly source: Pick<SourceRow, "id" | "default_ref"> | undefined
+}
+
+/** On whose authority a sync fetches: schedule and webhook have that of the person who attached the Connection. */
+export const fetchStarter = (
+  run: Pick<RunRow, "created_by" | "trigger_kind">,
+  source: Pick<SourceRow, "auth_connection_by"> | undefined
+): UseStarter =>
+  run.trigger_kind === "user"
+    ? { subject: run.created_by ?? undefined, automatic: false }
+    : { subject: source?.auth_connection_by ?? undefined, automatic: true }
+
+/** Asks the rule of a Git Connection. One that is gone is evidence of the Run. */
+export const checkGitUse = Effect.fn("checkGitUse")(function* (
+  connectionId: string | null | undefined,
+  starter: UseStarter,
+  { workspaceId, url, ref, source }: GitFetch
+) {
+  const connections = yield* ConnectionStore
+  const uses = yield* ConnectionUses
+  const row = connectionId == null ? undefined : yield* connections.find(connectionId)
+  if (row === undefined) return
+  const sql = yield* SqlClient.SqlClient
+  const adopted = yield* Effect.orDie(sql<{ ref: string }>`SELECT DISTINCT adopted_ref AS ref FROM capsules
+    WHERE source_id = ${source?.id ?? ""} AND adopted_ref IS NOT NULL AND status <> 'destroyed'`)
+  yield* uses.grant(row, starter, {
+    workspaceId,
+    module: { url, path: undefined },
+    ref,
+    defaultRefs: [source?.default_ref ?? ref, ...adopted.map((lane) => lane.ref)]
+  })
+})

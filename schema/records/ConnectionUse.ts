@@ -1,0 +1,53 @@
+import { Schema } from "effect"
+import { CredentialOrigin, GivenCredentialOrigin } from "./CredentialOrigin.ts"
+import { ProjectId } from "./Ids.ts"
+import { GitRefText, RelativePath } from "./Primitives.ts"
+import { Role } from "./Workspace.ts"
+
+/** A viewer starts nothing, so there is nothing to grant to one. */
+export const UseRole = Schema.Literals(["owner", "admin", "member"])
+export type UseRole = typeof UseRole.Type
+
+/** A module by where its repository is and where it is within the repository. */
+export const UsedModule = Schema.Struct({ origin: CredentialOrigin, path: RelativePath })
+export type UsedModule = typeof UsedModule.Type
+
+const listOf = <S extends Schema.Top>(item: S) =>
+  Schema.Array(item).check(Schema.isMinLength(1), Schema.isMaxLength(64))
+
+/**
+ * Who may use a Connection, and for what. A role includes the ones above it. What is absent confines nothing, except
+ * `refs`: without them they are the adopted lane and the Source's default.
+ */
+const fields = {
+  roles: Schema.Array(UseRole).check(Schema.isMinLength(1), Schema.isMaxLength(3)),
+  projectIds: Schema.optionalKey(listOf(ProjectId)),
+  modules: Schema.optionalKey(listOf(UsedModule)),
+  refs: Schema.optionalKey(listOf(GitRefText))
+}
+export const ConnectionUse = Schema.Struct(fields).annotate({ identifier: "ConnectionUse" })
+export type ConnectionUse = typeof ConnectionUse.Type
+
+/** The same as a person writes it: origins are normalised as the URLs of Sources are. */
+export const GivenConnectionUse = Schema.Struct({
+  ...fields,
+  modules: Schema.optionalKey(listOf(Schema.Struct({ origin: GivenCredentialOrigin, path: RelativePath })))
+}).annotate({ identifier: "GivenConnectionUse" })
+
+/** Owners and admins, who are also the ones that change it. */
+export const defaultConnectionUse: ConnectionUse = { roles: ["owner", "admin"] }
+
+/** How a Run came to use a Connection, for whoever reviews it: the rule as it was, and whose authority met it. */
+export const GrantedUse = Schema.Struct({
+  connectionName: Schema.String,
+  /** Which values of the Connection: counts its rotations from 1. */
+  connectionVersion: Schema.Int,
+  rule: ConnectionUse,
+  role: Role,
+  ref: Schema.optionalKey(Schema.String),
+  /** `other_ref`: outside the rule's refs, and started by an owner or admin all the same. */
+  basis: Schema.Literals(["rule", "other_ref"]),
+  /** Nobody started it: the authority is that of the person who enabled the automation. */
+  automatic: Schema.Boolean
+}).annotate({ identifier: "GrantedUse" })
+export type GrantedUse = typeof GrantedUse.Type
