@@ -152,7 +152,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
         "apply.before-runner",
         Effect.gen(function* () {
           yield* rotate(connection.id, after)
-          former.push(...(yield* held.former(connection.id)).map((text) => Redacted.value(text)))
+          former.push(...(yield* held.former(connection.id)).map(({ value }) => Redacted.value(value)))
         }).pipe(Effect.orDie, Effect.provideContext(services))
       )
       const apply = yield* settled((yield* runs.apply(context, plan.id, undefined)).value.id)
