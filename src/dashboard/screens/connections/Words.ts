@@ -105,7 +105,7 @@ const ja: typeof en = {
   use: "使用できる人",
   useRoles: "ロール",
   usedBy: { owner: "オーナーが使用", admin: "オーナーと管理者が使用", member: "オーナー・管理者・メンバーが使用" },
-  useRefs: "ref",
+  useRefs: "ref（ブランチやタグ）",
   useRefsHelp:
     "1 行に 1 つ入力します。空の場合は、採用中のレーンとソースの既定の ref です。ほかの ref のプランは未レビューのコードを実行するため、オーナーか管理者が開始する必要があります。",
   useModules: "モジュール",
