@@ -85,7 +85,7 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
       expect(Exit.isFailure(exit) && hasIntegrityFault(exit.cause)).toBe(true)
       const response = yield* failureResponse(Exit.isFailure(exit) ? exit.cause : Cause.die("nothing failed"), "req_1")
       expect(response.status).toBe(500)
-      expect((yield* connections.test(context, two.id)).status).toBe("verified")
+      expect((yield* connections.test(context, two.id)).connection.status).toBe("verified")
     })
   )
 
