@@ -7,7 +7,7 @@ import { Audit } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { checkCredentials, checkExpiry, checkUse } from "./ConnectionRules.ts"
-import { type ConnectionRow, ConnectionStore, statusRemedy } from "./ConnectionStore.ts"
+import { type ConnectionRow, type ConnectionSecrets, ConnectionStore, statusRemedy } from "./ConnectionStore.ts"
 import { usersOf } from "./ConnectionUsage.ts"
 import { CredentialTest } from "./CredentialTest.ts"
 import { HeldValues } from "./HeldValues.ts"
@@ -42,6 +42,15 @@ const audited = Effect.fnUntraced(function* (
   })
 })
 
+type Files = ConnectionSecrets["files"]
+
+/** A file that says no variable of its own takes that of the one it replaces: its name is all that anybody was shown. */
+const replacedFiles = (given: Files | undefined, present: Files): Files =>
+  given?.map((file) => {
+    const { envName } = file.envName === undefined ? (present.find(({ name }) => name === file.name) ?? file) : file
+    return envName === undefined ? file : { ...file, envName }
+  }) ?? present
+
 /**
  * Changes a Connection in place. New values are tested before anything is written; what was planned with the old ones and is
  * not applied yet is void from then on.
@@ -65,7 +74,7 @@ export const updateConnection = Effect.fn("Connection.update")(function* (
   const rotates = request.values !== undefined || request.files !== undefined
   const before = yield* connections.secrets(row)
   const { files, values } = Redacted.value(before)
-  const secrets = { values: request.values ?? values, files: request.files ?? files }
+  const secrets = { values: request.values ?? values, files: replacedFiles(request.files, files) }
   if (rotates) {
     yield* checkCredentials({
       provider: row.provider,

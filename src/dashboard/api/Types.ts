@@ -12,6 +12,7 @@ import type {
   CompatibilityReport as CompatibilityReportSchema,
   InstallModules as InstallModulesSchema
 } from "../../../schema/records/CompatibilityReport.ts"
+import type { GrantedUse as GrantedUseSchema } from "../../../schema/records/ConnectionUse.ts"
 import type {
   Connection as ConnectionSchema,
   CredentialRecipe as CredentialRecipeSchema
@@ -84,6 +85,7 @@ export type LogEntry = typeof RunLogEntry.Encoded
 export type StateVersion = typeof StateVersionSchema.Encoded
 export type Output = typeof OutputSchema.Encoded
 export type Connection = typeof ConnectionSchema.Encoded
+export type GrantedUse = typeof GrantedUseSchema.Encoded
 export type CredentialRecipe = typeof CredentialRecipeSchema.Encoded
 export type AuditEvent = typeof AuditEventSchema.Encoded
 export type InstallPlan = typeof InstallPlanSchema.Encoded

@@ -172,7 +172,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
         const apply = yield* applied(plan)
         expect(apply.status).toBe("failed")
         expect(apply.error?.code).toBe("blocked_missing_connection")
-        expect(apply.providerResolutions?.[0]?.blockedReason).toBe("The bound Connection is revoked.")
+        expect(apply.providerResolutions?.[0]?.blockedReason).toBe("The bound Connection is revoked. Create a new one.")
         expect((yield* capsuleOf(unbound.capsuleId)).status).toBe("pending")
         const sql = yield* SqlClient.SqlClient
         const rows = yield* sql`SELECT sealed_values FROM connections WHERE id = ${connection.id}`

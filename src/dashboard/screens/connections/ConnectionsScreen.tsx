@@ -1,7 +1,7 @@
 import "../../app/Kit.ts"
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
-import { post } from "../../api/Client.ts"
+import { post, request } from "../../api/Client.ts"
 import { connectionsQuery } from "../../api/Queries.ts"
 import type { Connection } from "../../api/Types.ts"
 import { RemovalDialog } from "../../app/RemovalDialog.tsx"
@@ -14,7 +14,9 @@ import { Time } from "../../ui/Time.tsx"
 import { toast } from "../../ui/Toast.tsx"
 import { calendarDate, providerName } from "../../words/Format.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
+import { usedFrom } from "./ConnectionChange.ts"
 import { ConfirmOrigins } from "./ConfirmOrigins.tsx"
+import { EditConnection } from "./EditConnection.tsx"
 import { NewConnection } from "./NewConnection.tsx"
 import { connectionWords } from "./Words.ts"
 
@@ -25,13 +27,18 @@ const Row = ({ connection }: { readonly connection: Connection }) => {
   const may = useMay()
   const queryClient = useQueryClient()
   const [revoking, setRevoking] = useState(false)
+  const [editing, setEditing] = useState(false)
+  const [removing, setRemoving] = useState(false)
   const [confirming, setConfirming] = useState(false)
   const unconfirmed = connection.proposedOrigins !== undefined && connection.status !== "revoked"
   const list = connectionsQuery(workspace.id).queryKey
   const test = useMutation({
-    mutationFn: () => post<{ connection: Connection }>(`/api/v1/connections/${connection.id}/test`),
+    mutationFn: () =>
+      post<{ connection: Connection; tested: "completeness" | "git_server" }>(
+        `/api/v1/connections/${connection.id}/test`
+      ),
     onSuccess: (answer) => {
-      if (answer.connection.status === "verified") toast(words.tested)
+      if (answer.connection.status === "verified") toast(words.testedAs[answer.tested])
     },
     onSettled: () => queryClient.invalidateQueries({ queryKey: list })
   })
@@ -70,6 +77,13 @@ const Row = ({ connection }: { readonly connection: Connection }) => {
             ))}
           </span>
         )}
+        <span className="muted">
+          {words.usedBy[usedFrom(connection.use)]}
+          {connection.use.refs === undefined ? "" : ` · ${connection.use.refs.join(", ")}`}
+          {connection.use.modules === undefined && connection.use.projectIds === undefined
+            ? ""
+            : ` · ${words.confined}`}
+        </span>
         {unconfirmed ? <strong>{words.unconfirmedText}</strong> : null}
         {test.error === null ? null : <FaultNotice error={test.error} />}
       </span>
@@ -82,6 +96,9 @@ const Row = ({ connection }: { readonly connection: Connection }) => {
                 {words.confirm}
               </Button>
             ) : null}
+            <Button small onClick={() => setEditing(true)}>
+              {words.edit}
+            </Button>
             <Button small busy={test.isPending} onClick={() => test.mutate()}>
               {words.test}
             </Button>
@@ -90,7 +107,24 @@ const Row = ({ connection }: { readonly connection: Connection }) => {
             </Button>
           </>
         ) : null}
+        {connection.scope === "workspace" && may("admin") ? (
+          <Button small tone="quiet" onClick={() => setRemoving(true)}>
+            {words.remove}
+          </Button>
+        ) : null}
       </span>
+      {editing ? <EditConnection connection={connection} onClose={() => setEditing(false)} /> : null}
+      {removing ? (
+        <RemovalDialog
+          title={words.removeTitle(connection.displayName)}
+          action={words.remove}
+          remove={() => request("DELETE", `/api/v1/connections/${connection.id}`)}
+          list={list}
+          onClose={() => setRemoving(false)}
+        >
+          {words.removeText}
+        </RemovalDialog>
+      ) : null}
       {confirming ? <ConfirmOrigins connection={connection} onClose={() => setConfirming(false)} /> : null}
       {revoking ? (
         <RemovalDialog

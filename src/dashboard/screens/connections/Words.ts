@@ -12,7 +12,35 @@ const en = {
   neverUsed: "never used",
   expires: "expires",
   test: "Test",
-  tested: "The connection works.",
+  testedAs: {
+    completeness: "Everything it needs is there. The provider itself is asked by the next plan.",
+    git_server: "The Git server of every source that uses it took it."
+  },
+  edit: "Edit",
+  editTitle: (name: string) => `Edit ${name}`,
+  changed: "The connection was changed.",
+  rotated: (tested: string, plans: number) =>
+    plans === 0
+      ? `New values are in use. ${tested}`
+      : `New values are in use, plans to make again: ${plans}. ${tested}`,
+  use: "Who may use it",
+  useRoles: "Roles",
+  usedBy: { owner: "Used by owners", admin: "Used by owners and admins", member: "Used by owners, admins and members" },
+  useRefs: "Refs",
+  useRefsHelp:
+    "One per line. Without any: the adopted lane and the default of the source. A plan of another ref has to be started by an owner or admin, since it runs code nobody has reviewed.",
+  useModules: "Modules",
+  useModulesHelp:
+    "One per line: where the repository is and the path of the module, such as https://git.example.com/team/ modules/app.",
+  useProjects: "Projects",
+  useProjectsHelp: "Project ids, one per line. Without any: all projects.",
+  confined: "confined to some modules or projects",
+  rotate: "New values",
+  rotateHelp:
+    "Leave empty to keep the present ones. Give all of them: what you save replaces what is there after a test, and plans made with the old ones have to be made again.",
+  remove: "Remove",
+  removeTitle: (name: string) => `Remove ${name}?`,
+  removeText: "Its values are deleted. It is refused while a capsule, source or run uses it.",
   revoke: "Revoke",
   revokeTitle: (name: string) => `Revoke ${name}?`,
   revokeText: "Its values are deleted at once. Runs that need it are blocked until another connection is bound.",
@@ -65,7 +93,33 @@ const ja: typeof en = {
   neverUsed: "未使用",
   expires: "期限:",
   test: "テスト",
-  tested: "接続を確認しました。",
+  testedAs: {
+    completeness: "必要な値はそろっています。プロバイダーへの確認は次のプランで行われます。",
+    git_server: "この接続を使うすべてのソースの Git サーバーで確認しました。"
+  },
+  edit: "編集",
+  editTitle: (name: string) => `${name} を編集`,
+  changed: "接続を変更しました。",
+  rotated: (tested: string, plans: number) =>
+    plans === 0 ? `新しい値を使用します。${tested}` : `新しい値を使用します。作り直すプラン: ${plans}。${tested}`,
+  use: "使用できる人",
+  useRoles: "ロール",
+  usedBy: { owner: "オーナーが使用", admin: "オーナーと管理者が使用", member: "オーナー・管理者・メンバーが使用" },
+  useRefs: "ref（ブランチやタグ）",
+  useRefsHelp:
+    "1 行に 1 つ入力します。空の場合は、採用中のレーンとソースの既定の ref です。ほかの ref のプランは未レビューのコードを実行するため、オーナーか管理者が開始する必要があります。",
+  useModules: "モジュール",
+  useModulesHelp:
+    "1 行に 1 つ、リポジトリの場所とモジュールのパスを入力します。例: https://git.example.com/team/ modules/app",
+  useProjects: "プロジェクト",
+  useProjectsHelp: "プロジェクト ID を 1 行に 1 つ入力します。空の場合はすべてのプロジェクトです。",
+  confined: "一部のモジュールまたはプロジェクトに限定",
+  rotate: "新しい値",
+  rotateHelp:
+    "空のままなら現在の値を使い続けます。変更するときはすべて入力してください。テスト後に置き換えられ、以前の値で作られたプランは作り直しが必要です。",
+  remove: "削除",
+  removeTitle: (name: string) => `${name} を削除しますか？`,
+  removeText: "値は削除されます。カプセル、ソース、実行が使用している間は削除できません。",
   revoke: "取り消す",
   revokeTitle: (name: string) => `${name} を取り消しますか？`,
   revokeText: "値はただちに削除されます。この接続が必要な実行は、別の接続を割り当てるまで停止します。",

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import { sourceQuery } from "../../api/Queries.ts"
-import type { Capsule, Run } from "../../api/Types.ts"
+import type { Capsule, GrantedUse, Run } from "../../api/Types.ts"
 import { useActorName } from "../../app/Actors.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { CopyText } from "../../ui/CopyText.tsx"
@@ -11,6 +11,7 @@ import { Time } from "../../ui/Time.tsx"
 import { duration, providerName, repositoryName, shortCommit, shortDigest } from "../../words/Format.ts"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
+import { usedFrom } from "../connections/ConnectionChange.ts"
 import { runWords } from "./Words.ts"
 
 const Source = ({ id }: { readonly id: string }) => {
@@ -20,6 +21,20 @@ const Source = ({ id }: { readonly id: string }) => {
     <Link to="/w/$workspace/sources/$sourceId" params={{ workspace: workspace.handle, sourceId: id }}>
       {data === undefined ? id : repositoryName(data.url)}
     </Link>
+  )
+}
+
+/** Which Connection, by which rule, and what a reviewer has to know about it. */
+const Use = ({ use }: { readonly use: GrantedUse }) => {
+  const words = useWords(runWords)
+  const { refs } = use.rule
+  return (
+    <small>
+      {words.connectionUse(use.connectionName, words.useRoles[usedFrom(use.rule)])}
+      {refs === undefined ? "" : ` · ${refs.join(", ")}`}
+      {use.automatic ? ` · ${words.automaticUse}` : ""}
+      {use.basis === "other_ref" ? <strong className="bad-text"> · {words.otherRef(use.ref ?? "?")}</strong> : null}
+    </small>
   )
 }
 
@@ -36,6 +51,7 @@ const Providers = ({ run }: { readonly run: Run }) => {
               ? words.noConnectionNeeded
               : words.resolution[resolution.status]}
           </span>
+          {resolution.use === undefined ? null : <Use use={resolution.use} />}
           {resolution.blockedReason === undefined ? null : (
             <small className="bad-text">{resolution.blockedReason}</small>
           )}

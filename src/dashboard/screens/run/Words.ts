@@ -56,6 +56,10 @@ const en = {
     blocked_missing_connection: "no connection",
     blocked_policy: "blocked by policy"
   },
+  connectionUse: (name: string, roles: string) => `Connection “${name}”, for ${roles}`,
+  useRoles: { owner: "owners", admin: "owners and admins", member: "owners, admins and members" },
+  otherRef: (ref: string) => `${ref} is outside its refs; an owner or admin started this`,
+  automaticUse: "by the authority of whoever enabled the automation",
   noConnectionNeeded: "no credentials needed",
   progress: "Resources",
   progressCount: (done: number, total: number) => `${done} of ${total} done`,
@@ -115,6 +119,10 @@ const ja: typeof en = {
     blocked_missing_connection: "接続がありません",
     blocked_policy: "ポリシーにより拒否"
   },
+  connectionUse: (name: string, roles: string) => `接続「${name}」（${roles}用）`,
+  useRoles: { owner: "オーナー", admin: "オーナーと管理者", member: "オーナー・管理者・メンバー" },
+  otherRef: (ref: string) => `${ref} は許可された ref ではありません。オーナーまたは管理者が開始しました`,
+  automaticUse: "自動化を有効にした人の権限で実行",
   noConnectionNeeded: "認証情報は不要",
   progress: "リソース",
   progressCount: (done: number, total: number) => `${total} 個中 ${done} 個が完了`,

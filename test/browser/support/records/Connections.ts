@@ -77,6 +77,8 @@ export const connections: ReadonlyArray<Connection> = [
     status: "verified",
     envNames: ["token"],
     fileNames: [],
+    use: { roles: ["owner", "admin"] },
+    version: 1,
     origins: [],
     proposedOrigins: [
       {

@@ -7,6 +7,16 @@ export const connectionRoute = (world: World, id: string, tail: string | undefin
   if (asked.method === "GET") return ok({ connections: world.empty ? [] : world.connections })
   const template = connections[0]
   if (template === undefined) return missing
+  const known = world.connections.find((each) => each.id === id)
+  if (asked.method === "DELETE") {
+    world.connections = world.connections.filter((each) => each.id !== id)
+    return ok({})
+  }
+  if (asked.method === "PATCH" && known !== undefined) {
+    const displayName = textField(asked.body, "displayName") ?? known.displayName
+    return ok({ connection: { ...known, displayName }, tested: "completeness", supersededRunIds: [] })
+  }
+  if (tail === "test") return ok({ connection: { ...template, id, status: "verified" }, tested: "completeness" })
   if (id !== "") return ok({ connection: { ...template, id, status: tail === "revoke" ? "revoked" : "verified" } })
   const made = {
     ...template,
