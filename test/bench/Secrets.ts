@@ -18,7 +18,10 @@ output "size" { value = nonsensitive(length(var.secrets)) }
 
 const secrets = Array.from({ length: count }, (_, index) => {
   const hasher = new Bun.CryptoHasher("sha512").update(String(index))
-  return hasher.digest("base64").repeat(Math.ceil(length / 88)).slice(0, length)
+  return hasher
+    .digest("base64")
+    .repeat(Math.ceil(length / 88))
+    .slice(0, length)
 })
 
 /** How long `/healthz` takes while a plan with the most secrets is installed, computed and stored; milliseconds. */
