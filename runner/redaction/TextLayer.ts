@@ -1,4 +1,4 @@
-import { Base64Runs, HexRuns, type OpenSink } from "./EncodedRuns.ts"
+import { Base64Runs, HexRuns, type OpenSink, type RunSink } from "./EncodedRuns.ts"
 import { beginsEscape, type DecodedSink, EscapeDecoder } from "./EscapeDecoder.ts"
 import { noPosition, type Span } from "./FoldedText.ts"
 import type { PatternAutomaton } from "./PatternAutomaton.ts"
@@ -23,7 +23,7 @@ export interface Search {
 export class DecodedText implements OpenSink {
   readonly #decoder: EscapeDecoder
   readonly #matcher: SecretMatcher
-  readonly #runs: ReadonlyArray<OpenSink>
+  readonly #runs: ReadonlyArray<RunSink>
   readonly #search: Search
   readonly #depth: number
   #plain: SecretMatcher | undefined
@@ -42,8 +42,8 @@ export class DecodedText implements OpenSink {
       byte: (value, start, end) => {
         matcher.byte(value, start, end)
         if (base64 === undefined || hex === undefined) return
-        base64.byte(value, start, end)
-        hex.byte(value, start, end)
+        if (base64.wants(value)) base64.byte(value, start, end)
+        if (hex.wants(value)) hex.byte(value, start, end)
       },
       skipped: (start, end) => matcher.skipped(start, end),
       edge: () => {
