@@ -23,7 +23,7 @@ const zero = 0x30
 const isX = (value: number) => value === 0x78 || value === 0x58
 
 /** Cuts the runs of an alphabet out of a text. A run counts once it is `shortest` long; nothing of it is decoded before. */
-abstract class RunSink implements OpenSink {
+export abstract class RunSink implements OpenSink {
   readonly #alphabet: Int8Array
   readonly #shortest: number
   readonly #heldDigits: Uint8Array
@@ -65,6 +65,11 @@ abstract class RunSink implements OpenSink {
     for (let index = 0; index < this.#shortest; index++) {
       this.#take(this.#heldDigits[index] ?? 0, this.#heldStarts[index] ?? 0, this.#heldEnds[index] ?? 0)
     }
+  }
+
+  /** Whether a byte would change anything: most of a text is of no run. */
+  wants(value: number): boolean {
+    return this.#length > 0 || (this.#alphabet[value] ?? -1) >= 0
   }
 
   edge(): void {
@@ -126,33 +131,43 @@ export class Base64Runs extends RunSink {
 /** Decodes what could be hexadecimal, also with `:`, `-`, `,`, blanks, line ends or `0x` between the pairs. */
 export class HexRuns extends RunSink {
   #lineLength = 0
-  #zero: { readonly start: number; readonly end: number } | undefined
+  // A zero that may be the first half of `0x`; none when negative.
+  #zeroStart = -1
+  #zeroEnd = 0
 
   constructor(shortest: number, layer: () => OpenSink) {
     super(nibbles, shortest, 2, layer)
   }
 
   override byte(value: number, start: number, end: number): void {
-    const held = this.#zero
-    this.#zero = undefined
-    if (held !== undefined) {
+    if (this.#zeroStart >= 0) {
+      const held = this.#zeroStart
+      this.#zeroStart = -1
       if (isX(value)) return
-      super.byte(zero, held.start, held.end)
+      super.byte(zero, held, this.#zeroEnd)
     }
-    if (value === zero) this.#zero = { start, end }
-    else super.byte(value, start, end)
+    if (value === zero) {
+      this.#zeroStart = start
+      this.#zeroEnd = end
+    } else {
+      super.byte(value, start, end)
+    }
+  }
+
+  override wants(value: number): boolean {
+    return this.#zeroStart >= 0 || super.wants(value)
   }
 
   override edge(): void {
-    const held = this.#zero
-    this.#zero = undefined
-    if (held !== undefined) super.byte(zero, held.start, held.end)
+    const held = this.#zeroStart
+    this.#zeroStart = -1
+    if (held >= 0) super.byte(zero, held, this.#zeroEnd)
     this.#lineLength = 0
     super.edge()
   }
 
   override open(): number {
-    return Math.min(this.#zero?.start ?? noPosition, super.open())
+    return this.#zeroStart < 0 ? super.open() : Math.min(this.#zeroStart, super.open())
   }
 
   protected isIgnored(value: number): boolean {

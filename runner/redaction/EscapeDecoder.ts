@@ -13,6 +13,9 @@ const semicolon = 0x3b
 const mostBackslashes = 64
 const longestEntity = 10
 
+/** Whether a byte could be the first of an escape. Before the first of them, nothing is decoded. */
+export const beginsEscape = (value: number): boolean => value === backslash || value === percent || value === ampersand
+
 const hexadecimal = new Int8Array(256).fill(-1)
 for (let value = 0; value < 256; value++) {
   const digit = /^[0-9a-f]$/i.test(String.fromCharCode(value)) ? Number.parseInt(String.fromCharCode(value), 16) : -1
@@ -66,7 +69,7 @@ export class EscapeDecoder implements ByteSink {
     if (value === 0) return
     switch (this.#bytes[0]) {
       case undefined:
-        if (value === backslash || value === percent || value === ampersand) this.#hold(value, start, end)
+        if (beginsEscape(value)) this.#hold(value, start, end)
         else this.#emit(value, start, end)
         return
       case backslash:

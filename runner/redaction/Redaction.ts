@@ -23,7 +23,7 @@ interface RedactionThread {
 
 const startDeadline = Duration.seconds(30)
 // It holds a few megabytes, and another one is there in a fraction of a second.
-const idleTime = Duration.seconds(10)
+const idleTime = Duration.seconds(5)
 /** What is sent at once: more would keep this thread busy with taking it in. */
 const longestBatch = 256 * 1024
 

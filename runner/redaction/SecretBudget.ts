@@ -12,7 +12,7 @@ const overBytes = `hold more than ${secretBudget.bytes} bytes of secrets (a docu
 const overTexts = `hold more than ${secretBudget.texts} secret texts (a document counts each line, member and element), and a Run can hide no more`
 
 /** Counted without being parsed: this happens where requests are answered. */
-const separator = /[\n,=]/g
+const separator = /[\n,;]/g
 
 /** Why secrets are more than a Run may have; undefined when they are not. */
 export const budgetProblem = (secrets: Iterable<Secret>): string | undefined => {

@@ -73,6 +73,20 @@ export class SecretMatcher implements ByteSink {
     if (this.#state !== 0) this.#take(end)
   }
 
+  /** Goes on where another matcher is. */
+  continueFrom(other: SecretMatcher): void {
+    this.#starts.set(other.#starts)
+    this.#bytes.set(other.#bytes)
+    this.#count = other.#count
+    this.#state = other.#state
+    this.#run = other.#run
+    this.#runStart = other.#runStart
+    this.#end = other.#end
+    this.#last = other.#last
+    this.#lastGrows = other.#lastGrows
+    this.#candidates = [...other.#candidates]
+  }
+
   /** Backslashes that say nothing but that the next character is itself. */
   skipped(start: number, end: number): void {
     if (this.#last !== undefined && this.#lastGrows && this.#last.end === start) {

@@ -1,5 +1,5 @@
-import { Base64Runs, HexRuns, type OpenSink } from "./EncodedRuns.ts"
-import { type DecodedSink, EscapeDecoder } from "./EscapeDecoder.ts"
+import { Base64Runs, HexRuns, type OpenSink, type RunSink } from "./EncodedRuns.ts"
+import { beginsEscape, type DecodedSink, EscapeDecoder } from "./EscapeDecoder.ts"
 import { noPosition, type Span } from "./FoldedText.ts"
 import type { PatternAutomaton } from "./PatternAutomaton.ts"
 import { SecretMatcher } from "./SecretMatcher.ts"
@@ -17,14 +17,17 @@ export interface Search {
 }
 
 /**
- * One text without its escapes: matched as it is, and again with what is encoded in it decoded. What was encoded itself is
- * matched with its escapes as well: what stands before a secret may look like the beginning of one.
+ * One text without its escapes: matched as it is, and again with what is encoded in it decoded. From the first escape on it is
+ * matched with its escapes as well: what stands before a secret, or behind it, may look like a part of one.
  */
 export class DecodedText implements OpenSink {
   readonly #decoder: EscapeDecoder
   readonly #matcher: SecretMatcher
-  readonly #runs: ReadonlyArray<OpenSink>
-  readonly #plain: SecretMatcher | undefined
+  readonly #runs: ReadonlyArray<RunSink>
+  readonly #search: Search
+  readonly #depth: number
+  #plain: SecretMatcher | undefined
+  #isPlain = true
   #isEmpty = true
 
   constructor(search: Search, depth: number) {
@@ -39,8 +42,8 @@ export class DecodedText implements OpenSink {
       byte: (value, start, end) => {
         matcher.byte(value, start, end)
         if (base64 === undefined || hex === undefined) return
-        base64.byte(value, start, end)
-        hex.byte(value, start, end)
+        if (base64.wants(value)) base64.byte(value, start, end)
+        if (hex.wants(value)) hex.byte(value, start, end)
       },
       skipped: (start, end) => matcher.skipped(start, end),
       edge: () => {
@@ -50,27 +53,48 @@ export class DecodedText implements OpenSink {
     }
     this.#decoder = new EscapeDecoder(sink)
     this.#matcher = matcher
-    this.#plain = depth === 0 ? undefined : new SecretMatcher(search.automaton, search.spans, true)
+    this.#search = search
+    this.#depth = depth
     this.#runs = runs
   }
 
   byte(value: number, start: number, end: number): void {
     this.#isEmpty = false
-    this.#plain?.byte(value, start, end)
+    if (!this.#isPlain) this.#plain?.byte(value, start, end)
+    else if (beginsEscape(value)) this.#matchEscapes().byte(value, start, end)
     this.#decoder.byte(value, start, end)
+  }
+
+  /** Goes on matching where another text is; encodings begin anew. */
+  continueFrom(other: DecodedText): void {
+    this.#isEmpty = false
+    this.#matcher.continueFrom(other.#matcher)
+    if (!other.#isPlain && other.#plain !== undefined) this.#matchEscapes().continueFrom(other.#plain)
   }
 
   edge(): void {
     if (this.#isEmpty) return
     this.#isEmpty = true
-    this.#plain?.edge()
+    if (!this.#isPlain) this.#plain?.edge()
+    this.#isPlain = true
     this.#decoder.edge()
   }
 
   open(): number {
     return this.#runs.reduce(
       (position, run) => Math.min(position, run.open()),
-      Math.min(this.#decoder.open(), this.#matcher.open(), this.#plain?.open() ?? noPosition)
+      Math.min(
+        this.#decoder.open(),
+        this.#matcher.open(),
+        this.#isPlain ? noPosition : (this.#plain?.open() ?? noPosition)
+      )
     )
+  }
+
+  #matchEscapes(): SecretMatcher {
+    this.#plain ??= new SecretMatcher(this.#search.automaton, this.#search.spans, this.#depth > 0)
+    this.#plain.continueFrom(this.#matcher)
+    this.#isPlain = false
+    return this.#plain
   }
 }

@@ -1,7 +1,6 @@
 import { firstIntroducer, rewriteTerminalText, unfinishedSequence } from "./AnsiSequences.ts"
 import { noPosition, type Span } from "./FoldedText.ts"
 import type { PatternAutomaton } from "./PatternAutomaton.ts"
-import { SecretMatcher } from "./SecretMatcher.ts"
 import { DecodedText, type Search } from "./TextLayer.ts"
 
 interface CharacterSink {
@@ -69,17 +68,14 @@ class Utf8Feed {
 }
 
 /**
- * Finds the secrets of one text that arrives in pieces: as it stands, and without its terminal sequences also in every
- * encoding. Time grows with the text alone, and what is found does not depend on how the text was cut.
+ * Finds the secrets of one text that arrives in pieces, with its terminal sequences and without them. Time grows with the text alone, and what is found does not depend on how the text was cut.
  */
 export class TextScanner {
   readonly #spans: Array<Span> = []
   readonly #search: Search
-  readonly #original: SecretMatcher
-  readonly #originalFeed: Utf8Feed
   readonly #shown: DecodedText
   readonly #shownFeed: Utf8Feed
-  // From the first terminal sequence on: an encoding that what looks like one takes a piece out of.
+  // The text with its terminal sequences, from the first one on: what looks like one may take a piece out of a secret.
   #whole: { readonly text: DecodedText; readonly feed: Utf8Feed } | undefined
   #position: number
   // The end of the text so far that may be a terminal sequence that goes on.
@@ -88,8 +84,6 @@ export class TextScanner {
   /** `position` is that of the first character. */
   constructor(automaton: PatternAutomaton, position: number) {
     this.#search = { automaton, spans: this.#spans }
-    this.#original = new SecretMatcher(automaton, this.#spans, false)
-    this.#originalFeed = new Utf8Feed(this.#original)
     this.#shown = new DecodedText(this.#search, 0)
     this.#shownFeed = new Utf8Feed(this.#shown)
     this.#position = position
@@ -103,22 +97,17 @@ export class TextScanner {
   }
 
   push(piece: string): void {
-    this.#originalFeed.text(piece, this.#position)
-    this.#pushWhole(piece)
-    const text = this.#unfinished + piece
-    const complete = unfinishedSequence(text)
-    this.#show(text.slice(0, complete), this.#position - this.#unfinished.length)
-    this.#unfinished = text.slice(complete)
-    this.#position += piece.length
+    const first = this.#whole === undefined ? firstIntroducer(piece) : 0
+    if (first > 0) this.#feed(piece.slice(0, first))
+    if (first >= 0 && this.#whole === undefined) this.#whole = this.#beginWhole()
+    this.#feed(first > 0 ? piece.slice(first) : piece)
   }
 
   end(): void {
     this.#show(this.#unfinished, this.#position - this.#unfinished.length)
     this.#unfinished = ""
-    this.#originalFeed.end()
     this.#shownFeed.end()
     this.#whole?.feed.end()
-    this.#original.edge()
     this.#shown.edge()
     this.#whole?.text.edge()
   }
@@ -127,9 +116,7 @@ export class TextScanner {
   open(): number {
     return Math.min(
       this.#position - this.#unfinished.length,
-      this.#originalFeed.open(),
       this.#shownFeed.open(),
-      this.#original.open(),
       this.#shown.open(),
       this.#whole?.feed.open() ?? noPosition,
       this.#whole?.text.open() ?? noPosition
@@ -144,15 +131,20 @@ export class TextScanner {
     return taken.sort((left, right) => left.start - right.start || right.end - left.end)
   }
 
-  // No match begins before the first sequence and goes on in it, so nothing before it has to be read again.
-  #pushWhole(piece: string): void {
-    if (this.#whole !== undefined) return this.#whole.feed.text(piece, this.#position)
-    const first = firstIntroducer(piece)
-    if (first < 0) return
+  // Before the first sequence both are the same.
+  #beginWhole() {
     const text = new DecodedText(this.#search, 0)
-    const feed = new Utf8Feed(text)
-    this.#whole = { text, feed }
-    feed.text(piece.slice(first), this.#position + first)
+    text.continueFrom(this.#shown)
+    return { text, feed: new Utf8Feed(text) }
+  }
+
+  #feed(piece: string): void {
+    this.#whole?.feed.text(piece, this.#position)
+    const text = this.#unfinished + piece
+    const complete = unfinishedSequence(text)
+    this.#show(text.slice(0, complete), this.#position - this.#unfinished.length)
+    this.#unfinished = text.slice(complete)
+    this.#position += piece.length
   }
 
   #show(text: string, position: number): void {

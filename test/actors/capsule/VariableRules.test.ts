@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { Effect, Result } from "effect"
+import { Effect, Result, type Schema } from "effect"
 import { checkValues, missingInputs } from "../../../actors/capsule/VariableRules.ts"
 import type { DeclaredVariable } from "../../../schema/records/InstallConfig.ts"
 import { declared } from "../support/DeclaredVariables.ts"
@@ -13,6 +13,24 @@ describe("values of inputs", () => {
       expect(missingInputs([declared(name)], {})).toEqual([name])
       expect(missingInputs([declared(name)], { [name]: "given" })).toEqual([])
     }
+  })
+
+  test("a secret that could not be hidden is refused with the reason, any other value is not", () => {
+    const told = (value: Schema.Json, sensitive = true) => {
+      const result = Effect.runSync(
+        Effect.result(checkValues("variables", [{ ...declared("a", "json"), sensitive }], { a: value }))
+      )
+      return Result.isFailure(result) ? result.failure.message : undefined
+    }
+    expect(told("x")).toBe(
+      "variables.a: has a single character, too short to be hidden in logs and plans; a secret needs at least 2."
+    )
+    expect(told(7)).toContain("a single character")
+    expect(told("   ")).toContain("blank")
+    for (const value of ["ab", 42, "true", null, false, { a: "x", b: ["", true] }]) expect(told(value)).toBeUndefined()
+    expect(told("x", false)).toBeUndefined()
+    expect(told("[redacted var.db.password]", false)).toContain("holds the redaction mark")
+    expect(told(Array.from({ length: 40 }, (_, index) => `${index}`.padEnd(30_000, "x")))).toContain("1048576 bytes")
   })
 
   test("a whole number that JSON rounds is refused wherever it is, and taken as digits", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { Effect, type Schema } from "effect"
-import { PlanDocument } from "../../../runner/execution/PlanDocument.ts"
+import type { PlanDocument } from "../../../runner/execution/PlanDocument.ts"
 import { projectPlan } from "../../../runner/execution/PlanProjection.ts"
 import { Redactor } from "../../../runner/redaction/Redactor.ts"
 import { directRedactor } from "../../../runner/redaction/RunRedactor.ts"
