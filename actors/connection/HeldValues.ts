@@ -23,11 +23,10 @@ const place = (id: string, workspaceId: string | null, version: number) => ({
   rowId: `${id} ${version}`
 })
 
-const textsOf = ({ files, values }: ConnectionSecrets): ReadonlyArray<SecretText> =>
-  [
-    ...Object.entries(values).map(([name, text]) => ({ origin: `env.${name}`, value: Redacted.make(text) })),
-    ...files.map(({ content, name }) => ({ origin: `file.${name}`, value: Redacted.make(content) }))
-  ]
+const textsOf = ({ files, values }: ConnectionSecrets): ReadonlyArray<SecretText> => [
+  ...Object.entries(values).map(([name, text]) => ({ origin: `env.${name}`, value: Redacted.make(text) })),
+  ...files.map(({ content, name }) => ({ origin: `file.${name}`, value: Redacted.make(content) }))
+]
 
 /**
  * Which Run was given which values of a Connection, and the values that a rotation replaced meanwhile: a Run that still has

@@ -40,6 +40,13 @@ const ofNobody = (table: string, column: string, rowId: string): SealedColumn =>
 /** Every place in the database at which something is sealed. A test holds it against what a whole journey has sealed. */
 export const sealedColumns: ReadonlyArray<SealedColumn> = [
   own("connections", "sealed_values"),
+  {
+    table: "former_connection_values",
+    column: "sealed_values",
+    rowId: "r.connection_id || ' ' || r.version",
+    workspaceId: "c.workspace_id",
+    joined: "JOIN connections c ON c.id = r.connection_id"
+  },
   own("sources", "hook_secret"),
   own("install_plans", "private_variables"),
   own("install_configs", "private_variables"),
