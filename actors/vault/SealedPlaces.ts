@@ -44,8 +44,8 @@ export const sealedColumns: ReadonlyArray<SealedColumn> = [
     table: "former_connection_values",
     column: "sealed_values",
     rowId: "r.connection_id || ' ' || r.version",
-    workspaceId: "u.workspace_id",
-    joined: "JOIN connections u ON u.id = r.connection_id"
+    workspaceId: "c.workspace_id",
+    joined: "JOIN connections c ON c.id = r.connection_id"
   },
   own("sources", "hook_secret"),
   own("install_plans", "private_variables"),

@@ -1,4 +1,6 @@
-import { afterAll, describe, expect } from "bun:test"
+import { afterAll, describe, expect, test } from "bun:test"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
 import { Cause, Effect, Exit, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { Connections } from "../../../actors/connection/Connections.ts"
@@ -150,6 +152,19 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
       expect(used.filter((column) => !known.includes(column))).toEqual([])
     })
   )
+})
+
+test("every place that the code names is looked at", () => {
+  const actors = join(import.meta.dir, "../../../actors")
+  const named = readdirSync(actors, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .flatMap((name) => [
+      ...readFileSync(join(actors, name), "utf8").matchAll(/table: "([a-z_]+)",\s*column: "([a-z_]+)"/g)
+    ])
+    .map(([, table, column]) => `${table}.${column}`)
+  const known = sealedColumns.map(({ column, table }) => `${table}.${column}`)
+  expect(named.length).toBeGreaterThan(10)
+  expect(named.filter((place) => !known.includes(place))).toEqual([])
 })
 
 tests.live("the answer to a request names the fault and nothing of the value", () =>
