@@ -222,17 +222,31 @@ export const guards: ReadonlyArray<Guard> = [
     test: preparation
   },
   {
-    name: "providers: revoked Connection",
+    name: "providers: Connection that is not usable",
     file: providersFile,
-    text: `status === "revoked" || `,
-    broken: "",
+    text: "if (!isUsable(status))",
+    broken: "if (status === undefined)",
+    test: preparation
+  },
+  {
+    name: "providers: revoked Connection",
+    file: "actors/connection/ConnectionStore.ts",
+    text: `status === "pending" || status === "verified"`,
+    broken: `status === "pending" || status === "verified" || status === "revoked"`,
+    test: preparation
+  },
+  {
+    name: "providers: Connection that nobody confirmed after a restore",
+    file: "actors/connection/ConnectionStore.ts",
+    text: `status === "pending" || status === "verified"`,
+    broken: `status === "pending" || status === "verified" || status === "unconfirmed"`,
     test: preparation
   },
   {
     name: "providers: expired Connection",
-    file: providersFile,
-    text: `status === "expired" || `,
-    broken: "",
+    file: "actors/connection/ConnectionStore.ts",
+    text: `row.expires_at <= at ? "expired"`,
+    broken: `row.expires_at <= at ? row.status`,
     test: preparation
   },
   {

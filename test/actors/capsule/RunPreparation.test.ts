@@ -45,6 +45,11 @@ const ofEveryRun: ReadonlyArray<Refusal> = [
     around: { ...needsCloud, bound: connection({ status: "error" }) }
   },
   {
+    why: "with a Connection that nobody confirmed after a restore",
+    code: "blocked_missing_connection",
+    around: { ...needsCloud, bound: connection({ status: "unconfirmed" }) }
+  },
+  {
     why: "with a Connection whose time is over",
     code: "blocked_missing_connection",
     around: { ...needsCloud, bound: connection({ expires_at: past }) }
