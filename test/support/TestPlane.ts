@@ -80,6 +80,7 @@ const runner = ({ dataDir, mirror }: Pick<Surroundings, "dataDir" | "mirror">) =
       Layer.succeed(SandboxSettings, {
         ...defaultSandboxSettings,
         ownFolder: `${dataDir}/sandbox`,
+        network: { ...defaultSandboxSettings.network, reach: "host" },
         extraReadOnly: [mirror.interpreter],
         extraWritable: [mirror.notesDir]
       })
