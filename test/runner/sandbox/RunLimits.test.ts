@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect } from "bun:test"
@@ -50,9 +50,9 @@ const shell = (script: string): SandboxedCommand => ({
 })
 
 /** Opens a sandbox of its own for a script, and answers how it ended. */
-const ended = Effect.fnUntraced(function* (script: string) {
+const ended = Effect.fnUntraced(function* (script: string, place = runFolder) {
   const sandbox = yield* Sandbox
-  const folder = yield* runFolder
+  const folder = yield* place
   const box = yield* sandbox.open({ root: join(folder, "root"), readOnly: [] })
   const child = yield* box.spawn(shell(script))
   const [stdout] = yield* Effect.all(
@@ -104,14 +104,44 @@ for (const [level, settings] of rungs) {
             const sandbox = yield* Sandbox
             const folder = yield* runFolder
             const box = yield* sandbox.open({ root: join(folder, "root"), readOnly: [] })
-            const other = yield* box.spawn(shell("read -r line < wait; echo $line"))
+            const other = yield* box.spawn(shell("until [ -e go ]; do sleep 0.05; done; echo went on"))
             const { exceeded } = yield* ended(script)
             expect<string | undefined>(exceeded?.code).toBe(code)
             expect(exceeded?.message).toContain("SVC_RUN_")
-            yield* Effect.addFinalizer(() => other.kill)
+            writeFileSync(join(folder, "root", "go"), "")
+            expect(yield* Stream.mkString(Stream.decodeText(other.stdout))).toBe("went on\n")
+            expect(yield* other.end).toEqual({ _tag: "exited", code: 0 })
+            expect(yield* other.exceeded).toBeUndefined()
           }).pipe(Effect.provide(layer))
         )
       }
     })
   }
 }
+
+/** A disk of 64 MiB, which only root can make. */
+const smallDisk = Effect.tap(
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const folder = mkdtempSync(join(tmpdir(), "disk-"))
+      Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=64m,mode=711", "tmpfs", folder])
+      return folder
+    }),
+    (folder) =>
+      Effect.sync(() => {
+        Bun.spawnSync(["umount", "--lazy", folder])
+        rmSync(folder, { recursive: true, force: true })
+      })
+  ),
+  (folder) => Effect.sync(() => mkdirSync(join(folder, "root")))
+)
+
+describe.skipIf(process.getuid?.() !== 0)("a Run that leaves no room on the disk", () => {
+  it.live("is ended when it holds the most of it, although its own folder may be larger", () =>
+    Effect.gen(function* () {
+      const { exceeded } = yield* ended(`dd if=/dev/zero of=big bs=1M count=62${waiting}`, smallDisk)
+      expect<string | undefined>(exceeded?.code).toBe("disk_low")
+      expect(exceeded?.message).toContain("SVC_RUN_FREE_DISK")
+    }).pipe(Effect.provide(sandboxWith({ limits: { ...small, folderBytes: 1024 * mebibyte } })))
+  )
+})
