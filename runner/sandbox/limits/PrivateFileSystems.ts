@@ -13,12 +13,10 @@ const memoryFileSystem = 0x01021994
 
 const attempt = <A>(evaluate: () => A): A | undefined => Result.getOrUndefined(Result.try(evaluate))
 
+const deviceOf = (path: string) => attempt(() => statSync(path).dev)
+
 const isOwn = (path: string, hostPath: string) =>
-  attempt(
-    () =>
-      statfsSync(path).type === memoryFileSystem &&
-      statSync(path).dev !== statSync(hostPath, { throwIfNoEntry: false })?.dev
-  ) === true
+  attempt(() => statfsSync(path).type === memoryFileSystem && deviceOf(path) !== deviceOf(hostPath)) === true
 
 const isFull = (fd: number) =>
   attempt(() => {
@@ -26,8 +24,13 @@ const isFull = (fd: number) =>
     return (blocks > 0 && bavail === 0) || (files > 0 && ffree === 0)
   }) === true
 
+interface Held {
+  readonly fd: number
+  readonly device: number
+}
+
 export interface PrivateFileSystems {
-  /** Looks for them through a process that sees them, until they are found. */
+  /** Looks for them through a process that sees them. While its sandbox is laid, others may lie there for a moment. */
   readonly look: (pid: number) => Effect.Effect<void>
   /** The first that is full. They are held open, so that this can be asked when the process that filled one has ended. */
   readonly full: Effect.Effect<PrivateLimit | undefined>
@@ -36,19 +39,23 @@ export interface PrivateFileSystems {
 /** Watches the private file systems of one program until the Scope closes; they are freed then. */
 export const privateFileSystems: Effect.Effect<PrivateFileSystems, never, Scope.Scope> = Effect.map(
   Effect.acquireRelease(
-    Effect.sync(() => new Map<PrivateLimit, number>()),
-    (held) => Effect.sync(() => held.forEach((fd) => closeSync(fd)))
+    Effect.sync(() => new Map<PrivateLimit, Held>()),
+    (held) => Effect.sync(() => held.forEach(({ fd }) => closeSync(fd)))
   ),
   (held) => ({
     look: (pid) =>
       Effect.sync(() => {
         for (const { limit, path } of privateFolders) {
           const inside = `/proc/${pid}/root${path}`
-          if (held.has(limit) || !isOwn(inside, path)) continue
+          const earlier = held.get(limit)
+          const device = deviceOf(inside)
+          if (device === undefined || device === earlier?.device || !isOwn(inside, path)) continue
           const fd = attempt(() => openSync(inside, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW))
-          if (fd !== undefined) held.set(limit, fd)
+          if (fd === undefined) continue
+          if (earlier !== undefined) closeSync(earlier.fd)
+          held.set(limit, { fd, device })
         }
       }),
-    full: Effect.sync(() => Array.from(held).find(([, fd]) => isFull(fd))?.[0])
+    full: Effect.sync(() => Array.from(held).find(([, { fd }]) => isFull(fd))?.[0])
   })
 )

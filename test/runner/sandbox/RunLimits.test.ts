@@ -50,7 +50,7 @@ const shell = (script: string): SandboxedCommand => ({
 })
 
 /** Opens a sandbox of its own for a script, and answers how it ended. */
-const ended = Effect.fnUntraced(function* (script: string, place = runFolder) {
+const ended = Effect.fnUntraced(function* (script: string, place: typeof runFolder = runFolder) {
   const sandbox = yield* Sandbox
   const folder = yield* place
   const box = yield* sandbox.open({ root: join(folder, "root"), readOnly: [] })
