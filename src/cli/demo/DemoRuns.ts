@@ -75,7 +75,7 @@ export const reviewAndApply = Effect.fn("reviewAndApply")(function* (
     summary: plan.planSummary,
     changes: plan.resourceChanges?.map(({ actions, address }) => `${actions.join("+")} ${address}`),
     tool: plan.tool,
-    isolation: plan.isolation,
+    sandbox: plan.isolation,
     network: plan.network,
     planDigest: plan.planDigest
   })
