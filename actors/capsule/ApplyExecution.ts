@@ -17,6 +17,7 @@ import { toRun, type RunRow } from "../run/RunRow.ts"
 import { orOnIntegrityFault } from "../vault/IntegrityFault.ts"
 import { BuildArchives } from "./BuildArchives.ts"
 import { type ApplyResult, ApplySettlement } from "./ApplySettlement.ts"
+import { recordConfinement } from "./ConfinedRun.ts"
 import { RunInputs } from "./RunInputs.ts"
 import { type PreparedRun, RunPreparation } from "./RunPreparation.ts"
 import { deliverySubject } from "./RunVariables.ts"
@@ -42,12 +43,12 @@ const resultOf = (prepared: PreparedRun, lockText: string, outcome: ApplyOutcome
   changedAnything: outcome.changedAnything,
   possiblyCreated: outcome.possiblyCreated,
   sandboxKilled: outcome.sandboxKilled,
+  error: outcome.limit,
   toolName: prepared.job.tool.name,
   providerLock: lockText === "" ? undefined : lockText,
   evidence: {
     ...prepared.evidence,
     tool: outcome.tool,
-    sandboxLevel: outcome.sandboxLevel,
     diagnostics: outcome.diagnostics
   }
 })
@@ -137,6 +138,7 @@ export const makeApplyExecution = Effect.gen(function* () {
       const saved = yield* reviewed(run, prepared)
       const ephemeralVariables = yield* ephemeralOf(prepared, yield* delivered(run, prepared))
       yield* control.sink.event("run.applying", { planRunId: run.plan_run_id })
+      yield* recordConfinement({ runner, ledger }, run)
       yield* killPoint(`${run.type}.before-runner`)
       const outcome = yield* runner
         .apply(

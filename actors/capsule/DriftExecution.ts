@@ -13,6 +13,7 @@ import { RunLedger } from "../run/RunLedger.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { BuildArchives, storedBuild } from "./BuildArchives.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
+import { recordConfinement } from "./ConfinedRun.ts"
 import type { MissingInput } from "./RunInputs.ts"
 import { type PreparedRun, RunBlocked, RunPreparation } from "./RunPreparation.ts"
 import { makeRunVariables } from "./RunVariables.ts"
@@ -66,8 +67,7 @@ export const makeDriftExecution = Effect.gen(function* () {
         drifted: outcome.drifted,
         resourceDrift: outcome.resourceDrift,
         diagnostics: outcome.diagnostics,
-        tool: outcome.tool,
-        sandboxLevel: outcome.sandboxLevel
+        tool: outcome.tool
       }
     })
     yield* handover.finished(run)
@@ -79,6 +79,7 @@ export const makeDriftExecution = Effect.gen(function* () {
       const { values: variables } = yield* variablesOf(run, prepared)
       const lock = prepared.capsule.provider_lock
       const build = yield* buildOf(prepared)
+      yield* recordConfinement({ runner, ledger }, run)
       const outcome = yield* runner.driftCheck(
         {
           ...prepared.job,

@@ -19,6 +19,7 @@ import type { RunRow } from "../run/RunRow.ts"
 import { RunSettings } from "../run/RunSettings.ts"
 import { BuildArchives, type StoredBuild } from "./BuildArchives.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
+import { recordConfinement } from "./ConfinedRun.ts"
 import { type PreparedRun, RunBlocked, RunPreparation } from "./RunPreparation.ts"
 import { deliverySubject, type GatheredVariables, makeRunVariables } from "./RunVariables.ts"
 
@@ -29,7 +30,6 @@ const evidenceOf = (outcome: PlanOutcome): RunEvidence => ({
   resourceDrift: outcome.resourceDrift,
   diagnostics: outcome.diagnostics,
   tool: outcome.tool,
-  sandboxLevel: outcome.sandboxLevel,
   ...(outcome.providerLockDigest === undefined ? {} : { providerLockDigest: outcome.providerLockDigest })
 })
 
@@ -162,6 +162,7 @@ export const makePlanExecution = Effect.gen(function* () {
     const { values } = gathered.success
     const destroy = run.type === "destroy_plan"
     const build = config.config.sourceBuild
+    yield* recordConfinement({ runner, ledger }, run)
     yield* killPoint(`${run.type}.before-runner`)
     yield* runner
       .plan(

@@ -1,7 +1,14 @@
 import { Schema } from "effect"
 import type { SlotPool } from "../../schema/records/QueuePlace.ts"
 import type { WordedPlace } from "./QueueWords.ts"
-import { LatestRun, Run, RunEvidence, type RunStatus, type RunType } from "../../schema/records/Run.ts"
+import {
+  LatestRun,
+  Run,
+  RunEvidence,
+  RecordedSandboxLevel,
+  type RunStatus,
+  type RunType
+} from "../../schema/records/Run.ts"
 
 /** A row of `runs` as the database holds it. */
 export interface RunRow {
@@ -37,6 +44,8 @@ export interface RunRow {
   readonly error_message: string | null
   readonly state_version_id: string | null
   readonly connection_id: string | null
+  readonly isolation: string | null
+  readonly network: string | null
   readonly cancel_requested_at: string | null
   readonly cancel_reason: string | null
   readonly created_at: string
@@ -55,7 +64,10 @@ export type LatestRunRow = Pick<
   "id" | "capsule_id" | "type" | "status" | "approved_at" | "created_at" | "finished_at"
 >
 
-export const EvidenceJson = Schema.fromJsonString(RunEvidence)
+/** Earlier releases kept the level of the sandbox in the evidence. */
+export const EvidenceJson = Schema.fromJsonString(
+  Schema.Struct({ ...RunEvidence.fields, sandboxLevel: Schema.optionalKey(RecordedSandboxLevel) })
+)
 const decodeEvidence = Schema.decodeUnknownSync(EvidenceJson)
 const decodeRun = Schema.decodeUnknownSync(Run)
 
@@ -70,8 +82,9 @@ export const present = <A extends Record<string, unknown>>(fields: A): { [K in k
 }
 
 /** The public projection of a Run. */
-export const toRun = (row: RunRow, queue?: WordedPlace): Run =>
-  decodeRun({
+export const toRun = (row: RunRow, queue?: WordedPlace): Run => {
+  const { sandboxLevel, ...evidence } = decodeEvidence(row.evidence)
+  return decodeRun({
     id: row.id,
     workspaceId: row.workspace_id,
     type: row.type,
@@ -81,7 +94,7 @@ export const toRun = (row: RunRow, queue?: WordedPlace): Run =>
     attempt: row.attempt,
     createdAt: row.created_at,
     queuedAt: row.queued_at,
-    ...decodeEvidence(row.evidence),
+    ...evidence,
     ...present({
       capsuleId: row.capsule_id,
       sourceId: row.source_id,
@@ -99,6 +112,8 @@ export const toRun = (row: RunRow, queue?: WordedPlace): Run =>
       createdBy: row.created_by,
       stateVersionId: row.state_version_id,
       connectionId: row.connection_id,
+      isolation: row.isolation ?? sandboxLevel,
+      network: row.network,
       startedAt: row.started_at,
       finishedAt: row.finished_at,
       expiresAt: row.expires_at,
@@ -106,6 +121,7 @@ export const toRun = (row: RunRow, queue?: WordedPlace): Run =>
       error: row.error_code === null ? undefined : { code: row.error_code, message: row.error_message ?? "" }
     })
   })
+}
 
 const decodeLatestRun = Schema.decodeUnknownSync(LatestRun)
 

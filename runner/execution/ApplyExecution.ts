@@ -223,6 +223,7 @@ export const executeApply = Effect.fnUntraced(function* (
     changedAnything: journal.started.length > 0 || isChanged(session.base, left),
     possiblyCreated: exit === "succeeded" ? journal.possiblyCreated : possiblyCreated(journal, state?.state),
     sandboxKilled: end.sandboxKilled,
+    ...(end.limit === undefined ? {} : { limit: end.limit }),
     tool: { name: job.tool.name, version: job.tool.version },
     sandboxLevel: sandbox.status.level,
     envNames: session.envNames,

@@ -1,4 +1,5 @@
 import { Context, Effect, Layer, type Option, Semaphore } from "effect"
+import type { RunConfinement } from "../../schema/records/Run.ts"
 import { Sandbox } from "../sandbox/Sandbox.ts"
 import { executeApply } from "./ApplyExecution.ts"
 import { Redaction } from "../redaction/Redaction.ts"
@@ -26,6 +27,7 @@ import type { RunSink } from "./RunSink.ts"
  * - `recover`: after a crash of the service, what a run folder holds of an apply; none when its tool was never started. Ends processes
  *   that still work in the folder. May be called again.
  * - `withhold`: marks the Outputs that repeat a secret, for an apply whose end nobody saw.
+ * - `confinement`: how the module is kept apart from this machine and what network it has, the same for every Run.
  * - `discard`: removes a run folder, once its state is kept elsewhere, and ends what still works in it.
  *
  * An interrupted effect ends the sandbox by force; a graceful stop is the job's `cancel`.
@@ -33,6 +35,7 @@ import type { RunSink } from "./RunSink.ts"
 export class ModuleRunner extends Context.Service<
   ModuleRunner,
   {
+    readonly confinement: Effect.Effect<RunConfinement>
     readonly plan: (job: PlanJob, sink: RunSink) => Effect.Effect<PlanOutcome, RunnerFailure>
     readonly apply: (job: ApplyJob, sink: RunSink) => Effect.Effect<ApplyOutcome, RunnerFailure>
     readonly driftCheck: (job: DriftJob, sink: RunSink) => Effect.Effect<DriftOutcome, RunnerFailure>
@@ -85,6 +88,11 @@ export class ModuleRunner extends Context.Service<
         Effect.provideService(RunnerSettings, settings)
       )
 
+      const confinement = Effect.map(sandbox.network, ({ reach }) => ({
+        isolation: sandbox.status.level,
+        network: reach
+      }))
+
       const recover = Effect.fn("ModuleRunner.recover")(recoverApply)
       const withhold = Effect.fn("ModuleRunner.withhold")(
         (outputs: ReadonlyArray<StateOutput>, secrets: ReadonlyArray<SecretText>) =>
@@ -105,7 +113,7 @@ export class ModuleRunner extends Context.Service<
         Effect.andThen(endProcessesIn(runFolder), removeTree(runFolder, "remove the run folder"))
       )
 
-      return ModuleRunner.of({ plan, apply, driftCheck, recover, withhold, discard })
+      return ModuleRunner.of({ confinement, plan, apply, driftCheck, recover, withhold, discard })
     })
   ).pipe(Layer.provide(Redaction.layer))
 }

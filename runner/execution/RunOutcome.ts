@@ -7,6 +7,7 @@ import type {
   SandboxLevel,
   ToolIdentity
 } from "../../schema/records/Run.ts"
+import type { LimitExceeded } from "../sandbox/limits/LimitExceeded.ts"
 import type { BuildArchive, PlanSecrets } from "./RunJob.ts"
 
 export interface PlannedOutput {
@@ -80,6 +81,7 @@ export type StateProblem = "lineage_changed" | "serial_decreased" | "unreadable"
  * - `changedAnything`: an operation on a resource was started, or the state differs from the base
  * - `possiblyCreated`: addresses that were started and never reported as finished, or reported as created and missing in `state`
  * - `sandboxKilled`: ended by force, so evidence may be incomplete
+ * - `limit`: the limit of the Run that ended it
  */
 export interface ApplyOutcome extends Evidence {
   readonly exit: ApplyExit
@@ -93,6 +95,7 @@ export interface ApplyOutcome extends Evidence {
   readonly changedAnything: boolean
   readonly possiblyCreated: ReadonlyArray<string>
   readonly sandboxKilled: boolean
+  readonly limit?: LimitExceeded
 }
 
 export interface JournalResource {

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { RunPhase } from "../../schema/events/RunEvent.ts"
+import { RunLimitCode } from "../../schema/records/RunConfinement.ts"
 import { RunDiagnostic } from "../../schema/records/Run.ts"
 
 export const RunnerFailureReason = Schema.Literals([
@@ -15,7 +16,8 @@ export const RunnerFailureReason = Schema.Literals([
   "output_unreadable",
   "timed_out",
   "cancelled",
-  "killed"
+  "killed",
+  ...RunLimitCode.literals
 ])
 export type RunnerFailureReason = typeof RunnerFailureReason.Type
 

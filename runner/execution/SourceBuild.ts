@@ -74,6 +74,9 @@ const runCommands = Effect.fnUntraced(function* (job: SourceBuildJob, context: O
       }
     ).pipe(Effect.mapError(({ message }) => runnerFailure("build_failed", "build", `${name}: ${message}`)))
     const { sandboxKilled } = end
+    if (end.limit !== undefined) {
+      return yield* runnerFailure(end.limit.code, "build", `${name}: ${end.limit.message}`, { sandboxKilled })
+    }
     if (end.ending === "cancelled")
       return yield* runnerFailure("cancelled", "build", `${name} was cancelled.`, { sandboxKilled })
     if (end.ending === "timed_out") {

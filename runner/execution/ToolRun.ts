@@ -3,6 +3,7 @@ import type { RunPhase } from "../../schema/events/RunEvent.ts"
 import type { RunDiagnostic } from "../../schema/records/Run.ts"
 import type { RunRedactor } from "../redaction/RunRedactor.ts"
 import type { OpenSandbox, SandboxedCommand } from "../sandbox/levels/Level.ts"
+import type { LimitExceeded } from "../sandbox/limits/LimitExceeded.ts"
 import type { SandboxProcess } from "../sandbox/SandboxProcess.ts"
 import type { SandboxSpawnFailed } from "../sandbox/SandboxStatus.ts"
 import { redactedLines } from "../redaction/LogLines.ts"
@@ -40,6 +41,8 @@ export interface ToolEnd {
   /** Absent when the program did not exit by itself. */
   readonly code: number | undefined
   readonly sandboxKilled: boolean
+  /** The limit of the Run that ended it, whatever the program itself made of that. */
+  readonly limit: LimitExceeded | undefined
   /** Cleaned. */
   readonly diagnostics: ReadonlyArray<RunDiagnostic>
   readonly document: Redacted.Redacted<Uint8Array> | undefined
@@ -195,7 +198,8 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
     )
 
     const end = yield* process.end
-    const sandboxKilled = yield* Ref.get(killed)
+    const limit = end._tag === "exited" && end.code === 0 ? undefined : yield* process.exceeded
+    const sandboxKilled = limit !== undefined || (yield* Ref.get(killed))
     const stopped = (yield* Deferred.isDone(stopping)) ? yield* Deferred.await(stopping) : undefined
     // What the program started may have outlived it.
     yield* process.kill
@@ -207,9 +211,15 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
 
     const code = end._tag === "exited" && !sandboxKilled ? end.code : undefined
     const finished: ToolEnd = {
-      ending: code === 0 ? "exited" : (stopped ?? (end._tag === "exited" ? "exited" : "killed")),
+      ending:
+        code === 0
+          ? "exited"
+          : limit !== undefined
+            ? "killed"
+            : (stopped ?? (end._tag === "exited" ? "exited" : "killed")),
       code,
       sandboxKilled,
+      limit,
       diagnostics,
       document,
       lastLines

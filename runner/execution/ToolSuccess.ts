@@ -13,6 +13,7 @@ export const requireSuccess = (
 ): Effect.Effect<void, RunnerFailure> => {
   const { diagnostics, sandboxKilled } = end
   const more = { diagnostics, sandboxKilled }
+  if (end.limit !== undefined) return Effect.fail(runnerFailure(end.limit.code, phase, end.limit.message, more))
   switch (end.ending) {
     case "cancelled":
       return Effect.fail(runnerFailure("cancelled", phase, "The run was cancelled.", more))

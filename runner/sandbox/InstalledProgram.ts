@@ -54,6 +54,6 @@ export const allowedLimits = Effect.fnUntraced(function* (wanted: SandboxLimits)
     ...wanted,
     processes: Math.min(wanted.processes, hardLimit(table, "Max processes")),
     openFiles: Math.min(wanted.openFiles, hardLimit(table, "Max open files")),
-    fileBytes: Math.min(wanted.fileBytes, hardLimit(table, "Max file size"))
+    fileBytes: Math.min(wanted.fileBytes, wanted.folderBytes, hardLimit(table, "Max file size"))
   }
 })

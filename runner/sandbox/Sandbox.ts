@@ -14,9 +14,12 @@ import { namespacesRung } from "./levels/Namespaces.ts"
 import { plainProcess } from "./levels/PlainProcess.ts"
 import { seatbeltRung } from "./levels/Seatbelt.ts"
 import { userLandlockRung } from "./levels/UserLandlock.ts"
-import { climb, type Rung } from "./SandboxLadder.ts"
+import { makeRunLimits } from "./limits/RunLimits.ts"
+import { tryNetwork } from "./network/NetworkTrial.ts"
+import { makeRunNetworks, networkOfRun } from "./network/RunNetworks.ts"
+import { climb, namespacedLevels, type Rung } from "./SandboxLadder.ts"
 import { SandboxSettings } from "./SandboxSettings.ts"
-import { SandboxRefused, type SandboxStatus } from "./SandboxStatus.ts"
+import { type NetworkStatus, SandboxRefused, type SandboxStatus } from "./SandboxStatus.ts"
 
 /** What trying one level showed, whether it is the chosen one or not. */
 export interface LevelFinding {
@@ -40,6 +43,8 @@ export class Sandbox extends Context.Service<
   Sandbox,
   {
     readonly status: SandboxStatus
+    /** The network of Runs. Found out when it is asked for the first time, which takes as long as making one. */
+    readonly network: Effect.Effect<NetworkStatus>
     /** The path that the programs will see for a root; known before it is opened. */
     readonly insideRoot: (root: string) => string
     readonly open: (spec: SandboxSpec) => Effect.Effect<OpenSandbox, SandboxRefused, Scope.Scope>
@@ -70,8 +75,25 @@ export class Sandbox extends Context.Service<
         seatbeltRung(host)
       ]
       const rungs = all.filter(({ level }) => settings.levels.includes(level))
-      const { level: found, status } = yield* climb(settings.isolation, rungs)
-      const level = found ?? plainProcess(host)
+      const climbed = yield* climb(settings.isolation, rungs)
+      const level = climbed.level ?? plainProcess(host)
+      const limits = yield* makeRunLimits(host.spawner, host.limits, settings.controlGroups)
+      const status: SandboxStatus = { ...climbed.status, limits: { keeper: limits.keeper, ...limits.bounds } }
+      const isNamespaced = namespacedLevels.some((namespaced) => namespaced === level.level)
+      const networks = yield* makeRunNetworks(
+        host.spawner,
+        settings.network,
+        isNamespaced ? { folder: join(host.ownFolder, "network"), attempt: tryNetwork(host, level) } : undefined
+      )
+      const refuseSharedNetwork = Effect.gen(function* () {
+        if (settings.network.reach !== "isolated") return
+        const { accepted, reason, remedy } = yield* networks.status
+        if (accepted) return
+        return yield* new SandboxRefused({
+          level: status.level,
+          message: `Runs are refused because a network of their own is required. ${reason} ${remedy ?? ""}`.trim()
+        })
+      })
 
       const trustsTrees = !status.accepted && settings.isolation === "auto" && settings.trustedTrees.length > 0
       const isTrusted = ({ moduleTree }: SandboxSpec) =>
@@ -84,7 +106,11 @@ export class Sandbox extends Context.Service<
             message: `Runs are refused. ${status.reason} ${status.remedy ?? ""}`.trim()
           })
         }
-        return yield* level.open(spec)
+        yield* refuseSharedNetwork
+        return yield* level.open(spec, {
+          guard: yield* limits.guard(spec.root),
+          network: yield* networkOfRun(networks)
+        })
       })
 
       const examine = Effect.forEach(rungs, (rung) =>
@@ -94,7 +120,7 @@ export class Sandbox extends Context.Service<
         )
       )
 
-      return Sandbox.of({ status, insideRoot: level.insideRoot, open, trustsTrees, examine })
+      return Sandbox.of({ status, network: networks.status, insideRoot: level.insideRoot, open, trustsTrees, examine })
     })
   )
 }

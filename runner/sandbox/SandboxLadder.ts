@@ -4,6 +4,9 @@ import type { Level } from "./levels/Level.ts"
 import type { Isolation } from "./SandboxSettings.ts"
 import type { SandboxStatus } from "./SandboxStatus.ts"
 
+/** What the ladder decides of the status. */
+export type LevelStatus = Omit<SandboxStatus, "limits">
+
 /** What trying a level showed. A level that does not work here has a reason, and a remedy where there is one. */
 export type Verdict<A = Level> =
   | { readonly _tag: "works"; readonly level: A; readonly reason: string }
@@ -28,7 +31,7 @@ export const acceptedLevels = [
 export const namespacedLevels = ["bubblewrap", "namespaces"] as const satisfies ReadonlyArray<SandboxLevel>
 
 export interface Climbed<A> {
-  readonly status: SandboxStatus
+  readonly status: LevelStatus
   /** Undefined where nothing that may be chosen works: Runs are refused. */
   readonly level: A | undefined
 }

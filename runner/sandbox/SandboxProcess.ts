@@ -1,6 +1,8 @@
 import { Deferred, Effect, type Redacted, Ref, Schema, type Scope, Stream } from "effect"
 import type { PlatformError } from "effect/PlatformError"
 import { ChildProcess, type ChildProcessSpawner } from "effect/process"
+import type { LimitExceeded } from "./limits/LimitExceeded.ts"
+import type { RunGuard } from "./limits/RunLimits.ts"
 import { SandboxSpawnFailed } from "./SandboxStatus.ts"
 
 export type ProcessEnvironment = Readonly<Record<string, string | Redacted.Redacted<string>>>
@@ -18,6 +20,8 @@ export interface SandboxProcess {
   readonly interrupt: Effect.Effect<void>
   /** SIGKILL to the whole tree; returns when it is gone. */
   readonly kill: Effect.Effect<void>
+  /** The limit of the Run that was hit, if one was; asked once the program has ended. */
+  readonly exceeded: Effect.Effect<LimitExceeded | undefined>
 }
 
 export interface CommandLine {
@@ -58,6 +62,8 @@ export interface SpawnRequest {
   readonly noted: (pid: number) => Effect.Effect<void>
   /** Ends what may have left the process group. */
   readonly killStragglers: Effect.Effect<void>
+  /** Keeps the limits of the Run. */
+  readonly guard: RunGuard
 }
 
 const patience = { firstInside: "1 second", namespace: "2 seconds", supervisor: "10 seconds" } as const
@@ -67,13 +73,14 @@ export const spawnProcess = Effect.fnUntraced(function* (
   spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
   request: SpawnRequest
 ): Effect.fn.Return<SandboxProcess, SandboxSpawnFailed, Scope.Scope> {
-  const { program, args } = request.commandLine
+  const { program } = request.commandLine
+  const launched = request.guard.around(request.commandLine)
   const { role } = request
   const inputs = request.inputs.map(([fd, stream]) => [`fd${fd}`, { type: "input" as const, stream }] as const)
   const outputs = role.kind === "namespace" ? [[`fd${role.fd}`, { type: "output" as const }] as const] : []
   const handle = yield* spawner
     .spawn(
-      ChildProcess.make(program, args, {
+      ChildProcess.make(launched.program, launched.args, {
         env: request.environment,
         stdin: "ignore",
         detached: true,
@@ -146,10 +153,12 @@ export const spawnProcess = Effect.fnUntraced(function* (
     // Members of the group may outlive the program.
     Effect.andThen(signal(-handle.pid, "SIGKILL")),
     Effect.andThen(request.killStragglers),
+    Effect.andThen(request.guard.endAll),
     Effect.andThen(end),
     Effect.asVoid
   )
   yield* Effect.addFinalizer(() => kill)
+  const exceeded = yield* request.guard.watch({ pid: handle.pid, inside: Deferred.await(target), interrupt, kill })
 
-  return { stdout: handle.stdout, stderr: handle.stderr, end, interrupt, kill }
+  return { stdout: handle.stdout, stderr: handle.stderr, end, interrupt, kill, exceeded }
 })

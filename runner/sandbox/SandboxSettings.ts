@@ -1,5 +1,6 @@
 import { Context } from "effect"
 import type { SandboxLevel } from "../../schema/records/Run.ts"
+import { metadataRanges, type NetworkSettings } from "./network/NetworkSettings.ts"
 
 /**
  * `auto`: the best accepted level of this machine, else Runs are refused. `required`: a sandbox with namespaces of its own, else Runs are
@@ -18,6 +19,12 @@ export interface SandboxLimits {
   readonly tmpBytes: number
   /** What a private /dev/shm may hold, in bytes. */
   readonly shmBytes: number
+  /** Memory of all processes of a Run together. */
+  readonly memoryBytes: number
+  /** The run folder as a whole. */
+  readonly folderBytes: number
+  /** Free space that the Runs leave on the disk of the run folders; on a small disk, the twentieth part of it. */
+  readonly freeBytes: number
 }
 
 /**
@@ -30,6 +37,7 @@ export interface SandboxLimits {
  * - `userIds`: the unprivileged ids that the `user_landlock` level hands out, one a Run; they and the id after them, which is the group
  *   of all of them, must belong to nobody
  * - `ownFolder`: absolute folder for what the sandbox itself keeps on the disk; a temporary one when undefined
+ * - `controlGroups`: whether limits may be kept by groups of the kernel, where those can be made
  * - `dataFolder`: absolute folder of the service. At the `user_landlock` level, Runs may be let pass through folders in it, and through
  *   no others
  */
@@ -47,7 +55,9 @@ export interface SandboxSettingsShape {
   readonly userIds: { readonly first: number; readonly count: number }
   readonly ownFolder: string | undefined
   readonly dataFolder: string | undefined
+  readonly controlGroups: boolean
   readonly limits: SandboxLimits
+  readonly network: NetworkSettings
 }
 
 const mebibyte = 1024 ** 2
@@ -66,13 +76,18 @@ export const defaultSandboxSettings: SandboxSettingsShape = {
   userIds: { first: 61_440, count: 256 },
   ownFolder: undefined,
   dataFolder: undefined,
+  controlGroups: true,
   limits: {
     processes: 4096,
     openFiles: 16_384,
     fileBytes: 8 * 1024 * mebibyte,
     tmpBytes: 1024 * mebibyte,
-    shmBytes: 64 * mebibyte
-  }
+    shmBytes: 64 * mebibyte,
+    memoryBytes: 4 * 1024 * mebibyte,
+    folderBytes: 8 * 1024 * mebibyte,
+    freeBytes: 512 * mebibyte
+  },
+  network: { reach: "auto", forbidden: metadataRanges, pasta: "pasta" }
 }
 
 export const SandboxSettings = Context.Reference<SandboxSettingsShape>("svc/sandbox/SandboxSettings", {

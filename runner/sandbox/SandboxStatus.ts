@@ -1,5 +1,10 @@
 import { Schema } from "effect"
+import { RunNetwork } from "../../schema/records/RunConfinement.ts"
 import { SandboxLevel } from "../../schema/records/Run.ts"
+
+/** How memory and processes are limited: by the kernel, or by watching a Run and ending it. */
+export const LimitKeeper = Schema.Literals(["control groups, version 2", "control groups, version 1", "watching"])
+export type LimitKeeper = typeof LimitKeeper.Type
 
 /**
  * What the probes at start decided.
@@ -7,14 +12,39 @@ import { SandboxLevel } from "../../schema/records/Run.ts"
  * - `level`: what a Run gets; where `accepted` is false, what it would get at best
  * - `accepted`: false when this machine gives nothing that may be chosen; Runs are refused then
  * - `reason`: why this level; `remedy`: what would raise it, absent at the top
+ * - `limits`: what every Run may use at most, and how memory and processes are kept within it
  */
 export const SandboxStatus = Schema.Struct({
   level: SandboxLevel,
   accepted: Schema.Boolean,
   reason: Schema.String,
-  remedy: Schema.optionalKey(Schema.String)
+  remedy: Schema.optionalKey(Schema.String),
+  limits: Schema.Struct({
+    keeper: LimitKeeper,
+    memoryBytes: Schema.Number,
+    processes: Schema.Number,
+    folderBytes: Schema.Number,
+    freeBytes: Schema.Number,
+    tmpBytes: Schema.Number,
+    shmBytes: Schema.Number
+  })
 })
 export type SandboxStatus = typeof SandboxStatus.Type
+
+/**
+ * What network the programs of a Run have.
+ *
+ * - `accepted`: false when the operator requires a network of a Run's own and this machine gives none; Runs are refused then
+ * - `forbidden`: ranges that no Run reaches, the host's loopback apart
+ */
+export const NetworkStatus = Schema.Struct({
+  reach: RunNetwork,
+  accepted: Schema.Boolean,
+  reason: Schema.String,
+  remedy: Schema.optionalKey(Schema.String),
+  forbidden: Schema.Array(Schema.String)
+})
+export type NetworkStatus = typeof NetworkStatus.Type
 
 /** The sandbox could not be opened, or this machine gives no level that the operator accepts. */
 export class SandboxRefused extends Schema.TaggedError<SandboxRefused>()("SandboxRefused", {

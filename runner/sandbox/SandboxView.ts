@@ -23,6 +23,8 @@ export interface SandboxView {
   readonly systemFolders: ReadonlyArray<SystemFolder>
   /** When absent, each of the host's settings is laid by itself. */
   readonly etc: SandboxEtc | undefined
+  /** File that stands for /etc/resolv.conf; undefined for the host's. */
+  readonly resolvConf: string | undefined
   readonly limits: SandboxLimits
   readonly root: string
   /** Left out where they do not exist. */
@@ -39,13 +41,17 @@ const same = (path: string, writable: boolean, optional: boolean): Placement => 
   optional
 })
 
-const etcPlacements = (etc: SandboxEtc | undefined): ReadonlyArray<Placement> =>
-  etc === undefined
+const etcPlacements = ({ etc, resolvConf }: Pick<SandboxView, "etc" | "resolvConf">): ReadonlyArray<Placement> => [
+  ...(etc === undefined
     ? [...settingsFiles, ...settingsFolders].map((name) => same(`/etc/${name}`, false, true))
     : [
-        { kind: "bind", from: etc.folder, to: "/etc", writable: false, optional: false },
+        { kind: "bind", from: etc.folder, to: "/etc", writable: false, optional: false } as const,
         ...etc.overlaid.map((name) => same(`/etc/${name}`, false, true))
-      ]
+      ]),
+  ...(resolvConf === undefined
+    ? []
+    : [{ kind: "bind", from: resolvConf, to: "/etc/resolv.conf", writable: false, optional: false } as const])
+]
 
 /** The file system of a sandbox that has one of its own, in the order in which it is laid. */
 export const placementsOf = (view: SandboxView): ReadonlyArray<Placement> => [
@@ -56,7 +62,7 @@ export const placementsOf = (view: SandboxView): ReadonlyArray<Placement> => [
         ? { kind: "link", target: folder.target, path: folder.path }
         : same(folder.path, false, false)
   ),
-  ...etcPlacements(view.etc),
+  ...etcPlacements(view),
   same(packageStore, false, true),
   { kind: "processes", path: "/proc" },
   { kind: "devices", path: "/dev" },

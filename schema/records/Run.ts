@@ -13,6 +13,7 @@ import {
   WorkspaceId
 } from "./Ids.ts"
 import { SourceBuild as SourceBuildDeclaration } from "../manifest/SourceBuildDeclaration.ts"
+import { RunNetwork } from "./RunConfinement.ts"
 import { Timestamp } from "./Primitives.ts"
 import { ProviderResolution } from "./Provider.ts"
 import { QueuePlace } from "./QueuePlace.ts"
@@ -136,6 +137,12 @@ export type SandboxLevel = typeof SandboxLevel.Type
 export const RecordedSandboxLevel = Schema.Literals([...SandboxLevel.literals, "user"])
 export type RecordedSandboxLevel = typeof RecordedSandboxLevel.Type
 
+/** How the module of a Run is kept apart from the machine, and what it reaches. */
+export interface RunConfinement {
+  readonly isolation: SandboxLevel
+  readonly network: RunNetwork
+}
+
 export const ToolIdentity = Schema.Struct({ name: Schema.Literals(["opentofu", "terraform"]), version: Schema.String })
 export type ToolIdentity = typeof ToolIdentity.Type
 
@@ -155,7 +162,6 @@ export const RunEvidence = Schema.Struct({
   /** Addresses that an interrupted apply started and never reported as finished. */
   possiblyCreated: Schema.optionalKey(Schema.Array(Schema.String)),
   tool: Schema.optionalKey(ToolIdentity),
-  sandboxLevel: Schema.optionalKey(RecordedSandboxLevel),
   providerLockDigest: Schema.optionalKey(Schema.String),
   sourceBuild: Schema.optionalKey(SourceBuild),
   /** Drift checks only: whether the real infrastructure differs from the state. */
@@ -180,6 +186,9 @@ export const Run = Schema.Struct({
   baseStateGeneration: Schema.optionalKey(Schema.Int),
   planDigest: Schema.optionalKey(Schema.String),
   ...RunEvidence.fields,
+  /** How module code was kept apart from the machine, and what it reached; recorded when the Run starts to execute a module. */
+  isolation: Schema.optionalKey(RecordedSandboxLevel),
+  network: Schema.optionalKey(RunNetwork),
   requiresApproval: Schema.Boolean,
   approvedBy: Schema.optionalKey(Subject),
   approvedAt: Schema.optionalKey(Timestamp),

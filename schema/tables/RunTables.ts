@@ -108,3 +108,9 @@ export const secretRuleColumns: ReadonlyArray<string> = [
   `ALTER TABLE run_plans ADD COLUMN secret_rule INTEGER`,
   `ALTER TABLE outputs ADD COLUMN private_origins TEXT`
 ]
+
+/** What the module of a Run was kept apart by, and what it reached; `NULL` before it executes, and in Runs of a release that did not say. */
+export const runConfinementColumns: ReadonlyArray<string> = [
+  `ALTER TABLE runs ADD COLUMN isolation TEXT`,
+  `ALTER TABLE runs ADD COLUMN network TEXT`
+]

@@ -8,7 +8,7 @@ import { HttpListener } from "../http/HttpListener.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
 import { Sandbox } from "../../runner/sandbox/Sandbox.ts"
 import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
-import { describeTool } from "./doctor/MachineFindings.ts"
+import { describeLimits, describeNetwork, describeTool } from "./doctor/MachineFindings.ts"
 import { logging } from "../observability/Logging.ts"
 import { OperatorListener } from "../observability/OperatorListener.ts"
 import { describeMisspelt, misspeltSettings } from "../settings/MisspeltSettings.ts"
@@ -52,6 +52,15 @@ const tellSandbox = Effect.flatMap(Sandbox, ({ status: { accepted, level, reason
 const warnOfPlainHttp = (settings: Settings) =>
   isPlainBeyondLoopback(settings) ? Effect.logWarning(plainHttpWarning) : Effect.void
 
+/** What Runs reach: found out here, so that the first Run does not wait for it. */
+const tellNetwork = Effect.gen(function* () {
+  const { network, status } = yield* Sandbox
+  yield* Effect.logInfo(`Limits: ${describeLimits(status)}`)
+  const found = yield* network
+  const told = `Network of Runs: ${describeNetwork(found)} ${found.remedy ?? ""}`.trim()
+  yield* found.reach === "isolated" ? Effect.logInfo(told) : Effect.logWarning(told)
+})
+
 const tellMisspelt = Effect.flatMap(misspeltSettings, (found) =>
   Effect.forEach(found, (misspelt) => Effect.logWarning(describeMisspelt(misspelt)), { discard: true })
 )
@@ -73,7 +82,9 @@ export const serveCommand = Command.make(
     const logs = logging({ level: settings.log, format: settings.logFormat })
     return yield* announce(json)
       .pipe(
-        Effect.andThen(Effect.all([tellMisspelt, warnOfPlainHttp(settings), tellSandbox, tellTool], { discard: true })),
+        Effect.andThen(
+          Effect.all([tellMisspelt, warnOfPlainHttp(settings), tellSandbox, tellNetwork, tellTool], { discard: true })
+        ),
         Effect.andThen(Effect.never)
       )
       .pipe(

@@ -1,3 +1,4 @@
+import { totalmem } from "node:os"
 import { Config, ConfigProvider, Effect, Layer } from "effect"
 import { RunSettings, defaultRunSettings } from "../../actors/run/RunSettings.ts"
 import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
@@ -5,6 +6,7 @@ import { RunnerSettings } from "../../runner/execution/RunnerSettings.ts"
 import { GitPolicy } from "../../runner/git/GitPolicy.ts"
 import { GitRemote } from "../../runner/git/GitRemote.ts"
 import { InstalledGit } from "../../runner/git/InstalledGit.ts"
+import { wholeRange } from "../../runner/sandbox/network/NetworkSettings.ts"
 import { Sandbox } from "../../runner/sandbox/Sandbox.ts"
 import { SandboxSettings } from "../../runner/sandbox/SandboxSettings.ts"
 import { ModuleScanner } from "../../runner/scan/ModuleScanner.ts"
@@ -46,6 +48,19 @@ export const toolchain = (settings: Settings) =>
     })
   )
 
+const largestAutomaticMemory = 4 * 1024 ** 3
+
+/** What one Run may use at most. */
+const runBounds = (settings: Settings) => ({
+  memoryBytes:
+    settings.runMemory === "auto" ? Math.min(largestAutomaticMemory, Math.floor(totalmem() / 2)) : settings.runMemory,
+  processes: settings.runProcesses,
+  tmpBytes: settings.runTmp,
+  shmBytes: settings.runShm,
+  folderBytes: settings.runFolder,
+  freeBytes: settings.runFreeDisk
+})
+
 /** How module code is kept apart from this machine. What only looks keeps nothing in the data folder. */
 export const sandbox = (settings: Settings, keeps: "in the data folder" | "nothing" = "in the data folder") =>
   Sandbox.layer.pipe(
@@ -59,6 +74,12 @@ export const sandbox = (settings: Settings, keeps: "in the data folder" | "nothi
           return {
             ...ambient,
             isolation: settings.runnerIsolation,
+            limits: { ...ambient.limits, ...runBounds(settings) },
+            network: {
+              ...ambient.network,
+              reach: settings.runnerNetwork,
+              forbidden: settings.runnerForbiddenRanges.map(wholeRange)
+            },
             ownFolder: keeps === "nothing" ? undefined : yield* folder.subfolder("sandbox"),
             dataFolder: folder.path,
             extraReadOnly: [

@@ -23,6 +23,7 @@ import { queueTables } from "../../schema/tables/QueueTables.ts"
 import {
   planConsumptionColumns,
   planSecretColumns,
+  runConfinementColumns,
   runTables,
   secretRuleColumns
 } from "../../schema/tables/RunTables.ts"
@@ -62,6 +63,7 @@ const migrations = {
   "0011_plan_consumption": statements(planConsumptionColumns),
   "0012_connection_origins": statements(connectionOriginColumns),
   "0013_connection_use": statements(connectionUseColumns),
+  "0014_run_confinement": statements(runConfinementColumns),
   "0015_fair_queue": statements([...queueTables, ...deferredSyncTables, ...deferredFollowColumns]),
   "0017_restored_installation": statements([...authorityTables, ...installationTables]),
   "0018_secret_rule": statements(secretRuleColumns)

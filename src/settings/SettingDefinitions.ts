@@ -1,3 +1,5 @@
+import { metadataRanges } from "../../runner/sandbox/network/NetworkSettings.ts"
+
 /** One setting: a flag of `svc serve`, an environment variable and a key of the settings file. */
 export interface SettingDefinition {
   readonly env: string
@@ -205,6 +207,63 @@ export const settingDefinitions = define({
     default: "auto",
     description:
       "Sandbox of module code: the best accepted level of this machine, only one with namespaces of its own, or none at all"
+  },
+  runnerNetwork: {
+    env: "SVC_RUNNER_NETWORK",
+    flag: "runner-network",
+    metavar: "auto|isolated|host",
+    default: "auto",
+    description:
+      "Network of Runs: one of their own where this machine can give it, nothing less, or the host's with its loopback"
+  },
+  runnerForbiddenRanges: {
+    env: "SVC_RUNNER_FORBIDDEN_RANGES",
+    flag: "runner-forbidden-ranges",
+    metavar: "ranges",
+    default: metadataRanges.join(","),
+    description: "Comma-separated ranges that Runs do not reach from a network of their own; none when it is 'none'"
+  },
+  runMemory: {
+    env: "SVC_RUN_MEMORY",
+    flag: "run-memory",
+    metavar: "size|auto",
+    default: "auto",
+    description: "Memory of a Run's processes together; auto is half of this machine's, and 4GiB at most"
+  },
+  runProcesses: {
+    env: "SVC_RUN_PROCESSES",
+    flag: "run-processes",
+    metavar: "number",
+    default: "4096",
+    description: "Processes and threads of a Run"
+  },
+  runTmp: {
+    env: "SVC_RUN_TMP",
+    flag: "run-tmp",
+    metavar: "size",
+    default: "1GiB",
+    description: "Private /tmp of a Run, in memory"
+  },
+  runShm: {
+    env: "SVC_RUN_SHM",
+    flag: "run-shm",
+    metavar: "size",
+    default: "64MiB",
+    description: "Private /dev/shm of a Run, in memory"
+  },
+  runFolder: {
+    env: "SVC_RUN_FOLDER",
+    flag: "run-folder",
+    metavar: "size",
+    default: "8GiB",
+    description: "What a Run may write into its folder, and the largest file that it may write"
+  },
+  runFreeDisk: {
+    env: "SVC_RUN_FREE_DISK",
+    flag: "run-free-disk",
+    metavar: "size",
+    default: "512MiB",
+    description: "Free space, at most a twentieth of the disk, below which the Run that holds the most is ended"
   },
   runConcurrency: {
     env: "SVC_RUN_CONCURRENCY",

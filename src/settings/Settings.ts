@@ -35,20 +35,52 @@ const AddressRange = Schema.String.check(
   })
 )
 
+const partsOf = (text: string): ReadonlyArray<string> =>
+  text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
+
 const commaSeparated = (item: Schema.Codec<string, string>) =>
   Schema.String.pipe(
     Schema.decodeTo(
       Schema.Array(item),
       SchemaTransformation.transform<ReadonlyArray<string>, string>({
-        decode: (text) =>
-          text
-            .split(",")
-            .map((part) => part.trim())
-            .filter((part) => part !== ""),
+        decode: partsOf,
         encode: (parts) => parts.join(",")
       })
     )
   )
+
+/** A range whose bits beyond the prefix are zero, as the kernel wants it: `10.1.2.3/8` becomes `10.0.0.0/8`. */
+const ForbiddenRanges = Schema.String.pipe(
+  Schema.decodeTo(
+    Schema.Array(AddressRange),
+    SchemaTransformation.transform<ReadonlyArray<string>, string>({
+      decode: (text) => (text.trim() === "none" ? [] : partsOf(text)),
+      encode: (parts) => (parts.length === 0 ? "none" : parts.join(","))
+    })
+  )
+)
+
+const sizeUnits: Readonly<Record<string, number>> = { KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4 }
+const sizePattern = /^([1-9]\d{0,8})(KiB|MiB|GiB|TiB)$/
+
+/** Bytes, given with their unit: a number alone has been taken for megabytes too often. */
+const ByteSize = Schema.String.check(
+  Schema.makeFilter((text: string) => sizePattern.test(text), { expected: "a size such as 512MiB or 4GiB" })
+).pipe(
+  Schema.decodeTo(
+    Schema.Number,
+    SchemaTransformation.transform<number, string>({
+      decode: (text) => {
+        const [, count = "", unit = ""] = sizePattern.exec(text) ?? []
+        return Number(count) * (sizeUnits[unit] ?? 1)
+      },
+      encode: (bytes) => `${Math.round(bytes / 1024)}KiB`
+    })
+  )
+)
 
 const Flag = Schema.Literals(["true", "false"]).transform([true, false])
 
@@ -89,6 +121,14 @@ const settingFields = {
   providerMirror: Schema.optionalKey(Text),
   providerMirrorRequired: Flag,
   runnerIsolation: Schema.Literals(["auto", "required", "off"]),
+  runnerNetwork: Schema.Literals(["auto", "isolated", "host"]),
+  runnerForbiddenRanges: ForbiddenRanges,
+  runMemory: Schema.Union([Schema.Literal("auto"), ByteSize]),
+  runProcesses: WholeNumber(16, 1_000_000),
+  runTmp: ByteSize,
+  runShm: ByteSize,
+  runFolder: ByteSize,
+  runFreeDisk: ByteSize,
   runConcurrency: WholeNumber(1, 256),
   workspaceRunConcurrency: Schema.optionalKey(WholeNumber(1, 256)),
   buildConcurrency: WholeNumber(1, 256),

@@ -7,6 +7,24 @@ const suite = browserSuite()
 const lines = (from: number, count: number): ReadonlyArray<string> =>
   Array.from({ length: count }, (_, index) => `line ${from + index}`)
 
+describe("a Run that hit a limit", () => {
+  test("says which, and what there is to do", async () => {
+    const { page, api, go } = await suite.visit()
+    api.world.runs = api.world.runs.map((run) =>
+      run.id === safeRun
+        ? {
+            ...run,
+            status: "failed" as const,
+            error: { code: "memory_limit", message: "The Run used more memory than its limit of 4 GiB and was ended." }
+          }
+        : run
+    )
+    await go(`/w/acme/runs/${safeRun}`, ".diagnosis")
+    await page.getByText("more memory than its limit of 4 GiB").waitFor()
+    await page.getByText("Other runs were not affected.").waitFor()
+  })
+})
+
 describe("a plan under review", () => {
   test("is approved by its digest only after the capsule's name was typed, and opens its apply", async () => {
     const { page, api, faults, go } = await suite.visit()
@@ -45,6 +63,20 @@ describe("a plan under review", () => {
     await page.getByRole("dialog").getByText("The plan digest is not this Run's.").waitFor()
     await page.getByRole("dialog").getByText("req_test").waitFor()
     expect(api.changes.filter(({ path }) => path.endsWith("/apply"))).toEqual([])
+  })
+
+  test("warns when its module was kept apart by less than a sandbox with a network of its own", async () => {
+    const { page, api, go } = await suite.visit()
+    await go(`/w/acme/runs/${safeRun}`, ".decision")
+    expect(await page.getByText("with less isolation than svc can give").count()).toBe(0)
+    api.world.runs = api.world.runs.map((run) =>
+      run.id === safeRun ? { ...run, isolation: "landlock" as const, network: "host" as const } : run
+    )
+    await go(`/w/acme/runs/${safeRun}`, ".decision")
+    await page.getByText("with less isolation than svc can give").waitFor()
+    await page.getByText("without a file system and processes of its own").waitFor()
+    await page.getByText("could reach the server's own network").waitFor()
+    await page.getByText("The server's own, with its loopback").waitFor()
   })
 
   test("once approved by somebody else shows that without a reload", async () => {

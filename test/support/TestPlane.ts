@@ -12,7 +12,11 @@ import { serveRepository } from "../../runner/git/GitServer.ts"
 import { InstalledGit } from "../../runner/git/InstalledGit.ts"
 import { type CommitFiles, commitFiles, createRepository } from "../../runner/git/RepositoryWriter.ts"
 import { Sandbox } from "../../runner/sandbox/Sandbox.ts"
-import { defaultSandboxSettings, SandboxSettings } from "../../runner/sandbox/SandboxSettings.ts"
+import {
+  defaultSandboxSettings,
+  SandboxSettings,
+  type SandboxSettingsShape
+} from "../../runner/sandbox/SandboxSettings.ts"
 import { SnapshotSync } from "../../runner/snapshot/SnapshotSync.ts"
 import type { Role } from "../../schema/records/Workspace.ts"
 import type { WorkspaceId } from "../../schema/records/Ids.ts"
@@ -32,6 +36,7 @@ export interface TestPlaneOptions {
   readonly settings?: Partial<Settings>
   /** Further Git servers that may be read. */
   readonly gitOrigins?: ReadonlyArray<string>
+  readonly sandbox?: Partial<SandboxSettingsShape>
 }
 
 /** Where a control plane under test works, and for whom. */
@@ -73,15 +78,20 @@ export const newMember = Effect.fnUntraced(function* (workspaceId: WorkspaceId, 
 })
 
 // Fresh, since a layer that the shipped composition has built already would be taken over with its settings.
-const runner = ({ dataDir, mirror }: Pick<Surroundings, "dataDir" | "mirror">) =>
+const runner = (
+  { dataDir, mirror }: Pick<Surroundings, "dataDir" | "mirror">,
+  sandbox: Partial<SandboxSettingsShape> = {}
+) =>
   Layer.fresh(ModuleRunner.layer).pipe(
     Layer.provide(Layer.fresh(Sandbox.layer)),
     Layer.provide(
       Layer.succeed(SandboxSettings, {
         ...defaultSandboxSettings,
         ownFolder: `${dataDir}/sandbox`,
+        network: { ...defaultSandboxSettings.network, reach: "host" },
         extraReadOnly: [mirror.interpreter],
-        extraWritable: [mirror.notesDir]
+        extraWritable: [mirror.notesDir],
+        ...sandbox
       })
     )
   )
@@ -113,7 +123,7 @@ export const planeAt = ({ dataDir, mirror, origins }: Surroundings, options: Tes
         Layer.provideMerge(GitPolicy.layerWith({ allowOrigins: origins, limits: options.git ?? {} }))
       )
       const replaced = Layer.mergeAll(
-        runner({ dataDir, mirror }),
+        runner({ dataDir, mirror }, options.sandbox),
         runSettings,
         ...(options.git === undefined ? [] : [git])
       )

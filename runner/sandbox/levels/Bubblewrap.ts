@@ -2,6 +2,7 @@ import { join } from "node:path"
 import { Effect, Option, Stream } from "effect"
 import { ChildProcess, type ChildProcessSpawner } from "effect/process"
 import { kernelInterfaces, type Placement } from "../confinement/ConfinementSpec.ts"
+import { type NetworkEntry, within } from "../network/NetworkNamespace.ts"
 import type { HostSettings } from "../HostSettings.ts"
 import { describeSystem, findProgram } from "../InstalledProgram.ts"
 import type { Rung, Verdict } from "../SandboxLadder.ts"
@@ -69,6 +70,12 @@ const limitArguments = (limits: SandboxLimits): ReadonlyArray<string> => [
 ]
 
 const hardening = ["--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL"]
+
+/** In a network of a Run's own the service's user is root: the programs of a Run are to be the same user in every network. */
+const identityIn = ({ enter }: NetworkEntry, { namespaces }: Variant): ReadonlyArray<string> =>
+  enter.length === 0 || !namespaces.includes("--unshare-user")
+    ? []
+    : ["--uid", String(process.getuid?.() ?? 0), "--gid", String(process.getgid?.() ?? 0)]
 
 const longestSaid = 200
 
@@ -143,12 +150,13 @@ const levelOf = (
   const { limits, settings, spawner } = host
   const commandLine = (
     placements: ReadonlyArray<Placement>,
-    command: { readonly argv: ReadonlyArray<string>; readonly cwd: string; readonly network: boolean }
-  ): CommandLine => ({
-    program: found.program,
-    args: [
+    command: { readonly argv: ReadonlyArray<string>; readonly cwd: string },
+    network: NetworkEntry | undefined
+  ): CommandLine =>
+    within(network, [
+      found.program,
       ...found.variant.namespaces,
-      ...(command.network ? ["--share-net"] : []),
+      ...(network === undefined ? [] : ["--share-net", ...identityIn(network, found.variant)]),
       ...hardening,
       "--info-fd",
       String(fds.information),
@@ -159,28 +167,29 @@ const levelOf = (
       "--",
       ...(found.prlimit === undefined ? [] : [found.prlimit, ...limitArguments(limits), "--"]),
       ...command.argv
-    ]
-  })
+    ])
   return {
     level: "bubblewrap",
     insideRoot: () => insideRoot,
-    open: Effect.fnUntraced(function* (spec) {
+    open: Effect.fnUntraced(function* (spec, { guard, network: entry }) {
       const etc = yield* hostSettings.current
       const open: OpenSandbox = {
         root: insideRoot,
         temporary: "/tmp",
-        spawn: (command) => {
+        spawn: Effect.fnUntraced(function* (command) {
+          const network = command.network ? yield* entry : undefined
           const placements = placementsOf({
             systemFolders: found.systemFolders,
             etc,
+            resolvConf: network?.resolvConf,
             limits,
             root: spec.root,
             optional: { readOnly: settings.extraReadOnly, writable: settings.extraWritable },
             readOnly: spec.readOnly,
             writable: command.writable ?? []
           })
-          return spawnProcess(spawner, {
-            commandLine: commandLine(placements, command),
+          return yield* spawnProcess(spawner, {
+            commandLine: commandLine(placements, command, network),
             cwd: undefined,
             // bubblewrap itself is started with exactly the run's environment: the process with id 1 shows it in /proc, and arguments
             // would be world readable.
@@ -188,9 +197,10 @@ const levelOf = (
             role: { kind: "namespace", fd: fds.information },
             inputs: filterInputs(filter),
             noted: () => Effect.void,
-            killStragglers: Effect.void
+            killStragglers: Effect.void,
+            guard
           })
-        }
+        })
       }
       return open
     })

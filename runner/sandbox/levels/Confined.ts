@@ -9,6 +9,8 @@ import {
   type ConfinementSpec,
   supervisorFds
 } from "../confinement/ConfinementSpec.ts"
+import type { RunGuard } from "../limits/RunLimits.ts"
+import { type NetworkEntry, within } from "../network/NetworkNamespace.ts"
 import { isExecutable } from "../InstalledProgram.ts"
 import { type ProcessEnvironment, spawnProcess } from "../SandboxProcess.ts"
 import { SandboxSpawnFailed } from "../SandboxStatus.ts"
@@ -53,17 +55,18 @@ const started = (host: LevelHost, role: string) => [host.confinement.program, ..
 export const spawnInNamespaces = (
   host: LevelHost,
   wrapper: readonly [string, ...ReadonlyArray<string>],
-  program: ConfinedProgram
+  program: ConfinedProgram,
+  { guard, network }: { readonly guard: RunGuard; readonly network: NetworkEntry | undefined }
 ) => {
-  const [first, ...rest] = wrapper
   return spawnProcess(host.spawner, {
-    commandLine: { program: first, args: [...rest, ...started(host, confinementRoles.become)] },
+    commandLine: within(network, [...wrapper, ...started(host, confinementRoles.become)]),
     cwd: "/",
     environment: {},
     role: { kind: "namespace", fd: confinementFds.information },
     inputs: [[confinementFds.spec, specStream(host, program)]],
     noted: () => Effect.void,
-    killStragglers: Effect.void
+    killStragglers: Effect.void,
+    guard
   })
 }
 
@@ -71,7 +74,11 @@ export const spawnInNamespaces = (
 export const spawnSupervised = Effect.fnUntraced(function* (
   host: LevelHost,
   program: ConfinedProgram,
-  more: { readonly processNote: string | undefined; readonly killStragglers: Effect.Effect<void> }
+  more: {
+    readonly processNote: string | undefined
+    readonly killStragglers: Effect.Effect<void>
+    readonly guard: RunGuard
+  }
 ) {
   const [name] = program.command.argv
   if (name.includes("/") && !(yield* isExecutable(name))) {
@@ -92,7 +99,8 @@ export const spawnSupervised = Effect.fnUntraced(function* (
       [supervisorFds.spec, specStream(host, program)]
     ],
     noted: (pid) => (more.processNote === undefined ? Effect.void : noteProcess(more.processNote, pid)),
-    killStragglers: more.killStragglers
+    killStragglers: more.killStragglers,
+    guard: more.guard
   })
 })
 

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Stream } from "effect"
+import { trialConditions } from "../RunConditions.ts"
 import { systemPath } from "../SandboxView.ts"
 import type { Level, LevelHost } from "./Level.ts"
 
@@ -56,7 +57,7 @@ export const surprisesOf = Effect.fnUntraced(
     const script = tried.map(
       ({ script: attempt }, index) => `(${attempt}) > /dev/null 2>&1 && echo ${index} done || echo ${index} denied`
     )
-    const box = yield* level.open({ root, readOnly: [] })
+    const box = yield* level.open({ root, readOnly: [] }, trialConditions)
     const child = yield* box.spawn({
       argv: ["/bin/sh", "-c", script.join("\n")],
       cwd: ".",

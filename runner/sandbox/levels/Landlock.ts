@@ -82,7 +82,7 @@ export const landlockFilters: Option.Option<LandlockFilters> = Option.all({
 const levelOf = (host: LevelHost, filters: LandlockFilters): Level => ({
   level: "landlock",
   insideRoot: (root) => root,
-  open: Effect.fnUntraced(function* (spec) {
+  open: Effect.fnUntraced(function* (spec, { guard }) {
     const temporary = yield* temporaryFolderFor(spec)
     const open: OpenSandbox = {
       root: spec.root,
@@ -97,7 +97,7 @@ const levelOf = (host: LevelHost, filters: LandlockFilters): Level => ({
             // The count would be that of the service's user, the service included.
             ownProcessCount: false
           },
-          { processNote: spec.processNote, killStragglers: Effect.void }
+          { processNote: spec.processNote, killStragglers: Effect.void, guard }
         )
     }
     return open

@@ -3,6 +3,7 @@ import type { ChildProcessSpawner } from "effect/process"
 import type { SandboxLevel } from "../../../schema/records/Run.ts"
 import type { ConfinementCommandShape } from "../confinement/ConfinementCommand.ts"
 import type { ProcessEnvironment, SandboxProcess } from "../SandboxProcess.ts"
+import type { RunConditions } from "../RunConditions.ts"
 import type { SandboxLimits, SandboxSettingsShape } from "../SandboxSettings.ts"
 import type { SandboxRefused, SandboxSpawnFailed } from "../SandboxStatus.ts"
 
@@ -54,7 +55,10 @@ export interface Level {
   readonly level: SandboxLevel
   /** The path that the programs will see for a root; known before it is opened. */
   readonly insideRoot: (root: string) => string
-  readonly open: (spec: SandboxSpec) => Effect.Effect<OpenSandbox, SandboxRefused, Scope.Scope>
+  readonly open: (
+    spec: SandboxSpec,
+    conditions: RunConditions
+  ) => Effect.Effect<OpenSandbox, SandboxRefused, Scope.Scope>
 }
 
 /** What every level is made of. */

@@ -2,6 +2,7 @@ import { join } from "node:path"
 import { Effect, Option } from "effect"
 import type { HostSettings } from "../HostSettings.ts"
 import { describeSystem, findProgram } from "../InstalledProgram.ts"
+import type { NetworkEntry } from "../network/NetworkNamespace.ts"
 import type { Rung, Verdict } from "../SandboxLadder.ts"
 import { insideRoot, placementsOf, type SystemFolder } from "../SandboxView.ts"
 import { ownFilter } from "../seccomp/SeccompProgram.ts"
@@ -11,6 +12,14 @@ import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
 
 /** How the user of the sandbox is mapped: as itself, which programs expect, or as root where this `unshare` cannot do that. */
 const mappings: ReadonlyArray<ReadonlyArray<string>> = [["--map-current-user", "--keep-caps"], ["--map-root-user"]]
+
+/** In a network of a Run's own the service's user is root already, and is to be the same user as without. */
+const mappingIn = (network: NetworkEntry | undefined, mapping: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const [first, ...rest] = mapping
+  return network === undefined || network.enter.length === 0 || first !== "--map-current-user"
+    ? mapping
+    : [`--map-user=${process.getuid?.() ?? 0}`, `--map-group=${process.getgid?.() ?? 0}`, ...rest]
+}
 
 const unshared = ["--user", "--mount", "--pid", "--ipc", "--uts", "--cgroup", "--fork", "--kill-child"]
 
@@ -27,13 +36,14 @@ const levelOf = (host: LevelHost, found: Namespaces, filter: Uint8Array, hostSet
   return {
     level: "namespaces",
     insideRoot: () => insideRoot,
-    open: Effect.fnUntraced(function* (spec) {
+    open: Effect.fnUntraced(function* (spec, { guard, network: entry }) {
       const etc = yield* hostSettings.current
       const open: OpenSandbox = {
         root: insideRoot,
         temporary: "/tmp",
-        spawn: (command) =>
-          spawnInNamespaces(
+        spawn: Effect.fnUntraced(function* (command) {
+          const network = command.network ? yield* entry : undefined
+          return yield* spawnInNamespaces(
             host,
             [
               // `unshare` ends its child when it ends, and would itself outlive a service that was killed.
@@ -42,7 +52,7 @@ const levelOf = (host: LevelHost, found: Namespaces, filter: Uint8Array, hostSet
               "KILL",
               found.unshare,
               ...unshared,
-              ...found.mapping,
+              ...mappingIn(network, found.mapping),
               ...(command.network ? [] : ["--net"])
             ],
             {
@@ -53,6 +63,7 @@ const levelOf = (host: LevelHost, found: Namespaces, filter: Uint8Array, hostSet
                 placements: placementsOf({
                   systemFolders: found.systemFolders,
                   etc,
+                  resolvConf: network?.resolvConf,
                   limits: host.limits,
                   root: spec.root,
                   optional: { readOnly: settings.extraReadOnly, writable: settings.extraWritable },
@@ -63,8 +74,10 @@ const levelOf = (host: LevelHost, found: Namespaces, filter: Uint8Array, hostSet
                 seccomp
               },
               ownProcessCount: true
-            }
+            },
+            { guard, network }
           )
+        })
       }
       return open
     })

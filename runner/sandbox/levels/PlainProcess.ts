@@ -11,7 +11,7 @@ import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
 export const plainProcess = (host: LevelHost): Level => ({
   level: "process",
   insideRoot: (root) => root,
-  open: Effect.fnUntraced(function* (spec) {
+  open: Effect.fnUntraced(function* (spec, { guard }) {
     const open: OpenSandbox = {
       root: spec.root,
       temporary: yield* temporaryFolderFor(spec),
@@ -21,7 +21,7 @@ export const plainProcess = (host: LevelHost): Level => ({
           return spawnSupervised(
             host,
             { command, cwd, confinement: { kind: "none" }, ownProcessCount: false },
-            { processNote: spec.processNote, killStragglers: Effect.void }
+            { processNote: spec.processNote, killStragglers: Effect.void, guard }
           )
         }
         // Elsewhere there is no way to adopt what leaves the process group.
@@ -33,7 +33,8 @@ export const plainProcess = (host: LevelHost): Level => ({
           role: { kind: "program" },
           inputs: [],
           noted: () => Effect.void,
-          killStragglers: Effect.void
+          killStragglers: Effect.void,
+          guard
         })
       }
     }

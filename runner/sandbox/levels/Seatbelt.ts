@@ -67,7 +67,7 @@ const levelOf = (host: LevelHost, program: string): Level => {
   return {
     level: "seatbelt",
     insideRoot: (root) => root,
-    open: Effect.fnUntraced(function* (spec) {
+    open: Effect.fnUntraced(function* (spec, { guard }) {
       const temporary = yield* temporaryFolderFor(spec)
       const open: OpenSandbox = {
         root: spec.root,
@@ -87,7 +87,8 @@ const levelOf = (host: LevelHost, program: string): Level => {
             role: { kind: "program" },
             inputs: [],
             noted: () => Effect.void,
-            killStragglers: Effect.void
+            killStragglers: Effect.void,
+            guard
           })
         })
       }

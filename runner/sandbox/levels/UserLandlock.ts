@@ -48,7 +48,7 @@ const levelOf = Effect.fnUntraced(function* (host: LevelHost, setpriv: string, f
   const level: Level = {
     level: "user_landlock",
     insideRoot: (root) => root,
-    open: Effect.fnUntraced(function* (spec) {
+    open: Effect.fnUntraced(function* (spec, { guard }) {
       const reachable = [
         grantPassage(spec.root, "pass", passage),
         ...spec.readOnly.map((path) => grantPassage(path, "read", passage))
@@ -84,7 +84,7 @@ const levelOf = Effect.fnUntraced(function* (host: LevelHost, setpriv: string, f
               }),
               ownProcessCount: true
             },
-            { processNote: spec.processNote, killStragglers: endAllOf(host, setpriv, userId) }
+            { processNote: spec.processNote, killStragglers: endAllOf(host, setpriv, userId), guard }
           )
       }
       return open

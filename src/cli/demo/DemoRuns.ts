@@ -75,7 +75,8 @@ export const reviewAndApply = Effect.fn("reviewAndApply")(function* (
     summary: plan.planSummary,
     changes: plan.resourceChanges?.map(({ actions, address }) => `${actions.join("+")} ${address}`),
     tool: plan.tool,
-    sandbox: plan.sandboxLevel,
+    sandbox: plan.isolation,
+    network: plan.network,
     planDigest: plan.planDigest
   })
   const { add, change, destroy } = plan.planSummary ?? { add: -1, change: -1, destroy: -1 }

@@ -23,8 +23,8 @@ import { installationFinding, missingDatabaseFinding, restoreFinding, sealedFind
 import {
   clockFinding,
   diskFinding,
+  isolationFindings,
   queueFinding,
-  sandboxFinding,
   settingsFinding,
   toolFinding,
   transportFinding
@@ -36,11 +36,14 @@ const orFailed = <E, R>(check: Finding["check"], finding: Effect.Effect<Finding,
 const machineFindings = (settings: Settings, folder: string) =>
   Effect.all([
     orFailed("tool", toolFinding(settings)),
-    orFailed("sandbox", sandboxFinding(settings)),
+    isolationFindings(settings).pipe(Effect.catchCause((cause) => Effect.succeed([failedLook("sandbox", cause)]))),
     settingsFinding,
     Effect.succeed(transportFinding(settings)),
     Effect.succeed(queueFinding(settings))
-  ]).pipe(Effect.provide(layerLook(folder)))
+  ]).pipe(
+    Effect.map(([tool, isolation, ...rest]) => [tool, ...isolation, ...rest]),
+    Effect.provide(layerLook(folder))
+  )
 
 const databaseFindings = Effect.fn("databaseFindings")(function* (settings: Settings, folder: string) {
   const files = yield* FileSystem.FileSystem

@@ -5,6 +5,8 @@ export interface Finding {
   readonly check:
     | "tool"
     | "sandbox"
+    | "limits"
+    | "network"
     | "settings"
     | "transport"
     | "queue"

@@ -1,5 +1,7 @@
 import { Clock, Effect, Option } from "effect"
+import { formatBytes } from "../../../runner/sandbox/limits/LimitExceeded.ts"
 import { type LevelFinding, Sandbox } from "../../../runner/sandbox/Sandbox.ts"
+import type { NetworkStatus, SandboxStatus } from "../../../runner/sandbox/SandboxStatus.ts"
 import { type Tool, type ToolOrigin, toolTitles } from "../../../runner/toolchain/Tool.ts"
 import { Toolchain } from "../../../runner/toolchain/Toolchain.ts"
 import { pinnedVersion } from "../../../runner/toolchain/ToolchainSettings.ts"
@@ -47,17 +49,53 @@ const describeLevel = ({ level, reason, works }: LevelFinding) =>
   works ? `${level}: works.` : `${level}: no. ${reason}`
 
 /** The level that Runs get, and what trying every other one showed. */
-export const sandboxFinding = (settings: Settings) =>
-  Effect.gen(function* (): Effect.fn.Return<Finding, never, Sandbox> {
-    const { examine, status } = yield* Sandbox
-    const levels = (yield* examine).map(describeLevel).join(" ")
-    const message = status.accepted ? `${status.level}: ${status.reason}` : `Runs are refused: ${status.reason}`
-    return {
-      check: "sandbox",
-      status: !status.accepted ? "error" : status.level === "process" ? "warning" : "ok",
-      message: `${message} Levels, best first: ${levels}`,
-      remedy: status.remedy
-    }
+const sandboxFinding = (status: SandboxStatus, examined: ReadonlyArray<LevelFinding>): Finding => {
+  const message = status.accepted ? `${status.level}: ${status.reason}` : `Runs are refused: ${status.reason}`
+  return {
+    check: "sandbox",
+    status: !status.accepted ? "error" : status.level === "process" ? "warning" : "ok",
+    message: `${message} Levels, best first: ${examined.map(describeLevel).join(" ")}`,
+    remedy: status.remedy
+  }
+}
+
+/** What one Run may use, and by what it is held to that. */
+export const describeLimits = ({ limits }: SandboxStatus) =>
+  [
+    `a Run has ${formatBytes(limits.memoryBytes)} of memory and ${limits.processes} processes (kept by ${limits.keeper})`,
+    `/tmp ${formatBytes(limits.tmpBytes)}`,
+    `/dev/shm ${formatBytes(limits.shmBytes)}`,
+    `run folder ${formatBytes(limits.folderBytes)}`,
+    `disk kept free ${formatBytes(limits.freeBytes)}`
+  ].join(", ")
+
+const limitsFinding = (status: SandboxStatus): Finding => ({
+  check: "limits",
+  status: "ok",
+  message: describeLimits(status),
+  ...(status.limits.keeper === "watching"
+    ? {
+        remedy:
+          "The kernel keeps memory and processes more exactly where a control group is delegated to the service: see Limits in docs/operations.md."
+      }
+    : {})
+})
+
+export const describeNetwork = ({ forbidden, reach, reason }: NetworkStatus) =>
+  `${reach}: ${reason}${forbidden.length === 0 ? "" : ` Forbidden: ${forbidden.join(", ")}.`}`
+
+const networkFinding = (network: NetworkStatus): Finding => ({
+  check: "network",
+  status: network.accepted ? (network.reach === "isolated" ? "ok" : "warning") : "error",
+  message: describeNetwork(network),
+  remedy: network.remedy
+})
+
+/** Level, limits and network of Runs. */
+export const isolationFindings = (settings: Settings) =>
+  Effect.gen(function* () {
+    const { examine, network, status } = yield* Sandbox
+    return [sandboxFinding(status, yield* examine), limitsFinding(status), networkFinding(yield* network)]
   }).pipe(Effect.provide(sandbox(settings, "nothing")))
 
 /** Variables that somebody meant as settings, and that are none. */

@@ -188,6 +188,8 @@ describe("svc", () => {
       expect(healthy.findings.map(({ check }: { check: string }) => check)).toEqual([
         "tool",
         "sandbox",
+        "limits",
+        "network",
         "settings",
         "transport",
         "queue",

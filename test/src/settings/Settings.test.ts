@@ -48,6 +48,14 @@ describe("settings", () => {
         toolDownload: "on",
         providerMirrorRequired: false,
         runnerIsolation: "auto",
+        runnerNetwork: "auto",
+        runnerForbiddenRanges: ["169.254.0.0/16", "100.100.100.200/32", "fd00:ec2::254/128"],
+        runMemory: "auto",
+        runProcesses: 4096,
+        runTmp: 1024 ** 3,
+        runShm: 64 * 1024 ** 2,
+        runFolder: 8 * 1024 ** 3,
+        runFreeDisk: 512 * 1024 ** 2,
         runConcurrency: 4,
         buildConcurrency: 3,
         workspaceQueue: 1000,
@@ -67,6 +75,22 @@ describe("settings", () => {
       expect(all.gitAllowOrigins).toEqual(["http://127.0.0.1:1"])
       expect((yield* load({}, environment, file)).runConcurrency).toBe(6)
       expect((yield* load({}, {}, file)).runConcurrency).toBe(7)
+    })
+  )
+
+  it.effect("take sizes with their unit, and ranges that the kernel understands", () =>
+    Effect.gen(function* () {
+      const all = yield* load({
+        runMemory: "512MiB",
+        runFolder: "20GiB",
+        runnerForbiddenRanges: "10.0.0.0/8, fd00::/8"
+      })
+      expect([all.runMemory, all.runFolder]).toEqual([512 * 1024 ** 2, 20 * 1024 ** 3])
+      expect(all.runnerForbiddenRanges).toEqual(["10.0.0.0/8", "fd00::/8"])
+      expect((yield* load({ runnerForbiddenRanges: "none" })).runnerForbiddenRanges).toEqual([])
+      for (const given of [{ runMemory: "4096" }, { runTmp: "0MiB" }, { runnerForbiddenRanges: "10.0.0.0/33" }]) {
+        expect(yield* refusal(given)).toContain("settings are not valid")
+      }
     })
   )
 

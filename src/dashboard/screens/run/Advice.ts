@@ -1,3 +1,4 @@
+import type { RunLimitCode } from "../../../../schema/records/RunConfinement.ts"
 import type { Run, RunDiagnostic } from "../../api/Types.ts"
 
 export type Advice =
@@ -27,6 +28,12 @@ const rules: ReadonlyArray<readonly [RegExp, Advice]> = [
     "configuration"
   ]
 ]
+
+/** What there is to say of the limit that ended a Run, if one did. */
+export const limitOf = (
+  { error }: Pick<Run, "error">,
+  texts: Readonly<Record<RunLimitCode, string>>
+): string | undefined => Object.entries(texts).find(([code]) => code === error?.code)?.[1]
 
 /** Which next step fits a failure: judged by its code and messages, else by what kind of Run it was. */
 export const adviceFor = (run: Pick<Run, "type" | "error">, diagnostics: ReadonlyArray<RunDiagnostic>): Advice => {

@@ -11,6 +11,7 @@ import { Time } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
 import { ApproveDialog, losesOf } from "./ApproveDialog.tsx"
 import { CancelDialog } from "./CancelDialog.tsx"
+import { Confinement } from "./Confinement.tsx"
 import { PlanAgain } from "./PlanAgain.tsx"
 import { Counts } from "./PlanView.tsx"
 import { decisionWords } from "./DecisionWords.ts"
@@ -52,6 +53,7 @@ const Review = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule
                   : words.reviewSafe}
           </p>
         </div>
+        <Confinement run={run} />
         {run.expiresAt === undefined || approved ? null : (
           <p className="muted">
             {words.expires} <Time at={run.expiresAt} />

@@ -32,6 +32,11 @@ const en = {
   openApply: "Open the apply",
   expires: "Plan expires",
   approvedBy: "Approved by",
+  confinementTitle: "This plan was made with less isolation than svc can give",
+  confinementLevel:
+    "The module ran on the server without a file system and processes of its own. Approve only modules that you would run there by hand.",
+  confinementNetwork:
+    "The module could reach the server's own network, with services that listen on its loopback only. The apply will, too.",
   reviewTitle: "Review this plan",
   reviewNoChanges: "No changes to infrastructure. Applying records this revision as the adopted one.",
   reviewLosses: (count: number) =>
@@ -88,6 +93,11 @@ const ja: typeof en = {
   openApply: "適用の実行を開く",
   expires: "プランの期限",
   approvedBy: "承認者",
+  confinementTitle: "このプランは、通常より弱い隔離で作成されました",
+  confinementLevel:
+    "モジュールは、専用のファイルシステムやプロセス空間なしでサーバー上で実行されました。そのサーバーで直接実行してよいモジュールだけを承認してください。",
+  confinementNetwork:
+    "モジュールはサーバー自身のネットワークに接続でき、ループバックでのみ待ち受けるサービスにも届きます。適用のときも同じです。",
   reviewTitle: "プランをレビューしてください",
   reviewNoChanges: "インフラに変更はありません。適用すると、このリビジョンが採用済みとして記録されます。",
   reviewLosses: (count: number) =>

@@ -3,7 +3,7 @@ import { useWorkspace } from "../../app/Workspace.ts"
 import { LinkButton } from "../../ui/Button.tsx"
 import { Notice } from "../../ui/Feedback.tsx"
 import { useWords } from "../../words/Words.ts"
-import { adviceFor } from "./Advice.ts"
+import { adviceFor, limitOf } from "./Advice.ts"
 import { PlanAgain } from "./PlanAgain.tsx"
 import { diagnosisWords } from "./DiagnosisWords.ts"
 
@@ -77,7 +77,7 @@ export const Diagnosis = ({ run, capsule, events }: DiagnosisProps) => {
           )}
           <div className="diagnosis-next">
             <h3>{words.nextTitle}</h3>
-            <p>{words.advice[advice]}</p>
+            <p>{limitOf(run, words.limits) ?? words.advice[advice]}</p>
             <div className="diagnosis-actions">
               {capsule === undefined ? null : (
                 <PlanAgain capsule={capsule} destroy={run.type === "destroy_plan" || run.type === "destroy_apply"} />

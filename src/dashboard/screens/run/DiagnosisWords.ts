@@ -25,6 +25,20 @@ const en = {
     other:
       "Read the message above and the log. If it looks like a fault of the server, give the run id to its operator."
   },
+  limits: {
+    memory_limit:
+      "The run needed more memory than a run may use here. Other runs were not affected. Make the module or its build need less, or ask the server's operator for more.",
+    process_limit:
+      "The run started more processes than a run may have here. Other runs were not affected. Make the module or its build start fewer, or ask the server's operator for more.",
+    tmp_limit:
+      "The run filled its temporary folder /tmp. Make the module or its build write less there, or ask the server's operator for more.",
+    shm_limit:
+      "The run filled its shared memory /dev/shm. Make the module or its build use less of it, or ask the server's operator for more.",
+    folder_limit:
+      "The run wrote more into its folder than a run may write here. Make the module or its build write less, or ask the server's operator for more.",
+    disk_low:
+      "The server's disk was nearly full, and this run held the most of it. Tell the server's operator, and run again when there is room."
+  },
   fixConnection: "Open connections",
   editConfiguration: "Open configuration",
   warnings: (count: number) => (count === 1 ? "1 warning" : `${count} warnings`)
@@ -56,6 +70,20 @@ const ja: typeof en = {
     apply: "上のメッセージとログの末尾を確認し、新しいプランで残りを確認してください。",
     other:
       "上のメッセージとログを確認してください。サーバーの不具合と思われる場合は、実行 ID を運用者に伝えてください。"
+  },
+  limits: {
+    memory_limit:
+      "実行あたりのメモリ上限を超えました。ほかの実行への影響はありません。モジュールやビルドの使用量を減らすか、サーバーの運用者に上限の引き上げを依頼してください。",
+    process_limit:
+      "実行あたりのプロセス数の上限を超えました。ほかの実行への影響はありません。モジュールやビルドが起動するプロセスを減らすか、サーバーの運用者に上限の引き上げを依頼してください。",
+    tmp_limit:
+      "一時フォルダー /tmp がいっぱいになりました。書き込みを減らすか、サーバーの運用者に上限の引き上げを依頼してください。",
+    shm_limit:
+      "共有メモリ /dev/shm がいっぱいになりました。使用量を減らすか、サーバーの運用者に上限の引き上げを依頼してください。",
+    folder_limit:
+      "実行フォルダーへの書き込みが上限を超えました。モジュールやビルドの書き込みを減らすか、サーバーの運用者に上限の引き上げを依頼してください。",
+    disk_low:
+      "サーバーのディスクの空きがほとんどなく、この実行が最も多く使っていました。サーバーの運用者に連絡し、空きができてから再実行してください。"
   },
   fixConnection: "接続を開く",
   editConfiguration: "構成を開く",

@@ -118,7 +118,8 @@ export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule
               ? undefined
               : `${run.tool.name === "opentofu" ? "OpenTofu" : "Terraform"} ${run.tool.version}`
           ],
-          [words.sandbox, run.sandboxLevel === undefined ? undefined : words.sandboxes[run.sandboxLevel]],
+          [words.sandbox, run.isolation === undefined ? undefined : words.sandboxes[run.isolation]],
+          [words.network, run.network === undefined ? undefined : words.networks[run.network]],
           [
             words.providers,
             (run.providerResolutions ?? []).length === 0 ? undefined : <Providers key="providers" run={run} />

@@ -43,6 +43,11 @@ const en = {
     user: "Separate system user",
     process: "None: the module could read and change what the service can"
   },
+  network: "Network",
+  networks: {
+    isolated: "Its own, without the server's loopback and forbidden addresses",
+    host: "The server's own, with its loopback"
+  },
   attempt: "Attempt",
   planDigest: "Plan digest",
   basedOn: "Based on state generation",
@@ -105,6 +110,11 @@ const ja: typeof en = {
     seatbelt: "サービスのユーザー（macOS がファイルを制限）",
     user: "専用のシステムユーザー",
     process: "なし（モジュールはサービスと同じものを読み書きできました）"
+  },
+  network: "ネットワーク",
+  networks: {
+    isolated: "専用（サーバーのループバックと禁止アドレスには届きません）",
+    host: "サーバーと共有（ループバックにも届きます）"
   },
   attempt: "試行回数",
   planDigest: "プランのダイジェスト",

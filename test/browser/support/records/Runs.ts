@@ -15,7 +15,8 @@ export const baseRun = (fields: Partial<Run> & Pick<Run, "id" | "type" | "status
   trigger: "user",
   attempt: 1,
   tool: { name: "opentofu", version: "1.12.3" },
-  sandboxLevel: "bubblewrap",
+  isolation: "bubblewrap",
+  network: "isolated",
   createdAt: ago(5),
   queuedAt: ago(5),
   ...fields

@@ -1,0 +1,81 @@
+import { join } from "node:path"
+import { readKernelFile } from "./KernelFile.ts"
+import type { RunBounds } from "./LimitExceeded.ts"
+
+/** A file of a group that counts how often a limit was hit. */
+export interface HitCounter {
+  readonly file: string
+  readonly key: string
+  readonly limit: "memory_limit" | "process_limit"
+}
+
+/** One place where a group is made for each Run, with what is written into it. Version 1 has such a place for each controller. */
+export interface GroupPlace {
+  readonly folder: string
+  readonly required: ReadonlyArray<readonly [file: string, value: string]>
+  /** Absent in some kernels. */
+  readonly optional: ReadonlyArray<readonly [file: string, value: string]>
+  readonly counters: ReadonlyArray<HitCounter>
+  /** Ends everything in the group when written; absent in version 1. */
+  readonly killFile: string | undefined
+}
+
+/** Where the group of this process lies, by controller; the one hierarchy of version 2 has the name "". */
+export const ownGroupFolder = (
+  controller: string,
+  groups = readKernelFile("/proc/self/cgroup") ?? "",
+  mounts = readKernelFile("/proc/self/mountinfo") ?? ""
+): string | undefined => {
+  const group = groups
+    .split("\n")
+    .map((line) => /^\d+:([^:]*):(\/.*)$/.exec(line))
+    .find((line) => line?.[1]?.split(",").includes(controller) === true)?.[2]
+  const wanted = controller === "" ? "cgroup2" : "cgroup"
+  const mount = mounts.split("\n").flatMap((line) => {
+    const [left = "", right = ""] = line.split(" - ")
+    const [, , , root = "", point = ""] = left.split(" ")
+    const [type, , options = ""] = right.split(" ")
+    return type === wanted && (controller === "" || options.split(",").includes(controller)) ? [{ root, point }] : []
+  })[0]
+  if (group === undefined || mount === undefined || group.includes("..")) return undefined
+  const below = mount.root === "/" || !group.startsWith(mount.root) ? group : group.slice(mount.root.length)
+  return join(mount.point, below)
+}
+
+export const unifiedPlace = (folder: string, { memoryBytes, processes }: RunBounds): GroupPlace => ({
+  folder,
+  required: [
+    ["memory.max", String(memoryBytes)],
+    ["pids.max", String(processes)]
+  ],
+  optional: [
+    ["memory.swap.max", "0"],
+    // A Run that lost one of its processes for want of memory has lost its meaning.
+    ["memory.oom.group", "1"]
+  ],
+  counters: [
+    { file: "memory.events", key: "oom_kill", limit: "memory_limit" },
+    { file: "pids.events", key: "max", limit: "process_limit" }
+  ],
+  killFile: "cgroup.kill"
+})
+
+export const memoryPlace = (folder: string, { memoryBytes }: RunBounds): GroupPlace => ({
+  folder,
+  required: [["memory.limit_in_bytes", String(memoryBytes)]],
+  optional: [["memory.memsw.limit_in_bytes", String(memoryBytes)]],
+  counters: [{ file: "memory.oom_control", key: "oom_kill", limit: "memory_limit" }],
+  killFile: undefined
+})
+
+export const processesPlace = (folder: string, { processes }: RunBounds): GroupPlace => ({
+  folder,
+  required: [["pids.max", String(processes)]],
+  optional: [],
+  counters: [{ file: "pids.events", key: "max", limit: "process_limit" }],
+  killFile: undefined
+})
+
+/** How often a limit was hit, by a file of lines such as `oom_kill 1`. */
+export const hitsIn = (text: string, key: string): number =>
+  Number(new RegExp(`^${key} (\\d+)$`, "m").exec(text)?.[1] ?? 0)

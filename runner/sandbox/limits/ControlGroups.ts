@@ -1,0 +1,168 @@
+import { existsSync, mkdirSync, readdirSync, rmdirSync } from "node:fs"
+import { basename, dirname, join } from "node:path"
+import { Effect, Result, Schedule, type Scope } from "effect"
+import {
+  type GroupPlace,
+  hitsIn,
+  memoryPlace,
+  ownGroupFolder,
+  processesPlace,
+  unifiedPlace
+} from "./ControlGroupFiles.ts"
+import { readKernelFile, writeKernelFile } from "./KernelFile.ts"
+import type { RunBounds } from "./LimitExceeded.ts"
+import { listProcesses, processTree } from "./ProcessTree.ts"
+
+/** A group of the kernel that holds every process of one Run. */
+export interface ControlGroup {
+  /** Files into which a process writes itself to join. */
+  readonly join: ReadonlyArray<string>
+  /** The limit that was hit, if any was. */
+  readonly hit: Effect.Effect<"memory_limit" | "process_limit" | undefined>
+  /** Ends everything in the group, whatever its parent, session or user is. */
+  readonly endAll: Effect.Effect<void>
+}
+
+export interface ControlGroups {
+  readonly version: 1 | 2
+  /** Undefined when the kernel refuses it. The group is removed when the Scope closes. */
+  readonly make: Effect.Effect<ControlGroup | undefined, never, Scope.Scope>
+}
+
+/** The service itself works in this group, since one with groups below it may hold no processes. */
+const serviceGroup = "svc-service"
+const runPrefix = "svc-run-"
+
+const isDone = (evaluate: () => void) => Result.isSuccess(Result.try(evaluate))
+const processesOf = (folder: string) =>
+  (readKernelFile(join(folder, "cgroup.procs")) ?? "").split("\n").filter((pid) => pid !== "")
+
+const makeFolder = ({ folder, required, optional }: GroupPlace, name: string): string | undefined => {
+  const group = join(folder, name)
+  if (!isDone(() => mkdirSync(group))) return undefined
+  const isLimited = required.every(([file, value]) => writeKernelFile(join(group, file), value))
+  if (!isLimited) {
+    isDone(() => rmdirSync(group))
+    return undefined
+  }
+  for (const [file, value] of optional) {
+    if (existsSync(join(group, file))) writeKernelFile(join(group, file), value)
+  }
+  return group
+}
+
+/** A group that still holds a process which the kernel is ending cannot be removed yet. */
+const removeFolder = (group: string) =>
+  Effect.try(() => rmdirSync(group)).pipe(
+    Effect.retry({ schedule: Schedule.spaced("20 millis"), times: 100 }),
+    Effect.ignore
+  )
+
+const mostRounds = 50
+
+const endAllIn = (group: string, killFile: string | undefined) =>
+  Effect.gen(function* () {
+    if (killFile !== undefined && writeKernelFile(join(group, killFile), "1")) return
+    for (let round = 0; round < mostRounds; round++) {
+      const pids = processesOf(group)
+      if (pids.length === 0) return
+      for (const pid of pids) isDone(() => process.kill(Number(pid), "SIGKILL"))
+      yield* Effect.yieldNow
+    }
+  })
+
+let made = 0
+
+const groupsIn = (version: 1 | 2, places: ReadonlyArray<GroupPlace>): ControlGroups => ({
+  version,
+  make: Effect.gen(function* () {
+    const name = `${runPrefix}${process.pid}-${made++}`
+    const groups = yield* Effect.acquireRelease(
+      Effect.sync(() =>
+        places.flatMap((place) => {
+          const group = makeFolder(place, name)
+          return group === undefined ? [] : [{ place, group }]
+        })
+      ),
+      (held) => Effect.forEach(held, ({ group }) => removeFolder(group), { discard: true })
+    )
+    if (groups.length < places.length) return undefined
+    return {
+      join: groups.map(({ group }) => join(group, "cgroup.procs")),
+      hit: Effect.sync(
+        () =>
+          groups
+            .flatMap(({ group, place }) => place.counters.map((counter) => ({ group, ...counter })))
+            .find(({ file, group, key }) => hitsIn(readKernelFile(join(group, file)) ?? "", key) > 0)?.limit
+      ),
+      endAll: Effect.forEach(groups, ({ group, place }) => endAllIn(group, place.killFile), { discard: true })
+    }
+  })
+})
+
+/** What a service that ended by force has left. Its groups hold nobody, or else the kernel keeps them. */
+const sweep = (folder: string) => {
+  const names = Result.getOrElse(
+    Result.try(() => readdirSync(folder)),
+    () => []
+  )
+  for (const name of names) {
+    const [, owner] = /^svc-run-(\d+)-\d+$/.exec(name) ?? []
+    if (owner !== undefined && !existsSync(`/proc/${owner}`)) isDone(() => rmdirSync(join(folder, name)))
+  }
+}
+
+const isUsable = (place: GroupPlace) => {
+  sweep(place.folder)
+  const group = makeFolder(place, `${runPrefix}${process.pid}-${made++}`)
+  return group !== undefined && isDone(() => rmdirSync(group))
+}
+
+const hasControllers = (text: string | undefined) => {
+  const names = (text ?? "").trim().split(" ")
+  return names.includes("memory") && names.includes("pids")
+}
+
+const giveControllers = (folder: string) => {
+  writeKernelFile(join(folder, "cgroup.subtree_control"), "+memory +pids")
+  return hasControllers(readKernelFile(join(folder, "cgroup.subtree_control")))
+}
+
+/**
+ * Moves this process and its children out of the way. A group that others work in as well, such as a login session, was not
+ * delegated to this service and stays as it is.
+ */
+const moveAside = Effect.fnUntraced(function* (folder: string) {
+  const own = new Set(processTree(yield* listProcesses, process.pid).map(({ pid }) => String(pid)))
+  const members = processesOf(folder)
+  if (members.some((pid) => !own.has(pid))) return false
+  const aside = join(folder, serviceGroup)
+  if (!existsSync(aside) && !isDone(() => mkdirSync(aside))) return false
+  for (const pid of members) writeKernelFile(join(aside, "cgroup.procs"), pid)
+  return true
+})
+
+const probeUnified = Effect.fnUntraced(function* (bounds: RunBounds) {
+  const own = ownGroupFolder("")
+  if (own === undefined) return undefined
+  const folder = basename(own) === serviceGroup ? dirname(own) : own
+  if (!hasControllers(readKernelFile(join(folder, "cgroup.controllers")))) return undefined
+  if (!giveControllers(folder)) {
+    if (!(yield* moveAside(folder)) || !giveControllers(folder)) return undefined
+  }
+  const place = unifiedPlace(folder, bounds)
+  return isUsable(place) ? groupsIn(2, [place]) : undefined
+})
+
+const probeFirstVersion = (bounds: RunBounds): ControlGroups | undefined => {
+  const memory = ownGroupFolder("memory")
+  const processes = ownGroupFolder("pids")
+  if (memory === undefined || processes === undefined) return undefined
+  const places = [memoryPlace(memory, bounds), processesPlace(processes, bounds)]
+  return places.every(isUsable) ? groupsIn(1, places) : undefined
+}
+
+/** Finds out by doing whether this process may make groups with limits; undefined when it may not. */
+export const probeControlGroups = Effect.fn("ControlGroups.probe")(function* (bounds: RunBounds) {
+  return (yield* probeUnified(bounds)) ?? probeFirstVersion(bounds)
+})

@@ -1,0 +1,72 @@
+import { readdirSync } from "node:fs"
+import { Effect, Result } from "effect"
+import { readKernelFile } from "./KernelFile.ts"
+
+/** One process, as the kernel's table of processes lists it. */
+export interface ListedProcess {
+  readonly pid: number
+  readonly parent: number
+  readonly group: number
+  readonly threads: number
+  readonly residentBytes: number
+}
+
+const pageBytes = 4096
+const isProcess = /^\d+$/
+
+const listed = (pid: string): ReadonlyArray<ListedProcess> => {
+  const line = readKernelFile(`/proc/${pid}/stat`)
+  // It ended between the listing and this line.
+  if (line === undefined) return []
+  // The name in parentheses may hold anything, further parentheses included.
+  const fields = line.slice(line.lastIndexOf(")") + 2).split(" ")
+  const [parent, group, threads, pages] = [fields[1], fields[2], fields[17], fields[21]].map(Number)
+  return [
+    {
+      pid: Number(pid),
+      parent: parent ?? 0,
+      group: group ?? 0,
+      threads: threads ?? 1,
+      residentBytes: (pages ?? 0) * pageBytes
+    }
+  ]
+}
+
+/** All processes of this machine that can be seen; none where there is no /proc. */
+export const listProcesses: Effect.Effect<ReadonlyArray<ListedProcess>> = Effect.sync(() =>
+  Result.getOrElse(
+    Result.try(() => readdirSync("/proc")),
+    () => []
+  )
+    .filter((name) => isProcess.test(name))
+    .flatMap(listed)
+)
+
+/** A process with all of its descendants and the rest of its process group, whose parents may have ended. */
+export const processTree = (all: ReadonlyArray<ListedProcess>, root: number): ReadonlyArray<ListedProcess> => {
+  const children = Map.groupBy(all, ({ parent }) => parent)
+  const found = new Map<number, ListedProcess>()
+  const pending = all.filter(({ group, pid }) => pid === root || group === root)
+  for (let process = pending.pop(); process !== undefined; process = pending.pop()) {
+    if (found.has(process.pid)) continue
+    found.set(process.pid, process)
+    pending.push(...(children.get(process.pid) ?? []))
+  }
+  return [...found.values()]
+}
+
+/** What a process uses, where a page that several share counts in parts; its resident size where that cannot be read. */
+const proportionalBytes = ({ pid, residentBytes }: ListedProcess): number => {
+  const kibibytes = /^Pss:\s+(\d+) kB$/m.exec(readKernelFile(`/proc/${pid}/smaps_rollup`) ?? "")?.[1]
+  return kibibytes === undefined ? residentBytes : Number(kibibytes) * 1024
+}
+
+/**
+ * Whether processes use more memory than a limit. Resident sizes come first, which are cheap and count a shared page once for each
+ * process; only when they exceed the limit are the proportional ones read.
+ */
+export const usesMoreThan = (processes: ReadonlyArray<ListedProcess>, limit: number): boolean => {
+  const sum = (bytes: (process: ListedProcess) => number) =>
+    processes.reduce((total, process) => total + bytes(process), 0)
+  return sum(({ residentBytes }) => residentBytes) > limit && sum(proportionalBytes) > limit
+}

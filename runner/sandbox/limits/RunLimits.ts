@@ -1,0 +1,157 @@
+import { Clock, Duration, Effect, Ref, Schedule, type Scope, Semaphore } from "effect"
+import type { ChildProcessSpawner } from "effect/process"
+import type { RunLimitCode } from "../../../schema/records/RunConfinement.ts"
+import type { CommandLine } from "../SandboxProcess.ts"
+import type { LimitKeeper } from "../SandboxStatus.ts"
+import { type ControlGroup, type ControlGroups, probeControlGroups } from "./ControlGroups.ts"
+import { diskSpace, folderBytes } from "./FolderSize.ts"
+import { type LimitExceeded, limitExceeded, type RunBounds } from "./LimitExceeded.ts"
+import { privateFileSystems } from "./PrivateFileSystems.ts"
+import { listProcesses, processTree, usesMoreThan } from "./ProcessTree.ts"
+import { launchedIn } from "./RunLauncher.ts"
+
+/** A program of a Run, as far as its limits are concerned. */
+export interface LimitedProgram {
+  readonly pid: number
+  /** A process that sees the private file systems; the program itself where it has none. */
+  readonly inside: Effect.Effect<number>
+  readonly interrupt: Effect.Effect<void>
+  readonly kill: Effect.Effect<void>
+}
+
+/** The limits of one Run. Every program of the Run is started by `around` and watched by `watch`. */
+export interface RunGuard {
+  readonly around: (commandLine: CommandLine) => CommandLine
+  /**
+   * Ends the program when the Run hits a limit, until the Scope closes. Answers how to ask, once the program has ended, whether it was
+   * a limit that ended it.
+   */
+  readonly watch: (
+    program: LimitedProgram
+  ) => Effect.Effect<Effect.Effect<LimitExceeded | undefined>, never, Scope.Scope>
+  /** Ends what left the program's tree, where the kernel keeps it together. */
+  readonly endAll: Effect.Effect<void>
+}
+
+export interface RunLimits {
+  readonly bounds: RunBounds
+  readonly keeper: LimitKeeper
+  /** Never fails: where no group can be made, the Run is watched. */
+  readonly guard: (root: string) => Effect.Effect<RunGuard, never, Scope.Scope>
+}
+
+/** How often what changes quickly is looked at; sooner at first, since many programs end sooner. */
+const looks = Schedule.min([Schedule.exponential("25 millis"), Schedule.spaced("250 millis")])
+/** How often the free space is looked at, and how long a Run that was ended has to let go of its folder. */
+const floorPause = Duration.millis(500)
+const reliefPause = Duration.seconds(3)
+/** How often the run folder is measured, and how much longer than a measurement the pause after it is at least. */
+const folderPause = 2000
+const pauseFactor = 10
+/** A tool that is told to stop saves its state; one that goes on filling its folder is not waited for. */
+const longestFarewell = Duration.seconds(5)
+/** On a small disk the floor is a part of it. */
+const largestFloorPart = 0.05
+/** A Run that holds less than this part of the floor would be ended for nothing. */
+const worthwhilePart = 0.1
+
+interface Watched {
+  readonly root: string
+  readonly trip: (code: RunLimitCode) => Effect.Effect<void>
+}
+
+const keeperOf = (groups: ControlGroups | undefined): LimitKeeper =>
+  groups === undefined ? "watching" : `control groups, version ${groups.version}`
+
+/** Finds out how limits can be kept on this machine. */
+export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
+  spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
+  bounds: RunBounds,
+  mayGroup: boolean
+): Effect.fn.Return<RunLimits> {
+  const groups = mayGroup ? yield* probeControlGroups(bounds) : undefined
+  const table = yield* Effect.cachedWithTTL(listProcesses, "100 millis")
+  const watched = new Set<Watched>()
+  const relieving = yield* Semaphore.make(1)
+
+  /** Ends the Run that holds the most of a disk that ran low, unless ending it would help nobody. */
+  const relieve = Effect.fnUntraced(function* (floor: number) {
+    const sizes = yield* Effect.forEach(Array.from(watched), (run) =>
+      Effect.map(folderBytes(spawner, run.root), (bytes = 0) => ({ run, bytes }))
+    )
+    const [largest] = sizes.toSorted((one, other) => other.bytes - one.bytes)
+    if (largest === undefined || largest.bytes < floor * worthwhilePart) return
+    yield* largest.run.trip("disk_low")
+    yield* Effect.sleep(reliefPause)
+  })
+
+  const keepFloor = Effect.fnUntraced(function* (root: string) {
+    const space = yield* diskSpace(root)
+    if (space === undefined) return
+    const floor = Math.min(bounds.freeBytes, space.totalBytes * largestFloorPart)
+    if (space.freeBytes < floor) yield* relieve(floor)
+  }, relieving.withPermitsIfAvailable(1))
+
+  const guard = Effect.fnUntraced(function* (root: string): Effect.fn.Return<RunGuard, never, Scope.Scope> {
+    const group: ControlGroup | undefined = groups === undefined ? undefined : yield* groups.make
+    const hit = yield* Ref.make<LimitExceeded | undefined>(undefined)
+
+    const counted = Effect.fnUntraced(function* (pid: number) {
+      if (group !== undefined) return yield* group.hit
+      const processes = processTree(yield* table, pid)
+      if (processes.reduce((sum, { threads }) => sum + threads, 0) >= bounds.processes) return "process_limit" as const
+      return usesMoreThan(processes, bounds.memoryBytes) ? ("memory_limit" as const) : undefined
+    })
+
+    const watch = Effect.fnUntraced(function* (program: LimitedProgram) {
+      const files = yield* privateFileSystems
+      const trip = Effect.fnUntraced(function* (code: RunLimitCode) {
+        const isFirst = yield* Ref.modify(hit, (earlier) =>
+          earlier === undefined ? [true, limitExceeded(code, bounds)] : [false, earlier]
+        )
+        if (!isFirst) return
+        if (code === "folder_limit") {
+          yield* program.interrupt
+          yield* Effect.sleep(longestFarewell)
+        }
+        yield* program.kill
+      })
+      const self: Watched = { root, trip }
+      yield* Effect.acquireRelease(
+        Effect.sync(() => watched.add(self)),
+        () => Effect.sync(() => watched.delete(self))
+      )
+
+      const look = Effect.gen(function* () {
+        yield* files.look(yield* program.inside)
+        const code = (yield* counted(program.pid)) ?? (yield* files.full)
+        if (code !== undefined) yield* trip(code)
+      })
+      yield* look.pipe(Effect.schedule(looks), Effect.forkScoped)
+      yield* keepFloor(root).pipe(Effect.schedule(Schedule.spaced(floorPause)), Effect.forkScoped)
+
+      const measureFolder = Effect.gen(function* () {
+        const started = yield* Clock.currentTimeMillis
+        const bytes = yield* folderBytes(spawner, root)
+        if (bytes !== undefined && bytes >= bounds.folderBytes) yield* trip("folder_limit")
+        yield* Effect.sleep(Math.max(folderPause, pauseFactor * ((yield* Clock.currentTimeMillis) - started)))
+      })
+      yield* Effect.sleep(folderPause / 2).pipe(Effect.andThen(Effect.forever(measureFolder)), Effect.forkScoped)
+
+      return Effect.gen(function* () {
+        const earlier = yield* Ref.get(hit)
+        if (earlier !== undefined) return earlier
+        const code = (yield* group?.hit ?? Effect.undefined) ?? (yield* files.full)
+        return code === undefined ? undefined : limitExceeded(code, bounds)
+      })
+    })
+
+    return {
+      around: (commandLine) => launchedIn(group?.join ?? [], commandLine),
+      watch,
+      endAll: group?.endAll ?? Effect.void
+    }
+  })
+
+  return { bounds, keeper: keeperOf(groups), guard }
+})

@@ -1,0 +1,41 @@
+import { readFile } from "node:fs/promises"
+import { Effect } from "effect"
+import ipaddr from "ipaddr.js"
+
+/** Where a Run asks for names: an address that nothing else uses, of which only port 53 leads to the host's resolver. */
+export const resolverInside = "169.254.1.1"
+
+/**
+ * - `upstream`: the resolver that answers for the one inside; undefined for the host's own choice
+ * - `resolvConf`: what a Run has as /etc/resolv.conf
+ */
+export interface HostResolver {
+  readonly upstream: string | undefined
+  readonly resolvConf: string
+}
+
+const lines = (text: string) => text.split("\n").map((line) => line.trim())
+const resolversOf = (text: string) =>
+  lines(text).flatMap((line) => {
+    const [word, address = ""] = line.split(/\s+/)
+    return word === "nameserver" && ipaddr.IPv4.isValid(address) ? [address] : []
+  })
+const isLoopback = (address: string) => ipaddr.IPv4.parse(address).range() === "loopback"
+
+/**
+ * What stands for the host's resolver in a network of its own. A resolver on the host's loopback is out of reach there: the one that it
+ * asks itself takes its place where systemd-resolved names it. Undefined where there is only IPv6, which needs no change.
+ */
+export const resolverFor = (resolvConf: string, uplink: string): HostResolver | undefined => {
+  const [first] = resolversOf(resolvConf)
+  if (first === undefined) return undefined
+  const upstream = isLoopback(first) ? resolversOf(uplink).find((address) => !isLoopback(address)) : undefined
+  const rest = lines(resolvConf).filter((line) => /^(search|domain|options)\s/.test(line))
+  return { upstream, resolvConf: [`nameserver ${resolverInside}`, ...rest, ""].join("\n") }
+}
+
+const read = (path: string) => Effect.tryPromise(() => readFile(path, "utf8")).pipe(Effect.orElseSucceed(() => ""))
+
+export const hostResolver = Effect.gen(function* () {
+  return resolverFor(yield* read("/etc/resolv.conf"), yield* read("/run/systemd/resolve/resolv.conf"))
+})

@@ -1,0 +1,41 @@
+import { mkdir, mkdtemp, rm } from "node:fs/promises"
+import { join } from "node:path"
+import { Effect, Stream } from "effect"
+import type { Level, LevelHost } from "../levels/Level.ts"
+import { trialConditions } from "../RunConditions.ts"
+import { systemPath } from "../SandboxView.ts"
+import type { NetworkEntry } from "./NetworkNamespace.ts"
+
+const trialFolder = (host: LevelHost) =>
+  Effect.acquireRelease(
+    Effect.tryPromise(async () => {
+      await mkdir(host.ownFolder, { recursive: true, mode: 0o700 })
+      const folder = await mkdtemp(join(host.ownFolder, "network-"))
+      await mkdir(join(folder, "root"), { mode: 0o700 })
+      return folder
+    }),
+    (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
+  )
+
+/** Starts a program of a level in a network of its own; answers what went wrong. */
+export const tryNetwork = (host: LevelHost, level: Level) =>
+  Effect.fnUntraced(
+    function* (entry: NetworkEntry) {
+      const folder = yield* trialFolder(host)
+      const box = yield* level.open(
+        { root: join(folder, "root"), readOnly: [] },
+        { ...trialConditions, network: Effect.succeed(entry) }
+      )
+      const child = yield* box.spawn({ argv: ["true"], cwd: ".", environment: { PATH: systemPath }, network: true })
+      const [said] = yield* Effect.all(
+        [Stream.mkString(Stream.decodeText(child.stderr)), Stream.runDrain(child.stdout)],
+        { concurrency: 2 }
+      )
+      const end = yield* child.end
+      if (end._tag === "exited" && end.code === 0) return undefined
+      return said.trim().split("\n").at(-1) || "a program in it did not end as it should"
+    },
+    Effect.scoped,
+    Effect.timeout("10 seconds"),
+    Effect.catch((error) => Effect.succeed(error._tag === "TimeoutError" ? "it did not answer" : error.message))
+  )

@@ -1,0 +1,146 @@
+import { mkdir, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { Effect, Exit, Fiber, Ref, Result, Scope } from "effect"
+import type { ChildProcessSpawner } from "effect/process"
+import { type NetworkStatus, SandboxSpawnFailed } from "../SandboxStatus.ts"
+import { findProgram } from "../InstalledProgram.ts"
+import { hostResolver } from "./HostResolver.ts"
+import type { NetworkSettings } from "./NetworkSettings.ts"
+import { hostNetwork, makeNetwork, type NetworkEntry, NetworkFailed, type NetworkRequest } from "./NetworkNamespace.ts"
+
+/** How a level of the sandbox starts programs in a network. */
+export interface NetworkUse {
+  /** Where files of the networks may lie. */
+  readonly folder: string
+  /** Starts a trial sandbox in a network; answers what went wrong. */
+  readonly attempt: (entry: NetworkEntry) => Effect.Effect<string | undefined>
+}
+
+export interface RunNetworks {
+  /** Found out by doing, when it is asked for the first time. */
+  readonly status: Effect.Effect<NetworkStatus>
+  /** The network of one Run, until the Scope closes. */
+  readonly take: Effect.Effect<NetworkEntry, NetworkFailed, Scope.Scope>
+}
+
+/** What was found out; `make` makes one network more. */
+interface Found {
+  readonly status: NetworkStatus
+  readonly make?: Effect.Effect<Made, NetworkFailed>
+}
+
+interface Made {
+  readonly entry: NetworkEntry
+  readonly scope: Scope.Closeable
+}
+
+const needed = [
+  ["ip", "iproute2"],
+  ["nsenter", "util-linux"],
+  ["unshare", "util-linux"],
+  ["setpriv", "util-linux"]
+] as const
+
+/** `use` is undefined at levels whose programs are not in namespaces. */
+export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
+  spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
+  settings: NetworkSettings,
+  use: NetworkUse | undefined
+): Effect.fn.Return<RunNetworks, never, Scope.Scope> {
+  const whole = yield* Effect.scope
+  const spare = yield* Ref.make<Fiber.Fiber<Made, NetworkFailed> | undefined>(undefined)
+
+  const host = (reason: string, remedy?: string): NetworkStatus => ({
+    reach: "host",
+    accepted: settings.reach !== "isolated",
+    reason: `${reason} Runs reach the host's loopback and every address that the host reaches.`,
+    ...(remedy === undefined ? {} : { remedy: `${remedy} See Network in docs/operations.md.` }),
+    forbidden: []
+  })
+
+  const request = Effect.fnUntraced(function* (folder: string, pasta: string): Effect.fn.Return<NetworkRequest> {
+    const resolver = yield* hostResolver
+    const resolvConf = join(folder, "resolv.conf")
+    yield* Effect.promise(() => mkdir(folder, { recursive: true, mode: 0o755 }))
+    if (resolver !== undefined) yield* Effect.promise(() => writeFile(resolvConf, resolver.resolvConf, { mode: 0o644 }))
+    return { pasta, forbidden: settings.forbidden, resolver, resolvConf }
+  })
+
+  const makeWith = (wanted: NetworkRequest) =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.fork(whole)
+      const entry = yield* makeNetwork(spawner, wanted).pipe(
+        Scope.provide(scope),
+        Effect.onError(() => Scope.close(scope, Exit.void))
+      )
+      const made: Made = { entry, scope }
+      return made
+    })
+
+  const tried = (attempt: Effect.Effect<string | undefined>) =>
+    Effect.flatMap(attempt, (said) => (said === undefined ? Effect.void : new NetworkFailed({ message: said })))
+
+  const found = yield* Effect.cached(
+    Effect.gen(function* (): Effect.fn.Return<Found> {
+      if (settings.reach === "host") return { status: host("The network of Runs is set to the host's own.") }
+      if (use === undefined) return { status: host("Only a sandbox in namespaces can have a network of its own.") }
+      const pasta = yield* findProgram(settings.pasta)
+      if (pasta === undefined) return { status: host("pasta was not found.", "Install the 'passt' package.") }
+      for (const [program, name] of needed) {
+        if ((yield* findProgram(program)) === undefined) {
+          return { status: host(`${program} was not found.`, `Install the '${name}' package.`) }
+        }
+      }
+      const wanted = yield* request(use.folder, pasta)
+      const make = makeWith(wanted)
+      const trial = yield* Effect.result(Effect.tap(make, ({ entry }) => tried(use.attempt(entry))))
+      if (Result.isFailure(trial)) {
+        return {
+          status: host(
+            `pasta is installed and no Run can have a network of its own here (${trial.failure.message}).`,
+            "Allow this user to make user namespaces and to use /dev/net/tun."
+          )
+        }
+      }
+      yield* Ref.set(spare, yield* Effect.forkIn(Effect.succeed(trial.success), whole))
+      const status: NetworkStatus = {
+        reach: "isolated",
+        accepted: true,
+        reason: "Every Run has a network of its own, without the host's loopback and the forbidden ranges.",
+        forbidden: settings.forbidden
+      }
+      return { status, make }
+    })
+  )
+
+  /** The next one is made while this one is used: to wait for it would take longer than a small plan. */
+  const takeMade = Effect.fnUntraced(function* (make: Effect.Effect<Made, NetworkFailed>) {
+    const prepared = yield* Ref.getAndSet(spare, undefined)
+    const made = prepared === undefined ? yield* make : yield* Fiber.join(prepared)
+    yield* Ref.set(spare, yield* Effect.forkIn(make, whole))
+    return made
+  })
+
+  const take = Effect.gen(function* () {
+    const { make } = yield* found
+    if (make === undefined) return hostNetwork
+    const { entry } = yield* Effect.acquireRelease(takeMade(make), ({ scope }) => Scope.close(scope, Exit.void))
+    return entry
+  })
+
+  return { status: Effect.map(found, ({ status }) => status), take }
+})
+
+/** One network for all commands of a Run, made when the first of them needs it and kept until the Scope closes. */
+export const networkOfRun = Effect.fnUntraced(function* (networks: RunNetworks) {
+  const scope = yield* Effect.scope
+  return yield* Effect.cached(
+    networks.take.pipe(
+      Scope.provide(scope),
+      Effect.mapError(
+        ({ message }) =>
+          new SandboxSpawnFailed({ program: "pasta", message: `The network of the Run could not be made: ${message}` })
+      )
+    )
+  )
+})

@@ -1,0 +1,21 @@
+import type { Run } from "../../api/Types.ts"
+import { Notice } from "../../ui/Feedback.tsx"
+import { useWords } from "../../words/Words.ts"
+import { decisionWords } from "./DecisionWords.ts"
+
+/** Levels at which a module has a file system and processes of its own. */
+const separate: ReadonlySet<string> = new Set(["bubblewrap", "namespaces"])
+
+/** A plan is code of somebody else that ran already: whoever approves it has to know what it could reach. */
+export const Confinement = ({ run }: { readonly run: Run }) => {
+  const words = useWords(decisionWords)
+  const isLow = run.isolation !== undefined && !separate.has(run.isolation)
+  const isShared = run.network === "host"
+  if (!isLow && !isShared) return null
+  return (
+    <Notice tone="warn" title={words.confinementTitle}>
+      {isLow ? <p>{words.confinementLevel}</p> : null}
+      {isShared ? <p>{words.confinementNetwork}</p> : null}
+    </Notice>
+  )
+}

@@ -1,0 +1,147 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, expect } from "bun:test"
+import { NodeServices } from "@effect/platform-node"
+import { Effect, Layer, Stream } from "effect"
+import type { SandboxedCommand } from "../../../runner/sandbox/levels/Level.ts"
+import { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
+import { systemPath } from "../../../runner/sandbox/SandboxView.ts"
+import {
+  defaultSandboxSettings,
+  type SandboxLimits,
+  SandboxSettings,
+  type SandboxSettingsShape
+} from "../../../runner/sandbox/SandboxSettings.ts"
+import type { SandboxLevel } from "../../../schema/records/Run.ts"
+import { it } from "../../support/Effect.ts"
+
+const mebibyte = 1024 ** 2
+const small: SandboxLimits = {
+  ...defaultSandboxSettings.limits,
+  memoryBytes: 128 * mebibyte,
+  processes: 64,
+  folderBytes: 32 * mebibyte,
+  tmpBytes: 8 * mebibyte,
+  shmBytes: 4 * mebibyte
+}
+
+const sandboxWith = (settings: Partial<SandboxSettingsShape>) =>
+  Sandbox.layer.pipe(
+    Layer.provide(Layer.succeed(SandboxSettings, { ...defaultSandboxSettings, limits: small, ...settings })),
+    Layer.provide(NodeServices.layer)
+  )
+
+const runFolder = Effect.acquireRelease(
+  Effect.sync(() => {
+    const folder = mkdtempSync(join(tmpdir(), "limits-"))
+    chmodSync(folder, 0o711)
+    mkdirSync(join(folder, "root"))
+    return folder
+  }),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+)
+
+const shell = (script: string): SandboxedCommand => ({
+  argv: ["/bin/sh", "-c", script],
+  cwd: ".",
+  environment: { PATH: systemPath },
+  network: false
+})
+
+/** Opens a sandbox of its own for a script, and answers how it ended. */
+const ended = Effect.fnUntraced(function* (script: string, place: typeof runFolder = runFolder) {
+  const sandbox = yield* Sandbox
+  const folder = yield* place
+  const box = yield* sandbox.open({ root: join(folder, "root"), readOnly: [] })
+  const child = yield* box.spawn(shell(script))
+  const [stdout] = yield* Effect.all(
+    [Stream.mkString(Stream.decodeText(child.stdout)), Stream.runDrain(child.stderr)],
+    { concurrency: 2 }
+  )
+  const end = yield* child.end
+  return { end, stdout, exceeded: yield* child.exceeded }
+}, Effect.scoped)
+
+/** Holds as much memory as it can get, and never ends. */
+const hungry = "tail /dev/zero"
+const breeding = "(for n in $(seq 100); do sleep 1000 & done); exec sleep 1000"
+const waiting = "; trap 'exit 0' INT; while :; do sleep 0.1; done"
+
+/** Every limit, by a script that hits it and would go on for ever. */
+const scripts = {
+  memory_limit: hungry,
+  process_limit: breeding,
+  folder_limit: `for n in 1 2 3 4 5 6 7 8; do dd if=/dev/zero of=file$n bs=1M count=8; done${waiting}`
+}
+const inMemory = {
+  tmp_limit: `dd if=/dev/zero of=/tmp/file bs=1M count=64${waiting}`,
+  shm_limit: `dd if=/dev/zero of=/dev/shm/file bs=1M count=64${waiting}`
+}
+
+/** The levels that this machine can show. */
+const rungs: ReadonlyArray<readonly [SandboxLevel, Partial<SandboxSettingsShape>]> = [
+  ["bubblewrap", { levels: ["bubblewrap"] }],
+  ["namespaces", { levels: ["namespaces"] }],
+  ["user_landlock", { levels: ["user_landlock"] }],
+  ["landlock", { levels: ["landlock"] }],
+  ["process", { isolation: "off" }]
+]
+
+for (const [level, settings] of rungs) {
+  for (const keeping of ["auto", "watching"] as const) {
+    const layer = sandboxWith({ ...settings, controlGroups: keeping === "auto" })
+    const status = await Effect.runPromise(Effect.map(Sandbox, (sandbox) => sandbox.status).pipe(Effect.provide(layer)))
+    if (status.level !== level) continue
+    if (keeping === "auto" && status.limits.keeper === "watching") continue
+    describe(`a Run that hits a limit, at the level ${level} with ${status.limits.keeper}`, () => {
+      for (const [code, script] of Object.entries({
+        ...scripts,
+        ...(level === "bubblewrap" || level === "namespaces" ? inMemory : {})
+      })) {
+        it.live(`ends with ${code}, and another Run goes on`, () =>
+          Effect.gen(function* () {
+            const sandbox = yield* Sandbox
+            const folder = yield* runFolder
+            const box = yield* sandbox.open({ root: join(folder, "root"), readOnly: [] })
+            const other = yield* box.spawn(shell("until [ -e go ]; do sleep 0.05; done; echo went on"))
+            const { exceeded } = yield* ended(script)
+            expect<string | undefined>(exceeded?.code).toBe(code)
+            expect(exceeded?.message).toContain("SVC_RUN_")
+            writeFileSync(join(folder, "root", "go"), "")
+            expect(yield* Stream.mkString(Stream.decodeText(other.stdout))).toBe("went on\n")
+            expect(yield* other.end).toEqual({ _tag: "exited", code: 0 })
+            expect(yield* other.exceeded).toBeUndefined()
+          }).pipe(Effect.provide(layer))
+        )
+      }
+    })
+  }
+}
+
+/** A disk of 64 MiB, which only root can make. */
+const smallDisk = Effect.tap(
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const folder = mkdtempSync(join(tmpdir(), "disk-"))
+      Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=64m,mode=711", "tmpfs", folder])
+      return folder
+    }),
+    (folder) =>
+      Effect.sync(() => {
+        Bun.spawnSync(["umount", "--lazy", folder])
+        rmSync(folder, { recursive: true, force: true })
+      })
+  ),
+  (folder) => Effect.sync(() => mkdirSync(join(folder, "root")))
+)
+
+describe.skipIf(process.getuid?.() !== 0)("a Run that leaves no room on the disk", () => {
+  it.live("is ended when it holds the most of it, although its own folder may be larger", () =>
+    Effect.gen(function* () {
+      const { exceeded } = yield* ended(`dd if=/dev/zero of=big bs=1M count=62${waiting}`, smallDisk)
+      expect<string | undefined>(exceeded?.code).toBe("disk_low")
+      expect(exceeded?.message).toContain("SVC_RUN_FREE_DISK")
+    }).pipe(Effect.provide(sandboxWith({ limits: { ...small, folderBytes: 1024 * mebibyte } })))
+  )
+})
