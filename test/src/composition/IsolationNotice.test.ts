@@ -1,0 +1,51 @@
+import { describe, expect } from "bun:test"
+import { Context, Effect, FileSystem, Layer, Option } from "effect"
+import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
+import { defaultSandboxSettings, SandboxSettings } from "../../../runner/sandbox/SandboxSettings.ts"
+import { makeClient } from "../../../src/client/index.ts"
+import { controlPlane } from "../../../src/Composition.ts"
+import { platform } from "../../../src/composition/Platform.ts"
+import { HttpListener, loadSettings, serviceContext, Users } from "../../../src/index.ts"
+import { logging } from "../../../src/observability/Logging.ts"
+import { it } from "../../support/Effect.ts"
+
+/** What the first request of every page answers on a machine that has these levels. */
+const noticesOf = (isolation: "auto" | "off", levels: typeof defaultSandboxSettings.levels) =>
+  Effect.gen(function* () {
+    const files = yield* FileSystem.FileSystem
+    const dataDir = yield* files.makeTempDirectoryScoped({ prefix: "svc-isolation-notice-" })
+    const settings = yield* loadSettings(
+      new Map(Object.entries({ dataDir, listen: "127.0.0.1:0", log: "error", runnerIsolation: isolation })),
+      Option.none()
+    )
+    const services = yield* Layer.build(
+      controlPlane(settings).pipe(Layer.provideMerge(logging({ level: "error", format: "json" })))
+    )
+    const user = yield* Context.get(services, Users).create(serviceContext, { email: "ada@example.com" })
+    const tokens = Context.get(services, AccessTokens)
+    const { secret } = yield* tokens.create(serviceContext, user.subject, { name: "test", scopes: ["read", "write"] })
+    const client = yield* makeClient({ baseUrl: Context.get(services, HttpListener).url, token: secret })
+    return (yield* client.dashboard.bootstrap({ query: {} })).notices ?? []
+  }).pipe(Effect.provideService(SandboxSettings, { ...defaultSandboxSettings, levels }), Effect.provide(platform))
+
+describe("what every page of the dashboard says of the isolation of Runs", () => {
+  it.live("nothing, where Runs are isolated", () =>
+    Effect.gen(function* () {
+      const notices = yield* noticesOf("auto", defaultSandboxSettings.levels)
+      if (process.env["SVC_TEST_REQUIRE_ALL"] === "1") expect(notices).toEqual([])
+      expect(notices).not.toContain("isolation_off")
+    })
+  )
+
+  it.live("that they are refused, where no level works", () =>
+    Effect.gen(function* () {
+      expect(yield* noticesOf("auto", [])).toEqual(["runs_refused"])
+    })
+  )
+
+  it.live("that modules are not isolated, where the operator switched that off", () =>
+    Effect.gen(function* () {
+      expect(yield* noticesOf("off", defaultSandboxSettings.levels)).toEqual(["isolation_off"])
+    })
+  )
+})
