@@ -41,5 +41,5 @@ test("Runs that an earlier release left open find their pool and their place in 
   database.run("UPDATE runs SET status = 'running' WHERE id = 'built'")
   expect(rows().filter((row) => /^(behind|drift)/.test(row))).toEqual(["behind runs cap_1 0", "drift runs cap_2 1"])
   database.run("UPDATE runs SET status = 'cancelled' WHERE id = 'built'")
-  expect(rows().filter((row) => /^drift/.test(row))).toEqual(["drift runs cap_2 0"])
+  expect(rows().filter((row) => row.startsWith("drift"))).toEqual(["drift runs cap_2 0"])
 })

@@ -99,8 +99,6 @@ export const connections: ReadonlyArray<Connection> = [
     ],
     providerConfig: {},
     moduleInputDefaults: {},
-    use: { roles: ["owner", "admin"] },
-    version: 1,
     createdAt: ago(300_000),
     updatedAt: ago(300_000)
   }
