@@ -21,6 +21,8 @@ export class MaterializationFailed extends Schema.TaggedError<MaterializationFai
 export interface AppliedOutput {
   readonly name: string
   readonly value: Schema.Json | undefined
+  /** Why it is private although its module does not call it sensitive. */
+  readonly privacy?: string | undefined
 }
 
 const maxInputsBytes = 64 * 1024
@@ -72,7 +74,11 @@ export const resolveInputs = (
       )
     }
     if (output.value === undefined) {
-      return failed("output_not_public", `The input ${name} needs the Output ${input.outputName}, which is sensitive.`)
+      const needed = `The input ${name} needs the Output ${input.outputName}, which is`
+      return failed(
+        "output_not_public",
+        output.privacy === undefined ? `${needed} sensitive.` : `${needed} not published. ${output.privacy}`
+      )
     }
     if (!fits(input.outputType, output.value)) {
       return failed(

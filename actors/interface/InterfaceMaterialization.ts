@@ -5,7 +5,7 @@ import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
 import type { CapsuleRow } from "../capsule/CapsuleRow.ts"
 import { InstallConfigStore } from "../capsule/InstallConfigStore.ts"
 import { InstallPolicy } from "../capsule/InstallPolicy.ts"
-import { StateVersions } from "../capsule/StateVersions.ts"
+import { privacyReason, StateVersions } from "../capsule/StateVersions.ts"
 import { now } from "../Identity.ts"
 import { type AppliedOutput, MaterializationFailed, resolveInputs } from "./InterfaceInputs.ts"
 import { InterfaceLedger } from "./InterfaceLedger.ts"
@@ -43,7 +43,7 @@ const make = Effect.gen(function* () {
     for (const row of yield* states.outputs(stateVersionId)) {
       // A sensitive value is not even opened. Ephemeral ones are in no state.
       const value = row.sensitive === 1 ? undefined : Redacted.value(yield* states.outputValue(row))
-      outputs.set(row.name, { name: row.name, value })
+      outputs.set(row.name, { name: row.name, value, privacy: privacyReason(row) })
     }
     return outputs
   })

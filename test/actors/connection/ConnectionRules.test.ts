@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { Effect, Result, Schema } from "effect"
 import { checkConnection } from "../../../actors/connection/ConnectionRules.ts"
-import { GitPolicy } from "../../../runner/git/GitPolicy.ts"
+import { defaultGitPolicy } from "../../../runner/git/GitPolicy.ts"
 import { CreateConnection } from "../../../schema/api/ConnectionsApi.ts"
 
 const decode = Schema.decodeUnknownSync(CreateConnection)
@@ -13,11 +13,7 @@ const told = (given: { readonly values?: Record<string, string>; readonly files?
     displayName: "demo",
     ...given
   })
-  const result = Effect.runSync(
-    Effect.result(Effect.flatMap(GitPolicy, (policy) => checkConnection(request, policy))).pipe(
-      Effect.provide(GitPolicy.layer)
-    )
-  )
+  const result = Effect.runSync(Effect.result(checkConnection(request, defaultGitPolicy)))
   return Result.isFailure(result) ? result.failure.message : undefined
 }
 

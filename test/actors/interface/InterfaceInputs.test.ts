@@ -47,6 +47,12 @@ describe("the inputs of an Interface", () => {
     expect(told(typed(type), value)).toEqual(accepted ? { address: value } : "output_type_mismatch")
   })
 
+  test("an Output that is private for a secret it repeats is not public, and the reason is given on", () => {
+    const privacy = "The Output out is private: it repeats var.db.password."
+    const result = resolveInputs(typed("string"), new Map([["out", { name: "out", value: undefined, privacy }]]))
+    expect(Result.isFailure(result) ? result.failure.message : "").toContain(privacy)
+  })
+
   test("an Output that was not set, or is sensitive, is not public", () => {
     expect(told(typed("string"), "a", false)).toBe("output_missing")
     expect(told(typed("string"), undefined)).toBe("output_not_public")
