@@ -46,7 +46,7 @@ wait_for() {
   done
 }
 inside() { nsenter --net=/proc/$holder/ns/net "$@"; }
-held() { grep -q '^CapBnd:[[:space:]]*0*$' /proc/$holder/status; }
+held() { grep -q '^CapPrm:[[:space:]]*0*$' /proc/$holder/status; }
 routed() { inside ip -4 route show default | grep -q . || inside ip -6 route show default | grep -q .; }
 tap=
 wait_for held
