@@ -54,9 +54,7 @@ wait_for 'no process holds a network namespace' held
 tap=$!
 wait_for 'pasta made no network' routed
 printf '%s' "$rules4" | inside ip -4 -batch - || exit 1
-if inside ip -6 route show default | grep -q .; then
-  printf '%s' "$rules6" | inside ip -6 -batch - || exit 1
-fi
+if [ -e /proc/net/if_inet6 ]; then printf '%s' "$rules6" | inside ip -6 -batch - || exit 1; fi
 echo "ready $holder"
 read -r gone
 `
