@@ -38,25 +38,23 @@ trap 'kill -9 $holder $tap 2> /dev/null; wait' EXIT
 trap 'exit 0' TERM
 wait_for() {
   tries=0
-  until "$@"; do
+  until $2; do
     tries=$((tries + 1))
-    [ $tries -lt 500 ] || { echo "$1 took too long" >&2; exit 1; }
-    kill -0 $holder && { [ -z "$tap" ] || kill -0 $tap; } || { echo "$1 has no process to wait for" >&2; exit 1; }
+    [ $tries -lt 500 ] || { echo "$1, which took too long" >&2; exit 1; }
+    kill -0 $holder && { [ -z "$tap" ] || kill -0 $tap; } || { echo "$1" >&2; exit 1; }
     sleep 0.01
   done
 }
 inside() { nsenter --net=/proc/$holder/ns/net "$@"; }
-held() { grep -q '^CapBnd:[[:space:]]*0*$' /proc/$holder/status; }
+held() { grep -q '^CapPrm:[[:space:]]*0*$' /proc/$holder/status; }
 routed() { inside ip -4 route show default | grep -q . || inside ip -6 route show default | grep -q .; }
 tap=
-wait_for held
+wait_for 'no process holds a network namespace' held
 "$pasta" --config-net -q -f -I ${device} --no-map-gw -t none -u none -T none -U none "$@" --netns /proc/$holder/ns/net < /dev/null > /dev/null &
 tap=$!
-wait_for routed
+wait_for 'pasta made no network' routed
 printf '%s' "$rules4" | inside ip -4 -batch - || exit 1
-if inside ip -6 route show default | grep -q .; then
-  printf '%s' "$rules6" | inside ip -6 -batch - || exit 1
-fi
+if [ -e /proc/net/if_inet6 ]; then printf '%s' "$rules6" | inside ip -6 -batch - || exit 1; fi
 echo "ready $holder"
 read -r gone
 `

@@ -75,7 +75,8 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
       )
       const made: Made = { entry, scope }
       return made
-    })
+      // A machine that is busy may be too slow once; what a Run reaches must not depend on that.
+    }).pipe(Effect.retry({ times: 2 }))
 
   const tried = (attempt: Effect.Effect<string | undefined>) =>
     Effect.flatMap(attempt, (said) => (said === undefined ? Effect.void : new NetworkFailed({ message: said })))

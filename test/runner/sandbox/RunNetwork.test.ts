@@ -81,7 +81,7 @@ const withAddress = Effect.acquireRelease(
   () => Effect.sync(() => Bun.spawnSync(["ip", "address", "del", `${added}/32`, "dev", "lo"]))
 )
 
-const shipped = suite(sandboxWith({}))
+const shipped = suite(sandboxWith({ reach: "isolated" }))
 afterAll(() => shipped.dispose())
 // Not of the suite's own layer: what is started before the tests begin is lost to them.
 const status = await Effect.runPromise(
@@ -116,7 +116,7 @@ describeIsolated("a Run with a network of its own", () => {
         const { port } = yield* listening(added)
         const script = [node, "-e", connect(added, port)] as const
         expect(yield* runs(script)).toBe("reached")
-        const forbidden = sandboxWith({ forbidden: ["198.51.100.0/24"] })
+        const forbidden = sandboxWith({ reach: "isolated", forbidden: ["198.51.100.0/24"] })
         expect(yield* runs(script).pipe(Effect.provide(forbidden))).toBe("EACCES")
       })
     )
