@@ -4,12 +4,11 @@ import { dirname, join } from "node:path"
 import { confineArgument, syncArgument } from "./BinaryArguments.ts"
 
 const isSync = process.argv[2] === syncArgument
-const isConfinement = process.argv[2] === confineArgument
-const program = isSync
-  ? "runner/git/SyncMain.js"
-  : isConfinement
-    ? "runner/sandbox/confinement/ConfineMain.js"
-    : "dist/build/Service.js"
+const programs = new Map([
+  [syncArgument, "runner/git/SyncMain.js"],
+  [confineArgument, "runner/sandbox/confinement/ConfineMain.js"]
+])
+const program = programs.get(process.argv[2] ?? "") ?? "dist/build/Service.js"
 
 // Binaries start reluctant to compile, see `scripts/build.ts`. A sync unpacks and hashes from its first moment on.
 if (isSync) Bun.unsafe.setJITPolicy(1)

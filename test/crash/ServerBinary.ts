@@ -10,6 +10,7 @@ const entrypoints = [
   "test/crash/server/Main.ts",
   "test/crash/service/Main.ts",
   "runner/git/SyncMain.ts",
+  "runner/sandbox/confinement/ConfineMain.ts",
   "runner/scan/HclWorker.ts",
   "runner/redaction/RedactionWorker.ts"
 ]

@@ -3,9 +3,10 @@
 import { NodeRuntime } from "@effect/platform-node"
 import { Effect, Schema } from "effect"
 import { KillPoint } from "../../../actors/run/KillPoint.ts"
+import { ConfinementCommand } from "../../../runner/sandbox/confinement/ConfinementCommand.ts"
 import { defaultSandboxSettings, SandboxSettings } from "../../../runner/sandbox/SandboxSettings.ts"
 import { SyncProcessCommand } from "../../../runner/snapshot/SyncProcessCommand.ts"
-import { syncArgument } from "../../../src/BinaryArguments.ts"
+import { confineArgument, syncArgument } from "../../../src/BinaryArguments.ts"
 import { run, teardown } from "../../../src/cli/Run.ts"
 import { platform } from "../../../src/composition/Platform.ts"
 import { RecheckInterval } from "../../../src/streams/LiveSubscription.ts"
@@ -26,6 +27,7 @@ NodeRuntime.runMain(
     ),
     Effect.provideService(RecheckInterval, "100 millis"),
     Effect.provideService(SyncProcessCommand, { program: process.execPath, args: [syncArgument] }),
+    Effect.provideService(ConfinementCommand, { program: process.execPath, args: [confineArgument] }),
     Effect.provideService(SandboxSettings, {
       ...defaultSandboxSettings,
       extraReadOnly: readable ?? [],

@@ -21,7 +21,10 @@ const noticesOf = (isolation: "auto" | "off", levels: typeof defaultSandboxSetti
     const services = yield* Layer.build(
       controlPlane(settings).pipe(Layer.provideMerge(logging({ level: "error", format: "json" })))
     )
-    const user = yield* Context.get(services, Users).create(serviceContext, { email: "ada@example.com", isOperator: false })
+    const user = yield* Context.get(services, Users).create(serviceContext, {
+      email: "ada@example.com",
+      isOperator: true
+    })
     const tokens = Context.get(services, AccessTokens)
     const { secret } = yield* tokens.create(serviceContext, user.subject, { name: "test", scopes: ["read", "write"] })
     const client = yield* makeClient({ baseUrl: Context.get(services, HttpListener).url, token: secret })
