@@ -46,7 +46,13 @@ const kindOf = (piece: string, length: number): PatternKind => {
 }
 
 /** How many characters at the end of a text count as one where it is compared. */
-const lastRun = (text: string) => /(?:\++|["$%'\\`]+|.)$/su.exec(text)?.[0].length ?? 0
+const lastRun = (text: string): number => {
+  const run = ["+", "\"$%'\\`"].find((characters) => characters.includes(text.at(-1) ?? " "))
+  if (run === undefined) return [...text.slice(-2)].at(-1)?.length ?? 0
+  let start = text.length
+  while (start > 0 && run.includes(text.charAt(start - 1))) start--
+  return text.length - start
+}
 
 const pieceSpellings = (piece: string): ReadonlyArray<Iterable<number>> => {
   const shown = stripTerminalSequences(piece)

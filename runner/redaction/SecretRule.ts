@@ -33,7 +33,11 @@ export const scopeOf = (text: string): SecretScope => {
 
 /** The attribute names that a type constraint declares, at any depth. They are part of the module and no secret. */
 export const declaredKeys = (typeExpression: string): ReadonlySet<string> =>
-  new Set([...typeExpression.matchAll(/([A-Za-z_][\w-]*)"?\s*=/g)].map(([, name = ""]) => name))
+  new Set(
+    [...typeExpression.matchAll(/[A-Za-z_][\w-]*|[^\s"]/g)]
+      .map(([token]) => token)
+      .filter((token, at, tokens) => tokens[at + 1] === "=" && /^[A-Za-z_]/.test(token))
+  )
 
 /** Every text and number of a value. */
 export const leafTexts = (root: unknown): ReadonlyArray<string> => {

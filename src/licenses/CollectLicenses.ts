@@ -25,14 +25,20 @@ const decodeManifest = Schema.decodeUnknownEffect(Manifest)
 
 const isLicenseFile = (name: string) => /^(?:licen[sc]e|copying|notice|unlicense)(?:[-.]|$)/i.test(name)
 const parserFile = "node_modules/@cdktn/hcl2json/main.wasm.gz"
-const moduleName = /[a-z0-9-]+(?:\.[a-z]+)+\/[A-Za-z0-9._/-]+@v[0-9][A-Za-z0-9.+-]*/g
+const sourcePath = /[A-Za-z0-9._/@+-]+/g
+const hostName = /^[a-z0-9-]+(?:\.[a-z]+)+$/
+const moduleVersion = /^v[0-9][A-Za-z0-9.+-]*/
 
 /** The Go modules that a program names in its tables of source files, and the Go that compiled it. */
 export const goModulesOf = (program: string): ReadonlyMap<string, string> => {
   const modules = new Map<string, string>()
-  for (const [found] of program.matchAll(moduleName)) {
-    const at = found.lastIndexOf("@")
-    modules.set(found.slice(0, at), found.slice(at + 2))
+  for (const [path] of program.matchAll(sourcePath)) {
+    const at = path.indexOf("@")
+    const [version] = at === -1 ? [] : (moduleVersion.exec(path.slice(at + 1)) ?? [])
+    if (version === undefined) continue
+    const segments = path.slice(0, at).split("/")
+    const host = segments.findIndex((segment) => hostName.test(segment))
+    if (host !== -1 && host < segments.length - 1) modules.set(segments.slice(host).join("/"), version.slice(1))
   }
   const go = /go(1\.\d+(?:\.\d+)?)/.exec(program)?.[1]
   if (go !== undefined) modules.set(goItself.name, go)
