@@ -80,3 +80,49 @@ describe("Git connections", () => {
       expect(faults).toEqual([])
     })
 })
+
+describe("a connection", () => {
+  for (const look of [lightEnglish, darkJapanese])
+    test(`is granted to members and gets new values by keyboard (${look.language})`, async () => {
+      const english = look.language === "en"
+      const { page, api, faults, go } = await suite.visit(look)
+      await go(screen, ".row-connection")
+      const edit = page.getByRole("button", { name: english ? "Edit" : "編集", exact: true }).first()
+      await edit.focus()
+      await page.keyboard.press("Enter")
+      const dialog = page.getByRole("dialog")
+      const roles = dialog.getByLabel(english ? "Roles" : "ロール")
+      await roles.focus()
+      await roles.selectOption("member")
+      await dialog.getByLabel(english ? /^Refs/ : /^ref/).fill("main\nrelease")
+      await dialog.getByLabel("AWS_ACCESS_KEY_ID").fill("AKIAEXAMPLE")
+      await dialog.getByLabel("AWS_SECRET_ACCESS_KEY").fill("hunter2")
+      expect(await barriers(page)).toEqual([])
+      await dialog.getByLabel("AWS_SECRET_ACCESS_KEY").press("Enter")
+      await dialog.waitFor({ state: "detached" })
+      expect(api.changes).toMatchObject([
+        {
+          method: "PATCH",
+          body: {
+            use: { roles: ["owner", "admin", "member"], refs: ["main", "release"] },
+            values: { AWS_ACCESS_KEY_ID: "AKIAEXAMPLE", AWS_SECRET_ACCESS_KEY: "hunter2" }
+          }
+        }
+      ])
+      expect(faults).toEqual([])
+    })
+
+  test("is removed after a question", async () => {
+    const { page, api, faults, go } = await suite.visit()
+    await go(screen, ".row-connection")
+    const before = await page.locator(".row-connection").count()
+    await page.getByRole("button", { name: "Remove", exact: true }).first().click()
+    await page.getByRole("alertdialog").or(page.getByRole("dialog")).getByRole("button", { name: "Remove" }).click()
+    await page
+      .locator(".row-connection")
+      .nth(before - 1)
+      .waitFor({ state: "detached" })
+    expect(api.changes.map(({ method }) => method)).toEqual(["DELETE"])
+    expect(faults).toEqual([])
+  })
+})
