@@ -104,28 +104,42 @@ const batches = (items: ReadonlyArray<RedactionItem>): ReadonlyArray<ReadonlyArr
 
 const posted = ({ origin, value }: Secret) => ({ origin, value: Redacted.value(value) })
 
-const redactorOf = (thread: RedactionThread, redactor: number): RunRedactor => ({
-  add: (secrets) =>
-    secrets.length === 0
-      ? Effect.void
-      : Effect.asVoid(thread.ask({ kind: "add", redactor, secrets: secrets.map(posted) })),
-  // What could not be looked at is hidden as a whole.
-  items: (items) =>
-    Effect.forEach(batches(items), (batch) =>
-      Effect.map(
-        thread.ask({ kind: "items", redactor, items: batch }),
-        (texts) => texts ?? batch.map(() => redactionMark)
-      )
-    ).pipe(Effect.map((done) => done.flat())),
-  open: Effect.map(thread.newNumber, (stream) => {
-    const send = (text: string, last: boolean) =>
-      Effect.map(
-        thread.ask({ kind: "stream", redactor, stream, text, last }),
-        (texts) => texts?.[0] ?? (text.trim() === "" ? text : `${redactionMark}\n`)
-      )
-    return { push: (piece: string) => send(piece, false), end: (rest: string) => send(rest, true) }
-  })
-})
+const redactorOf = (thread: RedactionThread, redactor: number): RunRedactor => {
+  // A Run without any secret has nothing to wait for.
+  let isEmpty = true
+  return {
+    add: (secrets) =>
+      Effect.suspend(() => {
+        if (secrets.length === 0) return Effect.void
+        isEmpty = false
+        return Effect.asVoid(thread.ask({ kind: "add", redactor, secrets: secrets.map(posted) }))
+      }),
+    // What could not be looked at is hidden as a whole.
+    items: (items) =>
+      Effect.suspend(() =>
+        isEmpty
+          ? Effect.succeed(items.map(({ text }) => text))
+          : Effect.forEach(batches(items), (batch) =>
+              Effect.map(
+                thread.ask({ kind: "items", redactor, items: batch }),
+                (texts) => texts ?? batch.map(() => redactionMark)
+              )
+            ).pipe(Effect.map((done) => done.flat()))
+      ),
+    open: Effect.map(thread.newNumber, (stream) => {
+      const send = (text: string, last: boolean) =>
+        Effect.suspend(() =>
+          isEmpty
+            ? Effect.succeed(text)
+            : Effect.map(
+                thread.ask({ kind: "stream", redactor, stream, text, last }),
+                (texts) => texts?.[0] ?? (text.trim() === "" ? text : `${redactionMark}\n`)
+              )
+        )
+      return { push: (piece: string) => send(piece, false), end: (rest: string) => send(rest, true) }
+    })
+  }
+}
 
 /**
  * Hides secrets in a thread of its own, so that neither many secrets nor long texts keep the service from answering. The
