@@ -48,7 +48,7 @@ const kindOf = (piece: string, length: number): PatternKind => {
 /** How many characters at the end of a text count as one where it is compared. */
 const lastRun = (text: string): number => {
   const run = ["+", "\"$%'\\`"].find((characters) => characters.includes(text.at(-1) ?? " "))
-  if (run === undefined) return [...text.slice(-2)].at(-1)?.length ?? 0
+  if (run === undefined) return Array.from(text.slice(-2)).at(-1)?.length ?? 0
   let start = text.length
   while (start > 0 && run.includes(text.charAt(start - 1))) start--
   return text.length - start

@@ -275,6 +275,7 @@ export const applyPlane = (around: Surroundings, started: Array<string>) =>
       drop: () => Effect.void
     }),
     Layer.mock(ModuleRunner)({
+      confinement: Effect.succeed({ isolation: "bubblewrap", network: "isolated" }),
       apply: (job) =>
         Effect.suspend(() => {
           started.push(job.runId)

@@ -61,7 +61,7 @@ const Outputs = ({ changes }: { readonly changes: ReadonlyArray<OutputChange> })
               </span>
               <span className="value value-after">{text(after) === "" ? words.absent : text(after)}</span>
               {change.reason === undefined ? null : (
-                <p className="output-reason">{words.holdsSecret(change.origins ?? [])}</p>
+                <p className="output-reason">{words.holdsSecret((change.origins ?? []).join(", "))}</p>
               )}
             </li>
           )

@@ -19,8 +19,8 @@ const en = {
   noise: (count: number) => (count === 1 ? "1 quiet change" : `${count} quiet changes`),
   noiseAbout: "labels, tags, and values that are only recomputed",
   outputs: "Outputs",
-  holdsSecret: (origins: ReadonlyArray<string>) =>
-    `Stays private: it repeats ${origins.length === 0 ? "a secret" : origins.join(", ")}. The apply will not publish it.`,
+  holdsSecret: (origins: string) =>
+    `Stays private: it repeats ${origins === "" ? "a secret" : origins}. The apply does not publish it.`,
   expandAll: "Open all",
   collapseAll: "Close all",
   attributes: (count: number) => (count === 1 ? "1 attribute" : `${count} attributes`),
@@ -67,8 +67,8 @@ const ja: typeof en = {
   noise: (count: number) => `軽微な変更 ${count} 件`,
   noiseAbout: "ラベル、タグ、再計算されるだけの値",
   outputs: "出力",
-  holdsSecret: (origins: ReadonlyArray<string>) =>
-    `${origins.length === 0 ? "秘密の値" : `秘密の値（${origins.join("、")}）`}を含むため非公開のままとし、適用後も公開しません。`,
+  holdsSecret: (origins: string) =>
+    `${origins === "" ? "秘密の値" : `秘密の値（${origins}）`}を含むため非公開のままとし、適用後も公開しません。`,
   expandAll: "すべて開く",
   collapseAll: "すべて閉じる",
   attributes: (count: number) => `${count} 属性`,
