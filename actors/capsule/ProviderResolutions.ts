@@ -31,10 +31,7 @@ const blockedBy = (
   if (row === undefined) return undefined
   const status = effectiveStatus(row, at)
   if (!isUsable(status)) {
-    return [
-      "blocked_missing_connection",
-      `The bound Connection is ${status}.${status === "unconfirmed" ? ` ${statusRemedy(status)}` : ""}`
-    ] as const
+    return ["blocked_missing_connection", `The bound Connection is ${status}. ${statusRemedy(status)}`] as const
   }
   if (row.scope !== "operator" && row.workspace_id !== workspaceId) {
     return ["blocked_policy", "The bound Connection belongs to another Workspace."] as const

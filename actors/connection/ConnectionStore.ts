@@ -83,10 +83,20 @@ export const effectiveStatus = (row: ConnectionRow, at: string): ConnectionStatu
 export const isUsable = (status: ConnectionStatus): boolean => status === "pending" || status === "verified"
 
 /** What to do about a status that keeps a Connection from being used. */
-export const statusRemedy = (status: ConnectionStatus): string =>
-  status === "unconfirmed"
-    ? "A restore brought it back, and the operator has to confirm it with `svc admin restore-review`."
-    : "Create a new one."
+export const statusRemedy = (status: ConnectionStatus): string => {
+  switch (status) {
+    case "unconfirmed":
+      return "A restore brought it back, and the operator has to confirm it with `svc admin restore-review`."
+    case "expired":
+      return "Give it a later expiry, or create a new one."
+    case "error":
+      return "Give it new values, or create a new one."
+    case "pending":
+    case "verified":
+    case "revoked":
+      return "Create a new one."
+  }
+}
 
 export const toConnection = (row: ConnectionRow, at: string): Connection =>
   decodeConnection({
