@@ -13,10 +13,11 @@ import { testPlane } from "../../support/TestPlane.ts"
 const terraform = Bun.which("terraform") ?? "/usr/local/bin/terraform"
 const folder = mkdtempSync(join(tmpdir(), "svc-hungry-"))
 const tool = join(folder, "terraform")
-// A module that names a command in `hungry` has a provider, as it were, that takes all memory while that command runs.
+// A module that names a command in `hungry` has a provider, as it were, that takes all memory while that command runs, and the
+// command fails with it.
 writeFileSync(
   tool,
-  `#!/bin/sh\nif [ -e hungry ] && [ "$1" = "$(cat hungry)" ]; then ${terraform} version; tail /dev/zero; fi\nexec ${terraform} "$@"\n`
+  `#!/bin/sh\nif [ -e hungry ] && [ "$1" = "$(cat hungry)" ]; then ${terraform} version; tail /dev/zero; exit 1; fi\nexec ${terraform} "$@"\n`
 )
 chmodSync(tool, 0o755)
 
