@@ -1,4 +1,5 @@
-// `npm run test:guards [word]`: breaks each guard of the list in a copy of the code, and expects its test to fail.
+// `npm run test:guards [word]`: breaks each guard of the list in a copy of the code, and expects its test to fail. With
+// `-- --short` one guard of each test, and only after a run of the tests themselves.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, FileSystem, Runtime, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
@@ -10,7 +11,11 @@ class GuardUntested extends Schema.TaggedError<GuardUntested>()("GuardUntested",
 
 const copied = ["schema", "runner", "actors", "src", "test", "package.json", "tsconfig.json", "bunfig.toml"]
 const root = process.cwd()
-const word = process.argv[2] ?? ""
+const isShort = process.argv.includes("--short")
+const word = process.argv.slice(2).find((argument) => !argument.startsWith("--")) ?? ""
+
+const firstOfEachTest = (all: ReadonlyArray<Guard>) =>
+  all.filter((guard, at) => all.findIndex(({ test }) => test === guard.test) === at)
 
 /** Whether the test passes in the copy. */
 const passes = Effect.fnUntraced(function* (folder: string, test: string) {
@@ -40,9 +45,10 @@ const program = Effect.gen(function* () {
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-guards-" })
   for (const name of copied) yield* files.copy(`${root}/${name}`, `${folder}/${name}`)
   yield* files.symlink(`${root}/node_modules`, `${folder}/node_modules`)
-  const chosen = guards.filter(({ name }) => name.includes(word))
+  const named = guards.filter(({ name }) => name.includes(word))
+  const chosen = isShort ? firstOfEachTest(named) : named
   const wrong: Array<string> = []
-  for (const test of new Set(chosen.map((guard) => guard.test))) {
+  for (const test of isShort ? [] : new Set(chosen.map((guard) => guard.test))) {
     if (!(yield* passes(folder, test))) wrong.push(`${test} fails on sound code`)
   }
   for (const guard of chosen) {
