@@ -88,6 +88,12 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
     open: button((to) => connectionWords[to].create)
   },
   {
+    source: "screens/connections/EditConnection.tsx",
+    path: "/w/acme/connections",
+    ready: ".row-connection",
+    open: button((to) => connectionWords[to].edit)
+  },
+  {
     source: "screens/connections/ConfirmOrigins.tsx",
     path: "/w/acme/connections",
     ready: ".row-connection",
