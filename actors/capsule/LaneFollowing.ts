@@ -83,7 +83,7 @@ export const applyFollowed = Effect.fn("Capsule.applyFollowed")(function* (planR
   const capsule = yield* capsules.find(plan?.capsule_id ?? "")
   if (plan === undefined || capsule === undefined || plan.status !== "waiting_approval") return
   if (capsule.auto_update_enabled !== 1 || capsule.auto_update_apply !== 1) return
-  const { planSummary } = toRun(plan)
+  const { isolation, network, planSummary } = toRun(plan)
   if (planSummary === undefined || planSummary.destroy + planSummary.replace + planSummary.forget > 0) return
   const version = yield* states.find(capsule.current_state_version_id ?? "")
   if (version?.install_config_id !== plan.install_config_id) return
@@ -106,7 +106,7 @@ export const applyFollowed = Effect.fn("Capsule.applyFollowed")(function* (planR
       target: { kind: "capsule", id: capsule.id },
       capsuleId: capsule.id,
       runId,
-      data: { planRunId, planDigest: plan.plan_digest }
+      data: { planRunId, planDigest: plan.plan_digest, isolation: isolation ?? null, network: network ?? null }
     })
   }).pipe(
     transaction(sql),

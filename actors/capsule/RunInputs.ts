@@ -16,7 +16,7 @@ import type { CapsuleRow } from "./CapsuleRow.ts"
 import { InstallConfigStore, type LoadedInstallConfig, type StoredConfig } from "./InstallConfigStore.ts"
 import { inputSource } from "./InputSource.ts"
 import { type ProviderUse, resolveProviders } from "./ProviderResolutions.ts"
-import { privacyReason, StateVersions } from "./StateVersions.ts"
+import { privacyElsewhere, privacyReason, StateVersions } from "./StateVersions.ts"
 
 /** How each requirement of the module is met, with the secrets when all of them are. */
 export interface ResolvedProviders {
@@ -177,7 +177,11 @@ export class RunInputs extends Context.Service<
             } else if (wanted.required) {
               const held = outputs.find((candidate) => candidate.name === name)
               const why =
-                (held === undefined ? undefined : privacyReason(held)) ??
+                (held === undefined
+                  ? undefined
+                  : shared === undefined
+                    ? privacyReason(held)
+                    : privacyElsewhere(held, wanted.from)) ??
                 "Apply that Capsule first, or renew the share of its Outputs."
               return yield* new MissingInput({
                 message: `The input ${wanted.to} needs the Output ${wanted.from} of the Capsule ${producer?.name ?? "that it depends on"}, which gives it no such Output. ${why}`

@@ -112,6 +112,10 @@ export const privacyReason = ({ name, private_origins }: OutputRow): string | un
   return `The Output ${name} is private: it repeats ${origins.length === 0 ? "a secret" : origins.join(", ")}.`
 }
 
+/** The same for another Workspace, under the name that it knows the Output by: what secrets there are is not its affair. */
+export const privacyElsewhere = ({ private_origins }: OutputRow, name: string): string | undefined =>
+  private_origins === null ? undefined : `The Output ${name} is private: it repeats a secret.`
+
 /** A public Output, or undefined for a sensitive one. */
 export const toOutput = (row: OutputRow): Output | undefined =>
   row.sensitive === 1 || row.value === null

@@ -9,6 +9,7 @@ import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "../capsule/CapsuleRow.ts"
 import { InstallConfigStore } from "../capsule/InstallConfigStore.ts"
 import { isUserVariable } from "../capsule/VariableRules.ts"
+import { type OutputRow, privacyElsewhere, privacyReason, StateVersions } from "../capsule/StateVersions.ts"
 import type { CommandContext } from "../Command.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -60,6 +61,7 @@ const make = Effect.gen(function* () {
   const audit = yield* Audit
   const capsules = yield* CapsuleLedger
   const configs = yield* InstallConfigStore
+  const states = yield* StateVersions
   const ledger = yield* RunLedger
   const random = yield* SecureRandom.SecureRandom
 
@@ -68,6 +70,9 @@ const make = Effect.gen(function* () {
     if (capsule.status === "destroyed") return yield* failedPrecondition(`The ${noun} is destroyed.`)
     return capsule
   })
+
+  const refusePrivate = (index: number, reason: string | undefined, name: string) =>
+    invalidRequest(`outputs[${index}].from: ${reason ?? `The Output ${name} is private.`}`)
 
   /** A producer of another Workspace is known only as far as it shares something that is active. */
   const checkOutputs = Effect.fnUntraced(function* (
@@ -83,15 +88,22 @@ const make = Effect.gen(function* () {
       return
     }
     if (request.outputs.length === 0) return yield* invalidRequest("outputs: name at least one Output.")
+    const applied = yield* states.outputs(producer.current_state_version_id ?? "")
+    const withheld = new Map<string, OutputRow>(
+      applied.flatMap((output) => (output.sensitive === 1 ? [[output.name, output]] : []))
+    )
     if (producer.workspace_id !== consumer.workspace_id) {
       const shared = yield* activeShares(producer.id, consumer.workspace_id).pipe(
         Effect.provideService(SqlClient.SqlClient, sql)
       )
       if (shared.size === 0) return yield* unknownProducer()
       for (const [index, { from }] of request.outputs.entries()) {
-        if (!shared.has(from)) {
+        const share = shared.get(from)
+        if (share === undefined) {
           return yield* failedPrecondition(`outputs[${index}].from: no active share gives this Workspace that Output.`)
         }
+        const held = withheld.get(share.name)
+        if (held !== undefined) return yield* refusePrivate(index, privacyElsewhere(held, from), from)
       }
       return
     }
@@ -104,6 +116,8 @@ const make = Effect.gen(function* () {
       if (output.sensitive && request.mode === "published_output") {
         return yield* invalidRequest(`outputs[${index}].from: the Output is sensitive and therefore not published.`)
       }
+      const held = request.mode === "published_output" ? withheld.get(from) : undefined
+      if (held !== undefined) return yield* refusePrivate(index, privacyReason(held), from)
     }
   })
 

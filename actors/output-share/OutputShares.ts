@@ -6,7 +6,9 @@ import { OutputShareId } from "../../schema/records/Ids.ts"
 import { OutputShare, SharedOutput } from "../../schema/records/OutputShare.ts"
 import { Audit, type AuditData } from "../audit/Audit.ts"
 import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
+import type { GuardedCapsuleRow } from "../capsule/CapsuleRow.ts"
 import { InstallConfigStore } from "../capsule/InstallConfigStore.ts"
+import { privacyReason, StateVersions } from "../capsule/StateVersions.ts"
 import type { CommandContext } from "../Command.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -91,6 +93,7 @@ const make = Effect.gen(function* () {
   const audit = yield* Audit
   const capsules = yield* CapsuleLedger
   const configs = yield* InstallConfigStore
+  const states = yield* StateVersions
   const ledger = yield* RunLedger
   const random = yield* SecureRandom.SecureRandom
 
@@ -124,13 +127,18 @@ const make = Effect.gen(function* () {
     }
   })
 
-  const checkOutputs = Effect.fnUntraced(function* (installConfigId: string, request: NewOutputShare) {
-    const config = yield* configs.load(installConfigId)
+  const checkOutputs = Effect.fnUntraced(function* (producer: GuardedCapsuleRow, request: NewOutputShare) {
+    const config = yield* configs.load(producer.install_config_id)
+    const applied = yield* states.outputs(producer.current_state_version_id ?? "")
     const taken = new Set<string>()
     for (const [index, { alias, name }] of request.outputs.entries()) {
       const output = config?.config.outputs.find((candidate) => candidate.name === name)
       if (output === undefined || output.sensitive || output.ephemeral) {
         return yield* invalidRequest(`outputs[${index}].name: the Capsule has no such public Output.`)
+      }
+      const held = applied.find((candidate) => candidate.name === name && candidate.sensitive === 1)
+      if (held !== undefined) {
+        return yield* invalidRequest(`outputs[${index}].name: ${privacyReason(held) ?? `The Output ${name} is private.`}`)
       }
       if (alias !== undefined && !namePattern.test(alias)) {
         return yield* invalidRequest(`outputs[${index}].alias: expected a name such as an Output has.`)
@@ -150,7 +158,7 @@ const make = Effect.gen(function* () {
     }
     const receiver = yield* Effect.orDie(sql`SELECT id FROM workspaces WHERE id = ${request.toWorkspaceId}`)
     if (receiver.length === 0) return yield* invalidRequest("toWorkspaceId: there is no such Workspace.")
-    yield* checkOutputs(capsule.install_config_id, request)
+    yield* checkOutputs(capsule, request)
     const id = yield* newId(OutputShareId, "oshare").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
     yield* Effect.orDie(
       sql`INSERT INTO output_shares ${sql.insert({

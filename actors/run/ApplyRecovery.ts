@@ -144,12 +144,18 @@ export class ApplyRecovery extends Context.Service<
         return [...new Set([...left.possiblyCreated, ...untold.map(({ address }) => address)])]
       })
 
-      /** What the Run kept secret, by its plan, by the state it started from, and by what its Connections hold since. */
+      /**
+       * What the Run kept secret, by its plan, by the state it started from, and by what its Connections hold since;
+       * `undefined` when that is not known as a whole.
+       */
       const secretsOf = Effect.fnUntraced(function* (run: RunRow) {
         const plan = yield* plans.secrets(run.workspace_id, run.plan_run_id ?? "")
+        if (plan === undefined || !plan.isComplete) return undefined
         const base = yield* states.find(run.base_state_version_id ?? "")
         return [
-          ...(plan === undefined ? [] : [...plan.inputs, ...plan.credentials, ...plan.marked]),
+          ...plan.inputs,
+          ...plan.credentials,
+          ...plan.marked,
           ...(base === undefined ? [] : yield* states.secrets(base)),
           ...(yield* held.renewedSince(run.id))
         ]
@@ -176,13 +182,12 @@ export class ApplyRecovery extends Context.Service<
         const read = state === undefined ? Option.none() : yield* Effect.option(readState(state))
         const known = Option.getOrUndefined(read)
         const possiblyCreated = yield* suspected(run, found, known?.managed ?? [])
-        const outputs = yield* secretsOf(run).pipe(
-          Effect.flatMap((secrets) => runner.withhold(known?.outputs ?? [], secrets)),
-          // With a secret unknown no Output can be known to be public.
-          orOnIntegrityFault(() =>
-            Effect.succeed((known?.outputs ?? []).map((output) => ({ ...output, sensitive: true })))
-          )
-        )
+        const secrets = yield* secretsOf(run).pipe(orOnIntegrityFault(() => Effect.undefined))
+        const outputs =
+          secrets === undefined
+            ? // With a secret unknown no Output can be known to be public.
+              (known?.outputs ?? []).map((output) => ({ ...output, sensitive: true }))
+            : yield* runner.withhold(known?.outputs ?? [], secrets)
         yield* settlement.settle(run.id, {
           exit: "killed",
           state,

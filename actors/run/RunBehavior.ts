@@ -84,7 +84,13 @@ export const layer = RunActor.toLayer(
             event: "run.approved",
             data: { planDigest: row.plan_digest, ...(comment === undefined ? {} : { comment }) }
           })
-          yield* audited(context, row, "run.approve", { planDigest: row.plan_digest })
+          const { isolation, network } = toRun(row)
+          yield* audited(context, row, "run.approve", {
+            planDigest: row.plan_digest,
+            // How the plan that was reviewed was kept apart; unknown of plans of older releases.
+            isolation: isolation ?? null,
+            network: network ?? null
+          })
           return yield* projected
         },
         transaction(sql),

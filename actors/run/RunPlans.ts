@@ -52,6 +52,11 @@ const SecretsJson = Schema.fromJsonString(
 const encodeSecrets = Schema.encodeSync(SecretsJson)
 const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
 
+/** What a plan keeps secret. `isComplete` is false for one of a release that kept nothing, or less than is hidden now. */
+export interface RecordedSecrets extends PlanSecrets {
+  readonly isComplete: boolean
+}
+
 /** The saved plan of each reviewable Plan Run. It is deleted when it was used, superseded or has expired. */
 export class RunPlans extends Context.Service<
   RunPlans,
@@ -60,7 +65,7 @@ export class RunPlans extends Context.Service<
     readonly save: (workspaceId: string, runId: string, plan: ConsumingPlan) => Effect.Effect<void>
     readonly load: (workspaceId: string, runId: string) => Effect.Effect<SavedPlan | undefined>
     /** What the plan's inputs and marks keep secret; `undefined` when the plan is gone. */
-    readonly secrets: (workspaceId: string, runId: string) => Effect.Effect<PlanSecrets | undefined>
+    readonly secrets: (workspaceId: string, runId: string) => Effect.Effect<RecordedSecrets | undefined>
     readonly drop: (runId: string) => Effect.Effect<void>
   }
 >()("svc/actors/run/RunPlans") {
@@ -120,9 +125,12 @@ export class RunPlans extends Context.Service<
           }
         }, Effect.orDie),
         secrets: Effect.fn("RunPlans.secrets")(function* (workspaceId: string, runId: string) {
-          const rows = yield* sql<Pick<PlanRow, "sealed_secrets">>`
-            SELECT sealed_secrets FROM run_plans WHERE run_id = ${runId}`
-          return rows[0] === undefined ? undefined : yield* opened(workspaceId, runId, rows[0].sealed_secrets)
+          const rows = yield* sql<Pick<PlanRow, "sealed_secrets" | "secret_rule">>`
+            SELECT sealed_secrets, secret_rule FROM run_plans WHERE run_id = ${runId}`
+          const row = rows[0]
+          if (row === undefined) return undefined
+          const secrets = yield* opened(workspaceId, runId, row.sealed_secrets)
+          return { ...secrets, isComplete: row.sealed_secrets !== null && row.secret_rule === secretRuleVersion }
         }, Effect.orDie),
         drop: (runId) => sql`DELETE FROM run_plans WHERE run_id = ${runId}`.pipe(Effect.asVoid, Effect.orDie)
       })

@@ -27,8 +27,11 @@ const idleTime = Duration.seconds(5)
 /** What is sent at once: more would keep this thread busy with taking it in. */
 const longestBatch = 256 * 1024
 
-const location = () =>
-  workerLocation("runner/redaction/RedactionWorker", () => new URL("./RedactionWorker.ts", import.meta.url))
+/** Where the code of the thread is. */
+export const RedactionWorkerLocation = Context.Reference<string | URL>("svc/redaction/RedactionWorkerLocation", {
+  defaultValue: () =>
+    workerLocation("runner/redaction/RedactionWorker", () => new URL("./RedactionWorker.ts", import.meta.url))
+})
 
 const unavailable = (reason: string) =>
   new RedactionUnavailable({
@@ -39,8 +42,9 @@ const startThread = Effect.fnUntraced(function* (
   onEnd: Effect.Effect<void>
 ): Effect.fn.Return<RedactionThread, RedactionUnavailable, Scope.Scope> {
   const run = Effect.runForkWith(yield* Effect.context<never>())
+  const location = yield* RedactionWorkerLocation
   const worker = yield* Effect.acquireRelease(
-    Effect.try({ try: () => new Worker(location()), catch: (cause) => unavailable(String(cause)) }),
+    Effect.try({ try: () => new Worker(location), catch: (cause) => unavailable(String(cause)) }),
     (started) => Effect.promise(() => started.terminate())
   )
   const waiting = new Map<number, (texts: ReadonlyArray<string> | undefined) => void>()
@@ -50,10 +54,11 @@ const startThread = Effect.fnUntraced(function* (
   const end = (reason: string) => {
     if (hasEnded) return
     hasEnded = true
+    // Before the Runs that use it go on: what starts because of them must not be given it.
+    run(onEnd)
     started(reason)
     for (const resume of waiting.values()) resume(undefined)
     waiting.clear()
-    run(onEnd)
   }
   worker.on("error", (cause) => end(String(cause)))
   worker.on("exit", () => end("the thread ended"))
@@ -107,12 +112,24 @@ const posted = ({ origin, value }: Secret) => ({ origin, value: Redacted.value(v
 const redactorOf = (thread: RedactionThread, redactor: number): RunRedactor => {
   // A Run without any secret has nothing to wait for.
   let isEmpty = true
+  // After one thing that could not be done, a secret may be missing or half of one kept back: nothing later is trusted.
+  let isBroken = false
+  const ask = (request: Unnumbered<RedactionRequest>) =>
+    Effect.suspend(() =>
+      isBroken
+        ? Effect.undefined
+        : Effect.tap(thread.ask(request), (texts) =>
+            Effect.sync(() => {
+              isBroken ||= texts === undefined
+            })
+          )
+    )
   return {
     add: (secrets) =>
       Effect.suspend(() => {
         if (secrets.length === 0) return Effect.void
         isEmpty = false
-        return Effect.asVoid(thread.ask({ kind: "add", redactor, secrets: secrets.map(posted) }))
+        return Effect.asVoid(ask({ kind: "add", redactor, secrets: secrets.map(posted) }))
       }),
     // What could not be looked at is hidden as a whole.
     items: (items) =>
@@ -121,7 +138,7 @@ const redactorOf = (thread: RedactionThread, redactor: number): RunRedactor => {
           ? Effect.succeed(items.map(({ text }) => text))
           : Effect.forEach(batches(items), (batch) =>
               Effect.map(
-                thread.ask({ kind: "items", redactor, items: batch }),
+                ask({ kind: "items", redactor, items: batch }),
                 (texts) => texts ?? batch.map(() => redactionMark)
               )
             ).pipe(Effect.map((done) => done.flat()))
@@ -132,7 +149,7 @@ const redactorOf = (thread: RedactionThread, redactor: number): RunRedactor => {
           isEmpty
             ? Effect.succeed(text)
             : Effect.map(
-                thread.ask({ kind: "stream", redactor, stream, text, last }),
+                ask({ kind: "stream", redactor, stream, text, last }),
                 (texts) => texts?.[0] ?? (text.trim() === "" ? text : `${redactionMark}\n`)
               )
         )

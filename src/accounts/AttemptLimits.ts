@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto"
-import { Context, Duration, Effect, Layer } from "effect"
+import { Context, Duration, Effect, Layer, Option, Semaphore } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { RateLimiter } from "effect/persistence"
 import { ApiError } from "../../schema/errors/ApiError.ts"
@@ -14,9 +14,18 @@ export type Attempt = keyof typeof perMinute
  */
 const entrancePerMinute = { account: 10, address: 60, device: 20 } as const
 
-/** Attempts at one account beyond this, from strangers all over, wait before they are looked at. None is refused. */
+/** Attempts at one account beyond this, from strangers all over, wait before they are looked at. */
 const unhurriedPerMinute = 30
 const strangerDelay = Duration.seconds(5)
+/** Each of them holds a request open meanwhile, so there is an end to how many the whole server keeps. */
+const mostWaiting = 200
+
+const tooMany = (seconds: number) =>
+  new ApiError({
+    code: "rate_limited",
+    message: "Too many attempts. Wait before trying again.",
+    retryAfter: Math.max(1, Math.ceil(seconds))
+  })
 
 /** Addresses of one subscriber count as one: the whole /64 of IPv6. */
 const subscriber = (address: string): string =>
@@ -42,7 +51,8 @@ export class AttemptLimits extends Context.Service<
     /**
      * Counts an attempt to get in. A known device has a budget of its own, which nobody else can use up. Strangers are
      * limited by address, at one account and at all of them; what many addresses do at one account together only makes
-     * strangers wait, as a limit there would let any of them lock the person out. Fails with `rate_limited`.
+     * strangers wait, as a limit there would let any of them lock the person out. Only so many wait at once: further ones
+     * are refused until a place is free. Fails with `rate_limited`.
      */
     readonly enter: (from: {
       readonly address: string | undefined
@@ -70,15 +80,15 @@ export class AttemptLimits extends Context.Service<
 
       const consumeOne = (name: string, limit: number) =>
         spend(name, limit).pipe(
-          Effect.mapError(({ reason }) => {
-            const wait = reason._tag === "RateLimitExceeded" ? Duration.toSeconds(reason.retryAfter) : 1
-            return new ApiError({
-              code: "rate_limited",
-              message: "Too many attempts. Wait before trying again.",
-              retryAfter: Math.max(1, Math.ceil(wait))
-            })
-          })
+          Effect.mapError(({ reason }) =>
+            tooMany(reason._tag === "RateLimitExceeded" ? Duration.toSeconds(reason.retryAfter) : 1)
+          )
         )
+
+      const places = yield* Semaphore.make(mostWaiting)
+      const delayed = places
+        .withPermitsIfAvailable(1)(Effect.sleep(strangerDelay))
+        .pipe(Effect.filterOrFail(Option.isSome, () => tooMany(Duration.toSeconds(strangerDelay))))
 
       const enter = Effect.fn("AttemptLimits.enter")(function* (from: {
         readonly address: string | undefined
@@ -94,7 +104,7 @@ export class AttemptLimits extends Context.Service<
           entrancePerMinute.account
         )
         yield* spend(`enter:s:${fold(named(account))}`, unhurriedPerMinute).pipe(
-          Effect.catch(() => Effect.sleep(strangerDelay))
+          Effect.catch(() => delayed)
         )
       }, Effect.asVoid)
 

@@ -3,11 +3,14 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { Dependencies } from "../../../actors/dependency/Dependencies.ts"
+import { InstallPlans } from "../../../actors/install-plan/InstallPlans.ts"
+import { OutputShares } from "../../../actors/output-share/OutputShares.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
+import type { CapsuleId } from "../../../schema/records/Ids.ts"
 import { suite } from "../../support/Effect.ts"
-import { active, applied, planned, replanned, settled } from "../../support/Journey.ts"
-import { TestPlane, testPlane } from "../../support/TestPlane.ts"
+import { active, applied, driven, freshKey, planned, replanned, requestOf, settled } from "../../support/Journey.ts"
+import { newOwner, TestPlane, testPlane } from "../../support/TestPlane.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -33,6 +36,13 @@ const repeating = (more = "") => ({
 })
 
 const variables = { db: { port: 839_274, password: "kq7zx", users: { "acme-corporation": "hunter2-hunter2" } } }
+const consuming = {
+  "main.tf": `variable "a" {
+      type    = string
+      default = ""
+    }
+    resource "terraform_data" "a" { input = var.a }`
+}
 const outputsOf = Effect.fnUntraced(function* (id: Parameters<Capsules["Service"]["outputs"]>[0]) {
   return (yield* (yield* Capsules).outputs(id)).map(({ name }) => name)
 })
@@ -72,22 +82,101 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
   tests.live("are told to a Capsule that needs them, with the reason", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
-      const producer = yield* active("output-producer", repeating(), { variables })
-      const consumer = yield* active("output-consumer", {
-        "main.tf": `variable "a" {
-            type    = string
-            default = ""
-          }
-          resource "terraform_data" "a" { input = var.a }`
-      })
+      // Nothing of its Outputs is known before its first apply.
+      const producer = yield* planned("output-producer", repeating(), { variables })
+      const consumer = yield* active("output-consumer", consuming)
       yield* (yield* Dependencies).create(context, consumer.capsule.id, {
-        producerCapsuleId: producer.capsule.id,
+        producerCapsuleId: producer.capsuleId,
         mode: "published_output",
         outputs: [{ from: "short", to: "a", required: true }]
       })
+      expect((yield* applied(producer.plan)).status).toBe("succeeded")
       const refused = yield* replanned(consumer.capsule.id)
       expect(refused.error?.code).toBe("missing_input")
       expect(refused.error?.message).toContain("The Output short is private: it repeats var.db.password.")
+    })
+  )
+
+  tests.live("are not given to another Capsule as published, with the reason", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const dependencies = yield* Dependencies
+      const producer = yield* active("refusing-producer", repeating(), { variables })
+      const consumer = yield* active("refused-consumer", consuming)
+      const from = (name: string, mode: "published_output" | "variable_injection") =>
+        dependencies.create(context, consumer.capsule.id, {
+          producerCapsuleId: producer.capsule.id,
+          mode,
+          outputs: [{ from: name, to: "a", required: true }]
+        })
+      const refused = yield* Effect.flip(from("short", "published_output"))
+      expect([refused.code, refused.message]).toEqual([
+        "invalid_request",
+        "outputs[0].from: The Output short is private: it repeats var.db.password."
+      ])
+      const { id } = yield* from("plain", "published_output")
+      yield* dependencies.remove(context, id)
+      // As a secret of the same Workspace it may go on, like any sensitive one.
+      yield* from("short", "variable_injection")
+      expect((yield* replanned(consumer.capsule.id)).status).toBe("waiting_approval")
+    })
+  )
+
+  tests.live("are shared with no other Workspace, with the reason, and a share of before gives them no more", () =>
+    Effect.gen(function* () {
+      const { commit, context, workspaceId } = yield* TestPlane
+      const sql = yield* SqlClient.SqlClient
+      const shares = yield* OutputShares
+      const receiver = yield* newOwner("receiver")
+      const share = (producerCapsuleId: CapsuleId, name: string, alias: string) =>
+        shares.create(context, {
+          fromWorkspaceId: workspaceId,
+          toWorkspaceId: receiver.workspaceId,
+          producerCapsuleId,
+          outputs: [{ name, alias }]
+        })
+      const producer = yield* planned("sharing-producer", repeating(), { variables })
+      const early = yield* share(producer.capsuleId, "short", "word")
+      expect((yield* applied(producer.plan)).status).toBe("succeeded")
+      const refused = yield* Effect.flip(share(producer.capsuleId, "url", "address"))
+      expect([refused.code, refused.message]).toEqual([
+        "invalid_request",
+        "outputs[0].name: The Output url is private: it repeats var.db.port."
+      ])
+      // One that is private for another reason than a secret that is known.
+      yield* sql`UPDATE outputs SET private_origins = NULL WHERE name = 'url'
+        AND capsule_id = ${producer.capsuleId}`
+      const unknown = yield* Effect.flip(share(producer.capsuleId, "url", "address"))
+      expect(unknown.message).toBe("outputs[0].name: The Output url is private.")
+      expect(yield* sql`SELECT id FROM output_shares`).toHaveLength(1)
+      yield* share(producer.capsuleId, "plain", "plain")
+
+      // The other Workspace is told that it is a secret, not which.
+      yield* shares.approve(receiver.context, early.id, receiver.workspaceId)
+      yield* commit("receiving-consumer", consuming)
+      const created = yield* (yield* InstallPlans).create(
+        receiver.context,
+        receiver.workspaceId,
+        yield* requestOf("receiving-consumer"),
+        freshKey()
+      )
+      const { capsuleId } = yield* driven(created.value.id)
+      if (capsuleId === undefined) return yield* Effect.die("no Capsule")
+      const dependency = (yield* Dependencies).create(receiver.context, capsuleId, {
+        producerCapsuleId: producer.capsuleId,
+        mode: "published_output",
+        outputs: [{ from: "word", to: "a", required: true }]
+      })
+      expect((yield* Effect.flip(dependency)).message).toBe(
+        "outputs[0].from: The Output word is private: it repeats a secret."
+      )
+      // As if it had been taken while the Output was public.
+      yield* sql`UPDATE outputs SET sensitive = 0 WHERE name = 'short' AND capsule_id = ${producer.capsuleId}`
+      yield* dependency
+      yield* sql`UPDATE outputs SET sensitive = 1 WHERE name = 'short' AND capsule_id = ${producer.capsuleId}`
+      const told = (yield* replanned(capsuleId)).error?.message
+      expect(told).toContain("The Output word is private: it repeats a secret.")
+      expect(told).not.toContain("var.db")
     })
   )
 

@@ -1,7 +1,8 @@
 import { describe, expect } from "bun:test"
-import { Effect, Redacted, Stream } from "effect"
+import { Effect, Layer, Redacted, type Scope, Stream } from "effect"
+import { withheldOutputs } from "../../../runner/execution/OutputPrivacy.ts"
 import { redactedLines } from "../../../runner/redaction/LogLines.ts"
-import { Redaction } from "../../../runner/redaction/Redaction.ts"
+import { Redaction, RedactionWorkerLocation } from "../../../runner/redaction/Redaction.ts"
 import { redacted } from "../../../runner/redaction/RunRedactor.ts"
 import { it } from "../../support/Effect.ts"
 
@@ -41,6 +42,74 @@ describe("redaction in a thread of its own", () => {
       const shown = yield* redacted(redactor, (hide) => texts.map((text) => hide.text(text)))
       expect(shown).toEqual(texts.map((_, index) => `${index} [redacted env.A]`))
     }).pipe(Effect.scoped, Effect.provide(Redaction.layer))
+  )
+})
+
+/** The thread ends at `the-thread-ends-here` and cannot take in `a-secret-that-fails`. */
+const breaking = Layer.fresh(Redaction.layer).pipe(
+  Layer.provide(
+    Layer.succeed(RedactionWorkerLocation, new URL("./support/BreakingWorker.ts", import.meta.url))
+  )
+)
+const withBreaking = (body: Effect.Effect<void, unknown, Redaction | Scope.Scope>) => () =>
+  body.pipe(Effect.scoped, Effect.provide(breaking))
+
+const output = (name: string, value: string | number) => ({
+  name,
+  type: "string",
+  value: Redacted.make(value),
+  sensitive: false
+})
+
+describe("a redaction thread that breaks", () => {
+  it.live(
+    "takes nothing with it: what its Runs print from then on is hidden as a whole, and their Outputs are private",
+    withBreaking(
+      Effect.gen(function* () {
+        const redaction = yield* Redaction
+        const one = yield* redaction.redactor([secret("env.A", "secret-of-one")])
+        const other = yield* redaction.redactor([secret("env.B", "secret-of-other")])
+        const printed = ["before secret-of-one\n", "the-thread-ends-here secret-of-one\n", "after secret-of-one\n", "plain"]
+        const lines = redactedLines(one)(Stream.fromIterable(printed.map(bytes)))
+        expect(yield* Stream.runCollect(lines)).toEqual([
+          "before [redacted env.A]",
+          "[redacted]",
+          "[redacted]",
+          "[redacted]"
+        ])
+        for (const redactor of [one, other]) {
+          expect(yield* redacted(redactor, (hide) => hide.text("secret-of-other"))).toBe("[redacted]")
+          const [text, number] = yield* withheldOutputs(redactor, [output("text", "public"), output("number", 7)])
+          expect([text, number]).toMatchObject([
+            { sensitive: true, origins: [] },
+            { sensitive: true, origins: [] }
+          ])
+          // A secret that comes later makes nothing visible again.
+          yield* redactor.add([secret("state", "another-secret")])
+          expect(yield* redacted(redactor, (hide) => hide.text("public"))).toBe("[redacted]")
+        }
+        // The next Run has a thread of its own.
+        const next = yield* redaction.redactor([secret("env.C", "secret-of-next")])
+        expect(yield* redacted(next, (hide) => hide.text("secret-of-next, public"))).toBe("[redacted env.C], public")
+      })
+    )
+  )
+
+  it.live(
+    "hides everything of a Run of which it could not take in a secret, and nothing more of the others",
+    withBreaking(
+      Effect.gen(function* () {
+        const redaction = yield* Redaction
+        const redactor = yield* redaction.redactor([secret("env.A", "secret-of-one")])
+        const other = yield* redaction.redactor([secret("env.B", "secret-of-other")])
+        yield* redactor.add([secret("state", "a-secret-that-fails")])
+        const lines = redactedLines(redactor)(Stream.fromIterable(["a-secret-", "that-fails\n", "public"].map(bytes)))
+        expect((yield* Stream.runCollect(lines)).join(" ").replaceAll("[redacted]", "").trim()).toBe("")
+        const [held] = yield* withheldOutputs(redactor, [output("a", "a-secret-that-fails")])
+        expect(held?.sensitive).toBe(true)
+        expect(yield* redacted(other, (hide) => hide.text("secret-of-other, public"))).toBe("[redacted env.B], public")
+      })
+    )
   )
 })
 

@@ -19,5 +19,5 @@ export const servedPerson = Effect.gen(function* () {
   const { subject } = yield* Context.get(services, Users).create(serviceContext, person)
   const { secret } = yield* Context.get(services, Sessions).open({ subject, method: "password" })
   const { url } = Context.get(services, HttpListener)
-  return { cookie: `svc_session=${Redacted.value(secret)}`, dataDir, subject, url }
+  return { cookie: `svc_session=${Redacted.value(secret)}`, dataDir, services, subject, url }
 })

@@ -1,0 +1,57 @@
+import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect, Layer } from "effect"
+import { Capsules } from "../../../actors/capsule/Capsules.ts"
+import { RunStreams } from "../../../actors/run/Runs.ts"
+import { RedactionWorkerLocation } from "../../../runner/redaction/Redaction.ts"
+import { suite } from "../../support/Effect.ts"
+import { eventually } from "../../support/Eventually.ts"
+import { active, applied, planned } from "../../support/Journey.ts"
+import { testPlane } from "../../support/TestPlane.ts"
+
+setDefaultTimeout(120_000)
+
+// Ends at the text `the-thread-ends-here`.
+const breaking = new URL("../../runner/redaction/support/BreakingWorker.ts", import.meta.url)
+const tests = suite(testPlane().pipe(Layer.provide(Layer.succeed(RedactionWorkerLocation, breaking))))
+afterAll(tests.dispose)
+
+/** The tool shows what a command prints, not what the shell made it from. */
+const printing = (text: string) => ({
+  "main.tf": `
+    variable "secret" {
+      type      = string
+      sensitive = true
+    }
+    resource "terraform_data" "a" {
+      input = "a"
+      provisioner "local-exec" { command = "echo before-it; echo ${text}; echo after-it" }
+    }
+    output "plain" { value = "nothing secret" }`
+})
+const variables = { secret: "lost-canary-secret-2e77" }
+
+const told = Effect.fnUntraced(function* (runId: Parameters<RunStreams["Service"]["logs"]>[0]) {
+  const logs = yield* eventually((yield* RunStreams).logs(runId, 0, 1000), ({ done }) => done)
+  return logs.items.map(({ text }) => text)
+})
+
+describe.skipIf(Bun.which("terraform") === null)("an apply whose redaction thread breaks", () => {
+tests.live("goes on, shows and publishes nothing more, and leaves the next Run alone", () =>
+  Effect.gen(function* () {
+    const capsules = yield* Capsules
+    const { capsuleId, plan } = yield* planned("thread-lost", printing("the-thread-$(echo ends)-here"), { variables })
+    expect(plan.outputChanges?.map(({ sensitive }) => sensitive)).toEqual([false])
+    const apply = yield* applied(plan)
+    expect(apply.status).toBe("succeeded")
+    const lines = yield* told(apply.id)
+    const shown = lines.findIndex((line) => line.endsWith("(local-exec): before-it"))
+    expect(shown).toBeGreaterThan(0)
+    expect(new Set(lines.slice(shown + 1))).toEqual(new Set(["[redacted]"]))
+    expect(yield* capsules.outputs(capsuleId)).toEqual([])
+
+    const next = yield* active("thread-kept", printing("nothing"), { variables })
+    expect((yield* told(next.apply.id)).join("\n")).toContain("(local-exec): after-it")
+    expect((yield* capsules.outputs(next.capsule.id)).map(({ name }) => name)).toEqual(["plain"])
+  })
+)
+})

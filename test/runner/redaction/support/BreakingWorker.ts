@@ -1,0 +1,22 @@
+// The thread that hides secrets, but for texts at which it breaks.
+import { parentPort } from "node:worker_threads"
+import * as Redacted from "effect/Redacted"
+
+/** Ends the thread as it is asked for a text that holds this. */
+const endsAt = "the-thread-ends-here"
+/** Cannot take in a secret that holds this. */
+const refuses = "a-secret-that-fails"
+
+// Before the shipped one listens, so that it never answers.
+parentPort?.on("message", (request: unknown) => {
+  if (JSON.stringify(request).includes(endsAt)) process.exit(1)
+})
+
+const { Redactor } = await import("../../../../runner/redaction/Redactor.ts")
+const add = Redactor.prototype.add
+Redactor.prototype.add = function (secrets) {
+  if (secrets.some(({ value }) => String(Redacted.value(value)).includes(refuses))) throw new Error("no room")
+  add.call(this, secrets)
+}
+
+await import("../../../../runner/redaction/RedactionWorker.ts")

@@ -1,0 +1,81 @@
+import { expect } from "bun:test"
+import { Context, Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { CommandContext } from "../../../actors/Command.ts"
+import { Connections } from "../../../actors/connection/Connections.ts"
+import { Sources } from "../../../actors/source/Sources.ts"
+import { Workspaces } from "../../../actors/workspace/Workspaces.ts"
+import { CredentialOrigin } from "../../../schema/records/CredentialOrigin.ts"
+import { platform } from "../../../src/composition/Platform.ts"
+import { it } from "../../support/Effect.ts"
+import { servedPerson } from "../support/ServedPerson.ts"
+
+const day = 24 * 60 * 60 * 1000
+const inDays = (days: number) => new Date(Date.now() + days * day).toISOString()
+
+it.live("the overview asks for attention to Connections without confirmed origins, about to expire, and expired", () =>
+  Effect.gen(function* () {
+    const { cookie, services, subject, url } = yield* servedPerson
+    const sql = Context.get(services, SqlClient.SqlClient)
+    const connections = Context.get(services, Connections)
+    const context: CommandContext = { actor: { kind: "user", subject }, actorKey: subject }
+    const workspaces = Context.get(services, Workspaces)
+    const [mine, other] = [
+      yield* workspaces.create(context, subject, { handle: "mine" }),
+      yield* workspaces.create(context, subject, { handle: "other" })
+    ]
+    const overview = Effect.fnUntraced(function* (workspaceId: string) {
+      const address = `${url}/api/v1/dashboard/overview?workspaceId=${workspaceId}`
+      const response = yield* Effect.promise(() => fetch(address, { headers: { cookie } }))
+      expect(response.status).toBe(200)
+      return (yield* Effect.promise(() => response.json())).attention
+    })
+    const provider = (displayName: string, days: number) =>
+      connections.create(context, {
+        workspaceId: mine.id,
+        provider: "acme/short",
+        displayName,
+        values: { SHORT_TOKEN: "overview-canary-token" },
+        expiresAt: inDays(days)
+      })
+    const soon = yield* provider("soon", 13)
+    const over = yield* provider("over", 20)
+    yield* provider("later", 15)
+    const origin = CredentialOrigin.make("https://git.example.com")
+    const deploy = yield* connections.create(context, {
+      workspaceId: mine.id,
+      provider: "git",
+      kind: "git_https",
+      recipeId: "git-https-token",
+      displayName: "deploy",
+      origins: [origin],
+      values: { token: "overview-canary-git" }
+    })
+    yield* Context.get(services, Sources).create(context, {
+      workspaceId: mine.id,
+      name: "app",
+      url: "https://git.example.com/app.git",
+      authConnectionId: deploy.id
+    })
+    expect((yield* overview(mine.id)).map(({ kind }: { readonly kind: string }) => kind)).toEqual([
+      "connection_expiring"
+    ])
+
+    // As an update from a release without origins leaves it, and as time does.
+    yield* sql`UPDATE connections SET origins = NULL, proposed_origins = '[]' WHERE id = ${deploy.id}`
+    const past = "2020-01-01T00:00:00.000Z"
+    yield* sql`UPDATE connections SET expires_at = ${past} WHERE id = ${over.id}`
+    const about = (kind: string, connectionId: string, connectionName: string, since: unknown) => ({
+      kind,
+      connectionId,
+      connectionName,
+      since
+    })
+    expect(yield* overview(mine.id)).toEqual([
+      about("origins_unconfirmed", deploy.id, "deploy", expect.any(String)),
+      about("connection_expired", over.id, "over", past),
+      about("connection_expiring", soon.id, "soon", soon.expiresAt)
+    ])
+    expect(yield* overview(other.id)).toEqual([])
+  }).pipe(Effect.scoped, Effect.provide(platform))
+)
