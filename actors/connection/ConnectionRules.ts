@@ -98,7 +98,7 @@ const filesProblem = (request: CheckedConnection): string | undefined => {
     if (unhidden !== undefined) return `files[${index}].content: ${unhidden}.`
     const envProblem = file.envName === undefined ? undefined : environmentNameProblem(file.envName)
     if (envProblem !== undefined) return `files[${index}].envName: ${envProblem}.`
-    if (file.envName !== undefined && request.values?.[file.envName] !== undefined) {
+    if (file.envName !== undefined && Object.hasOwn(request.values ?? {}, file.envName)) {
       return `files[${index}].envName: ${file.envName} is given as a value too.`
     }
   }

@@ -96,7 +96,10 @@ export class AttemptLimits extends Context.Service<
         readonly device?: string | undefined
       }) {
         const { account, address, device } = from
-        if (device !== undefined) return yield* consumeOne(`enter:d:${fold(device)}`, entrancePerMinute.device)
+        if (device !== undefined) {
+          // For each person of that browser: whoever shares it with another, or planted its id, has a budget of their own.
+          return yield* consumeOne(`enter:d:${fold(`${device} ${named(account ?? "")}`)}`, entrancePerMinute.device)
+        }
         if (address !== undefined) yield* consumeOne(`enter:a:${addressKey(address)}`, entrancePerMinute.address)
         if (account === undefined) return
         yield* consumeOne(

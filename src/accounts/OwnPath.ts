@@ -5,5 +5,7 @@ export const ownPath = (text: string | undefined, baseUrl: string): string => {
   if (text === undefined || text.length > maxPathLength || !text.startsWith("/")) return "/"
   const { origin } = new URL(baseUrl)
   const url = URL.canParse(text, origin) ? new URL(text, origin) : undefined
-  return url === undefined || url.origin !== origin ? "/" : `${url.pathname}${url.search}${url.hash}`
+  if (url === undefined || url.origin !== origin) return "/"
+  // "/.//evil.example" resolves to a path of this origin that a browser would take for another host.
+  return url.pathname.startsWith("//") ? "/" : `${url.pathname}${url.search}${url.hash}`
 }

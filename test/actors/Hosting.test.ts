@@ -291,7 +291,7 @@ describe("what a configuration requires of the host", () => {
 
   tests.live("lists what could not be materialised without its value, and retries it under compare-and-set", () =>
     Effect.gen(function* () {
-      const { context, workspaceId } = yield* Bench
+      const { context, otherWorkspaceId, workspaceId } = yield* Bench
       const interfaces = yield* Interfaces
       yield* deployed("broken", "broken")
       const failures = Effect.map(interfaces.failures(workspaceId, { limit: 10 }), ({ items }) => items)
@@ -301,6 +301,9 @@ describe("what a configuration requires of the host", () => {
       const id = failure?.intentId ?? ""
       const stale = interfaces.retry(context, workspaceId, id, { attempt: 2, code: "output_type_mismatch" })
       expect((yield* Effect.flip(stale)).code).toBe("guard_conflict")
+      // The caller was authorised for the Workspace of the address alone (Z4).
+      const elsewhere = interfaces.retry(context, otherWorkspaceId, id, { attempt: 1, code: "output_type_mismatch" })
+      expect((yield* Effect.flip(elsewhere)).code).toBe("not_found")
       const again = yield* interfaces.retry(context, workspaceId, id, { attempt: 1, code: "output_type_mismatch" })
       expect(again.attempt).toBe(2)
       const [second] = yield* eventually(failures, (items) => items.length === 1)

@@ -115,12 +115,14 @@ describe("signing in", () => {
 
   test("never follows an address of somebody else", async () => {
     const { page, api, go } = await suite.visit()
-    await go("/sign-in?return=https%3A%2F%2Fevil.example%2F", "input[type=password]")
-    await page.getByLabel("E-mail address").fill("mina@acme.example")
-    await page.getByLabel("Password").fill("correct horse battery")
-    await page.getByRole("button", { name: "Sign in", exact: true }).click()
-    await page.locator(".attention-row").first().waitFor()
-    expect(new URL(page.url()).origin).toBe(api.origin)
+    for (const address of ["https://evil.example/", "/.//evil.example/"]) {
+      await go(`/sign-in?return=${encodeURIComponent(address)}`, "input[type=password]")
+      await page.getByLabel("E-mail address").fill("mina@acme.example")
+      await page.getByLabel("Password").fill("correct horse battery")
+      await page.getByRole("button", { name: "Sign in", exact: true }).click()
+      await page.locator(".attention-row").first().waitFor()
+      expect(new URL(page.url()).origin).toBe(api.origin)
+    }
   })
 
   test("setup works once, and says where a new link comes from", async () => {

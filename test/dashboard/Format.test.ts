@@ -70,6 +70,9 @@ describe("addresses", () => {
       "https://evil.example/",
       "//evil.example/",
       "/\\evil.example/",
+      "/.//evil.example/",
+      "/x/..//evil.example/",
+      "/%2e/\\evil.example/",
       "javascript:alert(1)",
       "/sign-in?return=/x"
     ]) {

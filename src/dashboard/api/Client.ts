@@ -25,6 +25,8 @@ export const returnPath = (candidate: string | null, origin: string): string => 
   if (candidate === null || !candidate.startsWith("/")) return "/"
   const url = URL.canParse(candidate, origin) ? new URL(candidate, origin) : undefined
   if (url === undefined || url.origin !== origin || url.pathname === "/sign-in") return "/"
+  // "/.//evil.example" resolves to a path of this origin that a browser would take for another host.
+  if (url.pathname.startsWith("//")) return "/"
   return `${url.pathname}${url.search}${url.hash}`
 }
 

@@ -10,7 +10,7 @@ import { KillPoint, type KillPointName } from "../../../actors/run/KillPoint.ts"
 import { Runs, RunStreams } from "../../../actors/run/Runs.ts"
 import { Sources } from "../../../actors/source/Sources.ts"
 import { CredentialOrigin } from "../../../schema/records/CredentialOrigin.ts"
-import type { ConnectionId, RunId } from "../../../schema/records/Ids.ts"
+import { type ConnectionId, ProjectId, type RunId } from "../../../schema/records/Ids.ts"
 import { canarySweep } from "../../support/CanarySweep.ts"
 import { suite } from "../../support/Effect.ts"
 import {
@@ -194,7 +194,8 @@ describe("a Connection that is changed", () => {
       for (const [request, field] of [
         [{ values: { OTHER: "x" } }, "values.CLOUDFLARE_API_TOKEN"],
         [{ values: { CLOUDFLARE_API_TOKEN: "" } }, "values.CLOUDFLARE_API_TOKEN"],
-        [{ expiresAt: "2020-01-01T00:00:00.000Z" }, "expiresAt"]
+        [{ expiresAt: "2020-01-01T00:00:00.000Z" }, "expiresAt"],
+        [{ use: { roles: ["member"], projectIds: [ProjectId.make(`prj_${"a".repeat(24)}`)] } }, "use.projectIds[0]"]
       ] as const) {
         const error = yield* Effect.flip(connections.update(context, id, request))
         expect([error.code, error.message.split(":")[0]]).toEqual(["invalid_request", field])

@@ -38,4 +38,10 @@ describe("what a Connection may hold", () => {
     expect(told({ files: files(3) })).toBeUndefined()
     expect(told({ files: files(4) })).toContain("1048576 bytes")
   })
+
+  test("a variable that is called like something that every object has is not taken for one that is given", () => {
+    const file = { name: "key", content: "kq7zx-9d2m", envName: "constructor" }
+    expect(told({ values: { DEMO_TOKEN: "kq7zx-1f0p" }, files: [file] })).toBeUndefined()
+    expect(told({ values: { constructor: "kq7zx-1f0p" }, files: [file] })).toContain("given as a value too")
+  })
 })

@@ -68,6 +68,12 @@ describe.skipIf(Bun.which("terraform") === null)("repositories that a stranger m
         expect((yield* Effect.flip(sources.file(sourceId, snapshot.id, "../main.tf"))).code).toMatch(
           /not_found|invalid_request/
         )
+        // The caller was authorised for the Source of the address alone (Z3).
+        const { url, workspaceId } = yield* TestPlane
+        const other = (yield* sources.create(context, { workspaceId, name: "another", url })).source.id
+        expect((yield* sources.file(sourceId, snapshot.id, "main.tf")).path).toBe("main.tf")
+        expect((yield* Effect.flip(sources.file(other, snapshot.id, "main.tf"))).code).toBe("not_found")
+        expect((yield* Effect.flip(sources.installModules(other, snapshot.id))).code).toBe("not_found")
         const report = yield* sources.checkCompatibility(context, sourceId, {
           sourceSnapshotId: snapshot.id,
           modulePath: yield* Effect.map(requestOf("mixed"), ({ options }) => options.modulePath)

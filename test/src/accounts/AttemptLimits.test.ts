@@ -82,3 +82,13 @@ it.effect("so many strangers wait at once and no more, and a browser in which th
     expect(later.pollUnsafe()).toEqual(Exit.void)
   }).pipe(Effect.provide(AttemptLimits.layer))
 )
+
+it.effect("each person of a browser that knows several has a budget there", () =>
+  Effect.gen(function* () {
+    const { enter } = yield* AttemptLimits
+    const device = "shared"
+    for (let n = 0; n < 20; n++) yield* enter({ address: "192.0.2.1", account: "eve@example.com", device })
+    expect(yield* limited(enter({ address: "192.0.2.1", account: "Eve@example.com", device }))).toBe(true)
+    expect(yield* limited(enter({ address: "203.0.113.1", account: "ada@example.com", device }))).toBe(false)
+  }).pipe(Effect.provide(AttemptLimits.layer))
+)
