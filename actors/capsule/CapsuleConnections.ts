@@ -3,6 +3,7 @@ import type { ApiError } from "../../schema/errors/ApiError.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { ConnectionUses, type UseSite, type UseStarter } from "../connection/ConnectionUses.ts"
 import type { RunRow } from "../run/RunRow.ts"
+import { chosenDefault } from "../source/GitConnectionUse.ts"
 import type { SnapshotRow, SourceRow } from "../source/SourceStore.ts"
 import type { CapsuleRow } from "./CapsuleRow.ts"
 
@@ -11,10 +12,6 @@ export const repositoryPath = (folder: string, modulePath: string): string => {
   if (folder === ".") return modulePath
   return modulePath === "." ? folder : `${folder}/${modulePath}`
 }
-
-/** A Source's default counts when an owner or admin chose it, or it is the repository's own; members set it too. */
-const chosenDefault = (source: SourceRow | undefined): ReadonlyArray<string> =>
-  source?.default_ref_by_manager === 1 ? [source.default_ref] : []
 
 /** A module that no Capsule has yet, and its Source perhaps not either: then the default is the repository's own. */
 export const newCapsuleSite = (install: {
@@ -33,7 +30,7 @@ export const newCapsuleSite = (install: {
     path: install.modulePath === undefined ? undefined : repositoryPath(install.folder, install.modulePath)
   },
   ref: install.ref,
-  defaultRefs: install.source === undefined ? ["HEAD"] : chosenDefault(install.source)
+  defaultRefs: chosenDefault(install.source)
 })
 
 /** Where a Run of a Capsule uses its Connections: the module at the ref that its snapshot was taken of. */
@@ -46,7 +43,10 @@ export const capsuleSite = (
   projectId: capsule.project_id,
   module: { url: snapshot.url, path: repositoryPath(snapshot.path, capsule.module_path) },
   ref: snapshot.ref,
-  defaultRefs: [...(capsule.adopted_ref === null ? [] : [capsule.adopted_ref]), ...chosenDefault(source)]
+  defaultRefs: [
+    ...(capsule.adopted_ref === null ? [] : [capsule.adopted_ref]),
+    ...(source === undefined ? [] : chosenDefault(source))
+  ]
 })
 
 /** On whose authority a Run of a Capsule works. What it started by itself has that of the person who enabled it. */

@@ -5,12 +5,21 @@ import { ConnectionUses, type UseStarter } from "../connection/ConnectionUses.ts
 import type { RunRow } from "../run/RunRow.ts"
 import type { SourceRow } from "./SourceStore.ts"
 
-/** What a Git Connection is sent for. A Source that does not exist yet has what it is fetched at as its default. */
+type SourceDefault = Pick<SourceRow, "default_ref" | "default_ref_by_manager">
+
+/**
+ * The default refs that a rule of use means: a Source's default counts when an owner or admin chose it, or it is the
+ * repository's own, since members set it too. A Source that does not exist yet has the repository's own.
+ */
+export const chosenDefault = (source: SourceDefault | undefined): ReadonlyArray<string> =>
+  source === undefined ? ["HEAD"] : source.default_ref_by_manager === 1 ? [source.default_ref] : []
+
+/** What a Git Connection is sent for. */
 export interface GitFetch {
   readonly workspaceId: string
   readonly url: string
   readonly ref: string
-  readonly source: Pick<SourceRow, "id" | "default_ref"> | undefined
+  readonly source: (SourceDefault & Pick<SourceRow, "id">) | undefined
 }
 
 /** On whose authority a sync fetches: schedule and webhook have that of the person who attached the Connection. */
@@ -39,6 +48,6 @@ export const checkGitUse = Effect.fn("checkGitUse")(function* (
     workspaceId,
     module: { url, path: undefined },
     ref,
-    defaultRefs: [source?.default_ref ?? ref, ...adopted.map((lane) => lane.ref)]
+    defaultRefs: [...chosenDefault(source), ...adopted.map((lane) => lane.ref)]
   })
 })

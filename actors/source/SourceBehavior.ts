@@ -235,17 +235,16 @@ export const layer = SourceActor.toLayer(
         yield* checkRef(request.defaultRef)
         yield* checkConnection(row.workspace_id, request.authConnectionId, row.url)
         const ref = request.defaultRef ?? row.default_ref
-        // Whoever attaches a Connection, or lets it be used without anybody, uses it.
+        // Whoever attaches a Connection, chooses what it fetches, or lets it be used without anybody, uses it.
         const attached = request.authConnectionId === undefined ? row.auth_connection_id : request.authConnectionId
-        if (request.authConnectionId !== undefined || request.autoSync === true) {
-          const source = { id, default_ref: ref }
-          yield* mayUse(context, attached, { workspaceId: row.workspace_id, url: row.url, ref, source })
+        if (request.authConnectionId !== undefined || request.autoSync === true || ref !== row.default_ref) {
+          yield* mayUse(context, attached, { workspaceId: row.workspace_id, url: row.url, ref, source: row })
         }
         const byManager =
           request.defaultRef === undefined ||
           (request.defaultRef === row.default_ref && row.default_ref_by_manager === 1)
             ? row.default_ref_by_manager === 1
-            : yield* uses.isManager(context.actor.subject, row.workspace_id)
+            : ref === "HEAD" || (yield* uses.isManager(context.actor.subject, row.workspace_id))
         yield* store.update(id, {
           default_ref_by_manager: byManager ? 1 : 0,
           ...(request.name === undefined ? {} : { name: request.name }),

@@ -185,9 +185,9 @@ export const executeApply = Effect.fnUntraced(function* (
       secrets: [
         ...Object.entries(ephemeral).flatMap(([name, value]) => inputSecrets(job, name, value)),
         ...job.secrets.inputs,
-        ...job.secrets.credentials,
-        ...job.secrets.marked
+        ...job.secrets.credentials
       ],
+      derived: job.secrets.marked,
       planFile: job.planFile,
       lock: "given",
       build: () => Effect.succeed(job.build)

@@ -76,6 +76,8 @@ export interface SessionRequest {
   readonly sink: RunSink
   readonly inputs: Preparation["inputs"]
   readonly secrets: ReadonlyArray<Secret>
+  /** What an earlier step found out to be secret: hidden as well, and not counted, since nobody gave it to this Run. */
+  readonly derived?: ReadonlyArray<Secret>
   readonly planFile: Preparation["planFile"]
   readonly lock: Preparation["lock"]
   /** Runs after the folder exists and before it is laid out; gives the archive to lay over the tree. */
@@ -156,7 +158,11 @@ export const openSession = Effect.fn("RunSession.open")(function* (
       : yield* Effect.fromOption(parseState(Redacted.value(job.state))).pipe(
           Effect.mapError(() => runnerFailure("job_invalid", "prepare", "The base state is not a state file."))
         )
-  yield* redactor.add([...(job.stateSecrets ?? []), ...derivedSecrets("state", base?.sensitiveTexts ?? [])])
+  yield* redactor.add([
+    ...(request.derived ?? []),
+    ...(job.stateSecrets ?? []),
+    ...derivedSecrets("state", base?.sensitiveTexts ?? [])
+  ])
 
   yield* createRunFolder(paths).pipe(Effect.mapError(prepareFailed))
   yield* Effect.addFinalizer(() => Effect.ignore(removeSecrets(paths)))

@@ -14,13 +14,19 @@ const overTexts = `hold more than ${secretBudget.texts} secret texts (a document
 /** Counted without being parsed: this happens where requests are answered. */
 const separator = /[\n,;]/g
 
-/** Why secrets are more than a Run may have; undefined when they are not. */
+/**
+ * Why secrets are more than a Run may have; undefined when they are not. One that comes from several places counts once: an
+ * apply is given what its plan was given, and what the plan kept of it.
+ */
 export const budgetProblem = (secrets: Iterable<Secret>): string | undefined => {
   let bytes = 0
   let texts = 0
+  const counted = new Set<string>()
   for (const secret of secrets) {
     const value = Redacted.value(secret.value)
     const text = (typeof value === "string" ? value : Buffer.from(value).toString("latin1")).trim()
+    if (counted.has(text)) continue
+    counted.add(text)
     const parts = text.match(separator)?.length ?? 0
     bytes += (typeof value === "string" ? Buffer.byteLength(text) : value.byteLength) * (parts > 0 ? 2 : 1)
     texts += 1 + parts

@@ -90,13 +90,16 @@ export const readablePaths = (view: Pick<SandboxView, "optional" | "readOnly">):
 /** The kernel's numbers of resource limits, the same on every architecture that svc is built for. */
 const resource = { fileSize: 1, core: 4, processes: 6, openFiles: 7 } as const
 
-/** The limits as the kernel takes them; those on processes only where the count is the sandbox's own. */
+/**
+ * The limits as the kernel takes them. It counts the processes of a user: `others` are those of the same user outside of the
+ * sandbox, none where the user is the sandbox's own.
+ */
 export const resourceLimits = (
   limits: SandboxLimits,
-  own: { readonly processes: boolean }
+  others: number
 ): ReadonlyArray<readonly [resource: number, value: number]> => [
   [resource.core, 0],
   [resource.openFiles, limits.openFiles],
   [resource.fileSize, limits.fileBytes],
-  ...(own.processes ? [[resource.processes, limits.processes] as const] : [])
+  [resource.processes, limits.processes + others]
 ]

@@ -33,14 +33,15 @@ export const CommitId = Schema.String.check(
 )
 export type CommitId = typeof CommitId.Type
 
-/** Text a person typed for display: trimmed, no control characters. `max` counts code points. */
+/** Text a person typed for display: trimmed, no control characters, none that turn the reading direction. `max` counts code points. */
 export const displayText = (max: number) =>
   Schema.String.check(
     Schema.isMinLength(1),
     Schema.isMaxCodePoints(max),
     Schema.isPattern(/^[^\s\p{Cc}](?:[^\p{Cc}]*[^\s\p{Cc}])?$/u, {
       description: "text without control characters, not starting or ending with white space"
-    })
+    }),
+    Schema.isPattern(/^[^\u202a-\u202e\u2066-\u2069]*$/u, { description: "text without bidirectional controls" })
   )
 
 /** Free text such as a comment: may hold line breaks. */

@@ -55,7 +55,11 @@ export const limitResources = (
   limits: ReadonlyArray<readonly [resource: number, value: number]>
 ): void => {
   for (const [resource, value] of limits) {
-    const both = new Uint8Array(new BigUint64Array([BigInt(value), BigInt(value)]).buffer)
+    const present = new BigUint64Array(2)
+    calls.call(`read resource limit ${resource}`, "prlimit64", 0, resource, 0, new Uint8Array(present.buffer))
+    const [, hard = 0n] = present
+    const limit = BigInt(value) < hard ? BigInt(value) : hard
+    const both = new Uint8Array(new BigUint64Array([limit, limit]).buffer)
     calls.call(`limit resource ${resource}`, "prlimit64", 0, resource, both, 0)
   }
 }

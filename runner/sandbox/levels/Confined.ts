@@ -11,6 +11,7 @@ import {
 } from "../confinement/ConfinementSpec.ts"
 import type { RunGuard } from "../limits/RunLimits.ts"
 import { type NetworkEntry, within } from "../network/NetworkNamespace.ts"
+import { ownUserThreads } from "../limits/ProcessTree.ts"
 import { isExecutable } from "../InstalledProgram.ts"
 import { type ProcessEnvironment, spawnProcess } from "../SandboxProcess.ts"
 import { SandboxSpawnFailed } from "../SandboxStatus.ts"
@@ -34,20 +35,24 @@ export interface ConfinedProgram {
   /** As the program sees it. */
   readonly cwd: string
   readonly confinement: Confinement
-  /** Whether the limit on processes counts those of the sandbox alone. */
+  /** Whether the user of the program is the sandbox's own, so that the kernel counts its processes alone. */
   readonly ownProcessCount: boolean
 }
 
-const specStream = (host: LevelHost, program: ConfinedProgram) => {
-  const spec: ConfinementSpec = {
-    argv: program.command.argv,
-    cwd: program.cwd,
-    environment: plain(program.command.environment),
-    limits: resourceLimits(host.limits, { processes: program.ownProcessCount }),
-    confinement: program.confinement
-  }
-  return Stream.make(new TextEncoder().encode(JSON.stringify(spec)))
-}
+const specStream = (host: LevelHost, program: ConfinedProgram) =>
+  (program.ownProcessCount ? Effect.succeed(0) : ownUserThreads).pipe(
+    Effect.map(
+      (others): ConfinementSpec => ({
+        argv: program.command.argv,
+        cwd: program.cwd,
+        environment: plain(program.command.environment),
+        limits: resourceLimits(host.limits, others),
+        confinement: program.confinement
+      })
+    ),
+    Effect.map((spec) => Stream.make(new TextEncoder().encode(JSON.stringify(spec)))),
+    Stream.unwrap
+  )
 
 const started = (host: LevelHost, role: string) => [host.confinement.program, ...host.confinement.args, role]
 

@@ -94,7 +94,6 @@ const levelOf = (host: LevelHost, filters: LandlockFilters): Level => ({
             command,
             cwd: join(spec.root, command.cwd),
             confinement: landlockOf(host, { spec, command, temporary, user: undefined, filters }),
-            // The count would be that of the service's user, the service included.
             ownProcessCount: false
           },
           { processNote: spec.processNote, killStragglers: Effect.void, guard }

@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs"
+import { readdirSync, statSync } from "node:fs"
 import { Effect, Result } from "effect"
 import { readKernelFile } from "./KernelFile.ts"
 
@@ -40,6 +40,13 @@ export const listProcesses: Effect.Effect<ReadonlyArray<ListedProcess>> = Effect
   )
     .filter((name) => isProcess.test(name))
     .flatMap(listed)
+)
+
+/** How many threads the user of this process has on the machine, as the kernel counts them against the limit on processes. */
+export const ownUserThreads: Effect.Effect<number> = Effect.map(listProcesses, (all) =>
+  all
+    .filter(({ pid }) => statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === process.getuid?.())
+    .reduce((sum, { threads }) => sum + threads, 0)
 )
 
 /** A process with all of its descendants and the rest of its process group, whose parents may have ended. */

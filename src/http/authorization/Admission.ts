@@ -58,11 +58,11 @@ export const admit = Effect.fn("admit")(function* (rule: AdmittedRule, endpoint:
   const principal = yield* presented.kind === "bearer"
     ? authenticator.bearer(presented.secret)
     : authenticator.session(presented.secret)
-  yield* followRenewal(presented, principal)
   const crossSite = presented.ambient
     ? crossSiteRefusal(request.method, request.headers, new URL(settings.baseUrl).origin)
     : undefined
   if (crossSite !== undefined) return yield* crossSite
+  yield* followRenewal(presented, principal)
   const unscoped = scopeRefusal(principal, request.method)
   if (unscoped !== undefined) return yield* unscoped
   const granted =

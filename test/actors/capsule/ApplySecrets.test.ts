@@ -71,6 +71,22 @@ describe.skipIf(Bun.which("terraform") === null)("secret inputs while a plan is 
     })
   )
 
+  tests.live("are as many in an apply as its plan was admitted with", () =>
+    Effect.gen(function* () {
+      const module = {
+        "main.tf": `
+        variable "secrets" {
+          type      = list(string)
+          sensitive = true
+        }
+        resource "terraform_data" "a" { input = var.secrets }`
+      }
+      const secrets = Array.from({ length: 1500 }, (_, at) => `${at}-`.padEnd(400, String(Bun.hash(String(at)))))
+      const { plan } = yield* planned("many-secrets", module, { variables: { secrets } })
+      expect((yield* applied(plan)).status).toBe("succeeded")
+    })
+  )
+
   tests.live("do not come back as an Output that repeats them", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("output-repeats", leaking("true"), { variables: { secret } })

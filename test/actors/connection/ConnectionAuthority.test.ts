@@ -288,6 +288,17 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
       yield* refused(sources.update(member, source.id, { autoSync: true }), "use.roles", "forge")
       yield* connections.update(owner, git.id, { use: members })
       expect((yield* settled((yield* sources.sync(member, source.id, {})).id)).status).toBe("succeeded")
+      // What members choose to fetch is not what the rule means by the default ref.
+      const hostile = { defaultRef: "hostile" }
+      yield* refused(sources.update(member, source.id, hostile), "use.refs", "forge")
+      yield* refused(sources.create(member, { ...mine, ...hostile }), "use.refs", "forge")
+      yield* refused((yield* InstallPlans).create(member, workspaceId, install, freshKey()), "use.refs", "forge")
+      const chosen = yield* sources.create(member, { workspaceId, name: "chosen", url, ...hostile })
+      yield* sources.update(owner, chosen.source.id, { authConnectionId: git.id })
+      yield* refused(sources.sync(member, chosen.source.id, {}), "use.refs", "forge")
+      yield* sources.update(owner, source.id, hostile)
+      yield* sources.sync(member, source.id, {})
+      yield* sources.update(owner, source.id, { defaultRef: "HEAD" })
       const bodies = [
         { projectIds: [ProjectId.make(`prj_${"z".repeat(24)}`)] },
         { modules: [{ origin: CredentialOrigin.make("https://git.example.com"), path: RelativePath.make(".") }] }

@@ -90,6 +90,9 @@ describe("the rule about secrets", () => {
       }))
     expect(budgetProblem(texts(1500, 400))).toBeUndefined()
     expect(budgetProblem(texts(2600, 400))).toBeUndefined()
+    // The same one from plan, input and Connection is one.
+    const twice = { origin: "var.a", value: Redacted.make("x".repeat(secretBudget.bytes - 1)) }
+    expect(budgetProblem([twice, { ...twice, origin: "env.A" }])).toBeUndefined()
     expect(budgetProblem(texts(3, secretBudget.bytes / 2))).toContain(String(secretBudget.bytes))
     expect(budgetProblem(texts(secretBudget.texts + 1, 8))).toContain(String(secretBudget.texts))
     expect(

@@ -1,3 +1,4 @@
+import { ownUserThreads } from "../../../runner/sandbox/limits/ProcessTree.ts"
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -117,6 +118,20 @@ for (const [level, settings] of rungs) {
       }
     })
   }
+}
+
+for (const [level, settings] of rungs) {
+  it.live(`a program at the level ${level} may not start processes without end, whoever its user is`, () =>
+    Effect.gen(function* () {
+      const sandbox = yield* Sandbox
+      if (sandbox.status.level !== level) return
+      const { stdout } = yield* ended("grep 'Max processes' /proc/self/limits")
+      const [, limit] = /Max processes +(\d+)/.exec(stdout) ?? []
+      expect(Number(limit)).toBeGreaterThanOrEqual(small.processes)
+      // The kernel counts a user's processes: where the user is the service's own, those that it had are allowed on top.
+      expect(Number(limit)).toBeLessThan(small.processes + 2 * (yield* ownUserThreads) + 100)
+    }).pipe(Effect.provide(sandboxWith(settings)))
+  )
 }
 
 /** A disk of 64 MiB, which only root can make. */
