@@ -138,7 +138,9 @@ const make = Effect.gen(function* () {
       }
       const held = applied.find((candidate) => candidate.name === name && candidate.sensitive === 1)
       if (held !== undefined) {
-        return yield* invalidRequest(`outputs[${index}].name: ${privacyReason(held) ?? `The Output ${name} is private.`}`)
+        return yield* invalidRequest(
+          `outputs[${index}].name: ${privacyReason(held) ?? `The Output ${name} is private.`}`
+        )
       }
       if (alias !== undefined && !namePattern.test(alias)) {
         return yield* invalidRequest(`outputs[${index}].alias: expected a name such as an Output has.`)

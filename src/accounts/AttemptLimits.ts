@@ -106,9 +106,7 @@ export class AttemptLimits extends Context.Service<
           `enter:sa:${fold(`${named(account)} ${subscriber(address ?? "")}`)}`,
           entrancePerMinute.account
         )
-        yield* spend(`enter:s:${fold(named(account))}`, unhurriedPerMinute).pipe(
-          Effect.catch(() => delayed)
-        )
+        yield* spend(`enter:s:${fold(named(account))}`, unhurriedPerMinute).pipe(Effect.catch(() => delayed))
       }, Effect.asVoid)
 
       return AttemptLimits.of({

@@ -178,7 +178,11 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that a killed apply le
       yield* sealedElsewhere(unopened.plan.id)
       expect(yield* recovered(unopened.capsuleId, first, plain)).toEqual(withheld)
 
-      const { applyId, capsuleId, connectionId } = yield* rotatedUnderWay("left-lost", "lost-canary-1a", "lost-canary-2b")
+      const { applyId, capsuleId, connectionId } = yield* rotatedUnderWay(
+        "left-lost",
+        "lost-canary-1a",
+        "lost-canary-2b"
+      )
       yield* sql`UPDATE connections SET sealed_values = (SELECT hook_secret FROM sources LIMIT 1)
         WHERE id = ${connectionId}`
       expect(yield* recovered(capsuleId, applyId, plain)).toEqual(withheld)

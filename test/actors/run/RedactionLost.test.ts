@@ -36,22 +36,22 @@ const told = Effect.fnUntraced(function* (runId: Parameters<RunStreams["Service"
 })
 
 describe.skipIf(Bun.which("terraform") === null)("an apply whose redaction thread breaks", () => {
-tests.live("goes on, shows and publishes nothing more, and leaves the next Run alone", () =>
-  Effect.gen(function* () {
-    const capsules = yield* Capsules
-    const { capsuleId, plan } = yield* planned("thread-lost", printing("the-thread-$(echo ends)-here"), { variables })
-    expect(plan.outputChanges?.map(({ sensitive }) => sensitive)).toEqual([false])
-    const apply = yield* applied(plan)
-    expect(apply.status).toBe("succeeded")
-    const lines = yield* told(apply.id)
-    const shown = lines.findIndex((line) => line.endsWith("(local-exec): before-it"))
-    expect(shown).toBeGreaterThan(0)
-    expect(new Set(lines.slice(shown + 1))).toEqual(new Set(["[redacted]"]))
-    expect(yield* capsules.outputs(capsuleId)).toEqual([])
+  tests.live("goes on, shows and publishes nothing more, and leaves the next Run alone", () =>
+    Effect.gen(function* () {
+      const capsules = yield* Capsules
+      const { capsuleId, plan } = yield* planned("thread-lost", printing("the-thread-$(echo ends)-here"), { variables })
+      expect(plan.outputChanges?.map(({ sensitive }) => sensitive)).toEqual([false])
+      const apply = yield* applied(plan)
+      expect(apply.status).toBe("succeeded")
+      const lines = yield* told(apply.id)
+      const shown = lines.findIndex((line) => line.endsWith("(local-exec): before-it"))
+      expect(shown).toBeGreaterThan(0)
+      expect(new Set(lines.slice(shown + 1))).toEqual(new Set(["[redacted]"]))
+      expect(yield* capsules.outputs(capsuleId)).toEqual([])
 
-    const next = yield* active("thread-kept", printing("nothing"), { variables })
-    expect((yield* told(next.apply.id)).join("\n")).toContain("(local-exec): after-it")
-    expect((yield* capsules.outputs(next.capsule.id)).map(({ name }) => name)).toEqual(["plain"])
-  })
-)
+      const next = yield* active("thread-kept", printing("nothing"), { variables })
+      expect((yield* told(next.apply.id)).join("\n")).toContain("(local-exec): after-it")
+      expect((yield* capsules.outputs(next.capsule.id)).map(({ name }) => name)).toEqual(["plain"])
+    })
+  )
 })

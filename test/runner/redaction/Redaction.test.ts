@@ -47,9 +47,7 @@ describe("redaction in a thread of its own", () => {
 
 /** The thread ends at `the-thread-ends-here` and cannot take in `a-secret-that-fails`. */
 const breaking = Layer.fresh(Redaction.layer).pipe(
-  Layer.provide(
-    Layer.succeed(RedactionWorkerLocation, new URL("./support/BreakingWorker.ts", import.meta.url))
-  )
+  Layer.provide(Layer.succeed(RedactionWorkerLocation, new URL("./support/BreakingWorker.ts", import.meta.url)))
 )
 const withBreaking = (body: Effect.Effect<void, unknown, Redaction | Scope.Scope>) => () =>
   body.pipe(Effect.scoped, Effect.provide(breaking))
@@ -69,7 +67,12 @@ describe("a redaction thread that breaks", () => {
         const redaction = yield* Redaction
         const one = yield* redaction.redactor([secret("env.A", "secret-of-one")])
         const other = yield* redaction.redactor([secret("env.B", "secret-of-other")])
-        const printed = ["before secret-of-one\n", "the-thread-ends-here secret-of-one\n", "after secret-of-one\n", "plain"]
+        const printed = [
+          "before secret-of-one\n",
+          "the-thread-ends-here secret-of-one\n",
+          "after secret-of-one\n",
+          "plain"
+        ]
         const lines = redactedLines(one)(Stream.fromIterable(printed.map(bytes)))
         expect(yield* Stream.runCollect(lines)).toEqual([
           "before [redacted env.A]",
