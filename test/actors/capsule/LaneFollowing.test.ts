@@ -104,10 +104,10 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that follows its lan
         const filter = { action: "capsule.auto_apply" }
         const history = yield* (yield* Audit).list(workspaceId, context.actor.subject ?? "", filter, { limit: 1 })
         expect(history.items[0]?.data).toEqual({
-          planRunId: made?.id,
-          planDigest: made?.planDigest,
-          isolation: made?.isolation,
-          network: made?.network
+          planRunId: made?.id ?? "",
+          planDigest: made?.planDigest ?? "",
+          isolation: made?.isolation ?? "",
+          network: made?.network ?? ""
         })
         expect(yield* greetingsOf(capsule.id)).toEqual(["three"])
         expect((yield* capsules.read(capsule.id)).status).toBe("active")
