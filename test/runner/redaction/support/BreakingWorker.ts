@@ -15,7 +15,8 @@ parentPort?.on("message", (request: unknown) => {
 const { Redactor } = await import("../../../../runner/redaction/Redactor.ts")
 const add = Redactor.prototype.add
 Redactor.prototype.add = function (secrets) {
-  if (Array.from(secrets).some(({ value }) => String(Redacted.value(value)).includes(refuses))) throw new Error("no room")
+  if (Array.from(secrets).some(({ value }) => String(Redacted.value(value)).includes(refuses)))
+    throw new Error("no room")
   add.call(this, secrets)
 }
 
