@@ -1,6 +1,7 @@
 import { afterAll, describe, expect } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { Audit } from "../../../actors/audit/Audit.ts"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
 import { Sources } from "../../../actors/source/Sources.ts"
@@ -61,7 +62,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that follows its lan
     "a Capsule that opted in follows its lane: planned once a commit, applied where its owner said so",
     () =>
       Effect.gen(function* () {
-        const { commit, context } = yield* TestPlane
+        const { commit, context, workspaceId } = yield* TestPlane
         const capsules = yield* Capsules
         const runs = yield* Runs
         const { capsule } = yield* active("follow", greeting("one"))
@@ -100,6 +101,14 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that follows its lan
         expect([apply?.type, apply?.status, apply?.planRunId]).toEqual(["apply", "succeeded", made?.id])
         expect(made?.approvedBy).toBeUndefined()
         expect(made?.approvedAt).toBeDefined()
+        const filter = { action: "capsule.auto_apply" }
+        const history = yield* (yield* Audit).list(workspaceId, context.actor.subject ?? "", filter, { limit: 1 })
+        expect(history.items[0]?.data).toEqual({
+          planRunId: made?.id ?? "",
+          planDigest: made?.planDigest ?? "",
+          isolation: made?.isolation ?? "",
+          network: made?.network ?? ""
+        })
         expect(yield* greetingsOf(capsule.id)).toEqual(["three"])
         expect((yield* capsules.read(capsule.id)).status).toBe("active")
 

@@ -2,6 +2,7 @@ import { afterAll, describe, expect } from "bun:test"
 import { Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { Audit } from "../../../actors/audit/Audit.ts"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { transaction } from "../../../actors/database/Transaction.ts"
 import { newId } from "../../../actors/Identity.ts"
@@ -214,5 +215,27 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
         expect((yield* applied(yield* replanned(capsule.id))).status).toBe("succeeded")
       }),
     120_000
+  )
+
+  tests.live(
+    "the history says how the plan that was approved was kept apart, and nothing where that is not known",
+    () =>
+      Effect.gen(function* () {
+        const { context, workspaceId } = yield* TestPlane
+        const runs = yield* Runs
+        const approval = Effect.fnUntraced(function* (id: RunId) {
+          yield* runs.approve(context, id, {})
+          const filter = { action: "run.approve" }
+          const { items } = yield* (yield* Audit).list(workspaceId, context.actor.subject ?? "", filter, { limit: 1 })
+          expect(items[0]?.runId).toBe(id)
+          return items[0]?.data
+        })
+        const { plan } = yield* planned("history", main)
+        const { isolation = "", network = "", planDigest = "" } = yield* runs.read(plan.id)
+        expect([isolation, network]).not.toContain("")
+        expect(yield* approval(plan.id)).toEqual({ type: "plan", planDigest, isolation, network })
+        const unknown = { isolation: null, network: null }
+        expect(yield* approval(yield* waitingPlan)).toEqual({ type: "plan", planDigest: "sha256:x", ...unknown })
+      })
   )
 })
