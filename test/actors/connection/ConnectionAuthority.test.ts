@@ -292,7 +292,8 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
       const hostile = { defaultRef: "hostile" }
       yield* refused(sources.update(member, source.id, hostile), "use.refs", "forge")
       yield* refused(sources.create(member, { ...mine, ...hostile }), "use.refs", "forge")
-      yield* refused((yield* InstallPlans).create(member, workspaceId, install, freshKey()), "use.refs", "forge")
+      const ofRef = { ...install, source: { ...install.source, ref: "hostile" } }
+      yield* refused((yield* InstallPlans).create(member, workspaceId, ofRef, freshKey()), "use.refs", "forge")
       const chosen = yield* sources.create(member, { workspaceId, name: "chosen", url, ...hostile })
       yield* sources.update(owner, chosen.source.id, { authConnectionId: git.id })
       yield* refused(sources.sync(member, chosen.source.id, {}), "use.refs", "forge")
