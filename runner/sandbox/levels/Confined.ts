@@ -39,8 +39,11 @@ export interface ConfinedProgram {
   readonly ownProcessCount: boolean
 }
 
+/** So much later the kernel refuses a shared user's processes: by then the watcher has seen the limit and ended the Run. */
+const sharedMargin = 64
+
 const specStream = (host: LevelHost, program: ConfinedProgram) =>
-  (program.ownProcessCount ? Effect.succeed(0) : ownUserThreads).pipe(
+  (program.ownProcessCount ? Effect.succeed(0) : Effect.map(ownUserThreads, (threads) => threads + sharedMargin)).pipe(
     Effect.map(
       (others): ConfinementSpec => ({
         argv: program.command.argv,
