@@ -56,8 +56,6 @@ const make = Effect.gen(function* () {
     ..."--dev-bind /dev /dev --bind /proc /proc --tmpfs /tmp --die-with-parent".split(" "),
     "--ro-bind",
     program,
-    /** The folder that the build wrote, which the binary cannot see. */
-    installed,
     program
   ]
   const masked = yield* collect(ChildProcess.make("bwrap", [...hide, "ls", path.dirname(program)])).pipe(
