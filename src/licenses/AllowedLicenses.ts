@@ -8,8 +8,11 @@ const permissive: ReadonlySet<string> = new Set([
   "BlueOak-1.0.0",
   "BSD-2-Clause",
   "BSD-3-Clause",
+  "IJG",
   "ISC",
   "MIT",
+  "OpenSSL",
+  "Unicode-3.0",
   "Unicode-TOU",
   "Zlib"
 ])

@@ -4,14 +4,8 @@ import { version } from "../Version.ts"
 import { licenseProblem } from "./AllowedLicenses.ts"
 import { bundledPackages } from "./BundledPackages.ts"
 import type { Component, LicenseReport } from "./LicenseReport.ts"
-import {
-  goItself,
-  type KnownText,
-  missingTexts,
-  type OtherComponent,
-  parserModules,
-  runtimeComponents
-} from "./OtherComponents.ts"
+import { goItself, type KnownText, missingTexts, type OtherComponent, parserModules } from "./OtherComponents.ts"
+import { runtimeComponents } from "./RuntimeComponents.ts"
 
 /** Something is shipped without the text of its licence, or under one that is not allowed. */
 export class LicensesIncomplete extends Schema.TaggedError<LicensesIncomplete>()("LicensesIncomplete", {

@@ -2,14 +2,22 @@
 export interface KnownText {
   readonly file:
     | "LICENSE"
-    | "licenses/Go.txt"
-    | "licenses/LGPL-2.0.txt"
-    | "licenses/LGPL-2.1.txt"
-    | "licenses/MIT.txt"
-    | "licenses/MPL-2.0.txt"
-    | "licenses/SQLite.txt"
-    | "licenses/Unicode-TOU.txt"
-    | "licenses/Bun.txt"
+    | `licenses/${
+        | "BSD-2-Clause"
+        | "BSD-3-Clause"
+        | "Go"
+        | "ICU"
+        | "IJG"
+        | "ISC"
+        | "LGPL-2.0"
+        | "LGPL-2.1"
+        | "LLVM-exception"
+        | "MIT"
+        | "MPL-2.0"
+        | "OpenSSL"
+        | "SQLite"
+        | "Unicode-TOU"
+        | "Zlib"}.txt`
   readonly copyright?: string
 }
 
@@ -66,33 +74,3 @@ export const goItself: OtherComponent = {
   origin: "https://go.dev, compiled into the WebAssembly of @cdktn/hcl2json",
   texts: [{ file: "licenses/Go.txt" }]
 }
-
-const inBun = "linked into the Bun runtime, of which compiled binaries are made"
-
-/** The runtime, and what of it is under other terms than its own. */
-export const runtimeComponents: ReadonlyArray<OtherComponent> = [
-  {
-    name: "Bun",
-    license: "MIT",
-    origin: "https://github.com/oven-sh/bun, the runtime of which compiled binaries are made",
-    texts: [{ file: "licenses/MIT.txt", copyright: "Copyright (c) the authors of Bun" }, { file: "licenses/Bun.txt" }]
-  },
-  {
-    name: "JavaScriptCore and WebKit, in Bun",
-    license: "LGPL-2.0-or-later",
-    origin: `https://github.com/oven-sh/WebKit, ${inBun}; NOTICE says how they are replaced`,
-    texts: [{ file: "licenses/LGPL-2.0.txt" }]
-  },
-  {
-    name: "TinyCC, in Bun",
-    license: "LGPL-2.1-or-later",
-    origin: `https://repo.or.cz/tinycc.git, ${inBun}; NOTICE says how it is replaced`,
-    texts: [{ file: "licenses/LGPL-2.1.txt" }]
-  },
-  {
-    name: "SQLite, in Bun",
-    license: "blessing",
-    origin: `https://sqlite.org, ${inBun}`,
-    texts: [{ file: "licenses/SQLite.txt" }]
-  }
-]

@@ -39,6 +39,23 @@ tests.live("everything that is bundled has its text, and a licence that is allow
       "JavaScriptCore and WebKit, in Bun",
       "TinyCC, in Bun"
     ])
+    // What LICENSE.md of the runtime names; each stands with its own text, not with a reference to it.
+    for (const [library, words] of [
+      ["BoringSSL", "The OpenSSL Project"],
+      ["brotli", "the Brotli Authors"],
+      ["c-ares", "Massachusetts Institute of Technology"],
+      ["ICU", "UNICODE LICENSE V3"],
+      ["libarchive", "Tim Kientzle"],
+      ["libjpeg-turbo", "Independent JPEG Group"],
+      ["LLVM libc++abi", "LLVM Exceptions"],
+      ["lsquic", "The Chromium Authors"],
+      ["zlib-ng", "This software is provided 'as-is'"],
+      ["zstd", "Redistribution and use"],
+      ["vm-browserify", "James Halliday"]
+    ] as const) {
+      const texts = report.components.find(({ name }) => name === `${library}, in Bun`)?.texts ?? []
+      expect([library, texts.map(({ text }) => text).join("\n")]).toEqual([library, expect.stringContaining(words)])
+    }
     const printed = reportText(report)
     for (const { name, texts, version } of report.components) {
       expect(printed).toContain(`${name} ${version}`)
