@@ -22,6 +22,10 @@ export const formatListenAddress = ({ host, port }: ListenAddress): string =>
 export const isLoopbackHost = (host: string): boolean =>
   host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host)
 
+/** Whether what is sent there can be read by nobody on the way: by https, or without leaving this machine. */
+export const isPrivateInTransit = (url: URL): boolean =>
+  url.protocol === "https:" || (url.protocol === "http:" && isLoopbackHost(url.hostname.replace(/^\[(.*)\]$/, "$1")))
+
 const Parsed = Schema.Struct({ host: Schema.String, port: Schema.Int })
 
 /** `host:port`, with IPv6 hosts in brackets. */

@@ -1,7 +1,7 @@
 import { Config, Effect, Option, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { displayText } from "../../schema/records/Primitives.ts"
 import { parseAddressRange } from "../http/ClientAddress.ts"
-import { formatListenAddress, isLoopbackHost, ListenAddress } from "../http/ListenAddress.ts"
+import { formatListenAddress, isLoopbackHost, isPrivateInTransit, ListenAddress } from "../http/ListenAddress.ts"
 import { type SettingDefinition, type SettingName, settingDefinitions, settingsFileEnv } from "./SettingDefinitions.ts"
 import { readSettingsFile } from "./SettingsFile.ts"
 import { SettingsRefused } from "./SettingsRefused.ts"
@@ -16,14 +16,12 @@ const Origin = Schema.String.check(
   )
 )
 
-const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"])
-
 const IssuerUrl = Schema.String.check(
   Schema.makeFilter(
     (text: string) => {
       const url = URL.canParse(text) ? new URL(text) : undefined
       if (url === undefined || url.search !== "" || url.hash !== "" || url.username !== "") return false
-      return url.protocol === "https:" || (url.protocol === "http:" && loopback.has(url.hostname))
+      return isPrivateInTransit(url)
     },
     { expected: "an https URL without query and fragment (http on loopback only)" }
   )

@@ -11,6 +11,7 @@ import {
   tokenRevocation
 } from "openid-client"
 import { cliClientId } from "../../../actors/identity/StaticClients.ts"
+import { isPrivateInTransit } from "../../http/ListenAddress.ts"
 import { CommandFailed } from "../Output.ts"
 import { type StoredLogin, StoredLogins } from "./StoredLogins.ts"
 
@@ -19,14 +20,15 @@ const requestTimeoutSeconds = 20
 // A token that ends while a request is under way helps nobody.
 const earlyMillis = 30_000
 
-const loopback: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"])
-
 /** The origin of a server as a person may write it: with or without scheme. Plain http is for loopback alone. */
 export const serverOrigin = (text: string): Effect.Effect<string, CommandFailed> => {
   const given = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`
   const url = URL.canParse(given) ? new URL(given) : undefined
-  const safe = url?.protocol === "https:" || (url?.protocol === "http:" && loopback.has(url.hostname))
-  return url !== undefined && safe && url.username === "" && url.pathname === "/" && url.search === ""
+  return url !== undefined &&
+    isPrivateInTransit(url) &&
+    url.username === "" &&
+    url.pathname === "/" &&
+    url.search === ""
     ? Effect.succeed(url.origin)
     : Effect.fail(
         new CommandFailed({
