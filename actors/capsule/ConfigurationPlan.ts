@@ -18,7 +18,7 @@ import { CapsuleRuns } from "./CapsuleRuns.ts"
 import { ConfigSuccession, guardMoved } from "./ConfigSuccession.ts"
 import { InstallConfigStore, type LoadedInstallConfig, type VariableValues } from "./InstallConfigStore.ts"
 import { InstallPolicy } from "./InstallPolicy.ts"
-import { checkValues, marked, missingInputs } from "./VariableRules.ts"
+import { checkValues, governedVariables, marked, missingInputs } from "./VariableRules.ts"
 
 /** Bindings as given: each names a requirement of the module exactly, once, and a Connection of the Workspace. */
 export const checkBindings = Effect.fnUntraced(function* (
@@ -67,21 +67,12 @@ export const bindingsOf = Effect.fnUntraced(function* (installConfigId: string) 
 const patched = Effect.fnUntraced(function* (config: LoadedInstallConfig, request: ConfigurationPlanRequest) {
   const configs = yield* InstallConfigStore
   const { set = {}, remove = [] } = request.variablePatch ?? {}
-  const { variables, compiled } = config.config
-  // The manifest's own user inputs are the only authority over a repository-manifest Capsule.
-  const patchable =
-    config.row.origin === "repository_manifest"
-      ? variables.filter((variable) =>
-          compiled.inputs.some(
-            (input) => input.name === variable.name && input.origin === "manifest" && input.source === "user"
-          )
-        )
-      : variables
-  yield* checkValues("variablePatch.set", patchable, set)
+  const variables = governedVariables(config.config)
+  yield* checkValues("variablePatch.set", variables, set)
   const values: Record<string, VariableValues[string]> = { ...(yield* configs.values(config.row)) }
   for (const [index, name] of remove.entries()) {
     if (Object.hasOwn(set, name)) return yield* invalidRequest(`variablePatch.remove[${index}]: ${name} is also set.`)
-    if (!patchable.some((variable) => variable.name === name) || !Object.hasOwn(values, name)) {
+    if (!Object.hasOwn(values, name)) {
       return yield* invalidRequest(`variablePatch.remove[${index}]: the configuration sets no such input.`)
     }
     delete values[name]

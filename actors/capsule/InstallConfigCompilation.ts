@@ -57,8 +57,10 @@ export const reviewedPins = (
 
 const originOf = (compiled: CompiledInstall, input: CompiledInput | undefined): DeclaredVariable["origin"] => {
   if (input === undefined) return "host"
-  if (input.origin === "generic") return "user"
-  return compiled.origin === "repository_manifest" ? input.source : "user"
+  if (compiled.origin !== "repository_manifest") return "user"
+  if (input.origin === "manifest") return input.source
+  // What the manifest does not mention: a person is asked where the module cannot do without, and only there.
+  return input.required ? "user" : "module_default"
 }
 
 /** Turns a checked module into the configuration that a Capsule is installed with. */

@@ -20,7 +20,7 @@ import {
   type VariableValues
 } from "./InstallConfigStore.ts"
 import { reAdoptionTarget } from "./ReAdoptionTarget.ts"
-import { checkValues, isUserVariable, marked, missingInputs } from "./VariableRules.ts"
+import { checkValues, governedVariables, isFillable, marked, missingInputs } from "./VariableRules.ts"
 
 /** The last Run that decided over the real infrastructure. */
 const decisiveRun = Effect.fnUntraced(function* (capsuleId: string) {
@@ -43,11 +43,12 @@ const checkEvidence = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
 
 const reviewedValues = Effect.fnUntraced(function* (
   config: LoadedInstallConfig,
-  { variables }: StoredConfig,
+  target: StoredConfig,
   request: ReAdoptionRequest
 ) {
   const configs = yield* InstallConfigStore
-  const declared = new Set(variables.filter(isUserVariable).map((variable) => variable.name))
+  const variables = governedVariables(target)
+  const declared = new Set(variables.filter(isFillable).map((variable) => variable.name))
   const current: VariableValues = Object.fromEntries(
     Object.entries(yield* configs.values(config.row)).filter(([name]) => declared.has(name))
   )
@@ -62,10 +63,10 @@ const reviewedValues = Effect.fnUntraced(function* (
   const secret = user.find((variable) => variable.sensitive && Object.hasOwn(reviewed, variable.name))
   if (secret !== undefined)
     return yield* invalidRequest(`reviewedUserVariables.${secret.name}: secret inputs are not reviewed here.`)
-  yield* checkValues("reviewedUserVariables", user, reviewed)
-  const kept = Object.fromEntries(
-    Object.entries(current).filter(([name]) => !user.some((variable) => variable.name === name && !variable.sensitive))
-  )
+  yield* checkValues("reviewedUserVariables", variables, reviewed)
+  // The reviewed set replaces everything but secrets, which are not reviewed here.
+  const secrets = new Set(user.filter(({ sensitive }) => sensitive).map(({ name }) => name))
+  const kept = Object.fromEntries(Object.entries(current).filter(([name]) => secrets.has(name)))
   const values = { ...kept, ...reviewed }
   const missing = missingInputs(user, values)
   if (missing.length > 0)

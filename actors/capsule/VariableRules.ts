@@ -4,7 +4,7 @@ import { budgetProblem } from "../../runner/redaction/SecretBudget.ts"
 import { hidingProblem, type Secret, valueSecrets } from "../../runner/redaction/SecretRule.ts"
 import { type ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
 import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
-import type { VariableValues } from "./InstallConfigStore.ts"
+import type { StoredConfig, VariableValues } from "./InstallConfigStore.ts"
 
 const maxDepth = 32
 const maxNodes = 4096
@@ -65,9 +65,35 @@ export const checkBounds = (field: string, values: Schema.Json): Effect.Effect<v
   return problem === undefined ? Effect.void : Effect.fail(invalidRequest(`${field}: ${problem}.`))
 }
 
-/** Which declared variables a person may set: host-delivered and derived ones are the service's own. */
-export const isUserVariable = (variable: DeclaredVariable): boolean =>
+/** Which variables another Capsule's Output may fill: host-delivered and derived ones are the service's own. */
+export const isFillable = (variable: DeclaredVariable): boolean =>
   variable.origin === "user" || variable.origin === "module_default"
+
+/**
+ * The variables of a configuration by the one rule of install, configuration plan and re-adoption (spec: Configuration
+ * plans): of a manifest's Capsule only its user inputs are a person's, and required variables that it does not mention.
+ * Configurations of earlier releases stored the other ones as a person's, too.
+ */
+export const governedVariables = ({
+  compiled,
+  variables
+}: Pick<StoredConfig, "compiled" | "variables">): ReadonlyArray<DeclaredVariable> => {
+  if (compiled.origin !== "repository_manifest") return variables
+  const mentioned = new Set(compiled.inputs.filter(({ origin }) => origin === "manifest").map(({ name }) => name))
+  return variables.map((variable) =>
+    variable.origin === "user" && !variable.required && !mentioned.has(variable.name)
+      ? { ...variable, origin: "module_default" as const }
+      : variable
+  )
+}
+
+/** Why a person may not set a variable, if so. */
+const notTheirs = ({ origin }: DeclaredVariable): string | undefined => {
+  if (origin === "user") return undefined
+  return origin === "module_default"
+    ? "the manifest does not offer this input, so the module's own default holds"
+    : "the service fills this input itself"
+}
 
 /** The variables, each with whether it has a value. */
 export const marked = (
@@ -91,8 +117,8 @@ export const checkValues = Effect.fnUntraced(function* (
   for (const [name, value] of Object.entries(values)) {
     const variable = known.get(name)
     if (variable === undefined) return yield* invalidRequest(`${field}.${name}: the module declares no such input.`)
-    if (!isUserVariable(variable))
-      return yield* invalidRequest(`${field}.${name}: the service fills this input itself.`)
+    const refusal = notTheirs(variable)
+    if (refusal !== undefined) return yield* invalidRequest(`${field}.${name}: ${refusal}.`)
     if (!fits(variable.type, value)) return yield* invalidRequest(`${field}.${name}: expected a ${variable.type}.`)
     if (holdsRedactionSentinel(value)) {
       return yield* invalidRequest(

@@ -8,7 +8,7 @@ import { Audit } from "../audit/Audit.ts"
 import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "../capsule/CapsuleRow.ts"
 import { InstallConfigStore } from "../capsule/InstallConfigStore.ts"
-import { isUserVariable } from "../capsule/VariableRules.ts"
+import { isFillable } from "../capsule/VariableRules.ts"
 import { type OutputRow, privacyElsewhere, privacyReason, StateVersions } from "../capsule/StateVersions.ts"
 import type { CommandContext } from "../Command.ts"
 import { ReadSql } from "../database/ReadSql.ts"
@@ -132,7 +132,7 @@ const make = Effect.gen(function* () {
     for (const [index, { to }] of request.outputs.entries()) {
       const input = inputs.get(to)
       if (input === undefined) return yield* invalidRequest(`outputs[${index}].to: the Capsule has no such input.`)
-      if (!isUserVariable(input)) {
+      if (!isFillable(input)) {
         return yield* invalidRequest(`outputs[${index}].to: the service fills this input itself.`)
       }
       if (taken.has(to))

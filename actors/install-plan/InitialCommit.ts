@@ -11,7 +11,7 @@ import { checkUses, newCapsuleSite } from "../capsule/CapsuleConnections.ts"
 import { checkBindings } from "../capsule/ConfigurationPlan.ts"
 import { InstallConfigCompilation, reviewedPins } from "../capsule/InstallConfigCompilation.ts"
 import { InstallConfigStore } from "../capsule/InstallConfigStore.ts"
-import { checkValues, missingInputs } from "../capsule/VariableRules.ts"
+import { checkValues, governedVariables, missingInputs } from "../capsule/VariableRules.ts"
 import type { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { ConnectionUses } from "../connection/ConnectionUses.ts"
 import { derivedId } from "../Identity.ts"
@@ -173,7 +173,7 @@ export class InitialCommit extends Context.Service<
           )
         }
         const { isManager, projectId } = yield* Effect.gen(function* () {
-          yield* checkValues("variables", config.success.variables, values)
+          yield* checkValues("variables", governedVariables(config.success), values)
           yield* checkBindings(row.workspace_id, report.rootProviderRequirements, bindings)
           const project = yield* projectOf(row.workspace_id, request.capsule.projectId)
           const site = newCapsuleSite({

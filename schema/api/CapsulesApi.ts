@@ -236,7 +236,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       describedRun(
         of("admin"),
         "Change the private configuration and plan it",
-        "Needs `Idempotency-Key` and the guard read from the Capsule. Apply is never started."
+        "Needs `Idempotency-Key` and the guard read from the Capsule. Apply is never started. `variablePatch.set` takes what an install takes: of a manifest's Capsule its user inputs, and required variables that the manifest does not mention."
       )
     )
   )

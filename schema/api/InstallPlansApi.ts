@@ -66,7 +66,7 @@ export class InstallPlansApi extends HttpApiGroup.make("installPlans")
       describedRun(
         workspaceAccess("member", "path.workspaceId"),
         "Prepare a Source through a reviewable Plan Run",
-        "Needs `Idempotency-Key`. 201 for a new plan, 200 with `replayed: true` for the same request under the same key, 409 for another one. The service advances by itself; `reconcile` asks for one step. `variables` are private: they are held sealed until the initial commit and never projected."
+        "Needs `Idempotency-Key`. 201 for a new plan, 200 with `replayed: true` for the same request under the same key, 409 for another one. The service advances by itself; `reconcile` asks for one step. `variables` are private: they are held sealed until the initial commit and never projected. Of a module that its manifest describes, only the manifest's user inputs take a value, and required variables that it does not mention; names that are derived, left to the module's default or filled by the service are refused. The same rule holds for configuration plans and re-adoption."
       )
     )
   )
