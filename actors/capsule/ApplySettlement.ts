@@ -132,7 +132,8 @@ export class ApplySettlement extends Context.Service<
             ...settled,
             status: "active",
             public_endpoint: publicEndpoint(result.outputs),
-            drift_status: "none"
+            // An apply puts back what a check has found; it does not stand for the first check.
+            drift_status: capsule.drift_checked_at === null ? "unknown" : "none"
           }
         }
         const uncertain =

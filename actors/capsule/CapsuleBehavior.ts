@@ -63,6 +63,10 @@ export const layer = CapsuleActor.toLayer(
         createRun(load, context, { type: "plan", runGroupId: groupId }, idempotency).pipe(
           Effect.provideContext(services)
         ),
+      ReconcilePlan: ({ payload: { context, idempotency } }) =>
+        createRun(load, context, { type: "plan", purpose: "reconcile" }, idempotency).pipe(
+          Effect.provideContext(services)
+        ),
       DestroyPlan: ({ payload: { context, idempotency } }) =>
         createRun(load, context, { type: "destroy_plan" }, idempotency).pipe(Effect.provideContext(services)),
       DriftCheck: ({ payload: { context, groupId } }) =>

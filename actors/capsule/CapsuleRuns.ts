@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
-import type { RunType } from "../../schema/records/Run.ts"
+import type { PlanPurpose, RunType } from "../../schema/records/Run.ts"
 import type { ConnectionStore } from "../connection/ConnectionStore.ts"
 import type { ConnectionUses } from "../connection/ConnectionUses.ts"
 import { rotatedSince } from "../connection/RotatedConnections.ts"
@@ -25,6 +25,7 @@ export interface CapsuleRunRequest {
   readonly type: Extract<RunType, "plan" | "destroy_plan" | "drift_check">
   readonly sourceSnapshotId?: string | undefined
   readonly trigger: "user" | "webhook" | "schedule" | "auto_update" | "service"
+  readonly purpose?: PlanPurpose | undefined
   readonly createdBy?: string | undefined
   readonly runGroupId?: string | undefined
   readonly coordinator?: { readonly kind: "install_plan" | "revision_plan"; readonly id: string } | undefined
@@ -93,6 +94,12 @@ export class CapsuleRuns extends Context.Service<
 
       const snapshotFor = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, request: CapsuleRunRequest) {
         if (request.sourceSnapshotId !== undefined) return request.sourceSnapshotId
+        if (request.purpose === "reconcile") {
+          return (
+            capsule.adopted_snapshot_id ??
+            (yield* failedPrecondition("The Capsule was never applied, so there is nothing to put back. Plan it."))
+          )
+        }
         if (request.type === "plan") return yield* trackedSnapshot(capsule)
         // What is deployed is destroyed and compared with the code it came from.
         return capsule.adopted_snapshot_id ?? (yield* trackedSnapshot(capsule))
@@ -146,6 +153,7 @@ export class CapsuleRuns extends Context.Service<
           requiresApproval: request.type !== "drift_check",
           createdBy: request.createdBy,
           trigger: request.trigger,
+          purpose: request.purpose,
           spec: {}
         })
         yield* sql.afterCommit(queue.wake)
@@ -212,6 +220,7 @@ export class CapsuleRuns extends Context.Service<
           planDigest: plan.plan_digest ?? undefined,
           createdBy: request.createdBy,
           trigger: request.trigger,
+          purpose: projected.purpose,
           spec: {},
           evidence: projected.planSummary === undefined ? {} : { planSummary: projected.planSummary }
         })

@@ -65,6 +65,12 @@ export class Capsules extends Context.Service<
       id: CapsuleId,
       idempotency: IdempotentRequest | undefined
     ) => Effect.Effect<Replayable<Run>, ApiError>
+    /** Plans the deployed revision again, so that what was changed outside is put back. */
+    readonly reconcilePlan: (
+      context: CommandContext,
+      id: CapsuleId,
+      idempotency: IdempotentRequest | undefined
+    ) => Effect.Effect<Replayable<Run>, ApiError>
     readonly destroyPlan: (
       context: CommandContext,
       id: CapsuleId,

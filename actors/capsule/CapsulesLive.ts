@@ -94,6 +94,8 @@ export const layer = Layer.effect(
       remove: (context, id) => answered(client(id).Remove({ context })),
       plan: (context, id, idempotency) =>
         answered(client(id).Plan({ context, ...(idempotency === undefined ? {} : { idempotency }) })),
+      reconcilePlan: (context, id, idempotency) =>
+        answered(client(id).ReconcilePlan({ context, ...(idempotency === undefined ? {} : { idempotency }) })),
       destroyPlan: (context, id, idempotency) =>
         answered(client(id).DestroyPlan({ context, ...(idempotency === undefined ? {} : { idempotency }) })),
       driftCheck: (context, id) => answered(client(id).DriftCheck({ context })),

@@ -80,15 +80,16 @@ export const createRun = Effect.fn("Capsule.createRun")(function* (
   idempotency: IdempotentRequest | undefined
 ) {
   const runs = yield* CapsuleRuns
+  const action = request.purpose === "reconcile" ? "reconcile_plan" : request.type
   const create = Effect.gen(function* () {
     const capsule = yield* load
     const runId = yield* newId(RunId, "run")
     const trigger = context.actor.kind === "service" ? "service" : "user"
     yield* runs.create(capsule, { ...request, runId, trigger, createdBy: context.actor.subject })
-    yield* audited(context, capsule, `capsule.${request.type}`, runId)
+    yield* audited(context, capsule, `capsule.${action}`, runId)
     return runId
   })
-  return yield* perhapsOnce(yield* load, `capsules.${request.type}`, context, idempotency, create)
+  return yield* perhapsOnce(yield* load, `capsules.${action}`, context, idempotency, create)
 })
 
 /** Creates the Apply Run of an approved plan; the plan is used from then on. */
@@ -156,6 +157,7 @@ export const rollbackPlan = Effect.fn("Capsule.rollbackPlan")(function* (
       type: "plan",
       sourceSnapshotId: version.source_snapshot_id,
       trigger: "user",
+      purpose: "rollback",
       createdBy: context.actor.subject
     })
     yield* audited(context, capsule, "capsule.rollback_plan", runId)

@@ -3,7 +3,7 @@ import { SqlClient, type SqlError } from "effect/sql"
 import type { SlotPool } from "../../schema/records/QueuePlace.ts"
 import type { RunEventKind } from "../../schema/events/RunEvent.ts"
 import type { RunEvidence } from "../../schema/records/Run.ts"
-import { capsuleExclusiveTypes, type RunStatus, type RunType } from "../../schema/records/Run.ts"
+import { capsuleExclusiveTypes, type PlanPurpose, type RunStatus, type RunType } from "../../schema/records/Run.ts"
 import { now } from "../Identity.ts"
 import { secretRuleVersion } from "../../runner/redaction/SecretRule.ts"
 import { KillPoint } from "./KillPoint.ts"
@@ -32,6 +32,7 @@ export interface NewRun {
   readonly requiresApproval?: boolean
   readonly createdBy?: string | undefined
   readonly trigger: "user" | "webhook" | "schedule" | "auto_update" | "service"
+  readonly purpose?: PlanPurpose | undefined
   readonly spec: Readonly<Record<string, unknown>>
   readonly evidence?: RunEvidence
 }
@@ -127,6 +128,7 @@ export class RunLedger extends Context.Service<
           requires_approval: run.requiresApproval === true ? 1 : 0,
           created_by: run.createdBy ?? null,
           trigger_kind: run.trigger,
+          purpose: run.purpose ?? null,
           attempt: 0,
           spec: JSON.stringify(run.spec),
           evidence: encodeEvidence(run.evidence ?? {}),

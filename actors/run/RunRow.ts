@@ -36,6 +36,7 @@ export interface RunRow {
   readonly used_by_run_id: string | null
   readonly created_by: string | null
   readonly trigger_kind: string
+  readonly purpose: string | null
   readonly attempt: number
   readonly owner: string | null
   readonly spec: string
@@ -110,6 +111,7 @@ export const toRun = (row: RunRow, queue?: WordedPlace): Run => {
       approvedBy: row.approved_by,
       approvedAt: row.approved_at,
       createdBy: row.created_by,
+      purpose: row.purpose,
       stateVersionId: row.state_version_id,
       connectionId: row.connection_id,
       isolation: row.isolation ?? sandboxLevel,

@@ -241,6 +241,20 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
     )
   )
   .add(
+    HttpApiEndpoint.post("reconcilePlan", "/api/v1/capsules/:capsuleId/reconcile-plan", {
+      params: ofCapsule,
+      headers: idempotencyHeaders,
+      payload: Schema.optional(Schema.Struct({})),
+      success: repeatable(runAnswer)
+    }).annotateMerge(
+      describedRun(
+        of("member"),
+        "Create a plan that puts back what was changed outside",
+        "Plans the deployed revision with the present configuration against the real infrastructure, whatever newer commits there are, and is reviewed, approved and applied like every plan; `purpose` of the Run and of its apply is `reconcile`. 409 for a Capsule that was never applied."
+      )
+    )
+  )
+  .add(
     HttpApiEndpoint.post("destroyPlan", "/api/v1/capsules/:capsuleId/destroy-plan", {
       params: ofCapsule,
       headers: idempotencyHeaders,

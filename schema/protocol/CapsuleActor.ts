@@ -33,6 +33,7 @@ export const CapsuleActor = Entity.make("Capsule", [
     success: replayable(Run),
     error: ApiError
   }),
+  Rpc.make("ReconcilePlan", { payload: repeatable, success: replayable(Run), error: ApiError }),
   Rpc.make("DestroyPlan", { payload: repeatable, success: replayable(Run), error: ApiError }),
   Rpc.make("RollbackPlan", { payload: { ...command, stateVersionId: Schema.String }, success: Run, error: ApiError }),
   Rpc.make("DriftCheck", {

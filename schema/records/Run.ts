@@ -55,6 +55,13 @@ export const runMoves: Record<RunStatus, ReadonlyArray<RunStatus>> = {
   expired: []
 }
 
+/**
+ * Why a plan was asked for, where it is not the newest commit of the lane: `rollback` plans the revision and configuration
+ * of an earlier StateVersion, `reconcile` puts back what was changed outside, at the deployed revision.
+ */
+export const PlanPurpose = Schema.Literals(["rollback", "reconcile"])
+export type PlanPurpose = typeof PlanPurpose.Type
+
 export const isFinalStatus = (status: RunStatus): boolean => runMoves[status].length === 0
 
 /** Kinds of Run that may change infrastructure or read it for a change: at most one of them is active per Capsule. */
@@ -194,6 +201,8 @@ export const Run = Schema.Struct({
   approvedAt: Schema.optionalKey(Timestamp),
   createdBy: Schema.optionalKey(Schema.String),
   trigger: Schema.Literals(["user", "webhook", "schedule", "auto_update", "service"]),
+  /** Of a plan, and of the apply of it. */
+  purpose: Schema.optionalKey(PlanPurpose),
   attempt: Schema.Int,
   /** While queued: where the Run stands, and what it waits for. */
   queue: Schema.optionalKey(QueuePlace),

@@ -109,6 +109,9 @@ export const secretRuleColumns: ReadonlyArray<string> = [
   `ALTER TABLE outputs ADD COLUMN private_origins TEXT`
 ]
 
+/** Why a plan was asked for; `NULL` for one of the newest commit. */
+export const runPurposeColumns: ReadonlyArray<string> = [`ALTER TABLE runs ADD COLUMN purpose TEXT`]
+
 /** What the module of a Run was kept apart by, and what it reached; `NULL` before it executes, and in Runs of a release that did not say. */
 export const runConfinementColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN isolation TEXT`,

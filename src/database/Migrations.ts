@@ -24,6 +24,7 @@ import {
   planConsumptionColumns,
   planSecretColumns,
   runConfinementColumns,
+  runPurposeColumns,
   runTables,
   secretRuleColumns
 } from "../../schema/tables/RunTables.ts"
@@ -66,7 +67,8 @@ const migrations = {
   "0014_run_confinement": statements(runConfinementColumns),
   "0015_fair_queue": statements([...queueTables, ...deferredSyncTables, ...deferredFollowColumns]),
   "0017_restored_installation": statements([...authorityTables, ...installationTables]),
-  "0018_secret_rule": statements(secretRuleColumns)
+  "0018_secret_rule": statements(secretRuleColumns),
+  "0027_run_purpose": statements(runPurposeColumns)
 }
 
 /** The database was written by a newer release than this one. */

@@ -106,6 +106,12 @@ export const capsuleHandlers = HttpApiBuilder.group(
         const { replayed, value } = yield* capsules.configurationPlan(yield* commandContext, id, payload, request)
         return yield* configurationPlanAnswer({ replayed, ...value }, replayed)
       }),
+      reconcilePlan: Effect.fn("capsules.reconcilePlan")(function* ({ headers, params }) {
+        const id = yield* capsuleOf(params)
+        const request = yield* maybeIdempotent(headers, { capsuleId: id })
+        const { replayed, value } = yield* capsules.reconcilePlan(yield* commandContext, id, request)
+        return yield* planAnswer({ run: value }, replayed)
+      }),
       destroyPlan: Effect.fn("capsules.destroyPlan")(function* ({ headers, params }) {
         const id = yield* capsuleOf(params)
         const request = yield* maybeIdempotent(headers, { capsuleId: id })

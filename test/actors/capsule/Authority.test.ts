@@ -287,7 +287,9 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
         const plan = yield* settled((yield* runs.rollbackPlan(context, first.id)).id)
         expect(plan.executionAuthorityEpoch).toBe(3)
         expect(plan.baseStateGeneration).toBe(2)
-        expect((yield* applied(plan)).status).toBe("succeeded")
+        expect(plan.purpose).toBe("rollback")
+        const apply = yield* applied(plan)
+        expect([apply.status, apply.purpose]).toEqual(["succeeded", "rollback"])
         expect(yield* outputOf(capsule.id)).toEqual(["one 1"])
         expect((yield* capsules.read(capsule.id)).currentStateGeneration).toBe(3)
 

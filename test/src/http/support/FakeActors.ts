@@ -39,6 +39,7 @@ const actors = Layer.mergeAll(
     update: refuse,
     remove: refuse,
     plan: refuse,
+    reconcilePlan: refuse,
     destroyPlan: refuse,
     driftCheck: refuse,
     configurationPlan: refuse,
