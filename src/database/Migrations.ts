@@ -23,14 +23,15 @@ import { queueTables } from "../../schema/tables/QueueTables.ts"
 import {
   planConsumptionColumns,
   planSecretColumns,
+  quietLookColumns,
   runConfinementColumns,
   runTables,
   secretRuleColumns
 } from "../../schema/tables/RunTables.ts"
-import { deferredSyncTables, hookSecretColumns, sourceTables } from "../../schema/tables/SourceTables.ts"
+import { deferredSyncTables, hookSecretColumns, laneTables, sourceTables } from "../../schema/tables/SourceTables.ts"
 import { upstreamTables } from "../../schema/tables/UpstreamTables.ts"
 import { vaultTables } from "../../schema/tables/VaultTables.ts"
-import { workspaceTables } from "../../schema/tables/WorkspaceTables.ts"
+import { automationColumns, workspaceTables } from "../../schema/tables/WorkspaceTables.ts"
 
 // In the order in which the tables refer to each other.
 const initialTables: ReadonlyArray<string> = [
@@ -66,7 +67,8 @@ const migrations = {
   "0014_run_confinement": statements(runConfinementColumns),
   "0015_fair_queue": statements([...queueTables, ...deferredSyncTables, ...deferredFollowColumns]),
   "0017_restored_installation": statements([...authorityTables, ...installationTables]),
-  "0018_secret_rule": statements(secretRuleColumns)
+  "0018_secret_rule": statements(secretRuleColumns),
+  "0022_lanes": statements([...automationColumns, ...laneTables, ...quietLookColumns])
 }
 
 /** The database was written by a newer release than this one. */
