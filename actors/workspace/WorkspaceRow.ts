@@ -1,16 +1,38 @@
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import { Workspace } from "../../schema/records/Workspace.ts"
 
 /** A Workspace joined with the reader's membership, as SQL gives it. */
 export const WorkspaceRow = Schema.Struct({
-  ...Workspace.fields,
-  archivedAt: Schema.NullOr(Workspace.fields.createdAt)
+  ...Struct.omit(Workspace.fields, ["automationPause"]),
+  archivedAt: Schema.NullOr(Workspace.fields.createdAt),
+  automationPausedAt: Schema.NullOr(Workspace.fields.createdAt),
+  automationPausedBy: Schema.NullOr(Schema.String),
+  automationPauseReason: Schema.NullOr(Schema.String)
 })
 export type WorkspaceRow = typeof WorkspaceRow.Type
 
 /** Columns for a query over `workspaces w JOIN memberships m`. */
 export const workspaceColumns = `w.id, w.handle, w.display_name AS "displayName", w.type, m.role,
-  w.archived_at AS "archivedAt", w.created_at AS "createdAt", w.updated_at AS "updatedAt"`
+  w.archived_at AS "archivedAt", w.automation_paused_at AS "automationPausedAt",
+  w.automation_paused_by AS "automationPausedBy", w.automation_pause_reason AS "automationPauseReason",
+  w.created_at AS "createdAt", w.updated_at AS "updatedAt"`
 
-export const toWorkspace = ({ archivedAt, ...rest }: WorkspaceRow): Workspace =>
-  archivedAt === null ? rest : { ...rest, archivedAt }
+export const toWorkspace = ({
+  archivedAt,
+  automationPausedAt,
+  automationPausedBy,
+  automationPauseReason,
+  ...rest
+}: WorkspaceRow): Workspace => ({
+  ...rest,
+  ...(archivedAt === null ? {} : { archivedAt }),
+  ...(automationPausedAt === null || automationPausedBy === null
+    ? {}
+    : {
+        automationPause: {
+          at: automationPausedAt,
+          by: automationPausedBy,
+          ...(automationPauseReason === null ? {} : { reason: automationPauseReason })
+        }
+      })
+})

@@ -48,6 +48,16 @@ export class Workspaces extends Context.Service<
       workspaceId: string,
       change: { readonly displayName?: string | undefined; readonly archived?: boolean | undefined }
     ) => Effect.Effect<Workspace, ApiError>
+    /**
+     * Pauses or resumes everything that the service starts without a person in the Workspace. Repeating it changes nothing:
+     * a pause keeps who paused first and why.
+     */
+    readonly setAutomation: (
+      context: CommandContext,
+      subject: string,
+      workspaceId: string,
+      change: { readonly paused: boolean; readonly reason?: string | undefined }
+    ) => Effect.Effect<Workspace, ApiError>
     /** Creates or completes the personal Workspace of the subject; writes nothing when it is whole. */
     readonly ensurePersonal: (context: CommandContext, subject: string) => Effect.Effect<void>
     readonly list: (subject: string, request: WorkspaceListRequest) => Effect.Effect<WorkspaceList, ApiError>
@@ -118,6 +128,29 @@ export class Workspaces extends Context.Service<
                 renamed: change.displayName !== undefined,
                 ...(change.archived === undefined ? {} : { archived: change.archived })
               },
+              requestId: context.requestId
+            })
+          }).pipe(Effect.provideContext(services), transaction(sql))
+          return yield* readOne(subject, workspaceId)
+        }),
+        setAutomation: Effect.fn("Workspaces.setAutomation")(function* (context, subject, workspaceId, change) {
+          yield* Effect.gen(function* () {
+            yield* refuseArchived(workspaceId)
+            const at = yield* now
+            const isPaused = change.paused ? sql`IS NULL` : sql`IS NOT NULL`
+            const changed = yield* sql`UPDATE workspaces SET ${sql.update({
+              automation_paused_at: change.paused ? at : null,
+              automation_paused_by: change.paused ? subject : null,
+              automation_pause_reason: change.paused ? (change.reason ?? null) : null,
+              updated_at: at
+            })} WHERE id = ${workspaceId} AND automation_paused_at ${isPaused} RETURNING id`
+            if (changed.length === 0) return
+            yield* audit.append({
+              workspaceId,
+              actor: context.actor,
+              action: change.paused ? "workspace.automation.pause" : "workspace.automation.resume",
+              target: { kind: "workspace", id: workspaceId },
+              data: change.reason === undefined ? {} : { reason: change.reason },
               requestId: context.requestId
             })
           }).pipe(Effect.provideContext(services), transaction(sql))

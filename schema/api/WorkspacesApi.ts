@@ -104,6 +104,19 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
     )
   )
   .add(
+    HttpApiEndpoint.post("setAutomation", "/api/v1/workspaces/:workspaceId/automation", {
+      params: inWorkspace,
+      payload: Schema.Struct({ paused: Schema.Boolean, reason: Schema.optionalKey(displayText(500)) }),
+      success: Schema.Struct({ workspace: Workspace })
+    }).annotateMerge(
+      described(
+        of("admin"),
+        "Pause or resume all automation",
+        "While it is paused nothing is planned or applied without a person in this Workspace: no auto-update, no next wave of a group, no scheduled drift check. Webhooks and schedules go on looking at Sources, so that Capsules become `stale`. What already runs ends; an automatic apply that has not started is cancelled. `automationPause` of the Workspace says since when, by whom and why; the first pause stands until somebody resumes. What was passed over meanwhile is decided anew at the resume."
+      )
+    )
+  )
+  .add(
     HttpApiEndpoint.get("members", "/api/v1/workspaces/:workspaceId/members", {
       params: inWorkspace,
       query: pageQuery,

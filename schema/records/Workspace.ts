@@ -17,6 +17,15 @@ export const WorkspaceHandle = Schema.String.check(
   })
 )
 
+/** While it stands, nothing is planned or applied without a person; looks at Sources go on. */
+export const AutomationPause = Schema.Struct({
+  at: Timestamp,
+  /** Who paused. */
+  by: Schema.String,
+  reason: Schema.optionalKey(Schema.String)
+}).annotate({ identifier: "AutomationPause" })
+export type AutomationPause = typeof AutomationPause.Type
+
 export const Workspace = Schema.Struct({
   id: WorkspaceId,
   handle: WorkspaceHandle,
@@ -25,6 +34,8 @@ export const Workspace = Schema.Struct({
   /** The caller's role. */
   role: Role,
   archivedAt: Schema.optionalKey(Timestamp),
+  /** Absent while automation runs. */
+  automationPause: Schema.optionalKey(AutomationPause),
   createdAt: Timestamp,
   updatedAt: Timestamp
 }).annotate({ identifier: "Workspace" })

@@ -117,3 +117,12 @@ export const runConfinementColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN isolation TEXT`,
   `ALTER TABLE runs ADD COLUMN network TEXT`
 ]
+
+/**
+ * A look of a webhook or the schedule is quiet unless it finds something: it is in no list and is removed after a while.
+ */
+export const quietLookColumns: ReadonlyArray<string> = [
+  `ALTER TABLE runs ADD COLUMN quiet INTEGER NOT NULL DEFAULT 0`,
+  `CREATE INDEX runs_listed ON runs (workspace_id, created_at, id) WHERE quiet = 0`,
+  `CREATE INDEX runs_quiet ON runs (finished_at) WHERE quiet = 1`
+]

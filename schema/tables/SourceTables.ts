@@ -78,3 +78,38 @@ export const hookSecretColumns: ReadonlyArray<string> = [
   `ALTER TABLE sources ADD COLUMN hook_secret_version INTEGER NOT NULL DEFAULT 1`,
   `ALTER TABLE sources ADD COLUMN hook_secret_at TEXT`
 ]
+
+/** Every lane that somebody relies on: the default one of each Source, and those that living Capsules have adopted. */
+export const lanesInUse = `(SELECT id AS source_id, default_ref AS ref, default_path AS path FROM sources
+  UNION SELECT source_id, adopted_ref, adopted_path FROM capsules
+  WHERE adopted_ref IS NOT NULL AND status <> 'destroyed')`
+
+/** What the looks at each lane of a Source have found. */
+export const laneTables: ReadonlyArray<string> = [
+  // The snapshot is what the lane stands at, which need not be the newest one: a force-push may go back to an earlier commit.
+  `CREATE TABLE source_lanes (
+    source_id TEXT NOT NULL REFERENCES sources (id),
+    ref TEXT NOT NULL,
+    path TEXT NOT NULL,
+    source_snapshot_id TEXT,
+    resolved_commit TEXT,
+    last_look_at TEXT,
+    last_change_at TEXT,
+    next_look_at TEXT,
+    error_code TEXT,
+    error_message TEXT,
+    error_since TEXT,
+    PRIMARY KEY (source_id, ref, path)
+  )`,
+  `INSERT INTO source_lanes (source_id, ref, path, source_snapshot_id, resolved_commit, last_look_at, last_change_at)
+    SELECT s.source_id, s.ref, s.path, s.id, s.resolved_commit, s.created_at, s.created_at FROM source_snapshots s
+    WHERE s.id = (SELECT n.id FROM source_snapshots n WHERE n.source_id = s.source_id AND n.ref = s.ref AND n.path = s.path
+      ORDER BY n.created_at DESC, n.id DESC LIMIT 1)`,
+  // What earlier releases kept of a default lane that could not be fetched.
+  `INSERT INTO source_lanes (source_id, ref, path, error_code, error_message, error_since)
+    SELECT id, default_ref, default_path, 'source_sync_failed', 'The last sync failed. Sync the Source again to see why.', updated_at
+    FROM sources WHERE status = 'error'
+    ON CONFLICT (source_id, ref, path) DO UPDATE SET error_code = excluded.error_code,
+      error_message = excluded.error_message, error_since = excluded.error_since`,
+  `CREATE INDEX source_snapshots_by_lane ON source_snapshots (source_id, ref, path, resolved_commit, created_at, id)`
+]

@@ -1,3 +1,10 @@
+/** Since when, by whom and why nothing is planned or applied in a Workspace without a person; `NULL` while automation runs. */
+export const automationColumns: ReadonlyArray<string> = [
+  `ALTER TABLE workspaces ADD COLUMN automation_paused_at TEXT`,
+  `ALTER TABLE workspaces ADD COLUMN automation_paused_by TEXT`,
+  `ALTER TABLE workspaces ADD COLUMN automation_pause_reason TEXT`
+]
+
 /** Workspaces, their members and Projects. */
 export const workspaceTables: ReadonlyArray<string> = [
   // `personal_owner` marks the personal Workspace of a subject; it never changes hands.

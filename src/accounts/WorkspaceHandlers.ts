@@ -83,6 +83,11 @@ export const workspaceHandlers = HttpApiBuilder.group(
         const id = yield* authorisedWorkspace
         return { workspace: yield* workspaces.update(yield* commandContext, subject, id, payload) }
       }),
+      setAutomation: Effect.fn("workspaces.setAutomation")(function* ({ payload }) {
+        const { subject } = yield* Caller
+        const id = yield* authorisedWorkspace
+        return { workspace: yield* workspaces.setAutomation(yield* commandContext, subject, id, payload) }
+      }),
       members: Effect.fn("workspaces.members")(function* ({ query }) {
         const { subject } = yield* Caller
         const page = yield* members.list(yield* authorisedWorkspace, subject, pageRequest(query))

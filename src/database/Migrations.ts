@@ -23,15 +23,16 @@ import { queueTables } from "../../schema/tables/QueueTables.ts"
 import {
   planConsumptionColumns,
   planSecretColumns,
+  quietLookColumns,
   runConfinementColumns,
   runPurposeColumns,
   runTables,
   secretRuleColumns
 } from "../../schema/tables/RunTables.ts"
-import { deferredSyncTables, hookSecretColumns, sourceTables } from "../../schema/tables/SourceTables.ts"
+import { deferredSyncTables, hookSecretColumns, laneTables, sourceTables } from "../../schema/tables/SourceTables.ts"
 import { upstreamTables } from "../../schema/tables/UpstreamTables.ts"
 import { vaultTables } from "../../schema/tables/VaultTables.ts"
-import { workspaceTables } from "../../schema/tables/WorkspaceTables.ts"
+import { automationColumns, workspaceTables } from "../../schema/tables/WorkspaceTables.ts"
 
 // In the order in which the tables refer to each other.
 const initialTables: ReadonlyArray<string> = [
@@ -68,6 +69,7 @@ const migrations = {
   "0015_fair_queue": statements([...queueTables, ...deferredSyncTables, ...deferredFollowColumns]),
   "0017_restored_installation": statements([...authorityTables, ...installationTables]),
   "0018_secret_rule": statements(secretRuleColumns),
+  "0022_lanes": statements([...automationColumns, ...laneTables, ...quietLookColumns]),
   "0027_run_purpose": statements(runPurposeColumns)
 }
 

@@ -60,6 +60,8 @@ const en: Record<string, string> & { readonly openRun: string } = {
   "source.update": "changed a source.",
   "token.create": "created an API token.",
   "token.revoke": "revoked an API token.",
+  "workspace.automation.pause": "paused all automation.",
+  "workspace.automation.resume": "resumed automation.",
   "workspace.create": "created the workspace.",
   "workspace.update": "changed the workspace."
 }
@@ -126,6 +128,8 @@ const ja: typeof en = {
   "source.update": "がソースを変更しました。",
   "token.create": "が API トークンを作成しました。",
   "token.revoke": "が API トークンを取り消しました。",
+  "workspace.automation.pause": "がすべての自動処理を一時停止しました。",
+  "workspace.automation.resume": "が自動処理を再開しました。",
   "workspace.create": "がワークスペースを作成しました。",
   "workspace.update": "がワークスペースを変更しました。"
 }

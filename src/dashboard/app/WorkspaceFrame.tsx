@@ -5,6 +5,7 @@ import { LinkButton } from "../ui/Button.tsx"
 import { Empty } from "../ui/Feedback.tsx"
 import { useWords } from "../words/Words.ts"
 import { appWords } from "./Words.ts"
+import { AutomationBanner } from "./AutomationBanner.tsx"
 import { rememberWorkspace } from "./DefaultWorkspace.ts"
 import { useOptionalWorkspace } from "./Workspace.ts"
 
@@ -24,5 +25,10 @@ export const WorkspaceFrame = () => {
     )
   }
   // A key for the Workspace: nothing typed or fetched for one survives into another.
-  return <Outlet key={workspace.id} />
+  return (
+    <>
+      <AutomationBanner workspace={workspace} />
+      <Outlet key={workspace.id} />
+    </>
+  )
 }

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Users } from "../../../actors/account/Users.ts"
 import { serviceContext } from "../../../actors/Command.ts"
+import { automationAllowed, automationRefusal } from "../../../actors/workspace/Automation.ts"
 import { Members } from "../../../actors/workspace/Members.ts"
 import { Projects } from "../../../actors/workspace/Projects.ts"
 import { handleFrom } from "../../../actors/workspace/WorkspaceFounding.ts"
@@ -278,5 +279,39 @@ it.effect("Projects: slugs are unique in their Workspace and made when not given
     expect((yield* Effect.flip(projects.list(two.id, subject, { limit: 3, cursor: first.nextCursor }))).code).toBe(
       "invalid_request"
     )
+  }).pipe(fresh)
+)
+
+it.effect("one switch pauses all automation of a Workspace and says who and why, until somebody resumes", () =>
+  Effect.gen(function* () {
+    const workspaces = yield* Workspaces
+    const { subject } = yield* newPerson("ann")
+    const paused = yield* newWorkspace(subject, { handle: "paused" })
+    const other = yield* newWorkspace(subject, { handle: "other" })
+    expect(yield* automationAllowed(paused.id)).toBe(true)
+    expect(paused.automationPause).toBeUndefined()
+    const pause = (reason: string) =>
+      workspaces.setAutomation(as(subject), subject, paused.id, { paused: true, reason })
+    const first = (yield* pause("incident 7")).automationPause
+    expect(first).toMatchObject({ by: subject, reason: "incident 7" })
+    expect([yield* automationAllowed(paused.id), yield* automationAllowed(other.id)]).toEqual([false, true])
+    expect(yield* automationRefusal(paused.id)).toContain("incident 7")
+    // A second pause leaves the first one as it is.
+    yield* TestClock.adjust("1 minute")
+    expect((yield* pause("another reason")).automationPause).toEqual(first)
+
+    yield* workspaces.update(as(subject), subject, paused.id, { archived: true })
+    expect(
+      (yield* Effect.flip(workspaces.setAutomation(as(subject), subject, paused.id, { paused: false }))).code
+    ).toBe("failed_precondition")
+    yield* workspaces.update(as(subject), subject, paused.id, { archived: false })
+    const resumed = yield* workspaces.setAutomation(as(subject), subject, paused.id, { paused: false })
+    expect(resumed.automationPause).toBeUndefined()
+    expect(yield* automationAllowed(paused.id)).toBe(true)
+    expect(yield* automationAllowed("ws_unknown")).toBe(false)
+    const sql = yield* SqlClient.SqlClient
+    const events = yield* sql<{ action: string }>`SELECT action FROM audit_events WHERE workspace_id = ${paused.id}
+      AND action LIKE 'workspace.automation.%' ORDER BY created_at, id`
+    expect(events.map(({ action }) => action)).toEqual(["workspace.automation.pause", "workspace.automation.resume"])
   }).pipe(fresh)
 )

@@ -40,6 +40,7 @@ POST   /api/v1/workspaces                                                       
 GET    /api/v1/workspaces/:workspaceId                                                       401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 PATCH  /api/v1/workspaces/:workspaceId                                                       401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | ok
 GET    /api/v1/workspaces/:workspaceId/members                                               401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+POST   /api/v1/workspaces/:workspaceId/automation                                            401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/workspaces/:workspaceId/members                                               401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 PATCH  /api/v1/workspaces/:workspaceId/members/:subject                                      401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 DELETE /api/v1/workspaces/:workspaceId/members/:subject                                      401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | ok

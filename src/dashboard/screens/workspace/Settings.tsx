@@ -13,6 +13,7 @@ import { Time } from "../../ui/Time.tsx"
 import { toast } from "../../ui/Toast.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
+import { AutomationSwitch } from "./AutomationSwitch.tsx"
 import { workspaceWords } from "./Words.ts"
 
 interface FleetProps {
@@ -116,6 +117,7 @@ export const Settings = () => {
           ]}
         />
       </Panel>
+      <AutomationSwitch />
       {may("member") ? (
         <>
           <Fleet title={words.update} text={words.updateText} label={words.updateAll} path="plan-update" />

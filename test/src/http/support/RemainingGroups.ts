@@ -14,6 +14,7 @@ export const fakeWorkspaces = HttpApiBuilder.group(SvcApi, "workspaces", (handle
     create: refuse,
     read: refuse,
     update: refuse,
+    setAutomation: refuse,
     members: refuse,
     addMember: refuse,
     updateMember: refuse,

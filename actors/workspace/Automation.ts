@@ -1,0 +1,33 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+
+interface PauseRow {
+  readonly automation_paused_at: string | null
+  readonly automation_paused_by: string | null
+  readonly automation_pause_reason: string | null
+  readonly archived_at: string | null
+}
+
+const read = Effect.fnUntraced(function* (workspaceId: string) {
+  const sql = yield* SqlClient.SqlClient
+  const rows =
+    yield* sql<PauseRow>`SELECT automation_paused_at, automation_paused_by, automation_pause_reason, archived_at
+    FROM workspaces WHERE id = ${workspaceId}`
+  return rows[0]
+}, Effect.orDie)
+
+/** Why nothing may start without a person, in words for the people of the Workspace; `undefined` while automation is allowed. */
+export const automationRefusal = Effect.fn("automationRefusal")(function* (workspaceId: string) {
+  const row = yield* read(workspaceId)
+  if (row === undefined || row.archived_at !== null) return "the Workspace is archived"
+  if (row.automation_paused_at === null) return undefined
+  const reason = row.automation_pause_reason === null ? "" : ` (${row.automation_pause_reason})`
+  return `automation of the Workspace has been paused since ${row.automation_paused_at}${reason}`
+})
+
+/**
+ * Whether the service may plan or apply anything in the Workspace without a person: auto-update, the next wave of a group,
+ * scheduled drift checks. Asked in the transaction that would start it. Looks at Sources change nothing and go on.
+ */
+export const automationAllowed = (workspaceId: string) =>
+  Effect.map(automationRefusal(workspaceId), (refusal) => refusal === undefined)
