@@ -13,6 +13,7 @@ import { CapsuleLedger } from "./capsule/CapsuleLedger.ts"
 import { CapsuleRuns } from "./capsule/CapsuleRuns.ts"
 import * as CapsulesLive from "./capsule/CapsulesLive.ts"
 import { ConfigSuccession } from "./capsule/ConfigSuccession.ts"
+import { DriftSchedule } from "./capsule/DriftSchedule.ts"
 import { makeDriftExecution } from "./capsule/DriftExecution.ts"
 import { InstallConfigCompilation } from "./capsule/InstallConfigCompilation.ts"
 import { DeferredFollows } from "./capsule/DeferredFollows.ts"
@@ -208,7 +209,9 @@ export const layer = Layer.mergeAll(
   clients,
   RunStreamsLive.layer,
   work,
-  RunMaintenance.layer.pipe(Layer.provideMerge(Layer.mergeAll(SourceSchedule.layer, DeferredFollows.layer)))
+  RunMaintenance.layer.pipe(
+    Layer.provideMerge(Layer.mergeAll(SourceSchedule.layer, DeferredFollows.layer, DriftSchedule.layer))
+  )
 ).pipe(
   Layer.provide(behaviors),
   Layer.provideMerge(RunExecutor.layer),

@@ -69,8 +69,8 @@ export const layer = CapsuleActor.toLayer(
         ),
       DestroyPlan: ({ payload: { context, idempotency } }) =>
         createRun(load, context, { type: "destroy_plan" }, idempotency).pipe(Effect.provideContext(services)),
-      DriftCheck: ({ payload: { context, groupId } }) =>
-        createRun(load, context, { type: "drift_check", runGroupId: groupId }, undefined).pipe(
+      DriftCheck: ({ payload: { context, groupId, schedule } }) =>
+        createRun(load, context, { type: "drift_check", runGroupId: groupId, schedule }, undefined).pipe(
           Effect.map(({ value }) => value),
           Effect.provideContext(services)
         ),

@@ -53,7 +53,7 @@ export const capsuleSite = (
 export const starterOf = (run: Pick<RunRow, "created_by" | "trigger_kind">, capsule: CapsuleRow): UseStarter =>
   run.trigger_kind === "auto_update"
     ? { subject: capsule.auto_update_by ?? undefined, automatic: true }
-    : { subject: run.created_by ?? undefined, automatic: false }
+    : { subject: run.created_by ?? undefined, automatic: run.trigger_kind === "schedule" }
 
 /** Asks the rule of each of these Connections. One that is gone is evidence of the Run. */
 export const checkUses = Effect.fn("checkUses")(function* (

@@ -46,6 +46,8 @@ export class CapsuleLedger extends Context.Service<
     readonly fence: (expected: GuardedCapsuleRow, changes: Columns) => Effect.Effect<boolean>
     /** Metadata that carries no authority. */
     readonly annotate: (id: string, changes: Columns) => Effect.Effect<void>
+    /** When the next drift check without a person is due. It is no change of the Capsule, so `updated_at` stays. */
+    readonly schedule: (id: string, dueAt: string | null) => Effect.Effect<void>
     /** A newer snapshot with another commit on the adopted lane makes the Capsules of that lane stale. Answers their ids. */
     readonly markStale: (lane: {
       readonly sourceId: string
@@ -110,6 +112,11 @@ export class CapsuleLedger extends Context.Service<
         yield* sql`UPDATE capsules SET ${sql.update({ ...changes, updated_at: yield* now })} WHERE id = ${id}`
       }, Effect.orDie)
 
+      const schedule = (id: string, dueAt: string | null) =>
+        Effect.orDie(
+          Effect.asVoid(sql`UPDATE capsules SET ${sql.update({ drift_check_due_at: dueAt })} WHERE id = ${id}`)
+        )
+
       const markStale = Effect.fn("CapsuleLedger.markStale")(function* (lane: {
         readonly sourceId: string
         readonly ref: string
@@ -125,7 +132,7 @@ export class CapsuleLedger extends Context.Service<
         return marked.map(({ id }) => id)
       }, Effect.orDie)
 
-      return CapsuleLedger.of({ find, insert, nameTaken, fence, annotate, markStale })
+      return CapsuleLedger.of({ find, insert, nameTaken, fence, annotate, schedule, markStale })
     })
   )
 }

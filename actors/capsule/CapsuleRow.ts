@@ -35,6 +35,9 @@ export interface CapsuleRow {
   /** Who set the auto-update last: what it starts has their authority. */
   readonly auto_update_by: string | null
   readonly drift_status: string
+  /** Hours between checks: `NULL` as the Workspace, 0 never. */
+  readonly drift_check_hours: number | null
+  readonly drift_check_due_at: string | null
   readonly drift_checked_at: string | null
   readonly public_endpoint: string | null
   readonly created_at: string
@@ -70,6 +73,15 @@ export const guardHolds = (row: GuardedCapsuleRow, guard: string) =>
     guard.startsWith("ag1.") ? vault.verifyMac(guardPurpose, fenced(row), guard.slice(4)) : Effect.succeed(false)
   )
 
+const driftCheckPlan = ({ drift_check_due_at, drift_check_hours }: CapsuleRow) => ({
+  ...(drift_check_hours === null
+    ? { mode: "inherit" }
+    : drift_check_hours === 0
+      ? { mode: "off" }
+      : { mode: "every", hours: drift_check_hours }),
+  ...present({ nextAt: drift_check_due_at })
+})
+
 const decodeCapsule = Schema.decodeUnknownSync(Capsule)
 
 /** The public projection of a Capsule. */
@@ -92,6 +104,7 @@ export const toCapsule = Effect.fnUntraced(function* (row: GuardedCapsuleRow) {
     installConfigReAdoption: { authorityGuard: guard },
     autoUpdate: { enabled: row.auto_update_enabled === 1, apply: row.auto_update_apply === 1 },
     driftStatus: row.drift_status,
+    driftChecks: driftCheckPlan(row),
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     ...present({

@@ -134,7 +134,8 @@ export class CapsuleRuns extends Context.Service<
         const snapshotId = yield* snapshotFor(capsule, request)
         const snapshot = yield* store.findSnapshot(snapshotId)
         // Nobody is there to be refused when a Capsule follows its lane: the Run that cannot go on says why.
-        if (request.trigger !== "auto_update") yield* mayUse(capsule, request, snapshotId)
+        if (request.trigger !== "auto_update" && request.trigger !== "schedule")
+          yield* mayUse(capsule, request, snapshotId)
         if (request.type !== "drift_check") yield* yieldDriftChecks(capsule.id)
         yield* ledger.insert({
           id: request.runId,

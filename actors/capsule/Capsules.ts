@@ -15,6 +15,7 @@ import type { InstallConfig } from "../../schema/records/InstallConfig.ts"
 import type { ProviderBinding } from "../../schema/records/Provider.ts"
 import type { Run, RunGroup, SkippedCapsule } from "../../schema/records/Run.ts"
 import type { Output, StateVersion } from "../../schema/records/StateVersion.ts"
+import type { CapsuleDriftChecks } from "../../schema/records/DriftChecks.ts"
 import type { CommandContext, IdempotentRequest, Replayable } from "../Command.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
 
@@ -53,7 +54,12 @@ export class Capsules extends Context.Service<
     readonly update: (
       context: CommandContext,
       id: CapsuleId,
-      request: { readonly name?: string; readonly autoUpdate?: AutoUpdate; readonly status?: "active" | "disabled" }
+      request: {
+        readonly name?: string
+        readonly autoUpdate?: AutoUpdate
+        readonly driftChecks?: CapsuleDriftChecks
+        readonly status?: "active" | "disabled"
+      }
     ) => Effect.Effect<Capsule, ApiError>
     /** A destroy plan, or, for a Capsule that was never applied, its removal. */
     readonly remove: (

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
 import type { AutoUpdate } from "../../schema/records/Capsule.ts"
+import type { CapsuleDriftChecks } from "../../schema/records/DriftChecks.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { Audit } from "../audit/Audit.ts"
 import { Deliveries } from "../delivery/Deliveries.ts"
@@ -17,6 +18,7 @@ type Load = Effect.Effect<GuardedCapsuleRow, ApiError>
 interface UpdateRequest {
   readonly name?: string
   readonly autoUpdate?: AutoUpdate
+  readonly driftChecks?: CapsuleDriftChecks
   readonly status?: "active" | "disabled"
 }
 
@@ -33,6 +35,13 @@ const nextStatus = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, want
   }
   if (capsule.runtime_safety === "unknown") return "error"
   return capsule.current_state_version_id === null ? "pending" : "active"
+})
+
+/** The choice as it is stored. When the next check is due follows from it at the next look of the schedule. */
+const driftCheckChoice = (choice: CapsuleDriftChecks, by: string | undefined) => ({
+  drift_check_hours: choice.mode === "inherit" ? null : choice.mode === "off" ? 0 : choice.hours,
+  drift_check_by: choice.mode === "every" ? (by ?? null) : null,
+  drift_check_due_at: null
 })
 
 /** Renames, enables or disables a Capsule, or sets its auto-update. */
@@ -63,6 +72,9 @@ export const updateCapsule = Effect.fn("Capsule.update")(function* (
         auto_update_apply: request.autoUpdate.apply ? 1 : 0,
         auto_update_by: context.actor.subject ?? null
       })
+    }
+    if (request.driftChecks !== undefined) {
+      yield* capsules.annotate(capsule.id, driftCheckChoice(request.driftChecks, context.actor.subject))
     }
     const status = yield* nextStatus(capsule, request.status)
     if (status !== undefined) {

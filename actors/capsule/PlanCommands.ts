@@ -7,6 +7,7 @@ import { Audit } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
 import { newId } from "../Identity.ts"
+import { automationRefusal } from "../workspace/Automation.ts"
 import { KillPoint } from "../run/KillPoint.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunQueue } from "../run/RunQueue.ts"
@@ -76,7 +77,12 @@ const perhapsOnce = Effect.fnUntraced(function* <R>(
 export const createRun = Effect.fn("Capsule.createRun")(function* (
   load: Load,
   context: CommandContext,
-  request: Omit<CapsuleRunRequest, "runId" | "createdBy" | "trigger">,
+  {
+    schedule,
+    ...request
+  }: Omit<CapsuleRunRequest, "runId" | "createdBy" | "trigger"> & {
+    readonly schedule?: { readonly by?: string } | undefined
+  },
   idempotency: IdempotentRequest | undefined
 ) {
   const runs = yield* CapsuleRuns
@@ -84,8 +90,12 @@ export const createRun = Effect.fn("Capsule.createRun")(function* (
   const create = Effect.gen(function* () {
     const capsule = yield* load
     const runId = yield* newId(RunId, "run")
-    const trigger = context.actor.kind === "service" ? "service" : "user"
-    yield* runs.create(capsule, { ...request, runId, trigger, createdBy: context.actor.subject })
+    if (schedule !== undefined) {
+      const refusal = yield* automationRefusal(capsule.workspace_id)
+      if (refusal !== undefined) return yield* failedPrecondition(`No scheduled check: ${refusal}.`)
+    }
+    const trigger = schedule !== undefined ? "schedule" : context.actor.kind === "service" ? "service" : "user"
+    yield* runs.create(capsule, { ...request, runId, trigger, createdBy: schedule?.by ?? context.actor.subject })
     yield* audited(context, capsule, `capsule.${action}`, runId)
     return runId
   })

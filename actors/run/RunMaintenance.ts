@@ -4,6 +4,7 @@ import { HeldValues } from "../connection/HeldValues.ts"
 import { transaction } from "../database/Transaction.ts"
 import { BuildArchives } from "../capsule/BuildArchives.ts"
 import { DeferredFollows } from "../capsule/DeferredFollows.ts"
+import { DriftSchedule } from "../capsule/DriftSchedule.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
 import { now } from "../Identity.ts"
 import { SourceSchedule } from "../source/SourceSchedule.ts"
@@ -67,9 +68,11 @@ export const layer = Layer.effectDiscard(
     const schedule = yield* SourceSchedule
     const follows = yield* DeferredFollows
     const held = yield* HeldValues
+    const drift = yield* DriftSchedule
     yield* guarded("expire plans", expirePlans)
     yield* guarded("sync due Sources", schedule.syncDue)
     yield* guarded("follow lanes", follows.followAll)
+    yield* guarded("check drift", drift.checkDue)
     yield* guarded("purge", purge)
     yield* guarded("release replaced values", held.release)
     yield* archives.sweep

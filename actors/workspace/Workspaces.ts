@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import type { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { type ApiError, notFound } from "../../schema/errors/ApiError.ts"
+import type { WorkspaceDriftChecks } from "../../schema/records/DriftChecks.ts"
 import type { Workspace } from "../../schema/records/Workspace.ts"
 import { Audit } from "../audit/Audit.ts"
 import type { CommandContext } from "../Command.ts"
@@ -46,7 +47,11 @@ export class Workspaces extends Context.Service<
       context: CommandContext,
       subject: string,
       workspaceId: string,
-      change: { readonly displayName?: string | undefined; readonly archived?: boolean | undefined }
+      change: {
+        readonly displayName?: string | undefined
+        readonly archived?: boolean | undefined
+        readonly driftChecks?: WorkspaceDriftChecks | undefined
+      }
     ) => Effect.Effect<Workspace, ApiError>
     /**
      * Pauses or resumes everything that the service starts without a person in the Workspace. Repeating it changes nothing:
@@ -107,11 +112,19 @@ export class Workspaces extends Context.Service<
         update: Effect.fn("Workspaces.update")(function* (context, subject, workspaceId, change) {
           yield* Effect.gen(function* () {
             const at = yield* now
-            const archivesAgain = change.archived === true && change.displayName === undefined
+            const { driftChecks } = change
+            const archivesAgain =
+              change.archived === true && change.displayName === undefined && driftChecks === undefined
             if (change.archived !== false && !archivesAgain) yield* refuseArchived(workspaceId)
             const changed = yield* sql`UPDATE workspaces SET ${sql.update({
               updated_at: at,
-              ...(change.displayName === undefined ? {} : { display_name: change.displayName })
+              ...(change.displayName === undefined ? {} : { display_name: change.displayName }),
+              ...(driftChecks === undefined
+                ? {}
+                : {
+                    drift_check_hours: driftChecks.mode === "every" ? driftChecks.hours : null,
+                    drift_check_by: driftChecks.mode === "every" ? subject : null
+                  })
             })} WHERE id = ${workspaceId} RETURNING id`
             if (changed.length === 0) return yield* notFound("Workspace")
             if (change.archived === true) {
@@ -126,7 +139,10 @@ export class Workspaces extends Context.Service<
               target: { kind: "workspace", id: workspaceId },
               data: {
                 renamed: change.displayName !== undefined,
-                ...(change.archived === undefined ? {} : { archived: change.archived })
+                ...(change.archived === undefined ? {} : { archived: change.archived }),
+                ...(driftChecks === undefined
+                  ? {}
+                  : { driftCheckHours: driftChecks.mode === "every" ? driftChecks.hours : 0 })
               },
               requestId: context.requestId
             })

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Backup } from "../records/Backup.ts"
 import { AutoUpdate, Capsule, Dependency, DependencyMode, DependencyOutput } from "../records/Capsule.ts"
+import { CapsuleDriftChecks } from "../records/DriftChecks.ts"
 import { InstallConfigId, RunId, SourceSnapshotId } from "../records/Ids.ts"
 import { InstallConfig } from "../records/InstallConfig.ts"
 import { displayText, freeText } from "../records/Primitives.ts"
@@ -63,6 +64,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       payload: Schema.Struct({
         name: Schema.optionalKey(displayText(80)),
         autoUpdate: Schema.optionalKey(AutoUpdate),
+        driftChecks: Schema.optionalKey(CapsuleDriftChecks),
         status: Schema.optionalKey(Schema.Literals(["active", "disabled"]))
       }),
       success: Schema.Struct({ capsule: Capsule })
@@ -70,7 +72,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       described(
         of("admin"),
         "Rename, disable or enable a Capsule, or set its auto-update",
-        "A disabled Capsule starts no Runs. `autoUpdate.apply` lets a plan of the followed lane be applied without a person, and only while it destroys, replaces and forgets nothing."
+        "A disabled Capsule starts no Runs. `autoUpdate.apply` lets a plan of the followed lane be applied without a person, and only while it destroys, replaces and forgets nothing. `driftChecks` makes the service compare the state with the real infrastructure by itself, spread over time and always behind what a person asked for; `inherit` follows the Workspace."
       )
     )
   )

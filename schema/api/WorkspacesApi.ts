@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { AuditEvent } from "../records/AuditEvent.ts"
 import { WorkspaceId } from "../records/Ids.ts"
+import { WorkspaceDriftChecks } from "../records/DriftChecks.ts"
 import { Interface, InterfaceMaterializationFailure } from "../records/Interface.ts"
 import { displayText, GivenTime } from "../records/Primitives.ts"
 import { Member, MemberStatus, Project, Role, Workspace, WorkspaceHandle } from "../records/Workspace.ts"
@@ -92,14 +93,15 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       params: inWorkspace,
       payload: Schema.Struct({
         displayName: Schema.optionalKey(displayText(120)),
-        archived: Schema.optionalKey(Schema.Boolean)
+        archived: Schema.optionalKey(Schema.Boolean),
+        driftChecks: Schema.optionalKey(WorkspaceDriftChecks)
       }),
       success: Schema.Struct({ workspace: Workspace })
     }).annotateMerge(
       described(
         { ...of("owner"), archived: "open" },
-        "Rename, archive or restore a Workspace",
-        "An archived Workspace can be read, restored and left; everything else in it answers 409 until it is restored."
+        "Rename, archive or restore a Workspace, or set how often it checks for drift",
+        "`driftChecks` holds for every Capsule that makes no choice of its own; the checks use Connections on the authority of who set it. An archived Workspace can be read, restored and left; everything else in it answers 409 until it is restored."
       )
     )
   )

@@ -4,6 +4,7 @@ import { Rpc } from "effect/rpc"
 import { ConfigurationPlanRequest, ReAdoptionRequest } from "../api/CapsulesApi.ts"
 import { ApiError } from "../errors/ApiError.ts"
 import { AutoUpdate, Capsule } from "../records/Capsule.ts"
+import { CapsuleDriftChecks } from "../records/DriftChecks.ts"
 import { InstallConfigId, RunGroupId, RunId, SourceSnapshotId } from "../records/Ids.ts"
 import { Run } from "../records/Run.ts"
 import { CommandContext, IdempotentRequest, replayable } from "./Command.ts"
@@ -37,7 +38,12 @@ export const CapsuleActor = Entity.make("Capsule", [
   Rpc.make("DestroyPlan", { payload: repeatable, success: replayable(Run), error: ApiError }),
   Rpc.make("RollbackPlan", { payload: { ...command, stateVersionId: Schema.String }, success: Run, error: ApiError }),
   Rpc.make("DriftCheck", {
-    payload: { ...command, groupId: Schema.optionalKey(RunGroupId) },
+    payload: {
+      ...command,
+      groupId: Schema.optionalKey(RunGroupId),
+      /** The service checks by its schedule, on the authority of the person who set it. */
+      schedule: Schema.optionalKey(Schema.Struct({ by: Schema.optionalKey(Schema.String) }))
+    },
     success: Run,
     error: ApiError
   }),
@@ -47,6 +53,7 @@ export const CapsuleActor = Entity.make("Capsule", [
       ...command,
       name: Schema.optionalKey(Schema.String),
       autoUpdate: Schema.optionalKey(AutoUpdate),
+      driftChecks: Schema.optionalKey(CapsuleDriftChecks),
       status: Schema.optionalKey(Schema.Literals(["active", "disabled"]))
     },
     success: Capsule,

@@ -9,6 +9,7 @@ import {
   StateVersionId,
   WorkspaceId
 } from "./Ids.ts"
+import { DriftCheckPlan } from "./DriftChecks.ts"
 import { Timestamp } from "./Primitives.ts"
 
 export const CapsuleStatus = Schema.Literals(["pending", "active", "stale", "error", "disabled", "destroyed"])
@@ -52,6 +53,7 @@ export const Capsule = Schema.Struct({
   autoUpdate: AutoUpdate,
   driftStatus: DriftStatus,
   driftCheckedAt: Schema.optionalKey(Timestamp),
+  driftChecks: DriftCheckPlan,
   publicEndpoint: Schema.optionalKey(Schema.String),
   createdAt: Timestamp,
   updatedAt: Timestamp

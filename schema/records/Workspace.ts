@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { ProjectId, Subject, WorkspaceId } from "./Ids.ts"
+import { WorkspaceDriftChecks } from "./DriftChecks.ts"
 import { Timestamp } from "./Primitives.ts"
 
 /** viewer reads; member also plans; admin also approves, applies, manages connections and members; owner everything. */
@@ -36,6 +37,7 @@ export const Workspace = Schema.Struct({
   archivedAt: Schema.optionalKey(Timestamp),
   /** Absent while automation runs. */
   automationPause: Schema.optionalKey(AutomationPause),
+  driftChecks: WorkspaceDriftChecks,
   createdAt: Timestamp,
   updatedAt: Timestamp
 }).annotate({ identifier: "Workspace" })

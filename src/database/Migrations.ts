@@ -15,6 +15,7 @@ import {
   connectionTables,
   connectionUseColumns
 } from "../../schema/tables/ConnectionTables.ts"
+import { driftCheckColumns } from "../../schema/tables/DriftTables.ts"
 import { identityTables } from "../../schema/tables/IdentityTables.ts"
 import { installationTables } from "../../schema/tables/InstallationTables.ts"
 import { interfaceTables } from "../../schema/tables/InterfaceTables.ts"
@@ -70,7 +71,8 @@ const migrations = {
   "0017_restored_installation": statements([...authorityTables, ...installationTables]),
   "0018_secret_rule": statements(secretRuleColumns),
   "0022_lanes": statements([...automationColumns, ...laneTables, ...quietLookColumns]),
-  "0027_run_purpose": statements(runPurposeColumns)
+  "0027_run_purpose": statements(runPurposeColumns),
+  "0028_drift_checks": statements(driftCheckColumns)
 }
 
 /** The database was written by a newer release than this one. */

@@ -52,7 +52,7 @@ describe.skipIf(Bun.which("terraform") === null)("a reconcile plan", () => {
 
         // A newer commit lies there; it is not what is put back.
         yield* commit("reconcile", { "main.tf": demoModule(`${note("kept")}${note("newer")}`) })
-        yield* settled((yield* (yield* Sources).sync(context, capsule.sourceId, { ref: "reconcile" })).id)
+        yield* settled((yield* (yield* Sources).sync(context, capsule.sourceId, {})).id)
         const key = freshKey("reconcile")
         const asked = yield* capsules.reconcilePlan(context, capsule.id, key)
         const again = yield* capsules.reconcilePlan(context, capsule.id, key)

@@ -12,6 +12,7 @@ export const workspaces: ReadonlyArray<Workspace> = [
     displayName: "Acme Platform",
     type: "organization",
     role: "owner",
+    driftChecks: { mode: "off" },
     createdAt: ago(60 * 24 * 200),
     updatedAt: ago(60)
   },
@@ -21,6 +22,7 @@ export const workspaces: ReadonlyArray<Workspace> = [
     displayName: "Mina Sato",
     type: "personal",
     role: "owner",
+    driftChecks: { mode: "off" },
     createdAt: ago(60 * 24 * 210),
     updatedAt: ago(600)
   }

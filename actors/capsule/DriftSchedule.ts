@@ -1,0 +1,96 @@
+import { Clock, Context, Duration, Effect, Layer, Random } from "effect"
+import { SqlClient } from "effect/sql"
+import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
+import { serviceContext } from "../../schema/protocol/Command.ts"
+import { effectiveDriftHours } from "../../schema/tables/DriftTables.ts"
+import { answered } from "../ActorClient.ts"
+import { CapsuleLedger } from "./CapsuleLedger.ts"
+
+/** Scheduled checks of one Workspace that may wait at a time: a schedule never fills a queue. */
+const waitingPerWorkspace = 5
+/** By how much of the interval a check may come late, so that Capsules of one age spread out. */
+const spread = 0.1
+
+interface ScheduledRow {
+  readonly id: string
+  readonly workspace_id: string
+  readonly hours: number
+  readonly due_at: string | null
+  readonly started_by: string | null
+}
+
+/** Compares what is deployed with the real infrastructure at the intervals that people chose. */
+export class DriftSchedule extends Context.Service<
+  DriftSchedule,
+  {
+    /**
+     * Settles when each Capsule's next check is due, and starts those that are. A check that finds no place in the queue
+     * stays due.
+     */
+    readonly checkDue: Effect.Effect<void>
+  }
+>()("svc/actors/capsule/DriftSchedule") {
+  static readonly layer = Layer.effect(
+    DriftSchedule,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const capsules = yield* CapsuleLedger
+      const client = yield* CapsuleActor.client
+      const hours = sql.literal(effectiveDriftHours)
+      const comparable = sql`c.status IN ('active', 'stale', 'error') AND c.current_state_version_id IS NOT NULL
+        AND w.archived_at IS NULL`
+
+      const later = Effect.fnUntraced(function* (id: string, millis: number) {
+        const at = (yield* Clock.currentTimeMillis) + Math.round(millis)
+        yield* capsules.schedule(id, new Date(at).toISOString())
+      })
+
+      /** Due times of Capsules that have none yet or whose interval became shorter; none for those that are not checked. */
+      const settleDueTimes = Effect.gen(function* () {
+        const ended = yield* sql<{ id: string }>`SELECT c.id FROM capsules c JOIN workspaces w ON w.id = c.workspace_id
+          WHERE c.drift_check_due_at IS NOT NULL AND (NOT (${comparable}) OR ${hours} = 0)`
+        for (const { id } of ended) yield* capsules.schedule(id, null)
+        const scheduled = yield* sql<ScheduledRow>`SELECT c.id, c.workspace_id, ${hours} AS hours,
+            c.drift_check_due_at AS due_at, NULL AS started_by
+          FROM capsules c JOIN workspaces w ON w.id = c.workspace_id WHERE ${comparable} AND ${hours} > 0`
+        const now = yield* Clock.currentTimeMillis
+        for (const row of scheduled) {
+          const interval = Duration.toMillis(Duration.hours(row.hours))
+          const isSettled = row.due_at !== null && Date.parse(row.due_at) <= now + interval * (1 + spread)
+          if (!isSettled) yield* later(row.id, (yield* Random.next) * interval)
+        }
+      })
+
+      const checkDue = Effect.gen(function* () {
+        yield* settleDueTimes
+        const at = new Date(yield* Clock.currentTimeMillis).toISOString()
+        const due =
+          yield* sql<ScheduledRow>`SELECT c.id, c.workspace_id, ${hours} AS hours, c.drift_check_due_at AS due_at,
+            CASE WHEN c.drift_check_hours IS NULL THEN w.drift_check_by ELSE c.drift_check_by END AS started_by
+          FROM capsules c JOIN workspaces w ON w.id = c.workspace_id
+          WHERE c.drift_check_due_at <= ${at} AND w.automation_paused_at IS NULL AND NOT EXISTS (
+            SELECT 1 FROM runs r WHERE r.capsule_id = c.id AND r.type = 'drift_check' AND r.status IN ('queued', 'running'))
+          ORDER BY c.drift_check_due_at, c.id`
+        const counted = yield* sql<{
+          id: string
+          waiting: number
+        }>`SELECT workspace_id AS id, COUNT(*) AS waiting FROM runs
+          WHERE status = 'queued' AND type = 'drift_check' GROUP BY workspace_id`
+        const waiting = new Map(counted.map((row) => [row.id, row.waiting]))
+        for (const row of due) {
+          const before = waiting.get(row.workspace_id) ?? 0
+          if (before >= waitingPerWorkspace) continue
+          waiting.set(row.workspace_id, before + 1)
+          const schedule = row.started_by === null ? {} : { by: row.started_by }
+          const outcome = yield* Effect.result(
+            answered(client(row.id).DriftCheck({ context: serviceContext, schedule }))
+          )
+          if (outcome._tag === "Failure" && outcome.failure.code === "rate_limited") continue
+          yield* later(row.id, Duration.toMillis(Duration.hours(row.hours)) * (1 + spread * (yield* Random.next)))
+        }
+      }).pipe(Effect.orDie, Effect.withSpan("DriftSchedule.checkDue"))
+
+      return DriftSchedule.of({ checkDue })
+    })
+  )
+}

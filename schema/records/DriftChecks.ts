@@ -1,0 +1,31 @@
+import { Schema } from "effect"
+import { Timestamp } from "./Primitives.ts"
+
+/** A year: longer than that is no schedule. */
+const mostHours = 8760
+
+const Hours = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: mostHours }))
+
+const Off = Schema.Struct({ mode: Schema.Literal("off") })
+const Every = Schema.Struct({ mode: Schema.Literal("every"), hours: Hours })
+
+/** Whether and how often the service compares what is deployed with the real infrastructure without being asked. */
+export const WorkspaceDriftChecks = Schema.Union([Off, Every]).annotate({ identifier: "WorkspaceDriftChecks" })
+export type WorkspaceDriftChecks = typeof WorkspaceDriftChecks.Type
+
+/** The choice for one Capsule; `inherit` follows its Workspace. */
+export const CapsuleDriftChecks = Schema.Union([
+  Schema.Struct({ mode: Schema.Literal("inherit") }),
+  Off,
+  Every
+]).annotate({ identifier: "CapsuleDriftChecks" })
+export type CapsuleDriftChecks = typeof CapsuleDriftChecks.Type
+
+/** What holds for a Capsule: its own choice, and when the next check is due, absent where none is made. */
+export const DriftCheckPlan = Schema.Struct({
+  mode: Schema.Literals(["inherit", "off", "every"]),
+  /** Of its own choice `every`. */
+  hours: Schema.optionalKey(Hours),
+  nextAt: Schema.optionalKey(Timestamp)
+}).annotate({ identifier: "DriftCheckPlan" })
+export type DriftCheckPlan = typeof DriftCheckPlan.Type

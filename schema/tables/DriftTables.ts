@@ -1,0 +1,15 @@
+/**
+ * How often drift is checked without being asked: hours between checks, 0 for never. A Capsule's `NULL` follows its
+ * Workspace, a Workspace's `NULL` is never. `drift_check_by` is the person on whose authority the checks use Connections.
+ */
+export const driftCheckColumns: ReadonlyArray<string> = [
+  `ALTER TABLE workspaces ADD COLUMN drift_check_hours INTEGER`,
+  `ALTER TABLE workspaces ADD COLUMN drift_check_by TEXT`,
+  `ALTER TABLE capsules ADD COLUMN drift_check_hours INTEGER`,
+  `ALTER TABLE capsules ADD COLUMN drift_check_by TEXT`,
+  `ALTER TABLE capsules ADD COLUMN drift_check_due_at TEXT`,
+  `CREATE INDEX capsules_drift_due ON capsules (drift_check_due_at) WHERE drift_check_due_at IS NOT NULL`
+]
+
+/** The hours that hold for a Capsule `c` of a Workspace `w`. */
+export const effectiveDriftHours = `COALESCE(c.drift_check_hours, w.drift_check_hours, 0)`
