@@ -44,3 +44,29 @@ describe("the list of capsules", () => {
     expect(faults).toEqual([])
   })
 })
+
+describe("drift of a capsule", () => {
+  test("is put back by a plan of its own, and checked at the interval that was chosen", async () => {
+    const world = newWorld()
+    const [capsule, ...others] = world.capsules
+    if (capsule === undefined) throw new Error("no capsule")
+    world.capsules = [{ ...capsule, driftStatus: "drifted" }, ...others]
+    const { page, faults, go } = await suite.visit(undefined, world)
+    const asked: Array<string> = []
+    page.on("request", (request) => {
+      if (request.method() !== "GET") asked.push(`${new URL(request.url()).pathname} ${request.postData() ?? ""}`)
+    })
+    await go(`/w/acme/capsules/${capsule.id}`, ".notice")
+    await page.getByRole("link", { name: "Settings" }).last().click()
+    await page.getByLabel("Check for drift").selectOption({ label: "Every day" })
+    await page.waitForFunction(() => document.body.textContent?.includes("Saved"))
+    await page.goBack()
+    await page.getByRole("button", { name: "Plan to put it back" }).click()
+    await page.waitForURL(/\/runs\/run_/)
+    expect(asked).toEqual([
+      `/api/v1/capsules/${capsule.id} {"driftChecks":{"mode":"every","hours":24}}`,
+      `/api/v1/capsules/${capsule.id}/reconcile-plan {}`
+    ])
+    expect(faults).toEqual([])
+  })
+})

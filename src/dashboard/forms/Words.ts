@@ -20,6 +20,14 @@ const en = {
     module_default: "the module's default",
     host: "delivered by this server"
   },
+  drift: {
+    label: "Check for drift",
+    help: "Compares the state with the real infrastructure and changes neither. It never goes ahead of what somebody asks for.",
+    inherit: "As the workspace",
+    off: "Only when asked",
+    every: (hours: number) =>
+      hours === 1 ? "Every hour" : hours === 24 ? "Every day" : hours === 168 ? "Every week" : `Every ${hours} hours`
+  },
   noInputs: "This module asks for nothing.",
   secretKept: "For your safety, secret values are not kept across a reload: enter them again."
 }
@@ -45,6 +53,14 @@ const ja: typeof en = {
     workspace_scoped_capsule_name: "カプセルの名前（ワークスペース内で一意）",
     module_default: "モジュールの既定値",
     host: "このサーバーから渡されます"
+  },
+  drift: {
+    label: "ドリフトの確認",
+    help: "ステートと実際のインフラを比較します。どちらも変更しません。依頼された操作より先に実行されることはありません。",
+    inherit: "ワークスペースの設定に従う",
+    off: "依頼されたときのみ",
+    every: (hours: number) =>
+      hours === 1 ? "1時間ごと" : hours === 24 ? "毎日" : hours === 168 ? "毎週" : `${hours}時間ごと`
   },
   noInputs: "このモジュールに入力項目はありません。",
   secretKept: "安全のため、秘密の値は再読み込み後に保持されません。もう一度入力してください。"

@@ -3,10 +3,10 @@ import { Link } from "@tanstack/react-router"
 import { outputsQuery, runsQuery, sourceQuery } from "../../api/Queries.ts"
 import type { Capsule, Output, Run } from "../../api/Types.ts"
 import { RunList } from "../../app/RunList.tsx"
-import { useWorkspace } from "../../app/Workspace.ts"
-import { LinkButton } from "../../ui/Button.tsx"
+import { useMay, useWorkspace } from "../../app/Workspace.ts"
+import { Button, LinkButton } from "../../ui/Button.tsx"
 import { CopyText } from "../../ui/CopyText.tsx"
-import { Empty, Loadable, Notice } from "../../ui/Feedback.tsx"
+import { Empty, FaultNotice, Loadable, Notice } from "../../ui/Feedback.tsx"
 import { Icon } from "../../ui/Icon.tsx"
 import { Facts, Panel } from "../../ui/Layout.tsx"
 import { CapsuleStatus, DriftStatus } from "../../ui/Status.tsx"
@@ -14,6 +14,7 @@ import { Time } from "../../ui/Time.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { httpsLink, repositoryName, shortCommit } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
+import { usePlan } from "../run/PlanAgain.tsx"
 import { capsuleWords } from "./Words.ts"
 
 const shownValue = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value, null, 2))
@@ -60,6 +61,21 @@ const Outputs = ({ outputs }: { readonly outputs: ReadonlyArray<Output> }) => {
   )
 }
 
+const Reconcile = ({ capsule }: { readonly capsule: Capsule }) => {
+  const words = useWords(capsuleWords)
+  const may = useMay()
+  const plan = usePlan(capsule.id, "reconcile-plan")
+  if (!may("member") || capsule.status === "disabled") return null
+  return (
+    <>
+      <Button small busy={plan.isPending} onClick={() => plan.mutate()}>
+        {words.reconcile}
+      </Button>
+      {plan.error === null ? null : <FaultNotice error={plan.error} />}
+    </>
+  )
+}
+
 const Alerts = ({ capsule, last }: { readonly capsule: Capsule; readonly last: Run | undefined }) => {
   const words = useWords(capsuleWords)
   const workspace = useWorkspace()
@@ -85,6 +101,7 @@ const Alerts = ({ capsule, last }: { readonly capsule: Capsule; readonly last: R
       {capsule.driftStatus === "drifted" ? (
         <Notice tone="warn" title={words.driftedTitle}>
           <p>{words.driftedText}</p>
+          <Reconcile capsule={capsule} />
         </Notice>
       ) : null}
       {capsule.status === "stale" ? (
@@ -137,6 +154,11 @@ export const CapsuleOverview = ({ capsule }: { readonly capsule: Capsule }) => {
                   {capsule.driftCheckedAt === undefined ? null : (
                     <small className="muted">
                       {words.checked} <Time at={capsule.driftCheckedAt} />
+                    </small>
+                  )}
+                  {capsule.driftChecks.nextAt === undefined ? null : (
+                    <small className="muted">
+                      {words.nextCheck} <Time at={capsule.driftChecks.nextAt} />
                     </small>
                   )}
                 </span>

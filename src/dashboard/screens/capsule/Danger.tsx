@@ -5,6 +5,7 @@ import { request } from "../../api/Client.ts"
 import { capsuleQuery } from "../../api/Queries.ts"
 import type { Capsule, Run } from "../../api/Types.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
+import { DriftCheckField } from "../../forms/DriftCheckField.tsx"
 import { Button } from "../../ui/Button.tsx"
 import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
 import { FaultNotice, Notice } from "../../ui/Feedback.tsx"
@@ -83,6 +84,22 @@ const AutoUpdate = ({ capsule }: { readonly capsule: Capsule }) => {
   )
 }
 
+const DriftChecks = ({ capsule }: { readonly capsule: Capsule }) => {
+  const words = useWords(capsuleWords)
+  const change = useChange(capsule)
+  return (
+    <Panel title={words.drift}>
+      <DriftCheckField
+        mayInherit
+        choice={capsule.driftChecks}
+        disabled={change.isPending}
+        onChoose={(driftChecks) => change.mutate({ driftChecks })}
+      />
+      {change.error === null ? null : <FaultNotice error={change.error} />}
+    </Panel>
+  )
+}
+
 const Destroy = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(capsuleWords)
   const workspace = useWorkspace()
@@ -137,6 +154,7 @@ export const Danger = ({ capsule }: { readonly capsule: Capsule }) => {
     <div className="stack">
       <Rename capsule={capsule} />
       <AutoUpdate capsule={capsule} />
+      <DriftChecks capsule={capsule} />
       <Panel title={words.disableTitle} tone="danger">
         <p>{words.disableText}</p>
         {change.error === null ? null : <FaultNotice error={change.error} />}

@@ -26,7 +26,9 @@ const en = {
     "An apply ended without evidence of its result. Make a new plan: it reads the real infrastructure and shows what differs.",
   driftedTitle: "The real infrastructure differs from the state",
   driftedText:
-    "Somebody or something changed it outside of this service. A plan shows how the configuration would set it right.",
+    "Somebody or something changed it outside of this service. A reconcile plan puts the deployed revision back, after review.",
+  reconcile: "Plan to put it back",
+  nextCheck: "next check",
   openLastRun: "Open the last run",
   outputs: "Outputs",
   outputsNone: "No public outputs",
@@ -151,7 +153,10 @@ const ja: typeof en = {
   unknownText:
     "結果の証拠を残さずに終了した適用があります。新しいプランを作成すると、実際のインフラを読み取って差異を表示します。",
   driftedTitle: "実際のインフラがステートと異なります",
-  driftedText: "このサービスの外で変更が行われました。プランで、構成どおりに戻すための変更を確認できます。",
+  driftedText:
+    "このサービスの外で変更が行われました。復元プランで、適用済みのリビジョンどおりに戻せます（レビュー後）。",
+  reconcile: "元に戻すプラン",
+  nextCheck: "次回の確認",
   openLastRun: "直前の実行を開く",
   outputs: "出力",
   outputsNone: "公開されている出力はありません",

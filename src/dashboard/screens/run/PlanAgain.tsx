@@ -9,7 +9,7 @@ import { useWords } from "../../words/Words.ts"
 import { decisionWords } from "./DecisionWords.ts"
 
 /** Asks for a new plan of a Capsule and opens it. */
-export const usePlan = (capsuleId: string, kind: "plan" | "destroy-plan" | "drift-check") => {
+export const usePlan = (capsuleId: string, kind: "plan" | "destroy-plan" | "drift-check" | "reconcile-plan") => {
   const workspace = useWorkspace()
   const navigate = useNavigate()
   const queryClient = useQueryClient()

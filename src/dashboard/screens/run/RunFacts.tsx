@@ -102,6 +102,7 @@ export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule
               <Time at={run.createdAt} />
             </span>
           ],
+          [words.purpose, run.purpose === undefined ? undefined : words.purposes[run.purpose]],
           [words.source, sourceId === undefined ? undefined : <Source key="source" id={sourceId} />],
           [
             words.commit,

@@ -19,6 +19,8 @@ const en = {
   },
   timeline: "Progress",
   facts: "Details",
+  purpose: "Purpose",
+  purposes: { rollback: "Return to an earlier state", reconcile: "Put back what was changed outside" },
   startedBy: "Started",
   who: (name: string, how: string) => `${name}, ${how}`,
   how: {
@@ -93,6 +95,8 @@ const ja: typeof en = {
   },
   timeline: "進行状況",
   facts: "詳細",
+  purpose: "目的",
+  purposes: { rollback: "以前の状態へ戻す", reconcile: "外部の変更を元に戻す" },
   startedBy: "開始",
   who: (name: string, how: string) => `${name}（${how}）`,
   how: { user: "手動", webhook: "Webhook", schedule: "スケジュール", auto_update: "自動更新", service: "サービス" },

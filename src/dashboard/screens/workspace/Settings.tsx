@@ -5,6 +5,7 @@ import { post, request } from "../../api/Client.ts"
 import { bootstrapQuery } from "../../api/Queries.ts"
 import type { Run, SkippedCapsule } from "../../api/Types.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
+import { DriftCheckField } from "../../forms/DriftCheckField.tsx"
 import { Button } from "../../ui/Button.tsx"
 import { FaultNotice, Notice } from "../../ui/Feedback.tsx"
 import { TextField } from "../../ui/Field.tsx"
@@ -72,7 +73,7 @@ export const Settings = () => {
   const queryClient = useQueryClient()
   const [name, setName] = useState(workspace.displayName)
   const update = useMutation({
-    mutationFn: (body: { readonly displayName?: string; readonly archived?: boolean }) =>
+    mutationFn: (body: Readonly<Record<string, unknown>>) =>
       request("PATCH", `/api/v1/workspaces/${workspace.id}`, { body }),
     onSuccess: () => toast(terms.saved),
     onSettled: () => queryClient.invalidateQueries({ queryKey: bootstrapQuery.queryKey })
@@ -118,6 +119,14 @@ export const Settings = () => {
         />
       </Panel>
       <AutomationSwitch />
+      <Panel title={words.drift}>
+        <DriftCheckField
+          mayInherit={false}
+          choice={workspace.driftChecks}
+          disabled={!may("owner") || update.isPending}
+          onChoose={(driftChecks) => update.mutate({ driftChecks })}
+        />
+      </Panel>
       {may("member") ? (
         <>
           <Fleet title={words.update} text={words.updateText} label={words.updateAll} path="plan-update" />

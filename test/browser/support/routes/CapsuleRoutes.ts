@@ -26,6 +26,7 @@ export const capsuleRoute = (world: World, id: string, action: string | undefine
     ok({ run: addRun(world, { type, status: "queued", capsuleId: id, queue: itsTurn }) }, 201)
   if (action === undefined) return plan("destroy_plan")
   if (action === "plan") return plan("plan")
+  if (action === "reconcile-plan") return plan("plan")
   if (action === "drift-check") return plan("drift_check")
   if (action === "configuration-plans") {
     const run = addRun(world, { type: "plan", status: "queued", capsuleId: id })
