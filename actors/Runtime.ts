@@ -21,6 +21,7 @@ import { InstallConfigStore } from "./capsule/InstallConfigStore.ts"
 import { makePlanExecution } from "./capsule/PlanExecution.ts"
 import { RunInputs } from "./capsule/RunInputs.ts"
 import { RunPreparation } from "./capsule/RunPreparation.ts"
+import { StaleReasons } from "./capsule/StaleReasons.ts"
 import { StateVersions } from "./capsule/StateVersions.ts"
 import * as ConnectionBehavior from "./connection/ConnectionBehavior.ts"
 import { ConnectionStore } from "./connection/ConnectionStore.ts"
@@ -83,7 +84,7 @@ import * as SourcesLive from "./source/SourcesLive.ts"
 import { makeSyncExecution } from "./source/SyncExecution.ts"
 
 /** What holds records, and needs no other actor. */
-const stores = Layer.mergeAll(
+const records = Layer.mergeAll(
   RunLogs.layer,
   RunLedger.layer,
   Layer.mergeAll(RunQueue.layer, RunAdmission.layer).pipe(Layer.provideMerge(QueueRows.layer)),
@@ -104,6 +105,8 @@ const stores = Layer.mergeAll(
   RevisionPlanStore.layer,
   Receipts.layer
 ).pipe(Layer.provideMerge(RunJournal.layer))
+
+const stores = StaleReasons.layer.pipe(Layer.provideMerge(records))
 
 /** What configurations ask of the host, beside the Runs that ask for it. */
 const hosting = Deliveries.layer.pipe(
@@ -179,6 +182,7 @@ const work = Layer.effectDiscard(
     const recovery = yield* RunRecovery
     const executor = yield* RunExecutor
     yield* recovery.recover
+    yield* (yield* StaleReasons).compareUnread
     yield* wakeCoordinators
     const interfaces = yield* InterfaceSettlement
     yield* interfaces.resume

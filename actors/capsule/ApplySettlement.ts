@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { ApplyExit, StateOutput, StateProblem } from "../../runner/execution/RunOutcome.ts"
 import type { RunDiagnostic, RunEvidence } from "../../schema/records/Run.ts"
 import type { SecretText } from "../../runner/redaction/SecretRule.ts"
+import { consumedOfPlan } from "../dependency/ConsumedOutputs.ts"
 import { Deliveries } from "../delivery/Deliveries.ts"
 import { InterfaceSettlement } from "../interface/InterfaceSettlement.ts"
 import { RunCheckpoints } from "../run/RunCheckpoints.ts"
@@ -13,6 +14,7 @@ import { type BuildColumns, buildColumns } from "./BuildArchives.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
 import { InstallConfigStore } from "./InstallConfigStore.ts"
+import { StaleReasons } from "./StaleReasons.ts"
 import { StateVersions } from "./StateVersions.ts"
 import { orOnIntegrityFault } from "../vault/IntegrityFault.ts"
 
@@ -103,6 +105,7 @@ export class ApplySettlement extends Context.Service<
       const checkpoints = yield* RunCheckpoints
       const plans = yield* RunPlans
       const configs = yield* InstallConfigStore
+      const staleReasons = yield* StaleReasons
       const deliveries = yield* Deliveries
       const interfaces = yield* InterfaceSettlement
 
@@ -163,10 +166,13 @@ export class ApplySettlement extends Context.Service<
 
       /** An older plan may be applied after a newer snapshot came in: then the Capsule is stale at once. */
       const newerOnLane = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, lane: Record<string, string>) {
-        const rows = yield* sql<{ resolved_commit: string }>`SELECT resolved_commit FROM source_snapshots
+        const rows = yield* sql<{
+          id: string
+          resolved_commit: string
+        }>`SELECT id, resolved_commit FROM source_snapshots
           WHERE source_id = ${capsule.source_id} AND ref = ${lane["adopted_ref"] ?? ""} AND path = ${lane["adopted_path"] ?? ""}
           ORDER BY created_at DESC, id DESC LIMIT 1`
-        return rows[0] !== undefined && rows[0].resolved_commit !== lane["adopted_commit"]
+        return rows[0]?.resolved_commit === lane["adopted_commit"] ? undefined : rows[0]?.id
       })
 
       /** What the host does for an apply takes effect with it, or ends with a destroy. Answers what could not be done. */
@@ -233,10 +239,17 @@ export class ApplySettlement extends Context.Service<
                 })
           const columns = capsuleColumns(run, capsule, result, version?.id)
           const lane = succeeded && run.type === "apply" ? yield* adopted(run) : {}
-          const stale = "adopted_ref" in lane && (yield* newerOnLane(capsule, lane))
-          const fenced = yield* capsules.fence(capsule, { ...columns, ...lane, ...(stale ? { status: "stale" } : {}) })
+          const fenced = yield* capsules.fence(capsule, { ...columns, ...lane })
           if (!fenced)
             return yield* Effect.die(new Error(`Capsule ${capsule.id} moved inside the transaction of its apply`))
+          if (succeeded && run.type === "apply") {
+            const newerSnapshotId = "adopted_ref" in lane ? yield* newerOnLane(capsule, lane) : undefined
+            const consumed =
+              (yield* Effect.provideService(consumedOfPlan(run.plan_run_id ?? ""), SqlClient.SqlClient, sql)) ?? []
+            yield* staleReasons.applied(capsule.id, { consumed, newerSnapshotId })
+          }
+          if (succeeded && run.type === "destroy_apply") yield* staleReasons.destroyed(capsule.id)
+          yield* staleReasons.producerMoved(capsule.id)
           if (version !== undefined)
             yield* runs.supersedePlans(capsule.id, "The state has moved on.", run.plan_run_id ?? undefined)
           yield* sql`DELETE FROM run_plans WHERE run_id = ${run.plan_run_id ?? ""}`

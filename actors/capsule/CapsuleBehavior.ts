@@ -25,6 +25,7 @@ import { applyFollowed, followDeferred, followLane } from "./LaneFollowing.ts"
 import { removeUnapplied, updateCapsule } from "./LifecycleCommands.ts"
 import { applyPlan, createRun, rollbackPlan } from "./PlanCommands.ts"
 import { reAdopt } from "./ReAdoption.ts"
+import type { StaleReasons } from "./StaleReasons.ts"
 import type { StateVersions } from "./StateVersions.ts"
 
 /** The Capsule actor: every change of one Capsule's authority passes here, one at a time. */
@@ -48,6 +49,7 @@ export const layer = CapsuleActor.toLayer(
       | SecureRandom.SecureRandom
       | SourceStore
       | SqlClient.SqlClient
+      | StaleReasons
       | StateVersions
       | Vault
     >()

@@ -1,8 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { CapsuleStatus } from "../../schema/records/Capsule.ts"
+import type { CapsuleStatus, StaleReason } from "../../schema/records/Capsule.ts"
 import { now } from "../Identity.ts"
-import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
+import { encodeStaleReasons, type GuardedCapsuleRow } from "./CapsuleRow.ts"
 
 /** What a Capsule is created with, in the transaction of an initial commit. */
 export interface NewCapsule {
@@ -17,6 +17,13 @@ export interface NewCapsule {
   readonly installConfigId: string
   readonly trackedRef: string
   readonly trackedPath: string
+}
+
+/** Where a Capsule takes its commits from. */
+export interface Lane {
+  readonly sourceId: string
+  readonly ref: string
+  readonly path: string
 }
 
 type Columns = Readonly<Record<string, string | number | null>>
@@ -48,13 +55,10 @@ export class CapsuleLedger extends Context.Service<
     readonly annotate: (id: string, changes: Columns) => Effect.Effect<void>
     /** When the next drift check without a person is due. It is no change of the Capsule, so `updated_at` stays. */
     readonly schedule: (id: string, dueAt: string | null) => Effect.Effect<void>
-    /** A newer snapshot with another commit on the adopted lane makes the Capsules of that lane stale. Answers their ids. */
-    readonly markStale: (lane: {
-      readonly sourceId: string
-      readonly ref: string
-      readonly path: string
-      readonly commit: string
-    }) => Effect.Effect<ReadonlyArray<string>>
+    /** Why the Capsule is stale. Without a reason it is `active`; a status that says more than either stays. */
+    readonly setStaleReasons: (capsule: GuardedCapsuleRow, reasons: ReadonlyArray<StaleReason>) => Effect.Effect<void>
+    /** The Capsules that follow this lane and were applied from it. */
+    readonly ofLane: (lane: Lane) => Effect.Effect<ReadonlyArray<GuardedCapsuleRow>>
   }
 >()("svc/actors/capsule/CapsuleLedger") {
   static readonly layer = Layer.effect(
@@ -117,22 +121,26 @@ export class CapsuleLedger extends Context.Service<
           Effect.asVoid(sql`UPDATE capsules SET ${sql.update({ drift_check_due_at: dueAt })} WHERE id = ${id}`)
         )
 
-      const markStale = Effect.fn("CapsuleLedger.markStale")(function* (lane: {
-        readonly sourceId: string
-        readonly ref: string
-        readonly path: string
-        readonly commit: string
-      }) {
-        const marked = yield* sql<{
-          id: string
-        }>`UPDATE capsules SET ${sql.update({ status: "stale", updated_at: yield* now })}
-          WHERE source_id = ${lane.sourceId} AND status = 'active'
-            AND adopted_ref = ${lane.ref} AND adopted_path = ${lane.path} AND adopted_commit <> ${lane.commit}
-          RETURNING id`
-        return marked.map(({ id }) => id)
+      const setStaleReasons = Effect.fn("CapsuleLedger.setStaleReasons")(function* (
+        capsule: GuardedCapsuleRow,
+        reasons: ReadonlyArray<StaleReason>
+      ) {
+        const either = capsule.status === "active" || capsule.status === "stale"
+        const status = !either ? capsule.status : reasons.length === 0 ? "active" : "stale"
+        const stale_reasons = encodeStaleReasons(reasons)
+        // What stays as it is was not updated.
+        if (status === capsule.status && stale_reasons === capsule.stale_reasons) return
+        yield* annotate(capsule.id, { status, stale_reasons })
+      })
+
+      const ofLane = Effect.fn("CapsuleLedger.ofLane")(function* ({ path, ref, sourceId }: Lane) {
+        return yield* sql<GuardedCapsuleRow>`SELECT c.*, i.digest AS install_config_digest
+          FROM capsules c JOIN install_configs i ON i.id = c.install_config_id
+          WHERE c.source_id = ${sourceId} AND c.adopted_ref = ${ref} AND c.adopted_path = ${path}
+            AND c.status <> 'destroyed' ORDER BY c.created_at, c.id`
       }, Effect.orDie)
 
-      return CapsuleLedger.of({ find, insert, nameTaken, fence, annotate, schedule, markStale })
+      return CapsuleLedger.of({ find, insert, nameTaken, fence, annotate, schedule, setStaleReasons, ofLane })
     })
   )
 }

@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { Capsule, type CapsuleStatus, type RuntimeSafety } from "../../schema/records/Capsule.ts"
+import { Capsule, type CapsuleStatus, type RuntimeSafety, StaleReason } from "../../schema/records/Capsule.ts"
 import { present } from "../run/RunRow.ts"
 import { Vault } from "../vault/Vault.ts"
 
@@ -15,6 +15,8 @@ export interface CapsuleRow {
   readonly module_path: string
   readonly install_config_id: string
   readonly status: CapsuleStatus
+  /** JSON. */
+  readonly stale_reasons: string
   readonly runtime_safety: RuntimeSafety
   readonly current_state_version_id: string | null
   readonly current_state_generation: number
@@ -82,6 +84,10 @@ const driftCheckPlan = ({ drift_check_due_at, drift_check_hours }: CapsuleRow) =
   ...present({ nextAt: drift_check_due_at })
 })
 
+const StaleReasonsJson = Schema.fromJsonString(Schema.Array(StaleReason))
+export const encodeStaleReasons = Schema.encodeSync(StaleReasonsJson)
+export const decodeStaleReasons = Schema.decodeUnknownSync(StaleReasonsJson)
+
 const decodeCapsule = Schema.decodeUnknownSync(Capsule)
 
 /** The public projection of a Capsule. */
@@ -98,6 +104,7 @@ export const toCapsule = Effect.fnUntraced(function* (row: GuardedCapsuleRow) {
     modulePath: row.module_path,
     installConfigId: row.install_config_id,
     status: row.status,
+    staleReasons: decodeStaleReasons(row.stale_reasons),
     runtimeSafety: row.runtime_safety,
     currentStateGeneration: row.current_state_generation,
     executionAuthorityEpoch: row.execution_authority_epoch,

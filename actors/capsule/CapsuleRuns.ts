@@ -5,7 +5,7 @@ import type { PlanPurpose, RunType } from "../../schema/records/Run.ts"
 import type { ConnectionStore } from "../connection/ConnectionStore.ts"
 import type { ConnectionUses } from "../connection/ConnectionUses.ts"
 import { rotatedSince } from "../connection/RotatedConnections.ts"
-import { lostOutputsOf } from "../dependency/ConsumedOutputs.ts"
+import { movedInputsOf } from "../dependency/ConsumedOutputs.ts"
 import { now } from "../Identity.ts"
 import { RunAdmission } from "../run/RunAdmission.ts"
 import { RunExecutor } from "../run/RunExecutor.ts"
@@ -18,6 +18,7 @@ import { capsuleSite, checkUses, starterOf } from "./CapsuleConnections.ts"
 import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
 import { authorityMoved } from "./RunAuthority.ts"
 import { InstallConfigStore } from "./InstallConfigStore.ts"
+import type { StateVersions } from "./StateVersions.ts"
 
 /** A Run to be created for a Capsule under its present authority. */
 export interface CapsuleRunRequest {
@@ -61,6 +62,7 @@ export class CapsuleRuns extends Context.Service<
       const store = yield* SourceStore
       const configs = yield* InstallConfigStore
       const connections = yield* Effect.context<ConnectionStore | ConnectionUses>()
+      const values = yield* Effect.context<SqlClient.SqlClient | StateVersions>()
 
       /** Whoever starts a Run may use every Connection that the configuration binds, for this module at this ref. */
       const mayUse = Effect.fnUntraced(function* (
@@ -192,7 +194,7 @@ export class CapsuleRuns extends Context.Service<
         if (request.trigger === "user") {
           yield* admission.admit({ workspaceId: capsule.workspace_id, type, trigger: request.trigger })
         }
-        const lost = yield* Effect.provideService(lostOutputsOf(plan.id), SqlClient.SqlClient, sql)
+        const lost = yield* Effect.provideContext(movedInputsOf(capsule, plan.id), values)
         if (lost !== undefined) return yield* new ApiError({ code: "guard_conflict", message: lost })
         const projected = toRun(plan)
         const rotated = yield* rotatedSince(projected.providerResolutions).pipe(Effect.provideContext(connections))

@@ -10,6 +10,7 @@ import { toRun } from "../run/RunRow.ts"
 import { SourceStore } from "../source/SourceStore.ts"
 import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
+import { decodeStaleReasons } from "./CapsuleRow.ts"
 import { CapsuleRuns } from "./CapsuleRuns.ts"
 import { StateVersions } from "./StateVersions.ts"
 
@@ -28,7 +29,9 @@ export const followLane = Effect.fn("Capsule.followLane")(function* (capsuleId: 
   if (capsule === undefined || snapshot === undefined) return
   const deferred = (to: string | null) =>
     capsule.deferred_snapshot_id === to ? Effect.void : capsules.annotate(capsuleId, { deferred_snapshot_id: to })
-  if (capsule.auto_update_enabled !== 1 || capsule.status !== "stale") return yield* deferred(null)
+  // It may be stale for another Capsule's Output alone: there is nothing of the lane to follow then.
+  const isBehind = decodeStaleReasons(capsule.stale_reasons).some(({ kind }) => kind === "commit")
+  if (capsule.auto_update_enabled !== 1 || capsule.status !== "stale" || !isBehind) return yield* deferred(null)
   const planned = yield* Effect.orDie(sql`SELECT id FROM runs WHERE capsule_id = ${capsuleId} AND type = 'plan'
     AND trigger_kind = 'auto_update' AND resolved_commit = ${snapshot.resolved_commit}
     AND execution_authority_epoch = ${capsule.execution_authority_epoch}

@@ -12,6 +12,7 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
 import { type GuardedCapsuleRow, toCapsule } from "./CapsuleRow.ts"
 import { ConfigSuccession, guardMoved } from "./ConfigSuccession.ts"
+import { StaleReasons } from "./StaleReasons.ts"
 
 type Load = Effect.Effect<GuardedCapsuleRow, ApiError>
 
@@ -54,6 +55,7 @@ export const updateCapsule = Effect.fn("Capsule.update")(function* (
   const capsules = yield* CapsuleLedger
   const ledger = yield* RunLedger
   const audit = yield* Audit
+  const staleReasons = yield* StaleReasons
   return yield* Effect.gen(function* () {
     const capsule = yield* load
     if (capsule.status === "destroyed") return yield* failedPrecondition("The Capsule is destroyed.")
@@ -79,6 +81,8 @@ export const updateCapsule = Effect.fn("Capsule.update")(function* (
     const status = yield* nextStatus(capsule, request.status)
     if (status !== undefined) {
       if (!(yield* capsules.fence(capsule, { status }))) return yield* guardMoved()
+      // What moved while it was disabled counts from now on.
+      if (status === "active") yield* staleReasons.compare(capsule.id)
       if (status === "disabled") yield* ledger.supersedePlans(capsule.id, "The Capsule was disabled.")
     }
     yield* audit.append({

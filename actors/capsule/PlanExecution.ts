@@ -8,7 +8,7 @@ import { transaction } from "../database/Transaction.ts"
 import { Deliveries } from "../delivery/Deliveries.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { rotatedSince } from "../connection/RotatedConnections.ts"
-import { lostOutputs } from "../dependency/ConsumedOutputs.ts"
+import { movedInputs } from "../dependency/ConsumedOutputs.ts"
 import { KillPoint } from "../run/KillPoint.ts"
 import { cancelRun, failRun } from "../run/RunEnding.ts"
 import type { RunExecution } from "../run/RunExecution.ts"
@@ -21,6 +21,7 @@ import { BuildArchives, type StoredBuild } from "./BuildArchives.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
 import { recordConfinement } from "./ConfinedRun.ts"
 import { type PreparedRun, RunBlocked, RunPreparation } from "./RunPreparation.ts"
+import type { StateVersions } from "./StateVersions.ts"
 import { deliverySubject, type GatheredVariables, makeRunVariables } from "./RunVariables.ts"
 
 const evidenceOf = (outcome: PlanOutcome): RunEvidence => ({
@@ -48,6 +49,7 @@ export const makePlanExecution = Effect.gen(function* () {
   const handover = yield* RunHandover
   const settings = yield* RunSettings
   const killPoint = yield* KillPoint
+  const values = yield* Effect.context<SqlClient.SqlClient | StateVersions>()
   const ending = { ledger, handover }
 
   const superseded = (run: RunRow, reason: string) =>
@@ -91,7 +93,7 @@ export const makePlanExecution = Effect.gen(function* () {
       capsule.execution_authority_epoch !== run.execution_authority_epoch ||
       capsule.current_state_generation !== run.base_state_generation
     if (moved) return yield* superseded(run, "The Capsule has changed while the plan was computed.")
-    const lost = yield* Effect.provideService(lostOutputs(consumed), SqlClient.SqlClient, sql)
+    const lost = yield* Effect.provideContext(movedInputs(capsule, consumed), values)
     if (lost !== undefined) return yield* superseded(run, lost)
     const rotated = yield* rotatedSince(prepared.evidence.providerResolutions).pipe(
       Effect.provideService(ConnectionStore, connections)

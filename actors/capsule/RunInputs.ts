@@ -8,15 +8,14 @@ import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import type { ConnectionUses } from "../connection/ConnectionUses.ts"
 import { HeldValues } from "../connection/HeldValues.ts"
 import { transaction } from "../database/Transaction.ts"
-import { type ConsumedOutput, encodeConsumed } from "../dependency/ConsumedOutputs.ts"
-import { injectingDependencies } from "../dependency/InjectingDependencies.ts"
-import { activeShares } from "../output-share/SharedOutputs.ts"
+import { type ConsumedOutput, consumedOf } from "../dependency/ConsumedOutputs.ts"
+import { offeredOutputs } from "../dependency/OfferedOutputs.ts"
 import type { RunSettings } from "../run/RunSettings.ts"
 import type { CapsuleRow } from "./CapsuleRow.ts"
 import { InstallConfigStore, type LoadedInstallConfig, type StoredConfig } from "./InstallConfigStore.ts"
 import { inputSource } from "./InputSource.ts"
 import { type ProviderUse, resolveProviders } from "./ProviderResolutions.ts"
-import { privacyElsewhere, privacyReason, StateVersions } from "./StateVersions.ts"
+import { StateVersions } from "./StateVersions.ts"
 
 /** How each requirement of the module is met, with the secrets when all of them are. */
 export interface ResolvedProviders {
@@ -36,12 +35,6 @@ export interface GivenVariables {
 
 /** A value that the configuration needs and nothing gives. */
 export class MissingInput extends Schema.TaggedError<MissingInput>()("MissingInput", { message: Schema.String }) {}
-
-interface ProducerRow {
-  readonly name: string
-  readonly workspace_id: string
-  readonly current_state_version_id: string | null
-}
 
 const decodeJsonRecord = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
 
@@ -85,7 +78,9 @@ export class RunInputs extends Context.Service<
       const connections = yield* ConnectionStore
       const held = yield* HeldValues
       const states = yield* StateVersions
-      const context = yield* Effect.context<InstallConfigStore | ConnectionStore | ConnectionUses | RunSettings>()
+      const context = yield* Effect.context<
+        InstallConfigStore | ConnectionStore | ConnectionUses | RunSettings | SqlClient.SqlClient | StateVersions
+      >()
 
       // One transaction: the values that are read are of the version that is recorded, or a rotation comes after both.
       const providers = Effect.fn("RunInputs.providers")(
@@ -146,50 +141,25 @@ export class RunInputs extends Context.Service<
         Effect.orDie
       )
 
-      /** Outputs of the Capsules this one depends on, by the variable they go to. */
+      /** Outputs of the Capsules this one depends on, by the variable they go to; of two that fill the same one the later wins. */
       const injected = Effect.fnUntraced(function* (capsule: CapsuleRow) {
-        const values = new Map<string, { readonly variable: RunVariable; readonly consumed: ConsumedOutput }>()
-        const dependencies = yield* Effect.provideService(injectingDependencies(capsule.id), SqlClient.SqlClient, sql)
-        for (const { id: dependencyId, mode, producerCapsuleId, wanted: outputsWanted } of dependencies) {
-          const [producer] = yield* Effect.orDie(sql<ProducerRow>`SELECT name, workspace_id, current_state_version_id
-            FROM capsules WHERE id = ${producerCapsuleId} AND status <> 'destroyed'`)
-          const outputs =
-            producer?.current_state_version_id == null ? [] : yield* states.outputs(producer.current_state_version_id)
-          // From another Workspace only what it shares at this moment, by the name it shares it under, and never a secret.
-          const shared =
-            producer === undefined || producer.workspace_id === capsule.workspace_id
-              ? undefined
-              : yield* activeShares(producerCapsuleId, capsule.workspace_id).pipe(
-                  Effect.provideService(SqlClient.SqlClient, sql)
-                )
-          const secretToo = mode === "variable_injection" && shared === undefined
-          for (const wanted of outputsWanted) {
-            const share = shared?.get(wanted.from)
-            const name = shared === undefined ? wanted.from : share?.name
-            const output = outputs.find(
-              (candidate) => candidate.name === name && (secretToo || candidate.sensitive === 0)
-            )
-            if (output !== undefined) {
-              values.set(wanted.to, {
-                variable: { value: yield* states.outputValue(output), sensitive: output.sensitive === 1 },
-                consumed: { dependencyId, ...(share === undefined ? {} : { outputShareId: share.shareId }) }
-              })
-            } else if (wanted.required) {
-              const held = outputs.find((candidate) => candidate.name === name)
-              const why =
-                (held === undefined
-                  ? undefined
-                  : shared === undefined
-                    ? privacyReason(held)
-                    : privacyElsewhere(held, wanted.from)) ??
-                "Apply that Capsule first, or renew the share of its Outputs."
-              return yield* new MissingInput({
-                message: `The input ${wanted.to} needs the Output ${wanted.from} of the Capsule ${producer?.name ?? "that it depends on"}, which gives it no such Output. ${why}`
-              })
-            }
+        const values = new Map<string, RunVariable>()
+        // One transaction: what is recorded is what was given.
+        const offered = yield* Effect.provideContext(offeredOutputs(capsule), context).pipe(transaction(sql))
+        for (const { given, input, output, producerName, required, withheld } of offered) {
+          if (input === undefined || output === undefined) continue
+          const [row] = given
+          if (row !== undefined) {
+            values.set(input, { value: yield* states.outputValue(row), sensitive: row.sensitive === 1 })
+          } else if (required || withheld !== undefined) {
+            // A default in the place of a value that became private would be another value, and nobody would see it.
+            const why = withheld ?? "Apply that Capsule first, or renew the share of its Outputs."
+            return yield* new MissingInput({
+              message: `The input ${input} needs the Output ${output} of the Capsule ${producerName ?? "that it depends on"}, which gives it no such Output. ${why}`
+            })
           }
         }
-        return values
+        return { values, consumed: offered.map(consumedOf) }
       })
 
       const variables = Effect.fn("RunInputs.variables")(function* (
@@ -199,12 +169,11 @@ export class RunInputs extends Context.Service<
         defaults: Readonly<Record<string, Schema.Json>>
       ) {
         const values = yield* configs.values(config.row)
-        const fromDependencies = yield* injected(capsule)
+        const { consumed, values: fromDependencies } = yield* injected(capsule)
         const workspaces = yield* Effect.orDie(
           sql<{ handle: string }>`SELECT handle FROM workspaces WHERE id = ${capsule.workspace_id}`
         )
         const result: Record<string, RunVariable> = {}
-        const consumed = new Map<string, ConsumedOutput>()
         const givers = {
           dependencies: fromDependencies,
           values: new Set(Object.keys(values)),
@@ -219,9 +188,8 @@ export class RunInputs extends Context.Service<
             case "dependency": {
               const dependency = fromDependencies.get(variable.name)
               if (dependency === undefined) break
-              const { sensitive, value } = dependency.variable
+              const { sensitive, value } = dependency
               result[variable.name] = { value, sensitive: sensitive || variable.sensitive }
-              consumed.set(encodeConsumed([dependency.consumed]), dependency.consumed)
               break
             }
             case "value":
@@ -244,7 +212,7 @@ export class RunInputs extends Context.Service<
               })
           }
         }
-        return { values: result, consumed: [...consumed.values()] }
+        return { values: result, consumed }
       })
 
       return RunInputs.of({ providers, variables })

@@ -11,7 +11,7 @@ import { RunEvidence } from "../../schema/records/Run.ts"
 import { transaction } from "../database/Transaction.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { rotatedSince } from "../connection/RotatedConnections.ts"
-import { lostOutputsOf } from "../dependency/ConsumedOutputs.ts"
+import { movedInputsOf } from "../dependency/ConsumedOutputs.ts"
 import { derivedId } from "../Identity.ts"
 import { isApply } from "../run/RunAttempt.ts"
 import { RunLedger } from "../run/RunLedger.ts"
@@ -89,6 +89,7 @@ export class RunPreparation extends Context.Service<
       const snapshots = yield* SnapshotStore
       const toolchain = yield* Toolchain
       const settings = yield* RunSettings
+      const values = yield* Effect.context<SqlClient.SqlClient | StateVersions>()
 
       /** Destroy plans and drift checks are about what is deployed: the apply before them may have changed what that is. */
       const rebased = Effect.fnUntraced(function* (run: RunRow, capsule: GuardedCapsuleRow) {
@@ -108,8 +109,8 @@ export class RunPreparation extends Context.Service<
       })
 
       /** What the plan of an apply was made with and is not given any more. */
-      const lostOf = Effect.fnUntraced(function* (planRunId: string) {
-        const lost = yield* Effect.provideService(lostOutputsOf(planRunId), SqlClient.SqlClient, sql)
+      const lostOf = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, planRunId: string) {
+        const lost = yield* Effect.provideContext(movedInputsOf(capsule, planRunId), values)
         const plan = lost === undefined ? yield* ledger.find(planRunId) : undefined
         return plan === undefined
           ? lost
@@ -134,7 +135,7 @@ export class RunPreparation extends Context.Service<
             "The Capsule's configuration or state has changed since this plan was reviewed. Plan again."
           )
         }
-        const lost = isApply(created.type) ? yield* lostOf(created.plan_run_id ?? "") : undefined
+        const lost = isApply(created.type) ? yield* lostOf(capsule, created.plan_run_id ?? "") : undefined
         if (lost !== undefined) return yield* blocked("superseded", lost)
         const run = moved ? yield* rebased(created, capsule) : created
         const config = yield* configs.load(run.install_config_id ?? "")

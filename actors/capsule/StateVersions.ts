@@ -139,6 +139,8 @@ export class StateVersions extends Context.Service<
     /** The secret inputs that the state may hold. */
     readonly secrets: (row: StateVersionRow) => Effect.Effect<ReadonlyArray<SecretText>>
     readonly outputs: (stateVersionId: string) => Effect.Effect<ReadonlyArray<OutputRow>>
+    /** The value of an Output as JSON text, to be compared with another one. */
+    readonly outputText: (row: OutputRow) => Effect.Effect<Redacted.Redacted<string>>
     /** The value of an Output, sensitive or not; for delivery into another Run, never for projection. */
     readonly outputValue: (row: OutputRow) => Effect.Effect<Redacted.Redacted<Schema.Json>>
   }
@@ -214,15 +216,17 @@ export class StateVersions extends Context.Service<
       const outputs = (stateVersionId: string) =>
         Effect.orDie(sql<OutputRow>`SELECT * FROM outputs WHERE state_version_id = ${stateVersionId} ORDER BY name`)
 
+      const outputText = (row: OutputRow) =>
+        row.sealed_value === null
+          ? Effect.succeed(Redacted.make(row.value ?? "null"))
+          : Effect.orDie(vault.openText(outputPlace(row.workspace_id, row.id), row.sealed_value))
+
       const outputValue = Effect.fnUntraced(function* (row: OutputRow) {
-        const text =
-          row.sealed_value === null
-            ? (row.value ?? "null")
-            : Redacted.value(yield* vault.openText(outputPlace(row.workspace_id, row.id), row.sealed_value))
+        const text = Redacted.value(yield* outputText(row))
         return Redacted.make(yield* Schema.decodeEffect(Schema.fromJsonString(Schema.Json))(text))
       }, Effect.orDie)
 
-      return StateVersions.of({ insert, find, open, secrets, outputs, outputValue })
+      return StateVersions.of({ insert, find, open, secrets, outputs, outputText, outputValue })
     })
   )
 }

@@ -1,11 +1,20 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { type Consumer, isOfferedStill, type OfferedOutput, offeredOutputs } from "./OfferedOutputs.ts"
 
-/** What let an Output of another Capsule flow into a plan. */
+/** What a plan was given by a dependency, or was not: each one that the Capsule had then is recorded. */
 export const ConsumedOutput = Schema.Struct({
   dependencyId: Schema.String,
   /** From another Workspace: the share that it came through. */
-  outputShareId: Schema.optionalKey(Schema.String)
+  outputShareId: Schema.optionalKey(Schema.String),
+  /** Absent in plans of a release that did not record what was given. */
+  producerCapsuleId: Schema.optionalKey(Schema.String),
+  /** As the consumer names it, and the producer; absent for `remote_state`, which may read all of them. */
+  output: Schema.optionalKey(Schema.String),
+  name: Schema.optionalKey(Schema.String),
+  input: Schema.optionalKey(Schema.String),
+  /** The StateVersion that the value came from; absent when nothing was given. */
+  stateVersionId: Schema.optionalKey(Schema.String)
 })
 export type ConsumedOutput = typeof ConsumedOutput.Type
 
@@ -15,10 +24,36 @@ const decodeConsumed = Schema.decodeUnknownEffect(ConsumedJson)
 
 export const shareRevoked = "A share of Outputs that this plan used was revoked. Plan again."
 export const dependencyRemoved = "A dependency that this plan used was removed. Plan again."
+export const dependencyAdded = "A dependency was added after this plan was made. Plan again."
 
-/** Why what was consumed is not given any more at this moment; `undefined` when all of it is. */
-export const lostOutputs = Effect.fn("lostOutputs")(function* (consumed: ReadonlyArray<ConsumedOutput>) {
+export const consumedOf = (offer: OfferedOutput): ConsumedOutput => ({
+  dependencyId: offer.dependencyId,
+  producerCapsuleId: offer.producerCapsuleId,
+  ...(offer.outputShareId === undefined || offer.given.length === 0 ? {} : { outputShareId: offer.outputShareId }),
+  ...(offer.output === undefined ? {} : { output: offer.output }),
+  ...(offer.name === undefined ? {} : { name: offer.name }),
+  ...(offer.input === undefined ? {} : { input: offer.input }),
+  ...(offer.stateVersionId === undefined || offer.given.length === 0 ? {} : { stateVersionId: offer.stateVersionId })
+})
+
+const unrecorded = "This plan was made by an older release and does not say which Outputs it used. Plan again."
+
+const hasMoved = ({ output, producerName, withheld }: OfferedOutput): string => {
+  const producer = producerName === undefined ? "a Capsule that is destroyed" : `the Capsule ${producerName}`
+  const what = output === undefined ? `An Output of ${producer}` : `The Output ${output} of ${producer}`
+  return `${what} has changed since this plan was made.${withheld === undefined ? "" : ` ${withheld}`} Plan again.`
+}
+
+/**
+ * Why a plan with these inputs is not what a plan of this moment would be: a dependency or share was added or taken back, or
+ * a producer gives something else. `undefined` when all of it still holds.
+ */
+export const movedInputs = Effect.fn("movedInputs")(function* (
+  consumer: Consumer,
+  consumed: ReadonlyArray<ConsumedOutput>
+) {
   const sql = yield* SqlClient.SqlClient
+  const offered = yield* offeredOutputs(consumer)
   for (const { dependencyId, outputShareId } of consumed) {
     if ((yield* sql`SELECT 1 AS one FROM dependencies WHERE id = ${dependencyId}`).length === 0)
       return dependencyRemoved
@@ -26,17 +61,35 @@ export const lostOutputs = Effect.fn("lostOutputs")(function* (consumed: Readonl
     const active = yield* sql`SELECT 1 AS one FROM output_shares WHERE id = ${outputShareId} AND status = 'active'`
     if (active.length === 0) return shareRevoked
   }
+  for (const offer of offered) {
+    const taken = consumed.find(
+      ({ dependencyId, input }) => dependencyId === offer.dependencyId && input === offer.input
+    )
+    if (taken === undefined) {
+      const isOld = consumed.some(
+        ({ dependencyId, producerCapsuleId }) => dependencyId === offer.dependencyId && producerCapsuleId === undefined
+      )
+      return isOld ? unrecorded : dependencyAdded
+    }
+    if (taken.producerCapsuleId === undefined) return unrecorded
+    const { name, stateVersionId } = taken
+    if (!(yield* isOfferedStill({ name, stateVersionId }, offer))) return hasMoved(offer)
+  }
   return undefined
 }, Effect.orDie)
 
-/** The same for a saved plan. Whether there is one at all is not asked here. */
-export const lostOutputsOf = Effect.fn("lostOutputsOf")(function* (planRunId: string) {
+/** What a saved plan was given; `undefined` for one that is gone, `null` for one of a release that did not record it. */
+export const consumedOfPlan = Effect.fn("consumedOfPlan")(function* (planRunId: string) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{ consumed: string | null }>`SELECT consumed_outputs AS consumed FROM run_plans
     WHERE run_id = ${planRunId}`
   if (row === undefined) return undefined
-  if (row.consumed === null) {
-    return "This plan was made by an older release and does not say which Outputs it used. Plan again."
-  }
-  return yield* lostOutputs(yield* decodeConsumed(row.consumed))
+  return row.consumed === null ? null : yield* decodeConsumed(row.consumed)
 }, Effect.orDie)
+
+/** `movedInputs` of a saved plan. Whether there is one at all is not asked here. */
+export const movedInputsOf = Effect.fn("movedInputsOf")(function* (consumer: Consumer, planRunId: string) {
+  const consumed = yield* consumedOfPlan(planRunId)
+  if (consumed === undefined) return undefined
+  return consumed === null ? unrecorded : yield* movedInputs(consumer, consumed)
+})

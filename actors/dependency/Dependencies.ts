@@ -9,6 +9,7 @@ import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "../capsule/CapsuleRow.ts"
 import { InstallConfigStore } from "../capsule/InstallConfigStore.ts"
 import { isFillable } from "../capsule/VariableRules.ts"
+import { StaleReasons } from "../capsule/StaleReasons.ts"
 import { type OutputRow, privacyElsewhere, privacyReason, StateVersions } from "../capsule/StateVersions.ts"
 import type { CommandContext } from "../Command.ts"
 import { ReadSql } from "../database/ReadSql.ts"
@@ -19,7 +20,7 @@ import { Cursors } from "../paging/Cursors.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
 import { pageOfRows } from "../paging/RowPages.ts"
 import { RunLedger } from "../run/RunLedger.ts"
-import { dependencyRemoved } from "./ConsumedOutputs.ts"
+import { dependencyAdded, dependencyRemoved } from "./ConsumedOutputs.ts"
 import { closesCycle, type DependencyEdge } from "./DependencyCycle.ts"
 import { DependencyOutputsJson, type DependencyRow, toDependency } from "./DependencyRow.ts"
 
@@ -38,13 +39,16 @@ export class Dependencies extends Context.Service<
   {
     /** Those that the Capsule takes part in, on either side. */
     readonly list: (capsuleId: CapsuleId, page: PageRequest) => Effect.Effect<Page<Dependency>, ApiError>
-    /** Fails with `failed_precondition` when it would close a circle, and with `invalid_request` for unknown names. */
+    /**
+     * Fails with `failed_precondition` when it would close a circle, and with `invalid_request` for unknown names. Voids the
+     * plans of the consumer that are not applied yet: they were made without it.
+     */
     readonly create: (
       context: CommandContext,
       consumerCapsuleId: CapsuleId,
       request: NewDependency
     ) => Effect.Effect<Dependency, ApiError>
-    /** Voids the plans that were given values through it and are not applied yet, in the same transaction. */
+    /** Voids the plans of the consumer that are not applied yet, in the same transaction. */
     readonly remove: (context: CommandContext, id: DependencyId) => Effect.Effect<void, ApiError>
   }
 >()("svc/actors/dependency/Dependencies") {
@@ -63,6 +67,7 @@ const make = Effect.gen(function* () {
   const configs = yield* InstallConfigStore
   const states = yield* StateVersions
   const ledger = yield* RunLedger
+  const staleReasons = yield* StaleReasons
   const random = yield* SecureRandom.SecureRandom
 
   const alive = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow | undefined, noun: string) {
@@ -170,13 +175,20 @@ const make = Effect.gen(function* () {
       created_at: yield* now
     }
     yield* Effect.orDie(sql`INSERT INTO dependencies ${sql.insert({ ...row })}`)
+    const supersededRunIds = yield* ledger.supersedePlans(consumer.id, dependencyAdded)
+    yield* staleReasons.compare(consumer.id)
     yield* audit.append({
       workspaceId: consumer.workspace_id,
       actor: context.actor,
       action: "dependency.create",
       target: { kind: "dependency", id },
       capsuleId: consumer.id,
-      data: { producerCapsuleId: producer.id, mode: request.mode, inputs: request.outputs.map(({ to }) => to) },
+      data: {
+        producerCapsuleId: producer.id,
+        mode: request.mode,
+        inputs: request.outputs.map(({ to }) => to),
+        supersededRunIds
+      },
       requestId: context.requestId
     })
     return toDependency(row)
@@ -185,7 +197,8 @@ const make = Effect.gen(function* () {
   const remove = Effect.fn("Dependencies.remove")(function* (context: CommandContext, id: DependencyId) {
     const [row] = yield* Effect.orDie(sql<DependencyRow>`DELETE FROM dependencies WHERE id = ${id} RETURNING *`)
     if (row === undefined) return yield* notFound("Dependency")
-    const supersededRunIds = yield* ledger.supersedeConsumers({ dependencyId: id }, dependencyRemoved)
+    const supersededRunIds = yield* ledger.supersedePlans(row.consumer_capsule_id, dependencyRemoved)
+    yield* staleReasons.compare(row.consumer_capsule_id)
     yield* audit.append({
       workspaceId: row.workspace_id,
       actor: context.actor,

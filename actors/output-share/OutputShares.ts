@@ -8,6 +8,7 @@ import { Audit, type AuditData } from "../audit/Audit.ts"
 import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "../capsule/CapsuleRow.ts"
 import { InstallConfigStore } from "../capsule/InstallConfigStore.ts"
+import { StaleReasons } from "../capsule/StaleReasons.ts"
 import { privacyReason, StateVersions } from "../capsule/StateVersions.ts"
 import type { CommandContext } from "../Command.ts"
 import { ReadSql } from "../database/ReadSql.ts"
@@ -95,6 +96,7 @@ const make = Effect.gen(function* () {
   const configs = yield* InstallConfigStore
   const states = yield* StateVersions
   const ledger = yield* RunLedger
+  const staleReasons = yield* StaleReasons
   const random = yield* SecureRandom.SecureRandom
 
   const load = Effect.fnUntraced(function* (id: string) {
@@ -194,6 +196,7 @@ const make = Effect.gen(function* () {
       SET ${sql.update({ status: "active", approved_at: yield* now })}
       WHERE id = ${id} AND status = 'pending' RETURNING id`)
     if (moved.length === 0) return yield* failedPrecondition(`The share is ${row.status} and cannot be approved.`)
+    yield* staleReasons.producerMoved(row.producer_capsule_id)
     yield* audited(context, row, "output_share.approve")
     return toShare(yield* load(id))
   }, transaction(sql))
@@ -211,7 +214,8 @@ const make = Effect.gen(function* () {
       SET ${sql.update({ status: "revoked", revoked_at: yield* now })}
       WHERE id = ${id} AND status <> 'revoked' RETURNING id`)
     if (moved.length === 0) return yield* failedPrecondition("The share is revoked already.")
-    const supersededRunIds = yield* ledger.supersedeConsumers({ outputShareId: id }, shareRevoked)
+    const supersededRunIds = yield* ledger.supersedeConsumers(id, shareRevoked)
+    yield* staleReasons.producerMoved(row.producer_capsule_id)
     yield* audited(context, row, "output_share.revoke", { supersededRunIds })
     return toShare(yield* load(id))
   }, transaction(sql))

@@ -62,18 +62,22 @@ export class RunLedger extends Context.Service<
     readonly move: (id: string, move: RunMove) => Effect.Effect<boolean>
     readonly set: (id: string, columns: Readonly<Record<string, string | number | null>>) => Effect.Effect<void>
     readonly mergeEvidence: (id: string, evidence: RunEvidence) => Effect.Effect<void>
-    /** Voids every plan of a Capsule that was computed for older authority or an older state. */
     /** Voids every plan that is not applied yet and was reviewed under an earlier rule about secrets. */
     readonly supersedeOutdated: Effect.Effect<void>
-    readonly supersedePlans: (capsuleId: string, reason: string, except?: string) => Effect.Effect<void>
-    /**
-     * Voids every plan that is not applied yet and was given values through this dependency or share. Answers their ids. An
-     * apply that is under way keeps its plan; one that still waits is refused when it starts.
-     */
-    readonly supersedeConsumers: (
-      used: { readonly dependencyId: string } | { readonly outputShareId: string },
-      reason: string
+    /** Voids every plan of a Capsule that was computed for older authority, an older state or other inputs. Answers their ids. */
+    readonly supersedePlans: (
+      capsuleId: string,
+      reason: string,
+      except?: string
     ) => Effect.Effect<ReadonlyArray<string>>
+    /** The plans of a Capsule that wait for an approval or for their apply. */
+    readonly applicablePlans: (capsuleId: string) => Effect.Effect<ReadonlyArray<string>>
+    readonly supersedePlan: (id: string, reason: string) => Effect.Effect<void>
+    /**
+     * Voids every plan that is not applied yet and was given values through this share. Answers their ids. An apply that is
+     * under way keeps its plan; one that still waits is refused when it starts.
+     */
+    readonly supersedeConsumers: (outputShareId: string, reason: string) => Effect.Effect<ReadonlyArray<string>>
     /** The same for every plan that was made with values of this Connection. */
     readonly supersedeUsers: (connectionId: string, reason: string) => Effect.Effect<ReadonlyArray<string>>
     readonly openExclusive: (capsuleId: string) => Effect.Effect<ReadonlyArray<RunRow>>
@@ -191,8 +195,17 @@ export class RunLedger extends Context.Service<
         except?: string
       ) {
         const plans = yield* sql<{ id: string }>`SELECT id FROM runs WHERE capsule_id = ${capsuleId}
-          AND id <> ${except ?? ""} AND ${applicable}`
+          AND id <> ${except ?? ""} AND ${applicable} ORDER BY created_at, id`
         yield* supersede(plans, reason)
+        return plans.map(({ id }) => id)
+      }, Effect.orDie)
+
+      const supersedePlan = (id: string, reason: string) => Effect.orDie(supersede([{ id }], reason))
+
+      const applicablePlans = Effect.fn("RunLedger.applicablePlans")(function* (capsuleId: string) {
+        const plans = yield* sql<{ id: string }>`SELECT id FROM runs WHERE capsule_id = ${capsuleId}
+          AND ${applicable} ORDER BY created_at, id`
+        return plans.map(({ id }) => id)
       }, Effect.orDie)
 
       const supersedeOutdated = Effect.gen(function* () {
@@ -202,14 +215,12 @@ export class RunLedger extends Context.Service<
       }).pipe(sql.withTransaction, Effect.orDie, Effect.withSpan("RunLedger.supersedeOutdated"))
 
       const supersedeConsumers = Effect.fn("RunLedger.supersedeConsumers")(function* (
-        used: { readonly dependencyId: string } | { readonly outputShareId: string },
+        outputShareId: string,
         reason: string
       ) {
-        const [field, usedId] =
-          "dependencyId" in used ? ["$.dependencyId", used.dependencyId] : ["$.outputShareId", used.outputShareId]
         const plans = yield* sql<{ id: string }>`SELECT r.id FROM run_plans p JOIN runs r ON r.id = p.run_id
           WHERE ${applicable} AND EXISTS (SELECT 1 FROM json_each(p.consumed_outputs) e
-            WHERE json_extract(e.value, ${field}) = ${usedId}) ORDER BY r.created_at, r.id`
+            WHERE json_extract(e.value, '$.outputShareId') = ${outputShareId}) ORDER BY r.created_at, r.id`
         yield* supersede(plans, reason)
         return plans.map(({ id }) => id)
       }, Effect.orDie)
@@ -235,6 +246,8 @@ export class RunLedger extends Context.Service<
         mergeEvidence,
         supersedeOutdated,
         supersedePlans,
+        applicablePlans,
+        supersedePlan,
         supersedeConsumers,
         supersedeUsers,
         openExclusive

@@ -9,7 +9,7 @@ import type { SyncedSnapshot } from "../../runner/snapshot/SyncedSnapshot.ts"
 import { parseRepositoryManifest } from "../../schema/manifest/ManifestParser.ts"
 import { SourceSnapshotId } from "../../schema/records/Ids.ts"
 import type { RepositoryManifestStatus } from "../../schema/records/Source.ts"
-import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
+import { StaleReasons } from "../capsule/StaleReasons.ts"
 import { ConnectionStore, effectiveStatus } from "../connection/ConnectionStore.ts"
 import { gitCredentials } from "../connection/CredentialTest.ts"
 import type { ConnectionUses } from "../connection/ConnectionUses.ts"
@@ -108,7 +108,7 @@ export const makeSyncExecution = Effect.gen(function* () {
   const policy = yield* GitPolicy
   const connections = yield* ConnectionStore
   const store = yield* SourceStore
-  const capsules = yield* CapsuleLedger
+  const staleReasons = yield* StaleReasons
   const ledger = yield* RunLedger
   const killPoint = yield* KillPoint
   const results = yield* RunResults
@@ -179,11 +179,12 @@ export const makeSyncExecution = Effect.gen(function* () {
       yield* results.save(run.id, yield* Effect.orDie(encodeSnapshot(staged)))
     } else if (run.source_id !== null) {
       yield* store.insertSnapshot(run.workspace_id, run.source_id, staged)
-      yield* capsules.markStale({
+      yield* staleReasons.laneMoved({
         sourceId: run.source_id,
         ref: spec.ref,
         path: spec.path,
-        commit: staged.resolvedCommit
+        commit: staged.resolvedCommit,
+        sourceSnapshotId: id
       })
       yield* handover.snapshotTaken({ sourceId: run.source_id, snapshotId: id, autoUpdate: spec.intent === "observe" })
     }

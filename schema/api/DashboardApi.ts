@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { AuditEvent } from "../records/AuditEvent.ts"
-import { Capsule } from "../records/Capsule.ts"
+import { Capsule, StaleReason } from "../records/Capsule.ts"
 import { Discovery } from "../records/Discovery.ts"
 import { LatestRun, Run } from "../records/Run.ts"
 import { Workspace } from "../records/Workspace.ts"
@@ -25,6 +25,8 @@ export const AttentionItem = Schema.Struct({
   connectionName: Schema.optionalKey(Schema.String),
   runId: Schema.optionalKey(Schema.String),
   runType: Schema.optionalKey(Schema.String),
+  /** Of a stale Capsule: why. */
+  staleReasons: Schema.optionalKey(Schema.Array(StaleReason)),
   /** Of a Connection the moment at which it expires. */
   since: Schema.String
 }).annotate({ identifier: "AttentionItem" })

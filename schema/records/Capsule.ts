@@ -25,6 +25,18 @@ export type DriftStatus = typeof DriftStatus.Type
 export const AutoUpdate = Schema.Struct({ enabled: Schema.Boolean, apply: Schema.Boolean })
 export type AutoUpdate = typeof AutoUpdate.Type
 
+/**
+ * Why a Capsule is stale: its lane has another commit (`sourceSnapshotId`), or what it was applied with differs from what its
+ * producer gives now (`producerCapsuleId`; `output` by the name under which the Capsule takes it, absent for `remote_state`).
+ */
+export const StaleReason = Schema.Struct({
+  kind: Schema.Literals(["commit", "input"]),
+  sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
+  producerCapsuleId: Schema.optionalKey(CapsuleId),
+  output: Schema.optionalKey(Schema.String)
+}).annotate({ identifier: "StaleReason" })
+export type StaleReason = typeof StaleReason.Type
+
 export const AdoptedSourceRevision = Schema.Struct({
   sourceSnapshotId: SourceSnapshotId,
   ref: Schema.String,
@@ -44,6 +56,8 @@ export const Capsule = Schema.Struct({
   modulePath: Schema.String,
   installConfigId: InstallConfigId,
   status: CapsuleStatus,
+  /** None left makes a stale Capsule `active`. */
+  staleReasons: Schema.Array(StaleReason),
   runtimeSafety: RuntimeSafety,
   currentStateVersionId: Schema.optionalKey(StateVersionId),
   currentStateGeneration: Schema.Int,

@@ -31,6 +31,7 @@ import {
   secretRuleColumns
 } from "../../schema/tables/RunTables.ts"
 import { deferredSyncTables, hookSecretColumns, laneTables, sourceTables } from "../../schema/tables/SourceTables.ts"
+import { staleTables } from "../../schema/tables/StaleTables.ts"
 import { upstreamTables } from "../../schema/tables/UpstreamTables.ts"
 import { vaultTables } from "../../schema/tables/VaultTables.ts"
 import { automationColumns, workspaceTables } from "../../schema/tables/WorkspaceTables.ts"
@@ -70,6 +71,7 @@ const migrations = {
   "0015_fair_queue": statements([...queueTables, ...deferredSyncTables, ...deferredFollowColumns]),
   "0017_restored_installation": statements([...authorityTables, ...installationTables]),
   "0018_secret_rule": statements(secretRuleColumns),
+  "0021_stale_reasons": statements(staleTables),
   "0022_lanes": statements([...automationColumns, ...laneTables, ...quietLookColumns]),
   "0027_run_purpose": statements(runPurposeColumns),
   "0028_drift_checks": statements(driftCheckColumns)

@@ -20,7 +20,7 @@ const ofCapsule = (capsule: Capsule): ReadonlyArray<Item> => {
   if (capsule.driftStatus === "drifted") {
     items.push({ kind: "drifted", ...about, since: capsule.driftCheckedAt ?? capsule.updatedAt })
   }
-  if (capsule.status === "stale") items.push({ kind: "stale", ...about })
+  if (capsule.status === "stale") items.push({ kind: "stale", ...about, staleReasons: capsule.staleReasons })
   return items
 }
 

@@ -32,12 +32,12 @@ describe.skipIf(Bun.which("terraform") === null)("Runs for a whole Workspace", (
       const { capsule: consumer } = yield* active("consumer", consumerModule)
       const { capsule: producer } = yield* active("producer", producerModule)
       const { capsule: lost } = yield* active("lost", producerModule)
+      expect((yield* Effect.flip(capsules.planUpdate(context, workspaceId))).message).toBe("No Capsule is stale.")
       yield* (yield* Dependencies).create(context, consumer.id, {
         producerCapsuleId: producer.id,
         mode: "published_output",
         outputs: [{ from: "name", to: "from", required: false }]
       })
-      expect((yield* Effect.flip(capsules.planUpdate(context, workspaceId))).message).toBe("No Capsule is stale.")
 
       const check = yield* capsules.driftCheckAll(context, workspaceId)
       expect(check.runs.map(({ capsuleId }) => capsuleId)).toEqual([producer.id, consumer.id, lost.id])

@@ -5,6 +5,7 @@ import { CapsuleLedger } from "../../../actors/capsule/CapsuleLedger.ts"
 import { CapsuleRuns } from "../../../actors/capsule/CapsuleRuns.ts"
 import { RunAdmission } from "../../../actors/run/RunAdmission.ts"
 import { InstallConfigStore } from "../../../actors/capsule/InstallConfigStore.ts"
+import { StateVersions } from "../../../actors/capsule/StateVersions.ts"
 import { ConnectionStore } from "../../../actors/connection/ConnectionStore.ts"
 import { RunExecutor } from "../../../actors/run/RunExecutor.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
@@ -38,7 +39,8 @@ const planeOver = (given: typeof ledgers) =>
       Layer.provide(Layer.mock(SourceStore)({ findSnapshot: () => Effect.undefined })),
       Layer.provide(Layer.mock(InstallConfigStore)({ bindings: () => Effect.succeed([]) })),
       Layer.provide(Layer.mock(ConnectionStore)({})),
-      Layer.provide(anybody)
+      Layer.provide(anybody),
+      Layer.provide(Layer.mock(StateVersions)({}))
     )
   )
 const plane = planeOver(ledgers)

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { outputsQuery, runsQuery, sourceQuery } from "../../api/Queries.ts"
+import { capsulesQuery, outputsQuery, runsQuery, sourceQuery } from "../../api/Queries.ts"
 import type { Capsule, Output, Run } from "../../api/Types.ts"
 import { RunList } from "../../app/RunList.tsx"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
@@ -76,6 +76,51 @@ const Reconcile = ({ capsule }: { readonly capsule: Capsule }) => {
   )
 }
 
+/** Each reason why the Capsule is behind: a newer commit, and Outputs of others that have changed since its apply. */
+const StaleNotices = ({ capsule }: { readonly capsule: Capsule }) => {
+  const words = useWords(capsuleWords)
+  const workspace = useWorkspace()
+  const inputs = capsule.staleReasons.flatMap(({ kind, output, producerCapsuleId }) =>
+    kind === "input" && producerCapsuleId !== undefined ? [{ output, producerCapsuleId }] : []
+  )
+  const capsules = useQuery({ ...capsulesQuery(workspace.id), enabled: inputs.length > 0 }).data ?? []
+  if (capsule.status === "destroyed" || capsule.status === "disabled") return null
+  return (
+    <>
+      {capsule.staleReasons.some(({ kind }) => kind === "commit") ? (
+        <Notice tone="info" title={words.staleTitle}>
+          <p>{words.staleText}</p>
+        </Notice>
+      ) : null}
+      {inputs.length === 0 ? null : (
+        <Notice tone="info" title={words.staleInputTitle}>
+          <p>{words.staleInputText}</p>
+          <ul>
+            {inputs.map(({ output, producerCapsuleId }) => {
+              const producer = capsules.find(({ id }) => id === producerCapsuleId)
+              return (
+                <li key={`${producerCapsuleId} ${output ?? ""}`}>
+                  {output === undefined ? words.staleInputAny : <code>{output}</code>} {words.staleInputOf}{" "}
+                  {producer === undefined ? (
+                    <code>{producerCapsuleId}</code>
+                  ) : (
+                    <Link
+                      to="/w/$workspace/capsules/$capsuleId"
+                      params={{ workspace: workspace.handle, capsuleId: producer.id }}
+                    >
+                      {producer.name}
+                    </Link>
+                  )}
+                </li>
+              )
+            })}
+          </ul>
+        </Notice>
+      )}
+    </>
+  )
+}
+
 const Alerts = ({ capsule, last }: { readonly capsule: Capsule; readonly last: Run | undefined }) => {
   const words = useWords(capsuleWords)
   const workspace = useWorkspace()
@@ -104,11 +149,7 @@ const Alerts = ({ capsule, last }: { readonly capsule: Capsule; readonly last: R
           <Reconcile capsule={capsule} />
         </Notice>
       ) : null}
-      {capsule.status === "stale" ? (
-        <Notice tone="info" title={words.staleTitle}>
-          <p>{words.staleText}</p>
-        </Notice>
-      ) : null}
+      <StaleNotices capsule={capsule} />
       {capsule.status === "destroyed" ? <Notice tone="info">{words.gone}</Notice> : null}
     </>
   )

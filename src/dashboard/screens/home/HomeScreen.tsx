@@ -33,6 +33,10 @@ const oncePerCause = (items: ReadonlyArray<AttentionItem>): ReadonlyArray<Attent
   return items.filter(({ kind, capsuleId }) => kind !== "failed" || !uncertain.has(capsuleId))
 }
 
+/** No commit is newer: what another Capsule gives it has changed. */
+const staleOfInput = ({ kind, staleReasons = [] }: AttentionItem): boolean =>
+  kind === "stale" && staleReasons.length > 0 && staleReasons.every((reason) => reason.kind === "input")
+
 interface AttentionRowProps {
   readonly item: AttentionItem
   readonly capsule: Capsule | undefined
@@ -54,7 +58,7 @@ const AttentionRow = ({ item, capsule }: AttentionRowProps) => {
           {capsule === undefined ? null : <span className="tag">{capsule.environment}</span>}
         </span>
         <span>
-          {words.kinds[item.kind]} · <Time at={item.since} />
+          {staleOfInput(item) ? words.staleInput : words.kinds[item.kind]} · <Time at={item.since} />
         </span>
       </span>
       {item.connectionId !== undefined ? (

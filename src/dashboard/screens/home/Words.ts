@@ -13,6 +13,7 @@ const en = {
     connection_expiring: "Connection expires",
     connection_expired: "Connection expired"
   },
+  staleInput: "An output that it takes has changed",
   actions: {
     waiting_approval: "Review",
     failed: "See why",
@@ -54,6 +55,7 @@ const ja: typeof en = {
     connection_expiring: "接続の有効期限が近づいています",
     connection_expired: "接続の有効期限が切れました"
   },
+  staleInput: "受け取っている出力が変わりました",
   actions: {
     waiting_approval: "レビュー",
     failed: "原因を見る",

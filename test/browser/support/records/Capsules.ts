@@ -11,6 +11,7 @@ const capsule = (fields: Partial<Capsule> & Pick<Capsule, "id" | "name">): Capsu
   modulePath: "modules/service",
   installConfigId: "icfg_0000000000000001",
   status: "active",
+  staleReasons: [],
   runtimeSafety: "safe",
   currentStateVersionId: "sv_0000000000000003",
   currentStateGeneration: 3,
@@ -35,7 +36,16 @@ export const storefrontId = "cap_0000000000000001"
 
 export const capsules: ReadonlyArray<Capsule> = [
   capsule({ id: storefrontId, name: "storefront", publicEndpoint: "https://shop.acme.example/" }),
-  capsule({ id: "cap_0000000000000002", name: "checkout", status: "stale", updatedAt: ago(14) }),
+  capsule({
+    id: "cap_0000000000000002",
+    name: "checkout",
+    status: "stale",
+    staleReasons: [
+      { kind: "commit", sourceSnapshotId: "snap_0000000000000003" },
+      { kind: "input", producerCapsuleId: storefrontId, output: "bucket" }
+    ],
+    updatedAt: ago(14)
+  }),
   capsule({
     id: "cap_0000000000000003",
     name: "billing-database",

@@ -1,0 +1,197 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { StaleReason } from "../../schema/records/Capsule.ts"
+import { CapsuleId, SourceSnapshotId } from "../../schema/records/Ids.ts"
+import { type ConsumedOutput, movedInputsOf } from "../dependency/ConsumedOutputs.ts"
+import { isOfferedStill, offeredOutputs } from "../dependency/OfferedOutputs.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { CapsuleLedger, type Lane } from "./CapsuleLedger.ts"
+import { decodeStaleReasons, type GuardedCapsuleRow } from "./CapsuleRow.ts"
+import type { StateVersions } from "./StateVersions.ts"
+
+interface ConsumedRow {
+  readonly capsule_id: string
+  readonly dependency_id: string
+  readonly input: string
+  readonly producer_capsule_id: string
+  readonly output: string
+  readonly name: string
+  readonly state_version_id: string
+}
+
+/** How a successful apply left a Capsule. */
+export interface AppliedInputs {
+  readonly consumed: ReadonlyArray<ConsumedOutput>
+  /** A snapshot of the lane with a commit that was not applied. */
+  readonly newerSnapshotId: string | undefined
+}
+
+const reasonOf = (producerCapsuleId: string, output: string | undefined): StaleReason => ({
+  kind: "input",
+  producerCapsuleId: CapsuleId.make(producerCapsuleId),
+  ...(output === undefined || output === "" ? {} : { output })
+})
+
+const commitReason = (sourceSnapshotId: string): StaleReason => ({
+  kind: "commit",
+  sourceSnapshotId: SourceSnapshotId.make(sourceSnapshotId)
+})
+
+/**
+ * Why Capsules are behind, and the only writer of `consumed_inputs`. Whatever moves a commit or an Output calls it in its own
+ * transaction, so that no Capsule is ever `active` with an input that is not what its producer gives.
+ */
+export class StaleReasons extends Context.Service<
+  StaleReasons,
+  {
+    /** The lane's commit is this one now: its Capsules that were applied from another have a reason, the others none. */
+    readonly laneMoved: (
+      lane: Lane & { readonly commit: string; readonly sourceSnapshotId: string }
+    ) => Effect.Effect<void>
+    /** The reason `commit` of one Capsule, or that it has none. */
+    readonly setCommit: (capsuleId: string, newerSnapshotId: string | undefined) => Effect.Effect<void>
+    /** A Capsule was applied with these inputs. */
+    readonly applied: (capsuleId: string, inputs: AppliedInputs) => Effect.Effect<void>
+    /** A destroyed Capsule consumes nothing. */
+    readonly destroyed: (capsuleId: string) => Effect.Effect<void>
+    /** Compares what a Capsule was applied with with what it is given now. */
+    readonly compare: (capsuleId: string) => Effect.Effect<void>
+    /**
+     * What a producer gives may have changed: its consumers, of any Workspace, are compared, and their plans that hold other
+     * values than it gives now are voided. Answers those plans.
+     */
+    readonly producerMoved: (producerCapsuleId: string) => Effect.Effect<ReadonlyArray<string>>
+    /** Compares the Capsules that an older release recorded nothing of. */
+    readonly compareUnread: Effect.Effect<void>
+  }
+>()("svc/actors/capsule/StaleReasons") {
+  static readonly layer = Layer.effect(
+    StaleReasons,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const capsules = yield* CapsuleLedger
+      const ledger = yield* RunLedger
+      const context = yield* Effect.context<SqlClient.SqlClient | StateVersions>()
+
+      const withReasons = (
+        capsule: GuardedCapsuleRow,
+        kind: StaleReason["kind"],
+        reasons: ReadonlyArray<StaleReason>
+      ) => {
+        const others = decodeStaleReasons(capsule.stale_reasons).filter((reason) => reason.kind !== kind)
+        return capsules.setStaleReasons(capsule, kind === "commit" ? [...reasons, ...others] : [...others, ...reasons])
+      }
+
+      const laneMoved = Effect.fn("StaleReasons.laneMoved")(function* ({
+        commit,
+        sourceSnapshotId,
+        ...lane
+      }: Lane & { readonly commit: string; readonly sourceSnapshotId: string }) {
+        for (const capsule of yield* capsules.ofLane(lane)) {
+          yield* withReasons(
+            capsule,
+            "commit",
+            capsule.adopted_commit === commit ? [] : [commitReason(sourceSnapshotId)]
+          )
+        }
+      })
+
+      const setCommit = Effect.fn("StaleReasons.setCommit")(function* (
+        capsuleId: string,
+        newerSnapshotId: string | undefined
+      ) {
+        const capsule = yield* capsules.find(capsuleId)
+        if (capsule === undefined) return
+        yield* withReasons(capsule, "commit", newerSnapshotId === undefined ? [] : [commitReason(newerSnapshotId)])
+      })
+
+      const inputReasons = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
+        const reasons = new Map<string, StaleReason>()
+        const add = (producerCapsuleId: string, output: string | undefined) =>
+          reasons.set(`${producerCapsuleId} ${output ?? ""}`, reasonOf(producerCapsuleId, output))
+        const rows = yield* Effect.orDie(
+          sql<ConsumedRow>`SELECT * FROM consumed_inputs WHERE capsule_id = ${capsule.id} ORDER BY dependency_id, input`
+        )
+        const left = new Map(rows.map((row) => [`${row.dependency_id} ${row.input}`, row]))
+        for (const offer of yield* offeredOutputs(capsule)) {
+          const key = `${offer.dependencyId} ${offer.input ?? ""}`
+          const row = left.get(key)
+          left.delete(key)
+          const taken =
+            row === undefined
+              ? undefined
+              : { stateVersionId: row.state_version_id, name: row.name === "" ? undefined : row.name }
+          if (!(yield* isOfferedStill(taken, offer))) add(offer.producerCapsuleId, offer.output)
+        }
+        // What came through a dependency that is gone is still deployed.
+        for (const row of left.values()) add(row.producer_capsule_id, row.output)
+        return [...reasons.values()]
+      }, Effect.provideContext(context))
+
+      const compare = Effect.fn("StaleReasons.compare")(function* (capsuleId: string) {
+        const capsule = yield* capsules.find(capsuleId)
+        if (capsule === undefined || capsule.status === "destroyed") return
+        // What was never applied has no input yet.
+        const reasons = capsule.current_state_version_id === null ? [] : yield* inputReasons(capsule)
+        yield* withReasons(capsule, "input", reasons)
+      })
+
+      const applied = Effect.fn("StaleReasons.applied")(function* (
+        capsuleId: string,
+        { consumed, newerSnapshotId }: AppliedInputs
+      ) {
+        yield* Effect.orDie(sql`DELETE FROM consumed_inputs WHERE capsule_id = ${capsuleId}`)
+        for (const { dependencyId, input, name, output, producerCapsuleId, stateVersionId } of consumed) {
+          if (producerCapsuleId === undefined || stateVersionId === undefined) continue
+          const row: ConsumedRow = {
+            capsule_id: capsuleId,
+            dependency_id: dependencyId,
+            input: input ?? "",
+            producer_capsule_id: producerCapsuleId,
+            output: output ?? "",
+            name: name ?? "",
+            state_version_id: stateVersionId
+          }
+          yield* Effect.orDie(sql`INSERT INTO consumed_inputs ${sql.insert({ ...row })}`)
+        }
+        yield* setCommit(capsuleId, newerSnapshotId)
+        yield* compare(capsuleId)
+      })
+
+      const destroyed = Effect.fn("StaleReasons.destroyed")(function* (capsuleId: string) {
+        yield* Effect.orDie(sql`DELETE FROM consumed_inputs WHERE capsule_id = ${capsuleId}`)
+        const capsule = yield* capsules.find(capsuleId)
+        if (capsule !== undefined) yield* capsules.setStaleReasons(capsule, [])
+      })
+
+      const producerMoved = Effect.fn("StaleReasons.producerMoved")(function* (producerCapsuleId: string) {
+        const consumers = yield* Effect.orDie(sql<{ id: string; workspace_id: string }>`SELECT id, workspace_id
+          FROM capsules WHERE status <> 'destroyed' AND id IN (
+            SELECT consumer_capsule_id FROM dependencies WHERE producer_capsule_id = ${producerCapsuleId}
+            UNION SELECT capsule_id FROM consumed_inputs WHERE producer_capsule_id = ${producerCapsuleId})
+          ORDER BY id`)
+        const voided: Array<string> = []
+        for (const consumer of consumers) {
+          for (const plan of yield* ledger.applicablePlans(consumer.id)) {
+            const moved = yield* Effect.provideContext(movedInputsOf(consumer, plan), context)
+            if (moved === undefined) continue
+            yield* ledger.supersedePlan(plan, moved)
+            voided.push(plan)
+          }
+          yield* compare(consumer.id)
+        }
+        return voided
+      })
+
+      const compareUnread = Effect.gen(function* () {
+        const unread = yield* sql<{ id: string }>`SELECT id FROM capsules WHERE inputs_compared = 0
+          AND status <> 'destroyed' AND id IN (SELECT consumer_capsule_id FROM dependencies) ORDER BY id`
+        for (const { id } of unread) {
+          yield* Effect.andThen(compare(id), capsules.annotate(id, { inputs_compared: 1 })).pipe(sql.withTransaction)
+        }
+      }).pipe(Effect.orDie, Effect.withSpan("StaleReasons.compareUnread"))
+
+      return StaleReasons.of({ laneMoved, setCommit, applied, destroyed, compare, producerMoved, compareUnread })
+    })
+  )
+}
