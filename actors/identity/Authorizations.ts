@@ -9,7 +9,7 @@ import { Clients } from "./Clients.ts"
 import { Consents } from "./Consents.ts"
 import { DeviceCodes, type DeviceRequest } from "./DeviceCodes.ts"
 import { type Grant, Grants, type NewGrant } from "./Grants.ts"
-import { interfacePermissions } from "./InterfacePermissions.ts"
+import { interfacePermissions, workspacesOfResource } from "./InterfacePermissions.ts"
 import { type Denial, type LiveAuthority, liveAuthority } from "./LiveAuthority.ts"
 import { failClosed, type OAuthError, refuse } from "./OAuthError.ts"
 import { noClaims, scopesOfClaims } from "./RequestedClaims.ts"
@@ -53,6 +53,15 @@ export class Authorizations extends Context.Service<
       subject: string,
       workspaceId: string | undefined
     ) => Effect.Effect<LiveAuthority, OAuthError>
+    /**
+     * The Workspace that a request means: the one it names, or else the only one in which its resource is an Interface of
+     * this person. Clients that know OAuth and nothing of Workspaces name none.
+     */
+    readonly meantWorkspace: (
+      client: Client,
+      subject: string,
+      request: Pick<NewGrant, "resource" | "workspaceId">
+    ) => Effect.Effect<string | undefined, OAuthError>
     /**
      * The scopes of a request that this person can grant to this client: those that it is registered with and, where the
      * request is for an Interface, those of the person's permissions there. Fails with `invalid_target` without any of them.
@@ -148,6 +157,13 @@ export class Authorizations extends Context.Service<
       return Authorizations.of({
         preview: Effect.fn("Authorizations.preview")((client, subject, workspaceId) =>
           failClosed(authority(read, client, subject, workspaceId))
+        ),
+        meantWorkspace: Effect.fn("Authorizations.meantWorkspace")((client, subject, { resource, workspaceId }) =>
+          Effect.gen(function* () {
+            if (workspaceId !== undefined || resource === undefined || resourceServers.has(resource)) return workspaceId
+            const [only, ...others] = yield* workspacesOfResource(read, { client, resource, subject })
+            return others.length === 0 ? only : undefined
+          }).pipe(failClosed)
         ),
         grantable: Effect.fn("Authorizations.grantable")((client, subject, request) =>
           Effect.gen(function* () {

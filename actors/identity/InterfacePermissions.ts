@@ -50,3 +50,23 @@ export const interfacePermissions = Effect.fn("interfacePermissions")(function* 
     .filter((pair) => pair.delivery === delivery && bound.has(pair.permission))
     .map(({ permission }) => permission)
 })
+
+/**
+ * The Workspaces in which this address is an Interface that the person may invoke through the client, at this moment. A client
+ * that says no Workspace means the one there is; with several, nothing is guessed.
+ */
+export const workspacesOfResource = Effect.fn("workspacesOfResource")(function* (
+  sql: SqlClient.SqlClient,
+  { client, resource, subject }: Omit<InterfaceTokenRequest, "workspaceId">
+): Effect.fn.Return<ReadonlyArray<string>, SqlError> {
+  const rows = yield* sql<{ workspaceId: string }>`SELECT DISTINCT m.workspace_id AS "workspaceId"
+    FROM memberships m JOIN interfaces i ON i.workspace_id = m.workspace_id
+    WHERE m.subject = ${subject} AND m.status = 'active' AND i.status = 'resolved'
+      AND REPLACE(i.inputs, ${JSON.stringify(resource)}, '') <> i.inputs ORDER BY m.workspace_id`
+  const meant: Array<string> = []
+  for (const { workspaceId } of rows) {
+    const permissions = yield* interfacePermissions(sql, { client, resource, subject, workspaceId })
+    if (permissions.length > 0) meant.push(workspaceId)
+  }
+  return meant
+})

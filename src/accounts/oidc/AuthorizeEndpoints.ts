@@ -53,9 +53,6 @@ const identify = Effect.fnUntraced(function* (request: AuthorizationRequest, par
   if ((stale || request.prompts.has("login")) && !isNew) {
     return silent ? yield* refuseSilently("The sign-in is older than max_age.") : signIn
   }
-  if (visiting.boundWorkspaceId !== undefined && visiting.boundWorkspaceId !== request.workspaceId) {
-    return yield* refuse("access_denied", "The session is confined to another Workspace.")
-  }
   const identified: Identified = { kind: "visitor", visiting }
   return identified
 })
@@ -86,15 +83,33 @@ const grantCode = Effect.fnUntraced(function* (request: AuthorizationRequest, vi
   return codeResponse(issuer, request, Redacted.value(code))
 })
 
-/** The request with what this person can grant of it, and nothing else. */
-const forPerson = Effect.fnUntraced(function* (asked: AuthorizationRequest, { subject }: Visitor) {
+/** The request in the Workspace that it means for this person. */
+const inWorkspace = Effect.fnUntraced(function* (asked: AuthorizationRequest, visiting: Visitor) {
   const authorizations = yield* Authorizations
+  const { boundWorkspaceId, subject } = visiting
   const request: AuthorizationRequest = {
     ...asked,
-    scopes: yield* authorizations.grantable(asked.client, subject, asked)
+    workspaceId: yield* authorizations.meantWorkspace(asked.client, subject, asked)
+  }
+  return boundWorkspaceId === undefined || boundWorkspaceId === request.workspaceId
+    ? request
+    : yield* refuse("access_denied", "The session is confined to another Workspace.")
+})
+
+/** The same with what this person can grant of it, and nothing else. */
+const forPerson = Effect.fnUntraced(function* (asked: AuthorizationRequest, visiting: Visitor) {
+  const authorizations = yield* Authorizations
+  const meant = yield* inWorkspace(asked, visiting)
+  const request: AuthorizationRequest = {
+    ...meant,
+    scopes: yield* authorizations.grantable(asked.client, visiting.subject, meant)
   }
   return request
 })
+
+/** What the page was shown for: the answer holds for the Workspace that stood on it, even if another is meant by then. */
+const shown = (encoded: string, { workspaceId }: Pick<AuthorizationRequest, "workspaceId">) =>
+  `${encoded} ${workspaceId ?? ""}`
 
 const language = (parameters: Parameters) =>
   Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) =>
@@ -117,7 +132,7 @@ const ask = Effect.fnUntraced(function* (request: AuthorizationRequest, visiting
     authority,
     workspaceName: workspace?.display_name,
     encoded,
-    token: yield* formToken(visiting, form, encoded)
+    token: yield* formToken(visiting, form, shown(encoded, request))
   })
 })
 
@@ -161,11 +176,12 @@ const decide = Effect.gen(function* () {
   const sent = yield* formParameters.pipe(Effect.catchTag("OAuthError", (error) => new AuthorizationRefused({ error })))
   const encoded = sent.get("request") ?? ""
   const parameters = parseParameters(encoded)
-  const request = yield* parseAuthorizationRequest(parameters)
-  const identified = yield* settled(request, identify(request, parameters))
+  const asked = yield* parseAuthorizationRequest(parameters)
+  const identified = yield* settled(asked, identify(asked, parameters))
   if (identified.kind === "sign_in") return yield* toSignIn(path, parameters)
   const { visiting } = identified
-  if (!(yield* formTokenHolds(visiting, form, encoded, sent.get("token")))) {
+  const request = yield* settled(asked, inWorkspace(asked, visiting))
+  if (!(yield* formTokenHolds(visiting, form, shown(encoded, request), sent.get("token")))) {
     return yield* new AuthorizationRefused({
       error: refuse("invalid_request", "The page was shown to another session. Start again from the application.")
     })

@@ -3,6 +3,7 @@ import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/h
 import type { Sessions } from "../../../actors/account/Sessions.ts"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import { Authorizations } from "../../../actors/identity/Authorizations.ts"
+import type { Client } from "../../../actors/identity/Client.ts"
 import { Clients } from "../../../actors/identity/Clients.ts"
 import { type DeviceRequest, DeviceCodes } from "../../../actors/identity/DeviceCodes.ts"
 import { displayUserCode, normalUserCode } from "../../../actors/identity/IdentitySecrets.ts"
@@ -82,6 +83,16 @@ ${unknown ? html`<p class="bad" role="alert" id="fault">${words.deviceUnknown}</
   )
 })
 
+/** The request in the Workspace that it means for this person. */
+const inWorkspace = Effect.fnUntraced(function* (client: Client, asked: DeviceRequest, { subject }: Visitor) {
+  const authorizations = yield* Authorizations
+  const request: DeviceRequest = {
+    ...asked,
+    workspaceId: yield* authorizations.meantWorkspace(client, subject, asked)
+  }
+  return request
+})
+
 const waitingClient = Effect.fnUntraced(function* (request: DeviceRequest) {
   const sql = yield* ReadSql
   const clients = yield* Clients
@@ -89,16 +100,22 @@ const waitingClient = Effect.fnUntraced(function* (request: DeviceRequest) {
   return Option.isSome(found) ? found.value : yield* refuse("access_denied", "The client is not registered any more.")
 })
 
-const confirm = Effect.fnUntraced(function* (visiting: Visitor, request: DeviceRequest, userCode: string) {
+/** What the page was shown for: the answer holds for the Workspace that stood on it, even if another is meant by then. */
+const shown = (userCode: string, { workspaceId }: Pick<DeviceRequest, "workspaceId">) =>
+  `${userCode} ${workspaceId ?? ""}`
+
+const confirm = Effect.fnUntraced(function* (visiting: Visitor, asked: DeviceRequest, userCode: string) {
   const authorizations = yield* Authorizations
   const read = yield* ReadSql
-  const client = yield* waitingClient(request)
+  const client = yield* waitingClient(asked)
+  const request = yield* inWorkspace(client, asked, visiting)
   const authority = yield* authorizations.preview(client, visiting.subject, request.workspaceId)
   const scopes = yield* authorizations.grantable(client, visiting.subject, request)
   const [workspace] = yield* failClosed(
     read<{ display_name: string }>`SELECT display_name FROM workspaces WHERE id = ${request.workspaceId ?? ""}`
   )
   const token = yield* formToken(visiting, "device-decision", userCode)
+  const place = yield* formToken(visiting, "device-workspace", shown(userCode, request))
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const language = pageLanguage(undefined, headers["accept-language"])
   return yield* pageOf(
@@ -107,7 +124,7 @@ const confirm = Effect.fnUntraced(function* (visiting: Visitor, request: DeviceR
 ${identityList(language, visiting.email, authority, workspace?.display_name)}
 <p>${words.consentAbout(client.name)}</p>${permissionList(language, scopes)}
 <p role="note">${words.deviceWarning}</p>
-<form method="post" action="${path}"><input type="hidden" name="user_code" value="${userCode}"><input type="hidden" name="token" value="${token}">
+<form method="post" action="${path}"><input type="hidden" name="user_code" value="${userCode}"><input type="hidden" name="token" value="${token}"><input type="hidden" name="place" value="${place}">
 <div class="actions"><button class="main" name="decision" value="allow">${words.allow}</button><button name="decision" value="deny">${words.deny}</button></div></form>`
   )
 })
@@ -137,18 +154,22 @@ const decide = Effect.gen(function* () {
   }
   // As few guesses as at a password.
   yield* limits.consume("sign_in", { address: yield* remoteAddress, subject: `device:${visiting.subject}` })
-  const request = userCode === undefined ? undefined : yield* failClosed(devices.waiting(userCode))
-  if (request === undefined || userCode === undefined) return yield* codeForm(visiting, "", true)
-  if (looking) return yield* confirm(visiting, request, userCode)
+  const waiting = userCode === undefined ? undefined : yield* failClosed(devices.waiting(userCode))
+  if (waiting === undefined || userCode === undefined) return yield* codeForm(visiting, "", true)
+  if (looking) return yield* confirm(visiting, waiting, userCode)
   if (decision === "deny") {
-    yield* authorizations.denyDevice(request)
+    yield* authorizations.denyDevice(waiting)
     return yield* pageOf((words) => html`<h1>${words.deviceTitle}</h1><p>${words.deviceDenied}</p>`)
   }
   const { authTime, boundWorkspaceId, sessionId, subject } = visiting
+  const client = yield* waitingClient(waiting)
+  const request = yield* inWorkspace(client, waiting, visiting)
+  if (!(yield* formTokenHolds(visiting, "device-workspace", shown(userCode, request), sent.get("place")))) {
+    return yield* refuse("invalid_request", "The page was shown for another Workspace. Start again.")
+  }
   if (boundWorkspaceId !== undefined && boundWorkspaceId !== request.workspaceId) {
     return yield* refuse("access_denied", "The session is confined to another Workspace.")
   }
-  const client = yield* waitingClient(request)
   yield* authorizations.approveDevice(client, { authTime, sessionId, subject }, request, yield* currentRequestId)
   return yield* pageOf((words) => html`<h1>${words.deviceTitle}</h1><p>${words.deviceApproved}</p>`)
 })

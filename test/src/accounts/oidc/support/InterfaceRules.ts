@@ -181,7 +181,6 @@ const configured = Effect.gen(function* () {
   yield* bind(interfaceId, workspaceId, subject)
   const asked = { client_id: "mcp", redirect_uri: callback, scope: "mcp.invoke", resource: interfaceResource }
   const bound = { ...asked, workspace_id: workspaceId }
-  yield* mustBe(yield* refusal(asked, cookie), "invalid_target", "error without a Workspace")
   yield* mustBe(yield* refusal({ ...bound, client_id: "spa" }, cookie), "invalid_target", "a client that may not")
   const code = yield* codeOf(authorization(bound), cookie)
   const tokens = yield* tokensOf(yield* exchange(code, { client_id: "mcp" }, {}))
@@ -192,10 +191,52 @@ const configured = Effect.gen(function* () {
   yield* mustBe(JSON.stringify(payload["svc"]), JSON.stringify(svc), "svc")
 })
 
+/** A client that knows nothing of Workspaces. */
+const plain = { client_id: "mcp", redirect_uri: callback, scope: "mcp.invoke" }
+
+const meant = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const { cookie, interfaceId, name, provider, subject, workspaceId } = yield* consuming
+  const resource = `${interfaceResource}/${name}`
+  yield* sql`UPDATE interfaces SET inputs = ${JSON.stringify({ address: resource })} WHERE id = ${interfaceId}`
+  const asked = { ...plain, resource }
+  yield* mustBe(yield* refusal(asked, cookie), "invalid_target", "error without a binding")
+  yield* bind(interfaceId, workspaceId, subject)
+  const page = yield* bodyText(yield* visit(`/oauth/authorize?${query(authorization(asked))}`, cookie))
+  const [workspace] = yield* sql<{ display_name: string }>`SELECT display_name FROM workspaces WHERE id = ${workspaceId}`
+  yield* must(page.includes(workspace?.display_name ?? "?"), "the page names the Workspace that is meant")
+  const tokens = yield* tokensOf(
+    yield* exchange(yield* codeOf(authorization(asked), cookie), { client_id: "mcp", resource }, {})
+  )
+  const { payload } = yield* verifyJwt(tokens.access_token, { audience: resource, typ: "at+jwt" })
+  const svc = { workspace_id: workspaceId, role: "owner" }
+  yield* mustBe(JSON.stringify(payload["svc"]), JSON.stringify(svc), "svc")
+
+  // The same address in a Workspace where this person is nobody, or may nothing, is not theirs.
+  const other = yield* served
+  const elsewhere = yield* provide(`${name}-elsewhere`, other.capsuleId, other.workspaceId, resource)
+  yield* mustBe(yield* refusal(asked, cookie), "a code", "outcome beside a stranger's Interface")
+  const membership = id("mbr", name)
+  yield* sql`INSERT INTO memberships ${sql.insert({ ...(yield* sql`SELECT * FROM memberships WHERE workspace_id = ${other.workspaceId}`)[0], id: membership, subject })}`
+  yield* mustBe(yield* refusal(asked, cookie), "a code", "outcome beside an Interface without a binding")
+  // With two of them it is not guessed, and either can still be named.
+  yield* bind(elsewhere, other.workspaceId, subject)
+  yield* mustBe(yield* refusal(asked, cookie), "invalid_target", "error with two")
+  const named = { ...asked, workspace_id: other.workspaceId }
+  yield* mustBe(yield* refusal(named, cookie), "a code", "outcome for the one that is named")
+  yield* setMembership(other.workspaceId, subject, { status: "suspended" })
+  yield* mustBe(yield* refusal(asked, cookie), "a code", "outcome after the other membership ended")
+  yield* mustBe(yield* refusal({ ...asked, client_id: "spa" }, cookie), "invalid_target", "a client that may not")
+  // Two at one address in one Workspace are two as well.
+  yield* provide(`${name}-double`, provider, workspaceId, resource)
+  yield* mustBe(yield* refusal(asked, cookie), "invalid_target", "error for a doubled address")
+})
+
 /** Tokens for Interfaces: only for whom a binding lets in, and only while it does. */
 export const interfaceRuleModules: ReadonlyArray<Module> = [
   { name: "a token for an Interface needs a binding, and says no more than it", check: invoked },
   { name: "what an Interface token stands on is read again at each use", check: withdrawn },
   { name: "an application opens the Interfaces that were meant for it", check: confined },
+  { name: "a resource that is one Interface of the person says the Workspace", check: meant },
   { name: "a configured client is let at Interfaces by the operator, in one Workspace", check: configured }
 ]
