@@ -12,6 +12,12 @@ export interface HitCounter {
 /** One place where a group is made for each Run, with what is written into it. Version 1 has such a place for each controller. */
 export interface GroupPlace {
   readonly folder: string
+  /**
+   * Into which a process with one thread writes 0 to join. To move a whole process, as `cgroup.procs` does, the kernel holds up every
+   * start and end of a process on the machine, and first waits some 15 ms until all processors have taken notice; a thread that moves
+   * itself waits for nobody. Version 2 cannot move one by itself where memory is limited.
+   */
+  readonly joinFile: "cgroup.procs" | "tasks"
   readonly required: ReadonlyArray<readonly [file: string, value: string]>
   /** Absent in some kernels. */
   readonly optional: ReadonlyArray<readonly [file: string, value: string]>
@@ -44,6 +50,7 @@ export const ownGroupFolder = (
 
 export const unifiedPlace = (folder: string, { memoryBytes, processes }: RunBounds): GroupPlace => ({
   folder,
+  joinFile: "cgroup.procs",
   required: [
     ["memory.max", String(memoryBytes)],
     ["pids.max", String(processes)]
@@ -62,6 +69,7 @@ export const unifiedPlace = (folder: string, { memoryBytes, processes }: RunBoun
 
 export const memoryPlace = (folder: string, { memoryBytes }: RunBounds): GroupPlace => ({
   folder,
+  joinFile: "tasks",
   required: [["memory.limit_in_bytes", String(memoryBytes)]],
   optional: [["memory.memsw.limit_in_bytes", String(memoryBytes)]],
   counters: [{ file: "memory.oom_control", key: "oom_kill", limit: "memory_limit" }],
@@ -70,6 +78,7 @@ export const memoryPlace = (folder: string, { memoryBytes }: RunBounds): GroupPl
 
 export const processesPlace = (folder: string, { processes }: RunBounds): GroupPlace => ({
   folder,
+  joinFile: "tasks",
   required: [["pids.max", String(processes)]],
   optional: [],
   counters: [{ file: "pids.events", key: "max", limit: "process_limit" }],

@@ -15,7 +15,7 @@ import { listProcesses, processTree } from "./ProcessTree.ts"
 
 /** A group of the kernel that holds every process of one Run. */
 export interface ControlGroup {
-  /** Files into which a process writes itself to join. */
+  /** Files into which a process with one thread writes 0 to join. */
   readonly join: ReadonlyArray<string>
   /** The limit that was hit, if any was. */
   readonly hit: Effect.Effect<"memory_limit" | "process_limit" | undefined>
@@ -88,7 +88,7 @@ const groupsIn = (version: 1 | 2, places: ReadonlyArray<GroupPlace>): ControlGro
     )
     if (groups.length < places.length) return undefined
     return {
-      join: groups.map(({ group }) => join(group, "cgroup.procs")),
+      join: groups.map(({ group, place }) => join(group, place.joinFile)),
       hit: Effect.sync(
         () =>
           groups

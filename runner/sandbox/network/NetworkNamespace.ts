@@ -27,36 +27,36 @@ export const within = (network: NetworkEntry | undefined, argv: ReadonlyArray<st
 
 const device = "svc0"
 
-// A process without any right holds the namespace. pasta must not be started by root, whose privileges it gives up for those of
-// `nobody` and then waits for ever; in a user namespace of its own it has no others to begin with. The end of the input says that the
-// service is gone.
+// Everything of a network is in one process namespace, and the kernel ends all of that with its first process: the shell below, which ends
+// with `unshare`, which ends with the service, however that ends. So nothing stays, wherever the making of it is broken off. The end of
+// the input says that the service is gone as well: it was perhaps gone before `setpriv` could ask for the signal.
+//
+// pasta must not be started by root, whose privileges it gives up for those of `nobody` and then waits for ever; in a user namespace of
+// its own it has no others to begin with. It returns when its network is there. What it is given has to have no rights that pasta lacks,
+// so the holder says its id, which is the host's as long as /proc is, when it has given up all of them.
+const holding = `read -r id rest < /proc/self/stat; echo $id; exec cat <&3 > /dev/null`
+
+const inside = `
+ip -4 -batch - <<END >&2 || exit 1
+$1
+END
+if [ -e /proc/net/if_inet6 ]; then ip -6 -batch - <<END >&2 || exit 1
+$2
+END
+fi
+exec setpriv --inh-caps=-all --ambient-caps=-all --bounding-set=-all /bin/sh -c "$3"
+`
+
 const script = `
-pasta=$1 rules4=$2 rules6=$3; shift 3
-unshare -n setpriv --inh-caps=-all --ambient-caps=-all --bounding-set=-all sleep 2147483647 < /dev/null > /dev/null &
-holder=$!
-trap 'kill -9 $holder $tap 2> /dev/null; wait' EXIT
-trap 'exit 0' TERM
-wait_for() {
-  tries=0
-  until $2; do
-    tries=$((tries + 1))
-    [ $tries -lt 500 ] || { echo "$1, which took too long" >&2; exit 1; }
-    kill -0 $holder && { [ -z "$tap" ] || kill -0 $tap; } || { echo "$1" >&2; exit 1; }
-    sleep 0.01
-  done
-}
-inside() { nsenter --net=/proc/$holder/ns/net "$@"; }
-held() { grep -q '^CapPrm:[[:space:]]*0*$' /proc/$holder/status; }
-routed() { inside ip -4 route show default | grep -q . || inside ip -6 route show default | grep -q .; }
-tap=
-wait_for 'no process holds a network namespace' held
-"$pasta" --config-net -q -f -I ${device} --no-map-gw -t none -u none -T none -U none "$@" --netns /proc/$holder/ns/net < /dev/null > /dev/null &
-tap=$!
-wait_for 'pasta made no network' routed
-printf '%s' "$rules4" | inside ip -4 -batch - || exit 1
-if [ -e /proc/net/if_inet6 ]; then printf '%s' "$rules6" | inside ip -6 -batch - || exit 1; fi
-echo "ready $holder"
-read -r gone
+exec 3<&0
+pasta=$1 rules4=$2 rules6=$3 route=$4 inside=$5 holding=$6; shift 6
+unshare -n /bin/sh -c "$inside" svc-network "$rules4" "$rules6" "$holding" < /dev/null | {
+  failed() { kill -9 -1; exit 1; }
+  read -r holder || failed
+  "$pasta" --config-net -q -I ${device} --no-map-gw -t none -u none -T none -U none "$@" --netns "/proc/$holder/ns/net" < /dev/null > /dev/null || failed
+  nsenter --net="/proc/$holder/ns/net" ip -4 route add "$route" dev ${device} || failed
+  echo "ready $holder"
+} 3<&-
 `
 
 const rule = (range: string) => `rule add pref 100 to ${range} prohibit\n`
@@ -64,7 +64,7 @@ const isIpv4 = (range: string) => ipaddr.parseCIDR(range)[0].kind() === "ipv4"
 
 /** The first says that the resolver is reached although its address is in a range that is forbidden. */
 const rulesFor = (forbidden: ReadonlyArray<string>) => ({
-  rules4: [`rule add pref 90 to ${resolverInside}/32 lookup main\n`, `route add ${resolverInside}/32 dev ${device}\n`]
+  rules4: [`rule add pref 90 to ${resolverInside}/32 lookup main\n`]
     .concat(forbidden.filter(isIpv4).map(rule))
     .join(""),
   rules6: forbidden
@@ -98,21 +98,24 @@ export const makeNetwork = Effect.fn("NetworkNamespace.make")(function* (
     resolver === undefined
       ? []
       : ["--dns-forward", resolverInside, ...(resolver.upstream === undefined ? [] : ["-D", resolver.upstream])]
+  const words = ["svc-network", request.pasta, rules4, rules6, `${resolverInside}/32`, inside, holding, ...forwarding]
   const failed = (message: string) => new NetworkFailed({ message })
   const child = yield* spawner
     .spawn(
       ChildProcess.make(
-        "unshare",
-        ["-U", "-r", "/bin/sh", "-c", script, "svc-network", request.pasta, rules4, rules6, ...forwarding],
-        { env: { PATH: systemPath }, detached: true, killSignal: "SIGTERM", forceKillAfter: "2 seconds" }
+        "setpriv",
+        ["--pdeathsig", "KILL", "unshare", "-U", "-r", "-p", "-f", "--kill-child", "/bin/sh", "-c", script, ...words],
+        { env: { PATH: systemPath }, detached: true, killSignal: "SIGKILL" }
       )
     )
-    .pipe(Effect.mapError((error) => failed(`unshare could not be started: ${error.reason._tag}`)))
+    .pipe(Effect.mapError((error) => failed(`setpriv could not be started: ${error.reason._tag}`)))
   const complaint = yield* Ref.make("")
   const complaining = yield* child.stderr.pipe(
     Stream.decodeText(),
     Stream.splitLines,
-    Stream.runForEach((line) => (line.includes("syslog") ? Effect.void : Ref.set(complaint, line))),
+    // The shell tells of what it ended itself.
+    Stream.filter((line) => !line.includes("syslog") && line !== "Killed"),
+    Stream.runForEach((line) => Ref.set(complaint, line)),
     Effect.ignore,
     Effect.forkScoped
   )

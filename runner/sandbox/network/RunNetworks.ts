@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { Effect, Exit, Fiber, Ref, Result, Scope } from "effect"
+import { Effect, Exit, Ref, Result, Scope } from "effect"
 import type { ChildProcessSpawner } from "effect/process"
 import { type NetworkStatus, SandboxSpawnFailed } from "../SandboxStatus.ts"
 import { findProgram } from "../InstalledProgram.ts"
@@ -48,7 +48,7 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
   use: NetworkUse | undefined
 ): Effect.fn.Return<RunNetworks, never, Scope.Scope> {
   const whole = yield* Effect.scope
-  const spare = yield* Ref.make<Fiber.Fiber<Made, NetworkFailed> | undefined>(undefined)
+  const spare = yield* Ref.make<Effect.Effect<Made, NetworkFailed> | undefined>(undefined)
 
   const host = (reason: string, remedy?: string): NetworkStatus => ({
     reach: "host",
@@ -103,7 +103,7 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
           )
         }
       }
-      yield* Ref.set(spare, yield* Effect.forkIn(Effect.succeed(trial.success), whole))
+      yield* Ref.set(spare, Effect.succeed(trial.success))
       const status: NetworkStatus = {
         reach: "isolated",
         accepted: true,
@@ -114,18 +114,34 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
     })
   )
 
-  /** The next one is made while this one is used: to wait for it would take longer than a small plan. */
-  const takeMade = Effect.fnUntraced(function* (make: Effect.Effect<Made, NetworkFailed>) {
-    const prepared = yield* Ref.getAndSet(spare, undefined)
-    const made = prepared === undefined ? yield* make : yield* Fiber.join(prepared)
-    yield* Ref.set(spare, yield* Effect.forkIn(make, whole))
-    return made
+  /** One that was begun earlier may have failed for a reason that has passed. */
+  const takeMade = (make: Effect.Effect<Made, NetworkFailed>) =>
+    Effect.flatMap(Ref.getAndSet(spare, undefined), (prepared) =>
+      prepared === undefined ? make : Effect.catch(prepared, () => make)
+    )
+
+  const prepare = Effect.fnUntraced(function* (make: Effect.Effect<Made, NetworkFailed>) {
+    const next = yield* Effect.cached(make)
+    const isWanted = yield* Ref.modify(spare, (present) => (present === undefined ? [true, next] : [false, present]))
+    if (isWanted) yield* Effect.exit(next)
   })
+
+  /**
+   * When a Run is over, nobody is left in its network, so the Run does not wait for the kernel to take it down. The next one is made then,
+   * since waiting for it would take as long as a small plan does, and not sooner, since the programs of the Run need the processors.
+   */
+  const giveBack = (make: Effect.Effect<Made, NetworkFailed>, { scope }: Made) =>
+    Scope.close(scope, Exit.void).pipe(
+      Effect.uninterruptible,
+      Effect.andThen(prepare(make)),
+      Effect.forkIn(whole),
+      Effect.asVoid
+    )
 
   const take = Effect.gen(function* () {
     const { make } = yield* found
     if (make === undefined) return hostNetwork
-    const { entry } = yield* Effect.acquireRelease(takeMade(make), ({ scope }) => Scope.close(scope, Exit.void))
+    const { entry } = yield* Effect.acquireRelease(takeMade(make), (made) => giveBack(make, made))
     return entry
   })
 

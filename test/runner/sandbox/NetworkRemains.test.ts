@@ -1,0 +1,113 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, expect } from "bun:test"
+import { NodeServices } from "@effect/platform-node"
+import { Effect, Layer } from "effect"
+import { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
+import { it } from "../../support/Effect.ts"
+import { holdProcesses, nameOf, parentOf, processesBelow } from "../../support/ProcessEnd.ts"
+
+const harness = new URL("./support/NetworkProcess.ts", import.meta.url).pathname
+const pasta = Bun.which("pasta") ?? "/usr/bin/pasta"
+const longestEnd = 10_000
+
+const status = await Effect.runPromise(
+  Effect.flatMap(Sandbox, ({ network }) => network).pipe(
+    Effect.provide(Sandbox.layer.pipe(Layer.provide(NodeServices.layer)))
+  )
+)
+const isRequired = process.env["SVC_TEST_REQUIRE_ALL"] !== undefined
+const describeIsolated = status.reach === "isolated" || isRequired ? describe : describe.skip
+
+const temporaryFolder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "network-remains-"))),
+  (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
+)
+
+/** The stand-in of the service with a `pasta` that announces itself in a file of its own, and what it has said. */
+const standIn = Effect.fnUntraced(function* (script: string) {
+  const folder = yield* temporaryFolder
+  const announcement = join(folder, "announcement")
+  Bun.spawnSync(["mkfifo", announcement])
+  writeFileSync(join(folder, "pasta"), `#!/bin/sh\n${script.replaceAll("ANNOUNCE", `echo here > ${announcement}`)}\n`)
+  chmodSync(join(folder, "pasta"), 0o755)
+  const child = yield* Effect.acquireRelease(
+    Effect.sync(() =>
+      Bun.spawn([process.execPath, harness, folder], {
+        stdio: ["pipe", "pipe", "inherit"],
+        env: { PATH: "/usr/bin:/bin" }
+      })
+    ),
+    (started) => Effect.sync(() => started.kill("SIGKILL"))
+  )
+  const reader = child.stdout.getReader()
+  const says = (word: string) =>
+    Effect.promise(async () => {
+      for (let said = ""; !said.includes(word); ) {
+        const { done, value } = await reader.read()
+        if (done) throw new Error(`The stand-in ended; it had said ${JSON.stringify(said)}.`)
+        said += new TextDecoder().decode(value)
+      }
+    })
+  const announced = Effect.promise(() => Bun.file(announcement).text())
+  return { child, says, announced }
+})
+
+/** What the stand-in has started by now. */
+const startedBy = (child: { readonly pid: number }) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const pids = processesBelow(child.pid)
+      return { pids, ...holdProcesses(pids) }
+    }),
+    ({ release }) => Effect.sync(release)
+  )
+
+const points = [
+  { name: "before there is a network", script: "ANNOUNCE; exec sleep 1000", at: "announced" },
+  { name: "when it is made, and nobody told", script: `${pasta} "$@"; ANNOUNCE; exec sleep 1000`, at: "announced" },
+  { name: "while a Run uses it", script: `exec ${pasta} "$@"`, at: "used" }
+] as const
+
+describeIsolated("nothing of a network stays", () => {
+  for (const { at, name, script } of points) {
+    it.live(`where the service is killed ${name}`, () =>
+      Effect.gen(function* () {
+        const { announced, child, says } = yield* standIn(script)
+        yield* at === "announced" ? announced : says("up")
+        const { ended, pids } = yield* startedBy(child)
+        expect(pids.length).toBeGreaterThan(1)
+        child.kill("SIGKILL")
+        expect(ended(longestEnd)).toBe(true)
+      })
+    )
+  }
+
+  it.live("where the Run is cancelled while it is made", () =>
+    Effect.gen(function* () {
+      const { announced, child, says } = yield* standIn(`${pasta} "$@"; ANNOUNCE; exec sleep 1000`)
+      yield* announced
+      const { ended, pids } = yield* startedBy(child)
+      expect(pids.length).toBeGreaterThan(1)
+      child.stdin.write("cancel\n")
+      child.stdin.flush()
+      yield* says("cancelled")
+      expect(ended(longestEnd)).toBe(true)
+      expect(child.exitCode).toBeNull()
+    })
+  )
+
+  it.live("where the process that looks after it is ended by force", () =>
+    Effect.gen(function* () {
+      const { child, says } = yield* standIn(`exec ${pasta} "$@"`)
+      yield* says("up")
+      const { ended, pids } = yield* startedBy(child)
+      const tap = pids.find((pid) => /^pas/.test(nameOf(pid)))
+      const { ended: belowEnded } = yield* startedBy({ pid: parentOf(tap ?? 0) ?? Number.NaN })
+      process.kill(parentOf(tap ?? 0) ?? Number.NaN, "SIGKILL")
+      expect(belowEnded(longestEnd)).toBe(true)
+      expect(ended(0)).toBe(false)
+    })
+  )
+})

@@ -1,0 +1,55 @@
+import { dlopen, ptr } from "bun:ffi"
+import { readdirSync, readFileSync } from "node:fs"
+
+const library = () =>
+  dlopen("libc.so.6", {
+    syscall: { args: ["i64", "i64", "i64"], returns: "i64" },
+    poll: { args: ["ptr", "u64", "i32"], returns: "i32" },
+    close: { args: ["i32"], returns: "i32" }
+  }).symbols
+
+const pidfdOpen = 434
+const readable = 1
+const entryBytes = 8
+
+export const parentOf = (pid: number): number | undefined => {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "latin1")
+    return Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[1])
+  } catch {
+    // It ended meanwhile.
+    return undefined
+  }
+}
+
+/** Everything below a process. */
+export const processesBelow = (root: number): ReadonlyArray<number> => {
+  const all = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => ({ pid: Number(name), parent: parentOf(Number(name)) }))
+  const found = new Set([root])
+  for (let before = 0; before !== found.size; ) {
+    before = found.size
+    for (const { parent, pid } of all) if (parent !== undefined && found.has(parent)) found.add(pid)
+  }
+  found.delete(root)
+  return [...found]
+}
+
+export const nameOf = (pid: number): string => readFileSync(`/proc/${pid}/comm`, "latin1").trim()
+
+/** Holds on to processes, whose ids may be used again when they have ended. `ended` waits for all of them, and says whether they did. */
+export const holdProcesses = (pids: ReadonlyArray<number>) => {
+  const { close, poll, syscall } = library()
+  const held = pids.map((pid) => Number(syscall(pidfdOpen, pid, 0)))
+  return {
+    ended: (atMost: number): boolean =>
+      held.every((fd) => {
+        const entry = Buffer.alloc(entryBytes)
+        entry.writeInt32LE(fd, 0)
+        entry.writeInt16LE(readable, 4)
+        return fd >= 0 && poll(ptr(entry), 1, atMost) === 1
+      }),
+    release: () => held.forEach((fd) => close(fd))
+  }
+}
