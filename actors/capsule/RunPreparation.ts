@@ -18,6 +18,7 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { type RunRow, toRun } from "../run/RunRow.ts"
 import { RunSettings } from "../run/RunSettings.ts"
 import { CompatibilityCheck, decodeScan } from "../source/CompatibilityCheck.ts"
+import { makeModuleVerdicts } from "../source/ModuleVerdicts.ts"
 import { stagedOf } from "../source/StagedRows.ts"
 import { type ReportRow, type SnapshotRow, SourceStore, toReport } from "../source/SourceStore.ts"
 import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
@@ -86,6 +87,7 @@ export class RunPreparation extends Context.Service<
       const connections = yield* ConnectionStore
       const compatibility = yield* CompatibilityCheck
       const compilation = yield* InstallConfigCompilation
+      const judged = yield* makeModuleVerdicts
       const snapshots = yield* SnapshotStore
       const toolchain = yield* Toolchain
       const settings = yield* RunSettings
@@ -158,7 +160,11 @@ export class RunPreparation extends Context.Service<
             modulePath
           })
           .pipe(Effect.catchTag("CheckImpossible", (error) => Effect.fail(blocked(error.code, error.message))))
-        yield* store.insertReport(run.workspace_id, compilation.annotate(staged, stagedOf(snapshot)))
+        const carrier = stagedOf(snapshot)
+        const verdicts = yield* judged(compilation.annotate(staged, carrier), carrier).pipe(
+          Effect.catchTag("CheckImpossible", (error) => Effect.fail(blocked(error.code, error.message)))
+        )
+        yield* store.insertReport(run.workspace_id, verdicts)
         const stored = yield* store.newestReport(snapshot.id, modulePath)
         return stored ?? (yield* Effect.die(new Error(`The report of ${snapshot.id} was not stored`)))
       })

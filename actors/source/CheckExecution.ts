@@ -12,6 +12,7 @@ import { RunResults } from "../run/RunResults.ts"
 import { CompatibilityCheck } from "./CompatibilityCheck.ts"
 import { makeConfigurationFit } from "../capsule/ConfigurationFit.ts"
 import { InstallConfigCompilation } from "../capsule/InstallConfigCompilation.ts"
+import { makeModuleVerdicts } from "./ModuleVerdicts.ts"
 import { SourceStore } from "./SourceStore.ts"
 import { StagedReportJson, StagedSnapshot } from "./StagedFindings.ts"
 
@@ -34,6 +35,7 @@ export const makeCheckExecution = Effect.gen(function* () {
   const compatibility = yield* CompatibilityCheck
   const compilation = yield* InstallConfigCompilation
   const fitted = yield* makeConfigurationFit
+  const judged = yield* makeModuleVerdicts
   const store = yield* SourceStore
   const ledger = yield* RunLedger
   const results = yield* RunResults
@@ -54,7 +56,8 @@ export const makeCheckExecution = Effect.gen(function* () {
           modulePath
         })
       ),
-      Effect.map((staged) => ({ kind: "checked" as const, staged: compilation.annotate(staged, spec.snapshot) })),
+      Effect.flatMap((staged) => judged(compilation.annotate(staged, spec.snapshot), spec.snapshot)),
+      Effect.map((staged) => ({ kind: "checked" as const, staged })),
       Effect.raceFirst(Effect.as(control.cancelRequested, { kind: "cancelled" as const })),
       Effect.catchTag("CheckImpossible", (error) =>
         Effect.succeed({ kind: "failed" as const, error: { code: error.code, message: error.message } })

@@ -44,6 +44,11 @@ const statusOf = (scan: ScannedModule, findings: ReadonlyArray<Finding>) => {
   return needAttention(findings) ? ("needs_attention" as const) : ("ready" as const)
 }
 
+export interface Neighbours {
+  readonly paths: ReadonlyArray<string>
+  readonly scanned: ReadonlyArray<ScannedModule> | undefined
+}
+
 /** Scans one module of a snapshot and writes down whether and how it can be installed (spec: Sources, compatibility-check). */
 export class CompatibilityCheck extends Context.Service<
   CompatibilityCheck,
@@ -51,6 +56,11 @@ export class CompatibilityCheck extends Context.Service<
     readonly check: (request: CheckRequest) => Effect.Effect<StagedReport, CheckImpossible>
     /** The named module, or the only one of the snapshot: several need a person's choice (spec: Module selection rules). */
     readonly moduleOf: (archiveDigest: string, modulePath: string | undefined) => Effect.Effect<string, CheckImpossible>
+    /** The modules of a snapshot, and those of `wanted` scanned; `undefined` when they are more than one scan may read. */
+    readonly neighbours: (
+      archiveDigest: string,
+      wanted: ReadonlyArray<string>
+    ) => Effect.Effect<Neighbours, CheckImpossible>
   }
 >()("svc/actors/source/CompatibilityCheck") {
   static readonly layer = Layer.effect(
@@ -141,7 +151,21 @@ export class CompatibilityCheck extends Context.Service<
         )
       })
 
-      return CompatibilityCheck.of({ check, moduleOf })
+      const neighbours = Effect.fn("CompatibilityCheck.neighbours")(function* (
+        archiveDigest: string,
+        wanted: ReadonlyArray<string>
+      ) {
+        const tree = yield* snapshots.open(archiveDigest).pipe(Effect.catch(impossible("snapshot_unreadable")))
+        const scanned = yield* scanner.scanModules(tree, wanted).pipe(
+          Effect.catchTags({
+            ScanLimitExceeded: () => Effect.undefined,
+            HclParserUnavailable: impossible("scan_failed")
+          })
+        )
+        return { paths: scanner.listModules(tree), scanned }
+      })
+
+      return CompatibilityCheck.of({ check, moduleOf, neighbours })
     })
   )
 }
