@@ -1,6 +1,7 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CompatibilityReportId } from "../../schema/records/Ids.ts"
+import { ToolIdentity } from "../../schema/records/Run.ts"
 import { transaction } from "../database/Transaction.ts"
 import { derivedId } from "../Identity.ts"
 import { KillPoint } from "../run/KillPoint.ts"
@@ -23,7 +24,9 @@ export const CheckSpec = Schema.Struct({
   /** The only module of the snapshot when absent. */
   modulePath: Schema.optionalKey(Schema.String),
   /** The configuration that the module is to be compared with, of the Source's own Workspace. */
-  installConfigId: Schema.optionalKey(Schema.String)
+  installConfigId: Schema.optionalKey(Schema.String),
+  /** The tool of the Capsule that the check is for. */
+  tool: Schema.optionalKey(ToolIdentity.fields.name)
 })
 export type CheckSpec = typeof CheckSpec.Type
 const decodeSpec = Schema.decodeUnknownEffect(Schema.fromJsonString(CheckSpec))
@@ -53,7 +56,8 @@ export const makeCheckExecution = Effect.gen(function* () {
           runId: run.id,
           sourceId: spec.sourceId,
           snapshot: spec.snapshot,
-          modulePath
+          modulePath,
+          tool: spec.tool
         })
       ),
       Effect.flatMap((staged) => judged(compilation.annotate(staged, spec.snapshot), spec.snapshot)),

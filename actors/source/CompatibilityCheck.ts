@@ -1,8 +1,11 @@
 import { createHash } from "node:crypto"
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { ModuleScanner } from "../../runner/scan/ModuleScanner.ts"
 import { ScannedModule } from "../../runner/scan/ScannedModule.ts"
+import { toolProblems } from "../../runner/scan/ToolFit.ts"
 import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
+import type { ToolName } from "../../runner/toolchain/Tool.ts"
+import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
 import { type Finding, needAttention } from "../../schema/records/CompatibilityReport.ts"
 import { canonicalJson } from "../idempotency/RequestDigest.ts"
 import { now } from "../Identity.ts"
@@ -26,6 +29,8 @@ export interface CheckRequest {
   readonly sourceId: string
   readonly snapshot: Pick<StagedSnapshot, "id" | "archiveDigest" | "warnings">
   readonly modulePath: string
+  /** The tool that an existing Capsule goes on with; any that the service has when absent. */
+  readonly tool?: ToolName | undefined
 }
 
 const encodeScan = Schema.encodeEffect(Schema.toCodecJson(ScannedModule))
@@ -40,7 +45,8 @@ const contractOf = (scan: ScannedModule): string =>
     .digest("hex")}`
 
 const statusOf = (scan: ScannedModule, findings: ReadonlyArray<Finding>) => {
-  if (scan.status === "unsupported") return "unsupported" as const
+  if (scan.status === "unsupported" || findings.some(({ severity }) => severity === "error"))
+    return "unsupported" as const
   return needAttention(findings) ? ("needs_attention" as const) : ("ready" as const)
 }
 
@@ -68,6 +74,7 @@ export class CompatibilityCheck extends Context.Service<
     Effect.gen(function* () {
       const scanner = yield* ModuleScanner
       const snapshots = yield* SnapshotStore
+      const toolchain = yield* Toolchain
 
       const impossible = (code: CheckImpossible["code"]) => (error: { readonly message: string }) =>
         Effect.fail(new CheckImpossible({ code, message: error.message }))
@@ -83,7 +90,12 @@ export class CompatibilityCheck extends Context.Service<
             HclParserUnavailable: impossible("scan_failed")
           })
         )
+        // Without a tool nothing can be said of it here; the plan will say that there is none.
+        const tool = yield* Effect.option(
+          toolchain.resolve(request.tool === undefined ? undefined : { name: request.tool })
+        )
         const findings: ReadonlyArray<Finding> = [
+          ...(Option.isSome(tool) ? toolProblems(scan, tool.value) : []),
           ...scan.findings,
           ...request.snapshot.warnings.map((message) => ({
             severity: "warning" as const,
