@@ -1,51 +1,39 @@
-import { createHash } from "node:crypto"
-import { Context, Effect, Layer, Result } from "effect"
+import { Context, Effect, Layer, Option, Result, Schema } from "effect"
+import type { ScannedModule } from "../../runner/scan/ScannedModule.ts"
+import { parseTypeConstraint } from "../../runner/scan/TypeConstraint.ts"
 import type { CompiledInput, CompiledInstall } from "../../schema/manifest/CompiledInstall.ts"
 import {
   compileInstallConfig,
   type InstallEvidenceMismatch,
-  type ManifestDeclaration,
   type ManifestRequired
 } from "../../schema/manifest/InstallConfigCompiler.ts"
-import { ManifestRefusal, parseRepositoryManifest } from "../../schema/manifest/ManifestParser.ts"
-import type { InstallPins } from "../../schema/manifest/ModuleFacts.ts"
+import type { InstallPins, VariableFacts } from "../../schema/manifest/ModuleFacts.ts"
+import type { ModuleVerdict, ReportVariable } from "../../schema/records/CompatibilityReport.ts"
 import { InstallConfigId } from "../../schema/records/Ids.ts"
 import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
 import type { SourceBuild } from "../../schema/records/Run.ts"
-import { canonicalJson } from "../idempotency/RequestDigest.ts"
 import { derivedId } from "../Identity.ts"
-import type { StagedReport, StagedSnapshot } from "../source/StagedFindings.ts"
+import type { StagedReport } from "../source/StagedFindings.ts"
 import { InstallConfigStore, type StoredConfig } from "./InstallConfigStore.ts"
 import { InstallPolicy } from "./InstallPolicy.ts"
+import { declarationOf, type ManifestCarrier, manifestPin, repositoryPathOf } from "./SnapshotManifest.ts"
 
-type ManifestCarrier = Pick<StagedSnapshot, "id" | "repositoryManifest" | "manifestDocument">
-
-/** A file that was refused by its bytes (too large, no text, no regular file): its reason is all that is known of it. */
-const refusedByBytes = (reason: string | undefined): ManifestDeclaration => ({
-  _tag: "Refused",
-  refusal: new ManifestRefusal({
-    diagnostics: [{ path: "", code: "invalid_value", message: reason ?? "The repository manifest cannot be read." }]
-  })
+/** The exact types that a scan found, which a report only groups. */
+const ScannedTypes = Schema.Struct({
+  variables: Schema.Array(Schema.Struct({ name: Schema.String, typeExpression: Schema.String }))
 })
+const decodeTypes = Schema.decodeUnknownOption(ScannedTypes)
 
-const declarationOf = ({ manifestDocument, repositoryManifest }: ManifestCarrier): ManifestDeclaration => {
-  if (repositoryManifest.status === "absent") return { _tag: "Absent" }
-  if (manifestDocument === undefined) return refusedByBytes(repositoryManifest.reason)
-  const parsed = parseRepositoryManifest(new TextEncoder().encode(manifestDocument))
-  if (Result.isFailure(parsed)) return { _tag: "Refused", refusal: parsed.failure }
-  return repositoryManifest.status === "valid"
-    ? { _tag: "Parsed", manifest: parsed.success }
-    : refusedByBytes(repositoryManifest.reason)
-}
+const isMapOfStrings = (expression: string): boolean =>
+  Result.match(parseTypeConstraint(expression), {
+    onFailure: () => false,
+    onSuccess: (type) => type.kind === "map" && type.element.kind === "string"
+  })
 
-/** What pins the manifest of a snapshot. A file whose bytes were never read is pinned by the snapshot and the refusal. */
-const manifestPin = ({ id, repositoryManifest }: ManifestCarrier): { readonly manifestDigest?: string } => {
-  if (repositoryManifest.status === "absent") return {}
-  const unread = () =>
-    createHash("sha256")
-      .update(canonicalJson(["refused-manifest", id, repositoryManifest.reason ?? ""]))
-      .digest("hex")
-  return { manifestDigest: repositoryManifest.digest ?? `sha256:${unread()}` }
+const variableFacts = (variables: ReadonlyArray<ReportVariable>, scan: unknown): ReadonlyArray<VariableFacts> => {
+  const types = Option.match(decodeTypes(scan), { onNone: () => [], onSome: (found) => found.variables })
+  const maps = new Set(types.flatMap(({ name, typeExpression }) => (isMapOfStrings(typeExpression) ? [name] : [])))
+  return variables.map((variable) => ({ ...variable, mapOfStrings: maps.has(variable.name) }))
 }
 
 /** What the snapshot at hand would be reviewed with: the pins of a review name the same, whatever the report says. */
@@ -54,6 +42,14 @@ export const reviewedPins = (
   compatibilityReportId: string,
   modulePath: string
 ): InstallPins => ({ sourceSnapshotId: snapshot.id, compatibilityReportId, modulePath, ...manifestPin(snapshot) })
+
+const verdictNames: Readonly<Record<CompiledInstall["assistance"], ModuleVerdict["verdict"]>> = {
+  adopted: "adopted",
+  absent: "absent",
+  not_declared: "absent",
+  invalid: "rejected",
+  rejected: "rejected"
+}
 
 const originOf = (compiled: CompiledInstall, input: CompiledInput | undefined): DeclaredVariable["origin"] => {
   if (input === undefined) return "host"
@@ -69,6 +65,8 @@ export class InstallConfigCompilation extends Context.Service<
   {
     /** Adds what became of the manifest to the report. */
     readonly annotate: (staged: StagedReport, snapshot: ManifestCarrier) => StagedReport
+    /** What the manifest of the snapshot is worth to a module that was only scanned. */
+    readonly verdictOf: (snapshot: ManifestCarrier, scan: ScannedModule) => ModuleVerdict
     /** Compiles what was reviewed: fails when the report was made from anything else than `pins` says. */
     readonly storedConfig: (
       staged: StagedReport,
@@ -90,7 +88,7 @@ export class InstallConfigCompilation extends Context.Service<
       const store = yield* InstallConfigStore
       const { policy, base } = yield* InstallPolicy
 
-      const compile = ({ report }: StagedReport, snapshot: ManifestCarrier, pins: InstallPins) => {
+      const compile = ({ moduleScan, report }: StagedReport, snapshot: ManifestCarrier, pins: InstallPins) => {
         // What the report itself was made from: it says so, the caller does not.
         const made: InstallPins = {
           sourceSnapshotId: report.sourceSnapshotId,
@@ -100,7 +98,8 @@ export class InstallConfigCompilation extends Context.Service<
         }
         return compileInstallConfig({
           pins,
-          facts: { pins: made, variables: report.variables, outputs: report.outputs },
+          facts: { pins: made, variables: variableFacts(report.variables, moduleScan), outputs: report.outputs },
+          manifestKey: repositoryPathOf(snapshot, pins.modulePath),
           declaration: declarationOf(snapshot),
           policy,
           base
@@ -113,7 +112,12 @@ export class InstallConfigCompilation extends Context.Service<
         const staged = { ...made, report: { ...made.report, manifest: { ...made.report.manifest, ...pinned } } }
         const compiled = compile(staged, snapshot, reviewedPins(snapshot, made.report.id, made.report.modulePath))
         const manifest = Result.match(compiled, {
-          onSuccess: (install) => ({ status: install.assistance, ...pinned, diagnostics: install.diagnostics }),
+          onSuccess: (install) => ({
+            status: install.assistance,
+            ...pinned,
+            diagnostics: install.diagnostics,
+            ...(install.dropped === undefined ? {} : { dropped: install.dropped })
+          }),
           onFailure: (failure) => ({
             status: "required",
             ...pinned,
@@ -133,12 +137,41 @@ export class InstallConfigCompilation extends Context.Service<
                   {
                     severity: "error" as const,
                     code: "manifest_required",
-                    message: "The operator requires a valid repository manifest."
+                    message: Result.isFailure(compiled)
+                      ? compiled.failure.message
+                      : "The operator requires a valid repository manifest."
                   }
                 ]
               : staged.report.findings
           }
         }
+      }
+
+      const verdictOf = (snapshot: ManifestCarrier, scan: ScannedModule): ModuleVerdict => {
+        const pins = reviewedPins(snapshot, "", scan.path)
+        const key = repositoryPathOf(snapshot, scan.path)
+        const compiled = compileInstallConfig({
+          pins,
+          facts: { pins, variables: variableFacts(scan.variables, scan), outputs: scan.outputs },
+          manifestKey: key,
+          declaration: declarationOf(snapshot),
+          policy,
+          base
+        })
+        return Result.match(compiled, {
+          onSuccess: ({ assistance, diagnostics }) => ({
+            path: scan.path,
+            key,
+            verdict: verdictNames[assistance],
+            reasons: diagnostics
+          }),
+          onFailure: (failure) => ({
+            path: scan.path,
+            key,
+            verdict: "rejected",
+            reasons: failure._tag === "ManifestRequired" ? failure.diagnostics : []
+          })
+        })
       }
 
       const storedConfig = (
@@ -194,7 +227,7 @@ export class InstallConfigCompilation extends Context.Service<
         return { ...staged, report: { ...staged.report, installConfigId: id } }
       })
 
-      return InstallConfigCompilation.of({ annotate, storedConfig, baseConfig })
+      return InstallConfigCompilation.of({ annotate, verdictOf, storedConfig, baseConfig })
     })
   )
 }

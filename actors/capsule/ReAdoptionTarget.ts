@@ -49,7 +49,7 @@ export const reAdoptionTarget = Effect.fn("Capsule.reAdoptionTarget")(function* 
   }
   const snapshot = stagedOf(row)
   const config = compilation.storedConfig(
-    { report: toReport(report), moduleScan: null, contractDigest: report.contract_digest },
+    { report: toReport(report), moduleScan: JSON.parse(report.module_scan), contractDigest: report.contract_digest },
     snapshot,
     reviewedPins(snapshot, report.id, report.module_path),
     { names: [], sourceBuild: current.config.sourceBuild }

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { LocalModule, RunJob } from "../../runner/execution/RunJob.ts"
 import { ExtractionFailed } from "../../runner/execution/RunJob.ts"
 import type { ScannedModule } from "../../runner/scan/ScannedModule.ts"
+import { dependsOnTool, toolProblems } from "../../runner/scan/ToolFit.ts"
 import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
 import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
 import { CompatibilityReportId } from "../../schema/records/Ids.ts"
@@ -18,6 +19,7 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { type RunRow, toRun } from "../run/RunRow.ts"
 import { RunSettings } from "../run/RunSettings.ts"
 import { CompatibilityCheck, decodeScan } from "../source/CompatibilityCheck.ts"
+import { makeModuleVerdicts } from "../source/ModuleVerdicts.ts"
 import { stagedOf } from "../source/StagedRows.ts"
 import { type ReportRow, type SnapshotRow, SourceStore, toReport } from "../source/SourceStore.ts"
 import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
@@ -30,9 +32,6 @@ import { InstallConfigStore, type LoadedInstallConfig, type StoredConfig } from 
 import { authorityMoved } from "./RunAuthority.ts"
 import { RunInputs } from "./RunInputs.ts"
 import { type StateVersionRow, StateVersions } from "./StateVersions.ts"
-
-/** What the scan says of a module that means something else to Terraform. */
-const openTofuFindings: ReadonlySet<string> = new Set(["opentofu_file", "hidden_by_opentofu_file"])
 
 /** A block that says where the state is, and what stands for findings that are left out. */
 const stateFindings: ReadonlySet<string> = new Set(["backend_overridden", "cloud_overridden", "more_findings"])
@@ -86,6 +85,7 @@ export class RunPreparation extends Context.Service<
       const connections = yield* ConnectionStore
       const compatibility = yield* CompatibilityCheck
       const compilation = yield* InstallConfigCompilation
+      const judged = yield* makeModuleVerdicts
       const snapshots = yield* SnapshotStore
       const toolchain = yield* Toolchain
       const settings = yield* RunSettings
@@ -146,27 +146,41 @@ export class RunPreparation extends Context.Service<
         return { run, capsule, config, snapshot }
       }, transaction(sql))
 
-      /** A newer commit of the lane has no report until something looks at it: the plan does. */
-      const reportOf = Effect.fnUntraced(function* (run: RunRow, snapshot: SnapshotRow, modulePath: string) {
+      /**
+       * A newer commit of the lane has no report until something looks at it: the plan does. What an older tool could not
+       * run is looked at again, since the tool may be another one by now.
+       */
+      const reportOf = Effect.fnUntraced(function* (
+        run: RunRow,
+        snapshot: SnapshotRow,
+        { module_path: modulePath, tool_name: tool }: Pick<GuardedCapsuleRow, "module_path" | "tool_name">
+      ) {
         const known = yield* store.newestReport(snapshot.id, modulePath)
-        if (known !== undefined) return known
+        if (known !== undefined && !(known.status === "unsupported" && dependsOnTool(toReport(known).findings))) {
+          return known
+        }
         const staged = yield* compatibility
           .check({
             reportId: derivedId(CompatibilityReportId, "rep", run.id, "report"),
             runId: run.id,
             sourceId: snapshot.source_id,
             snapshot: { id: snapshot.id, archiveDigest: snapshot.archive_digest, warnings: [] },
-            modulePath
+            modulePath,
+            tool: tool ?? undefined
           })
           .pipe(Effect.catchTag("CheckImpossible", (error) => Effect.fail(blocked(error.code, error.message))))
-        yield* store.insertReport(run.workspace_id, compilation.annotate(staged, stagedOf(snapshot)))
+        const carrier = stagedOf(snapshot)
+        const verdicts = yield* judged(compilation.annotate(staged, carrier), carrier).pipe(
+          Effect.catchTag("CheckImpossible", (error) => Effect.fail(blocked(error.code, error.message)))
+        )
+        yield* store.insertReport(run.workspace_id, verdicts)
         const stored = yield* store.newestReport(snapshot.id, modulePath)
         return stored ?? (yield* Effect.die(new Error(`The report of ${snapshot.id} was not stored`)))
       })
 
       const prepare = Effect.fn("Run.prepare")(function* (created: RunRow) {
         const { run, capsule, config, snapshot } = yield* authority(created)
-        const report = yield* reportOf(run, snapshot, capsule.module_path)
+        const report = yield* reportOf(run, snapshot, capsule)
         if (report.status === "unsupported") {
           const reasons = toReport(report).findings.filter((finding) => finding.severity === "error")
           return yield* blocked("module_unsupported", reasons.map((finding) => finding.message).join(" "))
@@ -190,15 +204,11 @@ export class RunPreparation extends Context.Service<
         const tool = yield* toolchain
           .resolve(capsule.tool_name === null ? undefined : { name: capsule.tool_name })
           .pipe(Effect.mapError((error) => blocked("tool_unavailable", error.message, evidence)))
-        // Terraform would run what OpenTofu's files hide, or leave them out: not the module that was scanned.
-        const opentofuOnly = scan.findings.find((finding) => openTofuFindings.has(finding.code))
-        if (tool.name === "terraform" && opentofuOnly !== undefined) {
-          const where = opentofuOnly.path === undefined ? "" : ` (${opentofuOnly.path})`
-          return yield* blocked(
-            "tool_unavailable",
-            `The module has files that only OpenTofu reads${where}, and this service found Terraform. Install OpenTofu.`,
-            evidence
-          )
+        // The report may be older than the tool.
+        const [unfit] = toolProblems(scan, tool)
+        if (unfit !== undefined) {
+          const where = unfit.path === undefined ? "" : ` (${unfit.path})`
+          return yield* blocked("tool_unavailable", `${unfit.message}${where}`, evidence)
         }
         const base =
           capsule.current_state_version_id === null ? undefined : yield* states.find(capsule.current_state_version_id)

@@ -24,7 +24,8 @@ import {
   StagedSnapshotJson
 } from "../source/StagedFindings.ts"
 import { stagedOf } from "../source/StagedRows.ts"
-import type { InstallPlanRow, StoredRequest } from "./InstallPlanRow.ts"
+import { droppedAssistance } from "./DroppedAssistance.ts"
+import { type InstallPlanRow, maxDiagnostics, type StoredRequest } from "./InstallPlanRow.ts"
 import { InstallPlanStore } from "./InstallPlanStore.ts"
 import { projectOf } from "./InstallPlanRequest.ts"
 
@@ -94,7 +95,11 @@ export class InitialCommit extends Context.Service<
           staged: false,
           reviewedReportId: row.compatibility_report_id ?? "",
           snapshot: stagedOf(snapshot),
-          report: { report: toReport(report), moduleScan: null, contractDigest: report.contract_digest }
+          report: {
+            report: toReport(report),
+            moduleScan: JSON.parse(report.module_scan),
+            contractDigest: report.contract_digest
+          }
         } satisfies Findings
       })
 
@@ -243,6 +248,7 @@ export class InitialCommit extends Context.Service<
         )
         yield* plans.update(row.id, {
           phase: "planning",
+          diagnostics: JSON.stringify(droppedAssistance(config.success.compiled).slice(0, maxDiagnostics)),
           private_variables: null,
           source_id: report.sourceId,
           source_snapshot_id: findings.snapshot.id,

@@ -97,7 +97,8 @@ export class RevisionPlanSteps extends Context.Service<
             sourceId: source.id,
             snapshot: stagedOf(snapshot),
             modulePath: capsule.module_path,
-            installConfigId: capsule.install_config_id
+            installConfigId: capsule.install_config_id,
+            ...(capsule.tool_name === null ? {} : { tool: capsule.tool_name })
           } satisfies CheckSpec
         })
         yield* plans.update(row.id, {

@@ -1,6 +1,7 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CompatibilityReportId } from "../../schema/records/Ids.ts"
+import { ToolIdentity } from "../../schema/records/Run.ts"
 import { transaction } from "../database/Transaction.ts"
 import { derivedId } from "../Identity.ts"
 import { KillPoint } from "../run/KillPoint.ts"
@@ -12,6 +13,7 @@ import { RunResults } from "../run/RunResults.ts"
 import { CompatibilityCheck } from "./CompatibilityCheck.ts"
 import { makeConfigurationFit } from "../capsule/ConfigurationFit.ts"
 import { InstallConfigCompilation } from "../capsule/InstallConfigCompilation.ts"
+import { makeModuleVerdicts } from "./ModuleVerdicts.ts"
 import { SourceStore } from "./SourceStore.ts"
 import { StagedReportJson, StagedSnapshot } from "./StagedFindings.ts"
 
@@ -22,7 +24,9 @@ export const CheckSpec = Schema.Struct({
   /** The only module of the snapshot when absent. */
   modulePath: Schema.optionalKey(Schema.String),
   /** The configuration that the module is to be compared with, of the Source's own Workspace. */
-  installConfigId: Schema.optionalKey(Schema.String)
+  installConfigId: Schema.optionalKey(Schema.String),
+  /** The tool of the Capsule that the check is for. */
+  tool: Schema.optionalKey(ToolIdentity.fields.name)
 })
 export type CheckSpec = typeof CheckSpec.Type
 const decodeSpec = Schema.decodeUnknownEffect(Schema.fromJsonString(CheckSpec))
@@ -34,6 +38,7 @@ export const makeCheckExecution = Effect.gen(function* () {
   const compatibility = yield* CompatibilityCheck
   const compilation = yield* InstallConfigCompilation
   const fitted = yield* makeConfigurationFit
+  const judged = yield* makeModuleVerdicts
   const store = yield* SourceStore
   const ledger = yield* RunLedger
   const results = yield* RunResults
@@ -51,10 +56,12 @@ export const makeCheckExecution = Effect.gen(function* () {
           runId: run.id,
           sourceId: spec.sourceId,
           snapshot: spec.snapshot,
-          modulePath
+          modulePath,
+          tool: spec.tool
         })
       ),
-      Effect.map((staged) => ({ kind: "checked" as const, staged: compilation.annotate(staged, spec.snapshot) })),
+      Effect.flatMap((staged) => judged(compilation.annotate(staged, spec.snapshot), spec.snapshot)),
+      Effect.map((staged) => ({ kind: "checked" as const, staged })),
       Effect.raceFirst(Effect.as(control.cancelRequested, { kind: "cancelled" as const })),
       Effect.catchTag("CheckImpossible", (error) =>
         Effect.succeed({ kind: "failed" as const, error: { code: error.code, message: error.message } })

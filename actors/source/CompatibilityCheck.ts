@@ -1,8 +1,11 @@
 import { createHash } from "node:crypto"
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Option, Schema } from "effect"
 import { ModuleScanner } from "../../runner/scan/ModuleScanner.ts"
 import { ScannedModule } from "../../runner/scan/ScannedModule.ts"
+import { toolProblems } from "../../runner/scan/ToolFit.ts"
 import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
+import type { ToolName } from "../../runner/toolchain/Tool.ts"
+import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
 import { type Finding, needAttention } from "../../schema/records/CompatibilityReport.ts"
 import { canonicalJson } from "../idempotency/RequestDigest.ts"
 import { now } from "../Identity.ts"
@@ -26,6 +29,8 @@ export interface CheckRequest {
   readonly sourceId: string
   readonly snapshot: Pick<StagedSnapshot, "id" | "archiveDigest" | "warnings">
   readonly modulePath: string
+  /** The tool that an existing Capsule goes on with; any that the service has when absent. */
+  readonly tool?: ToolName | undefined
 }
 
 const encodeScan = Schema.encodeEffect(Schema.toCodecJson(ScannedModule))
@@ -40,8 +45,14 @@ const contractOf = (scan: ScannedModule): string =>
     .digest("hex")}`
 
 const statusOf = (scan: ScannedModule, findings: ReadonlyArray<Finding>) => {
-  if (scan.status === "unsupported") return "unsupported" as const
+  if (scan.status === "unsupported" || findings.some(({ severity }) => severity === "error"))
+    return "unsupported" as const
   return needAttention(findings) ? ("needs_attention" as const) : ("ready" as const)
+}
+
+export interface Neighbours {
+  readonly paths: ReadonlyArray<string>
+  readonly scanned: ReadonlyArray<ScannedModule> | undefined
 }
 
 /** Scans one module of a snapshot and writes down whether and how it can be installed (spec: Sources, compatibility-check). */
@@ -51,6 +62,11 @@ export class CompatibilityCheck extends Context.Service<
     readonly check: (request: CheckRequest) => Effect.Effect<StagedReport, CheckImpossible>
     /** The named module, or the only one of the snapshot: several need a person's choice (spec: Module selection rules). */
     readonly moduleOf: (archiveDigest: string, modulePath: string | undefined) => Effect.Effect<string, CheckImpossible>
+    /** The modules of a snapshot, and those of `wanted` scanned; `undefined` when they are more than one scan may read. */
+    readonly neighbours: (
+      archiveDigest: string,
+      wanted: ReadonlyArray<string>
+    ) => Effect.Effect<Neighbours, CheckImpossible>
   }
 >()("svc/actors/source/CompatibilityCheck") {
   static readonly layer = Layer.effect(
@@ -58,6 +74,7 @@ export class CompatibilityCheck extends Context.Service<
     Effect.gen(function* () {
       const scanner = yield* ModuleScanner
       const snapshots = yield* SnapshotStore
+      const toolchain = yield* Toolchain
 
       const impossible = (code: CheckImpossible["code"]) => (error: { readonly message: string }) =>
         Effect.fail(new CheckImpossible({ code, message: error.message }))
@@ -73,7 +90,12 @@ export class CompatibilityCheck extends Context.Service<
             HclParserUnavailable: impossible("scan_failed")
           })
         )
+        // Without a tool nothing can be said of it here; the plan will say that there is none.
+        const tool = yield* Effect.option(
+          toolchain.resolve(request.tool === undefined ? undefined : { name: request.tool })
+        )
         const findings: ReadonlyArray<Finding> = [
+          ...(Option.isSome(tool) ? toolProblems(scan, tool.value) : []),
           ...scan.findings,
           ...request.snapshot.warnings.map((message) => ({
             severity: "warning" as const,
@@ -141,7 +163,21 @@ export class CompatibilityCheck extends Context.Service<
         )
       })
 
-      return CompatibilityCheck.of({ check, moduleOf })
+      const neighbours = Effect.fn("CompatibilityCheck.neighbours")(function* (
+        archiveDigest: string,
+        wanted: ReadonlyArray<string>
+      ) {
+        const tree = yield* snapshots.open(archiveDigest).pipe(Effect.catch(impossible("snapshot_unreadable")))
+        const scanned = yield* scanner.scanModules(tree, wanted).pipe(
+          Effect.catchTags({
+            ScanLimitExceeded: () => Effect.undefined,
+            HclParserUnavailable: impossible("scan_failed")
+          })
+        )
+        return { paths: scanner.listModules(tree), scanned }
+      })
+
+      return CompatibilityCheck.of({ check, moduleOf, neighbours })
     })
   )
 }

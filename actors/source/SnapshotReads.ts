@@ -6,6 +6,7 @@ import { ApiError, invalidRequest, notFound } from "../../schema/errors/ApiError
 import type { InstallModules } from "../../schema/records/CompatibilityReport.ts"
 import { SourceSnapshotId } from "../../schema/records/Ids.ts"
 import type { SnapshotFile } from "../../schema/records/Source.ts"
+import { manifestPath, repositoryPathOf } from "../capsule/SnapshotManifest.ts"
 import type { SnapshotRow } from "./SourceStore.ts"
 
 /** Largest file that the file reader answers, in bytes (spec: Limits). */
@@ -39,6 +40,13 @@ export class SnapshotReads extends Context.Service<
       const file = Effect.fn("SnapshotReads.file")(function* (snapshot: SnapshotRow, path: string) {
         if (path.length > 1024 || !canonicalPath.test(path)) {
           return yield* invalidRequest("path: expected a canonical path inside the snapshot.")
+        }
+        // Said of the place and not of the file, so that the answer is the same whether there is one.
+        if (repositoryPathOf(snapshot, path) === manifestPath) {
+          return yield* new ApiError({
+            code: "permission_denied",
+            message: `path: ${manifestPath} is not returned. The snapshot and its compatibility report say what it is worth.`
+          })
         }
         const tree = yield* treeOf(snapshot)
         const omitted = tree.omitted.find((entry) => entry.path === path)

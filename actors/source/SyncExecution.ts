@@ -7,6 +7,7 @@ import { parseGitUrl } from "../../runner/git/GitUrl.ts"
 import { SnapshotSync } from "../../runner/snapshot/SnapshotSync.ts"
 import type { SyncedSnapshot } from "../../runner/snapshot/SyncedSnapshot.ts"
 import { parseRepositoryManifest } from "../../schema/manifest/ManifestParser.ts"
+import { manifestRulesVersion } from "../../schema/manifest/ManifestRulesVersion.ts"
 import { SourceSnapshotId } from "../../schema/records/Ids.ts"
 import type { RepositoryManifestStatus } from "../../schema/records/Source.ts"
 import { StaleReasons } from "../capsule/StaleReasons.ts"
@@ -169,7 +170,7 @@ export const makeSyncExecution = Effect.gen(function* () {
       fileCount: synced.fileCount,
       omitted: synced.omitted,
       warnings: synced.warnings,
-      repositoryManifest: manifest.status,
+      repositoryManifest: { ...manifest.status, rulesVersion: manifestRulesVersion },
       ...(manifest.document === undefined ? {} : { manifestDocument: manifest.document }),
       createdByRunId: run.id,
       createdAt: yield* now

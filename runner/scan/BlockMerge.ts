@@ -105,6 +105,9 @@ export const mergeBlocks = (files: ReadonlyArray<ReadFile>): MergedBlocks => {
       }
     }
     for (const block of blocks) {
+      if (file.override && block.type === "language") {
+        refuse("language_in_override", "An override file cannot hold a language block. Move it.", block.location)
+      }
       const identity = identityOf(block)
       if (identity === undefined) {
         repeatable.push(block)

@@ -6,8 +6,8 @@ export interface ConfigAttribute {
 }
 
 /**
- * A block of a configuration file. What stands inside `terraform` or `check` and matters is a block of its own here: `required_providers`,
- * `backend`, `cloud`, `encryption` and scoped `data`. Only the attributes that a scan looks at are kept.
+ * A block of a configuration file. What stands inside `terraform`, `language` or `check` and matters is a block of its own here:
+ * `required_providers`, `backend`, `cloud`, `encryption`, `compatible_with` and scoped `data`. Only the attributes that a scan looks at are kept.
  */
 export interface ConfigBlock {
   readonly type: string
@@ -42,16 +42,26 @@ export const blockShapes: ReadonlyMap<string, BlockShape> = new Map<string, Bloc
   ["resource", resource],
   ["data", resource],
   ["ephemeral", resource],
+  ["action", resource],
   ["locals", { labels: 0, keep: "all" }],
   ["moved", { labels: 0, keep: nothing }],
   ["removed", { labels: 0, keep: nothing }],
   ["import", { labels: 0, keep: new Set(["to", "provider"]) }],
   ["check", { labels: 1, keep: nothing, inside: new Map([["data", resource]]) }],
   [
+    "language",
+    {
+      labels: 0,
+      keep: new Set(["edition", "experiments"]),
+      closed: true,
+      inside: new Map<string, BlockShape>([["compatible_with", { labels: 0, keep: "all" }]])
+    }
+  ],
+  [
     "terraform",
     {
       labels: 0,
-      keep: new Set(["required_version", "experiments"]),
+      keep: new Set(["required_version", "experiments", "language"]),
       closed: true,
       inside: new Map<string, BlockShape>([
         ["required_providers", { labels: 0, keep: "all" }],

@@ -1,13 +1,12 @@
-import { Result } from "effect"
 import type { Finding } from "../../schema/records/CompatibilityReport.ts"
 import { mergeBlocks, type PlacedBlock, type ReadFile } from "./BlockMerge.ts"
 import { type ModuleCallDeclaration, readModuleCall } from "./ModuleCallDeclaration.ts"
 import { readOutput } from "./OutputDeclaration.ts"
 import { type ModuleProviders, readProviders } from "./ProviderDeclarations.ts"
-import type { ScannedOutput, ScannedVariable } from "./ScannedModule.ts"
+import type { ScannedOutput, ScannedVariable, ToolDemand } from "./ScannedModule.ts"
 import { locate, notice, refusal } from "./ScanProblem.ts"
+import { readToolDemands } from "./ToolDemands.ts"
 import { readVariable } from "./VariableDeclaration.ts"
-import { parseVersionConstraint } from "./VersionConstraint.ts"
 
 /**
  * What the files of one folder declare, before it is known what the folder's module calls lead to.
@@ -22,31 +21,13 @@ export interface ModuleDeclaration {
   readonly providers: ModuleProviders
   readonly calls: ReadonlyArray<ModuleCallDeclaration>
   readonly requiredVersion: ReadonlyArray<string>
+  readonly toolDemands: ReadonlyArray<ToolDemand>
   readonly findings: ReadonlyArray<Finding>
   readonly rootFindings: ReadonlyArray<Finding>
 }
 
 const byName = (left: { readonly name: string }, right: { readonly name: string }) =>
   left.name < right.name ? -1 : left.name > right.name ? 1 : 0
-
-const readRequiredVersion = (blocks: ReadonlyArray<PlacedBlock>, findings: Array<Finding>): ReadonlyArray<string> =>
-  blocks.flatMap(({ type, attributes }) => {
-    const attribute = type === "terraform" ? attributes.get("required_version") : undefined
-    if (attribute === undefined) return []
-    const { value, location } = attribute
-    const constraints =
-      value.kind === "string"
-        ? parseVersionConstraint(value.value)
-        : Result.fail("it must be plain text, without anything to evaluate")
-    if (Result.isSuccess(constraints)) return constraints.success
-    const problem = refusal(
-      "invalid_version_constraint",
-      `required_version cannot be read: ${constraints.failure}.`,
-      location.line
-    )
-    findings.push(locate(problem, location.path))
-    return []
-  })
 
 /** Blocks that change where or how state is kept. */
 const stateFindings = (blocks: ReadonlyArray<PlacedBlock>) => {
@@ -80,7 +61,7 @@ const stateFindings = (blocks: ReadonlyArray<PlacedBlock>) => {
       )
     }
     const experiments = attributes.get("experiments")
-    if (type === "terraform" && experiments !== undefined) {
+    if ((type === "terraform" || type === "language") && experiments !== undefined) {
       const message =
         "The module uses experimental language features, which may change or vanish with any version of the tool."
       findings.push(
@@ -108,16 +89,17 @@ export const declareModule = (
     call.providers.map(({ parent }) => ({ reference: parent, location: call.location }))
   )
   const providers = readProviders(blocks, passed)
-  const requiredVersion = readRequiredVersion(blocks, findings)
+  const tool = readToolDemands(blocks)
   const state = stateFindings(blocks)
-  for (const part of [...variables, ...outputs, ...calls, providers, state]) findings.push(...part.findings)
+  for (const part of [...variables, ...outputs, ...calls, providers, state, tool]) findings.push(...part.findings)
   return {
     path,
     variables: variables.map(({ variable }) => variable).sort(byName),
     outputs: outputs.map(({ output }) => output).sort(byName),
     providers: providers.providers,
     calls: calls.map(({ call }) => call).sort(byName),
-    requiredVersion,
+    requiredVersion: tool.requiredVersion,
+    toolDemands: tool.demands,
     findings,
     rootFindings: [...fileRootFindings, ...state.rootFindings]
   }

@@ -122,6 +122,9 @@ const packagesOf = (modules: Iterable<ModuleDeclaration>): ReadonlyArray<Provide
 const severities = ["error", "warning", "info"]
 const maxFindings = 200
 
+/** Enough to say why a tool does not fit; a graph of thousands of modules repeats the same few. */
+const maxToolDemands = 500
+
 /** Without repetition, the worst first; what is too much to read is only counted. */
 const orderedFindings = (findings: ReadonlyArray<Finding>): ReadonlyArray<Finding> => {
   const unique = [...new Map(findings.map((finding) => [JSON.stringify(finding), finding])).values()].sort(
@@ -170,6 +173,7 @@ export const judgeModule = (
     })),
     localModules: supported ? graph.localModules : [],
     requiredVersion: sortedUnique(reached.flatMap(({ requiredVersion }) => requiredVersion)),
+    toolDemands: reached.flatMap(({ toolDemands }) => toolDemands).slice(0, maxToolDemands),
     findings
   }
   return { module, followedCalls: graph.localModules.length }

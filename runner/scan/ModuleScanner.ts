@@ -37,6 +37,13 @@ export class ModuleScanner extends Context.Service<
       tree: SourceTree,
       modulePath: string
     ) => Effect.Effect<ScannedModule, ModuleNotInTree | ScanLimitExceeded | HclParserUnavailable>
+    /** Those of `modulePaths` that are modules of the tree, under the bounds of one scan together. */
+    readonly scanModules: (
+      tree: SourceTree,
+      modulePaths: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<ScannedModule>, ScanLimitExceeded | HclParserUnavailable>
+    /** The path of every module of the tree, in order. Reads no file. */
+    readonly listModules: (tree: SourceTree) => ReadonlyArray<string>
   }
 >()("svc/scan/ModuleScanner") {
   static readonly layerWithoutReader = Layer.effect(
@@ -74,22 +81,38 @@ export class ModuleScanner extends Context.Service<
         return yield* withDeadline(scan, limits)
       })
 
-      const scanModule = Effect.fn("ModuleScanner.scanModule")(function* (tree: SourceTree, modulePath: string) {
+      const scanModules = Effect.fn("ModuleScanner.scanModules")(function* (
+        tree: SourceTree,
+        modulePaths: ReadonlyArray<string>
+      ) {
         const limits = yield* ScanLimits
         const index = new TreeIndex(tree)
-        const notInTree = new ModuleNotInTree({
+        const loader = new ModuleLoader(tree, index, reader, limits)
+        const paths = modulePaths.filter((path) => index.isModule(path))
+        yield* withDeadline(
+          Effect.forEach(paths, (path) => loader.load(path), { discard: true }),
+          limits
+        )
+        return paths.flatMap((path) => {
+          const declaration = loader.loaded.get(path)
+          return declaration === undefined
+            ? []
+            : [judgeModule(declaration, index, loader.loaded, limits.moduleCalls).module]
+        })
+      })
+
+      const scanModule = Effect.fn("ModuleScanner.scanModule")(function* (tree: SourceTree, modulePath: string) {
+        const [module] = yield* scanModules(tree, [modulePath])
+        if (module !== undefined) return module
+        return yield* new ModuleNotInTree({
           modulePath,
           message: `The tree has no module at this path. ${exampleOfPath}`
         })
-        if (!index.isModule(modulePath)) return yield* notInTree
-        const loader = new ModuleLoader(tree, index, reader, limits)
-        yield* withDeadline(loader.load(modulePath), limits)
-        const declaration = loader.loaded.get(modulePath)
-        if (declaration === undefined) return yield* notInTree
-        return judgeModule(declaration, index, loader.loaded, limits.moduleCalls).module
       })
 
-      return ModuleScanner.of({ scanTree, scanModule })
+      const listModules = (tree: SourceTree) => new TreeIndex(tree).modules()
+
+      return ModuleScanner.of({ scanTree, scanModule, scanModules, listModules })
     })
   )
 

@@ -170,7 +170,7 @@ const resourceTypeOf = (to: ConfigValue | undefined): string | undefined => {
   return first === "" || first === "module" ? undefined : first
 }
 
-const resourceTypes: ReadonlySet<string> = new Set(["resource", "data", "ephemeral", "import"])
+const resourceTypes: ReadonlySet<string> = new Set(["resource", "data", "ephemeral", "action", "import"])
 
 /** Collects the providers of a module. `passed` are the configurations that its module calls hand on. */
 export const readProviders = (

@@ -66,6 +66,15 @@ export const LocalModuleCall = Schema.Struct({
 })
 export type LocalModuleCall = typeof LocalModuleCall.Type
 
+/** Something that only some tools read; `null` for one that does not at all, an empty list for one that any version of it reads. */
+export const ToolDemand = Schema.Struct({
+  what: Schema.String,
+  opentofu: Schema.NullOr(Schema.Array(Schema.String)),
+  terraform: Schema.NullOr(Schema.Array(Schema.String)),
+  location: SourceLocation
+})
+export type ToolDemand = typeof ToolDemand.Type
+
 /**
  * What the tree says of one module and of all it reaches. An unsupported module has no provider packages, no provider requirements
  * and no local modules, never a part of them; its findings of severity `error` say why.
@@ -76,6 +85,7 @@ export type LocalModuleCall = typeof LocalModuleCall.Type
  *   child modules inherit from it, sorted
  * - `inheritedProviders`: the addresses among them that the module itself has no local name for; absent when there are none
  * - `requiredVersion`: constraints on the tool of all reachable modules, sorted
+ * - `toolDemands`: the same with their places, and what else of all reachable modules only some tools read
  */
 export const ScannedModule = Schema.Struct({
   path: Schema.String,
@@ -88,6 +98,7 @@ export const ScannedModule = Schema.Struct({
   moduleCalls: Schema.Array(ModuleCall),
   localModules: Schema.Array(LocalModuleCall),
   requiredVersion: Schema.Array(Schema.String),
+  toolDemands: Schema.optionalKey(Schema.Array(ToolDemand)),
   findings: Schema.Array(Finding)
 })
 export type ScannedModule = typeof ScannedModule.Type

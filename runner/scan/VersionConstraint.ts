@@ -17,3 +17,47 @@ export const parseVersionConstraint = (text: string): Result.Result<ReadonlyArra
     })
   )
 }
+
+const segmentsOf = (version: string): ReadonlyArray<bigint> =>
+  (version.split(/[-+]/, 1)[0] ?? "").split(".").map((segment) => BigInt(segment))
+
+const compareSegments = (left: ReadonlyArray<bigint>, right: ReadonlyArray<bigint>): number => {
+  for (let index = 0; index < Math.max(left.length, right.length); index++) {
+    const [a, b] = [left[index] ?? 0n, right[index] ?? 0n]
+    if (a !== b) return a < b ? -1 : 1
+  }
+  return 0
+}
+
+const admits = (constraint: string, version: ReadonlyArray<bigint>): boolean => {
+  const [, operator = "=", text] = single.exec(constraint) ?? []
+  // The tools refuse a constraint that names a prerelease, whatever their own version is.
+  if (text === undefined || text.includes("-")) return false
+  const wanted = segmentsOf(text)
+  const order = compareSegments(version, wanted)
+  switch (operator) {
+    case "!=":
+      return order !== 0
+    case ">":
+      return order > 0
+    case "<":
+      return order < 0
+    case ">=":
+      return order >= 0
+    case "<=":
+      return order <= 0
+    case "~>":
+      return order >= 0 && wanted.slice(0, -1).every((segment, index) => version[index] === segment)
+    default:
+      return order === 0
+  }
+}
+
+/**
+ * Whether a version of the tool is within constraints that `parseVersionConstraint` gave. As for the tools themselves, a
+ * prerelease counts as the version that it comes before.
+ */
+export const admitsVersion = (constraints: ReadonlyArray<string>, version: string): boolean => {
+  const segments = segmentsOf(version)
+  return constraints.every((constraint) => admits(constraint, segments))
+}

@@ -138,7 +138,11 @@ export class SourcesApi extends HttpApiGroup.make("sources")
       query: { path: Schema.String },
       success: SnapshotFile
     }).annotateMerge(
-      described(of("viewer"), "Read one text file of a snapshot", "Regular UTF-8 files of at most 128 KiB.")
+      described(
+        of("viewer"),
+        "Read one text file of a snapshot",
+        "Regular UTF-8 files of at most 128 KiB. The repository manifest (`.well-known/svc.json` of the repository, whatever folder the Source takes) is refused with 403 `permission_denied`."
+      )
     )
   )
   .add(
@@ -154,7 +158,7 @@ export class SourcesApi extends HttpApiGroup.make("sources")
       describedRun(
         of("member"),
         "Check one module of a snapshot",
-        "The check runs at once; an unsupported module is a report with status `unsupported`, not an error. With `installConfigId`, a configuration of the same Workspace (400 otherwise), the module is checked for whoever would bring that configuration along, by the rules that its plan would follow. The report then has further findings, and `needs_attention` when one of them is a warning: a required input without a value (`configuration_input_missing`), a value for an input that is gone (`configuration_input_removed`), an input of another basic type (`configuration_input_type_changed`), one whose value became a secret or is kept where it was not, or the other way round (`configuration_input_sensitive`, `configuration_input_ephemeral`), a variable that the service could not fill any more (`delivery_target_missing`), a provider requirement that the bindings do not cover (`configuration_provider_unbound`). Bindings that nothing requires any more (`configuration_binding_unused`) and a configuration of another module path (`configuration_of_other_module`) are told as `info`. Findings name inputs and never a value. The `installConfigId` of the report stays the configuration that the check compiled."
+        "The check runs at once; an unsupported module is a report with status `unsupported`, not an error. `manifest` says what the repository manifest is worth to this module, `modules` what it is worth to each module of the snapshot (`adopted`, `rejected` with its reasons, or `absent`). With `installConfigId`, a configuration of the same Workspace (400 otherwise), the module is checked for whoever would bring that configuration along, by the rules that its plan would follow. The report then has further findings, and `needs_attention` when one of them is a warning: a required input without a value (`configuration_input_missing`), a value for an input that is gone (`configuration_input_removed`), an input of another basic type (`configuration_input_type_changed`), one whose value became a secret or is kept where it was not, or the other way round (`configuration_input_sensitive`, `configuration_input_ephemeral`), a variable that the service could not fill any more (`delivery_target_missing`), a provider requirement that the bindings do not cover (`configuration_provider_unbound`). Bindings that nothing requires any more (`configuration_binding_unused`) and a configuration of another module path (`configuration_of_other_module`) are told as `info`. Findings name inputs and never a value. The `installConfigId` of the report stays the configuration that the check compiled."
       )
     )
   )

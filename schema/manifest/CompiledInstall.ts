@@ -97,6 +97,8 @@ export const CompiledInstall = Schema.Struct({
   sourceBuild: Schema.optionalKey(
     Schema.Struct({ origin: Schema.Literals(["operator", "repository"]), proposal: SourceBuild })
   ),
+  /** What the manifest offers the module and this install does without, because `diagnostics` stand against it. */
+  dropped: Schema.optionalKey(Schema.Array(Schema.String)),
   diagnostics: Schema.Array(ManifestDiagnostic)
 })
 export type CompiledInstall = typeof CompiledInstall.Type

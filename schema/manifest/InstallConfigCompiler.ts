@@ -26,6 +26,8 @@ export interface CompilationRequest {
   /** What the install was reviewed with; the report has to be made from exactly this. */
   readonly pins: InstallPins
   readonly facts: ModuleFacts
+  /** The module's path from the root of the repository, which is what the manifest knows it by. */
+  readonly manifestKey: string
   readonly declaration: ManifestDeclaration
   readonly policy: OperatorPolicy
   readonly base: BaseInstallConfig
@@ -137,18 +139,32 @@ const checkOperatorVariables = (
     }
   })
 
+/** What a module is offered, by the names that its author gave. */
+const assistanceOf = ({ features, inputs, interfaces, requires, sourceBuild }: ModuleDeclaration) => [
+  ...inputs.map(({ name }) => `input ${name}`),
+  ...(features ?? []).map(({ id }) => `feature ${id}`),
+  ...(requires ?? []).map(({ kind }) => `requirement ${kind}`),
+  ...(interfaces ?? []).map(({ key }) => `Interface ${key}`),
+  ...(sourceBuild === undefined ? [] : ["source build"])
+]
+
 const adopt = (
   request: CompilationRequest,
   manifest: RepositoryManifest,
   module: ModuleDeclaration
 ): CompiledInstall => {
   const { base, facts, pins, policy } = request
-  const path = ["install", "modules", pins.modulePath]
+  const path = ["install", "modules", request.manifestKey]
   const { diagnostics, report } = diagnosticReport()
   const variables = new Map(facts.variables.map((variable) => [variable.name, variable]))
   const outputs = new Map(facts.outputs.map((output) => [output.name, output]))
   const inputs = compileInputs(module, request, path, report)
-  const requires = compileRequirements(module.requires ?? [], [...path, "requires"], { variables, policy, report })
+  const requires = compileRequirements(module.requires ?? [], [...path, "requires"], {
+    variables,
+    policy,
+    version: manifest.apiVersion,
+    report
+  })
   checkOperatorVariables(module, base, path, report)
   const interfaces = compileInterfaces(module.interfaces ?? [], [...path, "interfaces"], {
     outputs,
@@ -156,7 +172,9 @@ const adopt = (
     base,
     report
   })
-  if (diagnostics.length > 0) return genericInstall(request, "rejected", diagnostics)
+  if (diagnostics.length > 0) {
+    return { ...genericInstall(request, "rejected", diagnostics), dropped: assistanceOf(module) }
+  }
   const proposed =
     module.sourceBuild === undefined
       ? {}
@@ -177,7 +195,7 @@ const adopt = (
 }
 
 const compileDeclaration = (request: CompilationRequest): CompiledInstall => {
-  const { declaration, pins } = request
+  const { declaration, manifestKey } = request
   switch (declaration._tag) {
     case "Absent":
       return genericInstall(request, "absent", [])
@@ -185,7 +203,7 @@ const compileDeclaration = (request: CompilationRequest): CompiledInstall => {
       return genericInstall(request, "invalid", declaration.refusal.diagnostics)
     case "Parsed": {
       const { modules } = declaration.manifest.install
-      const module = Object.hasOwn(modules, pins.modulePath) ? modules[pins.modulePath] : undefined
+      const module = Object.hasOwn(modules, manifestKey) ? modules[manifestKey] : undefined
       return module === undefined
         ? genericInstall(request, "not_declared", [])
         : adopt(request, declaration.manifest, module)
@@ -193,21 +211,26 @@ const compileDeclaration = (request: CompilationRequest): CompiledInstall => {
   }
 }
 
-const lacking: Readonly<Record<"absent" | "not_declared", ManifestDiagnostic>> = {
-  absent: { path: "", code: "manifest_absent", message: "The repository has no manifest." },
-  not_declared: {
+const lacking: Readonly<Record<"absent" | "not_declared", (version: string) => ManifestDiagnostic>> = {
+  absent: (version) => ({
+    path: "",
+    code: "manifest_absent",
+    message: `The repository has no manifest; the operator requires ${version}.`
+  }),
+  not_declared: (version) => ({
     path: "/install/modules",
     code: "module_not_declared",
-    message: "The manifest does not declare the selected module."
-  }
+    message: `The manifest does not declare the selected module; the operator requires it in ${version}.`
+  })
 }
 
 /** Why a compiled install is not what an operator who requires `version` asked for. */
 const shortcomings = (compiled: CompiledInstall, version: string): ReadonlyArray<ManifestDiagnostic> => {
-  if (compiled.assistance === "absent" || compiled.assistance === "not_declared") return [lacking[compiled.assistance]]
+  if (compiled.assistance === "absent" || compiled.assistance === "not_declared")
+    return [lacking[compiled.assistance](version)]
   if (compiled.assistance !== "adopted") return compiled.diagnostics
   if (compiled.manifestVersion === version) return []
-  return [{ path: "/apiVersion", code: "manifest_version_mismatch", message: `Expected ${version}.` }]
+  return [{ path: "/apiVersion", code: "manifest_version_mismatch", message: `The operator requires ${version}.` }]
 }
 
 /**

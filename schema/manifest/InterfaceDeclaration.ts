@@ -3,7 +3,7 @@ import { interfaceValueMaxDepth } from "../json/JsonLimits.ts"
 import { exceedsJsonLimits } from "../json/JsonValueBounds.ts"
 import { fieldRule, itemsBetween, lengthBetween, matches, propertiesBetween } from "./FieldRule.ts"
 import { BindingDelivery, Permissions } from "./RequirementDeclaration.ts"
-import { token, VariableName } from "./TextRules.ts"
+import { OutputName, token } from "./TextRules.ts"
 
 /** Public JSON of an Interface: at most 32 arrays and objects deep. */
 const PublicJson = Schema.Json.check(
@@ -22,7 +22,7 @@ export type OutputType = typeof OutputType.Type
 
 export const InterfaceInput = Schema.Union([
   Schema.Struct({ source: Schema.Literal("literal"), value: PublicJson }),
-  Schema.Struct({ source: Schema.Literal("output"), outputName: VariableName, outputType: OutputType })
+  Schema.Struct({ source: Schema.Literal("output"), outputName: OutputName, outputType: OutputType })
 ])
 export type InterfaceInput = typeof InterfaceInput.Type
 

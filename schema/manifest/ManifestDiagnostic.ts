@@ -51,8 +51,6 @@ const crossFieldCodes = [
   "env_cannot_be_secret",
   "oidc_requires_endpoint",
   "oidc_requires_openid",
-  "oidc_requires_four_slots",
-  "oidc_bindings_need_v2_4",
   "duplicate_feature",
   "feature_input_not_user",
   "feature_input_claimed",
@@ -70,6 +68,9 @@ const compilationCodes = [
   "requirement_kind_not_allowed",
   "reserved_binding",
   "binding_environment_not_found",
+  "oidc_requires_four_slots",
+  "oidc_requires_endpoint_url",
+  "oidc_bindings_need_v2_4",
   "oidc_not_allowed",
   "oidc_scope_not_allowed",
   "oidc_callback_not_allowed",
@@ -78,6 +79,8 @@ const compilationCodes = [
   "output_not_public",
   "permission_not_allowed",
   "module_not_declared",
+  "module_not_found",
+  "module_not_scanned",
   "manifest_absent",
   "manifest_version_mismatch"
 ] as const

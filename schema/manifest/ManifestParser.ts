@@ -6,6 +6,7 @@ import { documentDecoder } from "./DocumentDecoder.ts"
 import { ManifestDiagnostic } from "./ManifestDiagnostic.ts"
 import { checkCrossFieldRules } from "./ModuleRules.ts"
 import { checkPublicMaterial, checkTexts } from "./PublicMaterial.ts"
+import { nameRequiredVersion } from "./RequiredVersions.ts"
 import { manifestDocuments, ManifestVersion, type RepositoryManifest } from "./RepositoryManifest.ts"
 
 /** A manifest that is not accepted, and why. `apiVersion` is present once it was recognised. */
@@ -50,7 +51,10 @@ export const parseManifestValue = (value: Schema.Json): Result.Result<Repository
   const { diagnostics, report } = diagnosticReport()
   checkTexts(value, report)
   const decoded = decoders[apiVersion](value)
-  if (Result.isFailure(decoded)) return refuse(Arr.appendAll(decoded.failure, diagnostics), apiVersion)
+  if (Result.isFailure(decoded)) {
+    const named = Arr.map(decoded.failure, nameRequiredVersion(apiVersion))
+    return refuse(Arr.appendAll(named, diagnostics), apiVersion)
+  }
   checkCrossFieldRules(decoded.success, report)
   checkPublicMaterial(decoded.success, report)
   return Arr.isReadonlyArrayNonEmpty(diagnostics) ? refuse(diagnostics, apiVersion) : Result.succeed(decoded.success)

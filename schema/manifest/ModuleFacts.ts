@@ -7,7 +7,9 @@ export const VariableFacts = Schema.Struct({
   hasDefault: Schema.Boolean,
   required: Schema.Boolean,
   sensitive: Schema.Boolean,
-  ephemeral: Schema.Boolean
+  ephemeral: Schema.Boolean,
+  /** Whether the type is exactly `map(string)`; absent when nothing proves it. */
+  mapOfStrings: Schema.optionalKey(Schema.Boolean)
 })
 export type VariableFacts = typeof VariableFacts.Type
 

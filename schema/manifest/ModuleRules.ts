@@ -2,13 +2,8 @@ import type { DocumentPath } from "./DiagnosticPath.ts"
 import type { Report } from "./DiagnosticReport.ts"
 import type { InputDeclaration } from "./InputDeclaration.ts"
 import type { InterfaceDeclaration } from "./InterfaceDeclaration.ts"
-import type { ManifestVersion, ModuleDeclaration, RepositoryManifest } from "./RepositoryManifest.ts"
-import {
-  deliveryTargets,
-  type OidcRequirement,
-  oidcSlots,
-  type RequirementDeclaration
-} from "./RequirementDeclaration.ts"
+import type { ModuleDeclaration, RepositoryManifest } from "./RepositoryManifest.ts"
+import { deliveryTargets, type RequirementDeclaration } from "./RequirementDeclaration.ts"
 
 const maxGeneratedSecrets = 8
 
@@ -56,30 +51,7 @@ const checkInputs = (inputs: ReadonlyArray<InputDeclaration>, path: DocumentPath
   )
 }
 
-const checkOidc = (requirement: OidcRequirement, version: ManifestVersion, path: DocumentPath, report: Report) => {
-  if (!requirement.scopes.includes("openid")) {
-    report([...path, "scopes"], "oidc_requires_openid", "The scopes must include openid.")
-  }
-  const { bindings, variables } = requirement.deliver
-  if (bindings !== undefined && version !== "svc.com/v2.4") {
-    report(
-      [...path, "deliver", "bindings"],
-      "oidc_bindings_need_v2_4",
-      "identity.oidc delivers to variables; runtime bindings need svc.com/v2.4."
-    )
-  }
-  const slots = Object.keys({ ...variables, ...bindings })
-  if (slots.length !== oidcSlots.length || !oidcSlots.every((slot) => slots.includes(slot))) {
-    report([...path, "deliver"], "oidc_requires_four_slots", `Deliver exactly the slots ${oidcSlots.join(", ")}.`)
-  }
-}
-
-const checkRequirements = (
-  requirements: ReadonlyArray<RequirementDeclaration>,
-  version: ManifestVersion,
-  path: DocumentPath,
-  report: Report
-) => {
+const checkRequirements = (requirements: ReadonlyArray<RequirementDeclaration>, path: DocumentPath, report: Report) => {
   const ofKind = (kind: RequirementDeclaration["kind"]) =>
     requirements.flatMap((requirement, index) => (requirement.kind === kind ? [index] : []))
   for (const kind of ["http.endpoint", "identity.oidc"] as const) {
@@ -114,16 +86,14 @@ const checkRequirements = (
         "Another interface.consume of the module has this key."
       )
   )
-  const endpoint = requirements.find((requirement) => requirement.kind === "http.endpoint")
+  const hasEndpoint = ofKind("http.endpoint").length > 0
   requirements.forEach((requirement, index) => {
     if (requirement.kind !== "identity.oidc") return
-    checkOidc(requirement, version, [...path, index], report)
-    if (endpoint?.deliver.variables?.url === undefined) {
-      report(
-        [...path, index],
-        "oidc_requires_endpoint",
-        "identity.oidc needs exactly one http.endpoint that delivers url to a variable."
-      )
+    if (!requirement.scopes.includes("openid")) {
+      report([...path, index, "scopes"], "oidc_requires_openid", "The scopes must include openid.")
+    }
+    if (!hasEndpoint) {
+      report([...path, index], "oidc_requires_endpoint", "identity.oidc needs an http.endpoint in the same module.")
     }
   })
 }
@@ -191,7 +161,7 @@ export const checkCrossFieldRules = (manifest: RepositoryManifest, report: Repor
   for (const [name, module] of Object.entries(modules)) {
     const path = ["install", "modules", name]
     checkInputs(module.inputs, [...path, "inputs"], report)
-    checkRequirements(module.requires ?? [], manifest.apiVersion, [...path, "requires"], report)
+    checkRequirements(module.requires ?? [], [...path, "requires"], report)
     checkFeatures(module, [...path, "features"], report)
     checkInterfaces(module.interfaces ?? [], [...path, "interfaces"], report)
   }

@@ -1,8 +1,10 @@
 import { bindingEnvironmentVariable, type CompiledDelivery, type CompiledRequirement } from "./CompiledInstall.ts"
 import type { DocumentPath } from "./DiagnosticPath.ts"
 import type { Report } from "./DiagnosticReport.ts"
+import { checkIdentityDelivery } from "./IdentityRules.ts"
 import type { VariableFacts } from "./ModuleFacts.ts"
 import type { OperatorPolicy } from "./OperatorPolicy.ts"
+import type { ManifestVersion } from "./RepositoryManifest.ts"
 import {
   deliveryTargets,
   type DeliveryTarget,
@@ -16,6 +18,7 @@ const defaultSecretBytes = 32
 export interface RequirementContext {
   readonly variables: ReadonlyMap<string, VariableFacts>
   readonly policy: OperatorPolicy
+  readonly version: ManifestVersion
   readonly report: Report
 }
 
@@ -46,11 +49,11 @@ const checkTarget = ({ lane, slot, target }: DeliveryTarget, path: DocumentPath,
     if (isReservedBinding(target)) {
       context.report(at, "reserved_binding", "The host reserves this binding name.")
     }
-    if (context.variables.get(bindingEnvironmentVariable)?.type !== "json") {
+    if (context.variables.get(bindingEnvironmentVariable)?.mapOfStrings !== true) {
       context.report(
         at,
         "binding_environment_not_found",
-        `Bindings are entries of a module variable named ${bindingEnvironmentVariable} of type map(string).`
+        `Bindings are entries of a module variable named ${bindingEnvironmentVariable}, declared with exactly the type map(string).`
       )
     }
     return
@@ -124,6 +127,7 @@ export const compileRequirements = (
   context: RequirementContext
 ): ReadonlyArray<CompiledRequirement> => {
   const endpointVariable = endpointVariableOf(requirements)
+  checkIdentityDelivery(requirements, context.version, path, context.report)
   return requirements.map((requirement, index) => {
     const at = [...path, index]
     if (!context.policy.allowedRequirementKinds.includes(requirement.kind)) {

@@ -50,6 +50,9 @@ export const bilingualText = (maximum: number) =>
 /** An OpenTofu variable name or the name of a delivery target. */
 export const VariableName = Schema.String.check(lengthBetween(1, 128), matches(/^[A-Za-z_][A-Za-z0-9_]*$/))
 
+/** An Output name: OpenTofu's identifiers may hold hyphens, and an Output's often does. */
+export const OutputName = Schema.String.check(lengthBetween(1, 128), matches(/^[A-Za-z_][A-Za-z0-9_-]*$/))
+
 const tokenPattern = /^[A-Za-z0-9][A-Za-z0-9._:/-]*$/
 
 /** Keys, formats, scopes, Interface types: an ASCII token of 1 to `maximum` characters. */

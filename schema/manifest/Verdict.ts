@@ -1,9 +1,11 @@
 import { Result, Schema } from "effect"
 import { parseInstallLink, type LinkPolicy } from "../handoff/InstallLink.ts"
 import { LinkProblemCode } from "../handoff/LinkRefusal.ts"
+import { diagnosticReport } from "./DiagnosticReport.ts"
+import { checkIdentityDelivery } from "./IdentityRules.ts"
 import { ManifestDiagnosticCode } from "./ManifestDiagnostic.ts"
 import { parseRepositoryManifest } from "./ManifestParser.ts"
-import { ManifestVersion } from "./RepositoryManifest.ts"
+import { ManifestVersion, type RepositoryManifest } from "./RepositoryManifest.ts"
 import { parseSourceOptions, sourceOptionsVersion } from "./SourceOptions.ts"
 
 /** What the product says of a document or link, offline: the same judgement that a sync or an `/install` request makes. */
@@ -20,10 +22,23 @@ export const Verdict = Schema.Struct({
 })
 export type Verdict = typeof Verdict.Type
 
-/** `svc manifest check`: the bytes of a repository manifest. */
+/** What no module, policy or service can make good: the module of a valid document that is refused in any case. */
+const moduleRefusals = ({ apiVersion, install }: RepositoryManifest) => {
+  const { diagnostics, report } = diagnosticReport()
+  for (const [key, { requires }] of Object.entries(install.modules)) {
+    checkIdentityDelivery(requires ?? [], apiVersion, ["install", "modules", key, "requires"], report)
+  }
+  return diagnostics
+}
+
+/** `svc manifest check`: the bytes of a repository manifest. A valid document may still hold modules that are refused. */
 export const manifestVerdict = (bytes: Uint8Array): Verdict =>
   Result.match(parseRepositoryManifest(bytes), {
-    onSuccess: ({ apiVersion }) => ({ status: "valid", apiVersion, diagnostics: [] }),
+    onSuccess: (manifest) => ({
+      status: "valid",
+      apiVersion: manifest.apiVersion,
+      diagnostics: moduleRefusals(manifest)
+    }),
     onFailure: ({ apiVersion, diagnostics }) => ({
       status: "invalid",
       ...(apiVersion === undefined ? {} : { apiVersion }),

@@ -42,6 +42,19 @@ export const ManifestDiagnostic = Schema.Struct({
   code: Schema.String,
   message: Schema.String
 }).annotate({ identifier: "ManifestDiagnostic" })
+export type ManifestDiagnostic = typeof ManifestDiagnostic.Type
+
+/**
+ * What a valid manifest is worth to one module. `path` is the module in the snapshot, as `modulePath` names it; `key` is
+ * its path in the repository, which is how the manifest names it. `absent` means that it says nothing of the module.
+ */
+export const ModuleVerdict = Schema.Struct({
+  path: Schema.String,
+  key: Schema.String,
+  verdict: Schema.Literals(["adopted", "rejected", "absent"]),
+  reasons: Schema.Array(ManifestDiagnostic)
+}).annotate({ identifier: "ModuleVerdict" })
+export type ModuleVerdict = typeof ModuleVerdict.Type
 
 export const CompatibilityReport = Schema.Struct({
   id: CompatibilityReportId,
@@ -58,8 +71,12 @@ export const CompatibilityReport = Schema.Struct({
   manifest: Schema.Struct({
     status: Schema.String,
     digest: Schema.optionalKey(Schema.String),
-    diagnostics: Schema.Array(ManifestDiagnostic)
+    diagnostics: Schema.Array(ManifestDiagnostic),
+    /** What a rejected module goes without: its inputs' labels, features, requirements, Interfaces, source build. */
+    dropped: Schema.optionalKey(Schema.Array(Schema.String))
   }),
+  /** The checked module first, then the others of the snapshot; at most 256. Absent in reports of older releases. */
+  modules: Schema.optionalKey(Schema.Array(ModuleVerdict)),
   /** The configuration that this check compiled, to name in an install plan's `preflight`. */
   installConfigId: Schema.optionalKey(InstallConfigId),
   createdByRunId: RunId,

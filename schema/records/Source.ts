@@ -36,7 +36,9 @@ export const RepositoryManifestStatus = Schema.Struct({
   status: Schema.Literals(["absent", "valid", "invalid"]),
   digest: Schema.optionalKey(Schema.String),
   apiVersion: Schema.optionalKey(Schema.String),
-  reason: Schema.optionalKey(Schema.String)
+  reason: Schema.optionalKey(Schema.String),
+  /** The edition of the rules that judged it; a newer edition judges it again. */
+  rulesVersion: Schema.optionalKey(Schema.Int)
 })
 export type RepositoryManifestStatus = typeof RepositoryManifestStatus.Type
 

@@ -31,9 +31,18 @@ const prefixedKeys: ReadonlyArray<RegExp> = [
   /\bPuTTY-User-Key-File-/
 ]
 
+const proseWords = "(?:-[a-z]{2,14}){0,3}"
+const technicalTerm =
+  "(?:http/[123]|iso-?\\d{4,5}|uuid-?v?[1-8]|aes-?\\d{3}|pkcs#?\\d{1,2}|x\\.?509|rfc-?\\d{3,4}|[ehrp]s(?:256|384|512)|base\\d{2}|md5|ipv[46]|k8s|s3|oauth2)"
+const descriptor =
+  "-(?:style|like|compatible|based|encoded|prefixed|formatted|issued|bit|byte|digit|char|character|letter|word)s?"
+
+/** Words that hold a digit and are prose all the same: `v2-style`, `40-character`, `s3-compatible`. A value is none of them. */
+const prose = `(?!(?:${technicalTerm}${proseWords}|v?\\d{1,4}(?:\\.\\d{1,3}){0,2}${proseWords}${descriptor}|v\\d{1,2}(?:\\.\\d{1,2})?(?:-[a-z]{2,14}){1,3}(?=[ \\t]+[a-z]{2}))(?![\\w+/=-]))`
+
 /** Authorization header values. A scheme followed by plain words is prose. */
 const headerForms: ReadonlyArray<RegExp> = [
-  /\bbearer[ \t]{1,4}(?=[A-Za-z._~+/=-]{0,64}[0-9])[A-Za-z0-9._~+/=-]{8}/i,
+  new RegExp(`\\bbearer[ \\t]{1,4}${prose}(?=[A-Za-z._~+/=-]{0,64}[0-9])[A-Za-z0-9._~+/=-]{8}`, "i"),
   /\bbearer[ \t]{1,4}[A-Za-z0-9._~+/=-]{20}/i,
   /\bbasic[ \t]{1,4}[A-Za-z0-9+/]{6,128}={1,2}/i,
   /\bauthorization["']?[ \t]{0,4}[:=][ \t]{0,4}["']?(?:basic|token|digest|apikey)[ \t]{1,4}[A-Za-z0-9+/=._~-]{8}/i
@@ -43,14 +52,15 @@ const headerForms: ReadonlyArray<RegExp> = [
 const credentialName =
   /(?:pass(?:word|wd|phrase)|secret|token|credential|(?:api|access|account|private|secret|signing|encryption)[_-]?key(?:[_-]?id)?)/
 
-const assigned = (value: RegExp) => new RegExp(`${credentialName.source}["']?[ \\t]{0,4}${value.source}`, "i")
+const assigned = (value: RegExp | string) =>
+  new RegExp(`${credentialName.source}["']?[ \\t]{0,4}${typeof value === "string" ? value : value.source}`, "i")
 
 /** `name=value`, `name: value` and `--name value`. References such as `$NAME` are no values. */
 const assignments: ReadonlyArray<RegExp> = [
   assigned(/=(?![=>])[ \t]{0,4}["']?[^\s"'<>{}$%.*=,;&][^\s"'<>{}]{2}/),
   // After a colon comes prose as often as a value, so the value has to look like one: letters with digits, or length.
   assigned(
-    /:[ \t]{0,4}["']?(?!base64|oauth|sha[0-9]|utf-?8|rsa|ed25519|https?)(?=[!-~]{0,12}[0-9])(?=[!-~]{0,12}[A-Za-z])[!#%&(-;=?-z|~]{6}/
+    `:[ \\t]{0,4}["']?(?!base64|oauth|sha[0-9]|utf-?8|rsa|ed25519|https?)${prose}(?=[!-~]{0,12}[0-9])(?=[!-~]{0,12}[A-Za-z])[!#%&(-;=?-z|~]{6}`
   ),
   assigned(/:[ \t]{0,4}["']?[A-Za-z0-9+/_=]{20}/),
   new RegExp(`(?:^|\\s)--?${credentialName.source}[ \\t]{1,4}[^\\s"'<>{}$-][^\\s"'<>{}]{2}`, "i")

@@ -60,6 +60,31 @@ describe("from a link to a plan", () => {
     expect(faults).toEqual([])
   })
 
+  test("says what the repository offers and the module does not get", async () => {
+    const world = newWorld()
+    world.report = {
+      ...world.report,
+      manifest: {
+        status: "rejected",
+        diagnostics: [
+          {
+            path: "/install/modules/modules~1service/inputs/0/name",
+            code: "variable_not_found",
+            message: "The module has no variable of this name."
+          }
+        ],
+        dropped: ["input domain", "requirement http.endpoint"]
+      }
+    }
+    const { page, go } = await suite.visit(undefined, world)
+    await go(link, "input[type=url]")
+    await page.getByRole("button", { name: "Read the repository" }).click()
+    await page.getByText("The repository manifest is not used for this module").waitFor()
+    await page.getByText("The module has no variable of this name.").waitFor()
+    await page.getByText("The install goes on without: input domain, requirement http.endpoint").waitFor()
+    expect(await barriers(page)).toEqual([])
+  })
+
   test("a link with anything unknown in it is refused as a whole", async () => {
     const { page, api, go } = await suite.visit()
     await go(`${link.replace("/install?", "/new?")}&var.domain=evil`, ".notice-bad")

@@ -35,9 +35,9 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
     "defaultModule before v2.1",
     "defaultModule in v2.4",
     "sourceBuild before v2.3",
-    "interface.consume begins with v2.2",
-    "runtime OIDC bindings begin with v2.4"
+    "interface.consume begins with v2.2"
   ],
+  ["identity.oidc: bindings from v2.4 on", requireCompiler, "runtime OIDC bindings begin with v2.4"],
   [
     "a v2 declaration keeps its shape and meaning under later versions",
     versions,
@@ -157,10 +157,10 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
     rules,
     "two identities",
     "an identity alone",
-    "an endpoint that delivers no url",
     "an endpoint url in a variable of the identity"
   ],
-  ["delivery is variables-only with exactly four slots", rules, "three slots", "a fifth slot"],
+  ["the endpoint delivers url to a variable", requireCompiler, "an endpoint that delivers no url"],
+  ["delivery is variables-only with exactly four slots", requireCompiler, "three slots", "a fifth slot"],
   [
     "scopes include openid and stay inside the allowlist; with none no capability is granted",
     requireCompiler,

@@ -16,6 +16,7 @@ const manifest = JSON.stringify({
 })
 const snapshot = {
   id: "snap_1",
+  path: ".",
   repositoryManifest: { status: "valid" as const, digest, apiVersion: "svc.com/v2.4" },
   manifestDocument: manifest
 }
@@ -83,9 +84,13 @@ describe("a configuration", () => {
           manifestDocument: "{}"
         },
         // No text, so no document was kept: the reason of the sync.
-        { id: "snap_1", repositoryManifest: { status: "invalid" as const, digest, reason: "It is not UTF-8." } },
+        {
+          id: "snap_1",
+          path: ".",
+          repositoryManifest: { status: "invalid" as const, digest, reason: "It is not UTF-8." }
+        },
         // Too large or no file: not even a digest.
-        { id: "snap_1", repositoryManifest: { status: "invalid" as const, reason: "It is a symlink." } }
+        { id: "snap_1", path: ".", repositoryManifest: { status: "invalid" as const, reason: "It is a symlink." } }
       ]
       const seen = refused.map((from) => {
         const made = compilation.annotate(report, from)

@@ -239,6 +239,9 @@ export const preparation = (around: Surroundings) =>
         Layer.mock(CompatibilityCheck)({}),
         Layer.mock(InstallConfigCompilation)({
           annotate: (staged) => staged,
+          verdictOf: () => {
+            throw new Error("A Run that starts judges nothing.")
+          },
           storedConfig: () => {
             throw new Error("A Run that starts compiles nothing.")
           }

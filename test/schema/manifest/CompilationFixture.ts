@@ -25,7 +25,7 @@ export const output = (name: string, more: Partial<OutputFacts> = {}): OutputFac
   ephemeral: false,
   ...more
 })
-export const env = variable("env", { type: "json", hasDefault: true })
+export const env = variable("env", { type: "json", hasDefault: true, mapOfStrings: true })
 
 export const declare = (document: JsonObject): ManifestDeclaration =>
   Result.match(parse(document), {
@@ -45,6 +45,7 @@ export const request = (
 ): CompilationRequest => ({
   pins,
   facts: { pins, variables: [], outputs: [], ...facts },
+  manifestKey: pins.modulePath,
   declaration: declare(manifest("svc.com/v2.4", module)),
   policy: openPolicy,
   base: emptyBaseConfig,

@@ -141,8 +141,20 @@ describe("without a usable manifest the generic install goes on", () => {
 
   test("a module path that is a prototype name is not declared (J4)", () => {
     const odd = { ...pins, modulePath: "constructor" }
-    const compiled = compile({ inputs: [userInput("a")] }, { pins: odd }, { ...facts, pins: odd })
+    const compiled = compile(
+      { inputs: [userInput("a")] },
+      { pins: odd, manifestKey: "constructor" },
+      { ...facts, pins: odd }
+    )
     expect(compiled.assistance).toBe("not_declared")
+  })
+
+  test("a module is known by its path in the repository, whatever folder the Source takes", () => {
+    const modules = { ".": { inputs: [userInput("missing")] }, "apps/web": { inputs: [userInput("a")] } }
+    const declaration = declare({ apiVersion: "svc.com/v2.4", kind: "Repository", install: { modules } })
+    const root = { variables: [variable("a")] }
+    expect(compile({}, { declaration, manifestKey: "apps/web" }, root).inputs[0]?.origin).toBe("manifest")
+    expect(compile({}, { declaration, manifestKey: "apps" }, root).assistance).toBe("not_declared")
   })
 
   test("rejected: one unproven input turns all of it off", () => {
@@ -171,6 +183,18 @@ describe("an operator who requires an exact version", () => {
   test("accepts that version, and makes everything else fatal", () => {
     expect(refusal({})).toBe("compiled")
     expect(refusal({ declaration: declare(manifest("svc.com/v2.3")) })).toEqual(["manifest_version_mismatch"])
+    const absent = compileInstallConfig(
+      request(
+        {},
+        {
+          policy,
+          pins: absentPins,
+          facts: { pins: absentPins, variables: [], outputs: [] },
+          declaration: { _tag: "Absent" }
+        }
+      )
+    )
+    expect(Result.isFailure(absent) ? absent.failure.message : "").toContain("the operator requires svc.com/v2.4")
     expect(
       refusal({ declaration: declare(manifest("svc.com/v2.4", {}, { modules: { app: { inputs: [] } } })) })
     ).toEqual(["module_not_declared"])

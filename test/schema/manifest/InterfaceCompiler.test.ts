@@ -24,6 +24,18 @@ describe("interfaces are proven (J11)", () => {
     expect(told(compile({ interfaces: [iface({ spec })] }, {}, { outputs }))).toEqual([...expected])
   })
 
+  test("an Output with hyphens", () => {
+    const hyphened = interfaceSpec({
+      inputs: { url: { source: "output", outputName: "load-balancer-url", outputType: "url" } }
+    })
+    const compiled = compile(
+      { interfaces: [iface({ spec: hyphened })] },
+      {},
+      { outputs: [output("load-balancer-url")] }
+    )
+    expect([told(compiled), compiled.outputAllowlist]).toEqual([[], [{ name: "load-balancer-url", type: "url" }]])
+  })
+
   const asking = (permissions: ReadonlyArray<string>, type: string) => ({
     interfaces: [iface({ bindingRequests: [bindingRequest({ permissions: [...permissions], delivery: { type } })] })]
   })

@@ -23,7 +23,6 @@ const output = (outputName: string, outputType: string) => ({ source: "output", 
 const withInputs = (key: string, more: JsonObject) => iface({ key, name: key, spec: interfaceSpec(more) })
 const secrets = (count: number) => Array.from({ length: count }, (_, index) => secret(`s${index}`))
 const targets = (more: JsonObject) => oidc({ deliver: { variables: { ...oidcTargets, ...more } } })
-const threeTargets = { accountsUrl: "a", issuerUrl: "b", clientId: "c" }
 
 test.each<readonly [string, JsonObject, string]>([
   ["a secret user input", inputs(from("user", { secret: true })), "valid"],
@@ -95,16 +94,6 @@ test.each<readonly [string, JsonObject, string]>([
   ["an identity with its endpoint", requires(oidc(), endpoint()), "valid"],
   ["an identity alone", requires(oidc()), `oidc_requires_endpoint ${at}/requires/0`],
   [
-    "an endpoint that delivers no url",
-    requires({ kind: "http.endpoint", deliver: { variables: { subdomain: "a" } } }, oidc()),
-    `oidc_requires_endpoint ${at}/requires/1`
-  ],
-  [
-    "an endpoint that delivers url to a binding",
-    requires({ kind: "http.endpoint", deliver: { bindings: { url: "A" } } }, oidc()),
-    `oidc_requires_endpoint ${at}/requires/1`
-  ],
-  [
     "an endpoint url in a variable of the identity",
     requires(endpoint("client_id"), oidc()),
     `duplicate_delivery ${at}/requires/1/deliver/variables/clientId`
@@ -114,26 +103,7 @@ test.each<readonly [string, JsonObject, string]>([
     requires(endpoint(), oidc({ scopes: ["profile"] })),
     `oidc_requires_openid ${at}/requires/1/scopes`
   ],
-  [
-    "three slots",
-    requires(endpoint(), oidc({ deliver: { variables: threeTargets } })),
-    `oidc_requires_four_slots ${at}/requires/1/deliver`
-  ],
-  [
-    "a fifth slot",
-    requires(endpoint(), targets({ ownerSubject: "owner" })),
-    `oidc_requires_four_slots ${at}/requires/1/deliver`
-  ],
-  [
-    "three slots and another",
-    requires(endpoint(), oidc({ deliver: { variables: { ...threeTargets, ownerSubject: "d" } } })),
-    `oidc_requires_four_slots ${at}/requires/1/deliver`
-  ],
-  [
-    "three binding slots",
-    requires(endpoint(), oidc({ deliver: { bindings: threeTargets } })),
-    `oidc_requires_four_slots ${at}/requires/1/deliver`
-  ],
+  ["slots that no version grants", requires(endpoint(), targets({ ownerSubject: "owner" })), "valid"],
   [
     "a feature id twice",
     module({ inputs: [userInput("a"), userInput("b")], features: [feature("f", ["a"]), feature("f", ["b"])] }),

@@ -1,7 +1,18 @@
 import { describe, expect, test } from "bun:test"
 import { defaultOperatorPolicy, type OperatorPolicy } from "../../../schema/manifest/OperatorPolicy.ts"
-import { variable, env, compile, variables, told, openPolicy } from "./CompilationFixture.ts"
-import { consume, endpoint, oidc, secret, userInput, type JsonObject } from "./ManifestFixture.ts"
+import { compile, declare, env, openPolicy, pins, request, told, variable, variables } from "./CompilationFixture.ts"
+import { compileInstallConfig } from "../../../schema/manifest/InstallConfigCompiler.ts"
+import { ManifestVersion } from "../../../schema/manifest/RepositoryManifest.ts"
+import {
+  consume,
+  endpoint,
+  manifest,
+  oidc,
+  oidcTargets,
+  secret,
+  userInput,
+  type JsonObject
+} from "./ManifestFixture.ts"
 
 describe("requirements are proven (J11)", () => {
   const identityFacts = variables(
@@ -93,6 +104,59 @@ describe("requirements are proven (J11)", () => {
     )
   })
 
+  const threeTargets = { accountsUrl: "accounts_url", issuerUrl: "issuer_url", clientId: "client_id" }
+  const delivering = (deliver: JsonObject) => [endpoint(), oidc({ deliver })]
+  const slots = "oidc_requires_four_slots requires/1/deliver"
+  const noUrl = "oidc_requires_endpoint_url requires/1"
+
+  test.each<readonly [string, ReadonlyArray<JsonObject>, ReadonlyArray<string>]>([
+    ["three slots", delivering({ variables: threeTargets }), [slots]],
+    ["a fifth slot", delivering({ variables: { ...oidcTargets, ownerSubject: "owner" } }), [slots]],
+    [
+      "ownerSubject in the place of another",
+      delivering({ variables: { ...threeTargets, ownerSubject: "redirect_uri" } }),
+      [slots]
+    ],
+    [
+      "an endpoint that delivers no url",
+      [{ kind: "http.endpoint", deliver: { variables: { subdomain: "public_url" } } }, oidc()],
+      [noUrl]
+    ],
+    [
+      "an endpoint that delivers url to a binding",
+      [{ kind: "http.endpoint", deliver: { bindings: { url: "PUBLIC_URL" } } }, oidc()],
+      [noUrl]
+    ]
+  ])("%s refuses the module alone", (_, requires, expected) => {
+    const facts = variables(...identityFacts.variables, variable("owner"))
+    const refused = compile({ requires: [...requires], inputs: [userInput("owner")] }, {}, facts)
+    expect(told(refused)).toEqual(expect.arrayContaining([...expected]))
+    expect([refused.assistance, refused.dropped?.at(-1)]).toEqual(["rejected", "requirement identity.oidc"])
+    // The module beside it, of the same document, keeps everything.
+    const modules = { ".": { inputs: [], requires: [...requires] }, beside: { inputs: [userInput("owner")] } }
+    const document = { apiVersion: "svc.com/v2.4", kind: "Repository", install: { modules } }
+    const neighbour = { ...pins, modulePath: "beside" }
+    const kept = compile(
+      {},
+      { declaration: declare(document), manifestKey: "beside", pins: neighbour },
+      { ...facts, pins: neighbour }
+    )
+    expect([kept.assistance, told(kept)]).toEqual(["adopted", []])
+  })
+
+  test("runtime OIDC bindings begin with v2.4", () => {
+    const compiled = ManifestVersion.literals.map((version) => {
+      const policy = { ...openPolicy, runtimeOidcBindings: true }
+      const declaration = declare(manifest(version, { requires: [endpoint(), bound] }))
+      const made = compileInstallConfig(request({}, { declaration, policy }, identityFacts))
+      return made._tag === "Success" ? told(made.success).join() : made._tag
+    })
+    expect(compiled).toEqual([
+      ...Array.from({ length: 5 }, () => "oidc_bindings_need_v2_4 requires/1/deliver/bindings"),
+      ""
+    ])
+  })
+
   test("without any scope allowlist no identity is granted", () => {
     expect(told(compile({ requires: [endpoint(), oidc()] }, { policy: defaultOperatorPolicy }, identityFacts))).toEqual(
       ["oidc_not_allowed requires/1"]
@@ -121,9 +185,11 @@ describe("requirements are proven (J11)", () => {
     expect(told(compile({ requires: [binding("A")] }))).toEqual([
       "binding_environment_not_found requires/0/deliver/bindings/value"
     ])
-    expect(told(compile({ requires: [binding("A")] }, {}, variables(variable("env"))))).toEqual([
-      "binding_environment_not_found requires/0/deliver/bindings/value"
-    ])
+    for (const other of [variable("env"), variable("env", { type: "json" }), { ...env, mapOfStrings: false }]) {
+      expect(told(compile({ requires: [binding("A")] }, {}, variables(other)))).toEqual([
+        "binding_environment_not_found requires/0/deliver/bindings/value"
+      ])
+    }
   })
 
   test("an input and a requirement do not share a variable", () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { Schema } from "effect"
 import { linkVerdict, manifestVerdict, sourceOptionsVerdict, Verdict } from "../../../schema/manifest/Verdict.ts"
-import { bytes, fullModule, manifest } from "./ManifestFixture.ts"
+import { bytes, endpoint, fullModule, manifest, oidc } from "./ManifestFixture.ts"
 import { validOptions } from "./SourceOptionsFixture.ts"
 
 test("a valid document is named by its version", () => {
@@ -18,6 +18,20 @@ test("a valid document is named by its version", () => {
   expect(linkVerdict("https://svc.example/install?git=https%3A%2F%2Fg.example%2Fa")).toEqual({
     status: "valid",
     diagnostics: []
+  })
+})
+
+test("a valid document names the modules that are refused in any case", () => {
+  const bound = oidc({ deliver: { bindings: { accountsUrl: "A", issuerUrl: "B", clientId: "C", redirectUri: "D" } } })
+  expect(manifestVerdict(bytes(manifest("svc.com/v2.3", { requires: [endpoint(), bound] })))).toMatchObject({
+    status: "valid",
+    diagnostics: [
+      {
+        path: "/install/modules/./requires/1/deliver/bindings",
+        code: "oidc_bindings_need_v2_4",
+        message: expect.stringContaining("svc.com/v2.4")
+      }
+    ]
   })
 })
 

@@ -60,6 +60,28 @@ export const Findings = ({ findings }: { readonly findings: ReadonlyArray<Findin
   )
 }
 
+/** Why a module goes without what its repository offers. An invalid document is told with the snapshot. */
+const DroppedManifest = ({ manifest }: { readonly manifest: CompatibilityReport["manifest"] }) => {
+  const words = useWords(installWords)
+  if (manifest.status !== "rejected") return null
+  return (
+    <Notice tone="warn" title={words.manifestDropped}>
+      <ul className="findings">
+        {manifest.diagnostics.map(({ message, path }, index) => (
+          <li key={index}>
+            <span>
+              {message} <code className="finding-place">{path}</code>
+            </span>
+          </li>
+        ))}
+      </ul>
+      {manifest.dropped === undefined || manifest.dropped.length === 0 ? null : (
+        <p className="muted">{words.manifestWithout(manifest.dropped.join(", "))}</p>
+      )}
+    </Notice>
+  )
+}
+
 const Choice = ({
   module,
   chosen,
@@ -182,6 +204,7 @@ export const ModuleStep = ({ draft, change, snapshot, wanted }: ModuleStepProps)
           >
             <Findings findings={report.data.findings} />
           </Notice>
+          <DroppedManifest manifest={report.data.manifest} />
         </div>
       )}
     </div>

@@ -19,6 +19,8 @@ const en = {
   files: (count: number, size: string) => `${count} files, ${size}`,
   manifest: "Repository manifest",
   manifestReason: "What is wrong with it",
+  manifestDropped: "The repository manifest is not used for this module",
+  manifestWithout: (names: string) => `The install goes on without: ${names}`,
   manifests: { absent: "none", valid: "valid", invalid: "not valid, so its hints are not used" },
   omitted: (count: number) =>
     count === 1
@@ -110,6 +112,8 @@ const ja: typeof en = {
   files: (count: number, size: string) => `${count} ファイル、${size}`,
   manifest: "リポジトリマニフェスト",
   manifestReason: "マニフェストの問題",
+  manifestDropped: "このモジュールにはリポジトリマニフェストを使用しません",
+  manifestWithout: (names: string) => `次の内容なしでインストールします: ${names}`,
   manifests: { absent: "なし", valid: "有効", invalid: "無効（内容は使用されません）" },
   omitted: (count: number) => `${count} 件を除外しました（リンクとサブモジュールは読み込みません）`,
   choose: "モジュールを選択",

@@ -1,6 +1,6 @@
 import { storefrontId } from "../records/Capsules.ts"
 import { recipes } from "../records/Connections.ts"
-import { installConfig, report } from "../records/InstallConfigs.ts"
+import { installConfig } from "../records/InstallConfigs.ts"
 import { me } from "../records/People.ts"
 import { discovery, workspaceId, workspaces } from "../records/Workspaces.ts"
 import { accountRoute, authRoute } from "./AccountRoutes.ts"
@@ -44,7 +44,7 @@ export const answer = (world: World, asked: Asked): Answer => {
     return ok(undefined, 204)
   }
   if (kind === "capsule-configs") return ok({ capsuleConfig: { ...installConfig, presentation: world.presentation } })
-  if (kind === "compatibility-reports") return ok({ compatibilityReport: report })
+  if (kind === "compatibility-reports") return ok({ compatibilityReport: world.report })
   if (kind === "sources") return id === "" ? sourceListRoute(world, asked) : sourceRoute(world, id, tail, asked)
   if (kind === "connections") return connectionRoute(world, id, tail, asked)
   if (kind === "credential-recipes") return ok({ credentialRecipes: recipes })

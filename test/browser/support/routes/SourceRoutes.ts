@@ -91,7 +91,7 @@ export const sourceRoute = (world: World, id: string, rest: string | undefined, 
     return ok(
       {
         run: addRun(world, { type: "compatibility_check", status: "succeeded" }),
-        compatibilityReport: { ...report, modulePath: textField(asked.body, "modulePath") }
+        compatibilityReport: { ...world.report, modulePath: textField(asked.body, "modulePath") }
       },
       201
     )

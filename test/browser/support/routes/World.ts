@@ -1,7 +1,7 @@
 import type { Capsule, Run, Source } from "../../../../src/dashboard/api/Types.ts"
 import { backups, capsules, outputs } from "../records/Capsules.ts"
 import { connections } from "../records/Connections.ts"
-import { installConfig } from "../records/InstallConfigs.ts"
+import { installConfig, report } from "../records/InstallConfigs.ts"
 import { baseRun, runs } from "../records/Runs.ts"
 import { newId } from "../records/Seeds.ts"
 import { dependencies, outputShares } from "../records/Sharing.ts"
@@ -20,6 +20,7 @@ export interface World {
   shares: Array<(typeof outputShares)[number]>
   backups: Array<(typeof backups)[number]>
   optionsDocument: string
+  report: typeof report
   empty: boolean
 }
 
@@ -35,6 +36,7 @@ export const newWorld = (): World => ({
   shares: [...outputShares],
   backups: [...backups],
   optionsDocument,
+  report,
   empty: false
 })
 

@@ -1,0 +1,30 @@
+import type { CompiledInstall } from "../../schema/manifest/CompiledInstall.ts"
+import type { Finding } from "../../schema/records/CompatibilityReport.ts"
+import { manifestPath } from "../capsule/SnapshotManifest.ts"
+
+const namedAtMost = 20
+
+const listed = (names: ReadonlyArray<string>): string =>
+  names.length <= namedAtMost
+    ? names.join(", ")
+    : `${names.slice(0, namedAtMost).join(", ")} and ${names.length - namedAtMost} more`
+
+/** What an install goes on without although the repository offers it, and every reason. */
+export const droppedAssistance = ({ assistance, diagnostics, dropped }: CompiledInstall): ReadonlyArray<Finding> => {
+  if (assistance !== "invalid" && assistance !== "rejected") return []
+  const message =
+    assistance === "invalid"
+      ? "The repository manifest is invalid, so nothing of it is used. The install goes on with the scanned variables."
+      : `The repository manifest is refused for this module, so the install goes on without: ${listed(dropped ?? [])}.`
+  return [
+    { severity: "warning", code: "manifest_assistance_dropped", message, path: manifestPath },
+    ...diagnostics.map(
+      (diagnostic): Finding => ({
+        severity: "warning",
+        code: diagnostic.code,
+        message: diagnostic.path === "" ? diagnostic.message : `${diagnostic.path}: ${diagnostic.message}`,
+        path: manifestPath
+      })
+    )
+  ]
+}

@@ -1,0 +1,51 @@
+import type { Finding } from "../../schema/records/CompatibilityReport.ts"
+import type { ToolIdentity } from "../../schema/records/Run.ts"
+import { toolTitles } from "../toolchain/Tool.ts"
+import type { ScannedModule, ToolDemand } from "./ScannedModule.ts"
+import { admitsVersion } from "./VersionConstraint.ts"
+
+/** What the scan says of a module that means something else to Terraform. */
+const openTofuFindings: ReadonlySet<string> = new Set(["opentofu_file", "hidden_by_opentofu_file"])
+
+const unmet = "tool_version_unmet"
+const unread = "tool_cannot_read"
+
+const remedy = "Run the service with a tool that meets it, or change the module."
+
+const judge = (demand: ToolDemand, { name, version }: ToolIdentity): Finding | undefined => {
+  const versions = demand[name]
+  const { line, path } = demand.location
+  const runs = `this service runs ${toolTitles[name]} ${version}. ${remedy}`
+  if (versions === null) {
+    const other = name === "terraform" ? "opentofu" : "terraform"
+    const needs = `${toolTitles[other]} ${(demand[other] ?? []).join(", ")}`.trim()
+    return { severity: "error", code: unread, message: `${demand.what} needs ${needs}, and ${runs}`, path, line }
+  }
+  if (admitsVersion(versions, version)) return undefined
+  const needs = `${toolTitles[name]} ${versions.join(", ")}`
+  return { severity: "error", code: unmet, message: `${demand.what} needs ${needs}, and ${runs}`, path, line }
+}
+
+/** Why the tool at hand would refuse the module, or run another one than was scanned. */
+export const toolProblems = (
+  { findings, toolDemands }: Pick<ScannedModule, "findings" | "toolDemands">,
+  tool: ToolIdentity
+): ReadonlyArray<Finding> => {
+  const files = findings.find(({ code }) => openTofuFindings.has(code))
+  const hidden: ReadonlyArray<Finding> =
+    tool.name === "opentofu" || files === undefined
+      ? []
+      : [
+          {
+            ...files,
+            severity: "error",
+            code: unread,
+            message: `The module has files that only OpenTofu reads, and this service found Terraform. Install OpenTofu.`
+          }
+        ]
+  return [...hidden, ...(toolDemands ?? []).flatMap((demand) => judge(demand, tool) ?? [])]
+}
+
+/** Whether another tool could bring another verdict: such a report holds for as long as the tool it was made with. */
+export const dependsOnTool = (findings: ReadonlyArray<Finding>): boolean =>
+  findings.some(({ code }) => code === unmet || code === unread)
