@@ -9,17 +9,11 @@ import type { ToolMessage } from "./ToolMessage.ts"
 
 const longestText = 16 * 1024
 
-/** A line of a tool without secrets: what it says, and the message that it is, if it is one. */
-export interface CleanLine {
-  readonly text: string
-  readonly message?: ToolMessage | undefined
-}
-
 /** The only way from a program's output to the sink: everything that passes is redacted and made safe to show. */
 export interface RunReport {
   readonly clean: (text: string) => Effect.Effect<string>
-  /** The same for many lines at once. */
-  readonly cleanLines: (lines: ReadonlyArray<CleanLine>) => Effect.Effect<ReadonlyArray<CleanLine>>
+  /** The same for many messages at once. Of a line of a provisioner only what stands before its output is left. */
+  readonly cleanMessages: (messages: ReadonlyArray<ToolMessage>) => Effect.Effect<ReadonlyArray<ToolMessage>>
   readonly phase: (phase: RunPhase) => Effect.Effect<void>
   readonly log: (phase: RunPhase, stream: LogStream, text: string) => Effect.Effect<void>
   /** Takes a cleaned text. */
@@ -36,10 +30,11 @@ const shortened = (text: string) => (text.length > longestText ? `${text.slice(0
 /** A text without secrets as events and messages show it. */
 export const shownText = (text: string) => shortened(plainText(text))
 
+// What is shown together may be read together.
 const cleanDiagnostic = (hide: Hide, { severity, summary, detail, address, path, line }: RunDiagnostic) => ({
   severity,
-  summary: shownText(hide.text(summary)),
-  ...(detail === undefined ? {} : { detail: shownText(hide.text(detail)) }),
+  summary: shownText(hide.part(detail === undefined ? [summary] : [summary, detail], 0)),
+  ...(detail === undefined ? {} : { detail: shownText(hide.part([summary, detail], 1)) }),
   ...(address === undefined ? {} : { address: shownText(hide.address(address)) }),
   ...(path === undefined ? {} : { path: shownText(hide.text(path)) }),
   ...(line === undefined ? {} : { line })
@@ -51,8 +46,17 @@ const cleanMessage = (hide: Hide, message: ToolMessage): ToolMessage => {
       return { ...message, text: hide.message(message.text, message.address) }
     case "EmergencyState":
       return message
+    case "Provisioner": {
+      const { address, output, text } = message
+      const isWhole = output === undefined || !text.endsWith(output)
+      return {
+        ...message,
+        text: hide.message(isWhole ? text : text.slice(0, text.length - output.length), address),
+        output: undefined
+      }
+    }
     case "Diagnostic":
-      return { ...message, text: hide.text(message.text), diagnostic: cleanDiagnostic(hide, message.diagnostic) }
+      return { ...message, text: hide.part([message.text], 0), diagnostic: cleanDiagnostic(hide, message.diagnostic) }
     case "Resource": {
       const { address, id, text } = message
       return {
@@ -65,12 +69,6 @@ const cleanMessage = (hide: Hide, message: ToolMessage): ToolMessage => {
   }
 }
 
-const cleanLine = (hide: Hide, { message, text }: CleanLine): CleanLine => {
-  if (message === undefined) return { text: hide.text(text) }
-  const cleaned = cleanMessage(hide, message)
-  return { text: cleaned.text, message: cleaned }
-}
-
 export const runReport = (sink: RunSink, redactor: RunRedactor): RunReport => {
   const print = (phase: RunPhase, stream: LogStream, text: string) =>
     Effect.forEach(new LogLines().push(`${text}\n`), (line) => sink.log(phase, stream, logText(line)), {
@@ -78,10 +76,10 @@ export const runReport = (sink: RunSink, redactor: RunRedactor): RunReport => {
     })
   return {
     clean: (text) => redacted(redactor, (hide) => shownText(hide.text(text))),
-    cleanLines: (lines) =>
-      lines.length === 0
+    cleanMessages: (messages) =>
+      messages.length === 0
         ? Effect.succeed([])
-        : redacted(redactor, (hide) => lines.map((line) => cleanLine(hide, line))),
+        : redacted(redactor, (hide) => messages.map((message) => cleanMessage(hide, message))),
     phase: (phase) => sink.event("run.phase", { phase }),
     log: (phase, stream, text) =>
       Effect.flatMap(

@@ -23,6 +23,12 @@ const Hook = Schema.Struct({
   elapsed_seconds: Schema.optionalKey(Schema.Finite)
 })
 
+const ProvisionerHook = Schema.Struct({
+  resource: Schema.Struct({ addr: Schema.String }),
+  provisioner: Schema.String,
+  output: Schema.optionalKey(Schema.String)
+})
+
 /** One line of the tool's machine-readable output; what is not named here is not used. */
 const Line = Schema.fromJsonString(
   Schema.Struct({
@@ -36,6 +42,7 @@ const Line = Schema.fromJsonString(
 )
 const decodeLine = Schema.decodeUnknownOption(Line)
 const decodeHook = Schema.decodeUnknownOption(Hook)
+const decodeProvisioner = Schema.decodeUnknownOption(ProvisionerHook)
 const decodeChange = Schema.decodeUnknownOption(Schema.Struct({ resource: Schema.Struct({ addr: Schema.String }) }))
 const decodeDiagnostic = Schema.decodeUnknownOption(Diagnostic)
 
@@ -55,6 +62,13 @@ export type ToolMessage = { readonly text: string } & (
       readonly action: string
       readonly id: string | undefined
       readonly elapsedSeconds: number | undefined
+    }
+  | {
+      /** What a provisioner says in a line or a piece of one; without `output` it begins or ends. */
+      readonly _tag: "Provisioner"
+      readonly address: string
+      readonly provisioner: string
+      readonly output: string | undefined
     }
   | { readonly _tag: "Diagnostic"; readonly diagnostic: RunDiagnostic }
   | { readonly _tag: "EmergencyState"; readonly state: Uint8Array }
@@ -105,6 +119,12 @@ export const parseToolMessage = (line: string): Option.Option<ToolMessage> => {
         id: hook.value.id_value,
         elapsedSeconds: hook.value.elapsed_seconds
       }
+    }
+    const provisioner =
+      decoded.type?.startsWith("provision_") === true ? decodeProvisioner(decoded.hook) : Option.none()
+    if (Option.isSome(provisioner)) {
+      const { output, provisioner: name, resource } = provisioner.value
+      return { _tag: "Provisioner", text, address: resource.addr, provisioner: name, output }
     }
     const diagnostic = decoded.type === "diagnostic" ? decodeDiagnostic(decoded.diagnostic) : Option.none()
     if (Option.isSome(diagnostic)) return { _tag: "Diagnostic", text, diagnostic: runDiagnostic(diagnostic.value) }

@@ -1,4 +1,4 @@
-import { Deferred, Duration, Effect, Fiber, Latch, Option, Redacted, Ref, Stream } from "effect"
+import { Deferred, Duration, Effect, Fiber, Latch, Option, Redacted, Ref, type Scope, Stream } from "effect"
 import type { RunPhase } from "../../schema/events/RunEvent.ts"
 import type { RunDiagnostic } from "../../schema/records/Run.ts"
 import type { RunRedactor } from "../redaction/RunRedactor.ts"
@@ -6,12 +6,13 @@ import type { OpenSandbox, SandboxedCommand } from "../sandbox/levels/Level.ts"
 import type { LimitExceeded } from "../sandbox/limits/LimitExceeded.ts"
 import type { SandboxProcess } from "../sandbox/SandboxProcess.ts"
 import type { SandboxSpawnFailed } from "../sandbox/SandboxStatus.ts"
-import { redactedLines } from "../redaction/LogLines.ts"
+import { textReader } from "../redaction/LogLines.ts"
 import type { CancelSignal } from "./CancelSignal.ts"
 import { MessageLines, type OutputLine } from "./MessageLines.ts"
-import { type CleanLine, type RunReport, shownText } from "./RunReport.ts"
+import { type CleanLine, messageReader } from "./MessageReader.ts"
+import { type RunReport, shownText } from "./RunReport.ts"
 import type { RunSink } from "./RunSink.ts"
-import { parseToolMessage, type ToolMessage } from "./ToolMessage.ts"
+import type { ToolMessage } from "./ToolMessage.ts"
 
 /**
  * How the standard output of a program is read.
@@ -57,6 +58,14 @@ export interface ToolContext {
   readonly redactor: RunRedactor
   readonly cancel: CancelSignal
 }
+
+type Document = Redacted.Redacted<Uint8Array> | undefined
+
+/** How an output is read: `read` until it ends, and `rest` for what is left then. */
+type Reader = (
+  stream: SandboxProcess["stdout"],
+  started: Latch.Latch
+) => Effect.Effect<{ readonly read: Effect.Effect<Document, unknown>; readonly rest: Effect.Effect<void> }>
 
 const mostDiagnostics = 200
 const mostLastLines = 5
@@ -104,11 +113,6 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
     }
   })
 
-  const readLine = ({ text, cut }: OutputLine): CleanLine => {
-    const message = cut ? undefined : Option.getOrUndefined(parseToolMessage(text))
-    return { text: cut ? `${text} (cut)` : text, message }
-  }
-
   const onLine = ({ message, text }: CleanLine) => {
     if (message !== undefined) return onMessage(message)
     if (text.trim() === "") return Effect.void
@@ -116,27 +120,33 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
     return report.print(phase, "stdout", text)
   }
 
-  const onLines = (lines: ReadonlyArray<OutputLine>) =>
-    Effect.flatMap(report.cleanLines(lines.map(readLine)), Effect.forEach(onLine, { discard: true }))
-
-  const readMessages = (process: SandboxProcess, started: Latch.Latch) => {
+  const readMessages: Reader = Effect.fnUntraced(function* (stream, started) {
     const lines = new MessageLines()
-    return process.stdout.pipe(
-      Stream.runForEach((bytes) =>
-        Effect.andThen(
-          started.open,
-          Effect.suspend(() => onLines(lines.push(bytes)))
-        )
+    const reader = messageReader(report, redactor)
+    const onLines = (next: ReadonlyArray<OutputLine>) =>
+      Effect.flatMap(reader.push(next), Effect.forEach(onLine, { discard: true }))
+    return {
+      read: stream.pipe(
+        // What was taken out of the stream is worked through, also when the reading of it ends.
+        Stream.runForEach((bytes) =>
+          Effect.andThen(
+            started.open,
+            Effect.suspend(() => onLines(lines.push(bytes)))
+          ).pipe(Effect.uninterruptible)
+        ),
+        Effect.as(undefined)
       ),
-      Effect.andThen(Effect.suspend(() => onLines(lines.end()))),
-      Effect.as(undefined)
-    )
-  }
+      rest: Effect.suspend(() => onLines(lines.end())).pipe(
+        Effect.andThen(reader.end),
+        Effect.flatMap(Effect.forEach(onLine, { discard: true }))
+      )
+    }
+  })
 
-  const readDocument = (process: SandboxProcess, maxBytes: number) => {
+  const readDocument = (stream: SandboxProcess["stdout"], maxBytes: number) => {
     const chunks: Array<Uint8Array> = []
     let size = 0
-    return process.stdout.pipe(
+    return stream.pipe(
       Stream.runForEach((bytes) =>
         Effect.sync(() => {
           size += bytes.byteLength
@@ -147,37 +157,64 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
     )
   }
 
-  const readText = (stream: SandboxProcess["stdout"], name: "stdout" | "stderr", started: Latch.Latch) =>
-    stream.pipe(
-      Stream.tap(() => (name === "stdout" ? started.open : Effect.void)),
-      redactedLines(redactor),
-      Stream.runForEach((line) => {
-        if (line.trim() === "") return Effect.void
-        remember(line)
-        return sink.log(phase, name, line)
-      }),
-      Effect.as(undefined)
-    )
+  const readText =
+    (name: "stdout" | "stderr"): Reader =>
+    (stream, started) =>
+      Effect.map(textReader(redactor), (reader) => {
+        const print = Effect.forEach(
+          (line: string) => {
+            if (line.trim() === "") return Effect.void
+            remember(line)
+            return sink.log(phase, name, line)
+          },
+          { discard: true }
+        )
+        return {
+          read: stream.pipe(
+            Stream.tap(() => (name === "stdout" ? started.open : Effect.void)),
+            Stream.runForEach((bytes) => Effect.uninterruptible(Effect.flatMap(reader.push(bytes), print))),
+            Effect.as(undefined)
+          ),
+          rest: Effect.flatMap(reader.end, print)
+        }
+      })
 
-  const readOutput = (process: SandboxProcess, started: Latch.Latch) => {
+  const readOutput: Reader = (stream, started) => {
     switch (output.kind) {
       case "messages":
-        return readMessages(process, started)
+        return readMessages(stream, started)
       case "document":
-        return readDocument(process, output.maxBytes)
+        return Effect.succeed({ read: readDocument(stream, output.maxBytes), rest: Effect.void })
       case "text":
-        return readText(process.stdout, "stdout", started)
+        return readText("stdout")(stream, started)
     }
   }
+
+  /** Reads on in the background. What is held back at its end is shown once, whatever ended it. */
+  const reading = Effect.fnUntraced(function* (
+    reader: Reader,
+    stream: SandboxProcess["stdout"],
+    started: Latch.Latch
+  ): Effect.fn.Return<Effect.Effect<Document>, never, Scope.Scope> {
+    const { read, rest } = yield* reader(stream, started)
+    const showRest = yield* Effect.cached(Effect.uninterruptible(rest))
+    yield* Effect.addFinalizer(() => showRest)
+    const fiber = yield* read.pipe(
+      Effect.orElseSucceed(() => undefined),
+      Effect.forkScoped
+    )
+    return Fiber.join(fiber).pipe(
+      Effect.timeoutOption(longestDrain),
+      Effect.map(Option.getOrUndefined),
+      Effect.tap(() => Effect.andThen(Fiber.interrupt(fiber), showRest))
+    )
+  })
 
   return yield* Effect.gen(function* () {
     const started = yield* Latch.make()
     const process = yield* box.spawn(run.command)
-    const reading = yield* readOutput(process, started).pipe(
-      Effect.orElseSucceed(() => undefined),
-      Effect.forkScoped
-    )
-    const readingErrors = yield* readText(process.stderr, "stderr", started).pipe(Effect.ignore, Effect.forkScoped)
+    const outputRead = yield* reading(readOutput, process.stdout, started)
+    const errorsRead = yield* reading(readText("stderr"), process.stderr, started)
 
     const stopping = yield* Deferred.make<"cancelled" | "timed_out">()
     yield* Effect.sleep(run.timeout).pipe(
@@ -203,11 +240,8 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
     const stopped = (yield* Deferred.isDone(stopping)) ? yield* Deferred.await(stopping) : undefined
     // What the program started may have outlived it.
     yield* process.kill
-    const document = yield* Fiber.join(reading).pipe(
-      Effect.timeoutOption(longestDrain),
-      Effect.map(Option.getOrUndefined)
-    )
-    yield* Fiber.join(readingErrors).pipe(Effect.timeoutOption(longestDrain))
+    const document = yield* outputRead
+    yield* errorsRead
 
     const code = end._tag === "exited" && !sandboxKilled ? end.code : undefined
     const finished: ToolEnd = {

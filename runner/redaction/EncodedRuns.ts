@@ -3,6 +3,10 @@ import { type ByteSink, noPosition } from "./FoldedText.ts"
 /** A sink that knows where the part of the text begins that it has not decided on. */
 export interface OpenSink extends ByteSink {
   readonly open: () => number
+  /** Where the end of the text begins that is already too much of a secret to be shown, should the rest follow; `pending` bytes of it were not fed. */
+  readonly held: (pending: number) => number
+  /** Whose secret may begin at what `held` answered. */
+  readonly heldOrigin: (position: number, pending: number) => string | undefined
 }
 
 const base64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -81,6 +85,16 @@ export abstract class RunSink implements OpenSink {
     if (this.#length === 0) return noPosition
     if (this.#length < this.#shortest) return this.#heldStarts[0] ?? noPosition
     return (this.#layers ?? []).reduce((position, layer) => Math.min(position, layer.open()), this.previousStart)
+  }
+
+  // A run that is too short to be read is too short to hold that much.
+  held(pending: number): number {
+    if (this.#length < this.#shortest) return noPosition
+    return (this.#layers ?? []).reduce((position, layer) => Math.min(position, layer.held(pending)), noPosition)
+  }
+
+  heldOrigin(position: number, pending: number): string | undefined {
+    return this.#layers?.find((layer) => layer.held(pending) === position)?.heldOrigin(position, pending)
   }
 
   #take(digit: number, start: number, end: number): void {
@@ -168,6 +182,18 @@ export class HexRuns extends RunSink {
 
   override open(): number {
     return this.#zeroStart < 0 ? super.open() : Math.min(this.#zeroStart, super.open())
+  }
+
+  override held(pending: number): number {
+    return super.held(this.#pending(pending))
+  }
+
+  override heldOrigin(position: number, pending: number): string | undefined {
+    return super.heldOrigin(position, this.#pending(pending))
+  }
+
+  #pending(pending: number): number {
+    return this.#zeroStart < 0 ? pending : pending + 1
   }
 
   protected isIgnored(value: number): boolean {

@@ -14,8 +14,14 @@ export interface ByteSink {
 
 export const noPosition = Number.POSITIVE_INFINITY
 
+/** The line breaks that were left out of a text, so that it is read as if it had none. */
+export interface LeftOutBreaks {
+  /** Only what begins before it goes over a break. */
+  last: number
+}
+
 const other = 0
-const space = 0x20
+export const blankClass = 0x20
 /** The class of the characters that quoting doubles or puts before others. */
 export const quoteClass = 0x27
 
@@ -24,7 +30,7 @@ export const quoteClass = 0x27
  * or puts before others. Runs of either count as one.
  */
 const classes = new Uint8Array(256)
-for (const value of [0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20, 0x2b]) classes[value] = space
+for (const value of [0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20, 0x2b]) classes[value] = blankClass
 for (const value of [0x22, 0x24, 0x25, 0x27, 0x5c, 0x60]) classes[value] = quoteClass
 
 const words = new Uint8Array(256)

@@ -47,21 +47,36 @@ const pieces = (line: string): Array<string> => {
   return found
 }
 
-/** Raw output of a process to log lines: decoded, redacted across the borders of chunks, capped, made safe to show. */
+/** Raw output of a process to log lines: decoded, redacted across the borders of chunks and lines, capped, made safe to show. */
+export interface TextReader {
+  readonly push: (chunk: Uint8Array) => Effect.Effect<ReadonlyArray<string>>
+  /** All that is left. */
+  readonly end: Effect.Effect<ReadonlyArray<string>>
+}
+
+export const textReader = (redactor: RunRedactor): Effect.Effect<TextReader> =>
+  Effect.map(redactor.open, (redaction) => {
+    const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
+    const lines = new LogLines()
+    return {
+      push: (chunk: Uint8Array) =>
+        Effect.map(redaction.push(decoder.decode(chunk, { stream: true })), (text) => lines.push(text).map(logText)),
+      end: Effect.suspend(() => redaction.end(decoder.decode())).pipe(
+        Effect.map((text) => [...lines.push(text), ...lines.end()].map(logText))
+      )
+    }
+  })
+
+/** The same, of a whole output. */
 export const redactedLines =
   (redactor: RunRedactor) =>
   <E, R>(output: Stream.Stream<Uint8Array, E, R>): Stream.Stream<string, E, R> =>
     Stream.unwrap(
-      Effect.map(redactor.open, (redaction) => {
-        const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
-        const lines = new LogLines()
-        const rest = Effect.suspend(() => redaction.end(decoder.decode())).pipe(
-          Effect.map((text) => [...lines.push(text), ...lines.end()].map(logText))
+      Effect.map(textReader(redactor), (reader) =>
+        output.pipe(
+          Stream.mapEffect(reader.push),
+          Stream.concat(Stream.fromEffect(reader.end)),
+          Stream.flatMap((lines) => Stream.fromIterable(lines))
         )
-        return output.pipe(
-          Stream.mapEffect((chunk) => redaction.push(decoder.decode(chunk, { stream: true }))),
-          Stream.flatMap((text) => Stream.fromIterable(lines.push(text).map(logText))),
-          Stream.concat(Stream.fromIterableEffect(rest))
-        )
-      })
+      )
     )

@@ -5,8 +5,9 @@
  * - `token`: between characters that are not of a word
  * - `number`: the same, and not as a part of a date, a version or an address
  * - `guarded`: when what was found is at least `minSource` characters of the text
+ * - `unbroken`: a text without its blanks, where line breaks are left out
  */
-export type PatternKind = "anywhere" | "token" | "number" | "guarded"
+export type PatternKind = "anywhere" | "token" | "number" | "guarded" | "unbroken"
 
 export interface Pattern {
   readonly bytes: Uint8Array
@@ -35,6 +36,8 @@ export class PatternAutomaton {
   readonly #boundedLink: Int32Array
   /** By state, the length of the longest end of the input that could still become a pattern. */
   readonly depth: Uint16Array
+  /** The same, of ends that are no whole pattern yet. */
+  readonly unfinishedDepth: Uint16Array
   readonly longest: number
 
   constructor(patterns: ReadonlyArray<Pattern>) {
@@ -71,6 +74,7 @@ export class PatternAutomaton {
       if (node !== 0 && ends[node] === nothing) ends[node] = index
     })
     this.depth = depth.slice(0, size)
+    this.unfinishedDepth = new Uint16Array(size)
     this.#failure = new Int32Array(size)
     this.#anywhere = anywhere.slice(0, size)
     this.#bounded = bounded.slice(0, size)
@@ -87,6 +91,11 @@ export class PatternAutomaton {
       node = this.#failure[node] ?? 0
     }
     return this.#root[byte] ?? 0
+  }
+
+  /** Whose secret may begin with some bytes. Reads all patterns, so it is for the few texts that end in the middle of one. */
+  originOfBeginning(bytes: Uint8Array): string | undefined {
+    return this.#patterns.find((pattern) => bytes.every((byte, index) => pattern.bytes[index] === byte))?.origin
   }
 
   /** The longest pattern that counts anywhere and ends in this state. */
@@ -144,6 +153,8 @@ export class PatternAutomaton {
         queue[filled++] = child
         const failure = node === 0 ? 0 : this.step(this.#failure[node] ?? 0, byteOf[child] ?? 0)
         this.#failure[child] = failure
+        this.unfinishedDepth[child] =
+          firstChild[child] === 0 ? (this.unfinishedDepth[failure] ?? 0) : (this.depth[child] ?? 0)
         if (this.#anywhere[child] === nothing) this.#anywhere[child] = this.#anywhere[failure] ?? nothing
         this.#boundedLink[child] = this.#bounded[failure] === nothing ? (this.#boundedLink[failure] ?? 0) : failure
       }

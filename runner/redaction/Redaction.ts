@@ -2,6 +2,7 @@ import { Worker } from "node:worker_threads"
 import { Context, Duration, Effect, Layer, RcRef, Redacted, Schema, type Scope } from "effect"
 import { workerLocation } from "../thread/WorkerLocation.ts"
 import { redactionMark } from "./RedactionMark.ts"
+import type { RedactedLine } from "./RedactionLines.ts"
 import type { RedactionAnswer, RedactionRequest } from "./RedactionMessage.ts"
 import type { RedactionItem } from "./Redactor.ts"
 import type { RunRedactor } from "./RunRedactor.ts"
@@ -16,7 +17,7 @@ type Unnumbered<Request> = Request extends RedactionRequest ? Omit<Request, "id"
 
 interface RedactionThread {
   /** The texts that a request results in; `undefined` when the thread could not do it, or has ended. */
-  readonly ask: (request: Unnumbered<RedactionRequest>) => Effect.Effect<ReadonlyArray<string> | undefined>
+  readonly ask: (request: Unnumbered<RedactionRequest>) => Effect.Effect<ReadonlyArray<RedactedLine> | undefined>
   readonly tell: (request: Unnumbered<RedactionRequest>) => Effect.Effect<void>
   readonly newNumber: Effect.Effect<number>
 }
@@ -47,7 +48,7 @@ const startThread = Effect.fnUntraced(function* (
     Effect.try({ try: () => new Worker(location), catch: (cause) => unavailable(String(cause)) }),
     (started) => Effect.promise(() => started.terminate())
   )
-  const waiting = new Map<number, (texts: ReadonlyArray<string> | undefined) => void>()
+  const waiting = new Map<number, (texts: ReadonlyArray<RedactedLine> | undefined) => void>()
   let started: (reason: string | undefined) => void = () => {}
   let hasEnded = false
   let lastNumber = 0
@@ -96,7 +97,7 @@ const batches = (items: ReadonlyArray<RedactionItem>): ReadonlyArray<ReadonlyArr
   const found: Array<Array<RedactionItem>> = []
   let length = longestBatch
   for (const item of items) {
-    const size = item.text.length + 64
+    const size = (item.parts?.reduce((length, part) => length + part.length, 0) ?? item.text.length) + 64
     if (length + size > longestBatch) {
       found.push([])
       length = 0
@@ -124,6 +125,8 @@ const redactorOf = (thread: RedactionThread, redactor: number): RunRedactor => {
             })
           )
     )
+  const askTexts = (request: Unnumbered<RedactionRequest>) =>
+    Effect.map(ask(request), (texts) => texts?.map((text) => text ?? redactionMark))
   return {
     add: (secrets) =>
       Effect.suspend(() => {
@@ -138,7 +141,7 @@ const redactorOf = (thread: RedactionThread, redactor: number): RunRedactor => {
           ? Effect.succeed(items.map(({ text }) => text))
           : Effect.forEach(batches(items), (batch) =>
               Effect.map(
-                ask({ kind: "items", redactor, items: batch }),
+                askTexts({ kind: "items", redactor, items: batch }),
                 (texts) => texts ?? batch.map(() => redactionMark)
               )
             ).pipe(Effect.map((done) => done.flat()))
@@ -149,11 +152,26 @@ const redactorOf = (thread: RedactionThread, redactor: number): RunRedactor => {
           isEmpty
             ? Effect.succeed(text)
             : Effect.map(
-                ask({ kind: "stream", redactor, stream, text, last }),
+                askTexts({ kind: "stream", redactor, stream, text, last }),
                 (texts) => texts?.[0] ?? (text.trim() === "" ? text : `${redactionMark}\n`)
               )
         )
       return { push: (piece: string) => send(piece, false), end: (rest: string) => send(rest, true) }
+    }),
+    openLines: Effect.map(thread.newNumber, (stream) => {
+      // How many lines it has not answered for.
+      let held = 0
+      const send = (lines: ReadonlyArray<string>, last: boolean) =>
+        Effect.suspend((): Effect.Effect<ReadonlyArray<RedactedLine>> => {
+          if (isEmpty) return Effect.succeed(lines)
+          held += lines.length
+          return Effect.map(ask({ kind: "lines", redactor, stream, lines, last }), (answered) => {
+            const decided = answered ?? Array.from({ length: held }, () => redactionMark)
+            held -= decided.length
+            return decided
+          })
+        })
+      return { push: (lines: ReadonlyArray<string>) => send(lines, false), end: send([], true) }
     })
   }
 }

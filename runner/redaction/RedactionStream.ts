@@ -4,15 +4,15 @@ import type { PatternAutomaton } from "./PatternAutomaton.ts"
 import { redactionMarkOf } from "./RedactionMark.ts"
 import { TextScanner } from "./TextScanner.ts"
 
-// Only a flood of terminal sequences within one secret reaches it.
-const longestPending = 32_768
+/** The most of a text that is held back, in UTF-16 units. Beyond it, what may be a secret is hidden as if it were one. */
+export const longestHeld = 32_768
 // What tells where a token begins when the text is read again for more secrets.
 const longestContext = 64
 
 /**
  * Redacts one text that arrives in pieces. What comes out is the same however the text was cut. A secret is found as
  * it stands, and also when terminal sequences are scattered in it. Holds back only an end that could still become a
- * secret, and the terminal sequences in it.
+ * secret, and the terminal sequences in it; of a whole line no more than an end that shows 6 characters of one already.
  */
 export class RedactionStream {
   readonly #automaton: () => PatternAutomaton
@@ -25,6 +25,8 @@ export class RedactionStream {
   #context = ""
   // Where the last mark ends.
   #covered = -1
+  // What is hidden without being a whole secret.
+  #broken: Array<Span> = []
 
   /** Of what is found, only what is at least `shortest` characters long is hidden. */
   constructor(automaton: () => PatternAutomaton, shortest = 0, scanner?: TextScanner) {
@@ -36,20 +38,61 @@ export class RedactionStream {
 
   /** The text so far that no later piece can change. */
   push(piece: string): string {
+    this.feed(piece)
+    return this.take(this.decided())
+  }
+
+  /**
+   * The rest of the text; the stream is done. Of a text that may have been broken off, an end that shows 6 characters of a secret
+   * is hidden like one.
+   */
+  end(rest = "", brokenOff = false): string {
+    this.feed(rest)
+    this.endFeed(brokenOff)
+    return this.take(this.#end())
+  }
+
+  feed(piece: string): void {
     this.#followSecrets()
     this.#scanner.push(piece)
     this.#pending += piece
-    const end = this.#written + this.#pending.length
-    return this.#advance(Math.max(this.#written, Math.min(end, this.#scanner.open()), end - longestPending))
   }
 
-  /** The rest of the text; the stream is done. */
-  end(rest = ""): string {
-    this.#followSecrets()
-    this.#scanner.push(rest)
+  endFeed(brokenOff: boolean): void {
+    if (brokenOff) this.#hideHeld()
     this.#scanner.end()
-    this.#pending += rest
-    return this.#advance(this.#written + this.#pending.length)
+  }
+
+  /** Everything before it may be taken. */
+  decided(): number {
+    const end = this.#end()
+    const open = this.#scanner.open()
+    const lineStart = this.#scanner.lineStart()
+    const decided = open < lineStart ? Math.min(this.#scanner.held(), lineStart) : Math.min(open, end)
+    if (end - decided <= longestHeld) return Math.max(this.#written, decided)
+    this.#hideHeld()
+    return end
+  }
+
+  /** The text up to a position. */
+  take(until: number): string {
+    return this.#advance(Math.max(this.#written, until))
+  }
+
+  /** Whether a mark before a position stands for what follows it, up to another. */
+  covers(until: number): boolean {
+    return this.#covered >= until
+  }
+
+  #end(): number {
+    return this.#written + this.#pending.length
+  }
+
+  #hideHeld(): void {
+    const start = this.#scanner.held()
+    if (start < this.#end()) {
+      this.#broken.push({ start, end: this.#end(), origin: this.#scanner.heldOrigin(start) ?? "" })
+    }
   }
 
   // Reads again what is held back, so that it is found as well.
@@ -102,7 +145,11 @@ export class RedactionStream {
       this.#covered = Math.max(this.#covered, end)
       swallow()
     }
-    for (const span of this.#scanner.take(keep)) if (span.end > this.#written) cover(span)
+    const broken = this.#broken
+    this.#broken = []
+    const found = this.#scanner.take(keep)
+    const spans = broken.length === 0 ? found : [...found, ...broken].sort((left, right) => left.start - right.start)
+    for (const span of spans) if (span.end > this.#written) cover(span)
     output += this.#text(at, keep)
     this.#context = (this.#context + this.#text(this.#written, keep)).slice(-longestContext)
     this.#pending = this.#pending.slice(keep - this.#written)

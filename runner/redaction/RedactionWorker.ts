@@ -2,12 +2,14 @@
 import { parentPort } from "node:worker_threads"
 import * as Redacted from "effect/Redacted"
 import type { RedactionAnswer, RedactionRequest } from "./RedactionMessage.ts"
+import type { RedactedLine, RedactionLines } from "./RedactionLines.ts"
 import type { RedactionStream } from "./RedactionStream.ts"
 import { Redactor } from "./Redactor.ts"
 
 interface Opened {
   readonly redactor: Redactor
   readonly streams: Map<number, RedactionStream>
+  readonly lines: Map<number, RedactionLines>
 }
 
 const opened = new Map<number, Opened>()
@@ -16,17 +18,21 @@ const opened = new Map<number, Opened>()
 const answer = (message: RedactionAnswer) => parentPort?.postMessage(message)
 
 const openedAs = (id: number): Opened => {
-  const known = opened.get(id) ?? { redactor: new Redactor(), streams: new Map<number, RedactionStream>() }
+  const known = opened.get(id) ?? {
+    redactor: new Redactor(),
+    streams: new Map<number, RedactionStream>(),
+    lines: new Map<number, RedactionLines>()
+  }
   opened.set(id, known)
   return known
 }
 
-const texts = (request: RedactionRequest): ReadonlyArray<string> => {
+const texts = (request: RedactionRequest): ReadonlyArray<RedactedLine> => {
   if (request.kind === "close") {
     opened.delete(request.redactor)
     return []
   }
-  const { redactor, streams } = openedAs(request.redactor)
+  const { lines, redactor, streams } = openedAs(request.redactor)
   switch (request.kind) {
     case "add":
       redactor.add(request.secrets.map(({ origin, value }) => ({ origin, value: Redacted.make(value) })))
@@ -37,7 +43,14 @@ const texts = (request: RedactionRequest): ReadonlyArray<string> => {
       const stream = streams.get(request.stream) ?? redactor.stream()
       if (request.last) streams.delete(request.stream)
       else streams.set(request.stream, stream)
-      return [request.last ? stream.end(request.text) : stream.push(request.text)]
+      return [request.last ? stream.end(request.text, true) : stream.push(request.text)]
+    }
+    case "lines": {
+      const stream = lines.get(request.stream) ?? redactor.lines()
+      if (request.last) lines.delete(request.stream)
+      else lines.set(request.stream, stream)
+      const decided = stream.push(request.lines)
+      return request.last ? [...decided, ...stream.end()] : decided
     }
   }
 }

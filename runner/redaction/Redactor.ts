@@ -1,5 +1,6 @@
 import * as Redacted from "effect/Redacted"
 import { PatternAutomaton } from "./PatternAutomaton.ts"
+import { RedactionLines } from "./RedactionLines.ts"
 import { RedactionStream } from "./RedactionStream.ts"
 import { secretPatterns } from "./SecretPatterns.ts"
 import type { Secret } from "./SecretRule.ts"
@@ -12,12 +13,18 @@ import { TextScanner } from "./TextScanner.ts"
 const shortestInName = 16
 const instanceKey = /\["((?:[^"\\]|\\.)*)"\]/g
 
-/** What a text is: `name` and `address` are the module's own words but for the keys of instances. */
+/**
+ * What a text is: `name` and `address` are the module's own words but for the keys of instances. The parts of one thing are read as
+ * the lines of one text, that may have been broken off.
+ */
 export interface RedactionItem {
-  readonly as: "text" | "name" | "address" | "message"
+  readonly as: "text" | "name" | "address" | "message" | "part"
   readonly text: string
   /** Of a message: the address that it is about. */
   readonly address?: string | undefined
+  /** Of a part: all parts, in the order in which they are shown, and which of them it is. */
+  readonly parts?: ReadonlyArray<string> | undefined
+  readonly index?: number | undefined
 }
 
 /**
@@ -49,7 +56,7 @@ export class Redactor {
     }
   }
 
-  item({ address, as, text }: RedactionItem): string {
+  item({ address, as, index, parts, text }: RedactionItem): string {
     switch (as) {
       case "text":
         return this.text(text)
@@ -59,6 +66,8 @@ export class Redactor {
         return this.address(text)
       case "message":
         return this.message(text, address)
+      case "part":
+        return this.parts(parts ?? [text])[index ?? 0] ?? ""
     }
   }
 
@@ -89,9 +98,20 @@ export class Redactor {
     return this.text(text.slice(0, index)) + this.address(address) + this.text(text.slice(index + address.length))
   }
 
+  /** The parts of one thing, such as what a diagnostic says in a few words and at length. */
+  parts(parts: ReadonlyArray<string>): ReadonlyArray<string> {
+    const lines = this.lines()
+    return [...lines.push(parts), ...lines.end()].map((line) => line ?? "")
+  }
+
   /** For text that arrives in pieces; one stream for each source. */
   stream(): RedactionStream {
     return new RedactionStream(() => this.#search())
+  }
+
+  /** For text that arrives in lines; the same. */
+  lines(): RedactionLines {
+    return new RedactionLines(this.stream())
   }
 
   #whole(text: string, shortest: number): string {

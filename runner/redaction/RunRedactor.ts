@@ -1,5 +1,6 @@
 import { Effect, type Schema } from "effect"
 import { redactionMark } from "./RedactionMark.ts"
+import type { RedactedLine } from "./RedactionLines.ts"
 import type { RedactionItem, Redactor } from "./Redactor.ts"
 import type { Secret } from "./SecretRule.ts"
 
@@ -10,12 +11,21 @@ export interface RedactedText {
   readonly end: (rest: string) => Effect.Effect<string>
 }
 
+/** A text of which only the lines are known, one after another. */
+export interface RedactedLines {
+  /** The next lines that no later one can change, in order. */
+  readonly push: (lines: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<RedactedLine>>
+  /** All others. An end of the text that shows 6 characters of a secret is hidden: it may have been broken off. */
+  readonly end: Effect.Effect<ReadonlyArray<RedactedLine>>
+}
+
 /** What hides the secrets of one Run, wherever it works. */
 export interface RunRedactor {
   /** Adds secrets that appear while the Run goes on. */
   readonly add: (secrets: ReadonlyArray<Secret>) => Effect.Effect<void>
   readonly items: (items: ReadonlyArray<RedactionItem>) => Effect.Effect<ReadonlyArray<string>>
   readonly open: Effect.Effect<RedactedText>
+  readonly openLines: Effect.Effect<RedactedLines>
 }
 
 /** Hides the parts of a larger thing. */
@@ -24,6 +34,8 @@ export interface Hide {
   readonly name: (name: string) => string
   readonly address: (address: string) => string
   readonly message: (text: string, address: string | undefined) => string
+  /** One of the parts of a thing that are shown together. */
+  readonly part: (parts: ReadonlyArray<string>, index: number) => string
   /** Every string, key and number. What lies deeper than 512 levels is dropped whole. */
   readonly json: (value: Schema.Json) => Schema.Json
 }
@@ -49,6 +61,7 @@ const hideWith = (hide: (item: RedactionItem) => string): Hide => {
     name: (name) => hide({ as: "name", text: name }),
     address: (address) => hide({ as: "address", text: address }),
     message: (shown, address) => hide({ as: "message", text: shown, address }),
+    part: (parts, index) => hide({ as: "part", text: parts[index] ?? "", parts, index }),
     json: (value) => json(value, 0)
   }
 }
@@ -78,7 +91,14 @@ export const directRedactor = (redactor: Redactor): RunRedactor => ({
     const stream = redactor.stream()
     return {
       push: (piece: string) => Effect.sync(() => stream.push(piece)),
-      end: (rest: string) => Effect.sync(() => stream.end(rest))
+      end: (rest: string) => Effect.sync(() => stream.end(rest, true))
+    }
+  }),
+  openLines: Effect.sync(() => {
+    const stream = redactor.lines()
+    return {
+      push: (lines: ReadonlyArray<string>) => Effect.sync(() => stream.push(lines)),
+      end: Effect.sync(() => stream.end())
     }
   })
 })

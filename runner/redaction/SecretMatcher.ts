@@ -1,5 +1,16 @@
-import { type ByteSink, foldedClass, isDigitByte, isWordByte, noPosition, quoteClass, type Span } from "./FoldedText.ts"
+import {
+  blankClass,
+  type ByteSink,
+  foldedClass,
+  isDigitByte,
+  isWordByte,
+  type LeftOutBreaks,
+  noPosition,
+  quoteClass,
+  type Span
+} from "./FoldedText.ts"
 import type { Pattern, PatternAutomaton } from "./PatternAutomaton.ts"
+import { shortestAnywhere } from "./SecretRule.ts"
 
 // A longer run of blanks or quotes is no part of a secret; without a bound it could be held back for ever.
 const longestRun = 2048
@@ -16,14 +27,21 @@ interface Candidate {
 /**
  * Finds secrets in a text as it is fed, byte by byte. What it finds depends on the text alone, never on how it was cut.
  * `decoded` is for bytes that may be no text at all: there only printable neighbours end a token.
+ *
+ * With `breaks` it reads a text whose line breaks were left out, and takes no notice of blanks. Then it finds only what goes over a
+ * break, and no tokens: a line may begin or end with anything.
  */
 export class SecretMatcher implements ByteSink {
   readonly #automaton: PatternAutomaton
   readonly #spans: Array<Span>
   readonly #decoded: boolean
+  readonly #breaks: LeftOutBreaks | undefined
   // The last elements: more than the longest pattern, and a power of two.
   readonly #starts: Float64Array
   readonly #bytes: Uint8Array
+  // How many bytes there were until then, with those that do not count by themselves where secrets are compared.
+  readonly #feds: Uint32Array
+  #fed = 0
   readonly #mask: number
   #count = 0
   #state = 0
@@ -34,19 +52,23 @@ export class SecretMatcher implements ByteSink {
   #lastGrows = false
   #candidates: Array<Candidate> = []
 
-  constructor(automaton: PatternAutomaton, spans: Array<Span>, decoded: boolean) {
+  constructor(automaton: PatternAutomaton, spans: Array<Span>, decoded: boolean, breaks?: LeftOutBreaks) {
     this.#automaton = automaton
     this.#spans = spans
     this.#decoded = decoded
+    this.#breaks = breaks
     const remembered = 2 ** Math.ceil(Math.log2(automaton.longest + 4))
     this.#starts = new Float64Array(remembered)
     this.#bytes = new Uint8Array(remembered)
+    this.#feds = new Uint32Array(remembered)
     this.#mask = remembered - 1
   }
 
   byte(value: number, start: number, end: number): void {
     if (value === 0) return
+    this.#fed++
     const kind = foldedClass(value)
+    if (this.#breaks !== undefined && kind === blankClass) return
     if (kind !== 0 && kind === this.#run && this.#count > 0) {
       if (this.#last !== undefined && this.#last.end === this.#end) this.#grow(this.#last, end)
       this.#end = end
@@ -58,6 +80,7 @@ export class SecretMatcher implements ByteSink {
     const index = this.#count & this.#mask
     this.#starts[index] = start
     this.#bytes[index] = element
+    this.#feds[index] = this.#fed
     if (kind !== 0) this.#runStart = start
     // What stands for the backslashes that a secret ends with.
     if (this.#last !== undefined && this.#lastGrows && kind === quoteClass && this.#last.end === this.#end) {
@@ -77,6 +100,8 @@ export class SecretMatcher implements ByteSink {
   continueFrom(other: SecretMatcher): void {
     this.#starts.set(other.#starts)
     this.#bytes.set(other.#bytes)
+    this.#feds.set(other.#feds)
+    this.#fed = other.#fed
     this.#count = other.#count
     this.#state = other.#state
     this.#run = other.#run
@@ -114,6 +139,23 @@ export class SecretMatcher implements ByteSink {
     return position
   }
 
+  /** Where the end of the text begins that is already too much of a secret to be shown, should the rest follow; `pending` bytes of it were not fed. */
+  held(pending: number): number {
+    const depth = this.#automaton.unfinishedDepth[this.#state] ?? 0
+    if (depth < 2) return noPosition
+    const index = (this.#count - depth) & this.#mask
+    return this.#fed - (this.#feds[index] ?? 0) + 1 + pending >= shortestAnywhere ? this.#startOf(depth) : noPosition
+  }
+
+  /** Whose secret it is that may begin where `held` says. */
+  heldOrigin(): string | undefined {
+    const depth = this.#automaton.unfinishedDepth[this.#state] ?? 0
+    const beginning = Uint8Array.from({ length: depth }, (_, index) => {
+      return this.#bytes[(this.#count - depth + index) & this.#mask] ?? 0
+    })
+    return this.#automaton.originOfBeginning(beginning)
+  }
+
   // A span that was reported may be used already, so more of it is reported as another.
   #grow({ origin, start }: Span, end: number): void {
     this.#report({ start, end, origin })
@@ -130,18 +172,20 @@ export class SecretMatcher implements ByteSink {
 
   #take(end: number): void {
     const found = this.#automaton.found(this.#state)
-    if (found !== undefined) {
+    const before = this.#breaks?.last ?? noPosition
+    if (found !== undefined && this.#startOf(found.bytes.length) < before) {
       this.#report({ start: this.#startOf(found.bytes.length), end, origin: found.origin })
       this.#lastGrows = found.trailing
     }
     if (!this.#automaton.hasConditional(this.#state)) return
     for (const pattern of this.#automaton.conditional(this.#state)) {
       const start = this.#startOf(pattern.bytes.length)
-      if (pattern.kind === "guarded") {
-        if (end - start < pattern.minSource) continue
+      if (pattern.kind === "guarded" || pattern.kind === "unbroken") {
+        if (pattern.kind === "unbroken" && this.#breaks === undefined) continue
+        if (start >= before || end - start < pattern.minSource) continue
         this.#report({ start, end, origin: pattern.origin })
         this.#lastGrows = pattern.trailing
-      } else if (this.#begins(pattern)) {
+      } else if (this.#breaks === undefined && this.#begins(pattern)) {
         this.#candidates.push({ pattern, start, end, separated: false })
       }
     }

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer"
 import * as Redacted from "effect/Redacted"
 import { stripTerminalSequences } from "./AnsiSequences.ts"
 import { EscapeDecoder } from "./EscapeDecoder.ts"
-import { folded, quoteClass } from "./FoldedText.ts"
+import { blankClass, folded, quoteClass } from "./FoldedText.ts"
 import type { Pattern, PatternKind } from "./PatternAutomaton.ts"
 import { secretParts } from "./SecretParts.ts"
 import { scopeOf, type Secret, shortestAnywhere, shortestToken } from "./SecretRule.ts"
@@ -11,6 +11,8 @@ const shortestLine = 12
 // A longer secret is matched piece by piece: what a stream must hold back stays small, and a cut copy is found as well.
 const longestPattern = 511
 const sliceLength = 256
+// What is left of a secret of 6 characters that has blanks in it.
+const shortestUnbroken = 4
 
 const withoutEscapes = (bytes: Iterable<number>): ReadonlyArray<number> => {
   const found: Array<number> = []
@@ -37,6 +39,10 @@ const pieces = (text: string): ReadonlySet<string> => {
     .filter((line) => line.length >= shortestLine && !/^-----(BEGIN|END)/.test(line))
   return new Set([text.trim(), ...lines])
 }
+
+/** A pattern for where line breaks are left out, and blanks with them; none when it would be the same. */
+const withoutBlanks = (bytes: ReadonlyArray<number>): ReadonlyArray<number> =>
+  bytes.includes(blankClass) ? folded(bytes.filter((byte) => byte !== blankClass)) : []
 
 const isDigits = (text: string) => /^\d+$/.test(text)
 
@@ -73,7 +79,7 @@ const textPatterns = (origin: string, text: string): ReadonlyArray<Pattern> => {
       const whole = folded(bytes)
       const trailing = piece.endsWith("\\") && whole.length > shortestToken
       const shapes = trailing && whole.at(-1) === quoteClass ? [whole, whole.slice(0, -1)] : [whole]
-      return shapes.flatMap((shape) =>
+      const shown: ReadonlyArray<Pattern> = shapes.flatMap((shape) =>
         slices(shape)
           .filter((slice) => slice.length >= shortestToken)
           .map((slice) => ({
@@ -84,6 +90,17 @@ const textPatterns = (origin: string, text: string): ReadonlyArray<Pattern> => {
             trailing
           }))
       )
+      const unbroken: ReadonlyArray<Pattern> = slices(withoutBlanks(whole))
+        .filter((slice) => slice.length >= shortestUnbroken && piece.length >= shortestAnywhere)
+        .map((slice) => ({
+          bytes: Uint8Array.from(slice),
+          kind: "unbroken",
+          origin,
+          // Blanks around a break are no part of what is shown.
+          minSource: Math.min(slice.length, shortestAnywhere),
+          trailing
+        }))
+      return [...shown, ...unbroken]
     })
   )
 }

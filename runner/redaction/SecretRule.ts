@@ -13,7 +13,7 @@ export interface SecretText extends Secret {
 }
 
 /** Grows when the rule hides more than before: what was reviewed under an earlier one has to be reviewed again. */
-export const secretRuleVersion = 1
+export const secretRuleVersion = 2
 
 /** Secrets of this length are hidden wherever they stand, shorter ones only as whole tokens. */
 export const shortestAnywhere = 6

@@ -1,14 +1,14 @@
 import { Base64Runs, HexRuns, type OpenSink, type RunSink } from "./EncodedRuns.ts"
 import { beginsEscape, type DecodedSink, EscapeDecoder } from "./EscapeDecoder.ts"
-import { noPosition, type Span } from "./FoldedText.ts"
+import { type LeftOutBreaks, noPosition, type Span } from "./FoldedText.ts"
 import type { PatternAutomaton } from "./PatternAutomaton.ts"
 import { SecretMatcher } from "./SecretMatcher.ts"
 
 /** How often a text may have been encoded in base64 or hexadecimal, one within the other. */
 const deepestEncoding = 3
-// Bytes that are no text hold ever fewer runs by chance the longer these must be.
-const shortestBase64 = [6, 8, 12]
-const shortestHex = [8, 12, 16]
+// Bytes that are no text hold ever fewer runs by chance the longer these must be. What is shorter holds less than 6 bytes.
+const shortestBase64 = [6, 8, 8]
+const shortestHex = [8, 12, 12]
 
 /** Where all layers of one text report what they found. */
 export interface Search {
@@ -26,13 +26,15 @@ export class DecodedText implements OpenSink {
   readonly #runs: ReadonlyArray<RunSink>
   readonly #search: Search
   readonly #depth: number
+  readonly #breaks: LeftOutBreaks | undefined
   #plain: SecretMatcher | undefined
   #isPlain = true
   #isEmpty = true
 
-  constructor(search: Search, depth: number) {
-    const matcher = new SecretMatcher(search.automaton, search.spans, depth > 0)
-    const inner = () => new DecodedText(search, depth + 1)
+  /** `breaks` for a text whose line breaks are left out. */
+  constructor(search: Search, depth: number, breaks?: LeftOutBreaks) {
+    const matcher = new SecretMatcher(search.automaton, search.spans, depth > 0, breaks)
+    const inner = () => new DecodedText(search, depth + 1, breaks)
     const runs =
       depth === deepestEncoding
         ? []
@@ -55,6 +57,7 @@ export class DecodedText implements OpenSink {
     this.#matcher = matcher
     this.#search = search
     this.#depth = depth
+    this.#breaks = breaks
     this.#runs = runs
   }
 
@@ -91,8 +94,28 @@ export class DecodedText implements OpenSink {
     )
   }
 
+  held(pending: number): number {
+    const all = this.#pending(pending)
+    return this.#runs.reduce(
+      (position, run) => Math.min(position, run.held(all)),
+      Math.min(this.#matcher.held(all), this.#isPlain ? noPosition : (this.#plain?.held(pending) ?? noPosition))
+    )
+  }
+
+  heldOrigin(position: number, pending: number): string | undefined {
+    const all = this.#pending(pending)
+    if (this.#matcher.held(all) === position) return this.#matcher.heldOrigin()
+    if (!this.#isPlain && this.#plain?.held(pending) === position) return this.#plain.heldOrigin()
+    return this.#runs.find((run) => run.held(all) === position)?.heldOrigin(position, all)
+  }
+
+  // An escape that is not complete may say its character already.
+  #pending(pending: number): number {
+    return this.#decoder.open() === noPosition ? pending : pending + 1
+  }
+
   #matchEscapes(): SecretMatcher {
-    this.#plain ??= new SecretMatcher(this.#search.automaton, this.#search.spans, this.#depth > 0)
+    this.#plain ??= new SecretMatcher(this.#search.automaton, this.#search.spans, this.#depth > 0, this.#breaks)
     this.#plain.continueFrom(this.#matcher)
     this.#isPlain = false
     return this.#plain

@@ -1,71 +1,8 @@
 import { firstIntroducer, rewriteTerminalText, unfinishedSequence } from "./AnsiSequences.ts"
 import { noPosition, type Span } from "./FoldedText.ts"
+import { LineText } from "./LineText.ts"
 import type { PatternAutomaton } from "./PatternAutomaton.ts"
-import { DecodedText, type Search } from "./TextLayer.ts"
-
-interface CharacterSink {
-  readonly byte: (value: number, start: number, end: number) => void
-}
-
-const isHigh = (unit: number) => unit >= 0xd800 && unit <= 0xdbff
-const isLow = (unit: number) => unit >= 0xdc00 && unit <= 0xdfff
-
-/** Feeds the UTF-8 bytes of a character, each with the position of the whole character. */
-const feedCharacter = (code: number, start: number, end: number, sink: CharacterSink): void => {
-  if (code < 0x80) return sink.byte(code, start, end)
-  if (code < 0x800) {
-    sink.byte(0xc0 | (code >> 6), start, end)
-  } else {
-    if (code < 0x10000) {
-      sink.byte(0xe0 | (code >> 12), start, end)
-    } else {
-      sink.byte(0xf0 | (code >> 18), start, end)
-      sink.byte(0x80 | ((code >> 12) & 0x3f), start, end)
-    }
-    sink.byte(0x80 | ((code >> 6) & 0x3f), start, end)
-  }
-  sink.byte(0x80 | (code & 0x3f), start, end)
-}
-
-/** Turns UTF-16 units to bytes; the halves of a character may come in different pieces. */
-class Utf8Feed {
-  readonly #sink: CharacterSink
-  #high: { readonly unit: number; readonly position: number } | undefined
-
-  constructor(sink: CharacterSink) {
-    this.#sink = sink
-  }
-
-  text(text: string, position: number): void {
-    for (let index = 0; index < text.length; index++) {
-      const unit = text.charCodeAt(index)
-      if (unit < 0x80 && this.#high === undefined) this.#sink.byte(unit, position + index, position + index + 1)
-      else this.#unit(unit, position + index)
-    }
-  }
-
-  end(): void {
-    const high = this.#high
-    this.#high = undefined
-    if (high !== undefined) feedCharacter(0xfffd, high.position, high.position + 1, this.#sink)
-  }
-
-  open(): number {
-    return this.#high?.position ?? noPosition
-  }
-
-  #unit(unit: number, position: number): void {
-    const high = this.#high
-    if (high !== undefined && isLow(unit)) {
-      this.#high = undefined
-      const code = 0x10000 + ((high.unit - 0xd800) << 10) + (unit - 0xdc00)
-      return feedCharacter(code, high.position, position + 1, this.#sink)
-    }
-    this.end()
-    if (isHigh(unit)) this.#high = { unit, position }
-    else feedCharacter(isLow(unit) ? 0xfffd : unit, position, position + 1, this.#sink)
-  }
-}
+import type { Search } from "./TextLayer.ts"
 
 /**
  * Finds the secrets of one text that arrives in pieces, with its terminal sequences and without them. Time grows with the text alone, and what is found does not depend on how the text was cut.
@@ -73,10 +10,9 @@ class Utf8Feed {
 export class TextScanner {
   readonly #spans: Array<Span> = []
   readonly #search: Search
-  readonly #shown: DecodedText
-  readonly #shownFeed: Utf8Feed
+  readonly #shown: LineText
   // The text with its terminal sequences, from the first one on: what looks like one may take a piece out of a secret.
-  #whole: { readonly text: DecodedText; readonly feed: Utf8Feed } | undefined
+  #whole: LineText | undefined
   #position: number
   // The end of the text so far that may be a terminal sequence that goes on.
   #unfinished = ""
@@ -84,14 +20,14 @@ export class TextScanner {
   /** `position` is that of the first character. */
   constructor(automaton: PatternAutomaton, position: number) {
     this.#search = { automaton, spans: this.#spans }
-    this.#shown = new DecodedText(this.#search, 0)
-    this.#shownFeed = new Utf8Feed(this.#shown)
+    this.#shown = new LineText(this.#search, position)
     this.#position = position
   }
 
   /** Makes a scanner that has reached the end of a text ready for another. */
   restart(): void {
     this.#position = 0
+    this.#shown.restart()
     this.#whole = undefined
     this.#spans.length = 0
   }
@@ -106,25 +42,33 @@ export class TextScanner {
   end(): void {
     this.#show(this.#unfinished, this.#position - this.#unfinished.length)
     this.#unfinished = ""
-    this.#shownFeed.end()
-    this.#whole?.feed.end()
-    this.#shown.edge()
-    this.#whole?.text.edge()
+    this.#shown.end()
+    this.#whole?.end()
   }
 
   /** Everything before it is decided. */
   open(): number {
-    return Math.min(
-      this.#position - this.#unfinished.length,
-      this.#shownFeed.open(),
-      this.#shown.open(),
-      this.#whole?.feed.open() ?? noPosition,
-      this.#whole?.text.open() ?? noPosition
-    )
+    return Math.min(this.#position - this.#unfinished.length, this.#shown.open(), this.#whole?.open() ?? noPosition)
+  }
+
+  /** Where the end of the text begins that is already too much of a secret to be shown, should the rest follow. */
+  held(): number {
+    return Math.min(this.#shown.held(), this.#whole?.held() ?? noPosition)
+  }
+
+  /** Whose secret may begin at what `held` answered, as far as that is known. */
+  heldOrigin(position: number): string | undefined {
+    return (this.#shown.held() === position ? this.#shown : this.#whole)?.heldOrigin(position)
+  }
+
+  /** Where the line begins that the text ends with. */
+  lineStart(): number {
+    return this.#shown.lineStart()
   }
 
   /** Takes what was found and begins before a position. */
   take(before: number): ReadonlyArray<Span> {
+    if (this.#spans.length === 0) return []
     const taken = this.#spans.filter(({ start }) => start < before)
     const left = this.#spans.filter(({ start }) => start >= before)
     this.#spans.splice(0, this.#spans.length, ...left)
@@ -133,13 +77,13 @@ export class TextScanner {
 
   // Before the first sequence both are the same.
   #beginWhole() {
-    const text = new DecodedText(this.#search, 0)
+    const text = new LineText(this.#search, this.#position)
     text.continueFrom(this.#shown)
-    return { text, feed: new Utf8Feed(text) }
+    return text
   }
 
   #feed(piece: string): void {
-    this.#whole?.feed.text(piece, this.#position)
+    this.#whole?.text(piece, this.#position)
     const text = this.#unfinished + piece
     const complete = unfinishedSequence(text)
     this.#show(text.slice(0, complete), this.#position - this.#unfinished.length)
@@ -152,7 +96,7 @@ export class TextScanner {
     rewriteTerminalText(
       text,
       (plain) => {
-        this.#shownFeed.text(plain, at)
+        this.#shown.text(plain, at)
         at += plain.length
         return ""
       },

@@ -192,6 +192,9 @@ describe("Redactor", () => {
         .match(/.{1,76}/g) ?? []
     ).join("\n")
     expect(target.text(wrapped).replaceAll(redactionMark, "").length).toBeLessThan(wrapped.length / 10)
+    const stream = target.lines()
+    const shown = [...wrapped.split("\n").flatMap((line) => stream.push([line])), ...stream.end()].join("")
+    expect(shown.replaceAll(redactionMark, "").length).toBeLessThan(wrapped.length / 10)
   })
 
   test("finds the bytes of a binary secret in base64 and hex", () => {

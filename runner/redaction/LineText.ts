@@ -1,0 +1,209 @@
+import { longestDumpLine, mayBeDump } from "./DumpColumns.ts"
+import { DumpText } from "./DumpText.ts"
+import { type LeftOutBreaks, noPosition } from "./FoldedText.ts"
+import { DecodedText, type Search } from "./TextLayer.ts"
+import { Utf8Feed } from "./Utf8Feed.ts"
+
+interface Part {
+  readonly text: string
+  readonly position: number
+}
+
+// How far a line is read on behind a break before the two are looked at apart again.
+const stride = 8
+
+const isBlank = (text: string, index: number) => {
+  const unit = text.charCodeAt(index)
+  return unit === 0x20 || unit === 0x09
+}
+
+/**
+ * A text as its lines: matched as it is, and over its line breaks as if there were none. Programs wrap what they print, and a tool
+ * that reports the output of another line by line does not say whether a piece was a whole line. It is read over a break only as
+ * far as something that began before it could go on. Lines of a dump are read by their columns.
+ */
+export class LineText {
+  readonly #search: Search
+  readonly #text: DecodedText
+  readonly #feed: Utf8Feed
+  readonly #breaks: LeftOutBreaks = { last: noPosition }
+  #joined: { readonly text: DecodedText; readonly feed: Utf8Feed } | undefined
+  #isJoined = false
+  // Blanks at the end of what was joined: part of it only if the line goes on.
+  #blanks: Part | undefined
+  #dump: DumpText | undefined
+  #line: Array<Part> = []
+  #lineStart: number
+
+  /** `position` is that of the first character. */
+  constructor(search: Search, position: number) {
+    this.#search = search
+    this.#text = new DecodedText(search, 0)
+    this.#feed = new Utf8Feed(this.#text)
+    this.#lineStart = position
+  }
+
+  text(text: string, position: number): void {
+    let from = 0
+    let nextReturn = text.indexOf("\r")
+    let nextFeed = text.indexOf("\n")
+    while (nextReturn >= 0 || nextFeed >= 0) {
+      const at = nextFeed < 0 || (nextReturn >= 0 && nextReturn < nextFeed) ? nextReturn : nextFeed
+      this.#take(text.slice(from, at), position + from)
+      this.#endLine(position + at)
+      this.#feed.text(text.slice(at, at + 1), position + at)
+      this.#lineStart = position + at + 1
+      from = at + 1
+      if (at === nextReturn) nextReturn = text.indexOf("\r", from)
+      else nextFeed = text.indexOf("\n", from)
+    }
+    if (from < text.length) this.#take(from === 0 ? text : text.slice(from), position + from)
+  }
+
+  /** Goes on matching where another text is; encodings begin anew. */
+  continueFrom(other: LineText): void {
+    this.#text.continueFrom(other.#text)
+    this.#lineStart = other.#lineStart
+    if (!other.#isJoined || other.#joined === undefined) return
+    this.#isJoined = true
+    this.#breaks.last = other.#breaks.last
+    this.#joining().text.continueFrom(other.#joined.text)
+  }
+
+  end(): void {
+    this.#readDump()
+    this.#dump?.edge()
+    this.#feed.end()
+    this.#text.edge()
+    if (this.#isJoined) this.#part()
+    this.#line = []
+  }
+
+  /** Makes it ready for another text, that begins at 0. */
+  restart(): void {
+    this.#lineStart = 0
+  }
+
+  open(): number {
+    const joined = this.#isJoined ? this.#joined : undefined
+    return Math.min(
+      this.#feed.open(),
+      this.#text.open(),
+      joined?.feed.open() ?? noPosition,
+      joined?.text.open() ?? noPosition,
+      this.#dump?.open() ?? noPosition,
+      this.#mayBeDump() ? this.#lineStart : noPosition
+    )
+  }
+
+  held(): number {
+    return this.#sources().reduce((position, source) => Math.min(position, source.held(0)), noPosition)
+  }
+
+  heldOrigin(position: number): string | undefined {
+    return this.#sources()
+      .find((source) => source.held(0) === position)
+      ?.heldOrigin(position, 0)
+  }
+
+  lineStart(): number {
+    return this.#lineStart
+  }
+
+  #sources(): ReadonlyArray<Pick<DecodedText, "held" | "heldOrigin">> {
+    const joined = this.#isJoined && this.#joined !== undefined ? [this.#joined.text] : []
+    return [this.#text, ...joined, ...(this.#dump === undefined ? [] : [this.#dump])]
+  }
+
+  #joining() {
+    if (this.#joined === undefined) {
+      const text = new DecodedText(this.#search, 0, this.#breaks)
+      this.#joined = { text, feed: new Utf8Feed(text) }
+    }
+    return this.#joined
+  }
+
+  #take(text: string, position: number): void {
+    if (text === "") return
+    this.#feed.text(text, position)
+    if (this.#isJoined) this.#join(text, position, this.#line.length === 0)
+    this.#line.push({ text, position })
+  }
+
+  #endLine(position: number): void {
+    // A line must not be forgotten while something that began in it is open.
+    const open = Math.min(this.#feed.open(), this.#text.open())
+    if (!this.#isJoined && open < position) {
+      this.#isJoined = true
+      this.#breaks.last = position
+      this.#joining()
+      for (const { position: start, text } of this.#line) {
+        const from = Math.max(0, open - start)
+        if (from < text.length) this.#feedJoined(text.slice(from), start + from)
+      }
+    }
+    this.#breaks.last = position
+    this.#blanks = undefined
+    this.#readDump()
+    this.#line = []
+  }
+
+  #join(text: string, position: number, isFirst: boolean): void {
+    let from = 0
+    if (isFirst) while (from < text.length && isBlank(text, from)) from++
+    for (; this.#isJoined && from < text.length; from += stride) {
+      this.#feedJoined(text.slice(from, from + stride), position + from)
+      const { feed, text: joined } = this.#joining()
+      // Nothing that began before the break goes on.
+      if (Math.min(feed.open(), joined.open()) >= this.#breaks.last) this.#part()
+    }
+  }
+
+  #part(): void {
+    this.#isJoined = false
+    this.#blanks = undefined
+    const { feed, text } = this.#joining()
+    feed.end()
+    text.edge()
+  }
+
+  #feedJoined(text: string, position: number): void {
+    const { feed } = this.#joining()
+    let end = text.length
+    while (end > 0 && isBlank(text, end - 1)) end--
+    if (end > 0) {
+      if (this.#blanks !== undefined) feed.text(this.#blanks.text, this.#blanks.position)
+      feed.text(text.slice(0, end), position)
+      this.#blanks = undefined
+    }
+    if (end === text.length) return
+    this.#blanks = {
+      text: (this.#blanks?.text ?? "") + text.slice(end),
+      position: this.#blanks?.position ?? position + end
+    }
+  }
+
+  #mayBeDump(): boolean {
+    const [first] = this.#line
+    return (
+      first !== undefined &&
+      mayBeDump(first.text) &&
+      this.#line.reduce((length, { text }) => length + text.length, 0) <= longestDumpLine
+    )
+  }
+
+  #readDump(): void {
+    const [first] = this.#line
+    if (first === undefined || !this.#mayBeDump()) {
+      this.#dump?.edge()
+      return
+    }
+    const isWhole = this.#line.every(({ position, text }, index) => {
+      const next = this.#line[index + 1]
+      return next === undefined || next.position === position + text.length
+    })
+    if (!isWhole) return
+    this.#dump ??= new DumpText(this.#search)
+    this.#dump.line(this.#line.map(({ text }) => text).join(""), first.position)
+  }
+}
