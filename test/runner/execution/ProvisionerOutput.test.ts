@@ -3,7 +3,7 @@ import { Deferred, Effect } from "effect"
 import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import type { PlanJob } from "../../../runner/execution/RunJob.ts"
 import { suite } from "../../support/Effect.ts"
-import { brokenApply, brokenPlan, canary, heredoc } from "./support/BrokenTool.ts"
+import { brokenApply, brokenPlan, canary } from "./support/BrokenTool.ts"
 import { applyJob, planJob, recorder, runnerWith, temporaryFolder, variable } from "./support/RunnerHarness.ts"
 
 const { live, dispose } = suite(runnerWith())
@@ -12,7 +12,9 @@ afterAll(dispose)
 const token = "tok-5hWq9Zr/Lm2+Xv8KpTn4Ys7Bd1Fg6Hj3Qa0Ec=longer-than-a-line-of-any-dump-or-76-columns-of-base64"
 const key = [
   "-----BEGIN PRIVATE KEY-----",
-  ...(Buffer.from("a private key, of a test ".repeat(8)).toString("base64").match(/.{1,64}/g) ?? []),
+  ...(Buffer.from("private key material; ".repeat(9))
+    .toString("base64")
+    .match(/.{1,64}/g) ?? []),
   "-----END PRIVATE KEY-----"
 ].join("\n")
 
@@ -46,10 +48,19 @@ printf '%s\\n' "$TOKEN" | cut -c 21-`
 
 const main = [
   variables,
-  provisioned("halves", `printf '%.20s' "$TOKEN"; printf '\\n'; printf '%s\\n' "$TOKEN" | cut -c 21-; echo halves-done`),
+  provisioned(
+    "halves",
+    `printf '%.20s' "$TOKEN"; printf '\\n'; printf '%s\\n' "$TOKEN" | cut -c 21-; echo halves-done`
+  ),
   provisioned("wrapped", `printf '%s and more of it' "$TOKEN" | base64 -w 76; echo wrapped-done`),
-  provisioned("dumped", `printf '%s' "$TOKEN" | xxd; printf '%s' "$TOKEN" | od -c; printf '%s' "$TOKEN" | od -x; echo dumped-done`),
-  provisioned("line_by_line", `printf '%s\\n' "$KEY" | while read -r line; do printf '%s\\n' "$line"; done; echo lines-done`),
+  provisioned(
+    "dumped",
+    `printf '%s' "$TOKEN" | xxd; printf '%s' "$TOKEN" | od -c; printf '%s' "$TOKEN" | od -x; echo dumped-done`
+  ),
+  provisioned(
+    "line_by_line",
+    `printf '%s\\n' "$KEY" | while read -r line; do printf '%s\\n' "$line"; done; echo lines-done`
+  ),
   provisioned("one", `${meet("one", "two")}\necho one-done`),
   provisioned("two", `${meet("two", "one")}\necho two-done`)
 ].join("")
@@ -137,6 +148,7 @@ const printed = (resource: string, output: string) =>
     type: "provision_progress",
     hook: { resource: { addr: resource }, provisioner: "local-exec", output }
   })
+const printing = (lines: string) => `cat <<'EOF'\n${lines}\nEOF`
 const first = canary.slice(0, 12)
 
 describe("a line that shows the beginning of a secret", () => {
@@ -162,7 +174,7 @@ describe("a line that shows the beginning of a secret", () => {
         printed("t.b", "other")
       ].join("\n")
       const script = {
-        apply: `trap 'exit 1' INT; ${heredoc("/dev/stdout", lines)}\nprintf 'plain ${first}\\n' >&2; while :; do sleep 0.02; done`
+        apply: `trap 'exit 1' INT; printf 'plain ${first}\\n' >&2; ${printing(lines)}\nwhile :; do sleep 0.02; done`
       }
       const applied = yield* runner.apply(brokenApply(folder, script, { cancel: Deferred.await(cancel) }), sink)
       expect(applied.exit).not.toBe("succeeded")
@@ -194,7 +206,7 @@ describe("a line that shows the beginning of a secret", () => {
         "last words"
       ].join("\n")
       const failure = yield* Effect.flip(
-        runner.plan(brokenPlan(folder, { plan: `${heredoc("/dev/stdout", lines)}\nexit 1` }), seen.sink)
+        runner.plan(brokenPlan(folder, { plan: `${printing(lines)}\nexit 1` }), seen.sink)
       )
       const shown = seen.everything() + JSON.stringify(failure)
       expect(shown).toContain("is what it was")
