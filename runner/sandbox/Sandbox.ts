@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Context, Effect, Layer, type Scope } from "effect"
+import { Context, Effect, Layer, Scope } from "effect"
 import { ChildProcessSpawner } from "effect/process"
 import type { SandboxLevel } from "../../schema/records/Run.ts"
 import { ConfinementCommand } from "./confinement/ConfinementCommand.ts"
@@ -13,6 +13,7 @@ import type { LevelHost, OpenSandbox, SandboxSpec } from "./levels/Level.ts"
 import { namespacesRung } from "./levels/Namespaces.ts"
 import { plainProcess } from "./levels/PlainProcess.ts"
 import { seatbeltRung } from "./levels/Seatbelt.ts"
+import { takeUserIds } from "./levels/UserIdRange.ts"
 import { userLandlockRung } from "./levels/UserLandlock.ts"
 import { makeRunLimits } from "./limits/RunLimits.ts"
 import { tryNetwork } from "./network/NetworkTrial.ts"
@@ -57,6 +58,7 @@ export class Sandbox extends Context.Service<
   static readonly layer = Layer.effect(
     Sandbox,
     Effect.gen(function* () {
+      const scope = yield* Effect.scope
       const settings = yield* SandboxSettings
       const host: LevelHost = {
         spawner: yield* ChildProcessSpawner.ChildProcessSpawner,
@@ -67,10 +69,11 @@ export class Sandbox extends Context.Service<
       }
       // Copied when a level is found that shows them.
       const hostSettings = yield* Effect.cached(keepHostSettings(join(host.ownFolder, "etc")))
+      const userIds = yield* Effect.cached(Scope.provide(takeUserIds(settings.userIds), scope))
       const all: ReadonlyArray<Rung> = [
         bubblewrapRung(host, hostSettings),
         namespacesRung(host, hostSettings),
-        userLandlockRung(host),
+        userLandlockRung(host, userIds),
         landlockRung(host),
         seatbeltRung(host)
       ]

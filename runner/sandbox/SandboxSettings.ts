@@ -35,7 +35,7 @@ export interface SandboxLimits {
  * - `bubblewrap`, `unshare`, `setpriv`, `prlimit`, `seatbelt`: names on PATH or absolute paths
  * - `extraReadOnly`, `extraWritable`: absolute paths that every sandbox may see besides the system folders
  * - `userIds`: the unprivileged ids that the `user_landlock` level hands out, one a Run; they and the id after them, which is the group
- *   of all of them, must belong to nobody
+ *   of all of them, must belong to nobody. Where another service of this machine has taken them, the next ones up to 65533 are
  * - `ownFolder`: absolute folder for what the sandbox itself keeps on the disk; a temporary one when undefined
  * - `controlGroups`: whether limits may be kept by groups of the kernel, where those can be made
  * - `dataFolder`: absolute folder of the service. At the `user_landlock` level, Runs may be let pass through folders in it, and through

@@ -11,6 +11,7 @@ import { spawnSupervised, temporaryFolderFor } from "./Confined.ts"
 import { kernelLandlock, landlockFilters, type LandlockFilters, landlockOf } from "./Landlock.ts"
 import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
 import { blockedAbove, grantPassage } from "./Passage.ts"
+import type { UserIdRange } from "./UserIdRange.ts"
 
 /** From here on truncating a file by its path is governed; other users' processes are out of reach at any version. */
 const truncationSince = 3
@@ -35,9 +36,13 @@ const endAllOf = (host: LevelHost, setpriv: string, userId: number) =>
     )
     .pipe(Effect.ignore)
 
-const levelOf = Effect.fnUntraced(function* (host: LevelHost, setpriv: string, filters: LandlockFilters) {
-  const { dataFolder, userIds: range } = host.settings
-  const { count, first } = range
+const levelOf = Effect.fnUntraced(function* (
+  host: LevelHost,
+  setpriv: string,
+  filters: LandlockFilters,
+  { count, first }: UserIdRange
+) {
+  const { dataFolder } = host.settings
   const within = [host.ownFolder, ...(dataFolder === undefined ? [] : [dataFolder])]
   const passage = { group: first + count, within }
   const userIds = yield* Queue.unbounded<number>()
@@ -93,8 +98,11 @@ const levelOf = Effect.fnUntraced(function* (host: LevelHost, setpriv: string, f
   return level
 })
 
-/** A user of its own for each run, without any capability, in a Landlock domain and behind a filter of system calls; takes root. */
-export const userLandlockRung = (host: LevelHost): Rung => ({
+/**
+ * A user of its own for each run, without any capability, in a Landlock domain and behind a filter of system calls; takes root. `userIds`
+ * takes the ids for this service alone.
+ */
+export const userLandlockRung = (host: LevelHost, userIds: Effect.Effect<UserIdRange | undefined>): Rung => ({
   level: "user_landlock",
   attempt: Effect.gen(function* (): Effect.fn.Return<Verdict> {
     const missing = (what: string): Verdict => ({ _tag: "unavailable", reason: `A user for each run: ${what}.` })
@@ -111,7 +119,11 @@ export const userLandlockRung = (host: LevelHost): Rung => ({
         `version ${truncationSince} of Landlock is needed (Linux 6.2), and this kernel has ${version === 0 ? "none" : version}`
       )
     }
-    const level = yield* levelOf(host, setpriv, landlockFilters.value)
+    const range = yield* userIds
+    if (range === undefined) {
+      return missing("other services of this machine have taken all user ids, or /run/svc-user-ids cannot be written")
+    }
+    const level = yield* levelOf(host, setpriv, landlockFilters.value, range)
     const surprises = yield* surprisesOf(host, level, { sharedProcessIds: true })
     return surprises === undefined
       ? {

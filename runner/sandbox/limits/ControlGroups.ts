@@ -73,7 +73,8 @@ const endAllIn = (group: string, killFile: string | undefined) =>
 
 let made = 0
 
-const groupsIn = (version: 1 | 2, places: ReadonlyArray<GroupPlace>): ControlGroups => ({
+/** Makes groups in places that are known to be usable. */
+export const groupsIn = (version: 1 | 2, places: ReadonlyArray<GroupPlace>): ControlGroups => ({
   version,
   make: Effect.gen(function* () {
     const name = `${runPrefix}${process.pid}-${made++}`

@@ -103,7 +103,7 @@ describeIsolated("nothing of a network stays", () => {
       const { child, says } = yield* standIn(`exec ${pasta} "$@"`)
       yield* says("up")
       const { ended, pids } = yield* startedBy(child)
-      const tap = pids.find((pid) => /^pas/.test(nameOf(pid)))
+      const tap = pids.find((pid) => nameOf(pid).startsWith("pas"))
       const { ended: belowEnded } = yield* startedBy({ pid: parentOf(tap ?? 0) ?? Number.NaN })
       process.kill(parentOf(tap ?? 0) ?? Number.NaN, "SIGKILL")
       expect(belowEnded(longestEnd)).toBe(true)

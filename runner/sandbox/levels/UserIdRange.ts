@@ -1,0 +1,55 @@
+import { closeSync, mkdirSync, openSync } from "node:fs"
+import { join } from "node:path"
+import { Effect, Result, type Scope } from "effect"
+
+/** Consecutive unprivileged ids of which nobody else on this machine makes use, and the one after them. */
+export interface UserIdRange {
+  readonly first: number
+  readonly count: number
+}
+
+/** Where services of this machine see which ranges are taken. It is emptied when the machine starts, as the locks are. */
+const defaultFolder = "/run/svc-user-ids"
+/** Below the id of `nobody`. */
+const highestId = 65_533
+const exclusiveWithoutWaiting = 2 | 4
+
+/** The ranges of a machine, the wanted one first; each has an id more, for the group of all of its users. */
+export const rangesFrom = ({ count, first }: UserIdRange): ReadonlyArray<UserIdRange> =>
+  Array.from({ length: Math.max(1, Math.floor((highestId + 1 - first) / (count + 1))) }, (_, index) => ({
+    first: first + index * (count + 1),
+    count
+  }))
+
+/**
+ * Takes a range of ids for this service alone until the Scope closes: services that shared one would end each other's Runs. The kernel
+ * gives the lock back when the process ends, however it ends. Undefined when every range is taken, or the folder cannot be used.
+ */
+export const takeUserIds = Effect.fnUntraced(function* (
+  wanted: UserIdRange,
+  folder = defaultFolder
+): Effect.fn.Return<UserIdRange | undefined, never, Scope.Scope> {
+  // Only where there is a use for it: what it loads would delay every start.
+  const { linuxCalls } = yield* Effect.promise(() => import("../confinement/LinuxCalls.ts"))
+  const take = (range: UserIdRange) =>
+    Effect.sync(() =>
+      Result.getOrUndefined(
+        Result.try(() => {
+          mkdirSync(folder, { recursive: true, mode: 0o700 })
+          const file = openSync(join(folder, String(range.first)), "a", 0o600)
+          if (linuxCalls().attempt("flock", file, exclusiveWithoutWaiting) === 0) return { file, range }
+          closeSync(file)
+          return undefined
+        })
+      )
+    )
+  for (const range of rangesFrom(wanted)) {
+    const taken = yield* Effect.acquireRelease(take(range), (lock) =>
+      Effect.sync(() => {
+        if (lock !== undefined) closeSync(lock.file)
+      })
+    )
+    if (taken !== undefined) return taken.range
+  }
+  return undefined
+})
