@@ -1,37 +1,27 @@
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
-import { type ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
-import type { Dependency, DependencyMode, DependencyOutput } from "../../schema/records/Capsule.ts"
+import { type ApiError, failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
+import type { Dependency, NewDependency } from "../../schema/records/Capsule.ts"
 import { type CapsuleId, DependencyId } from "../../schema/records/Ids.ts"
 import { Audit } from "../audit/Audit.ts"
 import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "../capsule/CapsuleRow.ts"
 import { InstallConfigStore } from "../capsule/InstallConfigStore.ts"
-import { isFillable } from "../capsule/VariableRules.ts"
 import { StaleReasons } from "../capsule/StaleReasons.ts"
-import { type OutputRow, privacyElsewhere, privacyReason, StateVersions } from "../capsule/StateVersions.ts"
+import type { StateVersions } from "../capsule/StateVersions.ts"
 import type { CommandContext } from "../Command.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
-import { newId, now } from "../Identity.ts"
-import { activeShares } from "../output-share/SharedOutputs.ts"
+import { newId } from "../Identity.ts"
 import { Cursors } from "../paging/Cursors.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
 import { pageOfRows } from "../paging/RowPages.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { dependencyAdded, dependencyRemoved } from "./ConsumedOutputs.ts"
+import { checkInputs, checkProducer, insertDependency } from "./DependencyRules.ts"
 import { closesCycle, type DependencyEdge } from "./DependencyCycle.ts"
-import { DependencyOutputsJson, type DependencyRow, toDependency } from "./DependencyRow.ts"
-
-export interface NewDependency {
-  readonly producerCapsuleId: string
-  readonly mode: typeof DependencyMode.Type
-  readonly outputs: ReadonlyArray<typeof DependencyOutput.Type>
-}
-
-const encodeOutputs = Schema.encodeEffect(DependencyOutputsJson)
-const unknownProducer = () => invalidRequest("producerCapsuleId: the Workspace has no such Capsule.")
+import { type DependencyRow, toDependency } from "./DependencyRow.ts"
 
 /** What flows from one Capsule's Outputs into another one's inputs, and therefore their order. */
 export class Dependencies extends Context.Service<
@@ -65,85 +55,15 @@ const make = Effect.gen(function* () {
   const audit = yield* Audit
   const capsules = yield* CapsuleLedger
   const configs = yield* InstallConfigStore
-  const states = yield* StateVersions
   const ledger = yield* RunLedger
   const staleReasons = yield* StaleReasons
   const random = yield* SecureRandom.SecureRandom
+  const services = yield* Effect.context<SqlClient.SqlClient | CapsuleLedger | InstallConfigStore | StateVersions>()
 
   const alive = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow | undefined, noun: string) {
     if (capsule === undefined) return yield* notFound(noun)
     if (capsule.status === "destroyed") return yield* failedPrecondition(`The ${noun} is destroyed.`)
     return capsule
-  })
-
-  const refusePrivate = (index: number, reason: string | undefined, name: string) =>
-    invalidRequest(`outputs[${index}].from: ${reason ?? `The Output ${name} is private.`}`)
-
-  /** A producer of another Workspace is known only as far as it shares something that is active. */
-  const checkOutputs = Effect.fnUntraced(function* (
-    consumer: GuardedCapsuleRow,
-    producer: GuardedCapsuleRow,
-    request: NewDependency
-  ) {
-    if (request.mode === "remote_state") {
-      if (request.outputs.length > 0) {
-        return yield* invalidRequest("outputs: a remote_state dependency only orders Capsules and injects nothing.")
-      }
-      if (producer.workspace_id !== consumer.workspace_id) return yield* unknownProducer()
-      return
-    }
-    if (request.outputs.length === 0) return yield* invalidRequest("outputs: name at least one Output.")
-    const applied = yield* states.outputs(producer.current_state_version_id ?? "")
-    const withheld = new Map<string, OutputRow>(
-      applied.flatMap((output) => (output.sensitive === 1 ? [[output.name, output]] : []))
-    )
-    if (producer.workspace_id !== consumer.workspace_id) {
-      const shared = yield* activeShares(producer.id, consumer.workspace_id).pipe(
-        Effect.provideService(SqlClient.SqlClient, sql)
-      )
-      if (shared.size === 0) return yield* unknownProducer()
-      for (const [index, { from }] of request.outputs.entries()) {
-        const share = shared.get(from)
-        if (share === undefined) {
-          return yield* failedPrecondition(`outputs[${index}].from: no active share gives this Workspace that Output.`)
-        }
-        const held = withheld.get(share.name)
-        if (held !== undefined) return yield* refusePrivate(index, privacyElsewhere(held, from), from)
-      }
-      return
-    }
-    const config = yield* configs.load(producer.install_config_id)
-    for (const [index, { from }] of request.outputs.entries()) {
-      const output = config?.config.outputs.find(({ name }) => name === from)
-      if (output === undefined || output.ephemeral) {
-        return yield* invalidRequest(`outputs[${index}].from: the producing Capsule has no such Output.`)
-      }
-      if (output.sensitive && request.mode === "published_output") {
-        return yield* invalidRequest(`outputs[${index}].from: the Output is sensitive and therefore not published.`)
-      }
-      const held = request.mode === "published_output" ? withheld.get(from) : undefined
-      if (held !== undefined) return yield* refusePrivate(index, privacyReason(held), from)
-    }
-  })
-
-  const checkInputs = Effect.fnUntraced(function* (consumer: GuardedCapsuleRow, request: NewDependency) {
-    const config = yield* configs.load(consumer.install_config_id)
-    const inputs = new Map((config?.config.variables ?? []).map((variable) => [variable.name, variable]))
-    const taken = new Set<string>()
-    const rows = yield* Effect.orDie(
-      sql<DependencyRow>`SELECT * FROM dependencies WHERE consumer_capsule_id = ${consumer.id}`
-    )
-    for (const row of rows) for (const { to } of toDependency(row).outputs) taken.add(to)
-    for (const [index, { to }] of request.outputs.entries()) {
-      const input = inputs.get(to)
-      if (input === undefined) return yield* invalidRequest(`outputs[${index}].to: the Capsule has no such input.`)
-      if (!isFillable(input)) {
-        return yield* invalidRequest(`outputs[${index}].to: the service fills this input itself.`)
-      }
-      if (taken.has(to))
-        return yield* failedPrecondition(`outputs[${index}].to: a dependency fills this input already.`)
-      taken.add(to)
-    }
   })
 
   const create = Effect.fn("Dependencies.create")(function* (
@@ -152,9 +72,7 @@ const make = Effect.gen(function* () {
     request: NewDependency
   ) {
     const consumer = yield* alive(yield* capsules.find(consumerCapsuleId), "Capsule")
-    const producer = yield* capsules.find(request.producerCapsuleId)
-    if (producer === undefined || producer.status === "destroyed") return yield* unknownProducer()
-    yield* checkOutputs(consumer, producer, request)
+    const producer = yield* checkProducer("", consumer.workspace_id, request).pipe(Effect.provideContext(services))
     // Every edge there is: a circle may lead through another Workspace.
     const edges = yield* Effect.orDie(sql<DependencyEdge>`SELECT producer_capsule_id AS producer,
         consumer_capsule_id AS consumer FROM dependencies`)
@@ -163,18 +81,14 @@ const make = Effect.gen(function* () {
         "producerCapsuleId: that Capsule depends on this one, so neither could be first."
       )
     }
-    yield* checkInputs(consumer, request)
+    const config = yield* configs.load(consumer.install_config_id)
+    const rows = yield* Effect.orDie(
+      sql<DependencyRow>`SELECT * FROM dependencies WHERE consumer_capsule_id = ${consumer.id}`
+    )
+    const taken = new Set(rows.flatMap((row) => toDependency(row).outputs.map(({ to }) => to)))
+    yield* checkInputs("", config?.config.variables ?? [], taken, request)
     const id = yield* newId(DependencyId, "dep").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
-    const row: DependencyRow = {
-      id,
-      workspace_id: consumer.workspace_id,
-      producer_capsule_id: producer.id,
-      consumer_capsule_id: consumer.id,
-      mode: request.mode,
-      outputs: yield* Effect.orDie(encodeOutputs(request.outputs)),
-      created_at: yield* now
-    }
-    yield* Effect.orDie(sql`INSERT INTO dependencies ${sql.insert({ ...row })}`)
+    const row = yield* insertDependency(id, consumer, request).pipe(Effect.provideContext(services))
     const supersededRunIds = yield* ledger.supersedePlans(consumer.id, dependencyAdded)
     yield* staleReasons.compare(consumer.id)
     yield* audit.append({

@@ -1,6 +1,7 @@
 import { Effect, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type OutputRow, privacyElsewhere, privacyReason, StateVersions } from "../capsule/StateVersions.ts"
+import type { Dependency } from "../../schema/records/Capsule.ts"
 import { activeShares } from "../output-share/SharedOutputs.ts"
 import { orOnIntegrityFault } from "../vault/IntegrityFault.ts"
 import { type DependencyRow, DependencyOutputsJson } from "./DependencyRow.ts"
@@ -38,51 +39,67 @@ export interface OfferedOutput {
   readonly withheld: string | undefined
 }
 
+/** What one dependency gives, or would give if it stood. */
+export const offersOf = Effect.fn("offersOf")(function* (
+  consumer: Pick<Consumer, "workspace_id">,
+  dependency: {
+    readonly dependencyId: string
+    readonly mode: Dependency["mode"]
+    readonly producerCapsuleId: string
+    readonly wanted: Dependency["outputs"]
+  }
+) {
+  const sql = yield* SqlClient.SqlClient
+  const states = yield* StateVersions
+  const { dependencyId, mode, producerCapsuleId, wanted } = dependency
+  const [producer] = yield* sql<ProducerRow>`SELECT name, workspace_id, current_state_version_id
+    FROM capsules WHERE id = ${producerCapsuleId} AND status <> 'destroyed'`
+  const stateVersionId = producer?.current_state_version_id ?? undefined
+  const outputs = stateVersionId === undefined ? [] : yield* states.outputs(stateVersionId)
+  const of = { dependencyId, producerCapsuleId, producerName: producer?.name, stateVersionId }
+  if (mode === "remote_state") {
+    const everything = { output: undefined, input: undefined, name: undefined, outputShareId: undefined }
+    const only: OfferedOutput = { ...of, ...everything, required: false, given: outputs, withheld: undefined }
+    return [only]
+  }
+  // From another Workspace only what it shares at this moment, by the name it shares it under, and never a secret.
+  const shared =
+    producer === undefined || producer.workspace_id === consumer.workspace_id
+      ? undefined
+      : yield* activeShares(producerCapsuleId, consumer.workspace_id)
+  const secretToo = mode === "variable_injection" && shared === undefined
+  return wanted.map(({ from, required, to }): OfferedOutput => {
+    const share = shared?.get(from)
+    const name = shared === undefined ? from : share?.name
+    const output = outputs.find((candidate) => candidate.name === name)
+    const isGiven = output !== undefined && (secretToo || output.sensitive === 0)
+    return {
+      ...of,
+      output: from,
+      input: to,
+      required,
+      name,
+      outputShareId: share?.shareId,
+      given: isGiven ? [output] : [],
+      withheld:
+        output === undefined || isGiven
+          ? undefined
+          : shared === undefined
+            ? privacyReason(output)
+            : privacyElsewhere(output, from)
+    }
+  })
+})
+
 /** What a Capsule is given by every dependency that it has, in the order in which they were made. */
 export const offeredOutputs = Effect.fn("offeredOutputs")(function* (consumer: Consumer) {
   const sql = yield* SqlClient.SqlClient
-  const states = yield* StateVersions
   const rows = yield* sql<DependencyRow>`SELECT * FROM dependencies
     WHERE consumer_capsule_id = ${consumer.id} ORDER BY created_at, id`
   const offered: Array<OfferedOutput> = []
-  for (const { id: dependencyId, mode, outputs: wantedOutputs, producer_capsule_id: producerCapsuleId } of rows) {
-    const [producer] = yield* sql<ProducerRow>`SELECT name, workspace_id, current_state_version_id
-      FROM capsules WHERE id = ${producerCapsuleId} AND status <> 'destroyed'`
-    const stateVersionId = producer?.current_state_version_id ?? undefined
-    const outputs = stateVersionId === undefined ? [] : yield* states.outputs(stateVersionId)
-    const of = { dependencyId, producerCapsuleId, producerName: producer?.name, stateVersionId }
-    if (mode === "remote_state") {
-      const everything = { output: undefined, input: undefined, name: undefined, outputShareId: undefined }
-      offered.push({ ...of, ...everything, required: false, given: outputs, withheld: undefined })
-      continue
-    }
-    // From another Workspace only what it shares at this moment, by the name it shares it under, and never a secret.
-    const shared =
-      producer === undefined || producer.workspace_id === consumer.workspace_id
-        ? undefined
-        : yield* activeShares(producerCapsuleId, consumer.workspace_id)
-    const secretToo = mode === "variable_injection" && shared === undefined
-    for (const { from, required, to } of yield* decodeOutputs(wantedOutputs)) {
-      const share = shared?.get(from)
-      const name = shared === undefined ? from : share?.name
-      const output = outputs.find((candidate) => candidate.name === name)
-      const isGiven = output !== undefined && (secretToo || output.sensitive === 0)
-      offered.push({
-        ...of,
-        output: from,
-        input: to,
-        required,
-        name,
-        outputShareId: share?.shareId,
-        given: isGiven ? [output] : [],
-        withheld:
-          output === undefined || isGiven
-            ? undefined
-            : shared === undefined
-              ? privacyReason(output)
-              : privacyElsewhere(output, from)
-      })
-    }
+  for (const { id: dependencyId, mode, outputs, producer_capsule_id: producerCapsuleId } of rows) {
+    const wanted = yield* decodeOutputs(outputs)
+    offered.push(...(yield* offersOf(consumer, { dependencyId, mode, producerCapsuleId, wanted })))
   }
   return offered
 }, Effect.orDie)

@@ -11,6 +11,7 @@ import { checkUses, newCapsuleSite } from "../capsule/CapsuleConnections.ts"
 import { checkBindings } from "../capsule/ConfigurationPlan.ts"
 import { InstallConfigCompilation, reviewedPins } from "../capsule/InstallConfigCompilation.ts"
 import { InstallConfigStore } from "../capsule/InstallConfigStore.ts"
+import type { StateVersions } from "../capsule/StateVersions.ts"
 import { checkValues, governedVariables, missingInputs } from "../capsule/VariableRules.ts"
 import type { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { ConnectionUses } from "../connection/ConnectionUses.ts"
@@ -26,6 +27,7 @@ import {
 import { stagedOf } from "../source/StagedRows.ts"
 import { droppedAssistance } from "./DroppedAssistance.ts"
 import { type InstallPlanRow, maxDiagnostics, type StoredRequest } from "./InstallPlanRow.ts"
+import { checkMayDepend, filledInputs, insertDependencies } from "./InstallDependencies.ts"
 import { InstallPlanStore } from "./InstallPlanStore.ts"
 import { projectOf } from "./InstallPlanRequest.ts"
 
@@ -83,7 +85,9 @@ export class InitialCommit extends Context.Service<
       const plans = yield* InstallPlanStore
       const audit = yield* Audit
       const random = yield* SecureRandom.SecureRandom
-      const services = yield* Effect.context<SqlClient.SqlClient | ConnectionStore | ConnectionUses>()
+      const services = yield* Effect.context<
+        SqlClient.SqlClient | CapsuleLedger | ConnectionStore | ConnectionUses | InstallConfigStore | StateVersions
+      >()
       const uses = yield* ConnectionUses
 
       const pinned = Effect.fnUntraced(function* (row: InstallPlanRow) {
@@ -171,12 +175,6 @@ export class InitialCommit extends Context.Service<
           return yield* refused([reason(code, config.failure.message)])
         }
         const bindings = request.options?.providerBindings ?? []
-        const missing = missingInputs(config.success.variables, values)
-        if (missing.length > 0) {
-          return yield* refused(
-            missing.map((name) => reason("input_required", `The required input ${name} has no value.`))
-          )
-        }
         const { isManager, projectId } = yield* Effect.gen(function* () {
           yield* checkValues("variables", governedVariables(config.success), values)
           yield* checkBindings(row.workspace_id, report.rootProviderRequirements, bindings)
@@ -191,13 +189,25 @@ export class InitialCommit extends Context.Service<
             source: findings.staged ? undefined : yield* store.find(report.sourceId)
           })
           const starter = { subject: context.actor.subject, automatic: false }
+          yield* checkMayDepend(row.workspace_id, request, context)
+          const filled = yield* filledInputs(row.workspace_id, request, config.success, values)
+          const missing = missingInputs(config.success.variables, values).filter((name) => !filled.has(name))
+          if (missing.length > 0) {
+            return yield* refused(
+              missing.map((name) => reason("input_required", `The required input ${name} has no value.`))
+            )
+          }
           yield* checkUses(
             bindings.map(({ connectionId }) => connectionId),
             starter,
             site
           )
           return { projectId: project, isManager: yield* uses.isManager(starter.subject, row.workspace_id) }
-        }).pipe(Effect.mapError((error) => refused([reason(error.code, error.message)])))
+        }).pipe(
+          Effect.mapError((error) =>
+            error._tag === "InstallRefused" ? error : refused([reason(error.code, error.message)])
+          )
+        )
         if (yield* capsules.nameTaken(projectId, request.capsule.name, request.capsule.environment)) {
           return yield* refused([
             reason("failed_precondition", "A Capsule of this Project and environment has that name already.")
@@ -233,6 +243,7 @@ export class InitialCommit extends Context.Service<
           trackedRef: findings.snapshot.ref,
           trackedPath: findings.snapshot.path
         })
+        yield* insertDependencies(row, request, capsuleId)
         const capsule = yield* capsules.find(capsuleId)
         if (capsule === undefined)
           return yield* Effect.die(new Error(`Capsule ${capsuleId} vanished inside its own transaction`))
@@ -267,7 +278,8 @@ export class InitialCommit extends Context.Service<
           data: {
             installPlanId: row.id,
             resolvedCommit: findings.snapshot.resolvedCommit,
-            modulePath: report.modulePath
+            modulePath: report.modulePath,
+            producerCapsuleIds: (request.dependencies ?? []).map(({ producerCapsuleId }) => producerCapsuleId)
           },
           requestId: context.requestId
         })

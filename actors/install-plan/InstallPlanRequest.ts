@@ -16,6 +16,7 @@ import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { checkGitUse } from "../source/GitConnectionUse.ts"
 import { SourceStore } from "../source/SourceStore.ts"
+import { checkMayDepend, checkProducers } from "./InstallDependencies.ts"
 
 type Columns = Readonly<Record<string, string | null>>
 
@@ -136,6 +137,7 @@ export const checkInstallRequest = Effect.fn("InstallPlan.check")(function* (
 ) {
   const policy = yield* GitPolicy
   const capsules = yield* CapsuleLedger
+  yield* checkMayDepend(workspaceId, request, context)
   const url = parseGitUrl(request.source.url, policy)
   if (Result.isFailure(url)) return yield* invalidRequest(`source.url: ${url.failure.message}`)
   const ref = parseGitRef(request.source.ref ?? "HEAD")
@@ -155,6 +157,7 @@ export const checkInstallRequest = Effect.fn("InstallPlan.check")(function* (
   if (yield* capsules.nameTaken(projectId, request.capsule.name, request.capsule.environment)) {
     return yield* failedPrecondition("A Capsule of this Project and environment has that name already.")
   }
+  yield* checkProducers(workspaceId, request)
   const columns = yield* checkPreflight(workspaceId, request)
   yield* checkAuthority(workspaceId, projectId, request, context)
   return columns

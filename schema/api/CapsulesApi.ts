@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Backup } from "../records/Backup.ts"
-import { AutoUpdate, Capsule, Dependency, DependencyMode, DependencyOutput } from "../records/Capsule.ts"
+import { AutoUpdate, Capsule, Dependency, NewDependency } from "../records/Capsule.ts"
 import { CapsuleDriftChecks } from "../records/DriftChecks.ts"
 import { InstallConfigId, RunId, SourceSnapshotId } from "../records/Ids.ts"
 import { InstallConfig } from "../records/InstallConfig.ts"
@@ -138,11 +138,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
   .add(
     HttpApiEndpoint.post("createDependency", "/api/v1/capsules/:capsuleId/dependencies", {
       params: ofCapsule,
-      payload: Schema.Struct({
-        producerCapsuleId: Schema.String,
-        mode: DependencyMode,
-        outputs: Schema.Array(DependencyOutput).check(Schema.isMaxLength(64))
-      }),
+      payload: NewDependency,
       success: Schema.Struct({ dependency: Dependency }).pipe(created)
     }).annotateMerge(
       described(of("admin"), "Let this Capsule depend on another one of the Workspace", "Cycles are refused (409).")

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { NewDependency } from "../records/Capsule.ts"
 import { CompatibilityReportId, InstallConfigId, ProjectId, RunId, SourceId, SourceSnapshotId } from "../records/Ids.ts"
 import { InstallPlan, RevisionPlan } from "../records/InstallPlan.ts"
 import { displayText, GitRefText, RelativePath } from "../records/Primitives.ts"
@@ -48,7 +49,8 @@ export const CreateInstallPlan = Schema.Struct({
     })
   ),
   initialConfiguration: Schema.optionalKey(Schema.Struct({ sourceBuild: Schema.optionalKey(SourceBuild) })),
-  variables: Schema.optionalKey(VariableValues)
+  variables: Schema.optionalKey(VariableValues),
+  dependencies: Schema.optionalKey(Schema.Array(NewDependency).check(Schema.isMaxLength(32)))
 }).annotate({ identifier: "CreateInstallPlan" })
 export type CreateInstallPlan = typeof CreateInstallPlan.Type
 
@@ -66,7 +68,7 @@ export class InstallPlansApi extends HttpApiGroup.make("installPlans")
       describedRun(
         workspaceAccess("member", "path.workspaceId"),
         "Prepare a Source through a reviewable Plan Run",
-        "Needs `Idempotency-Key`. 201 for a new plan, 200 with `replayed: true` for the same request under the same key, 409 for another one. The service advances by itself; `reconcile` asks for one step. `variables` are private: they are held sealed until the initial commit and never projected. Of a module that its manifest describes, only the manifest's user inputs take a value, and required variables that it does not mention; names that are derived, left to the module's default or filled by the service are refused. The same rule holds for configuration plans and re-adoption."
+        "Needs `Idempotency-Key`. `dependencies` lets Outputs of other Capsules, also shared ones, fill inputs of the new Capsule from its first plan on; they are for owners and admins (403), and each has to be ready: its producer applied, and every required Output there (409). 201 for a new plan, 200 with `replayed: true` for the same request under the same key, 409 for another one. The service advances by itself; `reconcile` asks for one step. `variables` are private: they are held sealed until the initial commit and never projected. Of a module that its manifest describes, only the manifest's user inputs take a value, and required variables that it does not mention; names that are derived, left to the module's default or filled by the service are refused. The same rule holds for configuration plans and re-adoption."
       )
     )
   )

@@ -77,6 +77,14 @@ export type Capsule = typeof Capsule.Type
 export const DependencyMode = Schema.Literals(["variable_injection", "published_output", "remote_state"])
 export const DependencyOutput = Schema.Struct({ from: Schema.String, to: Schema.String, required: Schema.Boolean })
 
+/** What a Capsule is to be given by another one. */
+export const NewDependency = Schema.Struct({
+  producerCapsuleId: Schema.String,
+  mode: DependencyMode,
+  outputs: Schema.Array(DependencyOutput).check(Schema.isMaxLength(64))
+}).annotate({ identifier: "NewDependency" })
+export type NewDependency = typeof NewDependency.Type
+
 export const Dependency = Schema.Struct({
   id: DependencyId,
   workspaceId: WorkspaceId,

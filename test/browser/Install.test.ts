@@ -7,6 +7,33 @@ const suite = browserSuite()
 const link = `/install?git=${encodeURIComponent("https://git.acme.example/infra/platform.git")}&ref=main&path=modules%2Fservice&name=Shop`
 
 describe("from a link to a plan", () => {
+  test("takes an input from another capsule, and does not ask for it", async () => {
+    const { page, api, faults, go } = await suite.visit()
+    await go(link, "input[type=url]")
+    await page.getByRole("button", { name: "Read the repository" }).click()
+    await page.getByLabel("Domain").waitFor()
+    await page.getByText("Take inputs from other capsules").click()
+    await page.getByRole("button", { name: "Add an input" }).click()
+    await page.getByLabel("Input", { exact: true }).selectOption("domain")
+    await page.getByLabel("Capsule", { exact: true }).selectOption({ label: "storefront · production" })
+    await page.getByLabel("Output", { exact: true }).fill("subnet_ids")
+    expect(await page.getByLabel("Domain").count()).toBe(0)
+    await page.getByLabel("Session key").fill("s3cret")
+    await page.getByLabel("I have read these commands; run them").check()
+    await page.getByRole("button", { name: "Make the plan" }).click()
+    await page.getByRole("heading", { level: 1, name: /^Plan/ }).waitFor()
+    expect(api.changes.find(({ path }) => path.endsWith("/install-plans"))?.body).toMatchObject({
+      dependencies: [
+        {
+          producerCapsuleId: "cap_0000000000000001",
+          mode: "variable_injection",
+          outputs: [{ from: "subnet_ids", to: "domain", required: true }]
+        }
+      ]
+    })
+    expect(faults).toEqual([])
+  })
+
   test("creates nothing by itself, survives a reload, and sends exactly what was reviewed", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(link, "input[type=url]")

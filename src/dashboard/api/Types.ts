@@ -7,7 +7,11 @@ import type { AttentionItem as AttentionItemSchema, DashboardNotice } from "../.
 import type { RunEvent as RunEventSchema, RunLogEntry } from "../../../schema/events/RunEvent.ts"
 import type { AccountToken, AccountTokenScopeCatalog } from "../../../schema/records/AccountToken.ts"
 import type { AuditEvent as AuditEventSchema } from "../../../schema/records/AuditEvent.ts"
-import type { Capsule as CapsuleSchema, Dependency as DependencySchema } from "../../../schema/records/Capsule.ts"
+import type {
+  Capsule as CapsuleSchema,
+  Dependency as DependencySchema,
+  NewDependency as NewDependencySchema
+} from "../../../schema/records/Capsule.ts"
 import type {
   CompatibilityReport as CompatibilityReportSchema,
   InstallModules as InstallModulesSchema
@@ -69,6 +73,7 @@ export type InstallConfig = typeof InstallConfigSchema.Encoded
 export type DeclaredVariable = InstallConfig["variables"][number]
 export type SourceBuild = NonNullable<InstallConfig["sourceBuild"]>
 export type Capsule = typeof CapsuleSchema.Encoded
+export type NewDependency = typeof NewDependencySchema.Encoded
 export type Dependency = typeof DependencySchema.Encoded
 export type Run = typeof RunSchema.Encoded
 export type LatestRun = typeof LatestRunSchema.Encoded

@@ -1,13 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useId, useState } from "react"
 import { post } from "../../api/Client.ts"
-import {
-  capsulesQuery,
-  dependenciesQuery,
-  installConfigQuery,
-  outputSharesQuery,
-  outputsQuery
-} from "../../api/Queries.ts"
+import { capsulesQuery, dependenciesQuery, installConfigQuery, outputsQuery } from "../../api/Queries.ts"
 import type { Capsule, Dependency } from "../../api/Types.ts"
 import { CapsuleOptions } from "../../app/CapsuleOptions.tsx"
 import { useWorkspace } from "../../app/Workspace.ts"
@@ -16,6 +10,7 @@ import { CheckField, SelectField, TextField } from "../../ui/Field.tsx"
 import { FormDialog } from "../../ui/FormDialog.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
+import { useGivenShares } from "./GivenShares.ts"
 import { capsuleWords } from "./Words.ts"
 
 const modes = ["variable_injection", "published_output", "remote_state"] as const
@@ -27,13 +22,6 @@ interface Flow {
   readonly from: string
   readonly to: string
   readonly required: boolean
-}
-
-/** Shares that other Workspaces give to this one. */
-const useGivenShares = () => {
-  const workspace = useWorkspace()
-  const shares = useQuery(outputSharesQuery(workspace.id)).data ?? []
-  return shares.filter(({ status, toWorkspaceId }) => status === "active" && toWorkspaceId === workspace.id)
 }
 
 /** Names under which a Capsule of another Workspace shares its Outputs; none for an own Capsule. */

@@ -15,6 +15,7 @@ import { Page } from "../../ui/Layout.tsx"
 import { useWords } from "../../words/Words.ts"
 import { ConnectionsStep } from "./ConnectionsStep.tsx"
 import { useInstallDraft } from "./Draft.ts"
+import { dependenciesOf, FromCapsules, type Taken } from "./FromCapsules.tsx"
 import { type InstallLink, readInstallLink } from "./InstallLink.ts"
 import { ModuleStep } from "./ModuleStep.tsx"
 import { ReadFailure } from "./ReadFailure.tsx"
@@ -50,7 +51,15 @@ const Configured = ({
     ...installConfigQuery(report.installConfigId ?? ""),
     enabled: report.installConfigId !== undefined
   }).data
-  const model = useMemo(() => formModel(report.variables, config?.variables, config?.presentation), [report, config])
+  const [taken, setTaken] = useState<ReadonlyArray<Taken>>([])
+  const may = useMay()
+  const whole = useMemo(() => formModel(report.variables, config?.variables, config?.presentation), [report, config])
+  // What another Capsule fills is asked of nobody.
+  const model = useMemo(() => {
+    const given = new Set(taken.map(({ input }) => input))
+    const asked = report.variables.filter(({ name }) => !given.has(name))
+    return formModel(asked, config?.variables, config?.presentation)
+  }, [report, config, taken])
   const fields = useMemo(() => fieldsOf(model), [model])
   const [secrets, setSecrets] = useState<Draft>({})
   const [tried, setTried] = useState(false)
@@ -86,6 +95,9 @@ const Configured = ({
           />
         </div>
         <VariableForm model={model} draft={typed} problems={tried ? answers.problems : new Map()} onChange={onChange} />
+        {may("admin") && whole.groups.length + whole.advanced.length > 0 ? (
+          <FromCapsules inputs={fieldsOf(whole).map(({ name }) => name)} taken={taken} onChange={setTaken} />
+        ) : null}
       </Step>
       <Step number={4} title={words.steps.connections} state="open">
         <ConnectionsStep
@@ -102,6 +114,7 @@ const Configured = ({
           report={report}
           config={config}
           values={answers.values}
+          dependencies={dependenciesOf(taken)}
           ready={ready}
           onTried={() => setTried(true)}
           onDone={({ capsuleId }) => {

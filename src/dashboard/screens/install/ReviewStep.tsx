@@ -2,7 +2,14 @@ import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { get, post } from "../../api/Client.ts"
-import type { CompatibilityReport, InstallConfig, InstallPlan, Run, SourceSnapshot } from "../../api/Types.ts"
+import type {
+  CompatibilityReport,
+  InstallConfig,
+  InstallPlan,
+  NewDependency,
+  Run,
+  SourceSnapshot
+} from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
 import { FaultNotice, Notice } from "../../ui/Feedback.tsx"
@@ -26,12 +33,23 @@ interface ReviewStepProps {
   readonly report: CompatibilityReport
   readonly config: InstallConfig | undefined
   readonly values: Readonly<Record<string, unknown>>
+  readonly dependencies: ReadonlyArray<NewDependency>
   readonly ready: boolean
   readonly onTried: () => void
   readonly onDone: (made: InstallPlan) => void
 }
 
-export const ReviewStep = ({ draft, snapshot, report, config, values, ready, onTried, onDone }: ReviewStepProps) => {
+export const ReviewStep = ({
+  draft,
+  snapshot,
+  report,
+  config,
+  values,
+  dependencies,
+  ready,
+  onTried,
+  onDone
+}: ReviewStepProps) => {
   const words = useWords(installWords)
   const workspace = useWorkspace()
   const navigate = useNavigate()
@@ -64,6 +82,7 @@ export const ReviewStep = ({ draft, snapshot, report, config, values, ready, onT
           ...(report.installConfigId === undefined ? {} : { installConfigId: report.installConfigId })
         },
         ...(build === undefined ? {} : { initialConfiguration: { sourceBuild: build } }),
+        ...(dependencies.length === 0 ? {} : { dependencies }),
         variables: values
       }
       const { installPlan } = await post<{ installPlan: InstallPlan }>(
@@ -110,6 +129,12 @@ export const ReviewStep = ({ draft, snapshot, report, config, values, ready, onT
           [words.reviewModule, <code key="module">{report.modulePath}</code>],
           [words.reviewName, `${draft.name.trim()} · ${draft.environment.trim()}`],
           [words.reviewInputs, Object.keys(values).length === 0 ? undefined : Object.keys(values).join(", ")],
+          [
+            words.reviewFrom,
+            dependencies.length === 0
+              ? undefined
+              : dependencies.flatMap(({ outputs }) => outputs.map(({ to }) => to)).join(", ")
+          ],
           [
             words.reviewConnections,
             bindings.length === 0 ? undefined : bindings.map(({ moduleLocalName }) => moduleLocalName).join(", ")

@@ -59,6 +59,18 @@ const en = {
   reviewName: "Capsule",
   reviewInputs: "Set inputs",
   reviewConnections: "Connections",
+  reviewFrom: "From other capsules",
+  from: {
+    title: "Take inputs from other capsules",
+    about:
+      "An Output of another capsule becomes the value of an input, now and after every later apply of it. The capsule must have been applied.",
+    input: "Input",
+    producer: "Capsule",
+    output: "Output",
+    choose: "Choose…",
+    shared: (id: string) => `${id} (shared by another workspace)`,
+    add: "Add an input"
+  },
   makePlan: "Make the plan",
   reviewNote: "This creates the capsule and a plan. The plan waits for your approval.",
   fixFirst: "Some inputs need a look before the plan can be made.",
@@ -151,6 +163,18 @@ const ja: typeof en = {
   reviewName: "カプセル",
   reviewInputs: "設定した入力",
   reviewConnections: "接続",
+  reviewFrom: "他のカプセルから",
+  from: {
+    title: "他のカプセルから入力を受け取る",
+    about:
+      "他のカプセルの出力が入力の値になります。以後の適用のたびに反映されます。そのカプセルは適用済みである必要があります。",
+    input: "入力",
+    producer: "カプセル",
+    output: "出力",
+    choose: "選択…",
+    shared: (id: string) => `${id}（他のワークスペースから共有）`,
+    add: "入力を追加"
+  },
   makePlan: "プランを作成",
   reviewNote: "カプセルとプランが作成されます。プランはあなたの承認を待ちます。",
   fixFirst: "プランを作成する前に、確認が必要な入力があります。",
