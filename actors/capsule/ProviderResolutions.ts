@@ -1,6 +1,7 @@
 import { Effect, Result, Schema } from "effect"
 import { ConnectionId } from "../../schema/records/Ids.ts"
 import { type ProviderRequirement, type ProviderResolution, requirementKey } from "../../schema/records/Provider.ts"
+import { normalProviderAddress } from "../../schema/records/ProviderAddress.ts"
 import { credentialFreeProviders } from "../connection/CredentialRecipes.ts"
 import {
   type ConnectionRow,
@@ -25,7 +26,8 @@ const blockedBy = (
   at: string,
   deniedProviders: ReadonlyArray<string>
 ) => {
-  if (deniedProviders.includes(requirement.provider)) {
+  const provider = normalProviderAddress(requirement.provider)
+  if (deniedProviders.some((denied) => normalProviderAddress(denied) === provider)) {
     return ["blocked_policy", "The operator does not allow this provider."] as const
   }
   if (row === undefined) return undefined
@@ -36,7 +38,7 @@ const blockedBy = (
   if (row.scope !== "operator" && row.workspace_id !== workspaceId) {
     return ["blocked_policy", "The bound Connection belongs to another Workspace."] as const
   }
-  if (row.provider !== requirement.provider) {
+  if (normalProviderAddress(row.provider) !== provider) {
     return ["blocked_policy", `The bound Connection is for ${row.provider}.`] as const
   }
   return undefined

@@ -25,13 +25,14 @@ const largeWholeNumber = /^-?[1-9][0-9]{15,149}$/
 
 /** Why a value is beyond the bounds of private values (spec: Limits), counted before anything digests or scans it. */
 const boundsProblem = (root: Schema.Json): string | undefined => {
-  const open: Array<readonly [Schema.Json, number]> = [[root, 1]]
+  // Counted as everywhere: how many arrays and objects are around a value, the set of variables included.
+  const open: Array<readonly [Schema.Json, number]> = [[root, 0]]
   let nodes = 0
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const [value, depth] = next
     nodes += 1
     if (nodes > maxNodes) return `holds more than ${maxNodes} values`
-    if (depth > maxDepth) return `is nested deeper than ${maxDepth}`
+    if (depth > maxDepth) return `is nested deeper than ${maxDepth} levels`
     if (typeof value === "string" && bytesOf(value) > maxStringBytes)
       return `holds a text longer than ${maxStringBytes} bytes`
     if (isRounded(value))

@@ -11,6 +11,9 @@ export interface EndpointValues {
   readonly routePattern?: string
 }
 
+/** What an assignment is looked up by. */
+export type EndpointOwner = Pick<CapsuleRow, "id" | "workspace_id" | "project_id" | "name" | "environment">
+
 interface OwnerRow {
   readonly workspace: string
   readonly project: string
@@ -20,7 +23,7 @@ interface OwnerRow {
 /** Looks up what the operator assigned. */
 export class Endpoints extends Context.Service<
   Endpoints,
-  { readonly resolve: (capsule: CapsuleRow) => Effect.Effect<EndpointValues, DeliveryRefused> }
+  { readonly resolve: (capsule: EndpointOwner) => Effect.Effect<EndpointValues, DeliveryRefused> }
 >()("svc/actors/delivery/Endpoints") {
   static readonly layer = Layer.effect(
     Endpoints,
@@ -28,7 +31,7 @@ export class Endpoints extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const { endpoints } = yield* EndpointPolicy
 
-      const resolve = Effect.fn("Endpoints.resolve")(function* (capsule: CapsuleRow) {
+      const resolve = Effect.fn("Endpoints.resolve")(function* (capsule: EndpointOwner) {
         const [owner] = yield* Effect.orDie(sql<OwnerRow>`SELECT w.handle AS workspace, p.slug AS project,
             (SELECT COUNT(*) FROM capsules o WHERE o.workspace_id = ${capsule.workspace_id} AND o.id <> ${capsule.id}
               AND o.name = ${capsule.name} AND o.environment = ${capsule.environment} AND o.status <> 'destroyed') AS homonyms

@@ -9,6 +9,7 @@ import { Audit } from "../audit/Audit.ts"
 import type { CommandContext } from "../Command.ts"
 import { transaction } from "../database/Transaction.ts"
 import { Memberships } from "../workspace/Memberships.ts"
+import { Endpoints } from "../delivery/Endpoints.ts"
 import { SetupTickets } from "./SetupTickets.ts"
 
 interface AppliedRow {
@@ -16,6 +17,9 @@ interface AppliedRow {
   readonly type: string
   readonly status: string
   readonly capsule_id: string | null
+  readonly project_id: string | null
+  readonly name: string | null
+  readonly environment: string | null
   readonly public_endpoint: string | null
 }
 
@@ -43,10 +47,23 @@ export class Handoffs extends Context.Service<
       const audit = yield* Audit
       const memberships = yield* Memberships
       const tickets = yield* SetupTickets
+      const endpoints = yield* Endpoints
+
+      /** The address that the module's own Output says, or the one that the operator assigned; a Capsule may have neither. */
+      const hostUrlOf = (row: AppliedRow) => {
+        const { capsule_id: id, environment, name, project_id, public_endpoint, workspace_id } = row
+        if (public_endpoint !== null) return Effect.succeed(public_endpoint)
+        if (id === null || project_id === null || name === null || environment === null) return Effect.undefined
+        return endpoints.resolve({ id, workspace_id, project_id, name, environment }).pipe(
+          Effect.map(({ url }) => url),
+          Effect.catchTag("DeliveryRefused", () => Effect.undefined)
+        )
+      }
 
       const applied = Effect.fnUntraced(function* (runId: string, subject: string) {
         const [row] =
-          yield* Effect.orDie(sql<AppliedRow>`SELECT r.workspace_id, r.type, r.status, r.capsule_id, c.public_endpoint
+          yield* Effect.orDie(sql<AppliedRow>`SELECT r.workspace_id, r.type, r.status, r.capsule_id, c.project_id, c.name,
+            c.environment, c.public_endpoint
           FROM runs r LEFT JOIN capsules c ON c.id = r.capsule_id WHERE r.id = ${runId}`)
         if (row === undefined) return yield* notFound("Run")
         const role = yield* memberships.role(subject, row.workspace_id)
@@ -59,12 +76,7 @@ export class Handoffs extends Context.Service<
         if (row.type !== "apply" || row.status !== "succeeded" || row.capsule_id === null) {
           return yield* failedPrecondition("The hand-off ends with a successful apply; this Run is none.")
         }
-        if (row.public_endpoint === null) {
-          return yield* failedPrecondition(
-            "The Capsule has no public endpoint to hand over: its module sets no public_endpoint Output with an https URL."
-          )
-        }
-        return { workspaceId: row.workspace_id, capsuleId: row.capsule_id, hostUrl: row.public_endpoint }
+        return { workspaceId: row.workspace_id, capsuleId: row.capsule_id, hostUrl: yield* hostUrlOf(row) }
       })
 
       const complete = Effect.fn("Handoffs.complete")(function* (

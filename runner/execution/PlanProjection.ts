@@ -5,6 +5,7 @@ import { heldSecrets } from "./OutputPrivacy.ts"
 import type { PlanDocument, PlannedChange, PlannedResourceChange } from "./PlanDocument.ts"
 import type { PlannedOutput } from "./RunOutcome.ts"
 import { type Marks, marksOf, maskValue, sensitiveTexts } from "./SensitiveMask.ts"
+import { normalProviderAddress } from "../../schema/records/ProviderAddress.ts"
 
 type Attribute = typeof ChangedAttribute.Type
 
@@ -63,7 +64,7 @@ const resourceChange = (planned: PlannedResourceChange): ResourceChange => {
     mode: planned.mode ?? "managed",
     type: planned.type,
     name: planned.name,
-    provider: planned.provider_name ?? "",
+    provider: normalProviderAddress(planned.provider_name ?? ""),
     actions: change.actions,
     ...(reason === undefined ? {} : { reason }),
     changedAttributes: [...names]

@@ -1,4 +1,5 @@
 import { Result } from "effect"
+import { defaultRegistryHosts } from "../../schema/records/ProviderAddress.ts"
 
 /**
  * A provider address in normal form: `namespace/type` for the default public registry, `host/namespace/type` otherwise, lower-cased.
@@ -9,7 +10,7 @@ export interface ProviderSource {
   readonly builtin: boolean
 }
 
-const defaultHosts: ReadonlySet<string> = new Set(["registry.opentofu.org", "registry.terraform.io"])
+const defaultHosts: ReadonlySet<string> = new Set(defaultRegistryHosts)
 const builtinHost = "terraform.io"
 const part = /^[0-9a-z](?:[0-9a-z_-]{0,62}[0-9a-z])?$/
 const host =

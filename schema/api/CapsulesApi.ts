@@ -5,7 +5,7 @@ import { AutoUpdate, Capsule, Dependency, NewDependency } from "../records/Capsu
 import { CapsuleDriftChecks } from "../records/DriftChecks.ts"
 import { InstallConfigId, RunId, SourceSnapshotId } from "../records/Ids.ts"
 import { InstallConfig } from "../records/InstallConfig.ts"
-import { displayText, freeText } from "../records/Primitives.ts"
+import { displayText, requiredText } from "../records/Primitives.ts"
 import { ProviderBinding } from "../records/Provider.ts"
 import { Run } from "../records/Run.ts"
 import { Output, StateVersion } from "../records/StateVersion.ts"
@@ -32,7 +32,7 @@ export type ConfigurationPlanRequest = typeof ConfigurationPlanRequest.Type
 export const ReAdoptionRequest = Schema.Struct({
   baseInstallConfigId: InstallConfigId,
   sourceSnapshotId: SourceSnapshotId,
-  reason: freeText(1000),
+  reason: requiredText(1000),
   reviewedUserVariables: Schema.optionalKey(VariableValues),
   expected: Schema.Struct({ authorityGuard: Schema.String.check(Schema.isMaxLength(256)) })
 }).annotate({ identifier: "ReAdoptionRequest" })

@@ -9,6 +9,7 @@ import { displayText, GivenTime } from "../records/Primitives.ts"
 import { accountAccess, workspaceAccess } from "./Access.ts"
 import { created, described } from "./Endpoint.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
+import { GivenProviderAddress } from "../records/ProviderAddress.ts"
 
 const CredentialFile = Schema.Struct({
   name: Schema.String.check(
@@ -25,7 +26,7 @@ const GivenOrigins = Schema.Array(GivenCredentialOrigin).check(
 
 export const CreateConnection = Schema.Struct({
   workspaceId: WorkspaceId,
-  provider: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(512)),
+  provider: GivenProviderAddress,
   kind: Schema.optionalKey(ConnectionKind),
   recipeId: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),
   authMode: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),

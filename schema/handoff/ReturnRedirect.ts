@@ -1,9 +1,9 @@
 import { Redacted } from "effect"
 import type { HandoffTarget } from "./InstallLink.ts"
 
-/** What a client learns after a successful apply. `setupTicket` is a one-time secret of the product's own setup flow. */
+/** What a client learns after a successful apply. Without a `hostUrl` the Capsule has no public address. `setupTicket` is a one-time secret of the product's own setup flow. */
 export interface ReturnPayload {
-  readonly hostUrl: string
+  readonly hostUrl?: string | undefined
   readonly runId: string
   readonly capsuleId: string
   readonly setupTicket?: Redacted.Redacted<string>
@@ -15,7 +15,7 @@ export interface ReturnPayload {
  */
 export const returnRedirect = (target: HandoffTarget, payload: ReturnPayload): Redacted.Redacted<string> => {
   const fields = new URLSearchParams({
-    host_url: payload.hostUrl,
+    ...(payload.hostUrl === undefined ? {} : { host_url: payload.hostUrl }),
     product: target.product,
     run_id: payload.runId,
     capsule_id: payload.capsuleId

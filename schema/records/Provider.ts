@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { GrantedUse } from "./ConnectionUse.ts"
 import { ConnectionId } from "./Ids.ts"
+import { GivenProviderAddress } from "./ProviderAddress.ts"
 
 /** One exact local-name/alias tuple of the selected root module. Bindings must equal it in all three parts. */
 export const ProviderRequirement = Schema.Struct({
@@ -17,7 +18,7 @@ export const ProviderPackage = Schema.Struct({
 export type ProviderPackage = typeof ProviderPackage.Type
 
 export const ProviderBinding = Schema.Struct({
-  provider: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(512)),
+  provider: GivenProviderAddress,
   moduleLocalName: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(128)),
   childAlias: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(128))),
   connectionId: ConnectionId

@@ -87,6 +87,13 @@ const lastChangeOf = (target: string, action: string, field: string) => `(SELECT
  * owners and admins. Who attached a Connection or enabled an auto-update is read from the history; where it does not say,
  * nobody did.
  */
+/** Addresses that were stored as they were written, in the one spelling of each: both default registries have 22 signs. */
+export const providerAddressSpelling: ReadonlyArray<string> = [
+  `UPDATE connections SET provider = LOWER(provider) WHERE provider <> LOWER(provider)`,
+  `UPDATE connections SET provider = SUBSTR(provider, 23)
+    WHERE provider LIKE 'registry.opentofu.org/%' OR provider LIKE 'registry.terraform.io/%'`
+]
+
 export const connectionUseColumns: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN use_rule TEXT NOT NULL DEFAULT '{"roles":["owner","admin"]}'`,
   `ALTER TABLE connections ADD COLUMN version INTEGER NOT NULL DEFAULT 1`,

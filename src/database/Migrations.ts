@@ -13,7 +13,8 @@ import {
 import {
   connectionOriginColumns,
   connectionTables,
-  connectionUseColumns
+  connectionUseColumns,
+  providerAddressSpelling
 } from "../../schema/tables/ConnectionTables.ts"
 import { driftCheckColumns } from "../../schema/tables/DriftTables.ts"
 import { identityTables } from "../../schema/tables/IdentityTables.ts"
@@ -73,6 +74,7 @@ const migrations = {
   "0018_secret_rule": statements(secretRuleColumns),
   "0021_stale_reasons": statements(staleTables),
   "0022_lanes": statements([...automationColumns, ...laneTables, ...quietLookColumns]),
+  "0024_provider_addresses": statements(providerAddressSpelling),
   "0027_run_purpose": statements(runPurposeColumns),
   "0028_drift_checks": statements(driftCheckColumns)
 }

@@ -1,4 +1,5 @@
 import type { Language } from "../preferences/Preferences.ts"
+import { normalProviderAddress } from "../../../schema/records/ProviderAddress.ts"
 
 const locale: Readonly<Record<Language, string>> = { en: "en-GB", ja: "ja-JP" }
 
@@ -62,8 +63,7 @@ export const shortDigest = (digest: string): string => {
 }
 
 /** `registry.opentofu.org/hashicorp/aws` reads as `hashicorp/aws`; another registry stays visible. */
-export const providerName = (address: string): string =>
-  address.replace(/^registry\.(?:opentofu\.org|terraform\.io)\//, "")
+export const providerName = normalProviderAddress
 
 /** The part of a Git address that tells repositories apart. */
 export const repositoryName = (url: string): string => {

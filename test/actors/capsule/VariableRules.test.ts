@@ -33,6 +33,17 @@ describe("values of inputs", () => {
     expect(told(Array.from({ length: 40 }, (_, index) => `${index}`.padEnd(30_000, "x")))).toContain("1048576 bytes")
   })
 
+  test("values may be nested exactly as deep as the limit says, the set of variables counted", () => {
+    const nested = (levels: number): Schema.Json => (levels === 0 ? 1 : [nested(levels - 1)])
+    const told = (levels: number) => {
+      const values = { a: nested(levels) }
+      const result = Effect.runSync(Effect.result(checkValues("variables", [declared("a", "json")], values)))
+      return Result.isFailure(result) ? result.failure.message : undefined
+    }
+    expect(told(31)).toBeUndefined()
+    expect([told(32), told(33)]).toEqual(Array.from({ length: 2 }, () => "variables: is nested deeper than 32 levels."))
+  })
+
   test("a whole number that JSON rounds is refused wherever it is, and taken as digits", () => {
     for (const [type, value] of [
       ["number", 9007199254740992],

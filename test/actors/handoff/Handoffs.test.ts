@@ -2,12 +2,25 @@ import { afterAll, describe, expect } from "bun:test"
 import { Effect, Layer, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
+import { EndpointPolicy } from "../../../actors/delivery/EndpointPolicy.ts"
+import { Endpoints } from "../../../actors/delivery/Endpoints.ts"
 import { Handoffs } from "../../../actors/handoff/Handoffs.ts"
 import { SetupTickets } from "../../../actors/handoff/SetupTickets.ts"
 import { suite } from "../../support/Effect.ts"
 import { as, newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
 
-const layer = Handoffs.layer.pipe(Layer.provideMerge(SetupTickets.layer), Layer.provideMerge(testAccounts))
+const assigned = {
+  workspace: "assigned",
+  capsule: "assigned",
+  environment: "test",
+  url: "https://assigned.example.com"
+}
+const layer = Handoffs.layer.pipe(
+  Layer.provideMerge(SetupTickets.layer),
+  Layer.provideMerge(Endpoints.layer),
+  Layer.provideMerge(testAccounts),
+  Layer.provide(Layer.succeed(EndpointPolicy, { endpoints: [assigned] }))
+)
 const tests = suite(layer)
 afterAll(tests.dispose)
 
@@ -83,6 +96,21 @@ describe("a hand-off", () => {
       })
       expect((yield* Effect.flip(tickets.redeem(Redacted.make(ticket), "r2"))).code).toBe("invalid_token")
       expect((yield* Effect.flip(tickets.redeem(Redacted.make("svch_other"), "r3"))).code).toBe("invalid_token")
+    })
+  )
+
+  tests.live("names the assigned endpoint where no Output has one, and ends well with neither", () =>
+    Effect.gen(function* () {
+      const fields = (location: Redacted.Redacted<string>) => new URL(Redacted.value(location)).searchParams
+      const own = yield* world("assigned", { endpoint: null })
+      expect(fields(yield* own.complete(own.owner)).get("host_url")).toBe("https://assigned.example.com")
+      const dark = yield* world("dark", { endpoint: null })
+      const found = fields(yield* dark.complete(dark.owner))
+      expect([found.has("host_url"), found.get("capsule_id"), found.has("setup_ticket")]).toEqual([
+        false,
+        dark.capsule,
+        true
+      ])
     })
   )
 
@@ -162,12 +190,10 @@ describe("a hand-off", () => {
         const stranger = yield* newPerson("stranger")
         const good = yield* world("refused")
         const failed = yield* world("unfinished", { status: "failed" })
-        const dark = yield* world("dark", { endpoint: null })
         const code = <A>(asked: Effect.Effect<A, { readonly code: string }>) =>
           Effect.map(Effect.flip(asked), (error) => error.code)
         expect(yield* code(good.complete(stranger.subject))).toBe("permission_denied")
         expect(yield* code(failed.complete(failed.owner))).toBe("failed_precondition")
-        expect(yield* code(dark.complete(dark.owner))).toBe("failed_precondition")
         for (const bad of [
           { ...target, product: "Not A Key" },
           { ...target, returnUri: "javascript://x" },

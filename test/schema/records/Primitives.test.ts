@@ -1,3 +1,4 @@
+import { ReAdoptionRequest } from "../../../schema/api/CapsulesApi.ts"
 import { expect, test } from "bun:test"
 import { Option, Schema } from "effect"
 import { GivenTime } from "../../../schema/records/Primitives.ts"
@@ -19,4 +20,16 @@ test.each([
   "2026-11-21T10:00:00.000+02:00"
 ])("%s does not", (text) => {
   expect(Option.isNone(decode(text))).toBe(true)
+})
+
+test("a reason is a text that somebody can read", () => {
+  const isReason = Schema.is(ReAdoptionRequest.fields.reason)
+  expect(["Moved to the new region", "a\nb", "理由"].map((text) => isReason(text))).toEqual([true, true, true])
+  expect(["", "   ", "\n", "a\u0000", "x".repeat(1001)].map((text) => isReason(text))).toEqual([
+    false,
+    false,
+    false,
+    false,
+    false
+  ])
 })
