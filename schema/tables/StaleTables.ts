@@ -9,6 +9,8 @@ const ownName = `CASE WHEN producer.workspace_id = d.workspace_id THEN json_extr
       AND COALESCE(json_extract(o.value, '$.alias'), json_extract(o.value, '$.name')) = json_extract(e.value, '$.from')
     ORDER BY s.created_at DESC, s.id DESC LIMIT 1) END`
 
+const flowOf = (side: "from" | "to") => `json_extract(e.value, '$.${side}')`
+
 /** What the last apply of each consumer was planned with, as far as its times say it. */
 const earlierInputs = (input: string, output: string, name: string, from: string, mode: string) => `
   INSERT INTO consumed_inputs (capsule_id, dependency_id, input, producer_capsule_id, output, name, state_version_id)
@@ -44,12 +46,6 @@ export const staleTables: ReadonlyArray<string> = [
   `CREATE INDEX consumed_inputs_by_producer ON consumed_inputs (producer_capsule_id)`,
   `UPDATE capsules SET stale_reasons = CASE WHEN ${newestOfLane} IS NULL THEN '[{"kind":"commit"}]'
     ELSE json_array(json_object('kind', 'commit', 'sourceSnapshotId', ${newestOfLane})) END WHERE status = 'stale'`,
-  earlierInputs(
-    "json_extract(e.value, '$.to')",
-    "json_extract(e.value, '$.from')",
-    ownName,
-    "dependencies d, json_each(d.outputs) e",
-    "<>"
-  ),
+  earlierInputs(flowOf("to"), flowOf("from"), ownName, "dependencies d, json_each(d.outputs) e", "<>"),
   earlierInputs("''", "''", "''", "dependencies d", "=")
 ]
