@@ -11,6 +11,7 @@ import {
   stateSecretColumns
 } from "../../schema/tables/CapsuleTables.ts"
 import {
+  connectionOAuthTables,
   connectionOriginColumns,
   connectionTables,
   connectionUseColumns
@@ -73,6 +74,7 @@ const migrations = {
   "0018_secret_rule": statements(secretRuleColumns),
   "0021_stale_reasons": statements(staleTables),
   "0022_lanes": statements([...automationColumns, ...laneTables, ...quietLookColumns]),
+  "0026_connection_oauth": statements(connectionOAuthTables),
   "0027_run_purpose": statements(runPurposeColumns),
   "0028_drift_checks": statements(driftCheckColumns)
 }
