@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 import { SingleRunner } from "effect/cluster"
 import { SqlClient } from "effect/sql"
+import { OAuthClient } from "../runner/oauth/OAuthClient.ts"
 import { InstallPlanActor, RevisionPlanActor } from "../schema/protocol/PlanActors.ts"
 import { handedOver } from "./ActorClient.ts"
 import { ApplySettlement } from "./capsule/ApplySettlement.ts"
@@ -24,11 +25,14 @@ import { RunPreparation } from "./capsule/RunPreparation.ts"
 import { StaleReasons } from "./capsule/StaleReasons.ts"
 import { StateVersions } from "./capsule/StateVersions.ts"
 import * as ConnectionBehavior from "./connection/ConnectionBehavior.ts"
+import { ConnectionAuthorizations } from "./connection/ConnectionAuthorizations.ts"
 import { ConnectionStore } from "./connection/ConnectionStore.ts"
+import { ConnectionTokens } from "./connection/ConnectionTokens.ts"
 import { ConnectionUses } from "./connection/ConnectionUses.ts"
 import * as ConnectionsLive from "./connection/ConnectionsLive.ts"
 import { CredentialTest } from "./connection/CredentialTest.ts"
 import { HeldValues } from "./connection/HeldValues.ts"
+import { TokenRenewals } from "./connection/TokenRenewals.ts"
 import { Deliveries } from "./delivery/Deliveries.ts"
 import { DeliverySidecar } from "./delivery/DeliverySidecar.ts"
 import { Endpoints } from "./delivery/Endpoints.ts"
@@ -96,7 +100,9 @@ const records = Layer.mergeAll(
   StateVersions.layer,
   BuildArchives.layer,
   BackupStore.layer,
-  HeldValues.layer.pipe(Layer.provideMerge(ConnectionStore.layer)),
+  HeldValues.layer.pipe(Layer.provideMerge(Layer.mergeAll(ConnectionStore.layer, ConnectionTokens.layer))),
+  ConnectionAuthorizations.layer,
+  OAuthClient.layer,
   ConnectionUses.layer,
   CredentialTest.layer,
   SourceStore.layer,
@@ -146,7 +152,7 @@ const executions = Layer.effect(
       restore: () => Effect.die(new Error("A restore is not executed by the running service"))
     }
   })
-).pipe(Layer.provide(RunPreparation.layer))
+).pipe(Layer.provide(RunPreparation.layer), Layer.provide(TokenRenewals.layer))
 
 const behaviors = Layer.mergeAll(
   CapsuleBehavior.layer,
@@ -202,7 +208,8 @@ const clients = Layer.mergeAll(
   OutputShares.layer,
   RevisionPlansLive.layer,
   RunsLive.layer,
-  SourcesLive.layer
+  SourcesLive.layer,
+  TokenRenewals.layer
 )
 
 /**
@@ -214,6 +221,7 @@ export const layer = Layer.mergeAll(
   RunStreamsLive.layer,
   work,
   RunMaintenance.layer.pipe(
+    Layer.provide(TokenRenewals.layer),
     Layer.provideMerge(Layer.mergeAll(SourceSchedule.layer, DeferredFollows.layer, DriftSchedule.layer))
   )
 ).pipe(

@@ -11,7 +11,8 @@ export const bearerPrefixes = {
   session: "svcs_",
   setupLink: "svct_",
   upstreamSignIn: "svcu_",
-  setupTicket: "svch_"
+  setupTicket: "svch_",
+  oauthState: "svco_"
 } as const
 export type BearerKind = keyof typeof bearerPrefixes
 

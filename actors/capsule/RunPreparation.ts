@@ -12,6 +12,7 @@ import { RunEvidence } from "../../schema/records/Run.ts"
 import { transaction } from "../database/Transaction.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { rotatedSince } from "../connection/RotatedConnections.ts"
+import { TokenRenewals } from "../connection/TokenRenewals.ts"
 import { movedInputsOf } from "../dependency/ConsumedOutputs.ts"
 import { derivedId } from "../Identity.ts"
 import { isApply } from "../run/RunAttempt.ts"
@@ -83,6 +84,7 @@ export class RunPreparation extends Context.Service<
       const states = yield* StateVersions
       const inputs = yield* RunInputs
       const connections = yield* ConnectionStore
+      const renewals = yield* TokenRenewals
       const compatibility = yield* CompatibilityCheck
       const compilation = yield* InstallConfigCompilation
       const judged = yield* makeModuleVerdicts
@@ -188,12 +190,20 @@ export class RunPreparation extends Context.Service<
         const scan = yield* Effect.orDie(decodeScan(report.module_scan))
         const requirements: ReadonlyArray<ProviderRequirement> = toReport(report).rootProviderRequirements
         const source = yield* store.find(snapshot.source_id)
+        // Before they are read: a server that is asked takes its time, and no transaction waits for one.
+        const bindings = yield* configs.bindings(config.row.id)
+        const unrenewed = yield* renewals.renew(bindings.map(({ connection_id }) => connection_id))
         // Asked again where it takes effect: a rule may have been narrowed, or a role lost, since the Run was created.
         const providers = yield* inputs.providers(run, config.row.id, requirements, scan.inheritedProviders ?? [], {
           starter: starterOf(run, capsule),
           site: capsuleSite(capsule, source, snapshot)
         })
         const evidence: RunEvidence = { providerResolutions: providers.resolutions }
+        // Whether it may be used at all comes first; why it cannot be used says more than the status it has by now.
+        const lapsed = providers.resolutions.flatMap(({ connectionId = "" }) => unrenewed.get(connectionId) ?? [])[0]
+        if (lapsed !== undefined && providers.blocked?.status !== "blocked_policy") {
+          return yield* blocked("blocked_missing_connection", lapsed, evidence)
+        }
         if (providers.blocked !== undefined) {
           return yield* blocked(
             providers.blocked.status,

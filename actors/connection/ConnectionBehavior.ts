@@ -2,6 +2,7 @@ import { Effect, Result } from "effect"
 import { Entity } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 import { GitPolicy } from "../../runner/git/GitPolicy.ts"
+import type { OAuthClient } from "../../runner/oauth/OAuthClient.ts"
 import { failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
 import { defaultConnectionUse } from "../../schema/records/ConnectionUse.ts"
 import { RunId } from "../../schema/records/Ids.ts"
@@ -24,9 +25,16 @@ import {
   statusRemedy,
   toConnection
 } from "./ConnectionStore.ts"
+import type { ConnectionAuthorizations } from "./ConnectionAuthorizations.ts"
+import type { ConnectionTokens } from "./ConnectionTokens.ts"
+import type { ConnectionUses } from "./ConnectionUses.ts"
 import { genericRecipeId } from "./CredentialRecipes.ts"
 import { CredentialTest } from "./CredentialTest.ts"
+import { finishAuthorization } from "./FinishAuthorization.ts"
 import type { HeldValues } from "./HeldValues.ts"
+import { startAuthorization } from "./StartAuthorization.ts"
+import { renewTokens } from "./TokenRenewal.ts"
+import { revokeTokens } from "./TokenRevocation.ts"
 
 /** The Connection actor: creates, verifies and revokes one credential holder. */
 export const layer = ConnectionActor.toLayer(
@@ -37,8 +45,19 @@ export const layer = ConnectionActor.toLayer(
     const policy = yield* GitPolicy
     const credentialTest = yield* CredentialTest
     const services = yield* Effect.context<
-      Audit | ConnectionStore | CredentialTest | HeldValues | RunLedger | SqlClient.SqlClient
+      | Audit
+      | ConnectionAuthorizations
+      | ConnectionStore
+      | ConnectionTokens
+      | ConnectionUses
+      | CredentialTest
+      | GitPolicy
+      | HeldValues
+      | OAuthClient
+      | RunLedger
+      | SqlClient.SqlClient
     >()
+    const serving = Effect.provideContext(services)
     const { entityId: id } = yield* Entity.CurrentAddress
 
     const audited = (context: CommandContext, row: ConnectionRow, action: string, data: AuditData = {}) =>
@@ -95,8 +114,13 @@ export const layer = ConnectionActor.toLayer(
         if (status !== "error" && !isUsable(status)) {
           return yield* failedPrecondition(`The Connection is ${status}. ${statusRemedy(status)}`)
         }
+        if (row.oauth !== null) {
+          const problem = yield* serving(renewTokens(id))
+          if (problem !== undefined) return yield* failedPrecondition(problem)
+        }
         // Opening proves that the vault still holds the key and that the envelope is whole and in its own place.
-        const outcome = yield* Effect.result(credentialTest.test(row, yield* store.secrets(row)))
+        const fresh = yield* load
+        const outcome = yield* Effect.result(credentialTest.test(fresh, yield* store.secrets(fresh)))
         yield* Effect.andThen(
           store.setStatus(row, Result.isSuccess(outcome) ? "verified" : "error"),
           audited(context, row, "connection.test")
@@ -114,7 +138,22 @@ export const layer = ConnectionActor.toLayer(
         }
       }, Effect.provideContext(services)),
 
-      Remove: ({ payload: { context } }) => Effect.provideContext(removeConnection(id, context), services),
+      Remove: ({ payload: { context } }) =>
+        serving(Effect.andThen(removeConnection(id, context), revokeTokens(id, true))),
+
+      StartAuthorization: ({ payload: { context, start } }) => serving(startAuthorization(id, context, start)),
+
+      FinishAuthorization: Effect.fn("Connection.FinishAuthorization")(function* ({ payload: { context, finish } }) {
+        yield* serving(finishAuthorization(context, finish))
+        return yield* projected
+      }),
+
+      RenewTokens: Effect.fn("Connection.RenewTokens")(function* () {
+        const problem = yield* serving(renewTokens(id))
+        return problem === undefined ? {} : { problem }
+      }),
+
+      RevokeTokens: () => serving(revokeTokens(id, false)),
 
       ConfirmOrigins: Effect.fn("Connection.ConfirmOrigins")(function* ({ payload: { context, origins } }) {
         const row = yield* load
@@ -129,11 +168,11 @@ export const layer = ConnectionActor.toLayer(
       Revoke: Effect.fn("Connection.Revoke")(function* ({ payload: { context } }) {
         const row = yield* load
         if (row.status !== "revoked") {
-          yield* store.revoke(id)
-          yield* audited(context, row, "connection.revoke")
+          yield* Effect.andThen(store.revoke(id), audited(context, row, "connection.revoke")).pipe(transaction(sql))
         }
+        yield* serving(revokeTokens(id, true))
         return yield* projected
-      }, transaction(sql))
+      })
     })
   }),
   actorOptions

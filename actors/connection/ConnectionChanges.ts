@@ -1,13 +1,14 @@
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { UpdateConnection } from "../../schema/api/ConnectionsApi.ts"
-import { ApiError, failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
+import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { Audit } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { checkCredentials, checkExpiry, checkUse } from "./ConnectionRules.ts"
 import { type ConnectionRow, type ConnectionSecrets, ConnectionStore, statusRemedy } from "./ConnectionStore.ts"
+import { oauthOf } from "./ConnectionTokens.ts"
 import { usersOf } from "./ConnectionUsage.ts"
 import { CredentialTest } from "./CredentialTest.ts"
 import { HeldValues } from "./HeldValues.ts"
@@ -42,6 +43,23 @@ const audited = Effect.fnUntraced(function* (
   })
 })
 
+/** What a helper made keeps what the authorization server gave: its tokens, and their end where nobody can renew them. */
+const checkTokens = Effect.fnUntraced(function* (row: ConnectionRow, { expiresAt, files, values }: UpdateConnection) {
+  const oauth = oauthOf(row)
+  if (oauth === undefined) return
+  if (values !== undefined || files !== undefined) {
+    return yield* failedPrecondition(
+      `The Connection gets its values from the helper ${oauth.helperId}. Connect it again: POST /api/v1/connections/oauth/${oauth.helperId}/start with its connectionId.`
+    )
+  }
+  const ends = oauth.refreshable ? undefined : oauth.accessTokenExpiresAt
+  if (ends !== undefined && expiresAt !== undefined && (expiresAt ?? "9") > ends) {
+    return yield* invalidRequest(
+      `expiresAt: the access token ends at ${ends} and cannot be renewed. Connect it again for a later time.`
+    )
+  }
+})
+
 type Files = ConnectionSecrets["files"]
 
 /** A file that says no variable of its own takes that of the one it replaces: its name is all that anybody was shown. */
@@ -70,6 +88,7 @@ export const updateConnection = Effect.fn("Connection.update")(function* (
     return yield* failedPrecondition(`The Connection is ${row.status}. ${statusRemedy(row.status)}`)
   }
   yield* checkExpiry(request.expiresAt)
+  yield* checkTokens(row, request)
   yield* checkUse(row.workspace_id ?? "", row.kind, request.use)
   const rotates = request.values !== undefined || request.files !== undefined
   const before = yield* connections.secrets(row)

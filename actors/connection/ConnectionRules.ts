@@ -7,7 +7,7 @@ import { holdsRedactionSentinel, isRedactionSentinel } from "../../runner/redact
 import { budgetProblem } from "../../runner/redaction/SecretBudget.ts"
 import { hidingProblem } from "../../runner/redaction/SecretRule.ts"
 import type { CreateConnection } from "../../schema/api/ConnectionsApi.ts"
-import { invalidRequest } from "../../schema/errors/ApiError.ts"
+import { type ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
 import type { ConnectionKind } from "../../schema/records/Connection.ts"
 import type { ConnectionUse } from "../../schema/records/ConnectionUse.ts"
 import { now } from "../Identity.ts"
@@ -128,13 +128,13 @@ const credentialsProblem = (request: CheckedConnection) =>
   recipeProblem(request) ?? valuesProblem(request) ?? filesProblem(request) ?? sizeProblem(request)
 
 /** Checks new values of a Connection. Fails with `invalid_request`, naming the field and never its value. */
-export const checkCredentials = (request: CheckedConnection) => {
+export const checkCredentials = (request: CheckedConnection): Effect.Effect<void, ApiError> => {
   const problem = credentialsProblem(request)
   return problem === undefined ? Effect.void : Effect.fail(invalidRequest(problem))
 }
 
 /** Checks what the shape of the body cannot say. Fails with `invalid_request`, naming the field and never its value. */
-export const checkConnection = (request: CheckedConnection, policy: GitPolicyShape) => {
+export const checkConnection = (request: CheckedConnection, policy: GitPolicyShape): Effect.Effect<void, ApiError> => {
   const problem =
     credentialsProblem(request) ??
     originsProblem(request.kind ?? "provider", request.origins, policy) ??

@@ -29,6 +29,11 @@ export interface ConnectionRow {
   readonly use_rule: string
   readonly version: number
   readonly removed_at: string | null
+  /** JSON; of a Connection that an OAuth helper made. See `ConnectionTokens`, which writes these columns. */
+  readonly oauth: string | null
+  readonly oauth_fault: string | null
+  readonly sealed_tokens: string | null
+  readonly token_generation: number
   readonly last_used_at: string | null
   readonly verified_at: string | null
   readonly expires_at: string | null
@@ -90,13 +95,18 @@ export const statusRemedy = (status: ConnectionStatus): string => {
     case "expired":
       return "Give it a later expiry, or create a new one."
     case "error":
-      return "Give it new values, or create a new one."
+      return "Give it new values or connect it again, or create a new one."
     case "pending":
     case "verified":
     case "revoked":
       return "Create a new one."
   }
 }
+
+const oauthFields = ({ oauth, oauth_fault }: ConnectionRow) =>
+  oauth === null
+    ? {}
+    : { oauth: { ...JSON.parse(oauth), ...(oauth_fault === null ? {} : { fault: JSON.parse(oauth_fault) }) } }
 
 export const toConnection = (row: ConnectionRow, at: string): Connection =>
   decodeConnection({
@@ -114,6 +124,7 @@ export const toConnection = (row: ConnectionRow, at: string): Connection =>
     providerConfig: JSON.parse(row.provider_config),
     moduleInputDefaults: JSON.parse(row.module_input_defaults),
     use: useOf(row),
+    ...oauthFields(row),
     version: row.version,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
@@ -163,7 +174,7 @@ const place = (row: { readonly id: string; readonly workspace_id: string | null 
   rowId: row.id
 })
 
-/** The only writer of `connections`. Values and files are sealed before they are stored and leave only through `secrets`. */
+/** The only writer of `connections`, with `ConnectionTokens`. Values and files are sealed before they are stored and leave only through `secrets`. */
 export class ConnectionStore extends Context.Service<
   ConnectionStore,
   {
@@ -172,6 +183,8 @@ export class ConnectionStore extends Context.Service<
     readonly find: (id: string) => Effect.Effect<ConnectionRow | undefined>
     /** Compare-and-set over the row that the caller read; `false` when it has changed meanwhile. In the caller's transaction. */
     readonly change: (row: ConnectionRow, change: ConnectionChange) => Effect.Effect<boolean>
+    /** Values that are the same authority as before, with a new token: no new version. In the caller's transaction. */
+    readonly renew: (row: ConnectionRow, secrets: ConnectionSecrets) => Effect.Effect<void>
     /** The same for its end: without values from then on, and found no more. */
     readonly remove: (row: ConnectionRow) => Effect.Effect<boolean>
     /** What a test of the values of `row` found. Says nothing of values that replaced them meanwhile. */
@@ -254,6 +267,13 @@ export class ConnectionStore extends Context.Service<
         return changed.length === 1
       }, Effect.orDie)
 
+      const renew = Effect.fn("ConnectionStore.renew")(function* (row: ConnectionRow, values: ConnectionSecrets) {
+        const at = yield* now
+        const sealed_values = yield* vault.seal(place(row), Redacted.make(encodeSecrets(values)))
+        yield* sql`UPDATE connections SET ${sql.update({ sealed_values, verified_at: at, updated_at: at })}
+          WHERE id = ${row.id}`
+      }, Effect.orDie)
+
       const remove = Effect.fn("ConnectionStore.remove")(function* (row: ConnectionRow) {
         const at = yield* now
         const removed = yield* sql`UPDATE connections SET ${sql.update({
@@ -295,6 +315,7 @@ export class ConnectionStore extends Context.Service<
         insert,
         find,
         change,
+        renew,
         remove,
         setStatus,
         revoke,

@@ -1,6 +1,7 @@
 import { Context, type Effect } from "effect"
 import type {
   CreateConnection,
+  StartedOAuthConnection,
   TestedConnection,
   UpdateConnection,
   UpdatedConnection
@@ -8,6 +9,8 @@ import type {
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { Connection, CredentialRecipe } from "../../schema/records/Connection.ts"
 import type { CredentialOrigin } from "../../schema/records/CredentialOrigin.ts"
+import type { FinishAuthorization, StartAuthorization } from "../../schema/protocol/ConnectionActor.ts"
+import type { OAuthHelper } from "../../schema/records/OAuthHelper.ts"
 import type { ConnectionId, WorkspaceId } from "../../schema/records/Ids.ts"
 import type { CommandContext } from "../Command.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
@@ -37,6 +40,16 @@ export class Connections extends Context.Service<
     readonly list: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<Connection>, ApiError>
     /** Git Connections that Sources use and that are sent nowhere until somebody confirms their origins. */
     readonly awaitingOrigins: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Connection>>
+    /** Prepares an authorization at the helper's server; answers where to send the browser. */
+    readonly startOAuth: (
+      context: CommandContext,
+      start: Omit<StartAuthorization, "renews">
+    ) => Effect.Effect<typeof StartedOAuthConnection.Type, ApiError>
+    /** Makes the Connection, or renews it, with the answer that the browser brought back. */
+    readonly finishOAuth: (context: CommandContext, finish: FinishAuthorization) => Effect.Effect<Connection, ApiError>
+    /** Those whose tokens could not be renewed, or not be revoked. */
+    readonly failing: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Connection>>
+    readonly helpers: Effect.Effect<ReadonlyArray<OAuthHelper>>
     readonly recipes: Effect.Effect<ReadonlyArray<CredentialRecipe>>
   }
 >()("svc/actors/connection/Connections") {}

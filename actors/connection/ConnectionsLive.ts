@@ -3,6 +3,7 @@ import { SecureRandom } from "effect/crypto"
 import { notFound } from "../../schema/errors/ApiError.ts"
 import { ConnectionId } from "../../schema/records/Ids.ts"
 import { ConnectionActor } from "../../schema/protocol/ConnectionActor.ts"
+import { secretHash } from "../account/BearerSecret.ts"
 import { answered } from "../ActorClient.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { newId, now } from "../Identity.ts"
@@ -10,7 +11,10 @@ import { Cursors } from "../paging/Cursors.ts"
 import { pageOfRows } from "../paging/RowPages.ts"
 import { Connections } from "./Connections.ts"
 import { type ConnectionRow, toConnection } from "./ConnectionStore.ts"
+import { stateOf } from "./ConnectionAuthorizations.ts"
 import { credentialRecipes } from "./CredentialRecipes.ts"
+import { nothingOpen } from "./FinishAuthorization.ts"
+import { OAuthHelpers } from "./OAuthHelpers.ts"
 
 export const layer = Layer.effect(
   Connections,
@@ -18,11 +22,12 @@ export const layer = Layer.effect(
     const client = yield* ConnectionActor.client
     const sql = yield* ReadSql
     const cursors = yield* Cursors
-    const random = yield* SecureRandom.SecureRandom
+    const helpers = yield* OAuthHelpers
+    const provideRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
 
     return Connections.of({
       create: Effect.fn("Connections.create")(function* (context, request) {
-        const id = yield* newId(ConnectionId, "conn").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
+        const id = yield* newId(ConnectionId, "conn").pipe(provideRandom)
         return yield* answered(client(id).Create({ context, request }))
       }),
       read: Effect.fn("Connections.read")(function* (id) {
@@ -66,6 +71,31 @@ export const layer = Layer.effect(
           ORDER BY c.created_at, c.id`
         return rows.map((row) => toConnection(row, at))
       }, Effect.orDie),
+      startOAuth: Effect.fn("Connections.startOAuth")(function* (context, start) {
+        const renewed = start.request.connectionId
+        const id = renewed ?? (yield* newId(ConnectionId, "conn").pipe(provideRandom))
+        const started = yield* answered(
+          client(id).StartAuthorization({ context, start: { ...start, renews: renewed !== undefined } })
+        )
+        return { ...started, connectionId: id }
+      }),
+      finishOAuth: Effect.fn("Connections.finishOAuth")(function* (context, finish) {
+        const state = stateOf(finish.search)
+        const [open] =
+          state === undefined
+            ? []
+            : yield* Effect.orDie(sql<{ connection_id: string }>`SELECT connection_id FROM connection_authorizations
+                WHERE state_hash = ${secretHash(state)}`)
+        if (open === undefined) return yield* nothingOpen
+        return yield* answered(client(open.connection_id).FinishAuthorization({ context, finish }))
+      }),
+      failing: Effect.fn("Connections.failing")(function* (workspaceId) {
+        const rows = yield* sql<ConnectionRow>`SELECT * FROM connections WHERE workspace_id = ${workspaceId}
+          AND oauth_fault IS NOT NULL ORDER BY created_at, id`
+        const at = yield* now
+        return rows.map((row) => toConnection(row, at))
+      }, Effect.orDie),
+      helpers: Effect.succeed(helpers.map(({ helper }) => helper)),
       recipes: Effect.succeed(credentialRecipes)
     })
   })

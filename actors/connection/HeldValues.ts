@@ -1,9 +1,10 @@
-import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SecretText } from "../../runner/redaction/SecretRule.ts"
 import { transaction } from "../database/Transaction.ts"
 import { Vault } from "../vault/Vault.ts"
 import { type ConnectionRow, ConnectionSecrets, ConnectionStore } from "./ConnectionStore.ts"
+import { ConnectionTokenPair, ConnectionTokens } from "./ConnectionTokens.ts"
 
 interface FormerRow {
   readonly connection_id: string
@@ -28,10 +29,33 @@ const textsOf = ({ files, values }: ConnectionSecrets): ReadonlyArray<SecretText
   ...files.map(({ content, name }) => ({ origin: `file.${name}`, value: Redacted.make(content) }))
 ]
 
+interface FormerTokenRow {
+  readonly connection_id: string
+  readonly workspace_id: string | null
+  readonly token_generation: number
+  readonly sealed_tokens: string
+}
+
+const TokensJson = Schema.fromJsonString(ConnectionTokenPair)
+const encodeTokenPair = Schema.encodeSync(TokensJson)
+const decodeTokenPair = Schema.decodeUnknownEffect(TokensJson)
+
+const tokenPlace = (id: string, workspaceId: string | null, generation: number) => ({
+  table: "former_connection_tokens",
+  column: "sealed_tokens",
+  workspaceId,
+  rowId: `${id} ${generation}`
+})
+
+const tokenTexts = ({ accessToken, refreshToken }: ConnectionTokenPair): ReadonlyArray<SecretText> => [
+  { origin: "oauth.access_token", value: Redacted.make(accessToken) },
+  ...(refreshToken === undefined ? [] : [{ origin: "oauth.refresh_token", value: Redacted.make(refreshToken) }])
+]
+
 /**
  * Which Run was given which values of a Connection, and the values that a rotation replaced meanwhile: a Run that still has
- * the old ones may show them, so they are redacted until it is over. The only writer of `connection_holds` and
- * `former_connection_values`.
+ * the old ones may show them, so they are redacted until it is over. The only writer of `connection_holds`,
+ * `former_connection_values` and `former_connection_tokens`.
  */
 export class HeldValues extends Context.Service<
   HeldValues,
@@ -40,7 +64,9 @@ export class HeldValues extends Context.Service<
     readonly hold: (runId: string, row: ConnectionRow) => Effect.Effect<void>
     /** Keeps replaced values for the Runs that hold them, when there are any. In the transaction that replaces them. */
     readonly keep: (row: ConnectionRow, secrets: Redacted.Redacted<ConnectionSecrets>) => Effect.Effect<void>
-    /** Text of the replaced values of a Connection that a Run still holds. */
+    /** The same for tokens that newer ones are about to replace. */
+    readonly keepTokens: (row: ConnectionRow) => Effect.Effect<void>
+    /** Text of the replaced values of a Connection that a Run still holds, and of the tokens that no Run is given. */
     readonly former: (connectionId: string) => Effect.Effect<ReadonlyArray<SecretText>>
     /** Text of the values that replaced those of a Run since it was given them: what is published of it hides both. */
     readonly renewedSince: (runId: string) => Effect.Effect<ReadonlyArray<SecretText>>
@@ -54,9 +80,11 @@ export class HeldValues extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
       const connections = yield* ConnectionStore
+      const tokens = yield* ConnectionTokens
 
       const hold = Effect.fnUntraced(function* (runId: string, row: ConnectionRow) {
-        const held = { run_id: runId, connection_id: row.id, version: row.version }
+        const { id, token_generation, version } = row
+        const held = { run_id: runId, connection_id: id, version, token_generation }
         yield* sql`INSERT INTO connection_holds ${sql.insert(held)} ON CONFLICT DO NOTHING`
       }, Effect.orDie)
 
@@ -77,6 +105,39 @@ export class HeldValues extends Context.Service<
         })}`
       }, Effect.orDie)
 
+      const keepTokens = Effect.fn("HeldValues.keepTokens")(function* (row: ConnectionRow) {
+        const replaced = yield* tokens.read(row)
+        if (Option.isNone(replaced)) return
+        const holders = yield* sql`SELECT 1 AS one FROM connection_holds h JOIN runs r ON r.id = h.run_id
+          WHERE h.connection_id = ${row.id} AND r.status = 'running' LIMIT 1`
+        if (holders.length === 0) return
+        yield* sql`INSERT INTO former_connection_tokens ${sql.insert({
+          connection_id: row.id,
+          token_generation: row.token_generation,
+          sealed_tokens: yield* vault.seal(
+            tokenPlace(row.id, row.workspace_id, row.token_generation),
+            Redacted.make(encodeTokenPair(Redacted.value(replaced.value)))
+          )
+        })}`
+      }, Effect.orDie)
+
+      const presentTokens = Effect.fnUntraced(function* (row: ConnectionRow | undefined) {
+        const present = row === undefined ? Option.none() : yield* tokens.read(row)
+        return Option.isNone(present) ? [] : tokenTexts(Redacted.value(present.value))
+      })
+
+      const formerTokens = Effect.fnUntraced(function* (connectionId: string) {
+        const rows = yield* sql<FormerTokenRow>`SELECT f.*, c.workspace_id FROM former_connection_tokens f
+          JOIN connections c ON c.id = f.connection_id WHERE f.connection_id = ${connectionId}`
+        const texts = yield* Effect.forEach(rows, (row) =>
+          vault.openText(tokenPlace(row.connection_id, row.workspace_id, row.token_generation), row.sealed_tokens).pipe(
+            Effect.flatMap((text) => decodeTokenPair(Redacted.value(text))),
+            Effect.map(tokenTexts)
+          )
+        )
+        return texts.flat()
+      })
+
       const former = Effect.fn("HeldValues.former")(function* (connectionId: string) {
         const rows = yield* sql<FormerRow>`SELECT f.*, c.workspace_id FROM former_connection_values f
           JOIN connections c ON c.id = f.connection_id WHERE f.connection_id = ${connectionId}`
@@ -86,16 +147,20 @@ export class HeldValues extends Context.Service<
             Effect.map(textsOf)
           )
         )
-        return texts.flat()
+        const present = yield* presentTokens(yield* connections.find(connectionId))
+        return [...texts.flat(), ...(yield* formerTokens(connectionId)), ...present]
       }, Effect.orDie)
 
       const renewedSince = Effect.fn("HeldValues.renewedSince")(function* (runId: string) {
         const renewed = yield* sql<{ id: string }>`SELECT DISTINCT c.id FROM connection_holds h
-          JOIN connections c ON c.id = h.connection_id AND c.version > h.version WHERE h.run_id = ${runId}`
+          JOIN connections c ON c.id = h.connection_id
+            AND (c.version > h.version OR c.token_generation > h.token_generation) WHERE h.run_id = ${runId}`
         const texts = yield* Effect.forEach(renewed, ({ id }) =>
           Effect.gen(function* () {
             const row = yield* connections.find(id)
-            return row === undefined ? [] : textsOf(Redacted.value(yield* connections.secrets(row)))
+            if (row === undefined) return []
+            const values = textsOf(Redacted.value(yield* connections.secrets(row)))
+            return [...values, ...(yield* presentTokens(row)), ...(yield* formerTokens(id))]
           })
         )
         return texts.flat()
@@ -106,9 +171,12 @@ export class HeldValues extends Context.Service<
           WHERE r.id = connection_holds.run_id AND r.status IN ('queued', 'running'))`
         yield* sql`DELETE FROM former_connection_values WHERE NOT EXISTS (SELECT 1 FROM connection_holds h
           WHERE h.connection_id = former_connection_values.connection_id AND h.version = former_connection_values.version)`
+        yield* sql`DELETE FROM former_connection_tokens WHERE NOT EXISTS (SELECT 1 FROM connection_holds h
+          WHERE h.connection_id = former_connection_tokens.connection_id
+            AND h.token_generation <= former_connection_tokens.token_generation)`
       }).pipe(transaction(sql))
 
-      return HeldValues.of({ hold, keep, former, renewedSince, release })
+      return HeldValues.of({ hold, keep, keepTokens, former, renewedSince, release })
     })
   )
 }

@@ -5,7 +5,10 @@ import type { HeldRecord, RestoredRecords, ReviewItem } from "../restore/Restore
 
 /** Connections that a restore brought back, with the values that were sealed in them. */
 export const restoredConnections = Effect.map(SqlClient.SqlClient, (sql): RestoredRecords => {
-  const set = Effect.fnUntraced(function* (id: string, change: { status: string; sealed_values?: null }) {
+  const set = Effect.fnUntraced(function* (
+    id: string,
+    change: { status: string; sealed_values?: null; sealed_tokens?: null; oauth_fault?: null }
+  ) {
     yield* sql`UPDATE connections SET ${sql.update({ ...change, updated_at: yield* now })}
       WHERE id = ${id} AND status = 'unconfirmed'`
   }, Effect.orDie)
@@ -26,6 +29,6 @@ export const restoredConnections = Effect.map(SqlClient.SqlClient, (sql): Restor
       LEFT JOIN workspaces w ON w.id = c.workspace_id
       WHERE r.decision IS NULL ORDER BY w.handle, c.display_name, c.id`),
     confirm: (id, status) => set(id, { status }),
-    remove: (id) => set(id, { status: "revoked", sealed_values: null })
+    remove: (id) => set(id, { status: "revoked", sealed_values: null, sealed_tokens: null, oauth_fault: null })
   }
 })

@@ -13,6 +13,7 @@ import type { RunType } from "../../schema/records/Run.ts"
  * - `install.created`, `approve.decided`, `apply.asked`, `cancel.decided`: committed and not yet answered
  * - `install.stepping`, `.stepped`: around each step of the coordinator, inside its transaction
  * - `restoring.*`: the steps in which a backup becomes the database of a folder
+ * - `connection.renewed`: the authorization server has given new tokens, and nothing of them is written
  * - `recovery.*`: before anything is settled, after each Run, and before left-over folders are swept
  */
 export type KillPointName =
@@ -24,6 +25,7 @@ export type KillPointName =
   | "approve.decided"
   | "apply.asked"
   | "cancel.decided"
+  | "connection.renewed"
   | "recovery.begun"
   | "recovery.settled"
   | "recovery.sweeping"

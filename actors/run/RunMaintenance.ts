@@ -1,6 +1,7 @@
 import { Clock, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { HeldValues } from "../connection/HeldValues.ts"
+import { TokenRenewals } from "../connection/TokenRenewals.ts"
 import { transaction } from "../database/Transaction.ts"
 import { BuildArchives } from "../capsule/BuildArchives.ts"
 import { DeferredFollows } from "../capsule/DeferredFollows.ts"
@@ -69,12 +70,14 @@ export const layer = Layer.effectDiscard(
     const follows = yield* DeferredFollows
     const held = yield* HeldValues
     const drift = yield* DriftSchedule
+    const tokens = yield* TokenRenewals
     yield* guarded("expire plans", expirePlans)
     yield* guarded("sync due Sources", schedule.syncDue)
     yield* guarded("follow lanes", follows.followAll)
     yield* guarded("check drift", drift.checkDue)
     yield* guarded("purge", purge)
     yield* guarded("release replaced values", held.release)
+    yield* guarded("revoke tokens", tokens.revokeEnded)
     yield* archives.sweep
   }).pipe(Effect.andThen(Effect.sleep(interval)), Effect.forever, Effect.forkScoped)
 )

@@ -14,6 +14,7 @@ import { StaleReasons } from "../capsule/StaleReasons.ts"
 import { ConnectionStore, effectiveStatus } from "../connection/ConnectionStore.ts"
 import { gitCredentials } from "../connection/CredentialTest.ts"
 import type { ConnectionUses } from "../connection/ConnectionUses.ts"
+import { TokenRenewals } from "../connection/TokenRenewals.ts"
 import { transaction } from "../database/Transaction.ts"
 import { derivedId, now } from "../Identity.ts"
 import { KillPoint } from "../run/KillPoint.ts"
@@ -108,6 +109,7 @@ export const makeSyncExecution = Effect.gen(function* () {
   const snapshots = yield* SnapshotSync
   const policy = yield* GitPolicy
   const connections = yield* ConnectionStore
+  const renewals = yield* TokenRenewals
   const store = yield* SourceStore
   const staleReasons = yield* StaleReasons
   const ledger = yield* RunLedger
@@ -131,6 +133,10 @@ export const makeSyncExecution = Effect.gen(function* () {
       Effect.provideContext(services),
       Effect.mapError(({ code, message }) => new SyncRefused({ code, message }))
     )
+    const unrenewed = (yield* renewals.renew([connectionId])).get(connectionId)
+    if (unrenewed !== undefined) {
+      return yield* new SyncRefused({ code: "source_authentication_failed", message: unrenewed })
+    }
     const row = yield* connections.find(connectionId)
     const status = row === undefined ? "missing" : effectiveStatus(row, yield* now)
     if (

@@ -47,6 +47,15 @@ export const sealedColumns: ReadonlyArray<SealedColumn> = [
     workspaceId: "c.workspace_id",
     joined: "JOIN connections c ON c.id = r.connection_id"
   },
+  own("connections", "sealed_tokens"),
+  {
+    table: "former_connection_tokens",
+    column: "sealed_tokens",
+    rowId: "r.connection_id || ' ' || r.token_generation",
+    workspaceId: "c.workspace_id",
+    joined: "JOIN connections c ON c.id = r.connection_id"
+  },
+  own("connection_authorizations", "sealed_verifier", "state_hash"),
   own("sources", "hook_secret"),
   own("install_plans", "private_variables"),
   own("install_configs", "private_variables"),

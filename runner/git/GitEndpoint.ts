@@ -12,31 +12,37 @@ import { GitUrl } from "./GitUrl.ts"
 export const GitEndpoint = Schema.Struct({ url: GitUrl, addresses: Schema.NonEmptyArray(Schema.String) })
 export type GitEndpoint = typeof GitEndpoint.Type
 
-const lookUp = Effect.fnUntraced(function* (hostname: string) {
+/** `whose` says in words what the host belongs to. */
+const lookUp = Effect.fnUntraced(function* (hostname: string, whose: string) {
   const literal = hostAddress(hostname)
   if (literal !== undefined) return [literal]
   const resolver = yield* AddressResolver
   return yield* resolver
     .resolve(hostname)
-    .pipe(
-      Effect.mapError(() => new GitUnreachable({ message: `The host ${hostname} of the Git URL could not be found.` }))
-    )
+    .pipe(Effect.mapError(() => new GitUnreachable({ message: `The host ${hostname} ${whose} could not be found.` })))
 })
 
-/** Resolves the host once and refuses it when any of its addresses is not public, unless the operator allows the origin. */
-export const pinEndpoint = Effect.fn("pinEndpoint")(function* (
-  url: GitUrl
-): Effect.fn.Return<GitEndpoint, GitAddressRefused | GitUnreachable, GitPolicy> {
+/** Resolves a host once and refuses it when any of its addresses is not public, unless the operator allows the origin. */
+export const pinnedAddresses = Effect.fn("pinnedAddresses")(function* (
+  { hostname, origin }: URL,
+  whose: string
+): Effect.fn.Return<GitEndpoint["addresses"], GitAddressRefused | GitUnreachable, GitPolicy> {
   const policy = yield* GitPolicy
-  const { hostname, origin } = new URL(url)
-  const [first, ...rest] = yield* lookUp(hostname)
+  const [first, ...rest] = yield* lookUp(hostname, whose)
   if (first === undefined)
-    return yield* new GitUnreachable({ message: `The host ${hostname} of the Git URL has no address.` })
+    return yield* new GitUnreachable({ message: `The host ${hostname} ${whose} has no address.` })
   const addresses = [first, ...rest] as const
   if (!policy.allowOrigins.includes(origin) && !addresses.every(isPublicAddress))
     return yield* new GitAddressRefused({
       host: hostname,
-      message: `The host ${hostname} of the Git URL has an address that is not public. An operator can allow its origin by name.`
+      message: `The host ${hostname} ${whose} has an address that is not public. An operator can allow its origin by name.`
     })
-  return { url, addresses }
+  return addresses
+})
+
+/** The same for the host of a repository. */
+export const pinEndpoint = Effect.fn("pinEndpoint")(function* (
+  url: GitUrl
+): Effect.fn.Return<GitEndpoint, GitAddressRefused | GitUnreachable, GitPolicy> {
+  return { url, addresses: yield* pinnedAddresses(new URL(url), "of the Git URL") }
 })

@@ -1,9 +1,6 @@
 import { Duration, Redacted, Result } from "effect"
 import type { GitHttpRequest, GitHttpResponse, HttpClient } from "isomorphic-git"
-import * as http from "node:http"
-import * as https from "node:https"
-import { isIP } from "node:net"
-import { hostAddress } from "./AddressPolicy.ts"
+import type { IncomingMessage } from "node:http"
 import type { GitCredentials } from "./GitCredentials.ts"
 import type { GitEndpoint } from "./GitEndpoint.ts"
 import {
@@ -17,6 +14,7 @@ import {
   GitUnreachable,
   isGitError
 } from "./GitError.ts"
+import { pinnedRequest } from "./PinnedRequest.ts"
 
 export interface TransportOptions {
   /** Sent with the requests that go to one of their origins; others are not made. */
@@ -71,34 +69,6 @@ const collectBody = async (body: GitHttpRequest["body"]): Promise<Buffer | undef
   return Buffer.concat(parts)
 }
 
-interface Outgoing {
-  readonly url: URL
-  readonly method: string
-  readonly headers: Record<string, string>
-  readonly body: Buffer | undefined
-  readonly signal: AbortSignal
-}
-
-/** Resolves with the head of the answer; rejects with whatever the connection failed with. */
-const connect = (outgoing: Outgoing, address: string) =>
-  new Promise<http.IncomingMessage>((resolve, reject) => {
-    const secure = outgoing.url.protocol === "https:"
-    const family = isIP(address)
-    const isName = hostAddress(outgoing.url.hostname) === undefined
-    const request = (secure ? https : http).request(outgoing.url, {
-      method: outgoing.method,
-      headers: outgoing.headers,
-      signal: outgoing.signal,
-      // The pin: the name in the URL serves the Host header and the certificate, never the choice of an address.
-      lookup: (_hostname, options, callback) =>
-        options.all === true ? callback(null, [{ address, family }]) : callback(null, address, family),
-      ...(secure && isName ? { servername: outgoing.url.hostname } : {})
-    })
-    request.once("response", resolve)
-    request.once("error", reject)
-    request.end(outgoing.body)
-  })
-
 const isCertificateFailure = (error: unknown): boolean =>
   error instanceof Error && "code" in error && /CERT|SIGNED|ALTNAME|UNABLE_TO/.test(String(error.code))
 
@@ -130,7 +100,7 @@ export const makeGitTransport = (endpoint: GitEndpoint, options: TransportOption
     return new GitUnreachable({ message: `The connection to the Git server at ${hostname} failed: ${reason}` })
   }
 
-  const bodyOf = async function* (response: http.IncomingMessage, watched: ReturnType<typeof watch>) {
+  const bodyOf = async function* (response: IncomingMessage, watched: ReturnType<typeof watch>) {
     try {
       for await (const chunk of response) {
         watched.timer.refresh()
@@ -171,11 +141,11 @@ export const makeGitTransport = (endpoint: GitEndpoint, options: TransportOption
     }
     const outgoing = { url: new URL(input.url), method: input.method ?? "GET", headers, body, signal: watched.signal }
     const addresses = connected === undefined ? endpoint.addresses : [connected]
-    let response: http.IncomingMessage | undefined
+    let response: IncomingMessage | undefined
     let refused: unknown
     for (const address of addresses) {
       if (watched.signal.aborted) break
-      response = await connect(outgoing, address).catch((error: unknown) => {
+      response = await pinnedRequest(outgoing, address).catch((error: unknown) => {
         refused = error
         return undefined
       })

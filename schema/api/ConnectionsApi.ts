@@ -1,12 +1,14 @@
-import { Schema } from "effect"
+import { Context, Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { GivenConnectionUse } from "../records/ConnectionUse.ts"
 import { Connection, ConnectionKind, CredentialRecipe, CredentialTestKind } from "../records/Connection.ts"
 import { GivenCredentialOrigin, maxCredentialOrigins } from "../records/CredentialOrigin.ts"
-import { RunId, WorkspaceId } from "../records/Ids.ts"
+import { ConnectionId, RunId, WorkspaceId } from "../records/Ids.ts"
+import { OAuthHelper } from "../records/OAuthHelper.ts"
 import { OutputShare, SharedOutput } from "../records/OutputShare.ts"
-import { displayText, GivenTime } from "../records/Primitives.ts"
+import { displayText, GivenTime, Timestamp } from "../records/Primitives.ts"
 import { accountAccess, workspaceAccess } from "./Access.ts"
+import { BrowserLanding } from "./BrowserLanding.ts"
 import { created, described } from "./Endpoint.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
 import { GivenProviderAddress } from "../records/ProviderAddress.ts"
@@ -53,6 +55,26 @@ export const UpdateConnection = Schema.Struct({
 }).annotate({ identifier: "UpdateConnection" })
 export type UpdateConnection = typeof UpdateConnection.Type
 
+export const StartOAuthConnection = Schema.Struct({
+  workspaceId: WorkspaceId,
+  /** Gives this Connection new tokens in place of making one. */
+  connectionId: Schema.optionalKey(ConnectionId),
+  /** The helper's own without it. */
+  displayName: Schema.optionalKey(displayName),
+  use,
+  expiresAt: Schema.optionalKey(GivenTime)
+}).annotate({ identifier: "StartOAuthConnection" })
+export type StartOAuthConnection = typeof StartOAuthConnection.Type
+
+export const StartedOAuthConnection = Schema.Struct({
+  /** Where the person's browser goes next. */
+  authorizationUrl: Schema.String,
+  /** The Connection that there will be. */
+  connectionId: ConnectionId,
+  /** Until when the answer is waited for. */
+  expiresAt: Timestamp
+})
+
 export const TestedConnection = Schema.Struct({ connection: Connection, tested: CredentialTestKind })
 export const UpdatedConnection = Schema.Struct({
   connection: Connection,
@@ -60,6 +82,9 @@ export const UpdatedConnection = Schema.Struct({
   tested: Schema.optionalKey(CredentialTestKind),
   supersededRunIds: Schema.Array(RunId)
 })
+
+/** Once, as it should be, or several times: what that means is settled with the rest of the answer. */
+const AnswerParameter = Schema.Union([Schema.String, Schema.Array(Schema.String)])
 
 const inWorkspace = workspaceAccess("viewer", "query.workspaceId")
 const ofConnection = { connectionId: Schema.String }
@@ -163,22 +188,37 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
   .add(
     HttpApiEndpoint.post("startOAuth", "/api/v1/connections/oauth/:helperId/start", {
       params: { helperId: Schema.String },
-      payload: Schema.Struct({ workspaceId: WorkspaceId }),
-      success: Schema.Struct({ authorizationUrl: Schema.String })
+      payload: StartOAuthConnection,
+      success: StartedOAuthConnection
     }).annotateMerge(
       described(
         workspaceAccess("admin", "body.workspaceId"),
         "Start an OAuth helper",
-        "Not part of this release: 501 for whoever may ask. Create the Connection with the credential itself."
+        "Answers where to send the browser, for a Connection that will be there once the person has agreed and come back to the callback: within ten minutes, once, in this session. With `connectionId` the answer gives that Connection new tokens: a rotation, as with `PATCH`. Needs the session of a signed-in person: a token is refused with 403. 501 `capability_not_available` where the operator declares no helper (`features.oauth_helpers` of the capabilities is false); 404 for one that is not declared. `GET /api/v1/credential-recipes` lists them."
       )
     )
   )
   .add(
     HttpApiEndpoint.get("finishOAuth", "/api/v1/connections/oauth/:helperId/callback", {
       params: { helperId: Schema.String },
+      query: {
+        state: Schema.optionalKey(AnswerParameter),
+        code: Schema.optionalKey(AnswerParameter),
+        iss: Schema.optionalKey(AnswerParameter),
+        error: Schema.optionalKey(AnswerParameter),
+        error_description: Schema.optionalKey(AnswerParameter)
+      },
       success: Schema.Struct({ connection: Connection })
     }).annotateMerge(
-      described(accountAccess, "Finish an OAuth helper", "Not part of this release: 501 for whoever may ask.")
+      Context.add(
+        described(
+          accountAccess,
+          "Finish an OAuth helper",
+          "The redirect URI that the operator registers at the authorization server, one a helper: a browser comes here with the answer. Whatever else the server puts into the query is ignored, and the query is never a 400. The session, the person and the helper have to be those of the start, and the person still an owner or admin of the Workspace: otherwise 403 and no Connection. 409 `failed_precondition` for an answer that nothing waits for, or that does not hold; 503 while the server cannot be asked. A browser (`Accept: text/html`) is sent on to the Connections of the Workspace, or shown why there is none."
+        ),
+        BrowserLanding,
+        true
+      )
     )
   )
   .add(
@@ -195,12 +235,15 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
   )
   .add(
     HttpApiEndpoint.get("recipes", "/api/v1/credential-recipes", {
-      success: Schema.Struct({ credentialRecipes: Schema.Array(CredentialRecipe) })
+      success: Schema.Struct({
+        credentialRecipes: Schema.Array(CredentialRecipe),
+        oauthHelpers: Schema.Array(OAuthHelper)
+      })
     }).annotateMerge(
       described(
         accountAccess,
         "List Credential Recipes",
-        "Which variables and files a provider usually needs, as a form would ask for them. A recipe holds no credential."
+        "Which variables and files a provider usually needs, as a form would ask for them. A recipe holds no credential. `oauthHelpers` are the ways in which the operator lets a Connection be made by asking a person at the provider; see `POST /api/v1/connections/oauth/{helperId}/start`."
       )
     )
   )

@@ -17,12 +17,16 @@ export const AttentionItem = Schema.Struct({
     "unknown_safety",
     "origins_unconfirmed",
     "connection_expiring",
-    "connection_expired"
+    "connection_expired",
+    "connection_unrenewed",
+    "connection_unrevoked"
   ]),
   capsuleId: Schema.optionalKey(Schema.String),
   capsuleName: Schema.optionalKey(Schema.String),
   connectionId: Schema.optionalKey(Schema.String),
   connectionName: Schema.optionalKey(Schema.String),
+  /** What is wrong with the tokens of a Connection. */
+  reason: Schema.optionalKey(Schema.String),
   runId: Schema.optionalKey(Schema.String),
   runType: Schema.optionalKey(Schema.String),
   /** Of a stale Capsule: why. */
@@ -81,7 +85,7 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
       described(
         workspaceAccess("viewer", "query.workspaceId"),
         "Workspace overview",
-        "The first 100 Capsules, what waits for a person in the whole Workspace (approvals, failures, drift, stale Capsules, Git Connections whose origins nobody confirmed, Connections within 14 days of their expiry), recent Runs and activity."
+        "The first 100 Capsules, what waits for a person in the whole Workspace (approvals, failures, drift, stale Capsules, Git Connections whose origins nobody confirmed, Connections within 14 days of their expiry, tokens that could not be renewed or revoked), recent Runs and activity."
       )
     )
   )

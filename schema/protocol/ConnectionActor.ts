@@ -1,13 +1,40 @@
 import { Schema } from "effect"
 import { Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
-import { CreateConnection, TestedConnection, UpdateConnection, UpdatedConnection } from "../api/ConnectionsApi.ts"
+import {
+  CreateConnection,
+  StartOAuthConnection,
+  TestedConnection,
+  UpdateConnection,
+  UpdatedConnection
+} from "../api/ConnectionsApi.ts"
 import { ApiError } from "../errors/ApiError.ts"
 import { Connection } from "../records/Connection.ts"
 import { CredentialOrigin } from "../records/CredentialOrigin.ts"
+import { Timestamp } from "../records/Primitives.ts"
 import { CommandContext } from "./Command.ts"
 
-/** Commands of one Connection. `Create` and `Update` carry secrets, so none of them is ever persisted as a message. */
+/** What a person is sent to an authorization server for, and the browser session in which that is. */
+export const StartAuthorization = Schema.Struct({
+  helperId: Schema.String,
+  redirectUri: Schema.String,
+  sessionId: Schema.String,
+  /** The Connection is there already, and gets new tokens. */
+  renews: Schema.Boolean,
+  request: StartOAuthConnection
+})
+export type StartAuthorization = typeof StartAuthorization.Type
+
+/** The answer that a browser brought back. */
+export const FinishAuthorization = Schema.Struct({
+  helperId: Schema.String,
+  sessionId: Schema.String,
+  /** The query as it came: code and state are in it. */
+  search: Schema.String
+})
+export type FinishAuthorization = typeof FinishAuthorization.Type
+
+/** Commands of one Connection. `Create`, `Update` and `FinishAuthorization` carry secrets, so none of them is ever persisted as a message. */
 export const ConnectionActor = Entity.make("Connection", [
   Rpc.make("Create", {
     payload: { context: CommandContext, request: CreateConnection },
@@ -26,5 +53,19 @@ export const ConnectionActor = Entity.make("Connection", [
     success: Connection,
     error: ApiError
   }),
+  Rpc.make("StartAuthorization", {
+    payload: { context: CommandContext, start: StartAuthorization },
+    success: Schema.Struct({ authorizationUrl: Schema.String, expiresAt: Timestamp }),
+    error: ApiError
+  }),
+  Rpc.make("FinishAuthorization", {
+    payload: { context: CommandContext, finish: FinishAuthorization },
+    success: Connection,
+    error: ApiError
+  }),
+  /** Renews the access token when it is due. Answers why the Connection cannot be used, if it cannot. */
+  Rpc.make("RenewTokens", { success: Schema.Struct({ problem: Schema.optionalKey(Schema.String) }) }),
+  /** Gives the tokens of a Connection that has ended back, when that is due. */
+  Rpc.make("RevokeTokens"),
   Rpc.make("Revoke", { payload: { context: CommandContext }, success: Connection, error: ApiError })
 ])

@@ -33,6 +33,30 @@ export type ProposedOrigin = typeof ProposedOrigin.Type
 export const CredentialTestKind = Schema.Literals(["completeness", "git_server"])
 export type CredentialTestKind = typeof CredentialTestKind.Type
 
+/**
+ * What is wrong with the tokens of a Connection: the authorization server refused to renew them, could not be asked, or has
+ * not taken them back yet after the Connection ended.
+ */
+export const ConnectionOAuthFault = Schema.Struct({
+  code: Schema.Literals(["refresh_refused", "refresh_failed", "revocation_failed"]),
+  message: Schema.String,
+  at: Timestamp
+})
+export type ConnectionOAuthFault = typeof ConnectionOAuthFault.Type
+
+/** Of a Connection that an OAuth helper made. Its tokens never come back. */
+export const ConnectionOAuth = Schema.Struct({
+  helperId: Schema.String,
+  scopes: Schema.Array(Schema.String),
+  /** Whether the access token is renewed before Runs. Otherwise the Connection expires with it. */
+  refreshable: Schema.Boolean,
+  accessTokenExpiresAt: Schema.optionalKey(Timestamp),
+  /** When the present access token was given. */
+  grantedAt: Timestamp,
+  fault: Schema.optionalKey(ConnectionOAuthFault)
+})
+export type ConnectionOAuth = typeof ConnectionOAuth.Type
+
 /** How long before its expiry a Connection asks for attention. */
 export const connectionExpiryNotice = "14 days"
 
@@ -56,6 +80,7 @@ export const Connection = Schema.Struct({
   providerConfig: Schema.Record(Schema.String, Schema.Json),
   moduleInputDefaults: Schema.Record(Schema.String, Schema.Json),
   use: ConnectionUse,
+  oauth: Schema.optionalKey(ConnectionOAuth),
   /** Which values it holds: counts from 1, one more with every rotation. */
   version: Schema.Int,
   lastUsedAt: Schema.optionalKey(Timestamp),

@@ -14,7 +14,9 @@ export const Discovery = Schema.Struct({
     opentofu_runner: Schema.Boolean,
     oidc: Schema.Boolean,
     workload_identity: Schema.Boolean,
-    interfaces: Schema.Boolean
+    interfaces: Schema.Boolean,
+    /** Whether the operator lets Connections be made by asking a person at another service. */
+    oauth_helpers: Schema.Boolean
   }),
   endpoints: Schema.Struct({
     api: Schema.String,

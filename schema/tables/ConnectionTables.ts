@@ -128,3 +128,39 @@ export const connectionUseColumns: ReadonlyArray<string> = [
   `ALTER TABLE sources ADD COLUMN default_ref_by_manager INTEGER NOT NULL DEFAULT 0`,
   `UPDATE sources SET default_ref_by_manager = 1 WHERE default_ref = 'HEAD'`
 ]
+
+/**
+ * Connections that OAuth helpers make. `oauth` says what the tokens are, `sealed_tokens` holds them, beside the values that
+ * are made of the access token; after the end of the Connection they stay until the authorization server took them back.
+ * Renewed tokens are the same authority, so they count in `token_generation` and leave `version` alone.
+ */
+export const connectionOAuthTables: ReadonlyArray<string> = [
+  `ALTER TABLE connections ADD COLUMN oauth TEXT`,
+  `ALTER TABLE connections ADD COLUMN oauth_fault TEXT`,
+  `ALTER TABLE connections ADD COLUMN sealed_tokens TEXT`,
+  `ALTER TABLE connections ADD COLUMN token_generation INTEGER NOT NULL DEFAULT 0`,
+  `ALTER TABLE connection_holds ADD COLUMN token_generation INTEGER NOT NULL DEFAULT 0`,
+  // Sealed tokens that newer ones replaced, kept to be redacted for as long as a Run holds them.
+  `CREATE TABLE former_connection_tokens (
+    connection_id TEXT NOT NULL REFERENCES connections (id),
+    token_generation INTEGER NOT NULL,
+    sealed_tokens TEXT NOT NULL,
+    PRIMARY KEY (connection_id, token_generation)
+  )`,
+  // Authorizations that a person was sent to give and has not come back from. The state is known by its digest alone.
+  `CREATE TABLE connection_authorizations (
+    state_hash TEXT PRIMARY KEY NOT NULL,
+    workspace_id TEXT NOT NULL REFERENCES workspaces (id),
+    connection_id TEXT NOT NULL,
+    helper_id TEXT NOT NULL,
+    issuer TEXT NOT NULL,
+    redirect_uri TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    session_id TEXT NOT NULL,
+    draft TEXT NOT NULL,
+    sealed_verifier TEXT NOT NULL,
+    expires_at TEXT NOT NULL
+  )`,
+  `CREATE INDEX connection_authorizations_expiry ON connection_authorizations (expires_at)`,
+  `CREATE INDEX connections_unrevoked_tokens ON connections (id) WHERE sealed_tokens IS NOT NULL`
+]

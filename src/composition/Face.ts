@@ -1,4 +1,5 @@
 import { Effect, Layer } from "effect"
+import { OAuthHelpers } from "../../actors/connection/OAuthHelpers.ts"
 import { authenticatorLayer } from "../accounts/AuthenticatorLayer.ts"
 import { AttemptLimits } from "../accounts/AttemptLimits.ts"
 import { KnownDevices } from "../accounts/KnownDevices.ts"
@@ -21,11 +22,11 @@ import { dashboardFiles } from "./DashboardFiles.ts"
 const httpSettings = (settings: Settings) =>
   Layer.effect(
     HttpSettings,
-    Effect.map(HttpListener, (listener) => ({
+    Effect.map(Effect.all([HttpListener, OAuthHelpers]), ([listener, helpers]) => ({
       baseUrl: settings.baseUrl ?? listener.url,
       version,
       displayName: settings.name,
-      features: implementedFeatures,
+      features: { ...implementedFeatures, oauth_helpers: helpers.length > 0 },
       auth: { oidc: upstreamProvider(settings) !== undefined, password: settings.passwordSignIn === "on" },
       oidcClientId: settings.oidcClientId
     }))

@@ -1,5 +1,6 @@
 import { Effect, FileSystem, Layer, Result, Schema, SchemaIssue } from "effect"
 import { InstallPolicy } from "../../actors/capsule/InstallPolicy.ts"
+import { OAuthHelperDeclarations } from "../../actors/connection/OAuthHelperDeclaration.ts"
 import { EndpointAssignment, EndpointPolicy } from "../../actors/delivery/EndpointPolicy.ts"
 import { Prices, PriceTable } from "../../actors/run/PriceTable.ts"
 import { decodeJson } from "../../schema/json/JsonDocument.ts"
@@ -12,11 +13,12 @@ import {
 } from "../../schema/manifest/OperatorPolicy.ts"
 import { ManifestVersion } from "../../schema/manifest/RepositoryManifest.ts"
 import type { Settings } from "../settings/Settings.ts"
+import { oauthHelpers } from "./OAuthHelpers.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 
 /**
- * The operator's policy file: ceilings over manifests, the addresses that Capsules are given, and
- * the prices of resources. What is absent is default.
+ * The operator's policy file: ceilings over manifests, the addresses that Capsules are given, the
+ * prices of resources, and the ways to make Connections. What is absent is default.
  */
 export const OperatorPolicyFile = Schema.Struct({
   repositoryInstallUx: Schema.optionalKey(
@@ -30,7 +32,8 @@ export const OperatorPolicyFile = Schema.Struct({
     })
   ),
   endpoints: Schema.optionalKey(Schema.Array(EndpointAssignment)),
-  prices: Schema.optionalKey(PriceTable)
+  prices: Schema.optionalKey(PriceTable),
+  oauthHelpers: Schema.optionalKey(OAuthHelperDeclarations)
 })
 export type OperatorPolicyFile = typeof OperatorPolicyFile.Type
 
@@ -57,6 +60,7 @@ export const operatorPolicy = (settings: Settings) =>
     Effect.gen(function* () {
       const {
         endpoints = [],
+        oauthHelpers: helpers = [],
         prices,
         repositoryInstallUx = {}
       }: OperatorPolicyFile = settings.policyFile === undefined ? {} : yield* readOperatorPolicy(settings.policyFile)
@@ -66,6 +70,7 @@ export const operatorPolicy = (settings: Settings) =>
           base: emptyBaseConfig
         }),
         Layer.succeed(EndpointPolicy, { endpoints }),
+        yield* oauthHelpers(helpers, settings.gitAllowOrigins),
         Layer.succeed(Prices, { table: prices })
       )
     })

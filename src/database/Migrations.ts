@@ -11,6 +11,7 @@ import {
   stateSecretColumns
 } from "../../schema/tables/CapsuleTables.ts"
 import {
+  connectionOAuthTables,
   connectionOriginColumns,
   connectionTables,
   connectionUseColumns,
@@ -75,6 +76,7 @@ const migrations = {
   "0021_stale_reasons": statements(staleTables),
   "0022_lanes": statements([...automationColumns, ...laneTables, ...quietLookColumns]),
   "0024_provider_addresses": statements(providerAddressSpelling),
+  "0026_connection_oauth": statements(connectionOAuthTables),
   "0027_run_purpose": statements(runPurposeColumns),
   "0028_drift_checks": statements(driftCheckColumns)
 }

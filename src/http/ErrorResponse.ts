@@ -40,17 +40,18 @@ const expected = (failure: unknown): ApiError | undefined => {
  */
 export const failureResponse = <E>(
   cause: Cause.Cause<E>,
-  requestId: string
+  requestId: string,
+  told: (error: ApiError, requestId: string) => HttpServerResponse.HttpServerResponse = errorResponse
 ): Effect.Effect<HttpServerResponse.HttpServerResponse, never> => {
   for (const reason of cause.reasons) {
     const failure = reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined
     if (HttpServerResponse.isHttpServerResponse(failure)) return Effect.succeed(failure)
     const error = expected(failure)
-    if (error !== undefined) return Effect.succeed(errorResponse(error, requestId))
+    if (error !== undefined) return Effect.succeed(told(error, requestId))
   }
   if (Cause.hasInterruptsOnly(cause)) return Effect.interrupt
   return Effect.as(
     Effect.logError("A request failed unexpectedly", cause).pipe(Effect.annotateLogs({ requestId })),
-    errorResponse(hasIntegrityFault(cause) ? new ApiError(integrityFault) : internalError, requestId)
+    told(hasIntegrityFault(cause) ? new ApiError(integrityFault) : internalError, requestId)
   )
 }

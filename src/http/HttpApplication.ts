@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import { HttpEffect, HttpRouter, HttpServer } from "effect/http"
+import { HttpEffect, HttpRouter, HttpServer, UrlParams } from "effect/http"
 import { authRoutes } from "../accounts/AuthRoutes.ts"
 import { mountedOidcRoutes } from "../accounts/oidc/OidcFace.ts"
 import { passkeyRoutes } from "../accounts/PasskeyRoutes.ts"
@@ -46,6 +46,19 @@ export type HttpServices =
 // adds about twenty: with the default of 8 each of them copied all of those, several times.
 const maxDepth = 32
 
+/** What a query may hold that is good for something: a trace shows the names and not the values. */
+const secretParameters: ReadonlyArray<string> = [
+  "access_token",
+  "code",
+  "error_description",
+  "id_token",
+  "id_token_hint",
+  "state",
+  "ticket",
+  "token",
+  "user_code"
+]
+
 /** Builds the routes once, for as long as the caller's Scope lasts. */
 export const makeWebHandler = Effect.gen(function* () {
   const services = yield* Effect.context<HttpServices>()
@@ -53,7 +66,8 @@ export const makeWebHandler = Effect.gen(function* () {
   const answer = yield* HttpRouter.toHttpEffect(application).pipe(
     Effect.provideService(HttpRouter.RouterConfig, routerConfig)
   )
-  const context = Context.makeUnsafe<HttpServices>(new Map(services.mapUnsafe), { maxDepth })
+  const known = new Map(services.mapUnsafe).set(UrlParams.CurrentRedactedNames.key, secretParameters)
+  const context = Context.makeUnsafe<HttpServices>(known, { maxDepth })
   const handler: WebHandler = HttpEffect.toWebHandlerWith<HttpServices, Effect.Services<typeof answer>>(context)(answer)
   return handler
 })

@@ -15,13 +15,14 @@ export class HttpSettings extends Context.Service<
   }
 >()("svc/http/HttpSettings") {}
 
-/** What this release implements. */
+/** What this release implements without anything that the operator declares. */
 export const implementedFeatures: Discovery["features"] = {
   stacks: true,
   opentofu_runner: true,
   oidc: true,
   workload_identity: false,
-  interfaces: true
+  interfaces: true,
+  oauth_helpers: false
 }
 
 /** Over https the cookie is tied to the host; plain http on loopback cannot use that prefix. */

@@ -126,3 +126,33 @@ describe("a connection", () => {
     expect(faults).toEqual([])
   })
 })
+
+describe("a helper of the operator", () => {
+  for (const look of [lightEnglish, darkJapanese])
+    test(`leads to its server, and back to a connection (${look.language})`, async () => {
+      const english = look.language === "en"
+      const { page, api, faults, go } = await suite.visit(look)
+      await go(screen, ".row-connection")
+      await page
+        .getByText(english ? /id\.acme\.example for: projects\.write/ : /id\.acme\.example で許可を求めます/)
+        .waitFor()
+      // What is wrong with a connection that it made stands there, and the way to heal it.
+      await page.getByText(/refused to renew the access token: invalid_grant/).waitFor()
+      const again = page.getByRole("button", { name: english ? "Reconnect" : "再接続" })
+      expect(await again.count()).toBe(1)
+      expect(await barriers(page)).toEqual([])
+      const connect = page.getByRole("button", { name: english ? "Connect with Acme Cloud" : "Acme Cloud で接続" })
+      await connect.focus()
+      await page.keyboard.press("Enter")
+      await page.getByText(english ? "AWS production is connected." : "AWS production に接続しました。").waitFor()
+      expect(page.url()).not.toContain("connected=")
+      expect(api.changes).toMatchObject([
+        {
+          method: "POST",
+          path: "/api/v1/connections/oauth/acme-cloud/start",
+          body: { workspaceId: expect.any(String) }
+        }
+      ])
+      expect(faults).toEqual([])
+    })
+})

@@ -164,7 +164,9 @@ const decide = Effect.gen(function* () {
   const { authTime, boundWorkspaceId, sessionId, subject } = visiting
   const client = yield* waitingClient(waiting)
   const request = yield* inWorkspace(client, waiting, visiting)
-  if (!(yield* formTokenHolds(visiting, "device-workspace", shown(userCode, request), sent.get("place")))) {
+  const inferred = request.workspaceId !== waiting.workspaceId
+  const place = sent.get("place")
+  if (inferred && !(yield* formTokenHolds(visiting, "device-workspace", shown(userCode, request), place))) {
     return yield* refuse("invalid_request", "The page was shown for another Workspace. Start again.")
   }
   if (boundWorkspaceId !== undefined && boundWorkspaceId !== request.workspaceId) {

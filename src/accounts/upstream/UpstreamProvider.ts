@@ -5,9 +5,6 @@ import {
   AuthorizationResponseError,
   buildAuthorizationUrl,
   calculatePKCECodeChallenge,
-  type ClientAuth,
-  ClientSecretBasic,
-  ClientSecretPost,
   type Configuration,
   discovery,
   enableNonRepudiationChecks,
@@ -15,6 +12,7 @@ import {
 } from "openid-client"
 import type { UpstreamIdentity } from "../../../actors/account/UpstreamIdentities.ts"
 import type { UpstreamProof } from "../../../actors/account/UpstreamSignIns.ts"
+import { secretAuthentication } from "../../../runner/oauth/ClientAuthentication.ts"
 import { ApiError } from "../../../schema/errors/ApiError.ts"
 
 /** The provider that people may sign in with, and this installation as its client. */
@@ -50,20 +48,9 @@ const notConfigured = new ApiError({
   message: "Sign-in with another provider is not set up on this server. `auth` in the discovery document says what is."
 })
 
-/** The way of authentication that the provider knows; basic, where it says nothing (OpenID Connect Discovery 3). */
-const clientAuthentication = (secret: Redacted.Redacted): ClientAuth => {
-  const basic = ClientSecretBasic(Redacted.value(secret))
-  const post = ClientSecretPost(Redacted.value(secret))
-  return (server, client, body, headers) => {
-    const known = server.token_endpoint_auth_methods_supported ?? ["client_secret_basic"]
-    const authenticate = known.includes("client_secret_basic") ? basic : post
-    authenticate(server, client, body, headers)
-  }
-}
-
 const configure = ({ clientId, clientSecret, issuer }: UpstreamSettings) =>
   Effect.tryPromise(() =>
-    discovery(new URL(issuer), clientId, undefined, clientAuthentication(clientSecret), {
+    discovery(new URL(issuer), clientId, undefined, secretAuthentication(clientSecret), {
       timeout: requestTimeoutSeconds,
       // The ID token's signature is verified although it came over TLS. Plain http is possible on loopback only, by the
       // settings.

@@ -9,6 +9,7 @@ import type {
   CompatibilityReport,
   Connection,
   CredentialRecipe,
+  OAuthHelper,
   Dependency,
   Graph,
   InstallConfig,
@@ -247,6 +248,15 @@ export const connectionsQuery = (workspaceId: string) =>
     queryFn: ({ signal }) =>
       everyPage<Connection, "connections">(`${api}/connections`, "connections", { workspaceId }, signal)
   })
+
+export const helpersQuery = queryOptions({
+  queryKey: ["oauth-helpers"],
+  queryFn: ({ signal }) =>
+    get<{ oauthHelpers: ReadonlyArray<OAuthHelper> }>(`${api}/credential-recipes`, {}, signal).then(
+      ({ oauthHelpers }) => oauthHelpers
+    ),
+  staleTime: 600_000
+})
 
 export const recipesQuery = queryOptions({
   queryKey: ["credential-recipes"],

@@ -21,6 +21,7 @@ import type {
   Connection as ConnectionSchema,
   CredentialRecipe as CredentialRecipeSchema
 } from "../../../schema/records/Connection.ts"
+import type { OAuthHelper as OAuthHelperSchema } from "../../../schema/records/OAuthHelper.ts"
 import type { Backup as BackupSchema } from "../../../schema/records/Backup.ts"
 import type { OutputShare as OutputShareSchema } from "../../../schema/records/OutputShare.ts"
 import type { Discovery as DiscoverySchema } from "../../../schema/records/Discovery.ts"
@@ -91,6 +92,7 @@ export type StateVersion = typeof StateVersionSchema.Encoded
 export type Output = typeof OutputSchema.Encoded
 export type Connection = typeof ConnectionSchema.Encoded
 export type GrantedUse = typeof GrantedUseSchema.Encoded
+export type OAuthHelper = typeof OAuthHelperSchema.Encoded
 export type CredentialRecipe = typeof CredentialRecipeSchema.Encoded
 export type AuditEvent = typeof AuditEventSchema.Encoded
 export type InstallPlan = typeof InstallPlanSchema.Encoded

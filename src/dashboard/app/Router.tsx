@@ -178,6 +178,10 @@ const source = createRoute({
 const connections = createRoute({
   getParentRoute: () => workspace,
   path: "/connections",
+  validateSearch: (search: Record<string, unknown>): { readonly connected?: string } => {
+    const connected = text(search.connected)
+    return connected === undefined ? {} : { connected }
+  },
   component: lazyRouteComponent(() => import("../screens/connections/ConnectionsScreen.tsx"), "ConnectionsScreen")
 })
 

@@ -31,8 +31,22 @@ const ofUnconfirmed = (connection: Connection): Item => ({
   since: connection.updatedAt
 })
 
+const ofFailing = (connection: Connection): ReadonlyArray<Item> => {
+  const fault = connection.oauth?.fault
+  if (fault === undefined) return []
+  return [
+    {
+      kind: fault.code === "revocation_failed" ? "connection_unrevoked" : "connection_unrenewed",
+      connectionId: connection.id,
+      connectionName: connection.displayName,
+      reason: fault.message,
+      since: fault.at
+    }
+  ]
+}
+
 /**
- * What a person has to look at: plans that wait for approval first, then what keeps Sources from being read, what is broken,
+ * What a person has to look at: plans that wait for approval first, then what keeps Sources from being read and Runs from their tokens, what is broken,
  * what is behind, and what is about to expire. `names` are those
  * of the Capsules that the plans are for.
  */
@@ -41,7 +55,8 @@ export const attentionOf = (
   waiting: ReadonlyArray<Run>,
   names: ReadonlyMap<string, string>,
   unconfirmed: ReadonlyArray<Connection> = [],
-  expiring: ReadonlyArray<Connection> = []
+  expiring: ReadonlyArray<Connection> = [],
+  failing: ReadonlyArray<Connection> = []
 ): ReadonlyArray<Item> => {
   const approvals = waiting.map((run): Item => {
     const name = names.get(run.capsuleId ?? "")
@@ -59,6 +74,7 @@ export const attentionOf = (
   return [
     ...approvals,
     ...unconfirmed.map(ofUnconfirmed),
+    ...failing.flatMap(ofFailing),
     ...order.flatMap((kind) => troubles.filter((item) => item.kind === kind)),
     ...expiring.map(ofExpiring)
   ]

@@ -8,7 +8,7 @@ import type { Page, PageRequest } from "../../../actors/paging/Page.ts"
 import { Caller } from "../../../schema/api/Middleware.ts"
 import { defaultPageLimit } from "../../../schema/api/Paging.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
-import { ApiError, notFound } from "../../../schema/errors/ApiError.ts"
+import { type ApiError, notFound } from "../../../schema/errors/ApiError.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 
 /** The caller of this request, as actors take it. Keys of different credentials never meet. */
@@ -94,12 +94,3 @@ export const repeatableAnswer = <S extends Schema.Codec<unknown, unknown>>(
   const respond = answer(endpoint, schema, 201, 200)
   return (value: S["Type"], replayed: boolean) => respond(value, replayed ? 200 : 201)
 }
-
-/** The refusal of a route that this release does not implement. */
-export const notBuilt = (what: string) => () =>
-  Effect.fail(
-    new ApiError({
-      code: "capability_not_available",
-      message: `${what} is not available on this server. Branch on the capabilities that it advertises.`
-    })
-  )

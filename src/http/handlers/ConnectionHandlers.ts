@@ -1,15 +1,41 @@
 import { Effect } from "effect"
+import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import type { SqlClient } from "effect/sql"
 import { Connections } from "../../../actors/connection/Connections.ts"
+import { findHelper, OAuthHelpers } from "../../../actors/connection/OAuthHelpers.ts"
+import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import { OutputShares } from "../../../actors/output-share/OutputShares.ts"
+import { Caller } from "../../../schema/api/Middleware.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
+import { ApiError } from "../../../schema/errors/ApiError.ts"
 import { ConnectionId, OutputShareId } from "../../../schema/records/Ids.ts"
-import { authorisedWorkspace, commandContext, cursorOf, notBuilt, pageRequest, pathId } from "./Commands.ts"
+import { seeOther } from "../../accounts/oidc/AuthorizationResponse.ts"
+import { HttpSettings } from "../HttpSettings.ts"
+import { takesHtml } from "../LandingPage.ts"
+import { authorisedWorkspace, commandContext, cursorOf, pageRequest, pathId } from "./Commands.ts"
 
 const connectionOf = (params: { readonly connectionId: string }) =>
   pathId(ConnectionId, params.connectionId, "Connection")
 
 const shareOf = (params: { readonly shareId: string }) => pathId(OutputShareId, params.shareId, "OutputShare")
+
+/** The session of the browser that asks: what it begins at another server, it alone finishes. */
+const browserSession = Effect.flatMap(Caller, ({ credential, credentialId }) =>
+  credential === "session"
+    ? Effect.succeed(credentialId)
+    : Effect.fail(
+        new ApiError({
+          code: "permission_denied",
+          message: "A person agrees at another server with their browser: this needs the session of a signed-in person."
+        })
+      )
+)
+
+const workspaceHandle = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, workspaceId: string) {
+  const [workspace] = yield* sql<{ handle: string }>`SELECT handle FROM workspaces WHERE id = ${workspaceId}`
+  return workspace?.handle ?? ""
+}, Effect.orDie)
 
 export const connectionHandlers = HttpApiBuilder.group(
   SvcApi,
@@ -17,6 +43,10 @@ export const connectionHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const connections = yield* Connections
     const shares = yield* OutputShares
+    const sql = yield* ReadSql
+    const { baseUrl } = yield* HttpSettings
+    const helpers = yield* OAuthHelpers
+    const declared = (helperId: string) => Effect.provideService(findHelper(helperId), OAuthHelpers, helpers)
     return handlers.handleAll({
       list: Effect.fn("connections.list")(function* ({ query }) {
         const page = yield* connections.list(yield* authorisedWorkspace, pageRequest(query))
@@ -44,14 +74,36 @@ export const connectionHandlers = HttpApiBuilder.group(
       revoke: Effect.fn("connections.revoke")(function* ({ params }) {
         return { connection: yield* connections.revoke(yield* commandContext, yield* connectionOf(params)) }
       }),
-      startOAuth: notBuilt("A helper for this provider"),
-      finishOAuth: notBuilt("A helper for this provider"),
+      startOAuth: Effect.fn("connections.startOAuth")(function* ({ params, payload }) {
+        const { helper } = yield* declared(params.helperId)
+        const sessionId = yield* browserSession
+        return yield* connections.startOAuth(yield* commandContext, {
+          helperId: helper.id,
+          redirectUri: `${baseUrl}/api/v1/connections/oauth/${helper.id}/callback`,
+          sessionId,
+          request: payload
+        })
+      }),
+      finishOAuth: Effect.fn("connections.finishOAuth")(function* ({ params }) {
+        const { helper } = yield* declared(params.helperId)
+        const sessionId = yield* browserSession
+        const { headers, originalUrl } = yield* HttpServerRequest.HttpServerRequest
+        const { search } = new URL(originalUrl, baseUrl)
+        const connection = yield* connections.finishOAuth(yield* commandContext, {
+          helperId: helper.id,
+          sessionId,
+          search
+        })
+        if (!takesHtml(headers["accept"])) return { connection }
+        const handle = yield* workspaceHandle(sql, connection.workspaceId ?? "")
+        return seeOther(`${baseUrl}/w/${handle}/connections?connected=${connection.id}`)
+      }),
       providerConnections: Effect.fn("connections.providerConnections")(function* ({ query }) {
         const page = yield* connections.list(yield* authorisedWorkspace, pageRequest(query))
         return { providerConnections: page.items.filter(({ kind }) => kind === "provider"), ...cursorOf(page) }
       }),
       recipes: Effect.fn("connections.recipes")(function* () {
-        return { credentialRecipes: yield* connections.recipes }
+        return { credentialRecipes: yield* connections.recipes, oauthHelpers: yield* connections.helpers }
       }),
       outputShares: Effect.fn("connections.outputShares")(function* ({ query }) {
         const page = yield* shares.list(yield* authorisedWorkspace, pageRequest(query))

@@ -80,12 +80,13 @@ export const dashboardHandlers = HttpApiBuilder.group(
         const noticed =
           (yield* Clock.currentTimeMillis) + Duration.toMillis(Duration.fromInputUnsafe(connectionExpiryNotice))
         const expiring = yield* connections.expiring(workspaceId, new Date(noticed).toISOString())
+        const failing = yield* connections.failing(workspaceId)
         const latest = yield* runs.list(workspaceId, {}, { limit: recent })
         const activity = yield* audit.list(workspaceId, caller.subject, {}, { limit: recent })
         return {
           workspace,
           capsules: listed.items,
-          attention: attentionOf(inNeed, waiting.items, names, unconfirmed, expiring),
+          attention: attentionOf(inNeed, waiting.items, names, unconfirmed, expiring, failing),
           recentRuns: latest.items,
           activity: activity.items
         }

@@ -1,6 +1,7 @@
-import { Effect, Layer, type SchemaAST } from "effect"
+import { Context, Effect, Layer, type SchemaAST } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
+import { BrowserLanding } from "../../../schema/api/BrowserLanding.ts"
 import { BodyLimits } from "../../../schema/api/Middleware.ts"
 import { invalidRequest } from "../../../schema/errors/ApiError.ts"
 import { bodyLimitsOf, readJsonBody } from "../RequestBody.ts"
@@ -38,11 +39,12 @@ const withEmptyObject = Effect.map(HttpServerRequest.HttpServerRequest, (request
 export const bodyLimitsLayer: Layer.Layer<BodyLimits> = Layer.succeed(BodyLimits, (httpEffect, { endpoint, group }) => {
   const limits = bodyLimitsOf(`${group.identifier}.${endpoint.identifier}`)
   const known = queryKeys(endpoint)
+  const takesAnyQuery = Context.get(endpoint.annotations, BrowserLanding)
   const takesBody = takesFields(endpoint)
   const declaresEmpty = !takesBody && endpoint.payload.size > 0
   return Effect.gen(function* () {
     const query = yield* HttpServerRequest.ParsedSearchParams
-    const unknown = Object.keys(query).find((key) => !known.has(key))
+    const unknown = takesAnyQuery ? undefined : Object.keys(query).find((key) => !known.has(key))
     if (unknown !== undefined) {
       return yield* invalidRequest(`The request is not valid. query.${unknown.slice(0, 64)}: is not a known field`)
     }

@@ -1,11 +1,22 @@
-import { Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { BrowserLanding } from "../../../schema/api/BrowserLanding.ts"
 import { Envelope } from "../../../schema/api/Middleware.ts"
-import { failureResponse } from "../ErrorResponse.ts"
+import { errorResponse, failureResponse } from "../ErrorResponse.ts"
 import { currentRequestId } from "../Exchange.ts"
+import { landingPage, takesHtml } from "../LandingPage.ts"
+
+/** How a refusal is told where people come to by a redirect. */
+const toBrowsers = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) =>
+  takesHtml(headers["accept"]) ? landingPage(headers["accept-language"]) : errorResponse
+)
 
 /** Turns every failure of an API route into the error envelope, before the API's own encoders see it. */
-export const envelopeLayer: Layer.Layer<Envelope> = Layer.succeed(Envelope, (httpEffect) =>
-  Effect.catchCause(httpEffect, (cause) =>
-    Effect.flatMap(currentRequestId, (requestId) => failureResponse(cause, requestId))
+export const envelopeLayer: Layer.Layer<Envelope> = Layer.succeed(Envelope, (httpEffect, { endpoint }) => {
+  const told = Context.get(endpoint.annotations, BrowserLanding) ? toBrowsers : Effect.succeed(errorResponse)
+  return Effect.catchCause(httpEffect, (cause) =>
+    Effect.gen(function* () {
+      return yield* failureResponse(cause, yield* currentRequestId, yield* told)
+    })
   )
-)
+})

@@ -9,6 +9,7 @@ import { RunPreparation } from "../../../actors/capsule/RunPreparation.ts"
 import { StateVersions } from "../../../actors/capsule/StateVersions.ts"
 import { type ConnectionRow, ConnectionStore } from "../../../actors/connection/ConnectionStore.ts"
 import { ConnectionUses } from "../../../actors/connection/ConnectionUses.ts"
+import { TokenRenewals } from "../../../actors/connection/TokenRenewals.ts"
 import { HeldValues } from "../../../actors/connection/HeldValues.ts"
 import { Deliveries } from "../../../actors/delivery/Deliveries.ts"
 import { RunHandover } from "../../../actors/run/RunHandover.ts"
@@ -55,6 +56,10 @@ export const connection = (changes: Partial<ConnectionRow> = {}): ConnectionRow 
   origins: null,
   proposed_origins: null,
   sealed_values: null,
+  oauth: null,
+  oauth_fault: null,
+  sealed_tokens: null,
+  token_generation: 0,
   provider_config: "{}",
   module_input_defaults: "{}",
   use_rule: JSON.stringify(defaultConnectionUse),
@@ -228,6 +233,7 @@ export const preparation = (around: Surroundings) =>
           touch: () => Effect.void,
           secrets: () => Effect.succeed(Redacted.make({ values: { CLOUD_TOKEN: "a-cloud-token" }, files: [] }))
         }),
+        Layer.mock(TokenRenewals)({ renew: () => Effect.succeed(new Map()) }),
         Layer.mock(HeldValues)({ former: () => Effect.succeed([]), hold: () => Effect.void }),
         anybody,
         Layer.mock(SourceStore)({

@@ -1,6 +1,9 @@
 import { describe, expect } from "bun:test"
 import { NodeServices } from "@effect/platform-node"
-import { Effect, FileSystem } from "effect"
+import { readFile } from "node:fs/promises"
+import { ConfigProvider, Effect, FileSystem } from "effect"
+import { OAuthHelpers } from "../../../actors/connection/OAuthHelpers.ts"
+import { oauthHelpers } from "../../../src/composition/OAuthHelpers.ts"
 import { readOperatorPolicy } from "../../../src/composition/OperatorPolicy.ts"
 import { it } from "../../support/Effect.ts"
 
@@ -47,6 +50,56 @@ describe("the policy file", () => {
         (yield* Effect.flip(readOperatorPolicy("/nowhere/policy.json").pipe(Effect.provide(NodeServices.layer))))
           .message
       ).toContain("cannot be read")
+    })
+  )
+})
+
+describe("OAuth helpers in the policy file", () => {
+  const documented = Effect.promise(() =>
+    readFile(new URL("../../../docs/oauth-helpers.md", import.meta.url), "utf8")
+  ).pipe(Effect.map((text) => /```json\n([\s\S]*?)```/.exec(text)?.[1] ?? ""))
+  const environment = ConfigProvider.layer(
+    ConfigProvider.fromEnvRecord({ ACME_CLIENT_SECRET: "of-the-cloud", FORGE_CLIENT_SECRET: "of-the-forge" })
+  )
+  const declared = (text: string, given = environment) =>
+    Effect.gen(function* () {
+      const { oauthHelpers: declarations = [] } = yield* reading(text)
+      const layer = yield* oauthHelpers(declarations, []).pipe(Effect.provide(NodeServices.layer))
+      return yield* Effect.flatMap(OAuthHelpers, Effect.succeed).pipe(Effect.provide(layer))
+    }).pipe(Effect.provide(given))
+
+  it.live("are declared as the documentation shows, with the secret from elsewhere", () =>
+    Effect.gen(function* () {
+      const helpers = yield* declared(yield* documented)
+      expect(helpers.map(({ helper }) => helper)).toMatchObject([
+        { id: "acme-cloud", kind: "provider", authMode: "env", valueNames: ["ACME_REGION", "ACME_TOKEN"] },
+        { id: "forge", kind: "git_https", authMode: "token", origins: ["https://git.example.com/team/"] }
+      ])
+      expect(helpers.map(({ server }) => server.pkce)).toEqual(["advertised", "advertised"])
+      expect(JSON.stringify(helpers)).not.toContain("of-the-")
+    })
+  )
+
+  it.live("are refused at the start when they could not work", () =>
+    Effect.gen(function* () {
+      const text = yield* documented
+      const changed = (from: string, to: string) => declared(text.replace(from, to))
+      const refusals = [
+        changed('"ACME_TOKEN"', '"PATH"'),
+        changed('"issuer": "https://id', '"issuer": "http://id'),
+        changed('"audience"', '"state"'),
+        changed('"id": "forge"', '"id": "acme-cloud"'),
+        changed('"origins": ["https://git.example.com/team/"]', '"values": {}'),
+        changed('"secretEnv": "ACME_CLIENT_SECRET"', '"secret": "hunter2"'),
+        changed('"secretEnv": "ACME_CLIENT_SECRET"', '"secretFile": "/nowhere/secret"'),
+        declared(text, ConfigProvider.layer(ConfigProvider.fromEnvRecord({})))
+      ]
+      for (const refusal of refusals) {
+        const refused = yield* Effect.flip(refusal)
+        const message = refused._tag === "SettingsRefused" ? refused.message : ""
+        expect(message).toContain("policy file")
+        expect(message).not.toContain("hunter2")
+      }
     })
   )
 })

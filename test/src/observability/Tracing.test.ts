@@ -1,8 +1,11 @@
 import { describe, expect } from "bun:test"
-import { ConfigProvider, Effect, Layer } from "effect"
+import { ConfigProvider, Context, Effect, FileSystem, Layer, Option } from "effect"
 import { TestConsole } from "effect/testing"
 import { run } from "../../../src/cli/Run.ts"
+import { controlPlane } from "../../../src/Composition.ts"
 import { platform } from "../../../src/composition/Platform.ts"
+import { HttpListener } from "../../../src/http/HttpListener.ts"
+import { loadSettings } from "../../../src/settings/Settings.ts"
 import { it } from "../../support/Effect.ts"
 import { collector } from "./support/Collector.ts"
 
@@ -52,3 +55,23 @@ describe.skipIf(tool === null)("telemetry of the main job", () => {
     })
   )
 })
+
+it.live("a trace shows no code and no state of an authorization server's answer", () =>
+  Effect.gen(function* () {
+    const { everything, origin, ...collected } = yield* collector
+    const files = yield* FileSystem.FileSystem
+    const dataDir = yield* files.makeTempDirectoryScoped({ prefix: "svc-traced-" })
+    const settings = yield* loadSettings(
+      new Map(Object.entries({ dataDir, listen: "127.0.0.1:0", log: "error", toolDownload: "off", otlpUrl: origin })),
+      Option.none()
+    )
+    const path = "/api/v1/connections/oauth/cloud/callback"
+    yield* Effect.gen(function* () {
+      const { url } = Context.get(yield* Layer.build(controlPlane(settings)), HttpListener)
+      for (const asked of [path, "/auth/upstream/callback"])
+        yield* Effect.promise(() => fetch(`${url}${asked}?code=hunter2-code&state=hunter2-state`))
+    }).pipe(Effect.scoped)
+    expect(JSON.stringify(yield* collected.spans)).toContain(path)
+    expect(everything()).not.toContain("hunter2")
+  }).pipe(Effect.provide(platform))
+)

@@ -1,6 +1,7 @@
 import "../../app/Kit.ts"
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
-import { useState } from "react"
+import { useNavigate, useSearch } from "@tanstack/react-router"
+import { useEffect, useState } from "react"
 import { post, request } from "../../api/Client.ts"
 import { connectionsQuery } from "../../api/Queries.ts"
 import type { Connection } from "../../api/Types.ts"
@@ -18,6 +19,7 @@ import { usedFrom } from "./ConnectionChange.ts"
 import { ConfirmOrigins } from "./ConfirmOrigins.tsx"
 import { EditConnection } from "./EditConnection.tsx"
 import { NewConnection } from "./NewConnection.tsx"
+import { OAuthHelpers, Reconnect } from "./OAuthHelpers.tsx"
 import { connectionWords } from "./Words.ts"
 
 const Row = ({ connection }: { readonly connection: Connection }) => {
@@ -84,6 +86,12 @@ const Row = ({ connection }: { readonly connection: Connection }) => {
             ? ""
             : ` · ${words.confined}`}
         </span>
+        {connection.oauth === undefined ? null : (
+          <span className="muted">
+            {[words.madeBy(connection.oauth.helperId), ...connection.oauth.scopes].join(" · ")}
+          </span>
+        )}
+        {connection.oauth?.fault === undefined ? null : <strong lang="en">{connection.oauth.fault.message}</strong>}
         {unconfirmed ? <strong>{words.unconfirmedText}</strong> : null}
         {test.error === null ? null : <FaultNotice error={test.error} />}
       </span>
@@ -96,6 +104,9 @@ const Row = ({ connection }: { readonly connection: Connection }) => {
                 {words.confirm}
               </Button>
             ) : null}
+            {connection.oauth === undefined ? null : (
+              <Reconnect connection={connection} helperId={connection.oauth.helperId} />
+            )}
             <Button small onClick={() => setEditing(true)}>
               {words.edit}
             </Button>
@@ -141,12 +152,26 @@ const Row = ({ connection }: { readonly connection: Connection }) => {
   )
 }
 
+/** Says once what came of the way to an authorization server, and takes it out of the address. */
+const useArrival = (connections: ReadonlyArray<Connection> | undefined) => {
+  const words = useWords(connectionWords)
+  const { connected } = useSearch({ from: "/w/$workspace/connections" })
+  const navigate = useNavigate()
+  const arrived = connected === undefined ? undefined : connections?.find(({ id }) => id === connected)
+  useEffect(() => {
+    if (arrived === undefined) return
+    toast(words.connected(arrived.displayName))
+    void navigate({ to: ".", search: {}, replace: true })
+  }, [arrived, navigate, words])
+}
+
 export const ConnectionsScreen = () => {
   const words = useWords(connectionWords)
   const workspace = useWorkspace()
   const may = useMay()
   const [creating, setCreating] = useState(false)
   const query = useQuery(connectionsQuery(workspace.id))
+  useArrival(query.data)
   const create = (
     <Button tone="primary" icon="plus" onClick={() => setCreating(true)}>
       {words.create}
@@ -154,6 +179,7 @@ export const ConnectionsScreen = () => {
   )
   return (
     <Page title={words.title} about={words.about} actions={may("admin") ? create : null}>
+      {may("admin") ? <OAuthHelpers /> : null}
       <Panel flush>
         <Loadable query={query}>
           {(connections) =>

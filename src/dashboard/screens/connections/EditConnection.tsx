@@ -81,6 +81,7 @@ const UseRule = ({ connection, draft, set }: SectionProps) => {
 
 const NewValues = ({ connection, draft, set }: SectionProps) => {
   const words = useWords(connectionWords)
+  if (connection.oauth !== undefined) return <p className="muted">{words.rotatedByHelper}</p>
   if (connection.envNames.length + connection.fileNames.length === 0) return null
   return (
     <fieldset className="feature">

@@ -38,6 +38,16 @@ const en = {
   rotate: "New values",
   rotateHelp:
     "Leave empty to keep the present ones. Give all of them: what you save replaces what is there after a test, and plans made with the old ones have to be made again.",
+  helpers: "Connect without typing a credential",
+  helpersAbout:
+    "You agree at the provider, and its access token becomes a connection. It is renewed before runs that need it.",
+  helperAsks: (host: string, scopes: ReadonlyArray<string>) =>
+    scopes.length === 0 ? `Asks you at ${host}` : `Asks you at ${host} for: ${scopes.join(", ")}`,
+  connectWith: (name: string) => `Connect with ${name}`,
+  connected: (name: string) => `${name} is connected.`,
+  madeBy: (helper: string) => `connected with ${helper}`,
+  reconnect: "Reconnect",
+  rotatedByHelper: "Its values come from the provider you agreed at. Reconnect to replace them.",
   remove: "Remove",
   removeTitle: (name: string) => `Remove ${name}?`,
   removeText: "Its values are deleted. It is refused while a capsule, source or run uses it.",
@@ -117,6 +127,16 @@ const ja: typeof en = {
   rotate: "新しい値",
   rotateHelp:
     "空のままなら現在の値を使い続けます。変更するときはすべて入力してください。テスト後に置き換えられ、以前の値で作られたプランは作り直しが必要です。",
+  helpers: "認証情報を入力せずに接続",
+  helpersAbout:
+    "プロバイダーの画面で許可すると、そのアクセストークンが接続になります。必要な実行の前に自動で更新されます。",
+  helperAsks: (host: string, scopes: ReadonlyArray<string>) =>
+    scopes.length === 0 ? `${host} で許可を求めます` : `${host} で許可を求めます: ${scopes.join(", ")}`,
+  connectWith: (name: string) => `${name} で接続`,
+  connected: (name: string) => `${name} に接続しました。`,
+  madeBy: (helper: string) => `${helper} で接続`,
+  reconnect: "再接続",
+  rotatedByHelper: "値は許可したプロバイダーから取得されます。置き換えるには再接続してください。",
   remove: "削除",
   removeTitle: (name: string) => `${name} を削除しますか？`,
   removeText: "値は削除されます。カプセル、ソース、実行が使用している間は削除できません。",

@@ -24,7 +24,9 @@ const look: Readonly<Record<AttentionItem["kind"], readonly [IconName, string]>>
   unknown_safety: ["shield", "bad"],
   origins_unconfirmed: ["connection", "bad"],
   connection_expiring: ["connection", "warn"],
-  connection_expired: ["connection", "bad"]
+  connection_expired: ["connection", "bad"],
+  connection_unrenewed: ["connection", "bad"],
+  connection_unrevoked: ["connection", "bad"]
 }
 
 /** Where it is unknown what exists, that something failed goes without saying. */
@@ -60,6 +62,11 @@ const AttentionRow = ({ item, capsule }: AttentionRowProps) => {
         <span>
           {staleOfInput(item) ? words.staleInput : words.kinds[item.kind]} · <Time at={item.since} />
         </span>
+        {item.reason === undefined ? null : (
+          <span className="muted" lang="en">
+            {item.reason}
+          </span>
+        )}
       </span>
       {item.connectionId !== undefined ? (
         <LinkButton small to="/w/$workspace/connections" params={{ workspace: workspace.handle }}>

@@ -11,7 +11,9 @@ const en = {
     unknown_safety: "What really exists is uncertain",
     origins_unconfirmed: "Not sent to any Git server until its origins are confirmed",
     connection_expiring: "Connection expires",
-    connection_expired: "Connection expired"
+    connection_expired: "Connection expired",
+    connection_unrenewed: "Its access token could not be renewed",
+    connection_unrevoked: "It has ended, but its tokens are not revoked yet"
   },
   staleInput: "An output that it takes has changed",
   actions: {
@@ -22,7 +24,9 @@ const en = {
     unknown_safety: "Check",
     origins_unconfirmed: "Confirm",
     connection_expiring: "Renew",
-    connection_expired: "Renew"
+    connection_expired: "Renew",
+    connection_unrenewed: "Reconnect",
+    connection_unrevoked: "See why"
   },
   capsules: "Capsules",
   recent: "Recent runs",
@@ -53,7 +57,9 @@ const ja: typeof en = {
     unknown_safety: "実際の状態が確認できていません",
     origins_unconfirmed: "送信先が確認されるまで、どの Git サーバーにも送られません",
     connection_expiring: "接続の有効期限が近づいています",
-    connection_expired: "接続の有効期限が切れました"
+    connection_expired: "接続の有効期限が切れました",
+    connection_unrenewed: "アクセストークンを更新できませんでした",
+    connection_unrevoked: "終了しましたが、トークンはまだ無効化されていません"
   },
   staleInput: "受け取っている出力が変わりました",
   actions: {
@@ -64,7 +70,9 @@ const ja: typeof en = {
     unknown_safety: "確認する",
     origins_unconfirmed: "送信先を確認",
     connection_expiring: "更新する",
-    connection_expired: "更新する"
+    connection_expired: "更新する",
+    connection_unrenewed: "再接続",
+    connection_unrevoked: "原因を見る"
   },
   capsules: "カプセル",
   recent: "最近の実行",

@@ -1,4 +1,4 @@
-import type { Connection, CredentialRecipe } from "../../../../src/dashboard/api/Types.ts"
+import type { Connection, CredentialRecipe, OAuthHelper } from "../../../../src/dashboard/api/Types.ts"
 import { ago, text } from "./Seeds.ts"
 import { workspaceId } from "./Workspaces.ts"
 
@@ -101,6 +101,38 @@ export const connections: ReadonlyArray<Connection> = [
     moduleInputDefaults: {},
     createdAt: ago(300_000),
     updatedAt: ago(300_000)
+  },
+  {
+    id: "conn_0000000000000005",
+    workspaceId,
+    scope: "workspace",
+    provider: "acme/cloud",
+    kind: "provider",
+    recipeId: "generic-env",
+    authMode: "env",
+    displayName: "Acme Cloud",
+    status: "error",
+    envNames: ["ACME_TOKEN"],
+    fileNames: [],
+    providerConfig: {},
+    moduleInputDefaults: {},
+    use: { roles: ["owner", "admin"] },
+    oauth: {
+      helperId: "acme-cloud",
+      scopes: ["projects.write"],
+      refreshable: true,
+      accessTokenExpiresAt: ago(30),
+      grantedAt: ago(90),
+      fault: {
+        code: "refresh_refused",
+        message:
+          "The authorization is not valid any more: id.acme.example refused to renew the access token: invalid_grant.",
+        at: ago(30)
+      }
+    },
+    version: 1,
+    createdAt: ago(40_000),
+    updatedAt: ago(30)
   }
 ]
 
@@ -157,5 +189,19 @@ export const recipes: ReadonlyArray<CredentialRecipe> = [
         files: []
       }
     ]
+  }
+]
+
+export const oauthHelpers: ReadonlyArray<OAuthHelper> = [
+  {
+    id: "acme-cloud",
+    displayName: "Acme Cloud",
+    issuer: "https://id.acme.example",
+    scopes: ["projects.write"],
+    provider: "acme/cloud",
+    kind: "provider",
+    recipeId: "generic-env",
+    authMode: "env",
+    valueNames: ["ACME_TOKEN"]
   }
 ]

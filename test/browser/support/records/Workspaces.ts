@@ -34,7 +34,14 @@ export const discovery = (origin: string): Discovery => ({
   auth: { oidc: true, password: true },
   apiBaseUrl: `${origin}/api/v1`,
   api_versions: ["svc.dev/v1alpha1"],
-  features: { stacks: true, opentofu_runner: true, oidc: false, workload_identity: false, interfaces: true },
+  features: {
+    stacks: true,
+    opentofu_runner: true,
+    oidc: false,
+    workload_identity: false,
+    interfaces: true,
+    oauth_helpers: true
+  },
   endpoints: {
     api: `${origin}/api/v1`,
     capabilities: `${origin}/api/v1/capabilities`,

@@ -1,5 +1,5 @@
 import { storefrontId } from "../records/Capsules.ts"
-import { recipes } from "../records/Connections.ts"
+import { oauthHelpers, recipes } from "../records/Connections.ts"
 import { installConfig } from "../records/InstallConfigs.ts"
 import { me } from "../records/People.ts"
 import { discovery, workspaceId, workspaces } from "../records/Workspaces.ts"
@@ -47,7 +47,7 @@ export const answer = (world: World, asked: Asked): Answer => {
   if (kind === "compatibility-reports") return ok({ compatibilityReport: world.report })
   if (kind === "sources") return id === "" ? sourceListRoute(world, asked) : sourceRoute(world, id, tail, asked)
   if (kind === "connections") return connectionRoute(world, id, tail, asked)
-  if (kind === "credential-recipes") return ok({ credentialRecipes: recipes })
+  if (kind === "credential-recipes") return ok({ credentialRecipes: recipes, oauthHelpers })
   if (kind === "install-plans")
     return ok({ installPlan: installPlan("reviewable", "review_run", id.replace("ipl_", "")) })
   if (kind === "state-versions")

@@ -1,7 +1,8 @@
-import { createServer, type RequestListener } from "node:http"
+import type { RequestListener } from "node:http"
 import { Effect } from "effect"
 import { CompactSign, exportJWK, generateKeyPair, type JWK } from "jose"
 import ReferenceProvider from "oidc-provider"
+import { loopback } from "../../../support/LoopbackServer.ts"
 
 export const upstreamSecret = "the-secret-of-this-installation-upstream"
 
@@ -17,22 +18,6 @@ const signingKey = (kid: string) =>
     }
   })
 type SigningKey = Effect.Success<ReturnType<typeof signingKey>>
-
-const loopback = Effect.fnUntraced(function* (listener: RequestListener) {
-  const server = yield* Effect.acquireRelease(
-    Effect.callback<ReturnType<typeof createServer>>((resume) => {
-      const started = createServer(listener)
-      started.listen(0, "127.0.0.1", () => resume(Effect.succeed(started)))
-    }),
-    (started) =>
-      Effect.sync(() => {
-        started.closeAllConnections()
-        started.close()
-      })
-  )
-  const address = server.address()
-  return `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`
-})
 
 /** The reference OpenID provider on loopback for the Scope, with its own pages for sign-in and consent. */
 export const referenceProvider = Effect.fn("referenceProvider")(function* (redirectUri: string) {

@@ -101,7 +101,11 @@ const actors = Layer.mergeAll(
     awaitingOrigins: () => Effect.succeed([]),
     revoke: refuse,
     expiring: () => Effect.succeed([]),
+    failing: () => Effect.succeed([]),
     list: refuse,
+    startOAuth: refuse,
+    finishOAuth: refuse,
+    helpers: Effect.succeed([]),
     recipes: Effect.succeed([])
   }),
   Layer.succeed(Dependencies, { list: refuse, create: refuse, remove: refuse }),

@@ -203,7 +203,9 @@ const meant = Effect.gen(function* () {
   yield* mustBe(yield* refusal(asked, cookie), "invalid_target", "error without a binding")
   yield* bind(interfaceId, workspaceId, subject)
   const page = yield* bodyText(yield* visit(`/oauth/authorize?${query(authorization(asked))}`, cookie))
-  const [workspace] = yield* sql<{ display_name: string }>`SELECT display_name FROM workspaces WHERE id = ${workspaceId}`
+  const [workspace] = yield* sql<{
+    display_name: string
+  }>`SELECT display_name FROM workspaces WHERE id = ${workspaceId}`
   yield* must(page.includes(workspace?.display_name ?? "?"), "the page names the Workspace that is meant")
   const tokens = yield* tokensOf(
     yield* exchange(yield* codeOf(authorization(asked), cookie), { client_id: "mcp", resource }, {})

@@ -1,0 +1,143 @@
+import { Context, DateTime, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { ConnectionUse } from "../../schema/records/ConnectionUse.ts"
+import { isWellFormed, mintSecret, secretHash } from "../account/BearerSecret.ts"
+import { now } from "../Identity.ts"
+import { Vault } from "../vault/Vault.ts"
+
+const validFor = Duration.minutes(10)
+
+/** What becomes of the authorization: a new Connection, or new tokens of one that is there. */
+export const ConnectionDraft = Schema.Struct({
+  renews: Schema.Boolean,
+  displayName: Schema.String,
+  use: Schema.optionalKey(ConnectionUse),
+  expiresAt: Schema.optionalKey(Schema.String)
+})
+export type ConnectionDraft = typeof ConnectionDraft.Type
+
+/** Who began it, where, and for what: all of it has to be the same when the browser comes back. */
+export interface BegunAuthorization {
+  readonly workspaceId: string
+  readonly connectionId: string
+  readonly helperId: string
+  readonly issuer: string
+  readonly redirectUri: string
+  readonly subject: string
+  readonly sessionId: string
+  readonly draft: ConnectionDraft
+}
+
+export interface OpenAuthorization extends BegunAuthorization {
+  readonly state: Redacted.Redacted
+  readonly codeVerifier: Redacted.Redacted
+}
+
+interface AuthorizationRow {
+  readonly state_hash: string
+  readonly workspace_id: string
+  readonly connection_id: string
+  readonly helper_id: string
+  readonly issuer: string
+  readonly redirect_uri: string
+  readonly subject: string
+  readonly session_id: string
+  readonly draft: string
+  readonly sealed_verifier: string
+}
+
+const DraftJson = Schema.fromJsonString(ConnectionDraft)
+const encodeDraft = Schema.encodeSync(DraftJson)
+const decodeDraft = Schema.decodeUnknownSync(DraftJson)
+
+const place = (workspaceId: string, stateHash: string) => ({
+  table: "connection_authorizations",
+  column: "sealed_verifier",
+  workspaceId,
+  rowId: stateHash
+})
+
+/** The one state of an answer; `undefined` when it has none, several, or one that no state of ours looks like. */
+export const stateOf = (search: string): Redacted.Redacted | undefined => {
+  const [state, ...others] = new URLSearchParams(search).getAll("state")
+  return state === undefined || others.length > 0 || !isWellFormed("oauthState", state)
+    ? undefined
+    : Redacted.make(state)
+}
+
+/**
+ * Authorizations that a person was sent to give at another server and has not come back from. The browser carries the state;
+ * stored are its digest and the sealed PKCE verifier. The only writer of `connection_authorizations`.
+ */
+export class ConnectionAuthorizations extends Context.Service<
+  ConnectionAuthorizations,
+  {
+    /** Makes state and verifier. Nothing is written yet. */
+    readonly proof: Effect.Effect<Pick<OpenAuthorization, "state" | "codeVerifier">>
+    /** Good for ten minutes and one answer. Answers when it ends. */
+    readonly begin: (authorization: OpenAuthorization) => Effect.Effect<string>
+    /** Of an answer that may still come. */
+    readonly find: (state: Redacted.Redacted) => Effect.Effect<Option.Option<OpenAuthorization>>
+    /** Uses it up; `false` when something else did. */
+    readonly spend: (state: Redacted.Redacted) => Effect.Effect<boolean>
+  }
+>()("svc/actors/connection/ConnectionAuthorizations") {
+  static readonly layer = Layer.effect(
+    ConnectionAuthorizations,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+      const random = yield* SecureRandom.SecureRandom
+      return ConnectionAuthorizations.of({
+        proof: Effect.gen(function* () {
+          const verifier = Buffer.from(yield* random.randomBytes(32)).toString("base64url")
+          return { state: yield* mintSecret("oauthState"), codeVerifier: Redacted.make(verifier) }
+        }).pipe(Effect.provideService(SecureRandom.SecureRandom, random)),
+        begin: Effect.fn("ConnectionAuthorizations.begin")(function* (authorization) {
+          const at = yield* DateTime.now
+          const stateHash = secretHash(authorization.state)
+          const expiresAt = DateTime.formatIso(DateTime.addDuration(at, validFor))
+          yield* sql`DELETE FROM connection_authorizations WHERE expires_at <= ${DateTime.formatIso(at)}`
+          yield* sql`INSERT INTO connection_authorizations ${sql.insert({
+            state_hash: stateHash,
+            workspace_id: authorization.workspaceId,
+            connection_id: authorization.connectionId,
+            helper_id: authorization.helperId,
+            issuer: authorization.issuer,
+            redirect_uri: authorization.redirectUri,
+            subject: authorization.subject,
+            session_id: authorization.sessionId,
+            draft: encodeDraft(authorization.draft),
+            sealed_verifier: yield* vault.seal(place(authorization.workspaceId, stateHash), authorization.codeVerifier),
+            expires_at: expiresAt
+          })}`
+          return expiresAt
+        }, Effect.orDie),
+        find: Effect.fn("ConnectionAuthorizations.find")(function* (state) {
+          const [row] = yield* sql<AuthorizationRow>`SELECT * FROM connection_authorizations
+            WHERE state_hash = ${secretHash(state)} AND expires_at > ${yield* now}`
+          if (row === undefined) return Option.none()
+          const codeVerifier = yield* vault.openText(place(row.workspace_id, row.state_hash), row.sealed_verifier)
+          return Option.some({
+            workspaceId: row.workspace_id,
+            connectionId: row.connection_id,
+            helperId: row.helper_id,
+            issuer: row.issuer,
+            redirectUri: row.redirect_uri,
+            subject: row.subject,
+            sessionId: row.session_id,
+            draft: decodeDraft(row.draft),
+            state,
+            codeVerifier
+          })
+        }, Effect.orDie),
+        spend: Effect.fnUntraced(function* (state) {
+          const spent = yield* sql`DELETE FROM connection_authorizations WHERE state_hash = ${secretHash(state)}
+            AND expires_at > ${yield* now} RETURNING state_hash`
+          return spent.length === 1
+        }, Effect.orDie)
+      })
+    })
+  )
+}

@@ -1,0 +1,124 @@
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { GrantedTokens } from "../../runner/oauth/AuthorizationServer.ts"
+import { ConnectionOAuth, ConnectionOAuthFault } from "../../schema/records/Connection.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { now } from "../Identity.ts"
+import { Vault } from "../vault/Vault.ts"
+import type { ConnectionRow } from "./ConnectionStore.ts"
+
+const { accessTokenExpiresAt, grantedAt, helperId, refreshable, scopes } = ConnectionOAuth.fields
+
+/** What of an authorization is no secret. */
+export const StoredOAuth = Schema.Struct({
+  helperId,
+  scopes,
+  refreshable,
+  accessTokenExpiresAt,
+  grantedAt,
+  issuer: Schema.String,
+  /** A renewal that began then has not been recorded as over: whether the old refresh token still serves is unknown. */
+  renewingSince: Schema.optionalKey(Timestamp)
+})
+export type StoredOAuth = typeof StoredOAuth.Type
+
+/** The tokens themselves. The refresh token is never given to a Run. */
+export const ConnectionTokenPair = Schema.Struct({
+  accessToken: Schema.String,
+  refreshToken: Schema.optionalKey(Schema.String)
+})
+export type ConnectionTokenPair = typeof ConnectionTokenPair.Type
+
+const OAuthJson = Schema.fromJsonString(StoredOAuth)
+const encodeOAuth = Schema.encodeSync(OAuthJson)
+const decodeOAuth = Schema.decodeUnknownSync(OAuthJson)
+const TokensJson = Schema.fromJsonString(ConnectionTokenPair)
+const encodeTokens = Schema.encodeSync(TokensJson)
+const decodeTokens = Schema.decodeUnknownEffect(TokensJson)
+
+/** `undefined` of a Connection that no helper made. */
+export const oauthOf = ({ oauth }: Pick<ConnectionRow, "oauth">): StoredOAuth | undefined =>
+  oauth === null ? undefined : decodeOAuth(oauth)
+
+const decodeFault = Schema.decodeUnknownSync(Schema.fromJsonString(ConnectionOAuthFault))
+
+export const oauthFaultOf = (row: Pick<ConnectionRow, "oauth_fault">): ConnectionOAuthFault | undefined =>
+  row.oauth_fault === null ? undefined : decodeFault(row.oauth_fault)
+
+export const tokenPair = ({ accessToken, refreshToken }: GrantedTokens) =>
+  Redacted.make<ConnectionTokenPair>({
+    accessToken: Redacted.value(accessToken),
+    ...(refreshToken === undefined ? {} : { refreshToken: Redacted.value(refreshToken) })
+  })
+
+const place = (row: Pick<ConnectionRow, "id" | "workspace_id">) => ({
+  table: "connections",
+  column: "sealed_tokens",
+  workspaceId: row.workspace_id,
+  rowId: row.id
+})
+
+/**
+ * The tokens behind the values of Connections: the only writer of the columns `oauth`, `oauth_fault`, `sealed_tokens` and
+ * `token_generation`. What changes both values and tokens is one transaction of the caller's.
+ */
+export class ConnectionTokens extends Context.Service<
+  ConnectionTokens,
+  {
+    /** Takes over the tokens of an authorization or renewal, with the next generation. */
+    readonly put: (
+      row: Pick<ConnectionRow, "id" | "workspace_id">,
+      oauth: StoredOAuth,
+      tokens: Redacted.Redacted<ConnectionTokenPair>
+    ) => Effect.Effect<void>
+    readonly read: (row: ConnectionRow) => Effect.Effect<Option.Option<Redacted.Redacted<ConnectionTokenPair>>>
+    /** Says before a renewal is asked for that its outcome will be unknown until it is recorded. */
+    readonly renewing: (row: ConnectionRow, oauth: StoredOAuth) => Effect.Effect<void>
+    /** Takes that back: the renewal took no effect. */
+    readonly settled: (row: ConnectionRow, oauth: StoredOAuth) => Effect.Effect<void>
+    readonly fault: (id: string, code: ConnectionOAuthFault["code"], message: string) => Effect.Effect<void>
+    /** Deletes the tokens: they are of no use any more. */
+    readonly forget: (id: string) => Effect.Effect<void>
+    /** A Connection that has ended and whose tokens the authorization server may still take; a removed one too. */
+    readonly ended: (id: string) => Effect.Effect<ConnectionRow | undefined>
+  }
+>()("svc/actors/connection/ConnectionTokens") {
+  static readonly layer = Layer.effect(
+    ConnectionTokens,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+      return ConnectionTokens.of({
+        put: Effect.fn("ConnectionTokens.put")(function* (row, oauth, tokens) {
+          const sealed = yield* vault.seal(place(row), Redacted.make(encodeTokens(Redacted.value(tokens))))
+          yield* sql`UPDATE connections SET oauth = ${encodeOAuth(oauth)}, oauth_fault = NULL, sealed_tokens = ${sealed},
+            token_generation = token_generation + 1, updated_at = ${yield* now} WHERE id = ${row.id}`
+        }, Effect.orDie),
+        read: Effect.fn("ConnectionTokens.read")(function* (row) {
+          if (row.sealed_tokens === null) return Option.none()
+          const text = yield* vault.openText(place(row), row.sealed_tokens)
+          return Option.some(Redacted.make(yield* decodeTokens(Redacted.value(text))))
+        }, Effect.orDie),
+        renewing: Effect.fnUntraced(function* (row, oauth) {
+          const marked = encodeOAuth({ ...oauth, renewingSince: yield* now })
+          yield* sql`UPDATE connections SET oauth = ${marked} WHERE id = ${row.id}`
+        }, Effect.orDie),
+        settled: Effect.fnUntraced(function* (row, oauth) {
+          yield* sql`UPDATE connections SET oauth = ${encodeOAuth(oauth)} WHERE id = ${row.id}`
+        }, Effect.orDie),
+        fault: Effect.fnUntraced(function* (id, code, message) {
+          const fault: ConnectionOAuthFault = { code, message, at: yield* now }
+          yield* sql`UPDATE connections SET oauth_fault = ${JSON.stringify(fault)} WHERE id = ${id}`
+        }, Effect.orDie),
+        forget: Effect.fnUntraced(function* (id) {
+          yield* sql`UPDATE connections SET sealed_tokens = NULL, oauth_fault = NULL WHERE id = ${id}`
+        }, Effect.orDie),
+        ended: Effect.fnUntraced(function* (id) {
+          const rows = yield* sql<ConnectionRow>`SELECT * FROM connections
+            WHERE id = ${id} AND status = 'revoked' AND sealed_tokens IS NOT NULL`
+          return rows[0]
+        }, Effect.orDie)
+      })
+    })
+  )
+}

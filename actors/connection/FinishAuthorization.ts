@@ -1,0 +1,206 @@
+import { Effect, Option, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { GitPolicy } from "../../runner/git/GitPolicy.ts"
+import type { GrantedTokens } from "../../runner/oauth/AuthorizationServer.ts"
+import { OAuthClient } from "../../runner/oauth/OAuthClient.ts"
+import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
+import { defaultConnectionUse } from "../../schema/records/ConnectionUse.ts"
+import type { CommandContext } from "../../schema/protocol/Command.ts"
+import type { FinishAuthorization } from "../../schema/protocol/ConnectionActor.ts"
+import { Audit } from "../audit/Audit.ts"
+import { transaction } from "../database/Transaction.ts"
+import { now } from "../Identity.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
+import { ConnectionAuthorizations, type OpenAuthorization, stateOf } from "./ConnectionAuthorizations.ts"
+import { checkConnection, checkExpiry, checkUse } from "./ConnectionRules.ts"
+import { ConnectionStore } from "./ConnectionStore.ts"
+import { ConnectionTokens, oauthOf, tokenPair } from "./ConnectionTokens.ts"
+import { ConnectionUses } from "./ConnectionUses.ts"
+import { HeldValues } from "./HeldValues.ts"
+import { type DeclaredHelper, findHelper, valuesOf } from "./OAuthHelpers.ts"
+import { oauthRefusal } from "./OAuthRefusal.ts"
+import { connectionRotated } from "./RotatedConnections.ts"
+import { storedOAuth } from "./TokenLifetime.ts"
+
+/** The answer belongs to nothing that is open: nobody began it, it was used, or it came too late. */
+export const nothingOpen = failedPrecondition(
+  "No authorization is open that this answer belongs to: they last ten minutes and serve once. Nothing was changed; start again from the Connections of the Workspace."
+)
+
+const startAgain = "No Connection was made or changed. Start again from the Connections of the Workspace."
+
+const refused = (why: string) => new ApiError({ code: "permission_denied", message: `${why} ${startAgain}` })
+
+/** Whether the person may still do, at this moment, what they began. */
+const authorise = Effect.fnUntraced(function* ({ sessionId, subject, workspaceId }: OpenAuthorization) {
+  const sql = yield* SqlClient.SqlClient
+  const uses = yield* ConnectionUses
+  const open = yield* Effect.orDie(sql`SELECT id FROM account_sessions
+    WHERE id = ${sessionId} AND subject = ${subject} AND revoked_at IS NULL`)
+  if (open.length === 0) return yield* refused("The session has ended meanwhile.")
+  if (!(yield* uses.isManager(subject, workspaceId))) {
+    return yield* refused("You are not an owner or admin of the Workspace any more.")
+  }
+  yield* refuseArchived(workspaceId).pipe(Effect.catchTag("SqlError", Effect.die))
+})
+
+/** Takes the authorization out of the world, for the person, session and helper that began it and for nobody else. */
+const taken = Effect.fnUntraced(function* (context: CommandContext, request: FinishAuthorization) {
+  const authorizations = yield* ConnectionAuthorizations
+  const state = stateOf(request.search)
+  const found = state === undefined ? Option.none() : yield* authorizations.find(state)
+  if (Option.isNone(found)) return yield* nothingOpen
+  const open = found.value
+  if (open.subject !== context.actor.subject || open.sessionId !== request.sessionId) {
+    // Left open: whoever began it may still come back with it.
+    return yield* new ApiError({
+      code: "permission_denied",
+      message:
+        "The authorization was begun in another session. Finish it in the browser that began it, or start again from the Connections of the Workspace."
+    })
+  }
+  if (!(yield* authorizations.spend(open.state))) return yield* nothingOpen
+  const { helper, server } = yield* findHelper(open.helperId)
+  // Every helper has a redirect URI of its own: an answer that comes to another one is of another server.
+  if (open.helperId !== request.helperId) {
+    return yield* refused("The answer came to the address of another helper than the one that was asked.")
+  }
+  if (open.issuer !== server.issuer) {
+    return yield* refused(`The operator has changed the helper ${helper.id} meanwhile.`)
+  }
+  return open
+})
+
+/** The earlier of two times, where there are any. */
+const earliest = (...times: ReadonlyArray<string | null | undefined>): string | undefined =>
+  times.filter((time) => typeof time === "string").sort()[0]
+
+const created = Effect.fnUntraced(function* (open: OpenAuthorization, declared: DeclaredHelper, tokens: GrantedTokens) {
+  const { connectionId, draft, workspaceId } = open
+  const { helper } = declared
+  const connections = yield* ConnectionStore
+  const store = yield* ConnectionTokens
+  const oauth = storedOAuth(declared, tokens, yield* now)
+  const expiresAt = earliest(draft.expiresAt, oauth.refreshable ? undefined : oauth.accessTokenExpiresAt)
+  yield* connections.insert({
+    id: connectionId,
+    workspaceId,
+    provider: helper.provider,
+    kind: helper.kind,
+    recipeId: helper.recipeId,
+    authMode: helper.authMode,
+    displayName: draft.displayName,
+    secrets: { values: valuesOf(declared, tokens.accessToken), files: [] },
+    origins: helper.origins,
+    providerConfig: {},
+    moduleInputDefaults: {},
+    use: draft.use ?? defaultConnectionUse,
+    expiresAt
+  })
+  const row = yield* connections.find(connectionId)
+  if (row === undefined) return yield* Effect.die(new Error(`The Connection ${connectionId} was not inserted`))
+  // Its server has just given the values.
+  yield* connections.setStatus(row, "verified")
+  yield* store.put(row, oauth, tokenPair(tokens))
+  return { action: "connection.create", row, data: {} }
+})
+
+const rotated = Effect.fnUntraced(function* (open: OpenAuthorization, declared: DeclaredHelper, tokens: GrantedTokens) {
+  const { connectionId, draft } = open
+  const connections = yield* ConnectionStore
+  const store = yield* ConnectionTokens
+  const held = yield* HeldValues
+  const ledger = yield* RunLedger
+  const row = yield* connections.find(connectionId)
+  const former = row === undefined ? undefined : oauthOf(row)
+  if (row === undefined || row.status === "revoked" || row.status === "unconfirmed" || former === undefined) {
+    return yield* failedPrecondition(`The Connection has ended meanwhile. ${startAgain}`)
+  }
+  const before = yield* connections.secrets(row)
+  const oauth = storedOAuth(declared, tokens, yield* now)
+  // An expiry that was the old token's own goes with it.
+  const kept = row.expires_at === former.accessTokenExpiresAt ? null : row.expires_at
+  const expiresAt =
+    earliest(draft.expiresAt ?? kept, oauth.refreshable ? undefined : oauth.accessTokenExpiresAt) ?? null
+  const changed = yield* connections.change(row, {
+    displayName: draft.displayName,
+    use: draft.use,
+    expiresAt,
+    secrets: { values: valuesOf(declared, tokens.accessToken), files: [] }
+  })
+  if (!changed) return yield* Effect.die(new Error(`The Connection ${connectionId} changed within a transaction`))
+  yield* held.keep(row, before)
+  yield* held.keepTokens(row)
+  yield* store.put(row, oauth, tokenPair(tokens))
+  const supersededRunIds = yield* ledger.supersedeUsers(connectionId, connectionRotated)
+  return { action: "connection.rotate", row, data: { version: row.version + 1, supersededRunIds } }
+})
+
+/** Makes the draft a Connection, or gives an existing one its new tokens, unless the authority for it has gone meanwhile. */
+const settle = Effect.fnUntraced(function* (
+  context: CommandContext,
+  open: OpenAuthorization,
+  declared: DeclaredHelper,
+  tokens: GrantedTokens
+) {
+  const { helper, server } = declared
+  const { draft, workspaceId } = open
+  const audit = yield* Audit
+  yield* authorise(open)
+  yield* checkExpiry(draft.expiresAt)
+  yield* checkUse(workspaceId, helper.kind, draft.use)
+  yield* checkConnection(
+    {
+      provider: helper.provider,
+      kind: helper.kind,
+      recipeId: helper.recipeId,
+      authMode: helper.authMode,
+      values: valuesOf(declared, tokens.accessToken),
+      ...(helper.origins === undefined ? {} : { origins: helper.origins })
+    },
+    yield* GitPolicy
+  )
+  const { action, data, row } = yield* draft.renews ? rotated(open, declared, tokens) : created(open, declared, tokens)
+  yield* audit.append({
+    workspaceId,
+    actor: context.actor,
+    action,
+    target: { kind: "connection", id: row.id },
+    data: {
+      provider: helper.provider,
+      displayName: draft.displayName,
+      helperId: helper.id,
+      issuer: server.issuer,
+      scopes: tokens.scopes ?? helper.scopes,
+      ...(helper.origins === undefined ? {} : { origins: helper.origins }),
+      ...data
+    },
+    requestId: context.requestId
+  })
+})
+
+/** Finishes an authorization with the answer that a browser brought. Its tokens are given back when nothing comes of it. */
+export const finishAuthorization = Effect.fn("Connection.finishAuthorization")(function* (
+  context: CommandContext,
+  request: FinishAuthorization
+) {
+  const sql = yield* SqlClient.SqlClient
+  const client = yield* OAuthClient
+  const open = yield* taken(context, request)
+  yield* authorise(open)
+  const declared = yield* findHelper(open.helperId)
+  const { server } = declared
+  const tokens = yield* client
+    .redeem(server, { ...open, state: Redacted.value(open.state) }, request.search)
+    .pipe(Effect.mapError((failure) => oauthRefusal(failure, startAgain)))
+  yield* settle(context, open, declared, tokens).pipe(
+    transaction(sql),
+    Effect.tapCause(() =>
+      Effect.gen(function* () {
+        if (tokens.refreshToken !== undefined) yield* client.revoke(server, tokens.refreshToken, "refresh_token")
+        yield* client.revoke(server, tokens.accessToken, "access_token")
+      }).pipe(Effect.ignore)
+    )
+  )
+})

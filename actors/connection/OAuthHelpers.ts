@@ -1,0 +1,41 @@
+import { Context, Effect, Redacted } from "effect"
+import type { AuthorizationServer } from "../../runner/oauth/AuthorizationServer.ts"
+import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
+import type { OAuthHelper } from "../../schema/records/OAuthHelper.ts"
+
+/** A helper as the operator declared it, with what it is known by at the authorization server. */
+export interface DeclaredHelper {
+  readonly helper: OAuthHelper
+  readonly server: AuthorizationServer
+  /** What this server wants in an authorization request beside the usual. */
+  readonly parameters: Readonly<Record<string, string>>
+  /** The value of the recipe that the access token becomes. */
+  readonly accessTokenName: string
+  /** Further values of the recipe, the same for everybody. */
+  readonly values: Readonly<Record<string, string>>
+}
+
+/** The helpers of this installation; none where the operator declared none. */
+export const OAuthHelpers = Context.Reference<ReadonlyArray<DeclaredHelper>>("svc/actors/connection/OAuthHelpers", {
+  defaultValue: () => []
+})
+
+/** The values of a Connection that the helper made. */
+export const valuesOf = ({ accessTokenName, values }: DeclaredHelper, accessToken: Redacted.Redacted) => ({
+  ...values,
+  [accessTokenName]: Redacted.value(accessToken)
+})
+
+/** Fails with `capability_not_available` where no helper is declared at all, and `not_found` for one that is not. */
+export const findHelper = Effect.fn("findHelper")(function* (helperId: string) {
+  const helpers = yield* OAuthHelpers
+  if (helpers.length === 0) {
+    return yield* new ApiError({
+      code: "capability_not_available",
+      message:
+        "The operator of this server declares no OAuth helper (`features.oauth_helpers` of the capabilities). Create the Connection with the credential itself."
+    })
+  }
+  const found = helpers.find(({ helper }) => helper.id === helperId)
+  return found === undefined ? yield* notFound("OAuth helper") : found
+})

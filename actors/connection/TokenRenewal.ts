@@ -1,0 +1,126 @@
+import { Effect, Option, Redacted, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import type { GrantedTokens, OAuthFailure } from "../../runner/oauth/AuthorizationServer.ts"
+import { OAuthClient } from "../../runner/oauth/OAuthClient.ts"
+import { Audit } from "../audit/Audit.ts"
+import { serviceContext } from "../Command.ts"
+import { transaction } from "../database/Transaction.ts"
+import { now } from "../Identity.ts"
+import { KillPoint } from "../run/KillPoint.ts"
+import { checkCredentials } from "./ConnectionRules.ts"
+import { type ConnectionRow, ConnectionStore, effectiveStatus, isUsable } from "./ConnectionStore.ts"
+import { ConnectionTokens, oauthFaultOf, oauthOf, type StoredOAuth, tokenPair } from "./ConnectionTokens.ts"
+import { HeldValues } from "./HeldValues.ts"
+import { type DeclaredHelper, OAuthHelpers, valuesOf } from "./OAuthHelpers.ts"
+import { isDue, stillServes, storedOAuth } from "./TokenLifetime.ts"
+
+const reconnect = "An owner or admin has to connect it again, on the page of Connections."
+
+/** Takes the new tokens over, unless somebody ended or changed the Connection while they were asked for. */
+const takeOver = Effect.fnUntraced(function* (
+  id: string,
+  asked: ConnectionRow,
+  declared: DeclaredHelper,
+  former: Redacted.Redacted<{ readonly refreshToken?: string | undefined }>,
+  given: GrantedTokens
+) {
+  const connections = yield* ConnectionStore
+  const store = yield* ConnectionTokens
+  const held = yield* HeldValues
+  const row = yield* connections.find(id)
+  if (row === undefined || row.version !== asked.version || row.token_generation !== asked.token_generation)
+    return false
+  if (!isUsable(row.status)) return false
+  const at = yield* now
+  const kept = Redacted.value(former).refreshToken
+  // A server that does not rotate its refresh tokens gives none with a renewal (RFC 6749 6): the old one stays.
+  const refreshToken = given.refreshToken ?? (kept === undefined ? undefined : Redacted.make(kept))
+  const tokens = { ...given, refreshToken }
+  yield* held.keepTokens(row)
+  yield* connections.renew(row, { values: valuesOf(declared, tokens.accessToken), files: [] })
+  const scopes = given.scopes ?? oauthOf(row)?.scopes
+  yield* store.put(row, storedOAuth(declared, { ...tokens, scopes }, at), tokenPair(tokens))
+  return true
+})
+
+const explained = (row: ConnectionRow, oauth: StoredOAuth, { error, message }: OAuthFailure) => {
+  const name = JSON.stringify(row.display_name)
+  if (error !== "invalid_grant") return `The access token of the Connection ${name} could not be renewed: ${message}`
+  const lost =
+    oauth.renewingSince === undefined
+      ? ""
+      : " An earlier renewal was interrupted before its answer was recorded, and the server does not take the same refresh token twice."
+  return `The authorization of the Connection ${name} is not valid any more: ${message}${lost} ${reconnect}`
+}
+
+/**
+ * Renews the access token of a Connection when it is about to end. Answers why the Connection cannot be used, or `undefined`.
+ *
+ * Only one renewal is under way at a time, since the mailbox handles one command after the other; the second finds fresh
+ * tokens. That one began is recorded before the server is asked. When this process ends between the server's answer and the
+ * commit, the new tokens are lost and nobody has them; the next renewal tries the old refresh token again. A server that
+ * does not rotate, or grants a moment of grace, takes it; one that rotates takes it for a replay and ends the whole grant,
+ * lost tokens included, and a person has to connect again. While a server cannot be asked, the present access token serves
+ * until its end.
+ */
+export const renewTokens = Effect.fn("Connection.renewTokens")(function* (id: string) {
+  const sql = yield* SqlClient.SqlClient
+  const connections = yield* ConnectionStore
+  const store = yield* ConnectionTokens
+  const client = yield* OAuthClient
+  const audit = yield* Audit
+  const killPoint = yield* KillPoint
+  const row = yield* connections.find(id)
+  const oauth = row === undefined ? undefined : oauthOf(row)
+  const at = yield* now
+  if (row === undefined || oauth === undefined) return undefined
+  // Asked again only by a person who connects it again.
+  if (row.status === "error") return oauthFaultOf(row)?.message
+  // What else is wrong with the Connection is said where it is used.
+  if (!isUsable(effectiveStatus(row, at))) return undefined
+  if (oauth.renewingSince === undefined && !isDue(oauth, at)) return undefined
+  const failed = Effect.fnUntraced(function* (message: string, lasting = false) {
+    yield* Effect.gen(function* () {
+      if (lasting) yield* connections.setStatus(row, "error")
+      yield* store.fault(id, lasting ? "refresh_refused" : "refresh_failed", message)
+      yield* audit.append({
+        workspaceId: row.workspace_id,
+        actor: serviceContext.actor,
+        action: "connection.renewal.failed",
+        target: { kind: "connection", id },
+        data: { provider: row.provider, displayName: row.display_name, reason: message }
+      })
+    }).pipe(transaction(sql))
+    return lasting || !stillServes(oauth, at) ? message : undefined
+  })
+
+  const tokens = yield* store.read(row)
+  const refreshToken = Option.isSome(tokens) ? Redacted.value(tokens.value).refreshToken : undefined
+  const declared = (yield* OAuthHelpers).find(({ helper }) => helper.id === oauth.helperId)
+  if (Option.isNone(tokens) || refreshToken === undefined || declared?.server.issuer !== oauth.issuer) {
+    return yield* failed(
+      `The access token of the Connection ${JSON.stringify(row.display_name)} cannot be renewed: the operator declares the helper ${oauth.helperId} no more, or for another server.`
+    )
+  }
+  yield* store.renewing(row, oauth)
+  const given = yield* Effect.result(client.refresh(declared.server, Redacted.make(refreshToken)))
+  if (Result.isFailure(given)) {
+    // An answer that was lost leaves it open what became of the refresh token. Every other one leaves things as they were.
+    if (given.failure.reason !== "unanswered" && given.failure.reason !== "invalid") yield* store.settled(row, oauth)
+    return yield* failed(explained(row, oauth, given.failure), given.failure.error === "invalid_grant")
+  }
+  yield* killPoint("connection.renewed")
+  const unfit = yield* Effect.flip(
+    checkCredentials({
+      provider: row.provider,
+      kind: row.kind,
+      recipeId: row.recipe_id,
+      authMode: row.auth_mode,
+      values: valuesOf(declared, given.success.accessToken)
+    })
+  ).pipe(Effect.option)
+  if (Option.isSome(unfit)) return yield* failed(`${unfit.value.message} ${reconnect}`, true)
+  if (yield* takeOver(id, row, declared, tokens.value, given.success).pipe(transaction(sql))) return undefined
+  yield* Effect.ignore(client.revoke(declared.server, given.success.accessToken, "access_token"))
+  return `The Connection ${JSON.stringify(row.display_name)} was changed while its access token was renewed. Start again.`
+})

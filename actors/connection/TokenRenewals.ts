@@ -1,0 +1,43 @@
+import { Context, Effect, Layer } from "effect"
+import { ConnectionActor } from "../../schema/protocol/ConnectionActor.ts"
+import { answered } from "../ActorClient.ts"
+import { ReadSql } from "../database/ReadSql.ts"
+
+/** Keeps the tokens of Connections in step with their authorization servers. */
+export class TokenRenewals extends Context.Service<
+  TokenRenewals,
+  {
+    /**
+     * Renews the access tokens that are about to end, before a Run gets them. Answers why a Connection cannot be used, by its
+     * id. Never within a transaction: a server is asked.
+     */
+    readonly renew: (connectionIds: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, string>>
+    /** Gives back the tokens of Connections that have ended, where that has not worked yet. */
+    readonly revokeEnded: Effect.Effect<void>
+  }
+>()("svc/actors/connection/TokenRenewals") {
+  static readonly layer = Layer.effect(
+    TokenRenewals,
+    Effect.gen(function* () {
+      const client = yield* ConnectionActor.client
+      const sql = yield* ReadSql
+      return TokenRenewals.of({
+        renew: Effect.fn("TokenRenewals.renew")(function* (connectionIds) {
+          const problems = new Map<string, string>()
+          for (const id of new Set(connectionIds)) {
+            const made = yield* sql`SELECT id FROM connections WHERE id = ${id} AND oauth IS NOT NULL`
+            if (made.length === 0) continue
+            const { problem } = yield* answered(client(id).RenewTokens())
+            if (problem !== undefined) problems.set(id, problem)
+          }
+          return problems
+        }, Effect.orDie),
+        revokeEnded: Effect.gen(function* () {
+          const ended = yield* sql<{ id: string }>`SELECT id FROM connections
+            WHERE status = 'revoked' AND sealed_tokens IS NOT NULL ORDER BY id`
+          yield* Effect.forEach(ended, ({ id }) => answered(client(id).RevokeTokens()), { discard: true })
+        }).pipe(Effect.orDie)
+      })
+    })
+  )
+}

@@ -1,0 +1,74 @@
+import { Duration, Effect, Option, Redacted, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { type AuthorizationServer, OAuthFailure } from "../../runner/oauth/AuthorizationServer.ts"
+import { OAuthClient } from "../../runner/oauth/OAuthClient.ts"
+import { Audit } from "../audit/Audit.ts"
+import { serviceContext } from "../Command.ts"
+import { transaction } from "../database/Transaction.ts"
+import { now } from "../Identity.ts"
+import { type ConnectionTokenPair, ConnectionTokens, oauthFaultOf, oauthOf } from "./ConnectionTokens.ts"
+import { OAuthHelpers } from "./OAuthHelpers.ts"
+
+/** How long after a failure the server is asked again without anybody asking for it, and after how long no more. */
+const retryAfter = Duration.hours(1)
+const givenUpAfter = Duration.days(7)
+
+const since = (time: string, at: string) => Date.parse(at) - Date.parse(time)
+
+const revoked = Effect.fnUntraced(function* (server: AuthorizationServer, tokens: ConnectionTokenPair) {
+  const client = yield* OAuthClient
+  // With the refresh token most servers end the whole grant; the access token alone would come back.
+  if (tokens.refreshToken !== undefined) {
+    yield* client.revoke(server, Redacted.make(tokens.refreshToken), "refresh_token")
+  }
+  return yield* client.revoke(server, Redacted.make(tokens.accessToken), "access_token")
+})
+
+/**
+ * Gives the tokens of a Connection that has ended back to the authorization server. They stay sealed until it took them, or
+ * a week is over: a failure is shown, and tried again from time to time, after a restart too.
+ */
+export const revokeTokens = Effect.fn("Connection.revokeTokens")(function* (id: string, insist: boolean) {
+  const sql = yield* SqlClient.SqlClient
+  const store = yield* ConnectionTokens
+  const audit = yield* Audit
+  const row = yield* store.ended(id)
+  const oauth = row === undefined ? undefined : oauthOf(row)
+  if (row === undefined || oauth === undefined) return
+  const at = yield* now
+  const fault = oauthFaultOf(row)
+  if (!insist && fault?.code === "revocation_failed" && since(fault.at, at) < Duration.toMillis(retryAfter)) return
+  const tokens = yield* store.read(row)
+  if (Option.isNone(tokens)) return
+  const declared = (yield* OAuthHelpers).find(({ helper }) => helper.id === oauth.helperId)
+  const asked =
+    declared?.server.issuer === oauth.issuer
+      ? revoked(declared.server, Redacted.value(tokens.value))
+      : Effect.fail(
+          new OAuthFailure({
+            reason: "unusable",
+            message: `The operator declares the helper ${oauth.helperId} no more, or for another server.`
+          })
+        )
+  const outcome = yield* Effect.result(asked)
+  const ended = (action: string, data: { readonly outcome: string }) =>
+    Effect.andThen(
+      store.forget(id),
+      audit.append({
+        workspaceId: row.workspace_id,
+        actor: serviceContext.actor,
+        action,
+        target: { kind: "connection", id },
+        data: { provider: row.provider, displayName: row.display_name, helperId: oauth.helperId, ...data }
+      })
+    ).pipe(transaction(sql))
+  if (Result.isSuccess(outcome)) return yield* ended("connection.tokens.revoke", { outcome: outcome.success })
+  if (since(row.updated_at, at) > Duration.toMillis(givenUpAfter)) {
+    return yield* ended("connection.tokens.abandon", { outcome: outcome.failure.message })
+  }
+  yield* store.fault(
+    id,
+    "revocation_failed",
+    `The Connection has ended, but its tokens could not be revoked: ${outcome.failure.message} It is tried again every hour for a week; end the access at ${new URL(oauth.issuer).host} if that is too long.`
+  )
+})

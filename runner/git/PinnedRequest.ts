@@ -1,0 +1,35 @@
+import * as http from "node:http"
+import * as https from "node:https"
+import { isIP } from "node:net"
+import { hostAddress } from "./AddressPolicy.ts"
+
+export interface Outgoing {
+  readonly url: URL
+  readonly method: string
+  readonly headers: Record<string, string>
+  readonly body: Buffer | undefined
+  readonly signal: AbortSignal
+}
+
+/**
+ * A request to one checked address of its host, whatever the name resolves to by now. Never through a redirect or a proxy.
+ * Resolves with the head of the answer; rejects with whatever the connection failed with.
+ */
+export const pinnedRequest = (outgoing: Outgoing, address: string) =>
+  new Promise<http.IncomingMessage>((resolve, reject) => {
+    const secure = outgoing.url.protocol === "https:"
+    const family = isIP(address)
+    const isName = hostAddress(outgoing.url.hostname) === undefined
+    const request = (secure ? https : http).request(outgoing.url, {
+      method: outgoing.method,
+      headers: outgoing.headers,
+      signal: outgoing.signal,
+      // The pin: the name in the URL serves the Host header and the certificate, never the choice of an address.
+      lookup: (_hostname, options, callback) =>
+        options.all === true ? callback(null, [{ address, family }]) : callback(null, address, family),
+      ...(secure && isName ? { servername: outgoing.url.hostname } : {})
+    })
+    request.once("response", resolve)
+    request.once("error", reject)
+    request.end(outgoing.body)
+  })

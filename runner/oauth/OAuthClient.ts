@@ -1,0 +1,275 @@
+import { Clock, Context, Duration, Effect, Layer, Redacted } from "effect"
+import {
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  AuthorizationResponseError,
+  buildAuthorizationUrl,
+  calculatePKCECodeChallenge,
+  Configuration,
+  type CustomFetch,
+  customFetch,
+  discovery,
+  None,
+  refreshTokenGrant,
+  ResponseBodyError,
+  type ServerMetadata,
+  type TokenEndpointResponse,
+  tokenRevocation,
+  WWWAuthenticateChallengeError
+} from "openid-client"
+import { pinnedAddresses } from "../git/GitEndpoint.ts"
+import { GitPolicy } from "../git/GitPolicy.ts"
+import {
+  type AuthorizationAsked,
+  type AuthorizationServer,
+  type GrantedTokens,
+  OAuthFailure
+} from "./AuthorizationServer.ts"
+import { secretAuthentication } from "./ClientAuthentication.ts"
+import { pinnedFetch } from "./PinnedFetch.ts"
+
+const requestSeconds = 10
+// Endpoints of a server hardly ever move.
+const metadataGoodFor = Duration.hours(1)
+
+const printable = (text: string, max: number) => text.replaceAll(/[^\x20-\x7e]/g, " ").slice(0, max)
+
+/** An error code as RFC 6749 spells one; anything else is not repeated. */
+const errorCode = (text: string): string => (/^[\x21\x23-\x5b\x5d-\x7e]{1,64}$/.test(text) ? text : "an unknown error")
+
+const failure = (reason: OAuthFailure["reason"], message: string, error?: string) =>
+  new OAuthFailure({ reason, message, ...(error === undefined ? {} : { error }) })
+
+const hostOf = ({ issuer }: AuthorizationServer) => new URL(issuer).host
+
+// An answer came, and is none that the library can read: a redirect, another status, no JSON.
+const unreadableCodes: ReadonlySet<string> = new Set([
+  "OAUTH_RESPONSE_IS_NOT_CONFORM",
+  "OAUTH_PARSE_ERROR",
+  "OAUTH_RESPONSE_IS_NOT_JSON"
+])
+const lostCodes: ReadonlySet<string> = new Set(["OAUTH_TIMEOUT", "OAUTH_ABORT"])
+const unsentCodes: ReadonlySet<string> = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"])
+
+/** The first code that an error or one of its causes has. */
+const codeOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return ""
+  return "code" in error && typeof error.code === "string" ? error.code : codeOf(error.cause)
+}
+
+/** Why the library gave up. Its own messages and causes hold what was sent, so none of them goes on. */
+const explained = (server: AuthorizationServer, doing: string, sent: boolean) => (cause: unknown) => {
+  const host = hostOf(server)
+  if (cause instanceof AuthorizationResponseError) {
+    const words = cause.error_description === undefined ? "" : ` (${printable(cause.error_description, 200)})`
+    return failure("denied", `${host} answered ${errorCode(cause.error)}${words}.`, errorCode(cause.error))
+  }
+  if (cause instanceof ResponseBodyError) {
+    const error = errorCode(cause.error)
+    const temporary = cause.status >= 500 || cause.status === 429
+    return failure(temporary ? "unanswered" : "refused", `${host} refused ${doing}: ${error}.`, error)
+  }
+  if (cause instanceof WWWAuthenticateChallengeError) {
+    return failure("refused", `${host} refused ${doing}: invalid_client.`, "invalid_client")
+  }
+  const code = codeOf(cause)
+  if (code.startsWith("OAUTH_") && !lostCodes.has(code)) {
+    if (unreadableCodes.has(code)) {
+      return failure(sent ? "unanswered" : "unusable", `${host} gave no answer to ${doing} that could be read.`)
+    }
+    return failure(sent ? "invalid" : "unusable", `The answer of ${host} does not hold.`)
+  }
+  return failure(
+    sent && !unsentCodes.has(code) ? "unanswered" : "unreachable",
+    `${host} did not answer ${doing}. Try again later.`
+  )
+}
+
+const declaredMetadata = ({ endpoints, issuer }: AuthorizationServer): ServerMetadata | undefined =>
+  endpoints === undefined
+    ? undefined
+    : {
+        issuer,
+        authorization_endpoint: endpoints.authorization,
+        token_endpoint: endpoints.token,
+        ...(endpoints.revocation === undefined ? {} : { revocation_endpoint: endpoints.revocation }),
+        authorization_response_iss_parameter_supported: endpoints.namesItself
+      }
+
+const authentication = ({ clientSecret, secretMethod }: AuthorizationServer) =>
+  clientSecret === undefined ? None() : secretAuthentication(clientSecret, secretMethod)
+
+const configured = (server: AuthorizationServer, metadata: ServerMetadata, fetch?: CustomFetch) => {
+  const configuration = new Configuration(metadata, server.clientId, undefined, authentication(server))
+  configuration.timeout = requestSeconds
+  if (fetch !== undefined) configuration[customFetch] = fetch
+  // Where plain http may go is the address policy's matter, and asked before any request.
+  allowInsecureRequests(configuration)
+  return configuration
+}
+
+const grantedTokens = (tokens: TokenEndpointResponse): GrantedTokens => ({
+  accessToken: Redacted.make(tokens.access_token),
+  refreshToken: tokens.refresh_token === undefined ? undefined : Redacted.make(tokens.refresh_token),
+  expiresIn: tokens.expires_in,
+  scopes: tokens.scope?.split(" ").filter((scope) => scope !== "")
+})
+
+/**
+ * This installation as the client of authorization servers: code flow with PKCE, refresh, revocation. Requests go to public
+ * addresses over https, except at origins that the operator allows, and never through a redirect.
+ */
+export class OAuthClient extends Context.Service<
+  OAuthClient,
+  {
+    /** Where a browser is sent to ask a person. */
+    readonly authorizationUrl: (
+      server: AuthorizationServer,
+      asked: AuthorizationAsked
+    ) => Effect.Effect<string, OAuthFailure>
+    /** Redeems the answer that came to the redirect URI. `search` is its query as it came. */
+    readonly redeem: (
+      server: AuthorizationServer,
+      asked: Pick<AuthorizationAsked, "redirectUri" | "state" | "codeVerifier">,
+      search: string
+    ) => Effect.Effect<GrantedTokens, OAuthFailure>
+    readonly refresh: (
+      server: AuthorizationServer,
+      refreshToken: Redacted.Redacted
+    ) => Effect.Effect<GrantedTokens, OAuthFailure>
+    /** RFC 7009. A server without the endpoint cannot be told. */
+    readonly revoke: (
+      server: AuthorizationServer,
+      token: Redacted.Redacted,
+      kind: "access_token" | "refresh_token"
+    ) => Effect.Effect<"revoked" | "unsupported", OAuthFailure>
+  }
+>()("svc/oauth/OAuthClient") {
+  static readonly layer = Layer.effect(
+    OAuthClient,
+    Effect.gen(function* () {
+      const policy = yield* GitPolicy
+
+      /** A way to one endpoint of a server, once its address is known to be allowed. */
+      const wayTo = Effect.fnUntraced(function* (server: AuthorizationServer, endpoint: string) {
+        const url = URL.parse(endpoint)
+        const allowed = url !== null && (url.protocol === "https:" || policy.allowOrigins.includes(url.origin))
+        if (url === null || !allowed || url.username !== "" || url.hash !== "") {
+          return yield* failure("unusable", `An endpoint of ${hostOf(server)} is no https address that is allowed.`)
+        }
+        const addresses = yield* pinnedAddresses(url, "of the authorization server").pipe(
+          Effect.provideService(GitPolicy, policy),
+          Effect.mapError(({ _tag, message }) =>
+            failure(_tag === "GitAddressRefused" ? "unusable" : "unreachable", message)
+          )
+        )
+        return pinnedFetch(url.origin, addresses)
+      })
+
+      const discovered = Effect.fn("OAuthClient.discover")(function* (server: AuthorizationServer) {
+        const declared = declaredMetadata(server)
+        if (declared !== undefined) return declared
+        const fetch = yield* wayTo(server, server.issuer)
+        const found = yield* Effect.tryPromise({
+          try: () =>
+            discovery(new URL(server.issuer), server.clientId, undefined, authentication(server), {
+              algorithm: server.metadata,
+              timeout: requestSeconds,
+              [customFetch]: fetch,
+              execute: [allowInsecureRequests]
+            }),
+          catch: explained(server, "the request for its metadata", false)
+        })
+        const metadata: ServerMetadata = found.serverMetadata()
+        // The library is lenient with the issuers of some vendors; who answers has to be who was declared.
+        if (new URL(metadata.issuer).href !== new URL(server.issuer).href) {
+          return yield* failure("unusable", `${hostOf(server)} publishes the metadata of another issuer.`)
+        }
+        if (server.pkce === "advertised" && metadata.code_challenge_methods_supported?.includes("S256") !== true) {
+          return yield* failure(
+            "unusable",
+            `${hostOf(server)} does not say that it supports PKCE with S256 (code_challenge_methods_supported).`
+          )
+        }
+        return metadata
+      })
+
+      interface Known {
+        readonly metadata: ServerMetadata
+        readonly until: number
+      }
+      const known = new Map<string, Known>()
+      const metadataOf = Effect.fnUntraced(function* (server: AuthorizationServer) {
+        const at = yield* Clock.currentTimeMillis
+        const key = JSON.stringify([server.issuer, server.metadata, server.pkce, server.endpoints])
+        const found = known.get(key)
+        if (found !== undefined && found.until > at) return found.metadata
+        const metadata = yield* discovered(server)
+        known.set(key, { metadata, until: at + Duration.toMillis(metadataGoodFor) })
+        return metadata
+      })
+
+      const atTokenEndpoint = Effect.fnUntraced(function* (
+        server: AuthorizationServer,
+        doing: string,
+        request: (configuration: Configuration) => Promise<TokenEndpointResponse>
+      ) {
+        const metadata = yield* metadataOf(server)
+        const fetch = yield* wayTo(server, metadata.token_endpoint ?? "")
+        const tokens = yield* Effect.tryPromise({
+          try: () => request(configured(server, metadata, fetch)),
+          catch: explained(server, doing, true)
+        })
+        if (tokens.token_type !== "bearer") {
+          return yield* failure("invalid", `${hostOf(server)} gave tokens of another type than bearer.`)
+        }
+        return grantedTokens(tokens)
+      })
+
+      return OAuthClient.of({
+        authorizationUrl: Effect.fn("OAuthClient.authorizationUrl")(function* (server, asked) {
+          const metadata = yield* metadataOf(server)
+          const endpoint = URL.parse(metadata.authorization_endpoint ?? "")
+          // The person's browser goes there, with no address policy of ours: at least nobody reads along.
+          if (endpoint === null || !(endpoint.protocol === "https:" || policy.allowOrigins.includes(endpoint.origin))) {
+            return yield* failure("unusable", `The authorization endpoint of ${hostOf(server)} is no https address.`)
+          }
+          const challenge = yield* Effect.promise(() => calculatePKCECodeChallenge(Redacted.value(asked.codeVerifier)))
+          return buildAuthorizationUrl(configured(server, metadata), {
+            ...asked.parameters,
+            redirect_uri: asked.redirectUri,
+            response_type: "code",
+            ...(asked.scopes.length === 0 ? {} : { scope: asked.scopes.join(" ") }),
+            state: asked.state,
+            code_challenge: challenge,
+            code_challenge_method: "S256"
+          }).href
+        }),
+        redeem: Effect.fn("OAuthClient.redeem")((server, asked, search) =>
+          atTokenEndpoint(server, "the authorization code", (configuration) =>
+            authorizationCodeGrant(configuration, new URL(`${asked.redirectUri}${search}`), {
+              expectedState: asked.state,
+              pkceCodeVerifier: Redacted.value(asked.codeVerifier)
+            })
+          )
+        ),
+        refresh: Effect.fn("OAuthClient.refresh")((server, refreshToken) =>
+          atTokenEndpoint(server, "to renew the access token", (configuration) =>
+            refreshTokenGrant(configuration, Redacted.value(refreshToken))
+          )
+        ),
+        revoke: Effect.fn("OAuthClient.revoke")(function* (server, token, kind) {
+          const metadata = yield* metadataOf(server)
+          if (metadata.revocation_endpoint === undefined) return "unsupported"
+          const fetch = yield* wayTo(server, metadata.revocation_endpoint)
+          yield* Effect.tryPromise({
+            try: () =>
+              tokenRevocation(configured(server, metadata, fetch), Redacted.value(token), { token_type_hint: kind }),
+            catch: explained(server, "to revoke a token", true)
+          })
+          return "revoked"
+        })
+      })
+    })
+  )
+}

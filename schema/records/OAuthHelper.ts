@@ -1,0 +1,28 @@
+import { Schema } from "effect"
+import { ConnectionKind } from "./Connection.ts"
+import { CredentialOrigin } from "./CredentialOrigin.ts"
+
+export const OAuthHelperId = Schema.String.check(
+  Schema.isPattern(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, {
+    description: "1 to 63 lower-case letters, digits and hyphens"
+  })
+).pipe(Schema.brand("OAuthHelperId"))
+export type OAuthHelperId = typeof OAuthHelperId.Type
+
+/** A way to get a Connection's credentials by asking a person at another service, declared by the operator. */
+export const OAuthHelper = Schema.Struct({
+  id: OAuthHelperId,
+  displayName: Schema.String,
+  /** Who is asked. */
+  issuer: Schema.String,
+  scopes: Schema.Array(Schema.String),
+  provider: Schema.String,
+  kind: ConnectionKind,
+  recipeId: Schema.String,
+  authMode: Schema.String,
+  /** What the Connection sets. */
+  valueNames: Schema.Array(Schema.String),
+  /** Of a Git Connection: the only places it is sent to. */
+  origins: Schema.optionalKey(Schema.Array(CredentialOrigin))
+}).annotate({ identifier: "OAuthHelper" })
+export type OAuthHelper = typeof OAuthHelper.Type

@@ -1,0 +1,80 @@
+import { useMutation, useQuery } from "@tanstack/react-query"
+import { post } from "../../api/Client.ts"
+import { helpersQuery } from "../../api/Queries.ts"
+import type { Connection, OAuthHelper } from "../../api/Types.ts"
+import { useWorkspace } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { FaultNotice } from "../../ui/Feedback.tsx"
+import { Panel } from "../../ui/Layout.tsx"
+import { providerName } from "../../words/Format.ts"
+import { useWords } from "../../words/Words.ts"
+import { connectionWords } from "./Words.ts"
+
+/** Leaves for the authorization server; the answer comes back to the API, which leads here again. */
+const useStart = (helperId: string, connectionId?: string) => {
+  const workspace = useWorkspace()
+  return useMutation({
+    mutationFn: () =>
+      post<{ authorizationUrl: string }>(`/api/v1/connections/oauth/${helperId}/start`, {
+        workspaceId: workspace.id,
+        ...(connectionId === undefined ? {} : { connectionId })
+      }),
+    onSuccess: ({ authorizationUrl }) => window.location.assign(authorizationUrl)
+  })
+}
+
+const Helper = ({ helper }: { readonly helper: OAuthHelper }) => {
+  const words = useWords(connectionWords)
+  const start = useStart(helper.id)
+  return (
+    <li className="row row-static">
+      <span className="row-name row-stack">
+        <span>
+          <strong>{helper.displayName}</strong> <span className="tag">{providerName(helper.provider)}</span>
+        </span>
+        <span className="muted">{words.helperAsks(new URL(helper.issuer).host, helper.scopes)}</span>
+        {start.error === null ? null : <FaultNotice error={start.error} />}
+      </span>
+      <span className="row-end">
+        <Button small tone="primary" busy={start.isPending} onClick={() => start.mutate()}>
+          {words.connectWith(helper.displayName)}
+        </Button>
+      </span>
+    </li>
+  )
+}
+
+/** The ways in which the operator lets a Connection be made without typing a credential. Nothing where there is none. */
+export const OAuthHelpers = () => {
+  const words = useWords(connectionWords)
+  const { data: helpers = [] } = useQuery(helpersQuery)
+  if (helpers.length === 0) return null
+  return (
+    <Panel flush title={words.helpers} about={words.helpersAbout}>
+      <ul className="rows">
+        {helpers.map((helper) => (
+          <Helper key={helper.id} helper={helper} />
+        ))}
+      </ul>
+    </Panel>
+  )
+}
+
+/** Asks for the same Connection again: after its authorization ended, or for other permissions. */
+export const Reconnect = ({ connection, helperId }: { readonly connection: Connection; readonly helperId: string }) => {
+  const words = useWords(connectionWords)
+  const start = useStart(helperId, connection.id)
+  return (
+    <>
+      <Button
+        small
+        tone={connection.oauth?.fault === undefined ? "plain" : "primary"}
+        busy={start.isPending}
+        onClick={() => start.mutate()}
+      >
+        {words.reconnect}
+      </Button>
+      {start.error === null ? null : <FaultNotice error={start.error} />}
+    </>
+  )
+}

@@ -1,0 +1,19 @@
+import { createServer, type RequestListener } from "node:http"
+import { Effect } from "effect"
+
+/** A loopback server for the Scope. Answers its origin. */
+export const loopback = Effect.fnUntraced(function* (listener: RequestListener) {
+  const server = yield* Effect.acquireRelease(
+    Effect.callback<ReturnType<typeof createServer>>((resume) => {
+      const started = createServer(listener)
+      started.listen(0, "127.0.0.1", () => resume(Effect.succeed(started)))
+    }),
+    (started) =>
+      Effect.sync(() => {
+        started.closeAllConnections()
+        started.close()
+      })
+  )
+  const address = server.address()
+  return `http://127.0.0.1:${typeof address === "object" ? address?.port : 0}`
+})
