@@ -6,6 +6,7 @@ import { BuildArchives } from "../capsule/BuildArchives.ts"
 import { DeferredFollows } from "../capsule/DeferredFollows.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
 import { now } from "../Identity.ts"
+import { RunGroups } from "../run-group/RunGroups.ts"
 import { SourceSchedule } from "../source/SourceSchedule.ts"
 import { RunJournal } from "./RunJournal.ts"
 import { RunLedger } from "./RunLedger.ts"
@@ -67,9 +68,11 @@ export const layer = Layer.effectDiscard(
     const schedule = yield* SourceSchedule
     const follows = yield* DeferredFollows
     const held = yield* HeldValues
+    const groups = yield* RunGroups
     yield* guarded("expire plans", expirePlans)
     yield* guarded("sync due Sources", schedule.syncDue)
     yield* guarded("follow lanes", follows.followAll)
+    yield* guarded("go on with updates", groups.advanceAll)
     yield* guarded("purge", purge)
     yield* guarded("release replaced values", held.release)
     yield* archives.sweep
