@@ -52,6 +52,7 @@ import { InterfaceConsumption } from "./interface/InterfaceConsumption.ts"
 import { InterfaceLedger } from "./interface/InterfaceLedger.ts"
 import { InterfaceMaterialization } from "./interface/InterfaceMaterialization.ts"
 import * as InterfacesLive from "./interface/InterfacesLive.ts"
+import { RunGroups } from "./run-group/RunGroups.ts"
 import { InterfaceSettlement } from "./interface/InterfaceSettlement.ts"
 import { OutputShares } from "./output-share/OutputShares.ts"
 import * as RevisionPlanBehavior from "./revision-plan/RevisionPlanBehavior.ts"
@@ -187,12 +188,14 @@ const work = Layer.effectDiscard(
   Effect.gen(function* () {
     const recovery = yield* RunRecovery
     const executor = yield* RunExecutor
+    const groups = yield* RunGroups
     yield* recovery.recover
     yield* (yield* StaleReasons).compareUnread
     yield* wakeCoordinators
     const interfaces = yield* InterfaceSettlement
     yield* interfaces.resume
     yield* Effect.forkScoped(executor.work)
+    yield* Effect.forkScoped(groups.follow)
     yield* Effect.forkScoped(sweepSnapshots)
     yield* Effect.addFinalizer(() => executor.drain)
   })
@@ -225,6 +228,7 @@ export const layer = Layer.mergeAll(
     Layer.provideMerge(Layer.mergeAll(SourceSchedule.layer, DeferredFollows.layer, DriftSchedule.layer))
   )
 ).pipe(
+  Layer.provide(RunGroups.layer),
   Layer.provide(behaviors),
   Layer.provideMerge(RunExecutor.layer),
   Layer.provide(executions),

@@ -13,6 +13,7 @@ import { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunQueue } from "../run/RunQueue.ts"
 import { toRun } from "../run/RunRow.ts"
+import { updateToRetry } from "../run-group/RetriedMember.ts"
 import { SourceStore } from "../source/SourceStore.ts"
 import { capsuleSite, checkUses, starterOf } from "./CapsuleConnections.ts"
 import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
@@ -121,6 +122,11 @@ export class CapsuleRuns extends Context.Service<
         }
       })
 
+      const groupOf = (capsule: GuardedCapsuleRow, request: CapsuleRunRequest) =>
+        request.type === "plan" && request.trigger === "user"
+          ? Effect.provideService(updateToRetry(capsule.id), SqlClient.SqlClient, sql)
+          : Effect.undefined
+
       const create = Effect.fn("CapsuleRuns.create")(function* (
         capsule: GuardedCapsuleRow,
         request: CapsuleRunRequest
@@ -145,7 +151,7 @@ export class CapsuleRuns extends Context.Service<
           type: request.type,
           capsuleId: capsule.id,
           sourceId: capsule.source_id,
-          runGroupId: request.runGroupId,
+          runGroupId: request.runGroupId ?? (yield* groupOf(capsule, request)),
           coordinator: request.coordinator,
           sourceSnapshotId: snapshotId,
           resolvedCommit: snapshot?.resolved_commit,

@@ -22,7 +22,9 @@ import { present } from "../run/RunRow.ts"
 import { awaitRun } from "../run/RunWaiting.ts"
 import { Vault } from "../vault/Vault.ts"
 import { type BackupRow, BackupStore, toBackup } from "./BackupStore.ts"
-import { startGroup } from "./CapsuleGroups.ts"
+import { readGroup } from "../run-group/GroupReads.ts"
+import type { RunGroups } from "../run-group/RunGroups.ts"
+import { type StartedGroup, startDriftCheck, startUpdate } from "./CapsuleGroups.ts"
 import { type GuardedCapsuleRow, toCapsule } from "./CapsuleRow.ts"
 import { Capsules } from "./Capsules.ts"
 import { usageOf } from "./CapsuleUsage.ts"
@@ -69,8 +71,11 @@ export const layer = Layer.effect(
     const backups = yield* BackupStore
     const audit = yield* Audit
     const services = yield* Effect.context<
-      SqlClient.SqlClient | SecureRandom.SecureRandom | Sharding.Sharding | RunJournal
+      RunGroups | RunJournal | RunQueue | SecureRandom.SecureRandom | Sharding.Sharding | SqlClient.SqlClient
     >()
+
+    const projectedGroup = ({ id, skipped }: StartedGroup) =>
+      Effect.map(readGroup(id), (group) => ({ ...group, skipped }))
 
     const projected = (row: GuardedCapsuleRow) => toCapsule(row).pipe(Effect.provideService(Vault, vault))
 
@@ -103,9 +108,9 @@ export const layer = Layer.effect(
         answered(client(id).ConfigurationPlan({ context, request, idempotency })),
       reAdopt: (context, id, request, idempotency) => answered(client(id).ReAdopt({ context, request, idempotency })),
       planUpdate: (context, workspaceId) =>
-        startGroup(context, workspaceId, "update").pipe(Effect.provideContext(services)),
+        startUpdate(context, workspaceId).pipe(Effect.flatMap(projectedGroup), Effect.provideContext(services)),
       driftCheckAll: (context, workspaceId) =>
-        startGroup(context, workspaceId, "drift_check").pipe(Effect.provideContext(services)),
+        startDriftCheck(context, workspaceId).pipe(Effect.flatMap(projectedGroup), Effect.provideContext(services)),
       backup: Effect.fn("Capsules.backup")(function* (context, workspaceId, id) {
         const runId = yield* newId(RunId, "run")
         yield* Effect.gen(function* () {

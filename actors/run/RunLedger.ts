@@ -73,6 +73,8 @@ export class RunLedger extends Context.Service<
     /** The plans of a Capsule that wait for an approval or for their apply. */
     readonly applicablePlans: (capsuleId: string) => Effect.Effect<ReadonlyArray<string>>
     readonly supersedePlan: (id: string, reason: string) => Effect.Effect<void>
+    /** The same for a plan that was approved, unless its apply has begun. */
+    readonly voidApproved: (id: string, reason: string) => Effect.Effect<void>
     /**
      * Voids every plan that is not applied yet and was given values through this share. Answers their ids. An apply that is
      * under way keeps its plan; one that still waits is refused when it starts.
@@ -202,6 +204,10 @@ export class RunLedger extends Context.Service<
 
       const supersedePlan = (id: string, reason: string) => Effect.orDie(supersede([{ id }], reason))
 
+      const voidApproved = Effect.fn("RunLedger.voidApproved")(function* (id: string, reason: string) {
+        yield* supersede(yield* sql<{ id: string }>`SELECT id FROM runs WHERE id = ${id} AND ${applicable}`, reason)
+      }, Effect.orDie)
+
       const applicablePlans = Effect.fn("RunLedger.applicablePlans")(function* (capsuleId: string) {
         const plans = yield* sql<{ id: string }>`SELECT id FROM runs WHERE capsule_id = ${capsuleId}
           AND ${applicable} ORDER BY created_at, id`
@@ -248,6 +254,7 @@ export class RunLedger extends Context.Service<
         supersedePlans,
         applicablePlans,
         supersedePlan,
+        voidApproved,
         supersedeConsumers,
         supersedeUsers,
         openExclusive

@@ -8,6 +8,7 @@ import { DeferredFollows } from "../capsule/DeferredFollows.ts"
 import { DriftSchedule } from "../capsule/DriftSchedule.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
 import { now } from "../Identity.ts"
+import { RunGroups } from "../run-group/RunGroups.ts"
 import { SourceSchedule } from "../source/SourceSchedule.ts"
 import { RunJournal } from "./RunJournal.ts"
 import { RunLedger } from "./RunLedger.ts"
@@ -71,10 +72,12 @@ export const layer = Layer.effectDiscard(
     const held = yield* HeldValues
     const drift = yield* DriftSchedule
     const tokens = yield* TokenRenewals
+    const groups = yield* RunGroups
     yield* guarded("expire plans", expirePlans)
     yield* guarded("sync due Sources", schedule.syncDue)
     yield* guarded("follow lanes", follows.followAll)
     yield* guarded("check drift", drift.checkDue)
+    yield* guarded("go on with updates", groups.advanceAll)
     yield* guarded("purge", purge)
     yield* guarded("release replaced values", held.release)
     yield* guarded("revoke tokens", tokens.revokeEnded)

@@ -47,6 +47,12 @@ export class Runs extends Context.Service<
       id: RunGroupId,
       request: { readonly comment?: string; readonly planDigests?: ReadonlyArray<string> }
     ) => Effect.Effect<{ readonly runGroup: RunGroup; readonly runs: ReadonlyArray<Run> }, ApiError>
+    /** Ends an update: nothing more is planned, plans that are not applied are void, applies that run go on. */
+    readonly cancelGroup: (
+      context: CommandContext,
+      id: RunGroupId,
+      reason: string | undefined
+    ) => Effect.Effect<{ readonly runGroup: RunGroup; readonly runs: ReadonlyArray<Run> }, ApiError>
     readonly rollbackPlan: (context: CommandContext, id: StateVersionId) => Effect.Effect<Run, ApiError>
   }
 >()("svc/actors/run/Runs") {}

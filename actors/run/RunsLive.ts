@@ -1,48 +1,18 @@
 import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
-import { RunGroupId, RunId, WorkspaceId } from "../../schema/records/Ids.ts"
-import { type Run, RunGroup, type RunStatus } from "../../schema/records/Run.ts"
+import { RunId } from "../../schema/records/Ids.ts"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import { RunActor } from "../../schema/protocol/RunActor.ts"
 import { answered } from "../ActorClient.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { Cursors } from "../paging/Cursors.ts"
 import { pageOfRows } from "../paging/RowPages.ts"
+import { readGroup } from "../run-group/GroupReads.ts"
+import { RunGroups } from "../run-group/RunGroups.ts"
 import { RunQueue } from "./RunQueue.ts"
 import { type LatestRunRow, type RunRow, toLatestRun, toRun } from "./RunRow.ts"
 import { Runs } from "./Runs.ts"
-
-export interface RunGroupRow {
-  readonly id: string
-  readonly workspace_id: string
-  readonly type: "update" | "drift_check"
-  readonly created_at: string
-}
-
-const groupStatus = (statuses: ReadonlyArray<RunStatus>): RunGroup["status"] => {
-  if (statuses.some((status) => status === "queued" || status === "running")) return "running"
-  if (statuses.includes("waiting_approval")) return "waiting_approval"
-  if (statuses.includes("failed")) return "failed"
-  return statuses.length > 0 && statuses.every((status) => status === "cancelled") ? "cancelled" : "succeeded"
-}
-
-/** The group with its Runs in the order in which they were created: producers before consumers. */
-export const toRunGroup = (row: RunGroupRow, runs: ReadonlyArray<Run>) => {
-  const status = groupStatus(runs.map((run) => run.status))
-  const last = runs.reduce((latest, run) => ((run.finishedAt ?? "") > latest ? (run.finishedAt ?? "") : latest), "")
-  return {
-    runGroup: RunGroup.make({
-      id: RunGroupId.make(row.id),
-      workspaceId: WorkspaceId.make(row.workspace_id),
-      type: row.type,
-      status,
-      runIds: runs.map((run) => run.id),
-      createdAt: row.created_at,
-      ...(status === "running" || status === "waiting_approval" || last === "" ? {} : { finishedAt: last })
-    }),
-    runs
-  }
-}
 
 export const layer = Layer.effect(
   Runs,
@@ -51,6 +21,7 @@ export const layer = Layer.effect(
     const capsuleActor = yield* CapsuleActor.client
     const sql = yield* ReadSql
     const queue = yield* RunQueue
+    const groups = yield* RunGroups
     const cursors = yield* Cursors
 
     const projectedAll = (rows: ReadonlyArray<RunRow>) =>
@@ -62,14 +33,8 @@ export const layer = Layer.effect(
       return rows[0] === undefined ? yield* notFound("Run") : rows[0]
     })
 
-    const group = Effect.fn("Runs.group")(function* (id: string) {
-      const groups = yield* Effect.orDie(sql<RunGroupRow>`SELECT * FROM run_groups WHERE id = ${id}`)
-      if (groups[0] === undefined) return yield* notFound("Run group")
-      const rows = yield* Effect.orDie(
-        sql<RunRow>`SELECT * FROM runs WHERE run_group_id = ${id} ORDER BY created_at, id`
-      )
-      return toRunGroup(groups[0], yield* projectedAll(rows))
-    })
+    const group = (id: string) =>
+      readGroup(id).pipe(Effect.provideService(SqlClient.SqlClient, sql), Effect.provideService(RunQueue, queue))
 
     return Runs.of({
       approve: (context, id, request) => answered(runActor(id).Approve({ context, ...request })),
@@ -150,6 +115,10 @@ export const layer = Layer.effect(
             })
           )
         }
+        return yield* group(id)
+      }),
+      cancelGroup: Effect.fn("Runs.cancelGroup")(function* (context, id, reason) {
+        yield* groups.cancel(context, id, reason)
         return yield* group(id)
       }),
       rollbackPlan: Effect.fn("Runs.rollbackPlan")(function* (context, id) {

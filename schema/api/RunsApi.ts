@@ -117,7 +117,11 @@ export class RunsApi extends HttpApiGroup.make("runs")
       params: { runGroupId: Schema.String },
       success: Schema.Struct({ runGroup: RunGroup, runs: Schema.Array(Run) })
     }).annotateMerge(
-      described(workspaceAccess("viewer", "path.runGroupId"), "Read a group of Runs", "`runs` in dependency order.")
+      described(
+        workspaceAccess("viewer", "path.runGroupId"),
+        "Read a group of Runs",
+        "`runs` in dependency order. An update has `waves`: where each of its Capsules stands, what it waits for, and why one was left out or failed. A Capsule is planned once everything that it takes Outputs of was applied or left out; nobody has to ask for the next wave. `waiting_approval`: a person is needed, to review or apply plans, or for what `heldReason` says. A Capsule that failed keeps those that take from it waiting; a plan that a person makes of it belongs to the group again."
+      )
     )
   )
   .add(
@@ -133,6 +137,19 @@ export class RunsApi extends HttpApiGroup.make("runs")
         workspaceAccess("admin", "path.runGroupId"),
         "Approve every reviewable plan of a group",
         "Refused (409) while a plan of the group is still being made. `planDigests` are those that were reviewed: a waiting plan that is not among them refuses the whole request. Plans that are not waiting for approval stay as they are. Each is applied by its own `apply`."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.post("cancelGroup", "/api/v1/run-groups/:runGroupId/cancel", {
+      params: { runGroupId: Schema.String },
+      payload: Schema.Struct({ reason: Schema.optionalKey(freeText(2000)) }),
+      success: Schema.Struct({ runGroup: RunGroup, runs: Schema.Array(Run) })
+    }).annotateMerge(
+      described(
+        workspaceAccess("member", "path.runGroupId"),
+        "Cancel an update",
+        "Nothing more is planned; plans of the group that are not applied are void, also approved ones; an apply that runs goes on. Refused (409) once the update is over."
       )
     )
   )

@@ -71,8 +71,8 @@ export const workspaceOperations = [
   }).annotateMerge(
     describedRun(
       of("member"),
-      "Plan an update of every stale Capsule, in dependency order",
-      "201 with the group and its Plan Runs; nothing is applied. Capsules that refuse are named in `skipped`; if all do, the answer is the first refusal."
+      "Update every stale Capsule, in waves",
+      "201 with the group, its `waves` and the Plan Runs of the first one: what takes Outputs of others is planned after these were applied, and left out if none that it takes has changed. Nothing is applied without approval. Capsules that refuse are named in `skipped`; if all do, the answer is the first refusal. An older update of the Workspace that is still open is cancelled (`replacedBy`)."
     )
   ),
   HttpApiEndpoint.post("driftCheck", "/api/v1/workspaces/:workspaceId/drift-check", {

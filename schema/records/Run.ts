@@ -14,6 +14,7 @@ import {
 } from "./Ids.ts"
 import { SourceBuild as SourceBuildDeclaration } from "../manifest/SourceBuildDeclaration.ts"
 import { RunNetwork } from "./RunConfinement.ts"
+import { RunWave } from "./RunWaves.ts"
 import { Timestamp } from "./Primitives.ts"
 import { ProviderResolution } from "./Provider.ts"
 import { QueuePlace } from "./QueuePlace.ts"
@@ -223,6 +224,13 @@ export const RunGroup = Schema.Struct({
   type: Schema.Literals(["update", "drift_check"]),
   status: Schema.Literals(["running", "waiting_approval", "succeeded", "failed", "cancelled"]),
   runIds: Schema.Array(RunId),
+  /** Of an update: its Capsules, those that take Outputs of others in a later wave than these. */
+  waves: Schema.optionalKey(Schema.Array(RunWave)),
+  /** Why the next wave is not planned although it could be: somebody has to do something. */
+  heldReason: Schema.optionalKey(Schema.String),
+  cancelReason: Schema.optionalKey(Schema.String),
+  /** The newer update of the Workspace that took its place. */
+  replacedBy: Schema.optionalKey(RunGroupId),
   createdAt: Timestamp,
   finishedAt: Schema.optionalKey(Timestamp)
 }).annotate({ identifier: "RunGroup" })

@@ -36,6 +36,7 @@ import { deferredSyncTables, hookSecretColumns, laneTables, sourceTables } from 
 import { staleTables } from "../../schema/tables/StaleTables.ts"
 import { upstreamTables } from "../../schema/tables/UpstreamTables.ts"
 import { vaultTables } from "../../schema/tables/VaultTables.ts"
+import { waveTables } from "../../schema/tables/WaveTables.ts"
 import { automationColumns, workspaceTables } from "../../schema/tables/WorkspaceTables.ts"
 
 // In the order in which the tables refer to each other.
@@ -73,7 +74,7 @@ const migrations = {
   "0015_fair_queue": statements([...queueTables, ...deferredSyncTables, ...deferredFollowColumns]),
   "0017_restored_installation": statements([...authorityTables, ...installationTables]),
   "0018_secret_rule": statements(secretRuleColumns),
-  "0021_stale_reasons": statements(staleTables),
+  "0021_values_between_capsules": statements([...staleTables, ...waveTables]),
   "0022_lanes": statements([...automationColumns, ...laneTables, ...quietLookColumns]),
   "0024_provider_addresses": statements(providerAddressSpelling),
   "0026_connection_oauth": statements(connectionOAuthTables),

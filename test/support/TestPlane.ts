@@ -1,4 +1,5 @@
 import { Context, Effect, Layer } from "effect"
+import type { SqlClient } from "effect/sql"
 import { Users } from "../../actors/account/Users.ts"
 import { type CommandContext, serviceContext } from "../../actors/Command.ts"
 import { RunSettings, type RunSettingsShape } from "../../actors/run/RunSettings.ts"
@@ -17,6 +18,7 @@ import {
   SandboxSettings,
   type SandboxSettingsShape
 } from "../../runner/sandbox/SandboxSettings.ts"
+import type { Toolchain } from "../../runner/toolchain/Toolchain.ts"
 import { SnapshotSync } from "../../runner/snapshot/SnapshotSync.ts"
 import type { Role } from "../../schema/records/Workspace.ts"
 import type { WorkspaceId } from "../../schema/records/Ids.ts"
@@ -37,6 +39,8 @@ export interface TestPlaneOptions {
   /** Further Git servers that may be read. */
   readonly gitOrigins?: ReadonlyArray<string>
   readonly sandbox?: Partial<SandboxSettingsShape>
+  /** Another runner than the shipped one, with the tool that it stands for. */
+  readonly runner?: Layer.Layer<ModuleRunner | Toolchain, never, SqlClient.SqlClient>
 }
 
 /** Where a control plane under test works, and for whom. */
@@ -123,7 +127,7 @@ export const planeAt = ({ dataDir, mirror, origins }: Surroundings, options: Tes
         Layer.provideMerge(GitPolicy.layerWith({ allowOrigins: origins, limits: options.git ?? {} }))
       )
       const replaced = Layer.mergeAll(
-        runner({ dataDir, mirror }, options.sandbox),
+        options.runner ?? runner({ dataDir, mirror }, options.sandbox),
         runSettings,
         ...(options.git === undefined ? [] : [git])
       )

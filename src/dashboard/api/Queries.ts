@@ -21,6 +21,7 @@ import type {
   Overview,
   ProviderBinding,
   Run,
+  RunGroup,
   SnapshotFile,
   Source,
   SourceSnapshot,
@@ -167,6 +168,17 @@ export const runQuery = (runId: string) =>
   queryOptions({
     queryKey: ["run", runId],
     queryFn: ({ signal }) => get<{ run: Run }>(`${api}/runs/${runId}`, {}, signal).then(({ run }) => run)
+  })
+
+/** An update moves while somebody looks at it. */
+const groupPaceMs = 3000
+
+export const runGroupQuery = (groupId: string) =>
+  queryOptions({
+    queryKey: ["run-group", groupId],
+    queryFn: ({ signal }) =>
+      get<{ runGroup: RunGroup }>(`${api}/run-groups/${groupId}`, {}, signal).then(({ runGroup }) => runGroup),
+    refetchInterval: ({ state }) => (state.data?.finishedAt === undefined ? groupPaceMs : false)
   })
 
 export const sourcesQuery = (workspaceId: string) =>

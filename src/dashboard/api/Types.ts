@@ -37,8 +37,10 @@ import type {
 import type {
   LatestRun as LatestRunSchema,
   Run as RunSchema,
+  RunGroup as RunGroupSchema,
   SkippedCapsule as SkippedCapsuleSchema
 } from "../../../schema/records/Run.ts"
+import type { RunWave as RunWaveSchema, WaveMember as WaveMemberSchema } from "../../../schema/records/RunWaves.ts"
 import type {
   SnapshotFile as SnapshotFileSchema,
   Source as SourceSchema,
@@ -77,6 +79,9 @@ export type Capsule = typeof CapsuleSchema.Encoded
 export type NewDependency = typeof NewDependencySchema.Encoded
 export type Dependency = typeof DependencySchema.Encoded
 export type Run = typeof RunSchema.Encoded
+export type RunGroup = typeof RunGroupSchema.Encoded
+export type RunWave = typeof RunWaveSchema.Encoded
+export type WaveMember = typeof WaveMemberSchema.Encoded
 export type LatestRun = typeof LatestRunSchema.Encoded
 export type SkippedCapsule = typeof SkippedCapsuleSchema.Encoded
 export type RunType = Run["type"]

@@ -163,6 +163,12 @@ const run = createRoute({
   component: lazyRouteComponent(() => import("../screens/run/RunScreen.tsx"), "RunScreen")
 })
 
+const update = createRoute({
+  getParentRoute: () => workspace,
+  path: "/updates/$groupId",
+  component: lazyRouteComponent(() => import("../screens/update/UpdateScreen.tsx"), "UpdateScreen")
+})
+
 const sources = createRoute({
   getParentRoute: () => workspace,
   path: "/sources",
@@ -224,6 +230,7 @@ const tree = root.addChildren([
     capsuleTab,
     runs,
     run,
+    update,
     sources,
     source,
     connections,

@@ -67,6 +67,9 @@ export const runHandlers = HttpApiBuilder.group(
       approveGroup: Effect.fn("runs.approveGroup")(function* ({ params, payload }) {
         return yield* runs.approveGroup(yield* commandContext, yield* groupOf(params), payload)
       }),
+      cancelGroup: Effect.fn("runs.cancelGroup")(function* ({ params, payload }) {
+        return yield* runs.cancelGroup(yield* commandContext, yield* groupOf(params), payload.reason)
+      }),
       stateVersion: Effect.fn("runs.stateVersion")(function* ({ params }) {
         return { stateVersion: yield* capsules.stateVersion(yield* stateOf(params)) }
       }),

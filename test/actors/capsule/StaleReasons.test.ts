@@ -10,37 +10,12 @@ import { attentionOf } from "../../../src/http/handlers/Attention.ts"
 import { suite } from "../../support/Effect.ts"
 import { active, applied, freshKey, replanned, settled } from "../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
+import { pureModule, pureModules, pureRunner } from "../support/PureRunner.ts"
 
 setDefaultTimeout(60_000)
 
-const tests = suite(testPlane())
+const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
 afterAll(tests.dispose)
-
-const producerModule = {
-  "main.tf": `
-    variable "name" { default = "one" }
-    variable "secret" {
-      default   = "first"
-      sensitive = true
-    }
-    resource "terraform_data" "a" { input = var.name }
-    output "name" { value = var.name }
-    output "same" { value = "always" }
-    output "secret" {
-      value     = var.secret
-      sensitive = true
-    }`
-}
-const consumerModule = {
-  "main.tf": `
-    variable "from" { default = "nobody" }
-    variable "key" {
-      default   = "none"
-      sensitive = true
-    }
-    resource "terraform_data" "a" { input = var.from }
-    output "name" { value = terraform_data.a.output }`
-}
 
 const capsuleOf = Effect.fnUntraced(function* (id: CapsuleId) {
   const { staleReasons, status } = yield* (yield* Capsules).read(id)
@@ -66,14 +41,14 @@ const reconfigured = Effect.fnUntraced(function* (id: CapsuleId, variables: Read
   expect(apply.status).toBe("succeeded")
 })
 
-describe.skipIf(Bun.which("terraform") === null)("why a Capsule is stale", () => {
+describe("why a Capsule is stale", () => {
   tests.live("a consumer follows the Outputs that it takes: changed, secret, unchanged, and taken away", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const capsules = yield* Capsules
       const dependencies = yield* Dependencies
-      const { capsule: producer } = yield* active("values", producerModule)
-      const { capsule: consumer } = yield* active("taker", consumerModule)
+      const { capsule: producer } = yield* active("values", pureModule)
+      const { capsule: consumer } = yield* active("taker", pureModule)
       expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
       const input = (output: string) => ({ kind: "input" as const, producerCapsuleId: producer.id, output })
 
@@ -82,18 +57,19 @@ describe.skipIf(Bun.which("terraform") === null)("why a Capsule is stale", () =>
         producerCapsuleId: producer.id,
         mode: "variable_injection",
         outputs: [
-          { from: "name", to: "from", required: true },
+          { from: "value", to: "a", required: true },
           { from: "secret", to: "key", required: true }
         ]
       })
       // It was applied without them, and planned without them.
       expect(yield* capsuleOf(consumer.id)).toEqual({
-        staleReasons: [input("name"), input("secret")],
+        staleReasons: [input("value"), input("secret")],
         status: "stale"
       })
       expect((yield* (yield* Runs).read(waiting.id)).status).toBe("superseded")
       const [needed] = attentionOf(yield* capsules.inNeed(workspaceId), [], new Map())
       expect(needed).toMatchObject({ kind: "stale", capsuleId: consumer.id, staleReasons: [{ kind: "input" }, {}] })
+      yield* reconfigured(producer.id, { a: "one", key: "first" })
       yield* renewed(consumer.id)
       expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
 
@@ -103,26 +79,26 @@ describe.skipIf(Bun.which("terraform") === null)("why a Capsule is stale", () =>
       expect((yield* capsuleOf(consumer.id)).status).toBe("active")
       expect((yield* (yield* Runs).read(kept.id)).status).toBe("waiting_approval")
 
-      yield* reconfigured(producer.id, { name: "two" })
-      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [input("name")], status: "stale" })
+      yield* reconfigured(producer.id, { a: "two" })
+      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [input("value")], status: "stale" })
       expect((yield* (yield* Runs).read(kept.id)).status).toBe("superseded")
-      yield* reconfigured(producer.id, { secret: "second" })
-      expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual([input("name"), input("secret")])
+      yield* reconfigured(producer.id, { key: "second" })
+      expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual([input("value"), input("secret")])
       // Back to what it was applied with: nothing is behind.
-      yield* reconfigured(producer.id, { name: "one", secret: "first" })
+      yield* reconfigured(producer.id, { a: "one", key: "first" })
       expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
 
       // A disabled Capsule keeps its reasons, and is stale once it is enabled.
       yield* capsules.update(context, consumer.id, { status: "disabled" })
-      yield* reconfigured(producer.id, { name: "three" })
+      yield* reconfigured(producer.id, { a: "three" })
       expect((yield* capsuleOf(consumer.id)).status).toBe("disabled")
       yield* capsules.update(context, consumer.id, { status: "active" })
-      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [input("name")], status: "stale" })
+      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [input("value")], status: "stale" })
 
       // What is deployed still holds the value of a dependency that is gone.
       yield* renewed(consumer.id)
       yield* dependencies.remove(context, dependency.id)
-      expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual([input("name"), input("secret")])
+      expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual([input("value"), input("secret")])
       yield* renewed(consumer.id)
       expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
     })
@@ -132,8 +108,8 @@ describe.skipIf(Bun.which("terraform") === null)("why a Capsule is stale", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
-      const { capsule: producer } = yield* active("whole", producerModule)
-      const { capsule: consumer } = yield* active("reader", consumerModule)
+      const { capsule: producer } = yield* active("whole", pureModule)
+      const { capsule: consumer } = yield* active("reader", pureModule)
       yield* (yield* Dependencies).create(context, consumer.id, {
         producerCapsuleId: producer.id,
         mode: "remote_state",
@@ -143,7 +119,7 @@ describe.skipIf(Bun.which("terraform") === null)("why a Capsule is stale", () =>
       expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual(reasons)
       yield* renewed(consumer.id)
       expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual([])
-      yield* reconfigured(producer.id, { secret: "other" })
+      yield* reconfigured(producer.id, { key: "other" })
       expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual(reasons)
 
       yield* renewed(consumer.id)

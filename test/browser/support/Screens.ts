@@ -1,6 +1,7 @@
 import type { makeRouter } from "../../../src/dashboard/app/Router.tsx"
 import type { entrancePages } from "../../../src/dashboard/Pages.tsx"
 import { storefrontId } from "./records/Capsules.ts"
+import { waitingUpdate } from "./records/RunGroups.ts"
 import { applyRun, driftRun, failedRun, queuedRun, reviewRun } from "./records/Runs.ts"
 
 export interface Screen {
@@ -62,6 +63,9 @@ export const screensByRoute: Readonly<
     { name: "run-failed", path: `/w/acme/runs/${failedRun}`, ready: ".diagnosis" },
     { name: "run-queued", path: `/w/acme/runs/${queuedRun}`, ready: ".notice-info" },
     { name: "run-drift", path: `/w/acme/runs/${driftRun}`, ready: ".change" }
+  ],
+  "/w/$workspace/updates/$groupId": [
+    { name: "update", path: `/w/acme/updates/${waitingUpdate.id}`, ready: ".row-static" }
   ],
   "/w/$workspace/sources": [{ name: "sources", path: "/w/acme/sources", ready: ".row-run" }],
   "/w/$workspace/sources/$sourceId": [

@@ -123,6 +123,7 @@ POST   /api/v1/runs/:runId/apply                                                
 POST   /api/v1/runs/:runId/cancel                                                            401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 GET    /api/v1/run-groups/:runGroupId                                                        401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 POST   /api/v1/run-groups/:runGroupId/approve                                                401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/run-groups/:runGroupId/cancel                                                 401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 
 # Connections and shared Outputs
 GET    /api/v1/connections                                                                   401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok

@@ -111,6 +111,19 @@ export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule
             )
           ],
           [words.planRun, runLink(run.planRunId, terms.runType.plan)],
+          [
+            words.update,
+            // A check of the whole Workspace is a group as well, with nothing that waits for anything.
+            run.runGroupId === undefined || run.type === "drift_check" ? undefined : (
+              <Link
+                key="update"
+                to="/w/$workspace/updates/$groupId"
+                params={{ workspace: workspace.handle, groupId: run.runGroupId }}
+              >
+                {words.openUpdate}
+              </Link>
+            )
+          ],
           [words.approvedBy, run.approvedBy === undefined ? undefined : actorName(run.approvedBy)],
           [words.took, took],
           [

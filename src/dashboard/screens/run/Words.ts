@@ -57,6 +57,8 @@ const en = {
   approvedBy: "Approved by",
   took: "Took",
   planRun: "Reviewed plan",
+  update: "Update",
+  openUpdate: "Its waves",
   providers: "Providers",
   resolution: {
     resolved_provider_connection: "connected",
@@ -127,6 +129,8 @@ const ja: typeof en = {
   approvedBy: "承認者",
   took: "所要時間",
   planRun: "レビューしたプラン",
+  update: "更新",
+  openUpdate: "段階を見る",
   providers: "プロバイダー",
   resolution: {
     resolved_provider_connection: "接続済み",

@@ -1,9 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
-import { Link } from "@tanstack/react-router"
+import { Link, useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { post, request } from "../../api/Client.ts"
 import { bootstrapQuery } from "../../api/Queries.ts"
-import type { Run, SkippedCapsule } from "../../api/Types.ts"
+import type { Run, RunGroup, SkippedCapsule } from "../../api/Types.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { DriftCheckField } from "../../forms/DriftCheckField.tsx"
 import { Button } from "../../ui/Button.tsx"
@@ -29,15 +29,23 @@ const Fleet = ({ title, text, label, path }: FleetProps) => {
   const words = useWords(workspaceWords)
   const workspace = useWorkspace()
   const queryClient = useQueryClient()
+  const navigate = useNavigate()
   const start = useMutation({
     mutationFn: () =>
-      post<{ runs: ReadonlyArray<Run>; skipped: ReadonlyArray<SkippedCapsule> }>(
+      post<{ runGroup: RunGroup; runs: ReadonlyArray<Run>; skipped: ReadonlyArray<SkippedCapsule> }>(
         `/api/v1/workspaces/${workspace.id}/${path}`,
         {}
       ),
-    onSuccess: ({ runs }) => {
+    onSuccess: ({ runGroup, runs }) => {
       toast(words.started(runs.length))
       void queryClient.invalidateQueries({ queryKey: ["workspace", workspace.id] })
+      // What was skipped is said there as well.
+      if (runGroup.waves !== undefined) {
+        void navigate({
+          to: "/w/$workspace/updates/$groupId",
+          params: { workspace: workspace.handle, groupId: runGroup.id }
+        })
+      }
     }
   })
   return (

@@ -2,6 +2,7 @@ import { storefrontId } from "../records/Capsules.ts"
 import { oauthHelpers, recipes } from "../records/Connections.ts"
 import { installConfig } from "../records/InstallConfigs.ts"
 import { me } from "../records/People.ts"
+import { waitingUpdate } from "../records/RunGroups.ts"
 import { discovery, workspaceId, workspaces } from "../records/Workspaces.ts"
 import { accountRoute, authRoute } from "./AccountRoutes.ts"
 import { type Answer, type Asked, missing, ok, refuse } from "./Answer.ts"
@@ -37,6 +38,7 @@ export const answer = (world: World, asked: Asked): Answer => {
   if (kind === "account") return accountRoute([id, ...rest].join("/"), asked)
   if (kind === "workspaces" && tail !== undefined) return workspaceRoute(world, tail, asked)
   if (kind === "runs") return runRoute(world, id, tail, asked)
+  if (kind === "run-groups") return ok({ runGroup: waitingUpdate, runs: [] })
   if (kind === "capsules") return capsuleRoute(world, id, tail, asked)
   if (kind === "output-shares") return shareRoute(world, id, tail, asked)
   if (kind === "dependencies") {

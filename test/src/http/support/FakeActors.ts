@@ -71,6 +71,7 @@ const actors = Layer.mergeAll(
     latest: () => Effect.succeed([]),
     group: refuse,
     approveGroup: refuse,
+    cancelGroup: refuse,
     rollbackPlan: refuse
   }),
   Layer.succeed(Sources, {

@@ -1,0 +1,133 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { CapsuleStatus } from "../../schema/records/Capsule.ts"
+import type { RunStatus } from "../../schema/records/Run.ts"
+import type { RunGroupRow } from "./RunGroupRow.ts"
+import type { Member, Standing, WaveEdge } from "./WaveDecision.ts"
+
+interface MemberRow {
+  readonly capsule_id: string
+  readonly name: string
+  readonly status: CapsuleStatus
+  readonly wave: number
+  readonly decision: "left_out" | "refused" | null
+  readonly code: string | null
+  readonly message: string | null
+}
+
+interface PlanRow {
+  readonly id: string
+  readonly capsule_id: string
+  readonly status: RunStatus
+  readonly created_at: string
+  readonly error_code: string | null
+  readonly error_message: string | null
+  readonly apply_id: string | null
+  readonly apply_status: RunStatus | null
+  readonly apply_error_code: string | null
+  readonly apply_error_message: string | null
+}
+
+interface Reason {
+  readonly code: string
+  readonly message: string
+}
+
+/** A Capsule of a group, as its rows say it. */
+export interface GroupMember extends Member {
+  readonly name: string
+  readonly wave: number
+  readonly planRunId: string | undefined
+  readonly applyRunId: string | undefined
+  readonly reason: Reason | undefined
+}
+
+const reasonOf = (code: string | null, message: string | null): Reason | undefined =>
+  code === null ? undefined : { code, message: message ?? code }
+
+type Found = Pick<GroupMember, "standing" | "reason">
+
+const found = (standing: Standing, reason?: Reason): Found => ({ standing, reason })
+
+const ofApply = (plan: PlanRow): Found => {
+  switch (plan.apply_status) {
+    case "succeeded":
+      return found("applied")
+    case "cancelled":
+      return found("cancelled", { code: "cancelled", message: "Its apply was cancelled. Plan it again to go on." })
+    case "failed":
+      return found("failed", reasonOf(plan.apply_error_code, plan.apply_error_message))
+    default:
+      return found("applying")
+  }
+}
+
+const ofPlan = (plan: PlanRow): Found => {
+  if (plan.apply_id !== null) return ofApply(plan)
+  switch (plan.status) {
+    case "queued":
+    case "running":
+      return found("planning")
+    case "waiting_approval":
+      return found("waiting_approval")
+    case "succeeded":
+      return found("approved")
+    case "superseded":
+      return found("outdated")
+    case "cancelled":
+      return found("cancelled", { code: "cancelled", message: "Its plan was cancelled. Plan it again to go on." })
+    case "expired":
+      return found("failed", { code: "expired", message: "Its plan has expired. Plan it again to go on." })
+    case "failed":
+      return found("failed", reasonOf(plan.error_code, plan.error_message))
+  }
+}
+
+const standingOf = (group: RunGroupRow, row: MemberRow, plan: PlanRow | undefined): Found => {
+  const reason = reasonOf(row.code, row.message)
+  if (row.decision === "left_out") return found("left_out", reason)
+  const planned = plan === undefined ? undefined : ofPlan(plan)
+  if (planned?.standing === "applied" || planned?.standing === "applying") return planned
+  if (row.status === "destroyed" || row.status === "disabled") {
+    return found("left_out", { code: `capsule_${row.status}`, message: `The Capsule is ${row.status}.` })
+  }
+  if (planned !== undefined && planned.standing !== "outdated") return planned
+  if (group.cancelled_at !== null) return found("cancelled")
+  if (row.decision === "refused") return found("failed", reason)
+  return planned ?? found("unplanned")
+}
+
+/** The Capsules of a group in the order of their waves, and what flows between them. */
+export const groupMembers = Effect.fn("groupMembers")(function* (group: RunGroupRow) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<MemberRow>`SELECT m.capsule_id, c.name, c.status, m.wave, m.decision, m.code, m.message
+    FROM run_group_members m JOIN capsules c ON c.id = m.capsule_id
+    WHERE m.group_id = ${group.id} ORDER BY m.wave, c.created_at, c.id`
+  const plans = yield* sql<PlanRow>`SELECT p.id, p.capsule_id, p.status, p.created_at, p.error_code, p.error_message,
+      a.id AS apply_id, a.status AS apply_status, a.error_code AS apply_error_code, a.error_message AS apply_error_message
+    FROM runs p LEFT JOIN runs a ON a.id = p.used_by_run_id
+    WHERE p.run_group_id = ${group.id} AND p.type = 'plan' ORDER BY p.created_at, p.id`
+  const newest = new Map<string, PlanRow>()
+  for (const plan of plans) {
+    // Of two of the same moment, the one that was not voided is the newer one.
+    const isOlder = plan.status === "superseded" && newest.get(plan.capsule_id)?.created_at === plan.created_at
+    if (!isOlder) newest.set(plan.capsule_id, plan)
+  }
+  const edges =
+    yield* sql<WaveEdge>`SELECT DISTINCT d.producer_capsule_id AS producer, d.consumer_capsule_id AS consumer
+    FROM dependencies d JOIN run_group_members p ON p.group_id = ${group.id} AND p.capsule_id = d.producer_capsule_id
+    JOIN run_group_members c ON c.group_id = ${group.id} AND c.capsule_id = d.consumer_capsule_id`
+  const members = rows.map((row): GroupMember => {
+    const plan = newest.get(row.capsule_id)
+    return {
+      ...standingOf(group, row, plan),
+      capsuleId: row.capsule_id,
+      isBehind: row.status === "stale" || row.status === "error",
+      name: row.name,
+      wave: row.wave,
+      planRunId: plan?.id,
+      applyRunId: plan?.apply_id ?? undefined
+    }
+  })
+  return { members, edges }
+}, Effect.orDie)

@@ -1,0 +1,99 @@
+import { CapsuleId, RunGroupId, RunId, WorkspaceId } from "../../schema/records/Ids.ts"
+import { type Run, RunGroup, type RunStatus } from "../../schema/records/Run.ts"
+import type { RunWave, WaveMember, WaveMemberState } from "../../schema/records/RunWaves.ts"
+import { present } from "../run/RunRow.ts"
+import type { GroupMember } from "./GroupMembers.ts"
+import type { RunGroupRow } from "./RunGroupRow.ts"
+import { nextSteps, type Standing, stateOf, type WaveEdge } from "./WaveDecision.ts"
+
+type Status = RunGroup["status"]
+
+const statusOfRuns = (statuses: ReadonlyArray<RunStatus>): Status => {
+  if (statuses.some((status) => status === "queued" || status === "running")) return "running"
+  if (statuses.includes("waiting_approval")) return "waiting_approval"
+  if (statuses.includes("failed")) return "failed"
+  return statuses.length > 0 && statuses.every((status) => status === "cancelled") ? "cancelled" : "succeeded"
+}
+
+const shownState = (standing: Standing): WaveMemberState =>
+  standing === "unplanned" || standing === "outdated" ? "waiting" : standing
+
+const runId = (id: string | undefined) => (id === undefined ? undefined : RunId.make(id))
+
+const wavesOfGroup = (members: ReadonlyArray<GroupMember>, edges: ReadonlyArray<WaveEdge>): ReadonlyArray<RunWave> => {
+  const byId = new Map(members.map((member) => [member.capsuleId, member]))
+  const steps = nextSteps(members, edges)
+  const shown = (member: GroupMember): WaveMember => {
+    const step = steps.get(member.capsuleId)
+    const producers = step?.kind === "wait" ? step.for : []
+    const waitsFor = producers.flatMap((id) => {
+      const producer = byId.get(id)
+      return producer === undefined
+        ? []
+        : [{ capsuleId: CapsuleId.make(id), name: producer.name, state: shownState(producer.standing) }]
+    })
+    return {
+      capsuleId: CapsuleId.make(member.capsuleId),
+      name: member.name,
+      state: shownState(member.standing),
+      ...present({
+        planRunId: runId(member.planRunId),
+        applyRunId: runId(member.applyRunId),
+        waitsFor: waitsFor.length === 0 ? undefined : waitsFor,
+        reason: member.reason
+      })
+    }
+  }
+  return [...new Set(members.map(({ wave }) => wave))].map((wave) => {
+    const capsules = members.filter((member) => member.wave === wave).map(shown)
+    return { wave, state: stateOf(capsules.map(({ state }) => state)), capsules }
+  })
+}
+
+const statusOfMembers = (group: RunGroupRow, members: ReadonlyArray<GroupMember>): Status => {
+  const state = stateOf(members.map(({ standing }) => shownState(standing)))
+  if (state === "running") return state
+  if (group.cancelled_at !== null) return "cancelled"
+  // What waits for nobody moves in a moment, unless it is held.
+  return state === "waiting" ? (group.held_reason === null ? "running" : "waiting_approval") : state
+}
+
+/** Nothing of it moves any more by itself or by a person's decision about its Runs. */
+export const isOver = (group: Pick<RunGroupRow, "cancelled_at">, members: ReadonlyArray<GroupMember>): boolean =>
+  group.cancelled_at === null
+    ? members.every(({ standing }) => standing === "applied" || standing === "left_out")
+    : members.every(
+        ({ standing }) =>
+          standing === "applied" || standing === "left_out" || standing === "failed" || standing === "cancelled"
+      )
+
+/** The group with its Runs in the order in which they were created: producers before consumers. */
+export const toRunGroup = (
+  row: RunGroupRow,
+  runs: ReadonlyArray<Run>,
+  { edges, members }: { readonly members: ReadonlyArray<GroupMember>; readonly edges: ReadonlyArray<WaveEdge> }
+) => {
+  // A check, or an update of an older release, has no waves.
+  const status = members.length === 0 ? statusOfRuns(runs.map((run) => run.status)) : statusOfMembers(row, members)
+  const last = runs.reduce((latest, run) => ((run.finishedAt ?? "") > latest ? (run.finishedAt ?? "") : latest), "")
+  const finishedAt = members.length === 0 ? last : (row.finished_at ?? last)
+  const isOpen = status === "running" || status === "waiting_approval"
+  return {
+    runGroup: RunGroup.make({
+      id: RunGroupId.make(row.id),
+      workspaceId: WorkspaceId.make(row.workspace_id),
+      type: row.type,
+      status,
+      runIds: runs.map((run) => run.id),
+      createdAt: row.created_at,
+      ...present({
+        waves: members.length === 0 ? undefined : wavesOfGroup(members, edges),
+        heldReason: row.finished_at === null ? row.held_reason : undefined,
+        cancelReason: row.cancel_reason,
+        replacedBy: row.replaced_by === null ? undefined : RunGroupId.make(row.replaced_by),
+        finishedAt: isOpen || finishedAt === "" ? undefined : finishedAt
+      })
+    }),
+    runs
+  }
+}

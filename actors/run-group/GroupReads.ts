@@ -1,0 +1,20 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { notFound } from "../../schema/errors/ApiError.ts"
+import { RunQueue } from "../run/RunQueue.ts"
+import { type RunRow, toRun } from "../run/RunRow.ts"
+import { groupMembers } from "./GroupMembers.ts"
+import { toRunGroup } from "./GroupProjection.ts"
+import type { RunGroupRow } from "./RunGroupRow.ts"
+
+/** A group with its Runs as they are now. */
+export const readGroup = Effect.fn("readGroup")(function* (id: string) {
+  const sql = yield* SqlClient.SqlClient
+  const queue = yield* RunQueue
+  const [group] = yield* Effect.orDie(sql<RunGroupRow>`SELECT * FROM run_groups WHERE id = ${id}`)
+  if (group === undefined) return yield* notFound("Run group")
+  const rows = yield* Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE run_group_id = ${id} ORDER BY created_at, id`)
+  const places = yield* queue.places(rows)
+  const runs = rows.map((row) => toRun(row, places.get(row.id)))
+  return toRunGroup(group, runs, yield* groupMembers(group))
+})

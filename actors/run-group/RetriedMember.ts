@@ -1,0 +1,20 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { RunGroupId } from "../../schema/records/Ids.ts"
+
+/**
+ * The open update that a plan which a person makes belongs to: one that tried the Capsule and did not get it applied. Then the
+ * update goes on with it. Where the Capsule still waits for its turn there is none: it is planned again when that comes.
+ */
+export const updateToRetry = Effect.fn("updateToRetry")(function* (capsuleId: string) {
+  const sql = yield* SqlClient.SqlClient
+  const [group] = yield* sql<{ id: string }>`SELECT g.id FROM run_group_members m
+    JOIN run_groups g ON g.id = m.group_id AND g.finished_at IS NULL AND g.cancelled_at IS NULL
+    WHERE m.capsule_id = ${capsuleId} AND m.decision IS NOT 'left_out'
+      AND (m.decision = 'refused' OR EXISTS (SELECT 1 FROM runs p
+        WHERE p.run_group_id = g.id AND p.capsule_id = m.capsule_id AND p.type = 'plan'))
+      AND NOT EXISTS (SELECT 1 FROM runs a WHERE a.run_group_id = g.id AND a.capsule_id = m.capsule_id
+        AND a.type = 'apply' AND a.status IN ('queued', 'running', 'succeeded'))
+    ORDER BY g.created_at DESC, g.id DESC LIMIT 1`
+  return group === undefined ? undefined : RunGroupId.make(group.id)
+}, Effect.orDie)

@@ -1,0 +1,341 @@
+import { Context, Effect, Layer, Queue, Result, Schema, Semaphore } from "effect"
+import type { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
+import { RunActor } from "../../schema/protocol/RunActor.ts"
+import { type ApiError, failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
+import { CapsuleId, RunGroupId } from "../../schema/records/Ids.ts"
+import { answered } from "../ActorClient.ts"
+import { Audit } from "../audit/Audit.ts"
+import { CommandContext, serviceContext } from "../../schema/protocol/Command.ts"
+import { Commits } from "../database/Commits.ts"
+import { ReadSql } from "../database/ReadSql.ts"
+import { transaction } from "../database/Transaction.ts"
+import { newId, now } from "../Identity.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { automationRefusal } from "../workspace/Automation.ts"
+import { type GroupMember, groupMembers } from "./GroupMembers.ts"
+import { isOver } from "./GroupProjection.ts"
+import type { RunGroupRow } from "./RunGroupRow.ts"
+import { membersOf, nextSteps, type WaveEdge, wavesOf } from "./WaveDecision.ts"
+
+const StarterJson = Schema.fromJsonString(CommandContext)
+const encodeStarter = Schema.encodeSync(StarterJson)
+const decodeStarter = Schema.decodeUnknownEffect(StarterJson)
+
+/** A Capsule that a group was about and that refused its plan. */
+export interface Refused {
+  readonly capsuleId: CapsuleId
+  readonly error: ApiError
+}
+
+const leftOut = {
+  code: "inputs_unchanged",
+  message: "Nothing that it takes from the updated Capsules has changed, so there is nothing to update."
+}
+
+/** Why the later waves of a group are not planned just now. */
+interface Hold {
+  readonly reason: string
+  readonly byPause: boolean
+}
+
+/**
+ * Updates of a Workspace, and the only writer of `run_groups` and `run_group_members`. What comes next is decided from the rows
+ * alone, again after each commit that moved a Run or a Capsule of the group, and after a restart.
+ */
+export class RunGroups extends Context.Service<
+  RunGroups,
+  {
+    /**
+     * An update of what is stale and of everything that takes from it: plans the first wave. An older update of the Workspace that
+     * is still open ends for it. Fails with the first refusal when every Capsule refuses.
+     */
+    readonly startUpdate: (
+      context: CommandContext,
+      workspaceId: string
+    ) => Effect.Effect<{ readonly id: RunGroupId; readonly refused: ReadonlyArray<Refused> }, ApiError>
+    /** A group that is only a list of Runs. */
+    readonly startCheck: (workspaceId: string) => Effect.Effect<RunGroupId>
+    readonly discard: (id: RunGroupId) => Effect.Effect<void>
+    /** Plans nothing more and voids the plans that are not applied. What is being applied goes on. */
+    readonly cancel: (context: CommandContext, id: string, reason: string | undefined) => Effect.Effect<void, ApiError>
+    /** Takes the next steps of every open update. */
+    readonly advanceAll: Effect.Effect<void>
+    /** Goes on with updates for as long as the service runs. */
+    readonly follow: Effect.Effect<never>
+  }
+>()("svc/actors/run-group/RunGroups") {
+  static readonly layer = Layer.effect(
+    RunGroups,
+    Effect.suspend(() => make)
+  )
+}
+
+const make = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  // Not through the writer, whose every statement wakes whoever listens to commits.
+  const read = yield* ReadSql
+  const commits = yield* Commits
+  const audit = yield* Audit
+  const ledger = yield* RunLedger
+  const capsules = yield* CapsuleActor.client
+  const runs = yield* RunActor.client
+  const random = yield* Effect.context<SecureRandom.SecureRandom>()
+  const withSql = Effect.provideService(SqlClient.SqlClient, sql)
+  // Two looks at one group at once would plan a Capsule twice.
+  const oneAtATime = yield* Semaphore.make(1)
+
+  const find = Effect.fnUntraced(function* (id: string) {
+    const [row] = yield* Effect.orDie(sql<RunGroupRow>`SELECT * FROM run_groups WHERE id = ${id}`)
+    return row
+  })
+
+  const set = (id: string, columns: Readonly<Record<string, string | number | null>>) =>
+    Effect.orDie(sql`UPDATE run_groups SET ${sql.update(columns)} WHERE id = ${id}`)
+
+  const setMember = (groupId: string, capsuleId: string, columns: Readonly<Record<string, string | number | null>>) =>
+    Effect.orDie(sql`UPDATE run_group_members SET ${sql.update(columns)}
+      WHERE group_id = ${groupId} AND capsule_id = ${capsuleId}`)
+
+  const audited = (
+    context: CommandContext,
+    group: Pick<RunGroupRow, "id" | "workspace_id">,
+    action: string,
+    data: object
+  ) =>
+    audit.append({
+      workspaceId: group.workspace_id,
+      actor: context.actor,
+      action,
+      target: { kind: "run_group", id: group.id },
+      data: { ...data },
+      requestId: context.requestId
+    })
+
+  /** The later waves are planned in the name of the person who started the group: who may not plan any more starts nothing. */
+  const holdOf = Effect.fnUntraced(function* (group: RunGroupRow): Effect.fn.Return<Hold | undefined> {
+    const refusal = yield* withSql(automationRefusal(group.workspace_id))
+    if (refusal !== undefined) {
+      return {
+        reason: `The next wave is not planned: ${refusal}. It goes on once automation is resumed.`,
+        byPause: true
+      }
+    }
+    const { actor } = yield* starterOf(group)
+    if (actor.subject === undefined) return undefined
+    const members = yield* Effect.orDie(sql`SELECT 1 AS one FROM memberships m JOIN users u ON u.subject = m.subject
+      WHERE m.workspace_id = ${group.workspace_id} AND m.subject = ${actor.subject} AND m.status = 'active'
+        AND u.status = 'active' AND m.role IN ('member', 'admin', 'owner')`)
+    if (members.length > 0) return undefined
+    const reason =
+      "The next wave is not planned: the person who started this update may not plan here any more. Start a new update."
+    return { reason, byPause: false }
+  })
+
+  const starterOf = (group: RunGroupRow) =>
+    group.started_by === null ? Effect.succeed(serviceContext) : Effect.orDie(decodeStarter(group.started_by))
+
+  /** Decides from the rows of this moment, and writes down what is decided once. */
+  const look = Effect.fnUntraced(function* (groupId: string) {
+    const group = yield* find(groupId)
+    if (group === undefined || group.type !== "update" || group.finished_at !== null) return undefined
+    const { edges, members } = yield* withSql(groupMembers(group))
+    const waves = wavesOf(
+      members.map(({ capsuleId }) => capsuleId),
+      edges
+    )
+    for (const { capsuleId, wave } of members) {
+      const own = waves.get(capsuleId)
+      if (own !== undefined && own !== wave) yield* setMember(groupId, capsuleId, { wave: own })
+    }
+    if (isOver(group, members)) {
+      yield* set(groupId, { finished_at: yield* now, seen: group.moved, held_reason: null, held_by_pause: 0 })
+      const of = (standing: GroupMember["standing"]) => members.filter((member) => member.standing === standing).length
+      yield* audited(serviceContext, group, "run_group.finish", { applied: of("applied"), leftOut: of("left_out") })
+      return undefined
+    }
+    const steps = group.cancelled_at === null ? nextSteps(members, edges) : new Map()
+    const leaving = members.filter(({ capsuleId }) => steps.get(capsuleId)?.kind === "leave_out")
+    for (const { capsuleId } of leaving) yield* setMember(groupId, capsuleId, { decision: "left_out", ...leftOut })
+    const planning = members.filter(({ capsuleId }) => steps.get(capsuleId)?.kind === "plan")
+    return { group, members, planning, hasLeft: leaving.length > 0 }
+  }, transaction(sql))
+
+  /** Voids what a cancelled group would still have applied. Each step may be taken again. */
+  const wind = Effect.fnUntraced(function* (group: RunGroupRow, members: ReadonlyArray<GroupMember>) {
+    const context =
+      group.cancelled_by === null ? serviceContext : yield* Effect.orDie(decodeStarter(group.cancelled_by))
+    const reason = group.cancel_reason ?? "The update was cancelled."
+    for (const { planRunId, standing } of members) {
+      if (planRunId === undefined) continue
+      if (standing === "planning" || standing === "waiting_approval") {
+        // It may have ended meanwhile, which is what was wanted.
+        yield* Effect.ignore(answered(runs(planRunId).Cancel({ context, reason })))
+      } else if (standing === "approved") {
+        yield* ledger.voidApproved(planRunId, reason).pipe(transaction(sql))
+      }
+    }
+  })
+
+  /** `byPerson`: somebody has just asked for it, so that it is no automation. Answers the Capsules that refused. */
+  const advance = Effect.fn("RunGroups.advance")(function* (groupId: string, byPerson: boolean) {
+    const refused: Array<Refused> = []
+    for (;;) {
+      const looked = yield* look(groupId)
+      if (looked === undefined) return refused
+      const { group, hasLeft, members, planning } = looked
+      if (hasLeft) continue
+      if (group.cancelled_at !== null) yield* wind(group, members)
+      const hold = byPerson || planning.length === 0 ? undefined : yield* holdOf(group)
+      if (hold === undefined) {
+        const context = yield* starterOf(group)
+        for (const { capsuleId } of planning) {
+          const asked = answered(capsules(capsuleId).Plan({ context, groupId: RunGroupId.make(groupId) }))
+          const outcome = yield* Effect.result(asked)
+          if (Result.isSuccess(outcome)) continue
+          const { code, message } = outcome.failure
+          refused.push({ capsuleId: CapsuleId.make(capsuleId), error: outcome.failure })
+          // A full queue is no refusal of the Capsule: the next look tries again.
+          if (code !== "rate_limited") yield* setMember(groupId, capsuleId, { decision: "refused", code, message })
+        }
+      }
+      yield* set(groupId, {
+        seen: group.moved,
+        held_reason: hold?.reason ?? null,
+        held_by_pause: hold?.byPause === true ? 1 : 0
+      })
+      return refused
+    }
+  })
+
+  const advanceEach = Effect.fnUntraced(function* (groups: ReadonlyArray<{ readonly id: string }>) {
+    for (const { id } of groups) {
+      yield* oneAtATime
+        .withPermits(1)(advance(id, false))
+        .pipe(Effect.catchCause((cause) => Effect.logError(`The update ${id} could not go on`, cause)))
+    }
+    return groups.length
+  })
+
+  const advanceDue = Effect.gen(function* () {
+    const due = yield* Effect.orDie(read<{ id: string }>`SELECT g.id FROM run_groups g
+      JOIN workspaces w ON w.id = g.workspace_id
+      WHERE g.finished_at IS NULL AND g.type = 'update' AND (g.moved <> g.seen OR g.held_by_pause = 1)
+        AND (g.moved <> g.seen OR (w.automation_paused_at IS NULL AND w.archived_at IS NULL))
+      ORDER BY g.created_at, g.id`)
+    return yield* advanceEach(due)
+  })
+
+  const advanceAll = Effect.gen(function* () {
+    const open = yield* Effect.orDie(sql<{ id: string }>`SELECT id FROM run_groups
+      WHERE finished_at IS NULL AND type = 'update' ORDER BY created_at, id`)
+    yield* advanceEach(open)
+  }).pipe(Effect.withSpan("RunGroups.advanceAll"))
+
+  const follow = Effect.gen(function* () {
+    const signals = yield* Queue.sliding<void>(1)
+    const stop = commits.listen(() => Queue.offerUnsafe(signals, undefined))
+    yield* Effect.addFinalizer(() => Effect.sync(stop))
+    yield* advanceAll
+    return yield* Queue.take(signals).pipe(Effect.andThen(advanceDue), Effect.forever)
+  }).pipe(Effect.scoped)
+
+  const startCheck = Effect.fn("RunGroups.startCheck")(function* (workspaceId: string) {
+    const id = yield* newId(RunGroupId, "rgrp").pipe(Effect.provideContext(random))
+    const row = { id, workspace_id: workspaceId, type: "drift_check", created_at: yield* now }
+    yield* Effect.orDie(sql`INSERT INTO run_groups ${sql.insert(row)}`)
+    return id
+  })
+
+  const discard = Effect.fnUntraced(function* (id: RunGroupId) {
+    yield* Effect.orDie(sql`DELETE FROM run_group_members WHERE group_id = ${id}`)
+    yield* Effect.orDie(sql`DELETE FROM run_groups WHERE id = ${id}`)
+  }, transaction(sql))
+
+  /** What is stale, with what takes from it, in the order in which it was made. */
+  const chosen = Effect.fnUntraced(function* (workspaceId: string) {
+    const updatable = yield* Effect.orDie(sql<{ id: string; status: string }>`SELECT id, status FROM capsules
+      WHERE workspace_id = ${workspaceId} AND status IN ('active', 'stale') AND current_state_version_id IS NOT NULL
+      ORDER BY created_at, id`)
+    const edges = yield* Effect.orDie(sql<WaveEdge>`SELECT producer_capsule_id AS producer,
+      consumer_capsule_id AS consumer FROM dependencies WHERE workspace_id = ${workspaceId}`)
+    const stale = updatable.filter(({ status }) => status === "stale").map(({ id }) => id)
+    const ids = membersOf(stale, new Set(updatable.map(({ id }) => id)), edges)
+    const ordered = updatable.flatMap(({ id }) => (ids.has(id) ? [id] : []))
+    return { ordered, waves: wavesOf(ordered, edges) }
+  })
+
+  const insertUpdate = Effect.fnUntraced(function* (context: CommandContext, workspaceId: string) {
+    const { ordered, waves } = yield* chosen(workspaceId)
+    if (ordered.length === 0) return yield* failedPrecondition("No Capsule is stale.")
+    const id = yield* newId(RunGroupId, "rgrp").pipe(Effect.provideContext(random))
+    const { actor, actorKey } = context
+    const started_by = encodeStarter({ actor, actorKey })
+    const row = { id, workspace_id: workspaceId, type: "update", created_at: yield* now, started_by }
+    yield* Effect.orDie(sql`INSERT INTO run_groups ${sql.insert(row)}`)
+    for (const capsule_id of ordered) {
+      const member = { group_id: id, capsule_id, wave: waves.get(capsule_id) ?? 1 }
+      yield* Effect.orDie(sql`INSERT INTO run_group_members ${sql.insert(member)}`)
+    }
+    return id
+  }, transaction(sql))
+
+  /** Two updates of one Workspace would plan the same Capsules against each other. */
+  const replaceOlder = Effect.fnUntraced(function* (context: CommandContext, id: RunGroupId, workspaceId: string) {
+    const at = yield* now
+    const { actor, actorKey } = context
+    const older = {
+      cancelled_at: at,
+      cancelled_by: encodeStarter({ actor, actorKey }),
+      cancel_reason: "A newer update of the Workspace took its place.",
+      replaced_by: id
+    }
+    yield* Effect.orDie(sql`UPDATE run_groups SET ${sql.update(older)}, moved = moved + 1 WHERE workspace_id = ${workspaceId}
+      AND type = 'update' AND finished_at IS NULL AND cancelled_at IS NULL AND id <> ${id}`)
+    yield* audited(context, { id, workspace_id: workspaceId }, "run_group.start", {})
+  }, transaction(sql))
+
+  const startUpdate = Effect.fn("RunGroups.startUpdate")(function* (context: CommandContext, workspaceId: string) {
+    const id = yield* insertUpdate(context, workspaceId)
+    const refused = yield* advance(id, true)
+    const made = yield* Effect.orDie(sql`SELECT 1 AS one FROM runs WHERE run_group_id = ${id} LIMIT 1`)
+    const [first] = refused
+    if (made.length === 0 && first !== undefined) {
+      yield* discard(id)
+      return yield* first.error
+    }
+    yield* replaceOlder(context, id, workspaceId)
+    return { id, refused }
+  }, oneAtATime.withPermits(1))
+
+  const cancel = Effect.fn("RunGroups.cancel")(function* (
+    context: CommandContext,
+    id: string,
+    reason: string | undefined
+  ) {
+    const { actor, actorKey } = context
+    yield* Effect.gen(function* () {
+      const group = yield* find(id)
+      if (group === undefined) return yield* notFound("Run group")
+      if (group.type !== "update") {
+        return yield* failedPrecondition(
+          "Only an update can be cancelled as a whole. Cancel the Runs of a check one by one."
+        )
+      }
+      if (group.finished_at !== null || group.cancelled_at !== null) {
+        return yield* failedPrecondition("The update is over already and cannot be cancelled.")
+      }
+      yield* set(id, {
+        cancelled_at: yield* now,
+        cancelled_by: encodeStarter({ actor, actorKey }),
+        cancel_reason: reason ?? "The update was cancelled.",
+        moved: group.moved + 1
+      })
+      yield* audited(context, group, "run_group.cancel", reason === undefined ? {} : { reason })
+    }).pipe(transaction(sql))
+    yield* advance(id, true)
+  }, oneAtATime.withPermits(1))
+
+  return RunGroups.of({ startUpdate, startCheck, discard, cancel, advanceAll, follow })
+})

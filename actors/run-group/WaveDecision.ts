@@ -1,0 +1,102 @@
+import type { WaveMemberState } from "../../schema/records/RunWaves.ts"
+
+/** The consumer takes something of the producer. */
+export interface WaveEdge {
+  readonly producer: string
+  readonly consumer: string
+}
+
+/** What the rows say of a Capsule of a group. `outdated`: its plan was voided, and no other one was made. */
+export type Standing = Exclude<WaveMemberState, "waiting"> | "unplanned" | "outdated"
+
+export interface Member {
+  readonly capsuleId: string
+  readonly standing: Standing
+  /** There is something to update at this moment. */
+  readonly isBehind: boolean
+}
+
+export type NextStep =
+  | { readonly kind: "plan" }
+  | { readonly kind: "leave_out" }
+  /** For producers that are not updated yet. */
+  | { readonly kind: "wait"; readonly for: ReadonlyArray<string> }
+  /** It is under way, or over. */
+  | { readonly kind: "none" }
+
+/** It gives what it will give in this update. */
+const isDone = (standing: Standing): boolean => standing === "applied" || standing === "left_out"
+
+const producersOf = (capsuleId: string, edges: ReadonlyArray<WaveEdge>): ReadonlyArray<string> =>
+  edges.flatMap(({ consumer, producer }) => (consumer === capsuleId ? [producer] : []))
+
+/**
+ * What comes next for each Capsule of an update: a consumer is planned after everything that it takes from was applied or left
+ * out, and only when it is behind then. One that failed keeps those that take from it waiting, and nobody else.
+ */
+export const nextSteps = (
+  members: ReadonlyArray<Member>,
+  edges: ReadonlyArray<WaveEdge>
+): ReadonlyMap<string, NextStep> => {
+  const standings = new Map(members.map(({ capsuleId, standing }) => [capsuleId, standing]))
+  return new Map(
+    members.map(({ capsuleId, isBehind, standing }): [string, NextStep] => {
+      if (standing !== "unplanned" && standing !== "outdated") return [capsuleId, { kind: "none" }]
+      const open = [...new Set(producersOf(capsuleId, edges))].filter((producer) => {
+        const theirs = standings.get(producer)
+        return theirs !== undefined && !isDone(theirs)
+      })
+      if (open.length > 0) return [capsuleId, { kind: "wait", for: open }]
+      return [capsuleId, { kind: isBehind ? "plan" : "leave_out" }]
+    })
+  )
+}
+
+/** The wave of each Capsule, from 1: one after the last of those that it takes from. */
+export const wavesOf = (
+  capsuleIds: ReadonlyArray<string>,
+  edges: ReadonlyArray<WaveEdge>
+): ReadonlyMap<string, number> => {
+  const waves = new Map<string, number>()
+  const own = new Set(capsuleIds)
+  const waveOf = (capsuleId: string): number => {
+    const known = waves.get(capsuleId)
+    if (known !== undefined) return known
+    const before = producersOf(capsuleId, edges).filter((producer) => own.has(producer))
+    const wave = 1 + Math.max(0, ...before.map(waveOf))
+    waves.set(capsuleId, wave)
+    return wave
+  }
+  capsuleIds.forEach(waveOf)
+  return waves
+}
+
+/** Those that are behind, with everything that takes from them, directly or not. */
+export const membersOf = (
+  behind: ReadonlyArray<string>,
+  updatable: ReadonlySet<string>,
+  edges: ReadonlyArray<WaveEdge>
+): ReadonlySet<string> => {
+  const members = new Set(behind)
+  const open = [...behind]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for (const { consumer, producer } of edges) {
+      if (producer !== next || members.has(consumer) || !updatable.has(consumer)) continue
+      members.add(consumer)
+      open.push(consumer)
+    }
+  }
+  return members
+}
+
+export type WaveState = "waiting" | "running" | "waiting_approval" | "succeeded" | "failed" | "cancelled"
+
+/** How Capsules stand together: what moves first, then what needs a person, then what went wrong. */
+export const stateOf = (states: ReadonlyArray<WaveMemberState>): WaveState => {
+  const has = (...wanted: ReadonlyArray<WaveMemberState>) => states.some((state) => wanted.includes(state))
+  if (has("planning", "applying")) return "running"
+  if (has("waiting_approval", "approved")) return "waiting_approval"
+  if (has("failed")) return "failed"
+  if (has("cancelled")) return "cancelled"
+  return has("waiting") ? "waiting" : "succeeded"
+}

@@ -1,0 +1,46 @@
+import { Schema } from "effect"
+import { CapsuleId, RunId } from "./Ids.ts"
+
+/**
+ * Where a Capsule of an update stands.
+ *
+ * - `waiting`: for the Capsules in `waitsFor`, or for its turn
+ * - `planning`: its plan is queued or running
+ * - `waiting_approval`, `approved`: a person is needed, to review the plan or to apply it
+ * - `left_out`: nothing that it takes has changed after all; `reason` says so
+ * - `failed`, `cancelled`: it was not updated; whoever takes its Outputs waits until it is planned again and applied
+ */
+export const WaveMemberState = Schema.Literals([
+  "waiting",
+  "planning",
+  "waiting_approval",
+  "approved",
+  "applying",
+  "applied",
+  "left_out",
+  "failed",
+  "cancelled"
+])
+export type WaveMemberState = typeof WaveMemberState.Type
+
+export const WaveMember = Schema.Struct({
+  capsuleId: CapsuleId,
+  name: Schema.String,
+  state: WaveMemberState,
+  planRunId: Schema.optionalKey(RunId),
+  applyRunId: Schema.optionalKey(RunId),
+  /** The Capsules of the group whose Outputs it takes and that are not updated yet. */
+  waitsFor: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ capsuleId: CapsuleId, name: Schema.String, state: WaveMemberState }))
+  ),
+  reason: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String }))
+}).annotate({ identifier: "WaveMember" })
+export type WaveMember = typeof WaveMember.Type
+
+/** Capsules that may be updated at the same time: everything that they take comes from earlier waves. */
+export const RunWave = Schema.Struct({
+  wave: Schema.Int,
+  state: Schema.Literals(["waiting", "running", "waiting_approval", "succeeded", "failed", "cancelled"]),
+  capsules: Schema.Array(WaveMember)
+}).annotate({ identifier: "RunWave" })
+export type RunWave = typeof RunWave.Type

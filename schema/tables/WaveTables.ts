@@ -1,0 +1,49 @@
+const touched = "UPDATE run_groups SET moved = moved + 1 WHERE finished_at IS NULL AND type = 'update'"
+
+/** Fires for every change that an open update of a Workspace may have been waiting for. */
+const trigger = (name: string, event: string, when: string, which: string) =>
+  `CREATE TRIGGER run_group_${name} AFTER ${event} WHEN ${when} BEGIN ${touched} AND ${which}; END`
+
+const ofCapsule = (id: string) => `id IN (SELECT group_id FROM run_group_members WHERE capsule_id = ${id})`
+
+/**
+ * Updates of a Workspace that go on wave by wave. `moved` counts what has happened since the group began, by triggers alone, so
+ * that nothing that moves a Run or a Capsule can forget it; `seen` is how much of it the next steps were decided from.
+ */
+export const waveTables: ReadonlyArray<string> = [
+  `ALTER TABLE run_groups ADD COLUMN started_by TEXT`,
+  `ALTER TABLE run_groups ADD COLUMN cancelled_at TEXT`,
+  `ALTER TABLE run_groups ADD COLUMN cancelled_by TEXT`,
+  `ALTER TABLE run_groups ADD COLUMN cancel_reason TEXT`,
+  `ALTER TABLE run_groups ADD COLUMN replaced_by TEXT`,
+  `ALTER TABLE run_groups ADD COLUMN held_reason TEXT`,
+  `ALTER TABLE run_groups ADD COLUMN held_by_pause INTEGER NOT NULL DEFAULT 0`,
+  `ALTER TABLE run_groups ADD COLUMN moved INTEGER NOT NULL DEFAULT 0`,
+  `ALTER TABLE run_groups ADD COLUMN seen INTEGER NOT NULL DEFAULT 0`,
+  // Groups of older releases planned everything at once.
+  `UPDATE run_groups SET finished_at = created_at`,
+  `CREATE INDEX run_groups_due ON run_groups (created_at, id) WHERE finished_at IS NULL AND type = 'update'
+    AND (moved <> seen OR held_by_pause = 1)`,
+  `CREATE INDEX run_groups_open ON run_groups (workspace_id, created_at, id) WHERE finished_at IS NULL AND type = 'update'`,
+  // What is decided once; everything else is read from the Runs. `code` and `message` say why.
+  `CREATE TABLE run_group_members (
+    group_id TEXT NOT NULL REFERENCES run_groups (id),
+    capsule_id TEXT NOT NULL REFERENCES capsules (id),
+    wave INTEGER NOT NULL,
+    decision TEXT,
+    code TEXT,
+    message TEXT,
+    PRIMARY KEY (group_id, capsule_id)
+  )`,
+  `CREATE INDEX run_group_members_by_capsule ON run_group_members (capsule_id)`,
+  trigger("run_made", "INSERT ON runs", "NEW.run_group_id IS NOT NULL", "id = NEW.run_group_id"),
+  trigger(
+    "run_moved",
+    "UPDATE OF status, used_by_run_id ON runs",
+    "NEW.run_group_id IS NOT NULL",
+    "id = NEW.run_group_id"
+  ),
+  trigger("capsule_moved", "UPDATE OF status ON capsules", "NEW.status IS NOT OLD.status", ofCapsule("NEW.id")),
+  trigger("dependency_made", "INSERT ON dependencies", "NEW.id IS NOT NULL", ofCapsule("NEW.consumer_capsule_id")),
+  trigger("dependency_ended", "DELETE ON dependencies", "OLD.id IS NOT NULL", ofCapsule("OLD.consumer_capsule_id"))
+]

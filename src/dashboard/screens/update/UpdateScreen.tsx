@@ -1,0 +1,179 @@
+import "../../app/Kit.ts"
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { Link, useParams } from "@tanstack/react-router"
+import { useState } from "react"
+import { post } from "../../api/Client.ts"
+import { runGroupQuery } from "../../api/Queries.ts"
+import type { RunGroup, RunWave, WaveMember } from "../../api/Types.ts"
+import { useMay, useWorkspace } from "../../app/Workspace.ts"
+import { Button, LinkButton } from "../../ui/Button.tsx"
+import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
+import { Loadable, Notice } from "../../ui/Feedback.tsx"
+import { Page, Panel } from "../../ui/Layout.tsx"
+import { Status, type StatusTone } from "../../ui/Status.tsx"
+import { Time } from "../../ui/Time.tsx"
+import { useWords } from "../../words/Words.ts"
+import { updateWords } from "./Words.ts"
+
+const memberTone: Readonly<Record<WaveMember["state"], StatusTone>> = {
+  waiting: "neutral",
+  planning: "busy",
+  waiting_approval: "attention",
+  approved: "attention",
+  applying: "busy",
+  applied: "good",
+  left_out: "muted",
+  failed: "bad",
+  cancelled: "muted"
+}
+
+const waveTone: Readonly<Record<RunWave["state"], StatusTone>> = {
+  waiting: "neutral",
+  running: "busy",
+  waiting_approval: "attention",
+  succeeded: "good",
+  failed: "bad",
+  cancelled: "muted"
+}
+
+const Member = ({ member }: { readonly member: WaveMember }) => {
+  const words = useWords(updateWords)
+  const workspace = useWorkspace()
+  const runId = member.applyRunId ?? member.planRunId
+  const isToReview = member.state === "waiting_approval" || member.state === "approved"
+  return (
+    <li className="row row-static" data-testid={`member-${member.name}`}>
+      <span className="row-name row-stack">
+        <Link
+          to="/w/$workspace/capsules/$capsuleId"
+          params={{ workspace: workspace.handle, capsuleId: member.capsuleId }}
+        >
+          <strong>{member.name}</strong>
+        </Link>
+        {member.waitsFor === undefined ? null : (
+          <span className="muted">
+            {words.waitsFor} {member.waitsFor.map(({ name, state }) => `${name} (${words.states[state]})`).join(", ")}
+          </span>
+        )}
+        {member.reason === undefined ? null : (
+          <span className={member.state === "failed" ? "bad-text" : "muted"}>{member.reason.message}</span>
+        )}
+      </span>
+      <Status tone={memberTone[member.state]}>{words.states[member.state]}</Status>
+      {runId === undefined ? null : (
+        <span className="row-end">
+          <LinkButton
+            small
+            tone={isToReview ? "primary" : "plain"}
+            to="/w/$workspace/runs/$runId"
+            params={{ workspace: workspace.handle, runId }}
+          >
+            {isToReview ? words.review : member.applyRunId === undefined ? words.openPlan : words.openApply}
+          </LinkButton>
+        </span>
+      )}
+    </li>
+  )
+}
+
+const Notices = ({ group }: { readonly group: RunGroup }) => {
+  const words = useWords(updateWords)
+  const workspace = useWorkspace()
+  return (
+    <>
+      {group.heldReason === undefined ? null : (
+        <Notice tone="warn" title={words.held}>
+          <p>{group.heldReason}</p>
+        </Notice>
+      )}
+      {group.status === "failed" ? (
+        <Notice tone="bad" title={words.stopped}>
+          <p>{words.stoppedText}</p>
+        </Notice>
+      ) : null}
+      {group.replacedBy === undefined ? null : (
+        <Notice tone="info" title={words.replaced}>
+          <LinkButton
+            small
+            to="/w/$workspace/updates/$groupId"
+            params={{ workspace: workspace.handle, groupId: group.replacedBy }}
+          >
+            {words.openNewer}
+          </LinkButton>
+        </Notice>
+      )}
+    </>
+  )
+}
+
+const Cancel = ({ group }: { readonly group: RunGroup }) => {
+  const words = useWords(updateWords)
+  const queryClient = useQueryClient()
+  const [asking, setAsking] = useState(false)
+  const cancel = useMutation({
+    mutationFn: () => post(`/api/v1/run-groups/${group.id}/cancel`, {}),
+    onSuccess: async () => {
+      setAsking(false)
+      await queryClient.invalidateQueries({ queryKey: runGroupQuery(group.id).queryKey })
+    }
+  })
+  return (
+    <>
+      <Button onClick={() => setAsking(true)}>{words.cancel}</Button>
+      {asking ? (
+        <ConfirmDialog
+          title={words.cancelTitle}
+          action={words.cancel}
+          change={cancel}
+          onConfirm={() => cancel.mutate()}
+          onClose={() => setAsking(false)}
+        >
+          {words.cancelText}
+        </ConfirmDialog>
+      ) : null}
+    </>
+  )
+}
+
+const Content = ({ group }: { readonly group: RunGroup }) => {
+  const words = useWords(updateWords)
+  const may = useMay()
+  const isOpen = group.finishedAt === undefined || group.status === "failed"
+  return (
+    <Page
+      title={words.title}
+      about={
+        <p>
+          {words.about} {words.started} <Time at={group.createdAt} />
+        </p>
+      }
+      beside={<Status tone={waveTone[group.status]}>{words.statuses[group.status]}</Status>}
+      actions={may("member") && isOpen && group.status !== "cancelled" ? <Cancel group={group} /> : undefined}
+    >
+      <div className="stack">
+        <Notices group={group} />
+        {(group.waves ?? []).map(({ capsules, state, wave }) => (
+          <Panel
+            key={wave}
+            flush
+            title={words.wave(wave)}
+            beside={<Status tone={waveTone[state]}>{words.statuses[state]}</Status>}
+          >
+            <ul className="rows">
+              {capsules.map((member) => (
+                <Member key={member.capsuleId} member={member} />
+              ))}
+            </ul>
+          </Panel>
+        ))}
+      </div>
+    </Page>
+  )
+}
+
+/** An update of a Workspace: its waves, what waits for what, and where a person is needed. */
+export const UpdateScreen = () => {
+  const params = useParams({ strict: false })
+  const query = useQuery(runGroupQuery(params.groupId ?? ""))
+  return <Loadable query={query}>{(group) => <Content group={group} />}</Loadable>
+}
