@@ -29,6 +29,10 @@ export const usersOf = Effect.fn("Connection.usersOf")(function* (id: string) {
     ...installs.map((install) => `the install plan ${install.id}`),
     ...runs.map((run) => `the Run ${run.id}`)
   ]
-  const more = named.length - mostNamed
-  return more > 0 ? [...named.slice(0, mostNamed), `${more} more`] : named
+  // Several may have one name.
+  const names = [...Map.groupBy(named, (name) => name)].map(([name, all]) =>
+    all.length === 1 ? name : `${name} (${all.length} times)`
+  )
+  const more = names.length - mostNamed
+  return more > 0 ? [...names.slice(0, mostNamed), `${more} more`] : names
 }, Effect.orDie)

@@ -59,12 +59,16 @@ const sandboxFinding = (status: SandboxStatus, examined: ReadonlyArray<LevelFind
   }
 }
 
+/** Levels at which a Run has file systems in memory of its own; elsewhere it has a folder of its own in the place of `/tmp`. */
+const hasPrivateMemory = (level: SandboxStatus["level"]) => level === "bubblewrap" || level === "namespaces"
+
 /** What one Run may use, and by what it is held to that. */
-export const describeLimits = ({ limits }: SandboxStatus) =>
+export const describeLimits = ({ level, limits }: Pick<SandboxStatus, "level" | "limits">) =>
   [
     `a Run has ${formatBytes(limits.memoryBytes)} of memory and ${limits.processes} processes (kept by ${limits.keeper})`,
-    `/tmp ${formatBytes(limits.tmpBytes)}`,
-    `/dev/shm ${formatBytes(limits.shmBytes)}`,
+    ...(hasPrivateMemory(level)
+      ? [`/tmp ${formatBytes(limits.tmpBytes)}`, `/dev/shm ${formatBytes(limits.shmBytes)}`]
+      : []),
     `run folder ${formatBytes(limits.folderBytes)}`,
     `disk kept free ${formatBytes(limits.freeBytes)}`
   ].join(", ")

@@ -279,7 +279,21 @@ describe("a Connection that is changed", () => {
       const { source } = yield* sources.create(context, { workspaceId, name: "kept", url, authConnectionId: git.id })
       const refused = yield* Effect.flip(connections.remove(context, git.id))
       expect([refused.code, refused.message.includes("the Source kept")]).toEqual(["failed_precondition", true])
+      // Two of one name are one name, with how many they are.
+      const twin = yield* sources.create(context, {
+        workspaceId,
+        name: "kept",
+        url,
+        defaultRef: "twin",
+        authConnectionId: git.id
+      })
+      const { message } = yield* Effect.flip(connections.remove(context, git.id))
+      expect([message.includes("the Source kept (2 times)"), message.split("the Source kept").length]).toEqual([
+        true,
+        2
+      ])
 
+      yield* sources.update(context, twin.source.id, { authConnectionId: null })
       yield* sources.update(context, source.id, { authConnectionId: null })
       // Removed and attached at once: one of them is refused, whichever comes second.
       const [removal, binding] = yield* Effect.all(

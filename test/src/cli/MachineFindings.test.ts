@@ -1,0 +1,22 @@
+import { expect, test } from "bun:test"
+import { describeLimits } from "../../../src/cli/doctor/MachineFindings.ts"
+
+const limits = {
+  keeper: "kernel",
+  memoryBytes: 2 ** 30,
+  processes: 512,
+  tmpBytes: 2 ** 28,
+  shmBytes: 2 ** 26,
+  folderBytes: 2 ** 31,
+  freeBytes: 2 ** 29
+} as const
+
+test("sizes of file systems are named only where a Run has them", () => {
+  for (const level of ["bubblewrap", "namespaces"] as const) {
+    expect(describeLimits({ level, limits })).toContain("/dev/shm 64 MiB")
+  }
+  for (const level of ["user_landlock", "landlock", "seatbelt", "process"] as const) {
+    expect(describeLimits({ level, limits })).not.toMatch(/\/tmp|\/dev\/shm/)
+    expect(describeLimits({ level, limits })).toContain("run folder")
+  }
+})
