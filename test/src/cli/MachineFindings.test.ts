@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { describeLimits } from "../../../src/cli/doctor/MachineFindings.ts"
 
 const limits = {
-  keeper: "kernel",
+  keeper: "watching",
   memoryBytes: 2 ** 30,
   processes: 512,
   tmpBytes: 2 ** 28,
