@@ -46,10 +46,20 @@ export interface CapsuleRow {
   readonly updated_at: string
 }
 
-/** A Capsule with the digest of its configuration, as the guard needs it. */
+/** A Capsule with the digest of its configuration, as the guard needs it, and with what is wrong with its lane. */
 export interface GuardedCapsuleRow extends CapsuleRow {
   readonly install_config_digest: string
+  readonly lane_error_code: string | null
+  readonly lane_error_message: string | null
+  readonly lane_error_since: string | null
 }
+
+/** The query of `GuardedCapsuleRow`, to be followed by a condition on `c`. */
+export const guardedCapsules = `SELECT c.*, i.digest AS install_config_digest, l.error_code AS lane_error_code,
+    l.error_message AS lane_error_message, l.error_since AS lane_error_since
+  FROM capsules c JOIN install_configs i ON i.id = c.install_config_id
+  LEFT JOIN source_lanes l ON l.source_id = c.source_id
+    AND l.ref = COALESCE(c.adopted_ref, c.tracked_ref) AND l.path = COALESCE(c.adopted_path, c.tracked_path)`
 
 const guardPurpose = "authority-guard"
 
@@ -118,6 +128,10 @@ export const toCapsule = Effect.fnUntraced(function* (row: GuardedCapsuleRow) {
       currentStateVersionId: row.current_state_version_id,
       driftCheckedAt: row.drift_checked_at,
       publicEndpoint: row.public_endpoint,
+      laneError:
+        row.lane_error_code === null || row.status === "destroyed"
+          ? undefined
+          : { code: row.lane_error_code, message: row.lane_error_message ?? "", since: row.lane_error_since },
       adoptedSourceRevision:
         row.adopted_snapshot_id === null
           ? undefined

@@ -89,7 +89,7 @@ export class CapsuleRuns extends Context.Service<
           : Effect.void
 
       const trackedSnapshot = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
-        const newest = yield* store.newestSnapshot(capsule.source_id, capsule.tracked_ref, capsule.tracked_path)
+        const newest = yield* store.currentSnapshot(capsule.source_id, capsule.tracked_ref, capsule.tracked_path)
         return newest === undefined
           ? yield* failedPrecondition("The Source has no snapshot of this Capsule's ref and path yet. Sync it first.")
           : newest.id

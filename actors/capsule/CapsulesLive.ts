@@ -25,7 +25,7 @@ import { type BackupRow, BackupStore, toBackup } from "./BackupStore.ts"
 import { readGroup } from "../run-group/GroupReads.ts"
 import type { RunGroups } from "../run-group/RunGroups.ts"
 import { type StartedGroup, startDriftCheck, startUpdate } from "./CapsuleGroups.ts"
-import { type GuardedCapsuleRow, toCapsule } from "./CapsuleRow.ts"
+import { guardedCapsules, type GuardedCapsuleRow, toCapsule } from "./CapsuleRow.ts"
 import { Capsules } from "./Capsules.ts"
 import { usageOf } from "./CapsuleUsage.ts"
 import { decodeStoredConfig, type InstallConfigRow } from "./InstallConfigStore.ts"
@@ -81,8 +81,7 @@ export const layer = Layer.effect(
 
     const guarded = Effect.fnUntraced(function* (rows: ReadonlyArray<{ readonly id: string }>) {
       if (rows.length === 0) return []
-      const found = yield* Effect.orDie(sql<GuardedCapsuleRow>`SELECT c.*, i.digest AS install_config_digest
-        FROM capsules c JOIN install_configs i ON i.id = c.install_config_id
+      const found = yield* Effect.orDie(sql<GuardedCapsuleRow>`${sql.literal(guardedCapsules)}
         WHERE ${sql.in(
           "c.id",
           rows.map((row) => row.id)

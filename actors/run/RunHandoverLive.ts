@@ -26,14 +26,14 @@ export const layer = Layer.effect(
         run.capsule_id === null || run.trigger_kind !== "auto_update"
           ? Effect.void
           : handedOver(capsules(run.capsule_id).ApplyFollowed({ planRunId: RunId.make(run.id) }, { discard: true })),
-      snapshotTaken: Effect.fn("RunHandover.snapshotTaken")(function* ({ sourceId, snapshotId, autoUpdate }) {
+      snapshotTaken: Effect.fn("RunHandover.snapshotTaken")(function* ({ sourceId, snapshotId, autoUpdate, cause }) {
         if (!autoUpdate) return
         const followers = yield* Effect.orDie(sql<{ id: string }>`SELECT c.id FROM capsules c
           JOIN source_snapshots s ON s.id = ${snapshotId}
           WHERE c.source_id = ${sourceId} AND c.auto_update_enabled = 1 AND c.status = 'stale'
             AND c.adopted_ref = s.ref AND c.adopted_path = s.path`)
         for (const { id } of followers) {
-          yield* handedOver(capsules(id).FollowLane({ sourceSnapshotId: snapshotId }, { discard: true }))
+          yield* handedOver(capsules(id).FollowLane({ sourceSnapshotId: snapshotId, cause }, { discard: true }))
         }
       })
     })

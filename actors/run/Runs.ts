@@ -11,6 +11,8 @@ export interface RunFilter {
   readonly sourceId?: string | undefined
   readonly type?: RunType | undefined
   readonly status?: RunStatus | undefined
+  /** Also the looks of webhooks and schedules that found nothing new, for as long as they are kept. */
+  readonly includeLooks?: boolean | undefined
 }
 
 /** Client of the Run actor, with its reads. */

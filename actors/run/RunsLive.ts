@@ -57,6 +57,7 @@ export const layer = Layer.effect(
       list: Effect.fn("Runs.list")(function* (workspaceId, filter, page) {
         const conditions = [
           sql`workspace_id = ${workspaceId}`,
+          ...(filter.includeLooks === true ? [] : [sql`quiet = 0`]),
           ...(filter.capsuleId === undefined ? [] : [sql`capsule_id = ${filter.capsuleId}`]),
           ...(filter.sourceId === undefined ? [] : [sql`source_id = ${filter.sourceId}`]),
           ...(filter.type === undefined ? [] : [sql`type = ${filter.type}`]),
@@ -70,7 +71,14 @@ export const layer = Layer.effect(
             route: "runs.list",
             newestFirst: true,
             conditions,
-            filter: [workspaceId, filter.capsuleId, filter.sourceId, filter.type, filter.status]
+            filter: [
+              workspaceId,
+              filter.capsuleId,
+              filter.sourceId,
+              filter.type,
+              filter.status,
+              filter.includeLooks === true ? "looks" : undefined
+            ]
           },
           page
         )

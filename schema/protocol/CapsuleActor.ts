@@ -76,8 +76,10 @@ export const CapsuleActor = Entity.make("Capsule", [
   }),
   /** A hand-over: the lane has a newer snapshot, and the Capsule has opted in to plan it by itself. */
   Rpc.make("FollowLane", {
-    payload: { sourceSnapshotId: Schema.String },
-    primaryKey: ({ sourceSnapshotId }) => sourceSnapshotId
+    // Messages of earlier releases have no cause.
+    payload: { sourceSnapshotId: Schema.String, cause: Schema.optionalKey(Schema.String) },
+    primaryKey: ({ sourceSnapshotId, cause }) =>
+      cause === undefined ? sourceSnapshotId : `${sourceSnapshotId} ${cause}`
   })
     .annotate(ClusterSchema.Persisted, true)
     .annotate(ClusterSchema.WithTransaction, true),

@@ -69,6 +69,8 @@ export const Capsule = Schema.Struct({
   driftCheckedAt: Schema.optionalKey(Timestamp),
   driftChecks: DriftCheckPlan,
   publicEndpoint: Schema.optionalKey(Schema.String),
+  /** Why the ref and path that the Capsule follows cannot be fetched; absent while they can. */
+  laneError: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String, since: Timestamp })),
   createdAt: Timestamp,
   updatedAt: Timestamp
 }).annotate({ identifier: "Capsule" })

@@ -44,6 +44,7 @@ import type { RunWave as RunWaveSchema, WaveMember as WaveMemberSchema } from ".
 import type {
   SnapshotFile as SnapshotFileSchema,
   Source as SourceSchema,
+  SourceLane as SourceLaneSchema,
   SourceSnapshot as SourceSnapshotSchema
 } from "../../../schema/records/Source.ts"
 import type {
@@ -61,6 +62,7 @@ export type Role = Workspace["role"]
 export type Member = typeof MemberSchema.Encoded
 export type Project = typeof ProjectSchema.Encoded
 export type Source = typeof SourceSchema.Encoded
+export type SourceLane = typeof SourceLaneSchema.Encoded
 export type SourceSnapshot = typeof SourceSnapshotSchema.Encoded
 export type SnapshotFile = typeof SnapshotFileSchema.Encoded
 export type Backup = typeof BackupSchema.Encoded

@@ -143,6 +143,18 @@ const Alerts = ({ capsule, last }: { readonly capsule: Capsule; readonly last: R
           {open}
         </Notice>
       ) : null}
+      {capsule.laneError === undefined ? null : (
+        <Notice tone="bad" title={words.laneFailedTitle}>
+          <p>{capsule.laneError.message}</p>
+          <LinkButton
+            small
+            to="/w/$workspace/sources/$sourceId"
+            params={{ workspace: workspace.handle, sourceId: capsule.sourceId }}
+          >
+            {words.source}
+          </LinkButton>
+        </Notice>
+      )}
       {capsule.driftStatus === "drifted" ? (
         <Notice tone="warn" title={words.driftedTitle}>
           <p>{words.driftedText}</p>

@@ -1,0 +1,42 @@
+import { describe, expect, test } from "bun:test"
+import { newWorld } from "./support/routes/World.ts"
+import { browserSuite } from "./support/Suite.ts"
+
+const suite = browserSuite()
+const source = "/w/acme/sources/src_0000000000000001"
+
+describe("the lanes of a source", () => {
+  test("each says where it stands, when it was looked at, and why it cannot be fetched", async () => {
+    const { page, faults, go } = await suite.visit()
+    await go(source, ".row-static")
+    const lanes = page.locator(".panel", { has: page.getByRole("heading", { name: "Followed refs" }) })
+    await lanes.getByText("default", { exact: true }).waitFor()
+    const failing = lanes.locator("li", { has: page.locator("code", { hasText: "release" }) })
+    await failing.getByText("This ref cannot be fetched").waitFor()
+    await failing.getByText("The ref release does not exist.").waitFor()
+    expect(await failing.innerText()).toContain("source_ref_not_found")
+    expect(faults).toEqual([])
+  })
+})
+
+describe("the switch of all automation", () => {
+  test("asks for the reason, and every page says that it is paused and by whom", async () => {
+    const world = newWorld()
+    const { page, api, faults, go } = await suite.visit(undefined, world)
+    await go("/w/acme/settings/settings", ".panel")
+    await page.getByLabel("Why").fill("incident 7")
+    await page.getByRole("button", { name: "Pause all automation" }).click()
+    await page.getByText("Automation is paused").waitFor()
+    expect(api.changes.map(({ path, body }) => [path, body])).toEqual([
+      ["/api/v1/workspaces/ws_0000000000000001/automation", { paused: true, reason: "incident 7" }]
+    ])
+    await go("/w/acme/capsules", ".long-row")
+    const banner = page.locator(".notice", { hasText: "Automation is paused" })
+    await banner.getByText("incident 7").waitFor()
+    await banner.getByRole("link", { name: "Settings" }).click()
+    await page.getByRole("button", { name: "Resume automation" }).click()
+    await page.getByRole("button", { name: "Pause all automation" }).waitFor()
+    expect(await page.getByText("Automation is paused").count()).toBe(0)
+    expect(faults).toEqual([])
+  })
+})
