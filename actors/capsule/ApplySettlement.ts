@@ -6,11 +6,13 @@ import type { SecretText } from "../../runner/redaction/SecretRule.ts"
 import { consumedOfPlan } from "../dependency/ConsumedOutputs.ts"
 import { Deliveries } from "../delivery/Deliveries.ts"
 import { InterfaceSettlement } from "../interface/InterfaceSettlement.ts"
+import { now } from "../Identity.ts"
 import { RunCheckpoints } from "../run/RunCheckpoints.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunPlans } from "../run/RunPlans.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { type BuildColumns, buildColumns } from "./BuildArchives.ts"
+import { pinOf } from "./AutoUpdatePins.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
 import { InstallConfigStore } from "./InstallConfigStore.ts"
@@ -177,6 +179,20 @@ export class ApplySettlement extends Context.Service<
           : (current?.source_snapshot_id ?? undefined)
       })
 
+      /** A rollback holds the Capsule where it is, and remembers where the lane stood. */
+      const pinned = Effect.fnUntraced(function* (
+        run: RunRow,
+        capsule: GuardedCapsuleRow,
+        lane: Record<string, string>
+      ) {
+        const plan = yield* runs.find(run.plan_run_id ?? "")
+        const stands = yield* lanes.find(capsule.source_id, {
+          ref: lane["adopted_ref"] ?? "",
+          path: lane["adopted_path"] ?? ""
+        })
+        return pinOf(run, plan, { at: yield* now, commit: stands?.resolved_commit ?? null })
+      })
+
       /** What the host does for an apply takes effect with it, or ends with a destroy. Answers what could not be done. */
       const hosted = Effect.fnUntraced(function* (
         run: RunRow,
@@ -241,7 +257,8 @@ export class ApplySettlement extends Context.Service<
                 })
           const columns = capsuleColumns(run, capsule, result, version?.id)
           const lane = succeeded && run.type === "apply" ? yield* adopted(run) : {}
-          const fenced = yield* capsules.fence(capsule, { ...columns, ...lane })
+          const pin = succeeded ? yield* pinned(run, capsule, lane) : {}
+          const fenced = yield* capsules.fence(capsule, { ...columns, ...lane, ...pin })
           if (!fenced)
             return yield* Effect.die(new Error(`Capsule ${capsule.id} moved inside the transaction of its apply`))
           if (succeeded && run.type === "apply") {

@@ -36,6 +36,13 @@ export interface CapsuleRow {
   readonly deferred_snapshot_id: string | null
   /** Who set the auto-update last: what it starts has their authority. */
   readonly auto_update_by: string | null
+  /** The plan of the rollback that holds the Capsule, and the words and choice of who applied it. */
+  readonly pinned_run_id: string | null
+  readonly pinned_by: string | null
+  readonly pinned_at: string | null
+  readonly pinned_reason: string | null
+  readonly pinned_commit: string | null
+  readonly pin_ends_on_commit: number
   readonly drift_status: string
   /** Hours between checks: `NULL` as the Workspace, 0 never. */
   readonly drift_check_hours: number | null
@@ -119,7 +126,21 @@ export const toCapsule = Effect.fnUntraced(function* (row: GuardedCapsuleRow) {
     currentStateGeneration: row.current_state_generation,
     executionAuthorityEpoch: row.execution_authority_epoch,
     installConfigReAdoption: { authorityGuard: guard },
-    autoUpdate: { enabled: row.auto_update_enabled === 1, apply: row.auto_update_apply === 1 },
+    autoUpdate: {
+      enabled: row.auto_update_enabled === 1,
+      apply: row.auto_update_apply === 1,
+      ...(row.pinned_at === null
+        ? {}
+        : {
+            pinnedBy: {
+              runId: row.pinned_run_id,
+              at: row.pinned_at,
+              reason: row.pinned_reason,
+              resumeOnNewCommit: row.pin_ends_on_commit === 1,
+              ...present({ subject: row.pinned_by })
+            }
+          })
+    },
     driftStatus: row.drift_status,
     driftChecks: driftCheckPlan(row),
     createdAt: row.created_at,

@@ -21,6 +21,7 @@ import { capsuleInNeed } from "../../schema/tables/CapsuleTables.ts"
 import { present } from "../run/RunRow.ts"
 import { awaitRun } from "../run/RunWaiting.ts"
 import { Vault } from "../vault/Vault.ts"
+import { type DecisionRow, toDecision } from "./AutoUpdateDecisions.ts"
 import { type BackupRow, BackupStore, toBackup } from "./BackupStore.ts"
 import { readGroup } from "../run-group/GroupReads.ts"
 import type { RunGroups } from "../run-group/RunGroups.ts"
@@ -205,6 +206,17 @@ export const layer = Layer.effect(
           ...(row.child_alias === null ? {} : { childAlias: row.child_alias }),
           connectionId: ConnectionId.make(row.connection_id)
         }))
+      }),
+      autoUpdateDecisions: Effect.fn("Capsules.autoUpdateDecisions")(function* (id, page) {
+        const list = {
+          table: "auto_update_decisions",
+          route: "capsules.autoUpdateDecisions",
+          newestFirst: true,
+          conditions: [sql`capsule_id = ${id}`],
+          filter: [id]
+        }
+        const rows = yield* pageOfRows<DecisionRow>(sql, cursors, list, page)
+        return { ...rows, items: rows.items.map(toDecision) }
       }),
       stateVersions: Effect.fn("Capsules.stateVersions")(function* (id, page) {
         const list = {

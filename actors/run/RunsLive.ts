@@ -129,12 +129,12 @@ export const layer = Layer.effect(
         yield* groups.cancel(context, id, reason)
         return yield* group(id)
       }),
-      rollbackPlan: Effect.fn("Runs.rollbackPlan")(function* (context, id) {
+      rollbackPlan: Effect.fn("Runs.rollbackPlan")(function* (context, id, request = {}) {
         const rows = yield* Effect.orDie(
           sql<{ capsule_id: string }>`SELECT capsule_id FROM state_versions WHERE id = ${id}`
         )
         if (rows[0] === undefined) return yield* notFound("StateVersion")
-        return yield* answered(capsuleActor(rows[0].capsule_id).RollbackPlan({ context, stateVersionId: id }))
+        return yield* answered(capsuleActor(rows[0].capsule_id).RollbackPlan({ context, stateVersionId: id, request }))
       })
     })
   })

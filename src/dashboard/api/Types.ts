@@ -3,6 +3,7 @@
 import type { Passkey as PasskeySchema } from "../../../actors/account/NewPasskeys.ts"
 import type { AccountSession as AccountSessionSchema } from "../../../actors/account/Sessions.ts"
 import type { LinkedIdentity as LinkedIdentitySchema } from "../../../actors/account/UpstreamIdentities.ts"
+import type { AutoUpdateDecision as AutoUpdateDecisionSchema } from "../../../schema/records/AutoUpdate.ts"
 import type { AttentionItem as AttentionItemSchema, DashboardNotice } from "../../../schema/api/DashboardApi.ts"
 import type { RunEvent as RunEventSchema, RunLogEntry } from "../../../schema/events/RunEvent.ts"
 import type { AccountToken, AccountTokenScopeCatalog } from "../../../schema/records/AccountToken.ts"
@@ -57,6 +58,7 @@ import type {
   Workspace as WorkspaceSchema
 } from "../../../schema/records/Workspace.ts"
 
+export type AutoUpdateDecision = typeof AutoUpdateDecisionSchema.Encoded
 export type Workspace = typeof WorkspaceSchema.Encoded
 export type Role = Workspace["role"]
 export type Member = typeof MemberSchema.Encoded

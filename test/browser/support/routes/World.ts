@@ -1,4 +1,4 @@
-import type { Capsule, Run, Source, Workspace } from "../../../../src/dashboard/api/Types.ts"
+import type { AutoUpdateDecision, Capsule, Run, Source, Workspace } from "../../../../src/dashboard/api/Types.ts"
 import { backups, capsules, outputs } from "../records/Capsules.ts"
 import { connections } from "../records/Connections.ts"
 import { installConfig, report } from "../records/InstallConfigs.ts"
@@ -22,6 +22,7 @@ export interface World {
   optionsDocument: string
   report: typeof report
   automationPause: Workspace["automationPause"]
+  decisions: ReadonlyArray<AutoUpdateDecision>
   empty: boolean
 }
 
@@ -39,6 +40,7 @@ export const newWorld = (): World => ({
   optionsDocument,
   report,
   automationPause: undefined,
+  decisions: [],
   empty: false
 })
 

@@ -58,6 +58,7 @@ const actors = Layer.mergeAll(
     stateVersion: refuse,
     currentStateVersions: refuse,
     installConfigs: refuse,
+    autoUpdateDecisions: refuse,
     installConfig: () => Effect.die(new TypeError(defectText)),
     usage: refuse,
     workspaceUsage: refuse
