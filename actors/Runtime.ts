@@ -83,6 +83,7 @@ import { DeferredSyncs } from "./source/DeferredSyncs.ts"
 import { SnapshotReads } from "./source/SnapshotReads.ts"
 import * as SourceBehavior from "./source/SourceBehavior.ts"
 import { sweepSnapshots } from "./source/SnapshotSweep.ts"
+import { SourceLanes } from "./source/SourceLanes.ts"
 import { SourceSchedule } from "./source/SourceSchedule.ts"
 import { SourceStore } from "./source/SourceStore.ts"
 import * as SourcesLive from "./source/SourcesLive.ts"
@@ -107,6 +108,7 @@ const records = Layer.mergeAll(
   ConnectionUses.layer,
   CredentialTest.layer,
   SourceStore.layer,
+  SourceLanes.layer,
   DeferredSyncs.layer,
   InstallPlanStore.layer,
   RevisionPlanStore.layer,

@@ -14,6 +14,7 @@ import { RunHandover } from "../run/RunHandover.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunPlans } from "../run/RunPlans.ts"
 import { toRun, type RunRow } from "../run/RunRow.ts"
+import { automationRefusal } from "../workspace/Automation.ts"
 import { orOnIntegrityFault } from "../vault/IntegrityFault.ts"
 import { BuildArchives } from "./BuildArchives.ts"
 import { type ApplyResult, ApplySettlement } from "./ApplySettlement.ts"
@@ -130,11 +131,21 @@ export const makeApplyExecution = Effect.gen(function* () {
       orOnIntegrityFault(() => Effect.succeed(outputs.map((output) => ({ ...output, sensitive: true }))))
     )
 
+  /** Automation may have been paused while the Run was queued; what a person started goes on. */
+  const stillAutomatic = Effect.fnUntraced(function* (run: RunRow, prepared: PreparedRun) {
+    const paused = yield* Effect.provideService(automationRefusal(run.workspace_id), SqlClient.SqlClient, sql)
+    if (paused !== undefined)
+      return yield* Effect.fail(
+        refusal("cancelled", `Nothing was applied: ${paused}. Plan again once it is resumed.`, prepared.evidence)
+      )
+  })
+
   const execution: RunExecution = Effect.fn("Run.apply")(function* (run, control) {
     const started = yield* Effect.gen(function* () {
       const prepared = yield* preparation
         .prepare(run)
         .pipe(Effect.mapError((error) => refusal(error.code, error.message, error.evidence)))
+      if (run.trigger_kind === "auto_update") yield* stillAutomatic(run, prepared)
       const saved = yield* reviewed(run, prepared)
       const ephemeralVariables = yield* ephemeralOf(prepared, yield* delivered(run, prepared))
       yield* control.sink.event("run.applying", { planRunId: run.plan_run_id })

@@ -6,15 +6,18 @@ import type { SecretText } from "../../runner/redaction/SecretRule.ts"
 import { consumedOfPlan } from "../dependency/ConsumedOutputs.ts"
 import { Deliveries } from "../delivery/Deliveries.ts"
 import { InterfaceSettlement } from "../interface/InterfaceSettlement.ts"
+import { now } from "../Identity.ts"
 import { RunCheckpoints } from "../run/RunCheckpoints.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunPlans } from "../run/RunPlans.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { type BuildColumns, buildColumns } from "./BuildArchives.ts"
+import { pinOf } from "./AutoUpdatePins.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
 import { InstallConfigStore } from "./InstallConfigStore.ts"
 import { StaleReasons } from "./StaleReasons.ts"
+import { SourceLanes } from "../source/SourceLanes.ts"
 import { StateVersions } from "./StateVersions.ts"
 import { orOnIntegrityFault } from "../vault/IntegrityFault.ts"
 
@@ -108,6 +111,7 @@ export class ApplySettlement extends Context.Service<
       const staleReasons = yield* StaleReasons
       const deliveries = yield* Deliveries
       const interfaces = yield* InterfaceSettlement
+      const lanes = yield* SourceLanes
 
       const capsuleColumns = (
         run: RunRow,
@@ -164,15 +168,29 @@ export class ApplySettlement extends Context.Service<
         }
       })
 
-      /** An older plan may be applied after a newer snapshot came in: then the Capsule is stale at once. */
+      /** An older plan may be applied after the lane moved on: then the Capsule is stale at once. */
       const newerOnLane = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, lane: Record<string, string>) {
-        const rows = yield* sql<{
-          id: string
-          resolved_commit: string
-        }>`SELECT id, resolved_commit FROM source_snapshots
-          WHERE source_id = ${capsule.source_id} AND ref = ${lane["adopted_ref"] ?? ""} AND path = ${lane["adopted_path"] ?? ""}
-          ORDER BY created_at DESC, id DESC LIMIT 1`
-        return rows[0]?.resolved_commit === lane["adopted_commit"] ? undefined : rows[0]?.id
+        const current = yield* lanes.find(capsule.source_id, {
+          ref: lane["adopted_ref"] ?? "",
+          path: lane["adopted_path"] ?? ""
+        })
+        return current?.resolved_commit === lane["adopted_commit"]
+          ? undefined
+          : (current?.source_snapshot_id ?? undefined)
+      })
+
+      /** A rollback holds the Capsule where it is, and remembers where the lane stood. */
+      const pinned = Effect.fnUntraced(function* (
+        run: RunRow,
+        capsule: GuardedCapsuleRow,
+        lane: Record<string, string>
+      ) {
+        const plan = yield* runs.find(run.plan_run_id ?? "")
+        const stands = yield* lanes.find(capsule.source_id, {
+          ref: lane["adopted_ref"] ?? "",
+          path: lane["adopted_path"] ?? ""
+        })
+        return pinOf(run, plan, { at: yield* now, commit: stands?.resolved_commit ?? null })
       })
 
       /** What the host does for an apply takes effect with it, or ends with a destroy. Answers what could not be done. */
@@ -239,7 +257,8 @@ export class ApplySettlement extends Context.Service<
                 })
           const columns = capsuleColumns(run, capsule, result, version?.id)
           const lane = succeeded && run.type === "apply" ? yield* adopted(run) : {}
-          const fenced = yield* capsules.fence(capsule, { ...columns, ...lane })
+          const pin = succeeded ? yield* pinned(run, capsule, lane) : {}
+          const fenced = yield* capsules.fence(capsule, { ...columns, ...lane, ...pin })
           if (!fenced)
             return yield* Effect.die(new Error(`Capsule ${capsule.id} moved inside the transaction of its apply`))
           if (succeeded && run.type === "apply") {
@@ -250,6 +269,8 @@ export class ApplySettlement extends Context.Service<
           }
           if (succeeded && run.type === "destroy_apply") yield* staleReasons.destroyed(capsule.id)
           yield* staleReasons.producerMoved(capsule.id)
+          // Which lanes are in use may have changed with what is deployed.
+          if (succeeded) yield* lanes.settleStatus(capsule.source_id)
           if (version !== undefined)
             yield* runs.supersedePlans(capsule.id, "The state has moved on.", run.plan_run_id ?? undefined)
           yield* sql`DELETE FROM run_plans WHERE run_id = ${run.plan_run_id ?? ""}`

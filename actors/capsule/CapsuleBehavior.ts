@@ -13,6 +13,7 @@ import type { InterfaceLedger } from "../interface/InterfaceLedger.ts"
 import type { InterfaceSettlement } from "../interface/InterfaceSettlement.ts"
 import type { RunLedger } from "../run/RunLedger.ts"
 import type { RunQueue } from "../run/RunQueue.ts"
+import type { SourceLanes } from "../source/SourceLanes.ts"
 import type { SourceStore } from "../source/SourceStore.ts"
 import type { Vault } from "../vault/Vault.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
@@ -21,7 +22,8 @@ import type { ConfigSuccession } from "./ConfigSuccession.ts"
 import { configurationPlan } from "./ConfigurationPlan.ts"
 import type { InstallConfigCompilation } from "./InstallConfigCompilation.ts"
 import type { InstallConfigStore } from "./InstallConfigStore.ts"
-import { applyFollowed, followDeferred, followLane } from "./LaneFollowing.ts"
+import { applyFollowed } from "./FollowedApply.ts"
+import { followDeferred, followLane } from "./LaneFollowing.ts"
 import { removeUnapplied, updateCapsule } from "./LifecycleCommands.ts"
 import { applyPlan, createRun, rollbackPlan } from "./PlanCommands.ts"
 import { reAdopt } from "./ReAdoption.ts"
@@ -47,6 +49,7 @@ export const layer = CapsuleActor.toLayer(
       | RunLedger
       | RunQueue
       | SecureRandom.SecureRandom
+      | SourceLanes
       | SourceStore
       | SqlClient.SqlClient
       | StaleReasons
@@ -76,8 +79,8 @@ export const layer = CapsuleActor.toLayer(
           Effect.map(({ value }) => value),
           Effect.provideContext(services)
         ),
-      RollbackPlan: ({ payload: { context, stateVersionId } }) =>
-        rollbackPlan(load, context, stateVersionId).pipe(Effect.provideContext(services)),
+      RollbackPlan: ({ payload: { context, stateVersionId, request } }) =>
+        rollbackPlan(load, context, stateVersionId, request).pipe(Effect.provideContext(services)),
       Apply: ({ payload: { context, planRunId, idempotency } }) =>
         applyPlan(load, context, planRunId, idempotency).pipe(Effect.provideContext(services)),
       Update: ({ payload: { context, ...request } }) =>

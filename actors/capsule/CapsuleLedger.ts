@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CapsuleStatus, StaleReason } from "../../schema/records/Capsule.ts"
 import { now } from "../Identity.ts"
-import { encodeStaleReasons, type GuardedCapsuleRow } from "./CapsuleRow.ts"
+import { encodeStaleReasons, guardedCapsules, type GuardedCapsuleRow } from "./CapsuleRow.ts"
 
 /** What a Capsule is created with, in the transaction of an initial commit. */
 export interface NewCapsule {
@@ -67,8 +67,7 @@ export class CapsuleLedger extends Context.Service<
       const sql = yield* SqlClient.SqlClient
 
       const find = Effect.fnUntraced(function* (id: string) {
-        const rows = yield* sql<GuardedCapsuleRow>`SELECT c.*, i.digest AS install_config_digest
-          FROM capsules c JOIN install_configs i ON i.id = c.install_config_id WHERE c.id = ${id}`
+        const rows = yield* sql<GuardedCapsuleRow>`${sql.literal(guardedCapsules)} WHERE c.id = ${id}`
         return rows[0]
       }, Effect.orDie)
 
@@ -134,8 +133,7 @@ export class CapsuleLedger extends Context.Service<
       })
 
       const ofLane = Effect.fn("CapsuleLedger.ofLane")(function* ({ path, ref, sourceId }: Lane) {
-        return yield* sql<GuardedCapsuleRow>`SELECT c.*, i.digest AS install_config_digest
-          FROM capsules c JOIN install_configs i ON i.id = c.install_config_id
+        return yield* sql<GuardedCapsuleRow>`${sql.literal(guardedCapsules)}
           WHERE c.source_id = ${sourceId} AND c.adopted_ref = ${ref} AND c.adopted_path = ${path}
             AND c.status <> 'destroyed' ORDER BY c.created_at, c.id`
       }, Effect.orDie)

@@ -36,6 +36,13 @@ export interface CapsuleRow {
   readonly deferred_snapshot_id: string | null
   /** Who set the auto-update last: what it starts has their authority. */
   readonly auto_update_by: string | null
+  /** The plan of the rollback that holds the Capsule, and the words and choice of who applied it. */
+  readonly pinned_run_id: string | null
+  readonly pinned_by: string | null
+  readonly pinned_at: string | null
+  readonly pinned_reason: string | null
+  readonly pinned_commit: string | null
+  readonly pin_ends_on_commit: number
   readonly drift_status: string
   /** Hours between checks: `NULL` as the Workspace, 0 never. */
   readonly drift_check_hours: number | null
@@ -46,10 +53,20 @@ export interface CapsuleRow {
   readonly updated_at: string
 }
 
-/** A Capsule with the digest of its configuration, as the guard needs it. */
+/** A Capsule with the digest of its configuration, as the guard needs it, and with what is wrong with its lane. */
 export interface GuardedCapsuleRow extends CapsuleRow {
   readonly install_config_digest: string
+  readonly lane_error_code: string | null
+  readonly lane_error_message: string | null
+  readonly lane_error_since: string | null
 }
+
+/** The query of `GuardedCapsuleRow`, to be followed by a condition on `c`. */
+export const guardedCapsules = `SELECT c.*, i.digest AS install_config_digest, l.error_code AS lane_error_code,
+    l.error_message AS lane_error_message, l.error_since AS lane_error_since
+  FROM capsules c JOIN install_configs i ON i.id = c.install_config_id
+  LEFT JOIN source_lanes l ON l.source_id = c.source_id
+    AND l.ref = COALESCE(c.adopted_ref, c.tracked_ref) AND l.path = COALESCE(c.adopted_path, c.tracked_path)`
 
 const guardPurpose = "authority-guard"
 
@@ -109,7 +126,21 @@ export const toCapsule = Effect.fnUntraced(function* (row: GuardedCapsuleRow) {
     currentStateGeneration: row.current_state_generation,
     executionAuthorityEpoch: row.execution_authority_epoch,
     installConfigReAdoption: { authorityGuard: guard },
-    autoUpdate: { enabled: row.auto_update_enabled === 1, apply: row.auto_update_apply === 1 },
+    autoUpdate: {
+      enabled: row.auto_update_enabled === 1,
+      apply: row.auto_update_apply === 1,
+      ...(row.pinned_at === null
+        ? {}
+        : {
+            pinnedBy: {
+              runId: row.pinned_run_id,
+              at: row.pinned_at,
+              reason: row.pinned_reason,
+              resumeOnNewCommit: row.pin_ends_on_commit === 1,
+              ...present({ subject: row.pinned_by })
+            }
+          })
+    },
     driftStatus: row.drift_status,
     driftChecks: driftCheckPlan(row),
     createdAt: row.created_at,
@@ -118,6 +149,10 @@ export const toCapsule = Effect.fnUntraced(function* (row: GuardedCapsuleRow) {
       currentStateVersionId: row.current_state_version_id,
       driftCheckedAt: row.drift_checked_at,
       publicEndpoint: row.public_endpoint,
+      laneError:
+        row.lane_error_code === null || row.status === "destroyed"
+          ? undefined
+          : { code: row.lane_error_code, message: row.lane_error_message ?? "", since: row.lane_error_since },
       adoptedSourceRevision:
         row.adopted_snapshot_id === null
           ? undefined

@@ -16,6 +16,7 @@ import { toRun } from "../run/RunRow.ts"
 import { updateToRetry } from "../run-group/RetriedMember.ts"
 import { SourceStore } from "../source/SourceStore.ts"
 import { capsuleSite, checkUses, starterOf } from "./CapsuleConnections.ts"
+import type { RollbackWish } from "./AutoUpdatePins.ts"
 import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
 import { authorityMoved } from "./RunAuthority.ts"
 import { InstallConfigStore } from "./InstallConfigStore.ts"
@@ -28,6 +29,7 @@ export interface CapsuleRunRequest {
   readonly sourceSnapshotId?: string | undefined
   readonly trigger: "user" | "webhook" | "schedule" | "auto_update" | "service"
   readonly purpose?: PlanPurpose | undefined
+  readonly rollback?: RollbackWish | undefined
   readonly createdBy?: string | undefined
   readonly runGroupId?: string | undefined
   readonly coordinator?: { readonly kind: "install_plan" | "revision_plan"; readonly id: string } | undefined
@@ -89,7 +91,7 @@ export class CapsuleRuns extends Context.Service<
           : Effect.void
 
       const trackedSnapshot = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
-        const newest = yield* store.newestSnapshot(capsule.source_id, capsule.tracked_ref, capsule.tracked_path)
+        const newest = yield* store.currentSnapshot(capsule.source_id, capsule.tracked_ref, capsule.tracked_path)
         return newest === undefined
           ? yield* failedPrecondition("The Source has no snapshot of this Capsule's ref and path yet. Sync it first.")
           : newest.id
@@ -163,7 +165,7 @@ export class CapsuleRuns extends Context.Service<
           createdBy: request.createdBy,
           trigger: request.trigger,
           purpose: request.purpose,
-          spec: {}
+          spec: request.rollback === undefined ? {} : { rollback: request.rollback }
         })
         yield* sql.afterCommit(queue.wake)
       })

@@ -15,13 +15,13 @@ const minutes = (run: RunTimes): number =>
 
 /** What a Capsule, or all of a Workspace, has used so far. Times come from the ledger, sizes from what is stored. */
 export const usageOf = Effect.fn("Capsules.usage")(function* (sql: SqlClient.SqlClient, scope: Statement.Fragment) {
-  const runs =
-    yield* sql<RunTimes>`SELECT type, started_at, finished_at FROM runs WHERE ${scope} AND finished_at IS NOT NULL`
+  const runs = yield* sql<RunTimes>`SELECT type, started_at, finished_at FROM runs
+      WHERE ${scope} AND quiet = 0 AND finished_at IS NOT NULL`
   const states = yield* sql<{
     bytes: number | null
   }>`SELECT SUM(size_bytes) AS bytes FROM state_versions WHERE ${scope}`
   const logs = yield* sql<{ bytes: number | null }>`SELECT SUM(bytes) AS bytes FROM run_log_chunks
-    WHERE run_id IN (SELECT id FROM runs WHERE ${scope})`
+    WHERE run_id IN (SELECT id FROM runs WHERE ${scope} AND quiet = 0)`
   const runMinutes = runs.reduce((sum, run) => sum + minutes(run), 0)
   return {
     runMinutes: Math.round(runMinutes * 100) / 100,

@@ -2,7 +2,8 @@ import { Context, type Effect } from "effect"
 import type { ConfigurationPlanRequest, ReAdoptionRequest } from "../../schema/api/CapsulesApi.ts"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { Backup } from "../../schema/records/Backup.ts"
-import type { AutoUpdate, Capsule } from "../../schema/records/Capsule.ts"
+import type { AutoUpdateChange, AutoUpdateDecision } from "../../schema/records/AutoUpdate.ts"
+import type { Capsule } from "../../schema/records/Capsule.ts"
 import type {
   CapsuleId,
   InstallConfigId,
@@ -56,11 +57,16 @@ export class Capsules extends Context.Service<
       id: CapsuleId,
       request: {
         readonly name?: string
-        readonly autoUpdate?: AutoUpdate
+        readonly autoUpdate?: AutoUpdateChange
         readonly driftChecks?: CapsuleDriftChecks
         readonly status?: "active" | "disabled"
       }
     ) => Effect.Effect<Capsule, ApiError>
+    /** What auto-update did about each snapshot, newest first. */
+    readonly autoUpdateDecisions: (
+      id: CapsuleId,
+      page: PageRequest
+    ) => Effect.Effect<Page<AutoUpdateDecision>, ApiError>
     /** A destroy plan, or, for a Capsule that was never applied, its removal. */
     readonly remove: (
       context: CommandContext,

@@ -21,11 +21,12 @@ import { capsuleInNeed } from "../../schema/tables/CapsuleTables.ts"
 import { present } from "../run/RunRow.ts"
 import { awaitRun } from "../run/RunWaiting.ts"
 import { Vault } from "../vault/Vault.ts"
+import { type DecisionRow, toDecision } from "./AutoUpdateDecisions.ts"
 import { type BackupRow, BackupStore, toBackup } from "./BackupStore.ts"
 import { readGroup } from "../run-group/GroupReads.ts"
 import type { RunGroups } from "../run-group/RunGroups.ts"
 import { type StartedGroup, startDriftCheck, startUpdate } from "./CapsuleGroups.ts"
-import { type GuardedCapsuleRow, toCapsule } from "./CapsuleRow.ts"
+import { guardedCapsules, type GuardedCapsuleRow, toCapsule } from "./CapsuleRow.ts"
 import { Capsules } from "./Capsules.ts"
 import { usageOf } from "./CapsuleUsage.ts"
 import { decodeStoredConfig, type InstallConfigRow } from "./InstallConfigStore.ts"
@@ -81,8 +82,7 @@ export const layer = Layer.effect(
 
     const guarded = Effect.fnUntraced(function* (rows: ReadonlyArray<{ readonly id: string }>) {
       if (rows.length === 0) return []
-      const found = yield* Effect.orDie(sql<GuardedCapsuleRow>`SELECT c.*, i.digest AS install_config_digest
-        FROM capsules c JOIN install_configs i ON i.id = c.install_config_id
+      const found = yield* Effect.orDie(sql<GuardedCapsuleRow>`${sql.literal(guardedCapsules)}
         WHERE ${sql.in(
           "c.id",
           rows.map((row) => row.id)
@@ -206,6 +206,17 @@ export const layer = Layer.effect(
           ...(row.child_alias === null ? {} : { childAlias: row.child_alias }),
           connectionId: ConnectionId.make(row.connection_id)
         }))
+      }),
+      autoUpdateDecisions: Effect.fn("Capsules.autoUpdateDecisions")(function* (id, page) {
+        const list = {
+          table: "auto_update_decisions",
+          route: "capsules.autoUpdateDecisions",
+          newestFirst: true,
+          conditions: [sql`capsule_id = ${id}`],
+          filter: [id]
+        }
+        const rows = yield* pageOfRows<DecisionRow>(sql, cursors, list, page)
+        return { ...rows, items: rows.items.map(toDecision) }
       }),
       stateVersions: Effect.fn("Capsules.stateVersions")(function* (id, page) {
         const list = {

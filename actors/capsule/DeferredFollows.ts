@@ -14,7 +14,7 @@ export class DeferredFollows extends Context.Service<DeferredFollows, { readonly
 
       const followAll = Effect.gen(function* () {
         const deferred = yield* sql<{ id: string }>`SELECT c.id FROM capsules c
-          JOIN workspaces w ON w.id = c.workspace_id AND w.archived_at IS NULL
+          JOIN workspaces w ON w.id = c.workspace_id AND w.archived_at IS NULL AND w.automation_paused_at IS NULL
           WHERE c.deferred_snapshot_id IS NOT NULL ORDER BY c.updated_at, c.id`
         for (const { id } of deferred) yield* Effect.ignore(client(id).FollowDeferred())
       }).pipe(Effect.orDie, Effect.withSpan("DeferredFollows.followAll"))

@@ -1,49 +1,122 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { RunId } from "../../schema/records/Ids.ts"
-import { serviceContext } from "../../schema/protocol/Command.ts"
+import { type CommandContext, serviceContext } from "../../schema/protocol/Command.ts"
 import { Audit } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
-import { derivedId, now } from "../Identity.ts"
-import { RunLedger } from "../run/RunLedger.ts"
-import { toRun } from "../run/RunRow.ts"
-import { SourceStore } from "../source/SourceStore.ts"
+import { derivedId } from "../Identity.ts"
+import { SourceLanes } from "../source/SourceLanes.ts"
+import { type SnapshotRow, SourceStore } from "../source/SourceStore.ts"
 import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
+import { automationRefusal } from "../workspace/Automation.ts"
+import { type Decided, decide, isPlannedNow } from "./AutoUpdateDecisions.ts"
+import { endsWith, isPinned, pinWords, unpinned } from "./AutoUpdatePins.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
-import { decodeStaleReasons } from "./CapsuleRow.ts"
+import { decodeStaleReasons, type GuardedCapsuleRow } from "./CapsuleRow.ts"
 import { CapsuleRuns } from "./CapsuleRuns.ts"
-import { StateVersions } from "./StateVersions.ts"
+
+const skipped = (reason: string, message: string): Decided => ({ decision: "skipped", reason, message })
+const waiting = (reason: string, message: string): Decided => ({ decision: "waiting", reason, message })
+
+/** Ends the pin of a rollback, in the caller's transaction: commits of the lane are followed again. */
+const unpin = Effect.fn("Capsule.unpin")(function* (
+  capsule: GuardedCapsuleRow,
+  context: CommandContext,
+  data: Readonly<Record<string, string>>
+) {
+  const capsules = yield* CapsuleLedger
+  const audit = yield* Audit
+  yield* capsules.annotate(capsule.id, unpinned)
+  yield* audit.append({
+    workspaceId: capsule.workspace_id,
+    actor: context.actor,
+    action: "capsule.auto_update_resumed",
+    target: { kind: "capsule", id: capsule.id },
+    capsuleId: capsule.id,
+    data,
+    requestId: context.requestId
+  })
+})
+
+/** Why a snapshot of the lane is not planned now; `undefined` when nothing keeps it from that. */
+const obstacle = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, snapshot: SnapshotRow) {
+  const sql = yield* SqlClient.SqlClient
+  const lanes = yield* SourceLanes
+  const lane = yield* lanes.find(capsule.source_id, snapshot)
+  if (lane?.resolved_commit !== snapshot.resolved_commit)
+    return skipped("lane_moved", `${snapshot.ref} stands at another commit now.`)
+  if (snapshot.resolved_commit === capsule.adopted_commit)
+    return skipped("already_applied", "This commit is what is applied.")
+  // It may be stale for another Capsule's Output alone: there is nothing of the lane to follow then.
+  const isBehind = decodeStaleReasons(capsule.stale_reasons).some(({ kind }) => kind === "commit")
+  if (capsule.status !== "stale" || !isBehind)
+    return waiting("capsule_not_ready", `The Capsule is ${capsule.status}. Set that right, and the commit is followed.`)
+  if (isPinned(capsule)) {
+    if (!endsWith(capsule, snapshot.resolved_commit)) return skipped("pinned", pinWords(capsule))
+    yield* unpin(capsule, serviceContext, { resolvedCommit: snapshot.resolved_commit })
+  }
+  const refusal = yield* automationRefusal(capsule.workspace_id)
+  if (refusal !== undefined)
+    return {
+      decision: "deferred",
+      reason: "automation_paused",
+      message: `Not planned yet: ${refusal}.`
+    } satisfies Decided
+  const planned = yield* Effect.orDie(sql<{ id: string }>`SELECT id FROM runs WHERE capsule_id = ${capsule.id}
+    AND type = 'plan' AND trigger_kind = 'auto_update' AND resolved_commit = ${snapshot.resolved_commit}
+    AND execution_authority_epoch = ${capsule.execution_authority_epoch}
+    AND base_state_generation = ${capsule.current_state_generation} LIMIT 1`)
+  return planned[0] === undefined
+    ? undefined
+    : skipped(
+        "planned_before",
+        `The Run ${planned[0].id} has planned this commit already. Plan it by hand to see it again.`
+      )
+})
 
 /**
- * Plans a newer commit of the adopted lane for a Capsule that opted in. One commit is planned once under one authority:
- * a lane is synced again and again, and what a person cancelled does not come back by itself.
+ * Plans a newer commit of the adopted lane for a Capsule that opted in, and writes down what it decided. One commit is
+ * planned once under one authority: a lane is synced again and again, and what a person cancelled does not come back.
  */
 export const followLane = Effect.fn("Capsule.followLane")(function* (capsuleId: string, snapshotId: string) {
-  const sql = yield* SqlClient.SqlClient
   const capsules = yield* CapsuleLedger
   const sources = yield* SourceStore
   const runs = yield* CapsuleRuns
   const audit = yield* Audit
   const capsule = yield* capsules.find(capsuleId)
-  const snapshot = yield* sources.findSnapshot(snapshotId)
-  if (capsule === undefined || snapshot === undefined) return
+  const row = yield* sources.findSnapshot(snapshotId)
+  if (capsule === undefined || row === undefined) return
+  const snapshot = { id: snapshotId, resolvedCommit: row.resolved_commit }
   const deferred = (to: string | null) =>
     capsule.deferred_snapshot_id === to ? Effect.void : capsules.annotate(capsuleId, { deferred_snapshot_id: to })
-  // It may be stale for another Capsule's Output alone: there is nothing of the lane to follow then.
-  const isBehind = decodeStaleReasons(capsule.stale_reasons).some(({ kind }) => kind === "commit")
-  if (capsule.auto_update_enabled !== 1 || capsule.status !== "stale" || !isBehind) return yield* deferred(null)
-  const planned = yield* Effect.orDie(sql`SELECT id FROM runs WHERE capsule_id = ${capsuleId} AND type = 'plan'
-    AND trigger_kind = 'auto_update' AND resolved_commit = ${snapshot.resolved_commit}
-    AND execution_authority_epoch = ${capsule.execution_authority_epoch}
-    AND base_state_generation = ${capsule.current_state_generation} LIMIT 1`)
-  if (planned.length > 0) return yield* deferred(null)
-  const runId = derivedId(RunId, "run", capsuleId, `follow ${snapshotId}`)
+  const isOfLane = capsule.adopted_ref === row.ref && capsule.adopted_path === row.path
+  if (capsule.auto_update_enabled !== 1 || capsule.status === "destroyed" || !isOfLane) return yield* deferred(null)
+  if (yield* isPlannedNow(capsule, snapshotId)) return yield* deferred(null)
+  const refused = yield* obstacle(capsule, row)
+  if (refused !== undefined) {
+    yield* decide(capsule, snapshot, refused)
+    return yield* deferred(refused.decision === "deferred" ? snapshotId : null)
+  }
+  const authority = `${capsule.execution_authority_epoch} ${capsule.current_state_generation}`
+  const runId = derivedId(RunId, "run", capsuleId, `follow ${snapshotId} ${authority}`)
   yield* refuseArchived(capsule.workspace_id).pipe(
     Effect.andThen(runs.create(capsule, { runId, type: "plan", sourceSnapshotId: snapshotId, trigger: "auto_update" })),
     Effect.matchEffect({
-      onSuccess: () => deferred(null),
+      onSuccess: () =>
+        Effect.andThen(
+          decide(capsule, snapshot, { decision: "taken", reason: "planned", message: "A plan was made.", runId }),
+          deferred(null)
+        ),
       onFailure: Effect.fnUntraced(function* (error) {
-        if (error._tag !== "ApiError" || error.code !== "rate_limited") return yield* deferred(null)
+        if (error._tag !== "ApiError" || error.code !== "rate_limited") {
+          yield* decide(capsule, snapshot, waiting("refused", error.message))
+          return yield* deferred(null)
+        }
+        yield* decide(capsule, snapshot, {
+          decision: "deferred",
+          reason: "queue_full",
+          message: "Planned when the queue of the Workspace has room."
+        })
         yield* deferred(snapshotId)
         if (capsule.deferred_snapshot_id !== null) return
         yield* Effect.logWarning(`A followed commit is planned later. ${error.message}`)
@@ -53,14 +126,14 @@ export const followLane = Effect.fn("Capsule.followLane")(function* (capsuleId: 
           action: "capsule.auto_update_deferred",
           target: { kind: "capsule", id: capsuleId },
           capsuleId,
-          data: { sourceSnapshotId: snapshotId, resolvedCommit: snapshot.resolved_commit }
+          data: { sourceSnapshotId: snapshotId, resolvedCommit: row.resolved_commit }
         })
       })
     })
   )
 })
 
-/** The same for a snapshot whose plan met a full queue. */
+/** The same for a snapshot whose plan met a full queue or a pause. */
 export const followDeferred = Effect.fn("Capsule.followDeferred")(function* (capsuleId: string) {
   const sql = yield* SqlClient.SqlClient
   const capsules = yield* CapsuleLedger
@@ -71,49 +144,16 @@ export const followDeferred = Effect.fn("Capsule.followDeferred")(function* (cap
   }).pipe(transaction(sql))
 })
 
-/**
- * Applies a plan that the Capsule made by itself, where its owner opted in: to commits of the lane. What would destroy or
- * replace something waits for a person all the same, and so does a configuration that nobody has applied yet.
- */
-export const applyFollowed = Effect.fn("Capsule.applyFollowed")(function* (planRunId: RunId) {
-  const sql = yield* SqlClient.SqlClient
-  const capsules = yield* CapsuleLedger
-  const runs = yield* CapsuleRuns
-  const ledger = yield* RunLedger
-  const audit = yield* Audit
-  const states = yield* StateVersions
-  const plan = yield* ledger.find(planRunId)
-  const capsule = yield* capsules.find(plan?.capsule_id ?? "")
-  if (plan === undefined || capsule === undefined || plan.status !== "waiting_approval") return
-  if (capsule.auto_update_enabled !== 1 || capsule.auto_update_apply !== 1) return
-  const { isolation, network, planSummary } = toRun(plan)
-  if (planSummary === undefined || planSummary.destroy + planSummary.replace + planSummary.forget > 0) return
-  const version = yield* states.find(capsule.current_state_version_id ?? "")
-  if (version?.install_config_id !== plan.install_config_id) return
-  const runId = derivedId(RunId, "run", planRunId, "apply")
-  yield* Effect.gen(function* () {
-    // No request, so no route has asked: nothing is applied in a Workspace that was put away.
-    yield* refuseArchived(capsule.workspace_id)
-    yield* ledger.set(planRunId, { approved_at: yield* now })
-    yield* ledger.move(planRunId, {
-      from: ["waiting_approval"],
-      to: "succeeded",
-      event: "run.approved",
-      data: { planDigest: plan.plan_digest, automatic: true }
-    })
-    yield* runs.createApply(capsule, { runId, planRunId, createdBy: undefined, trigger: "auto_update" })
-    yield* audit.append({
-      workspaceId: capsule.workspace_id,
-      actor: serviceContext.actor,
-      action: "capsule.auto_apply",
-      target: { kind: "capsule", id: capsule.id },
-      capsuleId: capsule.id,
-      runId,
-      data: { planRunId, planDigest: plan.plan_digest, isolation: isolation ?? null, network: network ?? null }
-    })
-  }).pipe(
-    transaction(sql),
-    // Somebody else's apply is under way: this plan stays for review.
-    Effect.catch((error) => Effect.logInfo(`A followed plan was not applied: ${error.message}`))
-  )
+/** A person ends the pin of a rollback: what the lane stands at is followed at once. In the caller's transaction. */
+export const resumeFollowing = Effect.fn("Capsule.resumeFollowing")(function* (
+  capsule: GuardedCapsuleRow,
+  context: CommandContext
+) {
+  const lanes = yield* SourceLanes
+  yield* unpin(capsule, context, {})
+  const lane = yield* lanes.find(capsule.source_id, {
+    ref: capsule.adopted_ref ?? capsule.tracked_ref,
+    path: capsule.adopted_path ?? capsule.tracked_path
+  })
+  if (lane?.source_snapshot_id != null) yield* followLane(capsule.id, lane.source_snapshot_id)
 })

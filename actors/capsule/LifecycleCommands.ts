@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
-import type { AutoUpdate } from "../../schema/records/Capsule.ts"
+import type { AutoUpdateChange } from "../../schema/records/AutoUpdate.ts"
 import type { CapsuleDriftChecks } from "../../schema/records/DriftChecks.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { Audit } from "../audit/Audit.ts"
@@ -9,16 +9,18 @@ import { Deliveries } from "../delivery/Deliveries.ts"
 import { InterfaceSettlement } from "../interface/InterfaceSettlement.ts"
 import { transaction } from "../database/Transaction.ts"
 import { RunLedger } from "../run/RunLedger.ts"
+import { isPinned } from "./AutoUpdatePins.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
 import { type GuardedCapsuleRow, toCapsule } from "./CapsuleRow.ts"
 import { ConfigSuccession, guardMoved } from "./ConfigSuccession.ts"
+import { resumeFollowing } from "./LaneFollowing.ts"
 import { StaleReasons } from "./StaleReasons.ts"
 
 type Load = Effect.Effect<GuardedCapsuleRow, ApiError>
 
 interface UpdateRequest {
   readonly name?: string
-  readonly autoUpdate?: AutoUpdate
+  readonly autoUpdate?: AutoUpdateChange
   readonly driftChecks?: CapsuleDriftChecks
   readonly status?: "active" | "disabled"
 }
@@ -45,6 +47,12 @@ const driftCheckChoice = (choice: CapsuleDriftChecks, by: string | undefined) =>
   drift_check_due_at: null
 })
 
+/** What auto-update is to be; off means off for its applies too, unless they are asked for in the same breath. */
+const autoUpdateOf = (capsule: GuardedCapsuleRow, change: AutoUpdateChange = {}) => {
+  const enabled = change.enabled ?? capsule.auto_update_enabled === 1
+  return { enabled, apply: change.apply ?? (enabled && capsule.auto_update_apply === 1) }
+}
+
 /** Renames, enables or disables a Capsule, or sets its auto-update. */
 export const updateCapsule = Effect.fn("Capsule.update")(function* (
   load: Load,
@@ -59,9 +67,8 @@ export const updateCapsule = Effect.fn("Capsule.update")(function* (
   return yield* Effect.gen(function* () {
     const capsule = yield* load
     if (capsule.status === "destroyed") return yield* failedPrecondition("The Capsule is destroyed.")
-    if (request.autoUpdate?.apply === true && !request.autoUpdate.enabled) {
-      return yield* invalidRequest("autoUpdate.apply: needs autoUpdate.enabled.")
-    }
+    const wanted = autoUpdateOf(capsule, request.autoUpdate)
+    if (wanted.apply && !wanted.enabled) return yield* invalidRequest("autoUpdate.apply: needs autoUpdate.enabled.")
     if (request.name !== undefined && request.name !== capsule.name) {
       if (yield* capsules.nameTaken(capsule.project_id, request.name, capsule.environment)) {
         return yield* failedPrecondition("Another Capsule of this Project and environment has that name.")
@@ -69,11 +76,17 @@ export const updateCapsule = Effect.fn("Capsule.update")(function* (
       yield* capsules.annotate(capsule.id, { name: request.name })
     }
     if (request.autoUpdate !== undefined) {
+      const { apply, enabled, resume, resumeOnNewCommit } = request.autoUpdate
+      const isSet = enabled !== undefined || apply !== undefined
       yield* capsules.annotate(capsule.id, {
-        auto_update_enabled: request.autoUpdate.enabled ? 1 : 0,
-        auto_update_apply: request.autoUpdate.apply ? 1 : 0,
-        auto_update_by: context.actor.subject ?? null
+        auto_update_enabled: wanted.enabled ? 1 : 0,
+        auto_update_apply: wanted.apply ? 1 : 0,
+        ...(isSet ? { auto_update_by: context.actor.subject ?? null } : {}),
+        ...(resumeOnNewCommit === undefined || !isPinned(capsule)
+          ? {}
+          : { pin_ends_on_commit: resumeOnNewCommit ? 1 : 0 })
       })
+      if (resume === true && isPinned(capsule)) yield* resumeFollowing(yield* load, context)
     }
     if (request.driftChecks !== undefined) {
       yield* capsules.annotate(capsule.id, driftCheckChoice(request.driftChecks, context.actor.subject))

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import type { RollbackPlanRequest } from "../../schema/api/RunsApi.ts"
 import { type ApiError, failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
 import { InstallConfigId, RunId } from "../../schema/records/Ids.ts"
 import type { CommandContext, IdempotentRequest } from "../../schema/protocol/Command.ts"
@@ -129,7 +130,8 @@ export const applyPlan = Effect.fn("Capsule.apply")(function* (
 export const rollbackPlan = Effect.fn("Capsule.rollbackPlan")(function* (
   load: Load,
   context: CommandContext,
-  stateVersionId: string
+  stateVersionId: string,
+  { reason, resumeOnNewCommit = false }: RollbackPlanRequest
 ) {
   const sql = yield* SqlClient.SqlClient
   const states = yield* StateVersions
@@ -168,6 +170,7 @@ export const rollbackPlan = Effect.fn("Capsule.rollbackPlan")(function* (
       sourceSnapshotId: version.source_snapshot_id,
       trigger: "user",
       purpose: "rollback",
+      rollback: { generation: version.generation, resumeOnNewCommit, ...(reason === undefined ? {} : { reason }) },
       createdBy: context.actor.subject
     })
     yield* audited(context, capsule, "capsule.rollback_plan", runId)

@@ -17,6 +17,7 @@ import type { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { ConnectionUses } from "../connection/ConnectionUses.ts"
 import { derivedId } from "../Identity.ts"
 import { RunResults } from "../run/RunResults.ts"
+import { SourceLanes } from "../source/SourceLanes.ts"
 import { SourceStore, toReport } from "../source/SourceStore.ts"
 import {
   type StagedReport,
@@ -77,6 +78,7 @@ export class InitialCommit extends Context.Service<
     InitialCommit,
     Effect.gen(function* () {
       const store = yield* SourceStore
+      const lanes = yield* SourceLanes
       const results = yield* RunResults
       const compilation = yield* InstallConfigCompilation
       const configs = yield* InstallConfigStore
@@ -145,6 +147,11 @@ export class InitialCommit extends Context.Service<
           hookSecret: Redacted.make(secret)
         })
         yield* store.insertSnapshot(row.workspace_id, sourceId, findings.snapshot)
+        yield* lanes.seen(sourceId, findings.snapshot, {
+          snapshotId: findings.snapshot.id,
+          commit: findings.snapshot.resolvedCommit,
+          lookedAt: findings.snapshot.createdAt
+        })
         yield* store.insertReport(row.workspace_id, findings.report)
         yield* results.drop(row.sync_run_id ?? "")
         yield* results.drop(row.check_run_id ?? "")

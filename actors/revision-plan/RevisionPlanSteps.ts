@@ -13,7 +13,7 @@ import type { RunRow } from "../run/RunRow.ts"
 import type { CheckSpec } from "../source/CheckExecution.ts"
 import { SourceStore } from "../source/SourceStore.ts"
 import { stagedOf } from "../source/StagedRows.ts"
-import type { SyncSpec } from "../source/SyncExecution.ts"
+import type { SyncSpec } from "../source/LaneFetch.ts"
 import { type RevisionPlanRow, RevisionPlanStore } from "./RevisionPlanStore.ts"
 
 const decodeActor = Schema.decodeUnknownEffect(Schema.fromJsonString(CommandContext))

@@ -17,6 +17,8 @@ export class RunHandover extends Context.Service<
       readonly sourceId: string
       readonly snapshotId: string
       readonly autoUpdate: boolean
+      /** The Run that looked: one look is handed over once. */
+      readonly cause: string
     }) => Effect.Effect<void>
   }
 >()("svc/actors/run/RunHandover") {}

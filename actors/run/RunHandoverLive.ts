@@ -26,14 +26,20 @@ export const layer = Layer.effect(
         run.capsule_id === null || run.trigger_kind !== "auto_update"
           ? Effect.void
           : handedOver(capsules(run.capsule_id).ApplyFollowed({ planRunId: RunId.make(run.id) }, { discard: true })),
-      snapshotTaken: Effect.fn("RunHandover.snapshotTaken")(function* ({ sourceId, snapshotId, autoUpdate }) {
+      snapshotTaken: Effect.fn("RunHandover.snapshotTaken")(function* ({ sourceId, snapshotId, autoUpdate, cause }) {
         if (!autoUpdate) return
+        // Not those that have decided about this snapshot already, under the authority and state that they have now.
         const followers = yield* Effect.orDie(sql<{ id: string }>`SELECT c.id FROM capsules c
           JOIN source_snapshots s ON s.id = ${snapshotId}
-          WHERE c.source_id = ${sourceId} AND c.auto_update_enabled = 1 AND c.status = 'stale'
-            AND c.adopted_ref = s.ref AND c.adopted_path = s.path`)
+          WHERE c.source_id = ${sourceId} AND c.auto_update_enabled = 1 AND c.status <> 'destroyed'
+            AND c.adopted_ref = s.ref AND c.adopted_path = s.path
+            AND NOT EXISTS (SELECT 1 FROM auto_update_decisions d
+              WHERE d.capsule_id = c.id AND d.source_snapshot_id = s.id
+                AND (d.run_id IS NOT NULL OR d.reason IN ('already_applied', 'pinned', 'planned_before'))
+                AND d.execution_authority_epoch = c.execution_authority_epoch
+                AND d.state_generation = c.current_state_generation)`)
         for (const { id } of followers) {
-          yield* handedOver(capsules(id).FollowLane({ sourceSnapshotId: snapshotId }, { discard: true }))
+          yield* handedOver(capsules(id).FollowLane({ sourceSnapshotId: snapshotId, cause }, { discard: true }))
         }
       })
     })

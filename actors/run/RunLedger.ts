@@ -34,6 +34,8 @@ export interface NewRun {
   readonly trigger: "user" | "webhook" | "schedule" | "auto_update" | "service"
   readonly purpose?: PlanPurpose | undefined
   readonly spec: Readonly<Record<string, unknown>>
+  /** In no list until it turns out to have found something. */
+  readonly quiet?: boolean | undefined
   readonly evidence?: RunEvidence
 }
 
@@ -82,6 +84,8 @@ export class RunLedger extends Context.Service<
     readonly supersedeConsumers: (outputShareId: string, reason: string) => Effect.Effect<ReadonlyArray<string>>
     /** The same for every plan that was made with values of this Connection. */
     readonly supersedeUsers: (connectionId: string, reason: string) => Effect.Effect<ReadonlyArray<string>>
+    /** Removes looks that found nothing new and ended before `before`, with their events and logs; some thousand at a time. */
+    readonly purgeQuiet: (before: string) => Effect.Effect<void>
     readonly openExclusive: (capsuleId: string) => Effect.Effect<ReadonlyArray<RunRow>>
   }
 >()("svc/actors/run/RunLedger") {
@@ -136,6 +140,7 @@ export class RunLedger extends Context.Service<
           trigger_kind: run.trigger,
           purpose: run.purpose ?? null,
           attempt: 0,
+          quiet: run.quiet === true ? 1 : 0,
           spec: JSON.stringify(run.spec),
           evidence: encodeEvidence(run.evidence ?? {}),
           slot_pool: yield* poolOf(run),
@@ -239,6 +244,20 @@ export class RunLedger extends Context.Service<
         return plans.map(({ id }) => id)
       }, Effect.orDie)
 
+      const purgeQuiet = Effect.fn("RunLedger.purgeQuiet")(
+        function* (before: string) {
+          const old = yield* sql<{ id: string }>`SELECT id FROM runs
+            WHERE quiet = 1 AND finished_at < ${before} ORDER BY finished_at LIMIT 2000`
+          const ids = JSON.stringify(old.map(({ id }) => id))
+          const among = sql`IN (SELECT value FROM json_each(${ids}))`
+          yield* sql`DELETE FROM run_events WHERE run_id ${among}`
+          yield* sql`DELETE FROM run_log_chunks WHERE run_id ${among}`
+          yield* sql`DELETE FROM runs WHERE id ${among}`
+        },
+        sql.withTransaction,
+        Effect.orDie
+      )
+
       const openExclusive = Effect.fnUntraced(function* (capsuleId: string) {
         return yield* sql<RunRow>`SELECT * FROM runs WHERE capsule_id = ${capsuleId}
           AND status IN ('queued', 'running') AND ${sql.in("type", capsuleExclusiveTypes)} ORDER BY queued_at, id`
@@ -257,6 +276,7 @@ export class RunLedger extends Context.Service<
         voidApproved,
         supersedeConsumers,
         supersedeUsers,
+        purgeQuiet,
         openExclusive
       })
     })

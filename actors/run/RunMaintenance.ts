@@ -18,6 +18,9 @@ import { RunPlans } from "./RunPlans.ts"
 const interval: Duration.Input = "1 minute"
 const idempotencyWindow: Duration.Input = "48 hours"
 
+/** A Run whose id was answered to somebody stays readable for at least that long. */
+const quietLookAge: Duration.Input = "25 hours"
+
 const before = (age: Duration.Input) =>
   Effect.map(Clock.currentTimeMillis, (millis) =>
     new Date(millis - Duration.toMillis(Duration.fromInputUnsafe(age))).toISOString()
@@ -48,11 +51,12 @@ export const expirePlans = Effect.gen(function* () {
   }
 })
 
-/** Receipts and processed messages past the idempotency window. */
-const purge = Effect.gen(function* () {
+/** Receipts and processed messages past the idempotency window, and looks that found nothing. */
+export const purge = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const receipts = yield* Receipts
   yield* receipts.purge(yield* before(idempotencyWindow))
+  yield* (yield* RunLedger).purgeQuiet(yield* before(quietLookAge))
   yield* Effect.ignore(sql`DELETE FROM cluster_replies WHERE request_id IN (
     SELECT id FROM cluster_messages WHERE processed AND last_read < ${yield* before(idempotencyWindow)})`)
   yield* Effect.ignore(

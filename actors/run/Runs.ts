@@ -1,4 +1,5 @@
 import { Context, type Effect } from "effect"
+import type { RollbackPlanRequest } from "../../schema/api/RunsApi.ts"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { RunEvent, RunLogEntry } from "../../schema/events/RunEvent.ts"
 import type { CapsuleId, RunGroupId, RunId, StateVersionId, WorkspaceId } from "../../schema/records/Ids.ts"
@@ -11,6 +12,8 @@ export interface RunFilter {
   readonly sourceId?: string | undefined
   readonly type?: RunType | undefined
   readonly status?: RunStatus | undefined
+  /** Also the looks of webhooks and schedules that found nothing new, for as long as they are kept. */
+  readonly includeLooks?: boolean | undefined
 }
 
 /** Client of the Run actor, with its reads. */
@@ -53,7 +56,11 @@ export class Runs extends Context.Service<
       id: RunGroupId,
       reason: string | undefined
     ) => Effect.Effect<{ readonly runGroup: RunGroup; readonly runs: ReadonlyArray<Run> }, ApiError>
-    readonly rollbackPlan: (context: CommandContext, id: StateVersionId) => Effect.Effect<Run, ApiError>
+    readonly rollbackPlan: (
+      context: CommandContext,
+      id: StateVersionId,
+      request?: RollbackPlanRequest
+    ) => Effect.Effect<Run, ApiError>
   }
 >()("svc/actors/run/Runs") {}
 

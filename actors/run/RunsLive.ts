@@ -57,6 +57,7 @@ export const layer = Layer.effect(
       list: Effect.fn("Runs.list")(function* (workspaceId, filter, page) {
         const conditions = [
           sql`workspace_id = ${workspaceId}`,
+          ...(filter.includeLooks === true ? [] : [sql`quiet = 0`]),
           ...(filter.capsuleId === undefined ? [] : [sql`capsule_id = ${filter.capsuleId}`]),
           ...(filter.sourceId === undefined ? [] : [sql`source_id = ${filter.sourceId}`]),
           ...(filter.type === undefined ? [] : [sql`type = ${filter.type}`]),
@@ -70,7 +71,14 @@ export const layer = Layer.effect(
             route: "runs.list",
             newestFirst: true,
             conditions,
-            filter: [workspaceId, filter.capsuleId, filter.sourceId, filter.type, filter.status]
+            filter: [
+              workspaceId,
+              filter.capsuleId,
+              filter.sourceId,
+              filter.type,
+              filter.status,
+              filter.includeLooks === true ? "looks" : undefined
+            ]
           },
           page
         )
@@ -121,12 +129,12 @@ export const layer = Layer.effect(
         yield* groups.cancel(context, id, reason)
         return yield* group(id)
       }),
-      rollbackPlan: Effect.fn("Runs.rollbackPlan")(function* (context, id) {
+      rollbackPlan: Effect.fn("Runs.rollbackPlan")(function* (context, id, request = {}) {
         const rows = yield* Effect.orDie(
           sql<{ capsule_id: string }>`SELECT capsule_id FROM state_versions WHERE id = ${id}`
         )
         if (rows[0] === undefined) return yield* notFound("StateVersion")
-        return yield* answered(capsuleActor(rows[0].capsule_id).RollbackPlan({ context, stateVersionId: id }))
+        return yield* answered(capsuleActor(rows[0].capsule_id).RollbackPlan({ context, stateVersionId: id, request }))
       })
     })
   })

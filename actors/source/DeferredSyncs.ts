@@ -26,7 +26,9 @@ export class DeferredSyncs extends Context.Service<
     readonly isDeferred: (sourceId: string, lane: { ref: string; path: string }) => Effect.Effect<boolean>
     /** A sync of the lane is queued. */
     readonly queued: (sourceId: string, lane: { ref: string; path: string }) => Effect.Effect<void>
-    /** Those of Sources and Workspaces that are in use. */
+    /** The Source does not follow automatically any more. */
+    readonly forget: (sourceId: string) => Effect.Effect<void>
+    /** Those of Sources that follow automatically, and of Workspaces in use. */
     readonly all: Effect.Effect<ReadonlyArray<DeferredSync>>
   }
 >()("svc/actors/source/DeferredSyncs") {
@@ -50,10 +52,13 @@ export class DeferredSyncs extends Context.Service<
         queued: Effect.fnUntraced(function* (sourceId: string, { path, ref }: { ref: string; path: string }) {
           yield* sql`DELETE FROM deferred_syncs WHERE source_id = ${sourceId} AND ref = ${ref} AND path = ${path}`
         }, Effect.orDie),
+        forget: Effect.fnUntraced(function* (sourceId: string) {
+          yield* sql`DELETE FROM deferred_syncs WHERE source_id = ${sourceId}`
+        }, Effect.orDie),
         all: Effect.map(
           Effect.orDie(sql<DeferredRow>`SELECT d.source_id, d.ref, d.path, d.trigger_kind FROM deferred_syncs d
             JOIN sources s ON s.id = d.source_id JOIN workspaces w ON w.id = s.workspace_id
-            WHERE s.status <> 'disabled' AND w.archived_at IS NULL ORDER BY d.since, d.source_id, d.ref, d.path`),
+            WHERE s.auto_sync = 1 AND s.status <> 'disabled' AND w.archived_at IS NULL ORDER BY d.since, d.source_id, d.ref, d.path`),
           (rows) =>
             rows.map(({ path, ref, source_id, trigger_kind }) => ({
               sourceId: source_id,

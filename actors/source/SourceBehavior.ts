@@ -27,14 +27,10 @@ import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
 import type { CheckSpec } from "./CheckExecution.ts"
 import { type DeferredSync, DeferredSyncs } from "./DeferredSyncs.ts"
 import { checkGitUse, type GitFetch } from "./GitConnectionUse.ts"
+import type { SyncSpec } from "./LaneFetch.ts"
+import { type Lane, SourceLanes } from "./SourceLanes.ts"
 import { type SourceRow, SourceStore, toSource } from "./SourceStore.ts"
 import { stagedOf } from "./StagedRows.ts"
-import type { SyncSpec } from "./SyncExecution.ts"
-
-interface Lane {
-  readonly ref: string
-  readonly path: string
-}
 
 interface SyncPayload {
   readonly context: CommandContext
@@ -60,6 +56,7 @@ export const layer = SourceActor.toLayer(
     const queue = yield* RunQueue
     const admission = yield* RunAdmission
     const deferred = yield* DeferredSyncs
+    const lanes = yield* SourceLanes
     const audit = yield* Audit
     const receipts = yield* Receipts
     const uses = yield* ConnectionUses
@@ -159,6 +156,7 @@ export const layer = SourceActor.toLayer(
       yield* usable(row)
       yield* admission.admit({ workspaceId: row.workspace_id, type: "source_sync", trigger })
       const { path, ref } = laneOf(row, lane)
+      const isLook = trigger === "webhook" || trigger === "schedule"
       // Of webhook and schedule nobody is there to be refused: their Run says why it cannot fetch.
       if (trigger === "user") {
         const fetch = { workspaceId: row.workspace_id, url: row.url, ref, source: row }
@@ -172,17 +170,21 @@ export const layer = SourceActor.toLayer(
         sourceId: id,
         createdBy: context.actor.subject,
         trigger,
+        quiet: isLook,
         spec: {
           url: row.url,
           ref,
           path,
           intent,
+          ...(trigger === "user" && lane === undefined ? { everyLane: true } : {}),
           ...(expectedCommit === undefined ? {} : { expectedCommit }),
           ...(row.auth_connection_id === null ? {} : { authConnectionId: row.auth_connection_id })
         } satisfies SyncSpec
       })
       if (intent === "observe") yield* deferred.queued(id, { ref, path })
-      yield* audited(context, row.workspace_id, "source.sync", { intent, trigger }, runId)
+      yield* lanes.expected(id, { ref, path })
+      // A look is a line of the history when it has found something.
+      if (!isLook) yield* audited(context, row.workspace_id, "source.sync", { intent, trigger }, runId)
       return yield* started(runId)
     })
 
@@ -259,6 +261,8 @@ export const layer = SourceActor.toLayer(
           ...(request.autoSync === undefined ? {} : { auto_sync: request.autoSync ? 1 : 0 }),
           ...(request.status === undefined ? {} : { status: request.status })
         })
+        if (request.autoSync === false) yield* deferred.forget(id)
+        yield* lanes.settleStatus(id)
         yield* audited(context, row.workspace_id, "source.update", { fields: Object.keys(request) })
         return toSource(yield* load)
       }, transaction(sql)),

@@ -2,7 +2,7 @@ import type { Redacted } from "effect"
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CompatibilityReport } from "../../schema/records/CompatibilityReport.ts"
-import { Source, SourceSnapshot } from "../../schema/records/Source.ts"
+import { type RepositoryManifestStatus, Source, SourceSnapshot } from "../../schema/records/Source.ts"
 import { now } from "../Identity.ts"
 import { present } from "../run/RunRow.ts"
 import { Vault } from "../vault/Vault.ts"
@@ -138,11 +138,19 @@ export class SourceStore extends Context.Service<
     /** Seals the next webhook secret over the one of `row`; from then on deliveries prove this one. */
     readonly renewHookSecret: (row: SourceRow, secret: Redacted.Redacted) => Effect.Effect<void>
     readonly insertSnapshot: (workspaceId: string, sourceId: string, staged: StagedSnapshot) => Effect.Effect<void>
-    /** The Source's own lane could not be fetched: it is in error until a sync of that lane succeeds. */
-    readonly syncFailed: (id: string, lane: { readonly ref: string; readonly path: string }) => Effect.Effect<void>
     readonly findSnapshot: (id: string) => Effect.Effect<SnapshotRow | undefined>
-    /** The newest snapshot of one ref/path lane. */
-    readonly newestSnapshot: (sourceId: string, ref: string, path: string) => Effect.Effect<SnapshotRow | undefined>
+    /** The snapshot that one ref/path lane stands at. */
+    readonly currentSnapshot: (sourceId: string, ref: string, path: string) => Effect.Effect<SnapshotRow | undefined>
+    /** The newest snapshot of this commit on the lane. */
+    readonly snapshotOf: (
+      sourceId: string,
+      lane: { readonly ref: string; readonly path: string },
+      commit: string
+    ) => Effect.Effect<SnapshotRow | undefined>
+    /** This release's verdict on the manifest of a snapshot that an earlier one judged otherwise. */
+    readonly judgeManifest: (snapshotId: string, status: RepositoryManifestStatus) => Effect.Effect<void>
+    /** A look succeeded, whether or not it found anything new. */
+    readonly synced: (sourceId: string) => Effect.Effect<void>
     readonly insertReport: (workspaceId: string, staged: StagedReport) => Effect.Effect<void>
     readonly findReport: (id: string) => Effect.Effect<ReportRow | undefined>
     readonly newestReport: (snapshotId: string, modulePath: string) => Effect.Effect<ReportRow | undefined>
@@ -229,16 +237,14 @@ export class SourceStore extends Context.Service<
         })}`
         yield* sql`UPDATE sources SET ${sql.update({ last_synced_at: staged.createdAt, updated_at: staged.createdAt })}
           WHERE id = ${sourceId}`
-        yield* sql`UPDATE sources SET status = 'active' WHERE id = ${sourceId} AND status = 'error'
-          AND default_ref = ${staged.ref} AND default_path = ${staged.path}`
       }, Effect.orDie)
 
-      const syncFailed = Effect.fnUntraced(function* (
-        id: string,
-        lane: { readonly ref: string; readonly path: string }
-      ) {
-        yield* sql`UPDATE sources SET ${sql.update({ status: "error", updated_at: yield* now })}
-          WHERE id = ${id} AND status = 'active' AND default_ref = ${lane.ref} AND default_path = ${lane.path}`
+      const judgeManifest = Effect.fnUntraced(function* (snapshotId: string, status: RepositoryManifestStatus) {
+        yield* sql`UPDATE source_snapshots SET repository_manifest = ${JSON.stringify(status)} WHERE id = ${snapshotId}`
+      }, Effect.orDie)
+
+      const synced = Effect.fnUntraced(function* (sourceId: string) {
+        yield* sql`UPDATE sources SET ${sql.update({ last_synced_at: yield* now })} WHERE id = ${sourceId}`
       }, Effect.orDie)
 
       const forgetDelivery = Effect.fnUntraced(function* (sourceId: string, deliveryId: string) {
@@ -250,9 +256,21 @@ export class SourceStore extends Context.Service<
         return rows[0]
       }, Effect.orDie)
 
-      const newestSnapshot = Effect.fnUntraced(function* (sourceId: string, ref: string, path: string) {
+      const currentSnapshot = Effect.fnUntraced(function* (sourceId: string, ref: string, path: string) {
+        const rows = yield* sql<SnapshotRow>`SELECT s.* FROM source_lanes l
+          JOIN source_snapshots s ON s.id = l.source_snapshot_id
+          WHERE l.source_id = ${sourceId} AND l.ref = ${ref} AND l.path = ${path}`
+        return rows[0]
+      }, Effect.orDie)
+
+      const snapshotOf = Effect.fnUntraced(function* (
+        sourceId: string,
+        { path, ref }: { readonly ref: string; readonly path: string },
+        commit: string
+      ) {
         const rows = yield* sql<SnapshotRow>`SELECT * FROM source_snapshots
-          WHERE source_id = ${sourceId} AND ref = ${ref} AND path = ${path} ORDER BY created_at DESC, id DESC LIMIT 1`
+          WHERE source_id = ${sourceId} AND ref = ${ref} AND path = ${path} AND resolved_commit = ${commit}
+          ORDER BY created_at DESC, id DESC LIMIT 1`
         return rows[0]
       }, Effect.orDie)
 
@@ -302,10 +320,12 @@ export class SourceStore extends Context.Service<
         hookSecret,
         renewHookSecret,
         insertSnapshot,
-        syncFailed,
+        judgeManifest,
+        synced,
         forgetDelivery,
         findSnapshot,
-        newestSnapshot,
+        currentSnapshot,
+        snapshotOf,
         insertReport,
         findReport,
         newestReport,

@@ -6,6 +6,7 @@ import type { CompatibilityReportId, SourceId, SourceSnapshotId, WorkspaceId } f
 import type { Run } from "../../schema/records/Run.ts"
 import type { SnapshotFile, Source, SourceSnapshot, SyncIntent } from "../../schema/records/Source.ts"
 import type { CommandContext, IdempotentRequest } from "../Command.ts"
+import type { FailingLane } from "./SourceLanes.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
 
 /** Client of the Source actor, with its reads. */
@@ -52,7 +53,12 @@ export class Sources extends Context.Service<
     readonly installModules: (id: SourceId, snapshotId: SourceSnapshotId) => Effect.Effect<InstallModules, ApiError>
     readonly file: (id: SourceId, snapshotId: SourceSnapshotId, path: string) => Effect.Effect<SnapshotFile, ApiError>
     readonly report: (id: CompatibilityReportId) => Effect.Effect<CompatibilityReport, ApiError>
-    /** An accepted webhook delivery: syncs with intent `observe`; a repeated delivery id within 24 h starts nothing. */
+    /** Lanes of the Workspace that cannot be fetched, the longest first. */
+    readonly failingLanes: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<FailingLane>>
+    /**
+     * An accepted webhook delivery looks at every lane in use, where the Source follows automatically. A ping and a delivery
+     * id that was seen within 24 h start nothing.
+     */
     readonly hook: (
       id: SourceId,
       delivery: {
@@ -60,6 +66,8 @@ export class Sources extends Context.Service<
         readonly gitlabToken?: string | undefined
         readonly bearer?: string | undefined
         readonly deliveryId?: string | undefined
+        /** The forge only tries the address and the secret. */
+        readonly isPing?: boolean | undefined
         readonly body: Uint8Array
       }
     ) => Effect.Effect<{ readonly runIds: ReadonlyArray<string> }, ApiError>

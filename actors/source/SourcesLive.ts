@@ -21,6 +21,7 @@ import { toRun } from "../run/RunRow.ts"
 import { awaitRun } from "../run/RunWaiting.ts"
 import { SnapshotReads } from "./SnapshotReads.ts"
 import { DeferredSyncs } from "./DeferredSyncs.ts"
+import { failingLanes, projectLanes, SourceLanes } from "./SourceLanes.ts"
 import { hookIsAuthentic } from "./SourceHook.ts"
 import {
   type ReportRow,
@@ -48,11 +49,6 @@ const gitRefusal = (error: GitError): ApiError => {
   }
 }
 
-interface Lane {
-  readonly ref: string
-  readonly path: string
-}
-
 export const layer = Layer.effect(
   Sources,
   Effect.gen(function* () {
@@ -64,6 +60,7 @@ export const layer = Layer.effect(
     const store = yield* SourceStore
     const deferred = yield* DeferredSyncs
     const reads = yield* SnapshotReads
+    const lanes = yield* SourceLanes
     const remote = yield* GitRemote
     const policy = yield* GitPolicy
     const cursors = yield* Cursors
@@ -73,18 +70,6 @@ export const layer = Layer.effect(
       const rows = yield* Effect.orDie(sql<SnapshotRow>`SELECT * FROM source_snapshots
         WHERE id = ${snapshotId} AND source_id = ${sourceId}`)
       return rows[0] === undefined ? yield* notFound("SourceSnapshot") : rows[0]
-    })
-
-    /** The Source's own lane, and every lane that a Capsule has adopted from it. */
-    const lanesOf = Effect.fnUntraced(function* (row: SourceRow) {
-      const adopted =
-        yield* Effect.orDie(sql<Lane>`SELECT DISTINCT adopted_ref AS ref, adopted_path AS path FROM capsules
-        WHERE source_id = ${row.id} AND adopted_ref IS NOT NULL AND status <> 'destroyed'`)
-      const lanes = new Map<string, Lane>()
-      for (const lane of [{ ref: row.default_ref, path: row.default_path }, ...adopted]) {
-        lanes.set(JSON.stringify([lane.ref, lane.path]), { ref: lane.ref, path: lane.path })
-      }
-      return [...lanes.values()]
     })
 
     return Sources.of({
@@ -136,7 +121,9 @@ export const layer = Layer.effect(
       }),
       read: Effect.fn("Sources.read")(function* (id) {
         const rows = yield* Effect.orDie(sql<SourceRow>`SELECT * FROM sources WHERE id = ${id}`)
-        return rows[0] === undefined ? yield* notFound("Source") : toSource(rows[0])
+        return rows[0] === undefined
+          ? yield* notFound("Source")
+          : { ...toSource(rows[0]), lanes: yield* projectLanes(sql, rows[0]) }
       }),
       list: Effect.fn("Sources.list")(function* (workspaceId, page) {
         const list = {
@@ -149,6 +136,7 @@ export const layer = Layer.effect(
         const rows = yield* pageOfRows<SourceRow>(sql, cursors, list, page)
         return { ...rows, items: rows.items.map(toSource) }
       }),
+      failingLanes: Effect.fn("Sources.failingLanes")((workspaceId) => failingLanes(sql, workspaceId)),
       snapshots: Effect.fn("Sources.snapshots")(function* (id, page) {
         const list = {
           table: "source_snapshots",
@@ -176,8 +164,9 @@ export const layer = Layer.effect(
             message: "The delivery does not prove that it knows the Source's secret."
           })
         }
-        // Like a Source that is switched off: accepted, so that the forge does not give up on the hook, and without effect.
-        // Not remembered either, as it may be delivered again once the Workspace is restored.
+        // Accepted, so that the forge does not give up on the hook, and without effect. Not remembered either, as it may be
+        // delivered again once the Source follows or the Workspace is restored.
+        if (delivery.isPing === true || row.auto_sync !== 1 || row.status === "disabled") return { runIds: [] }
         const archived = yield* Effect.orDie(sql`SELECT 1 AS one FROM workspaces
           WHERE id = ${row.workspace_id} AND archived_at IS NOT NULL`)
         if (archived.length > 0) return { runIds: [] }
@@ -186,9 +175,10 @@ export const layer = Layer.effect(
           const windowStart = new Date((yield* Clock.currentTimeMillis) - deliveryWindowMillis).toISOString()
           if (!(yield* transaction(write)(store.recordDelivery(id, deliveryId, windowStart)))) return { runIds: [] }
         }
-        if (row.status === "disabled") return { runIds: [] }
-        const runs = yield* Effect.forEach(yield* lanesOf(row), (lane) =>
-          answered(client(id).Sync({ context: hookContext, intent: "observe", trigger: "webhook", lane })).pipe(
+        const runs = yield* Effect.forEach(yield* lanes.inUse(row), ({ path, ref }) => {
+          const lane = { ref, path }
+          const look = client(id).Sync({ context: hookContext, intent: "observe", trigger: "webhook", lane })
+          return answered(look).pipe(
             Effect.map((run) => [run]),
             // The queue is full: the lane is noted, and synced without another delivery.
             Effect.catch((error) =>
@@ -197,7 +187,7 @@ export const layer = Layer.effect(
               )
             )
           )
-        ).pipe(
+        }).pipe(
           // The forge sees an error and delivers again: that delivery must count.
           Effect.onError(() => (deliveryId === undefined ? Effect.void : store.forgetDelivery(id, deliveryId)))
         )

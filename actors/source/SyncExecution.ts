@@ -1,20 +1,9 @@
-import { createHash } from "node:crypto"
-import { Effect, Option, Redacted, Result, Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { GitPolicy } from "../../runner/git/GitPolicy.ts"
-import { parseGitRef } from "../../runner/git/GitRef.ts"
-import { parseGitUrl } from "../../runner/git/GitUrl.ts"
-import { SnapshotSync } from "../../runner/snapshot/SnapshotSync.ts"
-import type { SyncedSnapshot } from "../../runner/snapshot/SyncedSnapshot.ts"
-import { parseRepositoryManifest } from "../../schema/manifest/ManifestParser.ts"
-import { manifestRulesVersion } from "../../schema/manifest/ManifestRulesVersion.ts"
+import { serviceContext } from "../../schema/protocol/Command.ts"
 import { SourceSnapshotId } from "../../schema/records/Ids.ts"
-import type { RepositoryManifestStatus } from "../../schema/records/Source.ts"
+import { Audit } from "../audit/Audit.ts"
 import { StaleReasons } from "../capsule/StaleReasons.ts"
-import { ConnectionStore, effectiveStatus } from "../connection/ConnectionStore.ts"
-import { gitCredentials } from "../connection/CredentialTest.ts"
-import type { ConnectionUses } from "../connection/ConnectionUses.ts"
-import { TokenRenewals } from "../connection/TokenRenewals.ts"
 import { transaction } from "../database/Transaction.ts"
 import { derivedId, now } from "../Identity.ts"
 import { KillPoint } from "../run/KillPoint.ts"
@@ -24,148 +13,39 @@ import { RunHandover } from "../run/RunHandover.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { RunResults } from "../run/RunResults.ts"
-import { checkGitUse, fetchStarter } from "./GitConnectionUse.ts"
+import { type FetchedLane, type LaneUnavailable, makeLaneFetch, SyncSpec } from "./LaneFetch.ts"
+import { judgedAgain, manifestVerdict } from "./ManifestVerdict.ts"
+import { type Lane, SourceLanes } from "./SourceLanes.ts"
 import { SourceStore } from "./SourceStore.ts"
 import { type StagedSnapshot, StagedSnapshotJson } from "./StagedFindings.ts"
 
-/** What a sync Run is asked to fetch. */
-export const SyncSpec = Schema.Struct({
-  url: Schema.String,
-  ref: Schema.String,
-  path: Schema.String,
-  expectedCommit: Schema.optionalKey(Schema.String),
-  authConnectionId: Schema.optionalKey(Schema.String),
-  intent: Schema.Literals(["observe", "manual_plan"])
-})
-export type SyncSpec = typeof SyncSpec.Type
 const decodeSpec = Schema.decodeUnknownEffect(Schema.fromJsonString(SyncSpec))
 const encodeSnapshot = Schema.encodeEffect(StagedSnapshotJson)
-const decodeUtf8 = Option.liftThrowable((bytes: Uint8Array) =>
-  new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
-)
 
-/** A sync that could not even start. */
-class SyncRefused extends Schema.TaggedError<SyncRefused>()("SyncRefused", {
-  code: Schema.String,
-  message: Schema.String
-}) {}
-
-/** Error codes of Runs that the API also knows as status codes; everything else is `source_sync_failed`. */
-const runErrorCode = (tag: string): string => {
-  switch (tag) {
-    case "GitRefAmbiguous":
-      return "source_ref_ambiguous"
-    case "GitRefNotFound":
-      return "source_ref_not_found"
-    case "GitRefMoved":
-      return "source_ref_moved"
-    case "GitRepositoryEmpty":
-      return "source_empty"
-    case "GitRepositoryNotFound":
-      return "source_not_found"
-    case "GitUnreachable":
-      return "source_unreachable"
-    case "GitAuthenticationFailed":
-      return "source_authentication_failed"
-    case "GitLimitExceeded":
-      return "source_too_large"
-    case "GitCredentialsWithheld":
-      return "source_origin_refused"
-    case "GitAddressRefused":
-    case "GitRedirectRefused":
-      return "source_address_refused"
-    case "GitTimedOut":
-      return "source_timed_out"
-    default:
-      return "source_sync_failed"
-  }
-}
-
-/** The text of the manifest when it is text: its bytes and nothing else, so that parsing it again says the same. */
-const documentOf = (bytes: Uint8Array): { readonly document?: string } =>
-  Option.match(decodeUtf8(bytes), { onNone: () => ({}), onSome: (document) => ({ document }) })
-
-const manifestStatus = (
-  synced: SyncedSnapshot
-): { readonly status: RepositoryManifestStatus; readonly document?: string } => {
-  const found = synced.repositoryManifest
-  if (found.status === "absent") return { status: { status: "absent" } }
-  if (found.status === "refused") return { status: { status: "invalid", reason: found.reason } }
-  const digest = `sha256:${createHash("sha256").update(found.bytes).digest("hex")}`
-  const parsed = parseRepositoryManifest(found.bytes)
-  if (Result.isFailure(parsed)) {
-    const { apiVersion, message } = parsed.failure
-    return {
-      status: { status: "invalid", digest, reason: message, ...(apiVersion === undefined ? {} : { apiVersion }) },
-      ...documentOf(found.bytes)
-    }
-  }
-  return { status: { status: "valid", digest, apiVersion: parsed.success.apiVersion }, ...documentOf(found.bytes) }
-}
+/** Nobody asked for this Run: it leaves a trace only where it finds something. */
+const isLook = (run: RunRow) => run.trigger_kind === "webhook" || run.trigger_kind === "schedule"
 
 /** Fetches a commit and records it as an immutable snapshot, or hands it to the coordinator that asked. */
 export const makeSyncExecution = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const snapshots = yield* SnapshotSync
-  const policy = yield* GitPolicy
-  const connections = yield* ConnectionStore
-  const renewals = yield* TokenRenewals
   const store = yield* SourceStore
+  const lanes = yield* SourceLanes
   const staleReasons = yield* StaleReasons
   const ledger = yield* RunLedger
   const killPoint = yield* KillPoint
   const results = yield* RunResults
   const handover = yield* RunHandover
+  const audit = yield* Audit
+  const fetchLane = yield* makeLaneFetch
 
-  const services = yield* Effect.context<ConnectionStore | ConnectionUses | SqlClient.SqlClient>()
-
-  const credentialsOf = Effect.fnUntraced(function* (run: RunRow, spec: SyncSpec) {
-    const connectionId = spec.authConnectionId
-    const workspaceId = run.workspace_id
-    if (connectionId === undefined) return undefined
-    const source = run.source_id === null ? undefined : yield* store.find(run.source_id)
-    yield* checkGitUse(connectionId, fetchStarter(run, source), {
-      workspaceId,
-      url: spec.url,
-      ref: spec.ref,
-      source
-    }).pipe(
-      Effect.provideContext(services),
-      Effect.mapError(({ code, message }) => new SyncRefused({ code, message }))
-    )
-    const unrenewed = (yield* renewals.renew([connectionId])).get(connectionId)
-    if (unrenewed !== undefined) {
-      return yield* new SyncRefused({ code: "source_authentication_failed", message: unrenewed })
-    }
-    const row = yield* connections.find(connectionId)
-    const status = row === undefined ? "missing" : effectiveStatus(row, yield* now)
-    if (
-      row === undefined ||
-      row.workspace_id !== workspaceId ||
-      row.kind !== "git_https" ||
-      status === "revoked" ||
-      status === "expired" ||
-      status === "unconfirmed"
-    ) {
-      return yield* new SyncRefused({
-        code: "source_authentication_failed",
-        message: `The Source's Git Connection cannot be used: it is ${row?.kind === "git_https" ? status : "not an HTTPS Git Connection of this Workspace"}.`
-      })
-    }
-    if (row.origins === null)
-      return yield* new SyncRefused({
-        code: "connection_origins_unconfirmed",
-        message: `The Git Connection "${row.display_name}" is sent nowhere until an owner or admin confirms its origins. Confirm them under Connections, then sync again.`
-      })
-    const credentials = gitCredentials(row, Redacted.value(yield* connections.secrets(row)))
-    yield* connections.touch(row.id)
-    return credentials
-  })
-
-  const settle = Effect.fnUntraced(function* (run: RunRow, spec: SyncSpec, synced: SyncedSnapshot) {
-    const id = derivedId(SourceSnapshotId, "snap", run.id, "snapshot")
-    const manifest = manifestStatus(synced)
-    const staged: StagedSnapshot = {
+  const staged = Effect.fnUntraced(function* (
+    run: RunRow,
+    spec: SyncSpec,
+    id: string,
+    { synced }: Extract<FetchedLane, { readonly kind: "fetched" }>
+  ) {
+    const manifest = manifestVerdict(synced.repositoryManifest)
+    return {
       id,
       url: spec.url,
       ref: spec.ref,
@@ -176,73 +56,171 @@ export const makeSyncExecution = Effect.gen(function* () {
       fileCount: synced.fileCount,
       omitted: synced.omitted,
       warnings: synced.warnings,
-      repositoryManifest: { ...manifest.status, rulesVersion: manifestRulesVersion },
+      repositoryManifest: manifest.status,
       ...(manifest.document === undefined ? {} : { manifestDocument: manifest.document }),
       createdByRunId: run.id,
       createdAt: yield* now
-    }
-    // An install plan has no Source yet: the snapshot waits for its initial commit.
-    if (run.coordinator_kind === "install_plan") {
-      yield* results.save(run.id, yield* Effect.orDie(encodeSnapshot(staged)))
-    } else if (run.source_id !== null) {
-      yield* store.insertSnapshot(run.workspace_id, run.source_id, staged)
+    } satisfies StagedSnapshot
+  })
+
+  /** A snapshot that is there already, with this release's verdict on its manifest. Answers whether that is another one. */
+  const judged = Effect.fnUntraced(function* ({ snapshot }: Extract<FetchedLane, { readonly kind: "known" }>) {
+    const verdict = judgedAgain(snapshot)
+    if (verdict === undefined) return false
+    yield* store.judgeManifest(snapshot.id, verdict.status)
+    return verdict.differs
+  })
+
+  /** Records where a lane stands, and what follows from it. */
+  const settleLane = Effect.fnUntraced(function* (
+    run: RunRow,
+    sourceId: string,
+    spec: SyncSpec,
+    snapshotId: string,
+    lookedAt: string,
+    fetched: FetchedLane
+  ) {
+    const before = yield* lanes.find(sourceId, spec)
+    const rejudged = fetched.kind === "known" && (yield* judged(fetched))
+    const found =
+      fetched.kind === "known"
+        ? {
+            id: fetched.snapshot.id,
+            resolvedCommit: fetched.snapshot.resolved_commit,
+            fileCount: fetched.snapshot.file_count
+          }
+        : yield* staged(run, spec, snapshotId, fetched).pipe(
+            Effect.tap((snapshot) => store.insertSnapshot(run.workspace_id, sourceId, snapshot))
+          )
+    const isNewest = yield* lanes.seen(sourceId, spec, {
+      snapshotId: found.id,
+      commit: found.resolvedCommit,
+      lookedAt
+    })
+    yield* store.synced(sourceId)
+    yield* lanes.settleStatus(sourceId)
+    if (isNewest) {
       yield* staleReasons.laneMoved({
-        sourceId: run.source_id,
+        sourceId,
         ref: spec.ref,
         path: spec.path,
-        commit: staged.resolvedCommit,
-        sourceSnapshotId: id
+        commit: found.resolvedCommit,
+        sourceSnapshotId: found.id
       })
-      yield* handover.snapshotTaken({ sourceId: run.source_id, snapshotId: id, autoUpdate: spec.intent === "observe" })
+      yield* handover.snapshotTaken({
+        sourceId,
+        snapshotId: found.id,
+        autoUpdate: spec.intent === "observe",
+        cause: run.id
+      })
     }
-    yield* ledger.set(run.id, { source_snapshot_id: id, resolved_commit: staged.resolvedCommit })
+    const isNews =
+      rejudged || (isNewest && (before?.resolved_commit !== found.resolvedCommit || before.error_code !== null))
+    return { ...found, isNews }
+  })
+
+  /** A look that found something is shown like a sync that somebody asked for. */
+  const shown = Effect.fnUntraced(function* (run: RunRow, lane: Lane) {
+    yield* ledger.set(run.id, { quiet: 0 })
+    yield* audit.append({
+      workspaceId: run.workspace_id,
+      actor: run.trigger_kind === "webhook" ? { kind: "webhook" } : serviceContext.actor,
+      action: "source.sync",
+      target: { kind: "source", id: run.source_id ?? "" },
+      runId: run.id,
+      data: { intent: "observe", trigger: run.trigger_kind, ref: lane.ref, path: lane.path }
+    })
+  })
+
+  const succeed = Effect.fnUntraced(function* (run: RunRow, spec: SyncSpec, lookedAt: string, fetched: FetchedLane) {
+    const id = derivedId(SourceSnapshotId, "snap", run.id, "snapshot")
+    const settled = Effect.gen(function* () {
+      // An install plan has no Source yet: the snapshot waits for its initial commit.
+      if (run.coordinator_kind === "install_plan" && fetched.kind === "fetched") {
+        const snapshot = yield* staged(run, spec, id, fetched)
+        yield* results.save(run.id, yield* Effect.orDie(encodeSnapshot(snapshot)))
+        return { ...snapshot, isNews: true }
+      }
+      if (run.source_id === null) return yield* Effect.die(new Error(`The sync ${run.id} has no Source`))
+      return yield* settleLane(run, run.source_id, spec, id, lookedAt, fetched)
+    })
+    const { fileCount, id: snapshotId, isNews, resolvedCommit } = yield* settled
+    yield* ledger.set(run.id, { source_snapshot_id: snapshotId, resolved_commit: resolvedCommit })
+    if (isLook(run) && isNews) yield* shown(run, spec)
     yield* ledger.move(run.id, {
       from: ["running"],
       to: "succeeded",
       event: "run.succeeded",
-      data: { sourceSnapshotId: id, resolvedCommit: staged.resolvedCommit, fileCount: staged.fileCount }
+      data: { sourceSnapshotId: snapshotId, resolvedCommit, fileCount, reused: fetched.kind === "known" }
     })
     yield* handover.finished(run)
   }, transaction(sql))
 
+  /** What a failed fetch says of the lane; a ref that a revision plan asked for says nothing of the Source. */
+  const laneFailed = Effect.fnUntraced(function* (run: RunRow, lane: Lane, error: LaneUnavailable, lookedAt: string) {
+    if (run.source_id === null || run.coordinator_id !== null || error.ofRequest) return false
+    const isNews = yield* lanes.failed(run.source_id, lane, error, lookedAt)
+    yield* lanes.settleStatus(run.source_id)
+    return isNews
+  })
+
+  const fail = Effect.fnUntraced(function* (run: RunRow, spec: SyncSpec, error: LaneUnavailable, lookedAt: string) {
+    if ((yield* laneFailed(run, spec, error, lookedAt)) && isLook(run)) yield* shown(run, spec)
+    yield* failRun({ ledger, handover }, run, { code: error.code, message: error.message })
+  }, transaction(sql))
+
+  /** The other lanes in use, when a person asked for the whole Source. What fails there is the lane's own error. */
+  const lookAtOthers = Effect.fnUntraced(function* (
+    run: RunRow,
+    spec: SyncSpec,
+    log: (line: string) => Effect.Effect<void>
+  ) {
+    const source = run.source_id === null ? undefined : yield* store.find(run.source_id)
+    if (spec.everyLane !== true || source === undefined) return
+    for (const { path, ref } of yield* lanes.inUse(source)) {
+      if (ref === spec.ref && path === spec.path) continue
+      const { expectedCommit: _, ...rest } = spec
+      const other = { ...rest, ref, path }
+      const lookedAt = yield* now
+      yield* log(`Looking at ${ref} (${path}), which Capsules follow.`)
+      yield* fetchLane(run, other, true, log).pipe(
+        Effect.flatMap((fetched) => {
+          const commit = fetched.kind === "known" ? fetched.snapshot.resolved_commit : fetched.synced.resolvedCommit
+          const id = derivedId(SourceSnapshotId, "snap", run.id, JSON.stringify([ref, path, commit]))
+          return transaction(sql)(settleLane(run, source.id, other, id, lookedAt, fetched))
+        }),
+        Effect.catchTag("LaneUnavailable", (error) =>
+          Effect.andThen(log(`${ref}: ${error.message}`), transaction(sql)(laneFailed(run, other, error, lookedAt)))
+        )
+      )
+    }
+  })
+
+  /** A look that was queued before its Source stopped following is not taken any more. */
+  const isWanted = Effect.fnUntraced(function* (run: RunRow) {
+    if (!isLook(run)) return true
+    const source = yield* store.find(run.source_id ?? "")
+    return source !== undefined && source.auto_sync === 1 && source.status !== "disabled"
+  })
+
   const execution: RunExecution = Effect.fn("Run.sync")(function* (run, control) {
     const spec = yield* Effect.orDie(decodeSpec(run.spec))
+    if (!(yield* isWanted(run))) return yield* transaction(sql)(cancelRun({ ledger, handover }, run))
     yield* control.sink.event("run.phase", { phase: "fetch" })
     yield* killPoint(`${run.type}.before-runner`)
-    const fetched = yield* Effect.gen(function* () {
-      const url = yield* Effect.fromResult(parseGitUrl(spec.url, policy))
-      const ref = yield* Effect.fromResult(parseGitRef(spec.ref))
-      return yield* snapshots.sync({
-        url,
-        ref,
-        path: spec.path,
-        expectedCommit: spec.expectedCommit,
-        credentials: yield* credentialsOf(run, spec),
-        onProgress: (line) => control.sink.log("fetch", "system", line)
-      })
-    }).pipe(
-      Effect.map((synced) => ({ kind: "synced" as const, synced })),
-      Effect.raceFirst(Effect.as(control.cancelRequested, { kind: "cancelled" as const })),
-      Effect.catch((error) =>
-        Effect.succeed({
-          kind: "failed" as const,
-          error: { code: error._tag === "SyncRefused" ? error.code : runErrorCode(error._tag), message: error.message }
-        })
-      )
-    )
+    const log = (line: string) => control.sink.log("fetch", "system", line)
+    const lookedAt = yield* now
+    const outcome = yield* Effect.gen(function* () {
+      const fetched = yield* Effect.result(fetchLane(run, spec, isLook(run), log))
+      yield* lookAtOthers(run, spec, log)
+      return { kind: "looked" as const, fetched }
+    }).pipe(Effect.raceFirst(Effect.as(control.cancelRequested, { kind: "cancelled" as const })))
     yield* killPoint(`${run.type}.after-runner`)
-    if (fetched.kind === "synced") return yield* settle(run, spec, fetched.synced)
-    if (fetched.kind === "cancelled") return yield* transaction(sql)(cancelRun({ ledger, handover }, run))
-    yield* control.sink.log("fetch", "system", fetched.error.message)
-    yield* transaction(sql)(
-      Effect.andThen(
-        // A ref that a revision plan asked for says nothing of the Source.
-        run.source_id === null || run.coordinator_id !== null
-          ? Effect.void
-          : store.syncFailed(run.source_id, { ref: spec.ref, path: spec.path }),
-        failRun({ ledger, handover }, run, fetched.error)
-      )
-    )
+    if (outcome.kind === "cancelled") return yield* transaction(sql)(cancelRun({ ledger, handover }, run))
+    const { fetched } = outcome
+    if (fetched._tag === "Success") return yield* succeed(run, spec, lookedAt, fetched.success)
+    yield* log(fetched.failure.message)
+    yield* fail(run, spec, fetched.failure, lookedAt)
   })
   return execution
 })

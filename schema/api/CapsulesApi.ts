@@ -1,7 +1,8 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Backup } from "../records/Backup.ts"
-import { AutoUpdate, Capsule, Dependency, NewDependency } from "../records/Capsule.ts"
+import { AutoUpdateChange, AutoUpdateDecision } from "../records/AutoUpdate.ts"
+import { Capsule, Dependency, NewDependency } from "../records/Capsule.ts"
 import { CapsuleDriftChecks } from "../records/DriftChecks.ts"
 import { InstallConfigId, RunId, SourceSnapshotId } from "../records/Ids.ts"
 import { InstallConfig } from "../records/InstallConfig.ts"
@@ -63,7 +64,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       params: ofCapsule,
       payload: Schema.Struct({
         name: Schema.optionalKey(displayText(80)),
-        autoUpdate: Schema.optionalKey(AutoUpdate),
+        autoUpdate: Schema.optionalKey(AutoUpdateChange),
         driftChecks: Schema.optionalKey(CapsuleDriftChecks),
         status: Schema.optionalKey(Schema.Literals(["active", "disabled"]))
       }),
@@ -72,7 +73,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       described(
         of("admin"),
         "Rename, disable or enable a Capsule, or set its auto-update",
-        "A disabled Capsule starts no Runs. `autoUpdate.apply` lets a plan of the followed lane be applied without a person, and only while it destroys, replaces and forgets nothing. `driftChecks` makes the service compare the state with the real infrastructure by itself, spread over time and always behind what a person asked for; `inherit` follows the Workspace."
+        "A disabled Capsule starts no Runs. `autoUpdate.apply` lets a plan of the followed lane be applied without a person, and only while it destroys, replaces and forgets nothing. A reviewed rollback pins: `autoUpdate.pinnedBy` says who applied it, when and why, and no commit is followed until somebody sends `autoUpdate.resume`, or, where `resumeOnNewCommit` was chosen, the lane stands at another commit than it did then. `driftChecks` makes the service compare the state with the real infrastructure by itself, spread over time and always behind what a person asked for; `inherit` follows the Workspace."
       )
     )
   )
@@ -123,6 +124,19 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
         of("viewer"),
         "List StateVersions, newest first",
         "Metadata only; the state itself never leaves. `generation` counts up by one with every apply."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.get("autoUpdateDecisions", "/api/v1/capsules/:capsuleId/auto-update-decisions", {
+      params: ofCapsule,
+      query: pageQuery,
+      success: Schema.Struct({ decisions: Schema.Array(AutoUpdateDecision), ...nextCursor })
+    }).annotateMerge(
+      described(
+        of("viewer"),
+        "What auto-update did about each snapshot, newest first",
+        "`taken`: planned or applied. `waiting`: for a person, because of `reason` (`review`, `destroys`, `configuration`, `pinned`, `automation_paused`, `lane_moved`, `capsule_not_ready`, `refused`). `skipped`: because of `reason` (`already_applied`, `pinned`, `planned_before`, `lane_moved`). `deferred`: taken up later (`queue_full`, `automation_paused`). `message` says it in words, `runId` names the plan or its apply. Snapshots that came while auto-update was off have no decision."
       )
     )
   )

@@ -15,6 +15,8 @@ export const AttentionItem = Schema.Struct({
     "drifted",
     "stale",
     "unknown_safety",
+    "lane_failed",
+    "automation_paused",
     "origins_unconfirmed",
     "connection_expiring",
     "connection_expired",
@@ -27,6 +29,10 @@ export const AttentionItem = Schema.Struct({
   connectionName: Schema.optionalKey(Schema.String),
   /** What is wrong with the tokens of a Connection. */
   reason: Schema.optionalKey(Schema.String),
+  /** With `ref`: the lane that cannot be fetched. */
+  sourceId: Schema.optionalKey(Schema.String),
+  sourceName: Schema.optionalKey(Schema.String),
+  ref: Schema.optionalKey(Schema.String),
   runId: Schema.optionalKey(Schema.String),
   runType: Schema.optionalKey(Schema.String),
   /** Of a stale Capsule: why. */
@@ -85,7 +91,7 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
       described(
         workspaceAccess("viewer", "query.workspaceId"),
         "Workspace overview",
-        "The first 100 Capsules, what waits for a person in the whole Workspace (approvals, failures, drift, stale Capsules, Git Connections whose origins nobody confirmed, Connections within 14 days of their expiry, tokens that could not be renewed or revoked), recent Runs and activity."
+        "The first 100 Capsules, what waits for a person in the whole Workspace (approvals, failures, drift, stale Capsules, refs of Sources that cannot be fetched, paused automation, Git Connections whose origins nobody confirmed, Connections within 14 days of their expiry, tokens that could not be renewed or revoked), recent Runs and activity."
       )
     )
   )

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { RunEvent, RunLogEntry } from "../events/RunEvent.ts"
 import { CostEstimate } from "../records/CostEstimate.ts"
-import { freeText } from "../records/Primitives.ts"
+import { displayText, freeText } from "../records/Primitives.ts"
 import { Run, RunGroup } from "../records/Run.ts"
 import { StateVersion } from "../records/StateVersion.ts"
 import type { Role } from "../records/Workspace.ts"
@@ -14,6 +14,13 @@ const of = (role: Role) => workspaceAccess(role, "path.runId")
 const ofRun = { runId: Schema.String }
 const live =
   "With a WebSocket upgrade, or `Accept: text/event-stream` (resume with `Last-Event-ID`), the route replays from `after` and then follows live: one JSON frame a batch, `{done:true}` at the end."
+
+/** Why somebody rolls back, and whether a newer commit may be followed again. */
+export const RollbackPlanRequest = Schema.Struct({
+  reason: Schema.optionalKey(displayText(500)),
+  resumeOnNewCommit: Schema.optionalKey(Schema.Boolean)
+})
+export type RollbackPlanRequest = typeof RollbackPlanRequest.Type
 
 export const RunEventPage = Schema.Struct({
   events: Schema.Array(RunEvent),
@@ -168,13 +175,13 @@ export class RunsApi extends HttpApiGroup.make("runs")
   .add(
     HttpApiEndpoint.post("rollbackPlan", "/api/v1/state-versions/:stateVersionId/rollback-plan", {
       params: { stateVersionId: Schema.String },
-      payload: Schema.optional(Schema.Struct({})),
+      payload: Schema.optional(RollbackPlanRequest),
       success: Schema.Struct({ run: Run }).pipe(created)
     }).annotateMerge(
       describedRun(
         workspaceAccess("member", "path.stateVersionId"),
         "Plan a return to the revision of an earlier state",
-        "Plans the commit and configuration with which that StateVersion was applied, against the current state; nothing is rolled back without review and apply."
+        "Plans the commit and configuration with which that StateVersion was applied, against the current state; nothing is rolled back without review and apply. The apply pins the Capsule (`autoUpdate.pinnedBy`, with `reason`): auto-update follows no commit until somebody resumes it, or, with `resumeOnNewCommit`, until the lane stands at another commit."
       )
     )
   ) {}

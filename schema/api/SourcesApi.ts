@@ -70,7 +70,7 @@ export class SourcesApi extends HttpApiGroup.make("sources")
       described(
         of("viewer"),
         "Read a Source",
-        "With the last sync and, when it failed, its code and sentence. The webhook secret is never shown again; `hookSecretVersion` counts its renewals."
+        "`lanes` says of the default ref and path, and of every one that a Capsule was applied from, where it stands, when it was looked at and changed last, why the last look failed and when the schedule looks next; `status` is `error` while one of them cannot be fetched. With `autoSync` off neither a webhook nor the schedule looks. The webhook secret is never shown again; `hookSecretVersion` counts its renewals."
       )
     )
   )
@@ -104,7 +104,11 @@ export class SourcesApi extends HttpApiGroup.make("sources")
       payload: Schema.Struct({ intent: Schema.optionalKey(SyncIntent), expectedCommit: Schema.optionalKey(CommitId) }),
       success: Schema.Struct({ run: Run }).pipe(created)
     }).annotateMerge(
-      describedRun(of("member"), "Create a sync Run", "`intent` is `observe` (default) or `manual_plan`.")
+      describedRun(
+        of("member"),
+        "Create a sync Run",
+        "`intent` is `observe` (default) or `manual_plan`. The Run's snapshot is the one of the default ref and path, a record of its own that shares the archive of an equal one. Every other ref and path that a Capsule was applied from is looked at by the same Run; one that cannot be fetched has its error in `lanes` of the Source and does not fail the Run. `expectedCommit` concerns the default one."
+      )
     )
   )
   .add(

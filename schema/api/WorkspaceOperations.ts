@@ -103,11 +103,16 @@ export const workspaceOperations = [
       capsuleId: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),
       sourceId: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(80))),
       type: Schema.optionalKey(RunType),
-      status: Schema.optionalKey(RunStatus)
+      status: Schema.optionalKey(RunStatus),
+      includeLooks: Schema.optionalKey(Schema.Literals(["true", "false"]))
     },
     success: Schema.Struct({ runs: Schema.Array(Run), ...nextCursor })
   }).annotateMerge(
-    described(of("viewer"), "List Runs, newest first", "Filters: `capsuleId`, `sourceId`, `type`, `status`.")
+    described(
+      of("viewer"),
+      "List Runs, newest first",
+      "Filters: `capsuleId`, `sourceId`, `type`, `status`. Looks of webhooks and schedules that found nothing new are left out, and kept for a day; `includeLooks=true` lists them too."
+    )
   ),
   HttpApiEndpoint.get("capsules", "/api/v1/workspaces/:workspaceId/capsules", {
     params: inWorkspace,

@@ -2,8 +2,10 @@ import { Schema } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { ConfigurationPlanRequest, ReAdoptionRequest } from "../api/CapsulesApi.ts"
+import { RollbackPlanRequest } from "../api/RunsApi.ts"
 import { ApiError } from "../errors/ApiError.ts"
-import { AutoUpdate, Capsule } from "../records/Capsule.ts"
+import { AutoUpdateChange } from "../records/AutoUpdate.ts"
+import { Capsule } from "../records/Capsule.ts"
 import { CapsuleDriftChecks } from "../records/DriftChecks.ts"
 import { InstallConfigId, RunGroupId, RunId, SourceSnapshotId } from "../records/Ids.ts"
 import { Run } from "../records/Run.ts"
@@ -36,7 +38,11 @@ export const CapsuleActor = Entity.make("Capsule", [
   }),
   Rpc.make("ReconcilePlan", { payload: repeatable, success: replayable(Run), error: ApiError }),
   Rpc.make("DestroyPlan", { payload: repeatable, success: replayable(Run), error: ApiError }),
-  Rpc.make("RollbackPlan", { payload: { ...command, stateVersionId: Schema.String }, success: Run, error: ApiError }),
+  Rpc.make("RollbackPlan", {
+    payload: { ...command, stateVersionId: Schema.String, request: RollbackPlanRequest },
+    success: Run,
+    error: ApiError
+  }),
   Rpc.make("DriftCheck", {
     payload: {
       ...command,
@@ -52,7 +58,7 @@ export const CapsuleActor = Entity.make("Capsule", [
     payload: {
       ...command,
       name: Schema.optionalKey(Schema.String),
-      autoUpdate: Schema.optionalKey(AutoUpdate),
+      autoUpdate: Schema.optionalKey(AutoUpdateChange),
       driftChecks: Schema.optionalKey(CapsuleDriftChecks),
       status: Schema.optionalKey(Schema.Literals(["active", "disabled"]))
     },
@@ -76,8 +82,10 @@ export const CapsuleActor = Entity.make("Capsule", [
   }),
   /** A hand-over: the lane has a newer snapshot, and the Capsule has opted in to plan it by itself. */
   Rpc.make("FollowLane", {
-    payload: { sourceSnapshotId: Schema.String },
-    primaryKey: ({ sourceSnapshotId }) => sourceSnapshotId
+    // Messages of earlier releases have no cause.
+    payload: { sourceSnapshotId: Schema.String, cause: Schema.optionalKey(Schema.String) },
+    primaryKey: ({ sourceSnapshotId, cause }) =>
+      cause === undefined ? sourceSnapshotId : `${sourceSnapshotId} ${cause}`
   })
     .annotate(ClusterSchema.Persisted, true)
     .annotate(ClusterSchema.WithTransaction, true),

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { AutoUpdate } from "./AutoUpdate.ts"
 import {
   CapsuleId,
   DependencyId,
@@ -21,9 +22,6 @@ export type RuntimeSafety = typeof RuntimeSafety.Type
 
 export const DriftStatus = Schema.Literals(["unknown", "none", "drifted"])
 export type DriftStatus = typeof DriftStatus.Type
-
-export const AutoUpdate = Schema.Struct({ enabled: Schema.Boolean, apply: Schema.Boolean })
-export type AutoUpdate = typeof AutoUpdate.Type
 
 /**
  * Why a Capsule is stale: its lane has another commit (`sourceSnapshotId`), or what it was applied with differs from what its
@@ -69,6 +67,8 @@ export const Capsule = Schema.Struct({
   driftCheckedAt: Schema.optionalKey(Timestamp),
   driftChecks: DriftCheckPlan,
   publicEndpoint: Schema.optionalKey(Schema.String),
+  /** Why the ref and path that the Capsule follows cannot be fetched; absent while they can. */
+  laneError: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String, since: Timestamp })),
   createdAt: Timestamp,
   updatedAt: Timestamp
 }).annotate({ identifier: "Capsule" })

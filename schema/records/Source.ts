@@ -6,6 +6,22 @@ import { Timestamp } from "./Primitives.ts"
 export const SyncIntent = Schema.Literals(["observe", "manual_plan"])
 export type SyncIntent = typeof SyncIntent.Type
 
+/** What the looks at one ref and path of a Source have found: its default lane, and each that a Capsule has adopted. */
+export const SourceLane = Schema.Struct({
+  ref: Schema.String,
+  path: Schema.String,
+  /** Where the ref stood at the last look that succeeded. */
+  commit: Schema.optionalKey(Schema.String),
+  sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
+  lastLookAt: Schema.optionalKey(Timestamp),
+  lastChangeAt: Schema.optionalKey(Timestamp),
+  /** Why the last look failed; absent as soon as one succeeds. */
+  error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String, since: Timestamp })),
+  /** When the schedule looks next; absent where `autoSync` is off. */
+  nextLookAt: Schema.optionalKey(Timestamp)
+}).annotate({ identifier: "SourceLane" })
+export type SourceLane = typeof SourceLane.Type
+
 export const Source = Schema.Struct({
   id: SourceId,
   workspaceId: WorkspaceId,
@@ -21,6 +37,8 @@ export const Source = Schema.Struct({
   hookSecretVersion: Schema.Int,
   /** Since when that secret is good. */
   hookSecretCreatedAt: Timestamp,
+  /** The default lane first. Where one Source is read; lists leave them out. */
+  lanes: Schema.optionalKey(Schema.Array(SourceLane)),
   createdAt: Timestamp,
   updatedAt: Timestamp
 }).annotate({ identifier: "Source" })

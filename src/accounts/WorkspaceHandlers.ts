@@ -172,7 +172,8 @@ export const workspaceHandlers = HttpApiBuilder.group(
       runs: Effect.fn("workspaces.runs")(function* ({ query }) {
         const { capsuleId, sourceId, status, type } = query
         const id = yield* authorisedWorkspace
-        const page = yield* runs.list(id, { capsuleId, sourceId, status, type }, pageRequest(query))
+        const filter = { capsuleId, sourceId, status, type, includeLooks: query.includeLooks === "true" }
+        const page = yield* runs.list(id, filter, pageRequest(query))
         return { runs: page.items, ...cursorOf(page) }
       }),
       capsules: Effect.fn("workspaces.capsules")(function* ({ query }) {

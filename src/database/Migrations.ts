@@ -3,6 +3,7 @@ import { Migrator, SqlClient } from "effect/sql"
 import { accountTables } from "../../schema/tables/AccountTables.ts"
 import { auditTables } from "../../schema/tables/AuditTables.ts"
 import { authorityTables } from "../../schema/tables/AuthorityTables.ts"
+import { autoUpdateTables } from "../../schema/tables/AutoUpdateTables.ts"
 import { buildTables } from "../../schema/tables/BuildTables.ts"
 import {
   capsuleInNeedIndex,
@@ -75,7 +76,7 @@ const migrations = {
   "0017_restored_installation": statements([...authorityTables, ...installationTables]),
   "0018_secret_rule": statements(secretRuleColumns),
   "0021_values_between_capsules": statements([...staleTables, ...waveTables]),
-  "0022_lanes": statements([...automationColumns, ...laneTables, ...quietLookColumns]),
+  "0022_lanes": statements([...automationColumns, ...laneTables, ...quietLookColumns, ...autoUpdateTables]),
   "0024_provider_addresses": statements(providerAddressSpelling),
   "0026_connection_oauth": statements(connectionOAuthTables),
   "0027_run_purpose": statements(runPurposeColumns),

@@ -8,6 +8,9 @@ import { readBodyBytes } from "./RequestBody.ts"
 const maxDeliveryBytes = 1024 * 1024
 const bearerPattern = /^bearer ([A-Za-z0-9._~+/-]{1,512}={0,2})$/i
 
+/** Where forges name the event; the delivery that tries a new webhook is a ping. */
+const eventHeaders = ["x-github-event", "x-gitea-event", "x-forgejo-event", "x-gogs-event"]
+
 /**
  * `POST /hooks/sources/{sourceId}`: the raw bytes and the proof of their sender go to the Source, which alone decides.
  * The payload itself is never read: a delivery can only ask for a look at the repository.
@@ -24,6 +27,7 @@ export const sourceHooks = HttpRouter.use(
         const id = yield* pathId(SourceId, sourceId ?? "", "Source")
         const body = yield* readBodyBytes(maxDeliveryBytes)
         const header = (name: string) => request.headers[name]
+        const isPing = eventHeaders.some((name) => header(name)?.toLowerCase() === "ping")
         const { runIds } = yield* sources.hook(id, {
           signature256: header("x-hub-signature-256"),
           gitlabToken: header("x-gitlab-token"),
@@ -33,9 +37,10 @@ export const sourceHooks = HttpRouter.use(
             header("x-gitea-delivery") ??
             header("x-forgejo-delivery") ??
             header("x-gitlab-event-uuid"),
+          isPing,
           body
         })
-        return HttpServerResponse.jsonUnsafe({ accepted: true, runIds }, { status: 202 })
+        return HttpServerResponse.jsonUnsafe({ accepted: true, runIds }, { status: isPing ? 200 : 202 })
       })
     )
   })

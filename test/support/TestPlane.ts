@@ -1,3 +1,4 @@
+import { rm, writeFile } from "node:fs/promises"
 import { Context, Effect, Layer } from "effect"
 import type { SqlClient } from "effect/sql"
 import { Users } from "../../actors/account/Users.ts"
@@ -58,6 +59,8 @@ export class TestPlane extends Context.Service<
     readonly emptyUrl: string
     /** Commits exactly these files on a branch; answers the commit. */
     readonly commit: (branch: string, files: CommitFiles) => Effect.Effect<string>
+    /** What a force-push does: the branch stands at this commit, or is gone. */
+    readonly moveBranch: (branch: string, commit: string | undefined) => Effect.Effect<void>
   }
 >()("test/support/TestPlane") {}
 
@@ -144,7 +147,16 @@ export const servedRepository = Effect.fnUntraced(function* (gitdir: string, isE
   yield* createRepository({ gitdir })
   if (!isEmpty) yield* commitFiles({ gitdir, files: { "README.md": "nothing here" } })
   const { origin, url } = yield* serveRepository({ gitdir })
-  return { origin, url, commit: (branch: string, files: CommitFiles) => commitFiles({ gitdir, files, branch }) }
+  const moveBranch = (branch: string, commit: string | undefined) => {
+    const file = `${gitdir}/refs/heads/${branch}`
+    return Effect.promise(() => (commit === undefined ? rm(file) : writeFile(file, `${commit}\n`)))
+  }
+  return {
+    origin,
+    url,
+    commit: (branch: string, files: CommitFiles) => commitFiles({ gitdir, files, branch }),
+    moveBranch
+  }
 })
 
 /** A control plane with a data folder, Git servers, a provider mirror and an owner, all of its own. */
@@ -152,14 +164,23 @@ export const testPlane = (options: TestPlaneOptions = {}) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
-      const { commit, origin, url } = yield* servedRepository(`${folder}/repository.git`)
+      const { commit, moveBranch, origin, url } = yield* servedRepository(`${folder}/repository.git`)
       const empty = yield* servedRepository(`${folder}/empty.git`, true)
       const mirror = yield* providerMirror
       const dataDir = `${folder}/data`
       const owner = Layer.effect(
         TestPlane,
         Effect.map(newOwner("owner"), ({ context, workspaceId }) =>
-          TestPlane.of({ context, workspaceId, dataDir, notesDir: mirror.notesDir, url, emptyUrl: empty.url, commit })
+          TestPlane.of({
+            context,
+            workspaceId,
+            dataDir,
+            notesDir: mirror.notesDir,
+            url,
+            emptyUrl: empty.url,
+            commit,
+            moveBranch
+          })
         )
       )
       return owner.pipe(

@@ -2,6 +2,7 @@ import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query"
 import { get } from "./Client.ts"
 import { Fault } from "./Fault.ts"
 import type {
+  AutoUpdateDecision,
   AuditEvent,
   Backup,
   Bootstrap,
@@ -107,6 +108,16 @@ export const stateVersionsQuery = (capsuleId: string) =>
         signal
       ),
     getNextPageParam: (page): Cursor => page.nextCursor
+  })
+
+export const decisionsQuery = (capsuleId: string) =>
+  queryOptions({
+    queryKey: ["capsule", capsuleId, "auto-update-decisions"],
+    queryFn: async ({ signal }) => {
+      const path = `${api}/capsules/${capsuleId}/auto-update-decisions`
+      const page = await get<{ decisions: ReadonlyArray<AutoUpdateDecision> }>(path, { limit: "5" }, signal)
+      return page.decisions
+    }
   })
 
 export const dependenciesQuery = (capsuleId: string) =>

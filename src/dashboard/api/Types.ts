@@ -3,6 +3,7 @@
 import type { Passkey as PasskeySchema } from "../../../actors/account/NewPasskeys.ts"
 import type { AccountSession as AccountSessionSchema } from "../../../actors/account/Sessions.ts"
 import type { LinkedIdentity as LinkedIdentitySchema } from "../../../actors/account/UpstreamIdentities.ts"
+import type { AutoUpdateDecision as AutoUpdateDecisionSchema } from "../../../schema/records/AutoUpdate.ts"
 import type { AttentionItem as AttentionItemSchema, DashboardNotice } from "../../../schema/api/DashboardApi.ts"
 import type { RunEvent as RunEventSchema, RunLogEntry } from "../../../schema/events/RunEvent.ts"
 import type { AccountToken, AccountTokenScopeCatalog } from "../../../schema/records/AccountToken.ts"
@@ -44,6 +45,7 @@ import type { RunWave as RunWaveSchema, WaveMember as WaveMemberSchema } from ".
 import type {
   SnapshotFile as SnapshotFileSchema,
   Source as SourceSchema,
+  SourceLane as SourceLaneSchema,
   SourceSnapshot as SourceSnapshotSchema
 } from "../../../schema/records/Source.ts"
 import type {
@@ -56,11 +58,13 @@ import type {
   Workspace as WorkspaceSchema
 } from "../../../schema/records/Workspace.ts"
 
+export type AutoUpdateDecision = typeof AutoUpdateDecisionSchema.Encoded
 export type Workspace = typeof WorkspaceSchema.Encoded
 export type Role = Workspace["role"]
 export type Member = typeof MemberSchema.Encoded
 export type Project = typeof ProjectSchema.Encoded
 export type Source = typeof SourceSchema.Encoded
+export type SourceLane = typeof SourceLaneSchema.Encoded
 export type SourceSnapshot = typeof SourceSnapshotSchema.Encoded
 export type SnapshotFile = typeof SnapshotFileSchema.Encoded
 export type Backup = typeof BackupSchema.Encoded

@@ -8,6 +8,7 @@ const en: Record<string, string> & { readonly openRun: string } = {
   "backup.create": "made a backup.",
   "capsule.auto_update_deferred":
     "postponed the plan of a followed update: the queue was full. It is made as soon as there is room.",
+  "capsule.auto_update_resumed": "ended the pin of a rollback: new commits are followed again.",
   "capsule.auto_apply": "approved and applied a followed update.",
   "capsule.configure": "planned a change of a capsule's configuration.",
   "capsule.destroy_plan": "asked for a destroy plan.",
@@ -80,6 +81,7 @@ const ja: typeof en = {
   "backup.create": "がバックアップを作成しました。",
   "capsule.auto_update_deferred":
     "が追従する更新のプランを見合わせました。待機列が上限に達したためで、空きしだい作成されます。",
+  "capsule.auto_update_resumed": "がロールバックによる固定を解除しました。新しいコミットに再び追従します。",
   "capsule.auto_apply": "が追従中の更新を承認し、適用しました。",
   "capsule.configure": "がカプセルの構成変更をプランしました。",
   "capsule.destroy_plan": "が削除プランを依頼しました。",

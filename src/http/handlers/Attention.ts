@@ -1,6 +1,8 @@
+import type { FailingLane } from "../../../actors/source/SourceLanes.ts"
 import type { AttentionItem } from "../../../schema/api/DashboardApi.ts"
 import type { Capsule } from "../../../schema/records/Capsule.ts"
 import type { Connection } from "../../../schema/records/Connection.ts"
+import type { AutomationPause } from "../../../schema/records/Workspace.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 
 type Item = typeof AttentionItem.Type
@@ -45,6 +47,14 @@ const ofFailing = (connection: Connection): ReadonlyArray<Item> => {
   ]
 }
 
+const ofLane = ({ ref, since, sourceId, sourceName }: FailingLane): Item => ({
+  kind: "lane_failed",
+  sourceId,
+  sourceName,
+  ref,
+  since
+})
+
 /**
  * What a person has to look at: plans that wait for approval first, then what keeps Sources from being read and Runs from their tokens, what is broken,
  * what is behind, and what is about to expire. `names` are those
@@ -56,7 +66,9 @@ export const attentionOf = (
   names: ReadonlyMap<string, string>,
   unconfirmed: ReadonlyArray<Connection> = [],
   expiring: ReadonlyArray<Connection> = [],
-  failing: ReadonlyArray<Connection> = []
+  failing: ReadonlyArray<Connection> = [],
+  lanes: ReadonlyArray<FailingLane> = [],
+  pause: AutomationPause | undefined = undefined
 ): ReadonlyArray<Item> => {
   const approvals = waiting.map((run): Item => {
     const name = names.get(run.capsuleId ?? "")
@@ -73,8 +85,10 @@ export const attentionOf = (
   const troubles = inNeed.flatMap(ofCapsule)
   return [
     ...approvals,
+    ...(pause === undefined ? [] : [{ kind: "automation_paused" as const, since: pause.at }]),
     ...unconfirmed.map(ofUnconfirmed),
     ...failing.flatMap(ofFailing),
+    ...lanes.map(ofLane),
     ...order.flatMap((kind) => troubles.filter((item) => item.kind === kind)),
     ...expiring.map(ofExpiring)
   ]

@@ -64,6 +64,10 @@ export const capsuleHandlers = HttpApiBuilder.group(
       usageSummary: Effect.fn("capsules.usageSummary")(function* ({ params }) {
         return { usage: yield* capsules.usage(yield* capsuleOf(params)) }
       }),
+      autoUpdateDecisions: Effect.fn("capsules.autoUpdateDecisions")(function* ({ params, query }) {
+        const page = yield* capsules.autoUpdateDecisions(yield* capsuleOf(params), pageRequest(query))
+        return { decisions: page.items, ...cursorOf(page) }
+      }),
       stateVersions: Effect.fn("capsules.stateVersions")(function* ({ params, query }) {
         const page = yield* capsules.stateVersions(yield* capsuleOf(params), pageRequest(query))
         return { stateVersions: page.items, ...cursorOf(page) }

@@ -7,6 +7,7 @@ import { Connections } from "../../../actors/connection/Connections.ts"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import { awaitsReview } from "../../../actors/restore/RestoreReview.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
+import { Sources } from "../../../actors/source/Sources.ts"
 import { Workspaces } from "../../../actors/workspace/Workspaces.ts"
 import { Caller } from "../../../schema/api/Middleware.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
@@ -29,6 +30,7 @@ export const dashboardHandlers = HttpApiBuilder.group(
     const capsules = yield* Capsules
     const connections = yield* Connections
     const runs = yield* Runs
+    const sources = yield* Sources
     const audit = yield* Audit
     const memberships = yield* Workspaces
     const { version } = yield* HttpSettings
@@ -86,7 +88,16 @@ export const dashboardHandlers = HttpApiBuilder.group(
         return {
           workspace,
           capsules: listed.items,
-          attention: attentionOf(inNeed, waiting.items, names, unconfirmed, expiring, failing),
+          attention: attentionOf(
+            inNeed,
+            waiting.items,
+            names,
+            unconfirmed,
+            expiring,
+            failing,
+            yield* sources.failingLanes(workspaceId),
+            workspace.automationPause
+          ),
           recentRuns: latest.items,
           activity: activity.items
         }

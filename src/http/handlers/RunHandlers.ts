@@ -73,8 +73,8 @@ export const runHandlers = HttpApiBuilder.group(
       stateVersion: Effect.fn("runs.stateVersion")(function* ({ params }) {
         return { stateVersion: yield* capsules.stateVersion(yield* stateOf(params)) }
       }),
-      rollbackPlan: Effect.fn("runs.rollbackPlan")(function* ({ params }) {
-        return { run: yield* runs.rollbackPlan(yield* commandContext, yield* stateOf(params)) }
+      rollbackPlan: Effect.fn("runs.rollbackPlan")(function* ({ params, payload = {} }) {
+        return { run: yield* runs.rollbackPlan(yield* commandContext, yield* stateOf(params), payload) }
       })
     })
   })

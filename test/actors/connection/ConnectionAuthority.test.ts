@@ -315,6 +315,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
       yield* sql`UPDATE sources SET auth_connection_by = ${member.actor.subject ?? null} WHERE id = ${source.id}`
       const renewed = yield* sources.renewHookSecret(owner, source.id, 1, undefined)
       const delivery = { bearer: renewed.hookSecret, body: new TextEncoder().encode("{}") }
+      yield* sql`UPDATE sources SET auto_sync = 1 WHERE id = ${source.id}`
       const [runId] = (yield* sources.hook(source.id, delivery)).runIds
       if (runId === undefined) return yield* Effect.die("no Run")
       const looked = yield* settled(RunId.make(runId))

@@ -52,7 +52,7 @@ it.live(
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const mirror = yield* providerMirror
-      const { commit, origin, url } = yield* servedRepository(`${folder}/repository.git`)
+      const { commit, moveBranch, origin, url } = yield* servedRepository(`${folder}/repository.git`)
       // One note is there when the other has begun.
       const slow = note("slow", "delay_after_ms = 600000\n depends_on = [demo_note.quick]")
       yield* commit("killed", { "main.tf": demoModule(note("quick") + slow) })
@@ -62,7 +62,16 @@ it.live(
       const { applyId, buildingId, capsuleId, context, workspaceId } = told
       const plane = Layer.succeed(
         TestPlane,
-        TestPlane.of({ context, workspaceId, dataDir, notesDir: mirror.notesDir, url, emptyUrl: url, commit })
+        TestPlane.of({
+          context,
+          workspaceId,
+          dataDir,
+          notesDir: mirror.notesDir,
+          url,
+          emptyUrl: url,
+          commit,
+          moveBranch
+        })
       )
 
       yield* Effect.gen(function* () {

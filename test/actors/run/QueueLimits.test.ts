@@ -70,11 +70,16 @@ tests.live("a webhook that meets a full queue is not lost: the lane is synced wh
     const { context, url, workspaceId } = yield* TestPlane
     const sources = yield* Sources
     const schedule = yield* SourceSchedule
-    const { hookSecret, source } = yield* sources.create(context, { workspaceId, name: "hooked", url })
+    const { hookSecret, source } = yield* sources.create(context, {
+      workspaceId,
+      name: "hooked",
+      url,
+      autoSync: true
+    })
     const deliver = (deliveryId: string) =>
       sources.hook(source.id, { bearer: hookSecret, body: new TextEncoder().encode("{}"), deliveryId })
     const syncs = Effect.map(
-      (yield* Runs).list(workspaceId, { sourceId: source.id }, { limit: 10 }),
+      (yield* Runs).list(workspaceId, { sourceId: source.id, includeLooks: true }, { limit: 10 }),
       ({ items }) => items
     )
     yield* Effect.scoped(

@@ -23,13 +23,21 @@ it.live(
       const files = yield* FileSystem.FileSystem
       const folder = yield* temporaryFolder
       const mirror = yield* providerMirror
-      const { commit, origin, url } = yield* servedRepository(`${folder}/repository.git`)
+      const { commit, moveBranch, origin, url } = yield* servedRepository(`${folder}/repository.git`)
       const file = `${folder}/copy.sqlite`
       const planeIn = (dataDir: string) => planeAt({ dataDir, mirror, origins: [origin] })
 
       const told = yield* Effect.gen(function* () {
         const owner = yield* newOwner("owner")
-        const plane = { ...owner, dataDir: `${folder}/a`, notesDir: mirror.notesDir, url, emptyUrl: url, commit }
+        const plane = {
+          ...owner,
+          dataDir: `${folder}/a`,
+          notesDir: mirror.notesDir,
+          url,
+          emptyUrl: url,
+          commit,
+          moveBranch
+        }
         return yield* Effect.gen(function* () {
           const runs = yield* Runs
           const waiting = yield* planned("waiting", module("a"))

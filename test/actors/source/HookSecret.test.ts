@@ -42,7 +42,7 @@ tests.live("a renewed secret is the one that counts, at once, and the old one pr
       "unauthenticated",
       "accepted"
     ])
-    expect(yield* sources.read(source.id)).toEqual(renewed.source)
+    expect(yield* sources.read(source.id)).toMatchObject(renewed.source)
     const [event] = yield* sql<{ action: string; data: string }>`SELECT action, data FROM audit_events
       WHERE target_id = ${source.id} ORDER BY created_at DESC, id DESC LIMIT 1`
     expect(event).toMatchObject({ action: "source.hook_secret.renew" })

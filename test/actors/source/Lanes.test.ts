@@ -42,7 +42,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
       const { commit, context, url, workspaceId } = yield* TestPlane
       const sources = yield* Sources
       yield* commit("hook", greeting("hook"))
-      const request = { workspaceId, name: "hook", url, defaultRef: "hook" }
+      const request = { workspaceId, name: "hook", url, defaultRef: "hook", autoSync: true }
       const { hookSecret, source } = yield* sources.create(context, request)
       const body = bytes(`{"ref":"refs/heads/elsewhere"}`)
       const signature256 = `sha256=${createHmac("sha256", hookSecret).update(body).digest("hex")}`
@@ -182,11 +182,12 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
         yield* sources.update(context, sourceId, { autoSync: true, defaultRef: "auto-default" })
         const sql = yield* SqlClient.SqlClient
         const due = Effect.gen(function* () {
-          yield* sql`UPDATE sources SET last_synced_at = '2020-01-01T00:00:00.000Z' WHERE id = ${sourceId}`
-          yield* sql`UPDATE runs SET created_at = '2020-01-01T00:00:00.000Z' WHERE source_id = ${sourceId} AND type = 'source_sync'`
+          yield* sql`UPDATE source_lanes SET next_look_at = '2020-01-01T00:00:00.000Z' WHERE source_id = ${sourceId}`
+          const known = yield* sql<{ id: string }>`SELECT id FROM runs`
           yield* (yield* SourceSchedule).syncDue
           const rows = yield* sql<{ id: RunId }>`SELECT id FROM runs WHERE source_id = ${sourceId}
-            AND type = 'source_sync' AND trigger_kind = 'schedule' AND created_at > '2021'`
+            AND type = 'source_sync' AND trigger_kind = 'schedule'
+            AND id NOT IN (SELECT value FROM json_each(${JSON.stringify(known.map(({ id }) => id))})) ORDER BY id`
           return yield* Effect.forEach(rows, ({ id }) => settled(id))
         })
         const first = yield* due

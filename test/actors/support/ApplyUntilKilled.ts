@@ -73,7 +73,8 @@ const program = Effect.gen(function* () {
         url,
         emptyUrl: url,
         // The test has committed already.
-        commit: () => Effect.succeed("")
+        commit: () => Effect.succeed(""),
+        moveBranch: () => Effect.void
       })
     )
   ).pipe(Layer.provideMerge(planeAt({ dataDir, mirror, origins: [origin] })))

@@ -1,4 +1,4 @@
-import { expect } from "bun:test"
+import { expect, test } from "bun:test"
 import { Context, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CommandContext } from "../../../actors/Command.ts"
@@ -7,6 +7,7 @@ import { Sources } from "../../../actors/source/Sources.ts"
 import { Workspaces } from "../../../actors/workspace/Workspaces.ts"
 import { CredentialOrigin } from "../../../schema/records/CredentialOrigin.ts"
 import { platform } from "../../../src/composition/Platform.ts"
+import { attentionOf } from "../../../src/http/handlers/Attention.ts"
 import { it } from "../../support/Effect.ts"
 import { servedPerson } from "../support/ServedPerson.ts"
 
@@ -79,3 +80,12 @@ it.live("the overview asks for attention to Connections without confirmed origin
     expect(yield* overview(other.id)).toEqual([])
   }).pipe(Effect.scoped, Effect.provide(platform))
 )
+
+test("a lane that cannot be fetched and paused automation ask for attention, each where it leads", () => {
+  const since = "2026-01-01T00:00:00.000Z"
+  const lane = { sourceId: "src_a", sourceName: "app", ref: "gone", path: ".", since }
+  expect(attentionOf([], [], new Map(), [], [], [], [lane], { at: since, by: "usr_a" })).toEqual([
+    { kind: "automation_paused", since },
+    { kind: "lane_failed", sourceId: "src_a", sourceName: "app", ref: "gone", since }
+  ])
+})

@@ -208,6 +208,10 @@ describe("the perimeter", () => {
       expect(accepted.status).toBe(202)
       expect(yield* Effect.promise(() => accepted.json())).toEqual({ accepted: true, runIds: ['{ "a" : 1 }'] })
       expect((yield* hook({})).status).toBe(401)
+      // A forge that tries the address is answered, and proves the secret all the same.
+      const ping = yield* hook({ authorization: "Bearer hook-secret", "x-github-event": "ping" })
+      expect([ping.status, yield* Effect.promise(() => ping.json())]).toEqual([200, { accepted: true, runIds: [] }])
+      expect((yield* hook({ "x-gitea-event": "ping" })).status).toBe(401)
       const elsewhere = yield* refusal("/hooks/sources/nonsense", { method: "POST", body: "{}" })
       expect(elsewhere.status).toBe(404)
     })

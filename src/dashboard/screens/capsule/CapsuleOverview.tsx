@@ -15,6 +15,7 @@ import { vocabulary } from "../../words/Vocabulary.ts"
 import { httpsLink, repositoryName, shortCommit } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { usePlan } from "../run/PlanAgain.tsx"
+import { Decisions, Pin } from "./AutoUpdates.tsx"
 import { capsuleWords } from "./Words.ts"
 
 const shownValue = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value, null, 2))
@@ -143,6 +144,18 @@ const Alerts = ({ capsule, last }: { readonly capsule: Capsule; readonly last: R
           {open}
         </Notice>
       ) : null}
+      {capsule.laneError === undefined ? null : (
+        <Notice tone="bad" title={words.laneFailedTitle}>
+          <p>{capsule.laneError.message}</p>
+          <LinkButton
+            small
+            to="/w/$workspace/sources/$sourceId"
+            params={{ workspace: workspace.handle, sourceId: capsule.sourceId }}
+          >
+            {words.source}
+          </LinkButton>
+        </Notice>
+      )}
       {capsule.driftStatus === "drifted" ? (
         <Notice tone="warn" title={words.driftedTitle}>
           <p>{words.driftedText}</p>
@@ -170,6 +183,7 @@ export const CapsuleOverview = ({ capsule }: { readonly capsule: Capsule }) => {
     <div className="split">
       <div className="split-main">
         <Alerts capsule={capsule} last={runs[0]} />
+        <Pin capsule={capsule} />
         {capsule.publicEndpoint === undefined ? null : (
           <div className="endpoint">
             <span>{words.endpoint}</span>
@@ -179,6 +193,7 @@ export const CapsuleOverview = ({ capsule }: { readonly capsule: Capsule }) => {
         <Panel flush title={words.outputs}>
           <Loadable query={outputs}>{(found) => <Outputs outputs={found} />}</Loadable>
         </Panel>
+        <Decisions capsule={capsule} />
         <Panel flush title={words.recent}>
           {runs.length === 0 ? <Empty icon="run" title={words.runsNone} /> : <RunList runs={runs.slice(0, 5)} />}
         </Panel>

@@ -1,36 +1,27 @@
-import { useInfiniteQuery, useMutation } from "@tanstack/react-query"
-import { Link, useNavigate } from "@tanstack/react-router"
-import { newIdempotencyKey, post } from "../../api/Client.ts"
+import { useInfiniteQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { useState } from "react"
 import { stateVersionsQuery } from "../../api/Queries.ts"
-import type { Capsule, Run, StateVersion } from "../../api/Types.ts"
+import type { Capsule, StateVersion } from "../../api/Types.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
 import { CopyText } from "../../ui/CopyText.tsx"
-import { Empty, FaultNotice, Loadable } from "../../ui/Feedback.tsx"
+import { Empty, Loadable } from "../../ui/Feedback.tsx"
 import { Panel } from "../../ui/Layout.tsx"
 import { MorePages } from "../../ui/MorePages.tsx"
 import { Status } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { shortDigest } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
+import { Rollback } from "./Rollback.tsx"
 import { capsuleWords } from "./Words.ts"
 
 const Row = ({ version, capsule }: { readonly version: StateVersion; readonly capsule: Capsule }) => {
   const words = useWords(capsuleWords)
   const workspace = useWorkspace()
-  const navigate = useNavigate()
   const may = useMay()
   const isCurrent = version.id === capsule.currentStateVersionId
-  const rollback = useMutation({
-    mutationFn: () =>
-      post<{ run: Run }>(
-        `/api/v1/state-versions/${version.id}/rollback-plan`,
-        {},
-        { idempotencyKey: newIdempotencyKey() }
-      ),
-    onSuccess: ({ run }) =>
-      void navigate({ to: "/w/$workspace/runs/$runId", params: { workspace: workspace.handle, runId: run.id } })
-  })
+  const [isAsking, setAsking] = useState(false)
   return (
     <li className="row row-static">
       <span className="row-name row-stack">
@@ -43,7 +34,6 @@ const Row = ({ version, capsule }: { readonly version: StateVersion; readonly ca
             {words.fromRun}
           </Link>
         </span>
-        {rollback.error === null ? null : <FaultNotice error={rollback.error} />}
       </span>
       <CopyText text={version.digest} shown={shortDigest(version.digest)} />
       <span className="row-end">
@@ -55,11 +45,12 @@ const Row = ({ version, capsule }: { readonly version: StateVersion; readonly ca
         {isCurrent ? (
           <Status tone="good">{words.current}</Status>
         ) : may("member") && capsule.status !== "destroyed" ? (
-          <Button small busy={rollback.isPending} onClick={() => rollback.mutate()}>
+          <Button small onClick={() => setAsking(true)}>
             {words.rollback}
           </Button>
         ) : null}
       </span>
+      {isAsking ? <Rollback version={version} onClose={() => setAsking(false)} /> : null}
     </li>
   )
 }

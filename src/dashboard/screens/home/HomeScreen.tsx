@@ -22,6 +22,8 @@ const look: Readonly<Record<AttentionItem["kind"], readonly [IconName, string]>>
   drifted: ["activity", "warn"],
   stale: ["sync", "info"],
   unknown_safety: ["shield", "bad"],
+  lane_failed: ["source", "bad"],
+  automation_paused: ["shield", "warn"],
   origins_unconfirmed: ["connection", "bad"],
   connection_expiring: ["connection", "warn"],
   connection_expired: ["connection", "bad"],
@@ -56,7 +58,16 @@ const AttentionRow = ({ item, capsule }: AttentionRowProps) => {
       </span>
       <span className="attention-text">
         <span className="row-name">
-          <strong>{item.capsuleName ?? capsule?.name ?? item.connectionName ?? item.capsuleId ?? item.runId}</strong>
+          <strong>
+            {item.capsuleName ??
+              capsule?.name ??
+              item.connectionName ??
+              item.sourceName ??
+              item.capsuleId ??
+              item.runId ??
+              workspace.displayName}
+          </strong>
+          {item.ref === undefined ? null : <span className="tag">{item.ref}</span>}
           {capsule === undefined ? null : <span className="tag">{capsule.environment}</span>}
         </span>
         <span>
@@ -68,7 +79,19 @@ const AttentionRow = ({ item, capsule }: AttentionRowProps) => {
           </span>
         )}
       </span>
-      {item.connectionId !== undefined ? (
+      {item.kind === "automation_paused" ? (
+        <LinkButton small to="/w/$workspace/settings/$tab" params={{ workspace: workspace.handle, tab: "settings" }}>
+          {label}
+        </LinkButton>
+      ) : item.sourceId !== undefined ? (
+        <LinkButton
+          small
+          to="/w/$workspace/sources/$sourceId"
+          params={{ workspace: workspace.handle, sourceId: item.sourceId }}
+        >
+          {label}
+        </LinkButton>
+      ) : item.connectionId !== undefined ? (
         <LinkButton small to="/w/$workspace/connections" params={{ workspace: workspace.handle }}>
           {label}
         </LinkButton>
@@ -171,7 +194,7 @@ const Content = ({ overview }: { readonly overview: Overview }) => {
             <ul className="attention">
               {attention.map((item) => (
                 <AttentionRow
-                  key={`${item.kind} ${item.capsuleId ?? ""} ${item.runId ?? ""} ${item.connectionId ?? ""}`}
+                  key={`${item.kind} ${item.capsuleId ?? ""} ${item.runId ?? ""} ${item.connectionId ?? ""} ${item.sourceId ?? ""} ${item.ref ?? ""}`}
                   item={item}
                   capsule={item.capsuleId === undefined ? undefined : named.get(item.capsuleId)}
                 />

@@ -3,14 +3,14 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tansta
 import { Link, useNavigate, useParams } from "@tanstack/react-router"
 import { useState } from "react"
 import { post, request } from "../../api/Client.ts"
-import { capsulesQuery, runsQuery, snapshotsQuery, sourceQuery, sourcesQuery } from "../../api/Queries.ts"
+import { capsulesQuery, snapshotsQuery, sourceQuery, sourcesQuery } from "../../api/Queries.ts"
 import type { Run, Source, SourceSnapshot } from "../../api/Types.ts"
 import { appWords } from "../../app/Words.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
-import { Button, LinkButton } from "../../ui/Button.tsx"
+import { Button } from "../../ui/Button.tsx"
 import { CopyText } from "../../ui/CopyText.tsx"
 import { Dialog } from "../../ui/Dialog.tsx"
-import { Empty, FaultNotice, Loadable, Notice, Skeleton } from "../../ui/Feedback.tsx"
+import { Empty, FaultNotice, Loadable, Skeleton } from "../../ui/Feedback.tsx"
 import { Facts, Page, Panel } from "../../ui/Layout.tsx"
 import { MorePages } from "../../ui/MorePages.tsx"
 import { SourceStatus } from "../../ui/Status.tsx"
@@ -21,6 +21,7 @@ import { bytes, repositoryName, shortCommit } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { type SourceDraft, SourceFields } from "../sources/SourceFields.tsx"
 import { sourceWords } from "../sources/Words.ts"
+import { Lanes } from "./Lanes.tsx"
 import { Webhook } from "./Webhook.tsx"
 
 const useUpdate = (source: Source) => {
@@ -108,23 +109,6 @@ const SnapshotRow = ({ snapshot }: { readonly snapshot: SourceSnapshot }) => {
   )
 }
 
-/** A sync that failed last explains why nothing new arrives. */
-const LastSync = ({ source }: { readonly source: Source }) => {
-  const words = useWords(sourceWords)
-  const workspace = useWorkspace()
-  const { data } = useInfiniteQuery(runsQuery(workspace.id, { sourceId: source.id, type: "source_sync" }))
-  const last = data?.pages[0]?.runs[0]
-  if (last?.status !== "failed") return null
-  return (
-    <Notice tone="bad" title={words.syncFailed}>
-      <p>{last.error?.message}</p>
-      <LinkButton small to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: last.id }}>
-        {words.openSync}
-      </LinkButton>
-    </Notice>
-  )
-}
-
 const Content = ({ source }: { readonly source: Source }) => {
   const words = useWords(sourceWords)
   const terms = useWords(vocabulary)
@@ -172,7 +156,7 @@ const Content = ({ source }: { readonly source: Source }) => {
       {sync.error === null ? null : <FaultNotice error={sync.error} />}
       <div className="split">
         <div className="split-main">
-          <LastSync source={source} />
+          {source.lanes === undefined ? null : <Lanes lanes={source.lanes} />}
           <Panel flush title={words.snapshots}>
             <Loadable query={snapshots}>
               {({ pages }) => {

@@ -78,6 +78,7 @@ export const Webhook = ({ source }: { readonly source: Source }) => {
           ]
         ]}
       />
+      {source.autoSync ? null : <p>{words.webhookSilent}</p>}
       <p className="muted">{words.webhookForms}</p>
       {renewing ? <RenewSecret source={source} onClose={() => setRenewing(false)} /> : null}
     </Panel>

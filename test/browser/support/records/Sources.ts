@@ -13,6 +13,23 @@ export const sources: ReadonlyArray<Source> = [
     autoSync: true,
     status: "active",
     lastSyncedAt: ago(12),
+    lanes: [
+      {
+        ref: "main",
+        path: ".",
+        commit: commit(1),
+        lastLookAt: ago(12),
+        lastChangeAt: ago(300),
+        nextLookAt: ago(-3)
+      },
+      {
+        ref: "release",
+        path: ".",
+        lastLookAt: ago(12),
+        error: { code: "source_ref_not_found", message: "The ref release does not exist.", since: ago(50) },
+        nextLookAt: ago(-3)
+      }
+    ],
     hookSecretVersion: 1,
     hookSecretCreatedAt: ago(200_000),
     createdAt: ago(200_000),

@@ -35,6 +35,7 @@ export const capsuleRoute = (world: World, id: string, action: string | undefine
   if (action === "outputs") return ok({ outputs: capsule.currentStateVersionId === undefined ? [] : world.outputs })
   if (action === "state-versions")
     return ok({ stateVersions: capsule.currentStateVersionId === undefined ? [] : stateVersions })
+  if (action === "auto-update-decisions") return ok({ decisions: world.decisions })
   if (action === "dependencies" && asked.method === "POST") {
     const made = {
       id: newId("dep"),

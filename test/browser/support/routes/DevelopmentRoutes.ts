@@ -27,7 +27,11 @@ export const answer = (world: World, asked: Asked): Answer => {
   if (path === "/api/v1/dashboard/bootstrap") {
     return ok({
       subject: { id: me, email: "mina@acme.example", displayName: "Mina Sato" },
-      workspaces,
+      workspaces: workspaces.map((each) =>
+        each.id === workspaceId && world.automationPause !== undefined
+          ? { ...each, automationPause: world.automationPause }
+          : each
+      ),
       selectedWorkspaceId: workspaceId,
       capabilities: discovery(asked.origin),
       version: "0.1.0"

@@ -1,10 +1,10 @@
 import { activity } from "../records/Activity.ts"
 import { storefrontId } from "../records/Capsules.ts"
-import { members } from "../records/People.ts"
+import { me, members } from "../records/People.ts"
 import { failedRun, reviewRun } from "../records/Runs.ts"
 import { ago, commit, digest, newId } from "../records/Seeds.ts"
 import { workspaceId, workspaces } from "../records/Workspaces.ts"
-import { type Answer, type Asked, missing, ok } from "./Answer.ts"
+import { type Answer, type Asked, field, missing, ok, textField } from "./Answer.ts"
 import { runList } from "./RunRoutes.ts"
 import { type World, addRun } from "./World.ts"
 
@@ -77,6 +77,14 @@ export const installPlan = (phase: string, nextAction: string, planRunId: string
 
 export const workspaceRoute = (world: World, rest: string, asked: Asked): Answer => {
   if (rest === "backups") return backupRoute(world, asked.method)
+  if (rest === "automation") {
+    const reason = textField(asked.body, "reason")
+    world.automationPause =
+      field(asked.body, "paused") === true
+        ? { at: new Date().toISOString(), by: me, ...(reason === undefined ? {} : { reason }) }
+        : undefined
+    return ok({ workspace: workspaces[0] })
+  }
   if (rest === "source-ref-resolutions/stable-semver")
     return ok({ tag: "v2.4.1", commit: commit(41), version: "2.4.1" })
   if (rest === "capsules") return ok({ capsules: world.empty ? [] : world.capsules })

@@ -1,4 +1,4 @@
-import type { Capsule, Run, Source } from "../../../../src/dashboard/api/Types.ts"
+import type { AutoUpdateDecision, Capsule, Run, Source, Workspace } from "../../../../src/dashboard/api/Types.ts"
 import { backups, capsules, outputs } from "../records/Capsules.ts"
 import { connections } from "../records/Connections.ts"
 import { installConfig, report } from "../records/InstallConfigs.ts"
@@ -21,6 +21,8 @@ export interface World {
   backups: Array<(typeof backups)[number]>
   optionsDocument: string
   report: typeof report
+  automationPause: Workspace["automationPause"]
+  decisions: ReadonlyArray<AutoUpdateDecision>
   empty: boolean
 }
 
@@ -37,6 +39,8 @@ export const newWorld = (): World => ({
   backups: [...backups],
   optionsDocument,
   report,
+  automationPause: undefined,
+  decisions: [],
   empty: false
 })
 

@@ -58,6 +58,7 @@ const actors = Layer.mergeAll(
     stateVersion: refuse,
     currentStateVersions: refuse,
     installConfigs: refuse,
+    autoUpdateDecisions: refuse,
     installConfig: () => Effect.die(new TypeError(defectText)),
     usage: refuse,
     workspaceUsage: refuse
@@ -83,13 +84,14 @@ const actors = Layer.mergeAll(
     stableSemver: refuse,
     read: refuse,
     list: refuse,
+    failingLanes: () => Effect.succeed([]),
     snapshots: refuse,
     installModules: refuse,
     file: refuse,
     report: refuse,
     hook: (_, delivery) =>
       delivery.bearer === "hook-secret"
-        ? Effect.succeed({ runIds: [new TextDecoder().decode(delivery.body)] })
+        ? Effect.succeed({ runIds: delivery.isPing === true ? [] : [new TextDecoder().decode(delivery.body)] })
         : Effect.fail(new ApiError({ code: "unauthenticated", message: "The delivery is not signed." }))
   }),
   Layer.succeed(Connections, {

@@ -1,0 +1,55 @@
+import { Option, Schema } from "effect"
+import type { RunRow } from "../run/RunRow.ts"
+import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
+
+/** What the person who asks for a rollback says about what comes after it. */
+export const RollbackWish = Schema.Struct({
+  generation: Schema.Int,
+  reason: Schema.optionalKey(Schema.String),
+  resumeOnNewCommit: Schema.Boolean
+})
+export type RollbackWish = typeof RollbackWish.Type
+
+const decodeSpec = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ rollback: RollbackWish })))
+
+/** The columns of a Capsule that nothing holds. */
+export const unpinned = {
+  pinned_run_id: null,
+  pinned_by: null,
+  pinned_at: null,
+  pinned_reason: null,
+  pinned_commit: null,
+  pin_ends_on_commit: 0
+}
+
+/** The columns by which the apply of a rollback holds its Capsule; none for any other apply. */
+export const pinOf = (
+  apply: RunRow,
+  plan: RunRow | undefined,
+  lane: { readonly at: string; readonly commit: string | null }
+) => {
+  if (apply.type !== "apply" || apply.purpose !== "rollback" || plan === undefined) return {}
+  const wish = Option.getOrUndefined(decodeSpec(plan.spec))?.rollback
+  return {
+    pinned_run_id: plan.id,
+    pinned_by: apply.created_by ?? plan.approved_by,
+    pinned_at: lane.at,
+    pinned_reason:
+      wish?.reason ??
+      (wish === undefined
+        ? "Rolled back to an earlier state."
+        : `Rolled back to the state of generation ${wish.generation}.`),
+    pinned_commit: lane.commit,
+    pin_ends_on_commit: wish?.resumeOnNewCommit === true ? 1 : 0
+  }
+}
+
+/** Whether the pin ends with this commit of the lane, as the person chose who rolled back. */
+export const endsWith = (capsule: GuardedCapsuleRow, commit: string): boolean =>
+  capsule.pin_ends_on_commit === 1 && capsule.pinned_commit !== commit
+
+export const isPinned = (capsule: GuardedCapsuleRow): boolean => capsule.pinned_at !== null
+
+/** Why nothing is followed, in words. */
+export const pinWords = (capsule: GuardedCapsuleRow): string =>
+  `A rollback holds the Capsule since ${capsule.pinned_at ?? ""}: ${capsule.pinned_reason ?? ""}`

@@ -1,0 +1,108 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { RunId } from "../../schema/records/Ids.ts"
+import { serviceContext } from "../../schema/protocol/Command.ts"
+import type { PlanSummary } from "../../schema/records/Run.ts"
+import { Audit } from "../audit/Audit.ts"
+import { transaction } from "../database/Transaction.ts"
+import { derivedId, now } from "../Identity.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { type RunRow, toRun } from "../run/RunRow.ts"
+import { SourceLanes } from "../source/SourceLanes.ts"
+import { automationRefusal } from "../workspace/Automation.ts"
+import { type Decided, decide } from "./AutoUpdateDecisions.ts"
+import { isPinned, pinWords } from "./AutoUpdatePins.ts"
+import { CapsuleLedger } from "./CapsuleLedger.ts"
+import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
+import { CapsuleRuns } from "./CapsuleRuns.ts"
+import { StateVersions } from "./StateVersions.ts"
+
+/** Why a plan waits for a person; `undefined` when its owner has opted in to have it applied. */
+const personNeeded = Effect.fnUntraced(function* (
+  capsule: GuardedCapsuleRow,
+  plan: RunRow,
+  summary: PlanSummary | undefined
+): Effect.fn.Return<
+  readonly [reason: string, message: string] | undefined,
+  never,
+  SourceLanes | SqlClient.SqlClient | StateVersions
+> {
+  const states = yield* StateVersions
+  const lanes = yield* SourceLanes
+  if (capsule.auto_update_enabled !== 1 || capsule.auto_update_apply !== 1)
+    return ["review", "Auto-update plans here; a person approves and applies."]
+  if (summary === undefined) return ["review", "The plan has no summary to judge it by."]
+  const gone = summary.destroy + summary.replace + summary.forget
+  if (gone > 0) return ["destroys", `The plan destroys, replaces or forgets resources: ${gone} of them.`]
+  const version = yield* states.find(capsule.current_state_version_id ?? "")
+  if (version?.install_config_id !== plan.install_config_id)
+    return ["configuration", "Nobody has applied this configuration yet."]
+  if (isPinned(capsule)) return ["pinned", pinWords(capsule)]
+  const lane = yield* lanes.find(capsule.source_id, {
+    ref: capsule.adopted_ref ?? "",
+    path: capsule.adopted_path ?? ""
+  })
+  if (lane?.resolved_commit !== plan.resolved_commit)
+    return ["lane_moved", "The ref stands at another commit since the plan was made."]
+  const refusal = yield* automationRefusal(capsule.workspace_id)
+  return refusal === undefined ? undefined : ["automation_paused", `Not applied: ${refusal}.`]
+})
+
+/**
+ * Applies a plan that the Capsule made by itself, where its owner opted in: to commits of the lane. What would destroy or
+ * replace something waits for a person all the same, and so does a configuration that nobody has applied yet.
+ */
+export const applyFollowed = Effect.fn("Capsule.applyFollowed")(function* (planRunId: RunId) {
+  const sql = yield* SqlClient.SqlClient
+  const capsules = yield* CapsuleLedger
+  const runs = yield* CapsuleRuns
+  const ledger = yield* RunLedger
+  const audit = yield* Audit
+  const plan = yield* ledger.find(planRunId)
+  const capsule = yield* capsules.find(plan?.capsule_id ?? "")
+  if (plan === undefined || capsule === undefined || plan.status !== "waiting_approval") return
+  if (plan.source_snapshot_id === null) return
+  const snapshot = { id: plan.source_snapshot_id, resolvedCommit: plan.resolved_commit ?? "" }
+  const decided = (decision: Decided) => decide(capsule, snapshot, decision)
+  const { isolation, network, planSummary } = toRun(plan)
+  const needed = yield* personNeeded(capsule, plan, planSummary)
+  if (needed !== undefined) {
+    const [reason, message] = needed
+    return yield* decided({ decision: "waiting", reason, message, runId: planRunId })
+  }
+  const runId = derivedId(RunId, "run", planRunId, "apply")
+  yield* Effect.gen(function* () {
+    yield* ledger.set(planRunId, { approved_at: yield* now })
+    yield* ledger.move(planRunId, {
+      from: ["waiting_approval"],
+      to: "succeeded",
+      event: "run.approved",
+      data: { planDigest: plan.plan_digest, automatic: true }
+    })
+    yield* runs.createApply(capsule, { runId, planRunId, createdBy: undefined, trigger: "auto_update" })
+    yield* decided({
+      decision: "taken",
+      reason: "applied",
+      message: "The plan was approved and its apply started.",
+      runId
+    })
+    yield* audit.append({
+      workspaceId: capsule.workspace_id,
+      actor: serviceContext.actor,
+      action: "capsule.auto_apply",
+      target: { kind: "capsule", id: capsule.id },
+      capsuleId: capsule.id,
+      runId,
+      data: { planRunId, planDigest: plan.plan_digest, isolation: isolation ?? null, network: network ?? null }
+    })
+  }).pipe(
+    transaction(sql),
+    // Somebody else's apply is under way: this plan stays for review.
+    Effect.catch((error) =>
+      Effect.andThen(
+        Effect.logInfo(`A followed plan was not applied: ${error.message}`),
+        decided({ decision: "waiting", reason: "refused", message: error.message, runId: planRunId })
+      )
+    )
+  )
+})

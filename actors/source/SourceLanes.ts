@@ -1,0 +1,181 @@
+import { Clock, Context, Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { SourceLane } from "../../schema/records/Source.ts"
+import { SourceSnapshotId } from "../../schema/records/Ids.ts"
+import { lanesInUse } from "../../schema/tables/SourceTables.ts"
+import { now } from "../Identity.ts"
+import type { SourceRow } from "./SourceStore.ts"
+
+/** How long the schedule leaves a lane alone after a look. */
+const lookInterval: Duration.Input = "5 minutes"
+
+/** One ref and path of a Source. */
+export interface Lane {
+  readonly ref: string
+  readonly path: string
+}
+
+/** A row of `source_lanes`; a lane in use that nobody looked at yet has nothing but its name. */
+export interface LaneRow extends Lane {
+  readonly source_snapshot_id: string | null
+  readonly resolved_commit: string | null
+  readonly last_look_at: string | null
+  readonly last_change_at: string | null
+  readonly next_look_at: string | null
+  readonly error_code: string | null
+  readonly error_message: string | null
+  readonly error_since: string | null
+}
+
+/** A lane in use that could not be fetched. */
+export interface FailingLane extends Lane {
+  readonly sourceId: string
+  readonly sourceName: string
+  readonly since: string
+}
+
+const toLane = (row: LaneRow, source: SourceRow): SourceLane => ({
+  ref: row.ref,
+  path: row.path,
+  ...(row.resolved_commit === null ? {} : { commit: row.resolved_commit }),
+  ...(row.source_snapshot_id === null ? {} : { sourceSnapshotId: SourceSnapshotId.make(row.source_snapshot_id) }),
+  ...(row.last_look_at === null ? {} : { lastLookAt: row.last_look_at }),
+  ...(row.last_change_at === null ? {} : { lastChangeAt: row.last_change_at }),
+  ...(row.error_code === null || row.error_since === null
+    ? {}
+    : { error: { code: row.error_code, message: row.error_message ?? "", since: row.error_since } }),
+  ...(source.auto_sync === 1 && source.status !== "disabled" && row.next_look_at !== null
+    ? { nextLookAt: row.next_look_at }
+    : {})
+})
+
+/** The lanes of a Source that somebody relies on, the default one first. */
+const readLanes = (sql: SqlClient.SqlClient, source: SourceRow) =>
+  Effect.orDie(sql<LaneRow>`SELECT u.ref, u.path, l.source_snapshot_id, l.resolved_commit, l.last_look_at, l.last_change_at,
+      l.next_look_at, l.error_code, l.error_message, l.error_since
+    FROM ${sql.literal(lanesInUse)} u LEFT JOIN source_lanes l
+      ON l.source_id = u.source_id AND l.ref = u.ref AND l.path = u.path
+    WHERE u.source_id = ${source.id}
+    ORDER BY (u.ref = ${source.default_ref} AND u.path = ${source.default_path}) DESC, u.ref, u.path`)
+
+/** The lanes of a Source as its record shows them. */
+export const projectLanes = (sql: SqlClient.SqlClient, source: SourceRow) =>
+  Effect.map(readLanes(sql, source), (rows) => rows.map((row) => toLane(row, source)))
+
+/** The lanes of a Workspace that cannot be fetched; those of disabled Sources are nobody's concern. */
+export const failingLanes = (sql: SqlClient.SqlClient, workspaceId: string) =>
+  Effect.orDie(sql<FailingLane>`SELECT s.id AS "sourceId", s.name AS "sourceName", l.ref, l.path, l.error_since AS since
+    FROM sources s JOIN ${sql.literal(lanesInUse)} u ON u.source_id = s.id
+    JOIN source_lanes l ON l.source_id = u.source_id AND l.ref = u.ref AND l.path = u.path
+    WHERE s.workspace_id = ${workspaceId} AND s.status <> 'disabled' AND l.error_code IS NOT NULL
+    ORDER BY l.error_since, s.id, l.ref, l.path LIMIT 100`)
+
+/** The only writer of `source_lanes`. Every method works in the caller's transaction. */
+export class SourceLanes extends Context.Service<
+  SourceLanes,
+  {
+    /** The Source's own lane first, then every other one that a Capsule has adopted. */
+    readonly inUse: (source: SourceRow) => Effect.Effect<ReadonlyArray<LaneRow>>
+    readonly find: (sourceId: string, lane: Lane) => Effect.Effect<LaneRow | undefined>
+    /** A look is queued: the schedule need not ask for another one. */
+    readonly expected: (sourceId: string, lane: Lane) => Effect.Effect<void>
+    /**
+     * A look found the lane at a snapshot. `false` when a later look has ended already: the lane stays where that one saw
+     * it. The error of the lane has healed.
+     */
+    readonly seen: (
+      sourceId: string,
+      lane: Lane,
+      found: { readonly snapshotId: string; readonly commit: string; readonly lookedAt: string }
+    ) => Effect.Effect<boolean>
+    /** A look failed. `false` when it only repeats the error that the lane has already, or a later look has ended. */
+    readonly failed: (
+      sourceId: string,
+      lane: Lane,
+      error: { readonly code: string; readonly message: string },
+      lookedAt: string
+    ) => Effect.Effect<boolean>
+    /** Makes the Source's status agree with its lanes: in error while one that is in use cannot be fetched. */
+    readonly settleStatus: (sourceId: string) => Effect.Effect<void>
+    /** Lanes of Sources that follow automatically whose time has come. */
+    readonly due: Effect.Effect<ReadonlyArray<Lane & { readonly sourceId: string }>>
+  }
+>()("svc/actors/source/SourceLanes") {
+  static readonly layer = Layer.effect(
+    SourceLanes,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const next = Effect.map(Clock.currentTimeMillis, (millis) =>
+        new Date(millis + Duration.toMillis(Duration.fromInputUnsafe(lookInterval))).toISOString()
+      )
+
+      const find = Effect.fnUntraced(function* (sourceId: string, { path, ref }: Lane) {
+        const rows = yield* sql<LaneRow>`SELECT * FROM source_lanes
+          WHERE source_id = ${sourceId} AND ref = ${ref} AND path = ${path}`
+        return rows[0]
+      }, Effect.orDie)
+
+      const write = Effect.fnUntraced(function* (
+        sourceId: string,
+        { path, ref }: Lane,
+        columns: Partial<Record<keyof LaneRow, string | null>>
+      ) {
+        yield* sql`INSERT INTO source_lanes ${sql.insert({ source_id: sourceId, ref, path })} ON CONFLICT DO NOTHING`
+        yield* sql`UPDATE source_lanes SET ${sql.update(columns)}
+          WHERE source_id = ${sourceId} AND ref = ${ref} AND path = ${path}`
+      }, Effect.orDie)
+
+      return SourceLanes.of({
+        inUse: (source) => readLanes(sql, source),
+        find,
+        expected: (sourceId, lane) => Effect.flatMap(next, (at) => write(sourceId, lane, { next_look_at: at })),
+        seen: Effect.fn("SourceLanes.seen")(function* (sourceId, lane, { commit, lookedAt, snapshotId }) {
+          const before = yield* find(sourceId, lane)
+          if (before?.last_look_at != null && before.last_look_at > lookedAt) return false
+          yield* write(sourceId, lane, {
+            source_snapshot_id: snapshotId,
+            resolved_commit: commit,
+            last_look_at: lookedAt,
+            ...(before?.resolved_commit === commit ? {} : { last_change_at: lookedAt }),
+            next_look_at: yield* next,
+            error_code: null,
+            error_message: null,
+            error_since: null
+          })
+          return true
+        }),
+        failed: Effect.fn("SourceLanes.failed")(function* (sourceId, lane, { code, message }, lookedAt) {
+          const before = yield* find(sourceId, lane)
+          if (before?.last_look_at != null && before.last_look_at > lookedAt) return false
+          yield* write(sourceId, lane, {
+            last_look_at: lookedAt,
+            next_look_at: yield* next,
+            error_code: code,
+            error_message: message,
+            error_since: before?.error_since ?? lookedAt
+          })
+          return before?.error_code !== code
+        }),
+        settleStatus: Effect.fn("SourceLanes.settleStatus")(function* (sourceId: string) {
+          const failing = yield* sql`SELECT 1 AS one FROM ${sql.literal(lanesInUse)} u JOIN source_lanes l
+            ON l.source_id = u.source_id AND l.ref = u.ref AND l.path = u.path
+            WHERE u.source_id = ${sourceId} AND l.error_code IS NOT NULL LIMIT 1`
+          const status = failing.length > 0 ? "error" : "active"
+          yield* sql`UPDATE sources SET status = ${status} WHERE id = ${sourceId} AND status NOT IN ('disabled', ${status})`
+        }, Effect.orDie),
+        due: Effect.gen(function* () {
+          const at = yield* now
+          return yield* sql<
+            Lane & { readonly sourceId: string }
+          >`SELECT s.id AS "sourceId", u.ref, u.path FROM sources s
+            JOIN workspaces w ON w.id = s.workspace_id AND w.archived_at IS NULL
+            JOIN ${sql.literal(lanesInUse)} u ON u.source_id = s.id
+            LEFT JOIN source_lanes l ON l.source_id = u.source_id AND l.ref = u.ref AND l.path = u.path
+            WHERE s.auto_sync = 1 AND s.status <> 'disabled' AND COALESCE(l.next_look_at, '') <= ${at}
+            ORDER BY s.id, u.ref, u.path`
+        }).pipe(Effect.orDie)
+      })
+    })
+  )
+}

@@ -1,0 +1,53 @@
+import { useMutation } from "@tanstack/react-query"
+import { useNavigate } from "@tanstack/react-router"
+import { useState } from "react"
+import { newIdempotencyKey, post } from "../../api/Client.ts"
+import type { Run, StateVersion } from "../../api/Types.ts"
+import { useWorkspace } from "../../app/Workspace.ts"
+import { CheckField, TextField } from "../../ui/Field.tsx"
+import { FormDialog } from "../../ui/FormDialog.tsx"
+import { useWords } from "../../words/Words.ts"
+import { capsuleWords } from "./Words.ts"
+
+/** Asks why somebody goes back, and what may end the pin that follows from it. */
+export const Rollback = ({ version, onClose }: { readonly version: StateVersion; readonly onClose: () => void }) => {
+  const words = useWords(capsuleWords)
+  const workspace = useWorkspace()
+  const navigate = useNavigate()
+  const [reason, setReason] = useState("")
+  const [resumeOnNewCommit, setResume] = useState(false)
+  const rollback = useMutation({
+    mutationFn: () =>
+      post<{ run: Run }>(
+        `/api/v1/state-versions/${version.id}/rollback-plan`,
+        { resumeOnNewCommit, ...(reason.trim() === "" ? {} : { reason: reason.trim() }) },
+        { idempotencyKey: newIdempotencyKey() }
+      ),
+    onSuccess: ({ run }) =>
+      void navigate({ to: "/w/$workspace/runs/$runId", params: { workspace: workspace.handle, runId: run.id } })
+  })
+  return (
+    <FormDialog
+      title={words.rollbackTitle(version.generation)}
+      action={words.rollbackDo}
+      change={rollback}
+      onSubmit={() => rollback.mutate()}
+      onClose={onClose}
+    >
+      <p>{words.rollbackText}</p>
+      <TextField
+        label={words.rollbackReason}
+        optional
+        maxLength={500}
+        value={reason}
+        onChange={(event) => setReason(event.target.value)}
+      />
+      <CheckField
+        label={words.rollbackResume}
+        helper={words.rollbackResumeHelp}
+        checked={resumeOnNewCommit}
+        onChange={(event) => setResume(event.target.checked)}
+      />
+    </FormDialog>
+  )
+}

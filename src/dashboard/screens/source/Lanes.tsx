@@ -1,0 +1,69 @@
+import type { SourceLane } from "../../api/Types.ts"
+import { CopyText } from "../../ui/CopyText.tsx"
+import { Notice } from "../../ui/Feedback.tsx"
+import { Panel } from "../../ui/Layout.tsx"
+import { Time } from "../../ui/Time.tsx"
+import { shortCommit } from "../../words/Format.ts"
+import { useWords } from "../../words/Words.ts"
+import { sourceWords } from "../sources/Words.ts"
+
+const LaneRow = ({ lane, isDefault }: { readonly lane: SourceLane; readonly isDefault: boolean }) => {
+  const words = useWords(sourceWords)
+  return (
+    <li className="row row-static">
+      <span className="row-name row-stack">
+        <span>
+          <code>{lane.ref}</code>
+          {lane.path === "." ? null : <span className="muted"> {lane.path}</span>}{" "}
+          {isDefault ? <span className="tag">{words.laneDefault}</span> : null}
+          {lane.commit === undefined ? null : <CopyText text={lane.commit} shown={shortCommit(lane.commit)} />}
+        </span>
+        <span className="muted">
+          {lane.lastLookAt === undefined ? (
+            words.laneNeverLooked
+          ) : (
+            <>
+              {words.laneLooked} <Time at={lane.lastLookAt} />
+            </>
+          )}
+          {lane.lastChangeAt === undefined ? null : (
+            <>
+              {" · "}
+              {words.laneChanged} <Time at={lane.lastChangeAt} />
+            </>
+          )}
+          {" · "}
+          {lane.nextLookAt === undefined ? (
+            words.laneNotScheduled
+          ) : (
+            <>
+              {words.laneNext} <Time at={lane.nextLookAt} />
+            </>
+          )}
+        </span>
+        {lane.error === undefined ? null : (
+          <Notice tone="bad" title={words.laneFailed}>
+            <p>{lane.error.message}</p>
+            <p className="notice-meta">
+              <code>{lane.error.code}</code> · {words.laneFailedSince} <Time at={lane.error.since} />
+            </p>
+          </Notice>
+        )}
+      </span>
+    </li>
+  )
+}
+
+/** Where each ref that somebody relies on stands, and when it was looked at; the default one comes first. */
+export const Lanes = ({ lanes }: { readonly lanes: ReadonlyArray<SourceLane> }) => {
+  const words = useWords(sourceWords)
+  return (
+    <Panel flush title={words.lanes} about={words.lanesAbout}>
+      <ul className="rows">
+        {lanes.map((lane, index) => (
+          <LaneRow key={`${lane.ref} ${lane.path}`} lane={lane} isDefault={index === 0} />
+        ))}
+      </ul>
+    </Panel>
+  )
+}

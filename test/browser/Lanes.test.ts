@@ -1,0 +1,94 @@
+import { describe, expect, test } from "bun:test"
+import { storefrontId } from "./support/records/Capsules.ts"
+import { reviewRun } from "./support/records/Runs.ts"
+import { newWorld } from "./support/routes/World.ts"
+import { browserSuite } from "./support/Suite.ts"
+
+const suite = browserSuite()
+const source = "/w/acme/sources/src_0000000000000001"
+
+describe("the lanes of a source", () => {
+  test("each says where it stands, when it was looked at, and why it cannot be fetched", async () => {
+    const { page, faults, go } = await suite.visit()
+    await go(source, ".row-static")
+    const lanes = page.locator(".panel", { has: page.getByRole("heading", { name: "Followed refs" }) })
+    await lanes.getByText("default", { exact: true }).waitFor()
+    const failing = lanes.locator("li", { has: page.locator("code", { hasText: "release" }) })
+    await failing.getByText("This ref cannot be fetched").waitFor()
+    await failing.getByText("The ref release does not exist.").waitFor()
+    expect(await failing.innerText()).toContain("source_ref_not_found")
+    expect(faults).toEqual([])
+  })
+})
+
+describe("the switch of all automation", () => {
+  test("asks for the reason, and every page says that it is paused and by whom", async () => {
+    const world = newWorld()
+    const { page, api, faults, go } = await suite.visit(undefined, world)
+    await go("/w/acme/settings/settings", ".panel")
+    await page.getByLabel("Why").fill("incident 7")
+    await page.getByRole("button", { name: "Pause all automation" }).click()
+    await page.getByText("Automation is paused").waitFor()
+    expect(api.changes.map(({ path, body }) => [path, body])).toEqual([
+      ["/api/v1/workspaces/ws_0000000000000001/automation", { paused: true, reason: "incident 7" }]
+    ])
+    await go("/w/acme/capsules", ".long-row")
+    const banner = page.locator(".notice", { hasText: "Automation is paused" })
+    await banner.getByText("incident 7").waitFor()
+    await banner.getByRole("link", { name: "Settings" }).click()
+    await page.getByRole("button", { name: "Resume automation" }).click()
+    await page.getByRole("button", { name: "Pause all automation" }).waitFor()
+    expect(await page.getByText("Automation is paused").count()).toBe(0)
+    expect(faults).toEqual([])
+  })
+})
+
+describe("a capsule that a rollback holds", () => {
+  test("says who and why, shows what auto-update did, and is resumed", async () => {
+    const world = newWorld()
+    const at = "2026-01-01T00:00:00.000Z"
+    const pinnedBy = {
+      runId: reviewRun,
+      subject: "usr_0000000000000001",
+      at,
+      reason: "two breaks the login",
+      resumeOnNewCommit: false
+    }
+    world.capsules = world.capsules.map((each) =>
+      each.id === storefrontId ? { ...each, autoUpdate: { enabled: true, apply: false, pinnedBy } } : each
+    )
+    world.decisions = [
+      {
+        id: "aud_0000000000000001",
+        capsuleId: storefrontId,
+        sourceSnapshotId: "snap_0000000000000001",
+        resolvedCommit: "a".repeat(40),
+        decision: "skipped",
+        reason: "pinned",
+        message: "A rollback holds the Capsule: two breaks the login",
+        createdAt: at,
+        updatedAt: at
+      }
+    ]
+    const { page, api, faults, go } = await suite.visit(undefined, world)
+    await go(`/w/acme/capsules/${storefrontId}`, ".notice")
+    const notice = page.locator(".notice", { hasText: "A rollback holds this capsule" })
+    await notice.getByText("Applied by Mina Sato", { exact: false }).waitFor()
+    await notice.getByText("two breaks the login").waitFor()
+    await page.getByText("Skipped", { exact: true }).waitFor()
+    await notice.getByRole("button", { name: "Resume auto-update" }).click()
+    await notice.waitFor({ state: "detached" })
+    expect(api.changes.map(({ path, body }) => [path, body])).toEqual([
+      [`/api/v1/capsules/${storefrontId}`, { autoUpdate: { resume: true } }]
+    ])
+    await go(`/w/acme/capsules/${storefrontId}/state`, ".row-static")
+    await page.getByRole("button", { name: "Plan a return to this" }).first().click()
+    const dialog = page.getByRole("dialog")
+    await dialog.getByLabel("Why").fill("back")
+    await dialog.getByLabel("Resume at the next new commit").check()
+    await dialog.getByRole("button", { name: "Plan the return" }).click()
+    await dialog.waitFor({ state: "detached" })
+    expect(api.changes.at(-1)?.body).toEqual({ reason: "back", resumeOnNewCommit: true })
+    expect(faults).toEqual([])
+  })
+})
