@@ -7,7 +7,21 @@ import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { answered } from "../ActorClient.ts"
 import { type Refused, RunGroups } from "../run-group/RunGroups.ts"
-import { type WaveEdge, wavesOf } from "../run-group/WaveDecision.ts"
+import type { WaveEdge } from "../run-group/WaveDecision.ts"
+
+/** Producers before their consumers; what does not depend on each other keeps its order. */
+const dependencyOrder = (ids: ReadonlyArray<string>, edges: ReadonlyArray<WaveEdge>): ReadonlyArray<string> => {
+  const ordered: Array<string> = []
+  const placed = new Set<string>()
+  const place = (id: string) => {
+    if (placed.has(id)) return
+    placed.add(id)
+    for (const edge of edges) if (edge.consumer === id) place(edge.producer)
+    if (ids.includes(id)) ordered.push(id)
+  }
+  ids.forEach(place)
+  return ordered
+}
 
 export interface StartedGroup {
   readonly id: RunGroupId
@@ -40,10 +54,9 @@ export const startDriftCheck = Effect.fn("Capsules.startDriftCheck")(function* (
     yield* Effect.orDie(sql<WaveEdge>`SELECT producer_capsule_id AS producer, consumer_capsule_id AS consumer
     FROM dependencies WHERE workspace_id = ${workspaceId}`)
   const ids = capsules.map((capsule) => capsule.id)
-  const waves = wavesOf(ids, edges)
   const id = yield* groups.startCheck(workspaceId)
   const refused: Array<Refused> = []
-  for (const capsuleId of ids.toSorted((one, other) => (waves.get(one) ?? 0) - (waves.get(other) ?? 0))) {
+  for (const capsuleId of dependencyOrder(ids, edges)) {
     const outcome = yield* Effect.result(answered(client(capsuleId).DriftCheck({ context, groupId: id })))
     // One Capsule that cannot be checked must not keep the others from it.
     if (Result.isFailure(outcome)) refused.push({ capsuleId: CapsuleId.make(capsuleId), error: outcome.failure })
