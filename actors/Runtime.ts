@@ -15,6 +15,7 @@ import { CapsuleRuns } from "./capsule/CapsuleRuns.ts"
 import * as CapsulesLive from "./capsule/CapsulesLive.ts"
 import { ConfigSuccession } from "./capsule/ConfigSuccession.ts"
 import { DriftSchedule } from "./capsule/DriftSchedule.ts"
+import { OperatorSuccession } from "./capsule/OperatorSuccession.ts"
 import { makeDriftExecution } from "./capsule/DriftExecution.ts"
 import { InstallConfigCompilation } from "./capsule/InstallConfigCompilation.ts"
 import { DeferredFollows } from "./capsule/DeferredFollows.ts"
@@ -130,10 +131,11 @@ const hosting = Deliveries.layer.pipe(
 /** What reads the runner's world for the actors. */
 const inspection = Layer.mergeAll(
   RunInputs.layer,
-  InstallConfigCompilation.layer,
   SnapshotReads.layer,
   ApplySettlement.layer,
-  ConfigSuccession.layer
+  OperatorSuccession.layer.pipe(
+    Layer.provideMerge(Layer.mergeAll(ConfigSuccession.layer, InstallConfigCompilation.layer))
+  )
 ).pipe(Layer.provideMerge(CompatibilityCheck.layer), Layer.provideMerge(hosting))
 
 const executions = Layer.effect(

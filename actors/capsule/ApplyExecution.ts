@@ -19,6 +19,9 @@ import { orOnIntegrityFault } from "../vault/IntegrityFault.ts"
 import { BuildArchives } from "./BuildArchives.ts"
 import { type ApplyResult, ApplySettlement } from "./ApplySettlement.ts"
 import { recordConfinement } from "./ConfinedRun.ts"
+import { operatorMoved } from "./OperatorAuthority.ts"
+import { OperatorConfigs } from "./OperatorConfigs.ts"
+import { makePostApplyChecks } from "./PostApplyChecks.ts"
 import { RunInputs } from "./RunInputs.ts"
 import { type PreparedRun, RunPreparation } from "./RunPreparation.ts"
 import { deliverySubject } from "./RunVariables.ts"
@@ -68,6 +71,8 @@ export const makeApplyExecution = Effect.gen(function* () {
   const held = yield* HeldValues
   const handover = yield* RunHandover
   const killPoint = yield* KillPoint
+  const operator = yield* OperatorConfigs
+  const postApplyChecks = yield* makePostApplyChecks
   const ending = { ledger, handover }
 
   /** The reviewed plan, when everything it came from still stands. */
@@ -83,6 +88,8 @@ export const makeApplyExecution = Effect.gen(function* () {
         refusal("plan_not_usable", "The plan is not approved for this apply.", prepared.evidence)
       )
     }
+    const moved = operatorMoved(operator, plan, prepared.config.config, prepared.place, prepared.capsule.module_path)
+    if (moved !== undefined) return yield* Effect.fail(refusal("superseded", moved, prepared.evidence))
     const tool = toRun(plan).tool
     const { name, version } = prepared.job.tool
     if (tool?.name !== name || tool.version !== version) {
@@ -149,7 +156,9 @@ export const makeApplyExecution = Effect.gen(function* () {
       const saved = yield* reviewed(run, prepared)
       const ephemeralVariables = yield* ephemeralOf(prepared, yield* delivered(run, prepared))
       yield* control.sink.event("run.applying", { planRunId: run.plan_run_id })
-      yield* recordConfinement({ runner, ledger }, run)
+      yield* recordConfinement({ runner, ledger }, run, prepared.job.demands).pipe(
+        Effect.mapError(({ message, reason }) => refusal(reason, message, prepared.evidence))
+      )
       yield* killPoint(`${run.type}.before-runner`)
       const outcome = yield* runner
         .apply(
@@ -172,11 +181,20 @@ export const makeApplyExecution = Effect.gen(function* () {
           )
         )
       yield* killPoint(`${run.type}.after-runner`)
-      return resultOf(prepared, saved.lockText, { ...outcome, outputs: yield* stillPublic(run, outcome.outputs) })
+      const result = resultOf(prepared, saved.lockText, {
+        ...outcome,
+        outputs: yield* stillPublic(run, outcome.outputs)
+      })
+      return { result, lifecycle: prepared.config.config.operator?.lifecycle }
     }).pipe(Effect.result)
     if (started._tag === "Success") {
       // Nobody could repeat what the tool did: its outcome must not be lost to a full disk.
-      yield* control.record(settlement.settle(run.id, started.success))
+      const { lifecycle, result } = started.success
+      const isChecked = yield* control.record(settlement.settle(run.id, result))
+      if (!isChecked || lifecycle === undefined) return
+      yield* killPoint(`${run.type}.committed`)
+      const checks = yield* postApplyChecks(run.capsule_id ?? "", lifecycle, control)
+      yield* control.record(settlement.conclude(run.id, checks))
       return
     }
     const { code, message, evidence } = started.failure

@@ -13,6 +13,7 @@ import { RunPlans } from "../run/RunPlans.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { type BuildColumns, buildColumns } from "./BuildArchives.ts"
 import { pinOf } from "./AutoUpdatePins.ts"
+import { makeConclusion, type PostApplyOutcome } from "./ApplyConclusion.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
 import { InstallConfigStore } from "./InstallConfigStore.ts"
@@ -96,7 +97,15 @@ const defaultError = (result: ApplyResult) => {
  */
 export class ApplySettlement extends Context.Service<
   ApplySettlement,
-  { readonly settle: (runId: string, result: ApplyResult) => Effect.Effect<void> }
+  {
+    /**
+     * Ends the Run, unless the operator has something checked after this apply: then state and Outputs are committed and the Run goes
+     * on until `conclude`. Answers `true` in that case.
+     */
+    readonly settle: (runId: string, result: ApplyResult) => Effect.Effect<boolean>
+    /** Ends an apply whose state `settle` has committed, by what the checks after it found. */
+    readonly conclude: (runId: string, checks: PostApplyOutcome) => Effect.Effect<void>
+  }
 >()("svc/actors/capsule/ApplySettlement") {
   static readonly layer = Layer.effect(
     ApplySettlement,
@@ -219,9 +228,9 @@ export class ApplySettlement extends Context.Service<
       const settle = Effect.fn("Capsule.settleApply")(
         function* (runId: string, left: ApplyResult) {
           const run = yield* runs.find(runId)
-          if (run === undefined || run.capsule_id === null || run.status !== "running") return
+          if (run === undefined || run.capsule_id === null || run.status !== "running") return false
           const capsule = yield* capsules.find(run.capsule_id)
-          if (capsule === undefined || run.install_config_id === null) return
+          if (capsule === undefined || run.install_config_id === null) return false
           const base =
             capsule.current_state_version_id === null ? undefined : yield* states.find(capsule.current_state_version_id)
           // An apply that has ended is recorded all the same; with a secret unknown no Output can be known to be public.
@@ -255,7 +264,10 @@ export class ApplySettlement extends Context.Service<
                   secrets,
                   build: builds[0] ?? buildColumns(undefined)
                 })
-          const columns = capsuleColumns(run, capsule, result, version?.id)
+          const isChecked = succeeded && run.type === "apply" && (yield* hasChecks(run.install_config_id))
+          const settled = capsuleColumns(run, capsule, result, version?.id)
+          // Until the checks have passed nobody knows that it works.
+          const columns = isChecked ? { ...settled, status: capsule.status, runtime_safety: "unknown" } : settled
           const lane = succeeded && run.type === "apply" ? yield* adopted(run) : {}
           const pin = succeeded ? yield* pinned(run, capsule, lane) : {}
           const fenced = yield* capsules.fence(capsule, { ...columns, ...lane, ...pin })
@@ -277,23 +289,40 @@ export class ApplySettlement extends Context.Service<
           yield* result.rejectedState === undefined
             ? checkpoints.drop(runId)
             : checkpoints.save(capsule.workspace_id, runId, result.rejectedState)
-          if (version !== undefined) yield* runs.set(runId, { state_version_id: version.id })
+          yield* runs.set(runId, {
+            provider_apply_succeeded: succeeded ? 1 : 0,
+            ...(version === undefined ? {} : { state_version_id: version.id })
+          })
           const current = version?.id ?? capsule.current_state_version_id ?? undefined
           const notes = succeeded ? yield* hosted(run, capsule, current) : []
           const diagnostics = [...(result.evidence.diagnostics ?? []), ...notes]
+          const evidence = { ...result.evidence, diagnostics, possiblyCreated: result.possiblyCreated }
+          if (isChecked) {
+            yield* runs.mergeEvidence(runId, evidence)
+            return true
+          }
           yield* runs.move(runId, {
             from: ["running"],
             ...runEnding(result),
             error: result.error ?? defaultError(result),
-            evidence: { ...result.evidence, diagnostics, possiblyCreated: result.possiblyCreated },
+            evidence,
             ...(version === undefined ? {} : { data: { stateVersionId: version.id } })
           })
+          return false
         },
         sql.withTransaction,
         Effect.orDie
       )
 
-      return ApplySettlement.of({ settle })
+      const hasChecks = (installConfigId: string) =>
+        Effect.map(
+          configs.load(installConfigId),
+          (config) => (config?.config.operator?.lifecycle?.postApply.length ?? 0) > 0
+        )
+
+      const conclude = yield* makeConclusion
+
+      return ApplySettlement.of({ settle, conclude })
     })
   )
 }

@@ -18,6 +18,7 @@ import { SourceStore } from "../source/SourceStore.ts"
 import { capsuleSite, checkUses, starterOf } from "./CapsuleConnections.ts"
 import type { RollbackWish } from "./AutoUpdatePins.ts"
 import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
+import { OperatorSuccession } from "./OperatorSuccession.ts"
 import { authorityMoved } from "./RunAuthority.ts"
 import { InstallConfigStore } from "./InstallConfigStore.ts"
 import type { StateVersions } from "./StateVersions.ts"
@@ -64,6 +65,7 @@ export class CapsuleRuns extends Context.Service<
       const executor = yield* RunExecutor
       const store = yield* SourceStore
       const configs = yield* InstallConfigStore
+      const operator = yield* OperatorSuccession
       const connections = yield* Effect.context<ConnectionStore | ConnectionUses>()
       const values = yield* Effect.context<SqlClient.SqlClient | StateVersions>()
 
@@ -198,6 +200,8 @@ export class CapsuleRuns extends Context.Service<
             message: "The Capsule's configuration or state has changed since this plan was made. Plan again."
           })
         }
+        const policy = yield* operator.planMoved(capsule, plan)
+        if (policy !== undefined) return yield* new ApiError({ code: "guard_conflict", message: policy })
         const type = plan.type === "plan" ? "apply" : "destroy_apply"
         if (request.trigger === "user") {
           yield* admission.admit({ workspaceId: capsule.workspace_id, type, trigger: request.trigger })

@@ -1,10 +1,9 @@
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer } from "effect"
 import type { Sharding } from "effect/cluster"
 import type { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
 import { ConnectionId, RunId } from "../../schema/records/Ids.ts"
-import { InstallConfig } from "../../schema/records/InstallConfig.ts"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import { answered } from "../ActorClient.ts"
 import { Audit } from "../audit/Audit.ts"
@@ -18,7 +17,6 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { RunAdmission } from "../run/RunAdmission.ts"
 import { RunQueue } from "../run/RunQueue.ts"
 import { capsuleInNeed } from "../../schema/tables/CapsuleTables.ts"
-import { present } from "../run/RunRow.ts"
 import { awaitRun } from "../run/RunWaiting.ts"
 import { Vault } from "../vault/Vault.ts"
 import { type DecisionRow, toDecision } from "./AutoUpdateDecisions.ts"
@@ -29,34 +27,13 @@ import { type StartedGroup, startDriftCheck, startUpdate } from "./CapsuleGroups
 import { guardedCapsules, type GuardedCapsuleRow, toCapsule } from "./CapsuleRow.ts"
 import { Capsules } from "./Capsules.ts"
 import { usageOf } from "./CapsuleUsage.ts"
-import { decodeStoredConfig, type InstallConfigRow } from "./InstallConfigStore.ts"
+import type { InstallConfigRow } from "./InstallConfigStore.ts"
+import { OperatorConfigs } from "./OperatorConfigs.ts"
+import { readyMadeConfigs, toInstallConfig } from "./PublicInstallConfig.ts"
 import { type OutputRow, type StateVersionRow, toOutput, toStateVersion } from "./StateVersions.ts"
 
 /** More than anybody looks through on one screen. */
 const mostInNeed = 100
-
-const decodeInstallConfig = Schema.decodeUnknownEffect(InstallConfig)
-
-/** The public projection: declared variables with their origin and whether they are set, never a value. */
-const toInstallConfig = Effect.fnUntraced(function* (row: InstallConfigRow) {
-  const config = yield* Effect.orDie(decodeStoredConfig(row.config))
-  const { compiled } = config
-  return yield* Effect.orDie(
-    decodeInstallConfig({
-      id: row.id,
-      workspaceId: row.workspace_id,
-      origin: row.origin,
-      modulePath: row.module_path,
-      digest: row.digest,
-      variables: config.variables,
-      outputAllowlist: compiled.outputAllowlist,
-      interfaceBlueprints: compiled.interfaceBlueprints,
-      presentation: { inputs: compiled.inputs, features: compiled.features, requires: compiled.requires },
-      createdAt: row.created_at,
-      ...present({ sourceSnapshotId: row.source_snapshot_id, sourceBuild: config.sourceBuild })
-    })
-  )
-})
 
 export const layer = Layer.effect(
   Capsules,
@@ -66,6 +43,7 @@ export const layer = Layer.effect(
     const write = yield* SqlClient.SqlClient
     const cursors = yield* Cursors
     const vault = yield* Vault
+    const operator = yield* OperatorConfigs
     const ledger = yield* RunLedger
     const queue = yield* RunQueue
     const admission = yield* RunAdmission
@@ -255,8 +233,27 @@ export const layer = Layer.effect(
           conditions: [sql`workspace_id = ${workspaceId}`],
           filter: [workspaceId]
         }
-        const rows = yield* pageOfRows<InstallConfigRow>(sql, cursors, list, page)
-        return { ...rows, items: yield* Effect.forEach(rows.items, toInstallConfig) }
+        // The operator's come first, as if they were older than every record; a cursor among them has no time.
+        const binding = { route: list.route, subject: page.subject ?? "", filter: list.filter }
+        const [at, last] = page.cursor === undefined ? ["", ""] : yield* cursors.decode(binding, page.cursor, 2)
+        const readyMade = yield* readyMadeConfigs(operator, workspaceId)
+        const ahead = at === "" ? readyMade.filter(({ id }) => id > (last ?? "")) : []
+        const shown = ahead.slice(0, page.limit)
+        if (ahead.length > page.limit) {
+          return { items: shown, nextCursor: yield* cursors.encode(binding, ["", shown.at(-1)?.id ?? ""]) }
+        }
+        const { cursor, ...rest } = page
+        const rows = yield* pageOfRows<InstallConfigRow>(sql, cursors, list, {
+          ...rest,
+          ...(at === "" || cursor === undefined ? {} : { cursor }),
+          limit: Math.max(1, page.limit - shown.length)
+        })
+        if (shown.length === page.limit) {
+          return rows.items.length === 0
+            ? { items: shown }
+            : { items: shown, nextCursor: yield* cursors.encode(binding, ["", shown.at(-1)?.id ?? ""]) }
+        }
+        return { ...rows, items: [...shown, ...(yield* Effect.forEach(rows.items, toInstallConfig))] }
       }),
       installConfig: Effect.fn("Capsules.installConfig")(function* (id) {
         const rows = yield* Effect.orDie(sql<InstallConfigRow>`SELECT * FROM install_configs WHERE id = ${id}`)

@@ -15,7 +15,8 @@ import { BuildArchives, storedBuild } from "./BuildArchives.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
 import { recordConfinement } from "./ConfinedRun.ts"
 import type { MissingInput } from "./RunInputs.ts"
-import { type PreparedRun, RunBlocked, RunPreparation } from "./RunPreparation.ts"
+import { RunBlocked } from "./RunBlocked.ts"
+import { type PreparedRun, RunPreparation } from "./RunPreparation.ts"
 import { makeRunVariables } from "./RunVariables.ts"
 
 const codeOf = (failure: RunBlocked | MissingInput | DeliveryRefused | RunnerFailure): string => {
@@ -79,7 +80,7 @@ export const makeDriftExecution = Effect.gen(function* () {
       const { values: variables } = yield* variablesOf(run, prepared)
       const lock = prepared.capsule.provider_lock
       const build = yield* buildOf(prepared)
-      yield* recordConfinement({ runner, ledger }, run)
+      yield* recordConfinement({ runner, ledger }, run, prepared.job.demands)
       const outcome = yield* runner.driftCheck(
         {
           ...prepared.job,

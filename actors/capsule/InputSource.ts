@@ -26,6 +26,8 @@ export type InputSource =
 /** Where the value of an input comes from that the host does not deliver, the first that has one. */
 export const inputSource = (variable: DeclaredVariable, givers: InputGivers): InputSource => {
   const { name, origin, required } = variable
+  // The operator's word comes before what other Capsules and people give.
+  if (origin === "operator") return "value"
   if (givers.dependencies.has(name)) return "dependency"
   if (givers.values.has(name)) return "value"
   if (origin === "capsule_name" || origin === "workspace_scoped_capsule_name") return origin

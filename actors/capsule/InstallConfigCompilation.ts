@@ -14,8 +14,10 @@ import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
 import type { SourceBuild } from "../../schema/records/Run.ts"
 import { derivedId } from "../Identity.ts"
 import type { StagedReport } from "../source/StagedFindings.ts"
-import { InstallConfigStore, type StoredConfig } from "./InstallConfigStore.ts"
+import { InstallConfigStore, type StoredConfig, type VariableValues } from "./InstallConfigStore.ts"
 import { InstallPolicy } from "./InstallPolicy.ts"
+import { compilerBase, type NamedBase, OperatorConfigs, operatorBaseOf, storedOperator } from "./OperatorConfigs.ts"
+import { operatorFindings } from "./OperatorFindings.ts"
 import { declarationOf, type ManifestCarrier, manifestPin, repositoryPathOf } from "./SnapshotManifest.ts"
 
 /** The exact types that a scan found, which a report only groups. */
@@ -51,7 +53,12 @@ const verdictNames: Readonly<Record<CompiledInstall["assistance"], ModuleVerdict
   rejected: "rejected"
 }
 
-const originOf = (compiled: CompiledInstall, input: CompiledInput | undefined): DeclaredVariable["origin"] => {
+const originOf = (
+  compiled: CompiledInstall,
+  input: CompiledInput | undefined,
+  isOperators: boolean
+): DeclaredVariable["origin"] => {
+  if (isOperators) return "operator"
   if (input === undefined) return "host"
   if (compiled.origin !== "repository_manifest") return "user"
   if (input.origin === "manifest") return input.source
@@ -74,6 +81,8 @@ export class InstallConfigCompilation extends Context.Service<
       pins: InstallPins,
       given: { readonly names: ReadonlyArray<string>; readonly sourceBuild?: SourceBuild | undefined }
     ) => Result.Result<StoredConfig, InstallEvidenceMismatch | ManifestRequired>
+    /** The values that the operator sets in the module of a configuration that was compiled at this moment. */
+    readonly operatorValues: (snapshot: ManifestCarrier, config: StoredConfig) => VariableValues
     /** Stores the configuration without values that a check compiles, and names it in the report. In the caller's transaction. */
     readonly baseConfig: (
       workspaceId: string,
@@ -86,7 +95,11 @@ export class InstallConfigCompilation extends Context.Service<
     InstallConfigCompilation,
     Effect.gen(function* () {
       const store = yield* InstallConfigStore
-      const { policy, base } = yield* InstallPolicy
+      const install = yield* InstallPolicy
+      const operator = yield* OperatorConfigs
+
+      const baseOf = (snapshot: ManifestCarrier, modulePath: string): NamedBase | undefined =>
+        operatorBaseOf(operator, { url: snapshot.url, path: repositoryPathOf(snapshot, modulePath) })
 
       const compile = ({ moduleScan, report }: StagedReport, snapshot: ManifestCarrier, pins: InstallPins) => {
         // What the report itself was made from: it says so, the caller does not.
@@ -101,8 +114,8 @@ export class InstallConfigCompilation extends Context.Service<
           facts: { pins: made, variables: variableFacts(report.variables, moduleScan), outputs: report.outputs },
           manifestKey: repositoryPathOf(snapshot, pins.modulePath),
           declaration: declarationOf(snapshot),
-          policy,
-          base
+          policy: install.policy,
+          base: compilerBase(baseOf(snapshot, report.modulePath))
         })
       }
 
@@ -125,15 +138,18 @@ export class InstallConfigCompilation extends Context.Service<
           })
         })
         const required = manifest.status === "required"
+        const ofOperator = operatorFindings(baseOf(snapshot, made.report.modulePath)?.config, made.report.variables)
+        const refused = required || ofOperator.some(({ severity }) => severity === "error")
         return {
           ...staged,
           report: {
             ...staged.report,
             manifest,
-            ...(required ? { status: "unsupported" as const } : {}),
+            ...(refused ? { status: "unsupported" as const } : {}),
             findings: required
               ? [
                   ...staged.report.findings,
+                  ...ofOperator,
                   {
                     severity: "error" as const,
                     code: "manifest_required",
@@ -142,7 +158,7 @@ export class InstallConfigCompilation extends Context.Service<
                       : "The operator requires a valid repository manifest."
                   }
                 ]
-              : staged.report.findings
+              : [...staged.report.findings, ...ofOperator]
           }
         }
       }
@@ -155,8 +171,8 @@ export class InstallConfigCompilation extends Context.Service<
           facts: { pins, variables: variableFacts(scan.variables, scan), outputs: scan.outputs },
           manifestKey: key,
           declaration: declarationOf(snapshot),
-          policy,
-          base
+          policy: install.policy,
+          base: compilerBase(baseOf(snapshot, scan.path))
         })
         return Result.match(compiled, {
           onSuccess: ({ assistance, diagnostics }) => ({
@@ -182,6 +198,11 @@ export class InstallConfigCompilation extends Context.Service<
       ) =>
         Result.map(compile(staged, snapshot, pins), (compiled): StoredConfig => {
           const inputs = new Map(compiled.inputs.map((input) => [input.name, input]))
+          const base = baseOf(snapshot, staged.report.modulePath)
+          const ofOperator =
+            base === undefined
+              ? undefined
+              : storedOperator(base, new Set(staged.report.variables.map(({ name }) => name)))
           const build = compiled.sourceBuild?.origin === "operator" ? compiled.sourceBuild.proposal : given.sourceBuild
           const proposed = build ?? compiled.sourceBuild?.proposal
           return {
@@ -193,14 +214,27 @@ export class InstallConfigCompilation extends Context.Service<
               hasDefault: variable.hasDefault,
               sensitive: variable.sensitive || inputs.get(variable.name)?.secret === true,
               ephemeral: variable.ephemeral,
-              origin: originOf(compiled, inputs.get(variable.name)),
-              set: given.names.includes(variable.name)
+              origin: originOf(
+                compiled,
+                inputs.get(variable.name),
+                ofOperator?.variables.includes(variable.name) === true
+              ),
+              set: given.names.includes(variable.name) || ofOperator?.variables.includes(variable.name) === true
             })),
             outputs: staged.report.outputs,
             rootProviderRequirements: staged.report.rootProviderRequirements,
-            ...(proposed === undefined ? {} : { sourceBuild: proposed })
+            ...(proposed === undefined ? {} : { sourceBuild: proposed }),
+            ...(ofOperator === undefined ? {} : { operator: ofOperator })
           }
         })
+
+      const operatorValues = (
+        snapshot: ManifestCarrier,
+        { compiled, operator: kept }: StoredConfig
+      ): VariableValues => {
+        const values = baseOf(snapshot, compiled.pins.modulePath)?.config.variables ?? {}
+        return Object.fromEntries(Object.entries(values).filter(([name]) => kept?.variables.includes(name) === true))
+      }
 
       const baseConfig = Effect.fn("InstallConfigCompilation.baseConfig")(function* (
         workspaceId: string,
@@ -215,19 +249,19 @@ export class InstallConfigCompilation extends Context.Service<
         yield* store.insert({
           id,
           workspaceId,
-          origin: config.success.compiled.origin,
+          origin: config.success.operator === undefined ? config.success.compiled.origin : "operator",
           modulePath: staged.report.modulePath,
           sourceSnapshotId: staged.report.sourceSnapshotId,
           compatibilityReportId: staged.report.id,
           contractDigest: staged.contractDigest,
           config: config.success,
-          values: {},
+          values: operatorValues(snapshot, config.success),
           bindings: []
         })
         return { ...staged, report: { ...staged.report, installConfigId: id } }
       })
 
-      return InstallConfigCompilation.of({ annotate, verdictOf, storedConfig, baseConfig })
+      return InstallConfigCompilation.of({ annotate, verdictOf, storedConfig, operatorValues, baseConfig })
     })
   )
 }

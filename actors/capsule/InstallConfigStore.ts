@@ -9,6 +9,7 @@ import { SourceBuild } from "../../schema/records/Run.ts"
 import { canonicalJson } from "../idempotency/RequestDigest.ts"
 import { derivedId, now } from "../Identity.ts"
 import { ProviderBindingId } from "../../schema/records/Ids.ts"
+import { StoredOperatorConfig } from "./OperatorConfigs.ts"
 import { Vault } from "../vault/Vault.ts"
 
 /**
@@ -20,7 +21,9 @@ export const StoredConfig = Schema.Struct({
   variables: Schema.Array(DeclaredVariable),
   outputs: Schema.Array(ReportOutput),
   rootProviderRequirements: Schema.Array(ProviderRequirement),
-  sourceBuild: Schema.optionalKey(SourceBuild)
+  sourceBuild: Schema.optionalKey(SourceBuild),
+  /** Absent where the operator has no base configuration for the module, and in configurations of releases that knew none. */
+  operator: Schema.optionalKey(StoredOperatorConfig)
 })
 export type StoredConfig = typeof StoredConfig.Type
 

@@ -1,13 +1,11 @@
 import { Context } from "effect"
-import {
-  type BaseInstallConfig,
-  defaultOperatorPolicy,
-  emptyBaseConfig,
-  type OperatorPolicy
-} from "../../schema/manifest/OperatorPolicy.ts"
+import { defaultOperatorPolicy, type OperatorPolicy } from "../../schema/manifest/OperatorPolicy.ts"
 
-/** The operator's ceilings and own declarations: no proposal of a repository widens or overrides them. */
-export const InstallPolicy = Context.Reference<{ readonly policy: OperatorPolicy; readonly base: BaseInstallConfig }>(
+/**
+ * The operator's ceilings: no proposal of a repository widens them. `policy` is what they are at this moment: a reload changes it, so
+ * it is read where it takes effect.
+ */
+export const InstallPolicy = Context.Reference<{ readonly policy: OperatorPolicy }>(
   "svc/actors/capsule/InstallPolicy",
-  { defaultValue: () => ({ policy: defaultOperatorPolicy, base: emptyBaseConfig }) }
+  { defaultValue: () => ({ policy: defaultOperatorPolicy }) }
 )

@@ -20,7 +20,10 @@ import { RunSettings } from "../run/RunSettings.ts"
 import { BuildArchives, type StoredBuild } from "./BuildArchives.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
 import { recordConfinement } from "./ConfinedRun.ts"
-import { type PreparedRun, RunBlocked, RunPreparation } from "./RunPreparation.ts"
+import { OperatorConfigs } from "./OperatorConfigs.ts"
+import { operatorMoved } from "./OperatorAuthority.ts"
+import { RunBlocked } from "./RunBlocked.ts"
+import { type PreparedRun, RunPreparation } from "./RunPreparation.ts"
 import type { StateVersions } from "./StateVersions.ts"
 import { deliverySubject, type GatheredVariables, makeRunVariables } from "./RunVariables.ts"
 
@@ -48,6 +51,7 @@ export const makePlanExecution = Effect.gen(function* () {
   const archives = yield* BuildArchives
   const handover = yield* RunHandover
   const settings = yield* RunSettings
+  const operator = yield* OperatorConfigs
   const killPoint = yield* KillPoint
   const values = yield* Effect.context<SqlClient.SqlClient | StateVersions>()
   const ending = { ledger, handover }
@@ -93,6 +97,8 @@ export const makePlanExecution = Effect.gen(function* () {
       capsule.execution_authority_epoch !== run.execution_authority_epoch ||
       capsule.current_state_generation !== run.base_state_generation
     if (moved) return yield* superseded(run, "The Capsule has changed while the plan was computed.")
+    const policy = operatorMoved(operator, run, prepared.config.config, prepared.place, prepared.capsule.module_path)
+    if (policy !== undefined) return yield* superseded(run, policy)
     const lost = yield* Effect.provideContext(movedInputs(capsule, consumed), values)
     if (lost !== undefined) return yield* superseded(run, lost)
     const rotated = yield* rotatedSince(prepared.evidence.providerResolutions).pipe(
@@ -164,37 +170,37 @@ export const makePlanExecution = Effect.gen(function* () {
     const { values } = gathered.success
     const destroy = run.type === "destroy_plan"
     const build = config.config.sourceBuild
-    yield* recordConfinement({ runner, ledger }, run)
-    yield* killPoint(`${run.type}.before-runner`)
-    yield* runner
-      .plan(
-        {
-          ...job,
-          runFolder: control.runFolder,
-          cancel: control.cancelRequested,
-          mode: destroy ? "destroy" : "create_or_update",
-          variables: values,
-          ...(destroy && capsule.provider_lock !== null ? { lockText: capsule.provider_lock } : {}),
-          ...(build === undefined ? {} : { sourceBuild: { ...build, network: settings.buildNetwork } })
-        },
-        control.sink
-      )
-      .pipe(
-        Effect.tap(() => killPoint(`${run.type}.after-runner`)),
-        Effect.matchEffect({
-          onSuccess: (outcome) =>
-            keptBuild(outcome).pipe(
-              Effect.flatMap((kept) => settle(prepared.success, gathered.success, outcome, kept)),
-              Effect.catchTag("DeliveryRefused", (reason) =>
-                Effect.andThen(
-                  control.sink.log("prepare", "system", reason.message),
-                  refusedPlan(run, prepared.success, outcome, reason)
-                )
+    yield* recordConfinement({ runner, ledger }, run, job.demands).pipe(
+      Effect.andThen(killPoint(`${run.type}.before-runner`)),
+      Effect.andThen(
+        runner.plan(
+          {
+            ...job,
+            runFolder: control.runFolder,
+            cancel: control.cancelRequested,
+            mode: destroy ? "destroy" : "create_or_update",
+            variables: values,
+            ...(destroy && capsule.provider_lock !== null ? { lockText: capsule.provider_lock } : {}),
+            ...(build === undefined ? {} : { sourceBuild: { ...build, network: settings.buildNetwork } })
+          },
+          control.sink
+        )
+      ),
+      Effect.tap(() => killPoint(`${run.type}.after-runner`)),
+      Effect.matchEffect({
+        onSuccess: (outcome) =>
+          keptBuild(outcome).pipe(
+            Effect.flatMap((kept) => settle(prepared.success, gathered.success, outcome, kept)),
+            Effect.catchTag("DeliveryRefused", (reason) =>
+              Effect.andThen(
+                control.sink.log("prepare", "system", reason.message),
+                refusedPlan(run, prepared.success, outcome, reason)
               )
-            ),
-          onFailure: (failure) => failedPlan(run, failure, evidence)
-        })
-      )
+            )
+          ),
+        onFailure: (failure) => failedPlan(run, failure, evidence)
+      })
+    )
   })
 
   const stopped = Effect.fnUntraced(function* (

@@ -1,5 +1,4 @@
 import { Effect } from "effect"
-import { SqlClient } from "effect/sql"
 import type { ReAdoptionRequest } from "../../schema/api/CapsulesApi.ts"
 import { type ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
 import { InstallConfigId, SourceSnapshotId } from "../../schema/records/Ids.ts"
@@ -8,7 +7,6 @@ import type { CommandContext, IdempotentRequest } from "../../schema/protocol/Co
 import { Audit } from "../audit/Audit.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
 import { newId } from "../Identity.ts"
-import type { RunRow } from "../run/RunRow.ts"
 import { requirementKey } from "../../schema/records/Provider.ts"
 import { type GuardedCapsuleRow, guardHolds, toCapsule } from "./CapsuleRow.ts"
 import { bindingsOf } from "./ConfigurationPlan.ts"
@@ -19,27 +17,9 @@ import {
   type StoredConfig,
   type VariableValues
 } from "./InstallConfigStore.ts"
+import { checkEvidence } from "./ReAdoptionEvidence.ts"
 import { reAdoptionTarget } from "./ReAdoptionTarget.ts"
 import { checkValues, governedVariables, isFillable, marked, missingInputs } from "./VariableRules.ts"
-
-/** The last Run that decided over the real infrastructure. */
-const decisiveRun = Effect.fnUntraced(function* (capsuleId: string) {
-  const sql = yield* SqlClient.SqlClient
-  const rows = yield* Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE capsule_id = ${capsuleId}
-    AND type IN ('apply', 'destroy_apply', 'restore') AND status IN ('succeeded', 'failed', 'cancelled')
-    ORDER BY finished_at DESC, id DESC LIMIT 1`)
-  return rows[0]
-})
-
-/** Safe runtime evidence or no decisive Run; everything else is ambiguous and stays refused (spec: States). */
-const checkEvidence = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
-  if (capsule.runtime_safety === "safe") return
-  const decisive = yield* decisiveRun(capsule.id)
-  if (decisive === undefined) return
-  return yield* failedPrecondition(
-    "The runtime evidence of the last apply is not safe. Plan and apply the Capsule until it is, then re-adopt."
-  )
-})
 
 const reviewedValues = Effect.fnUntraced(function* (
   config: LoadedInstallConfig,
@@ -123,7 +103,7 @@ export const reAdopt = Effect.fn("Capsule.ReAdopt")(function* (
       return yield* failedPrecondition("sourceSnapshotId is neither the configuration's nor the adopted snapshot.")
     }
     const target = yield* reAdoptionTarget(config, request.sourceSnapshotId)
-    const values = yield* reviewedValues(config, target.config, request)
+    const values = { ...(yield* reviewedValues(config, target.config, request)), ...target.operatorValues }
     const requirements = new Set(target.config.rootProviderRequirements.map(requirementKey))
     const targetId = yield* newId(InstallConfigId, "icfg")
     yield* succession.succeed(capsule, {

@@ -1,14 +1,14 @@
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { LocalModule, RunJob } from "../../runner/execution/RunJob.ts"
 import { ExtractionFailed } from "../../runner/execution/RunJob.ts"
 import type { ScannedModule } from "../../runner/scan/ScannedModule.ts"
 import { dependsOnTool, toolProblems } from "../../runner/scan/ToolFit.ts"
 import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
-import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
+import { defaultProfile } from "../../schema/policy/ExecutionProfile.ts"
 import { CompatibilityReportId } from "../../schema/records/Ids.ts"
 import type { ProviderRequirement } from "../../schema/records/Provider.ts"
-import { RunEvidence } from "../../schema/records/Run.ts"
+import type { RunEvidence } from "../../schema/records/Run.ts"
 import { transaction } from "../database/Transaction.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { rotatedSince } from "../connection/RotatedConnections.ts"
@@ -30,8 +30,12 @@ import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
 import { carriedVariables } from "./CarriedVariables.ts"
 import { InstallConfigCompilation } from "./InstallConfigCompilation.ts"
 import { InstallConfigStore, type LoadedInstallConfig, type StoredConfig } from "./InstallConfigStore.ts"
+import { demandsOf, operatorEvidence, type SnapshotPlace } from "./OperatorAuthority.ts"
+import { OperatorSuccession } from "./OperatorSuccession.ts"
 import { authorityMoved } from "./RunAuthority.ts"
+import { blocked, type RunBlocked } from "./RunBlocked.ts"
 import { RunInputs } from "./RunInputs.ts"
+import { makeRunProfiles } from "./RunProfiles.ts"
 import { type StateVersionRow, StateVersions } from "./StateVersions.ts"
 
 /** A block that says where the state is, and what stands for findings that are left out. */
@@ -39,16 +43,6 @@ const stateFindings: ReadonlySet<string> = new Set(["backend_overridden", "cloud
 
 const isSelfContained = ({ findings, providerPackages }: Pick<ScannedModule, "findings" | "providerPackages">) =>
   providerPackages.length === 0 && findings.every(({ code }) => !stateFindings.has(code))
-
-/** Why a Run cannot start. `superseded` when the authority it was made for is gone. */
-export class RunBlocked extends Schema.TaggedError<RunBlocked>()("RunBlocked", {
-  code: Schema.String,
-  message: Schema.String,
-  evidence: RunEvidence
-}) {}
-
-const blocked = (code: string, message: string, evidence: RunEvidence = {}) =>
-  new RunBlocked({ code, message, evidence })
 
 /** Everything that plan, drift check and apply have in common. `run` is the row with the authority that it has now. */
 export interface PreparedRun {
@@ -62,6 +56,8 @@ export interface PreparedRun {
   /** The StateVersion that the Run starts from. */
   readonly base: StateVersionRow | undefined
   readonly evidence: RunEvidence
+  /** What decides which base configuration of the operator counts. */
+  readonly place: SnapshotPlace
   readonly job: Omit<RunJob, "cancel" | "runFolder">
 }
 
@@ -89,9 +85,10 @@ export class RunPreparation extends Context.Service<
       const compilation = yield* InstallConfigCompilation
       const judged = yield* makeModuleVerdicts
       const snapshots = yield* SnapshotStore
-      const toolchain = yield* Toolchain
       const settings = yield* RunSettings
       const values = yield* Effect.context<SqlClient.SqlClient | StateVersions>()
+      const profiles = yield* makeRunProfiles
+      const succession = yield* OperatorSuccession
 
       /** Destroy plans and drift checks are about what is deployed: the apply before them may have changed what that is. */
       const rebased = Effect.fnUntraced(function* (run: RunRow, capsule: GuardedCapsuleRow) {
@@ -145,7 +142,19 @@ export class RunPreparation extends Context.Service<
         if (config === undefined || snapshot === undefined) {
           return yield* Effect.die(new Error(`Run ${run.id} refers to records that do not exist`))
         }
-        return { run, capsule, config, snapshot }
+        // A plan is made under what the operator says now; an apply under what its plan was reviewed with.
+        const followed =
+          run.type === "plan" || run.type === "destroy_plan"
+            ? yield* succession
+                .follow(capsule, config, run.id)
+                .pipe(Effect.mapError(({ message }) => blocked("operator_config_refused", message)))
+            : undefined
+        if (followed === undefined) return { run, capsule, config, snapshot }
+        const successor = yield* configs.load(followed.install_config_id)
+        if (successor === undefined) {
+          return yield* Effect.die(new Error(`InstallConfig ${followed.install_config_id} was not stored`))
+        }
+        return { run: yield* rebased(run, followed), capsule: followed, config: successor, snapshot }
       }, transaction(sql))
 
       /**
@@ -182,6 +191,7 @@ export class RunPreparation extends Context.Service<
 
       const prepare = Effect.fn("Run.prepare")(function* (created: RunRow) {
         const { run, capsule, config, snapshot } = yield* authority(created)
+        const profile = yield* profiles.of(run, config)
         const report = yield* reportOf(run, snapshot, capsule)
         if (report.status === "unsupported") {
           const reasons = toReport(report).findings.filter((finding) => finding.severity === "error")
@@ -198,7 +208,11 @@ export class RunPreparation extends Context.Service<
           starter: starterOf(run, capsule),
           site: capsuleSite(capsule, source, snapshot)
         })
-        const evidence: RunEvidence = { providerResolutions: providers.resolutions }
+        const ofOperator = operatorEvidence(config.config)
+        const evidence: RunEvidence = {
+          providerResolutions: providers.resolutions,
+          ...(ofOperator === undefined ? {} : { operatorConfig: ofOperator })
+        }
         // Whether it may be used at all comes first; why it cannot be used says more than the status it has by now.
         const lapsed = providers.resolutions.flatMap(({ connectionId = "" }) => unrenewed.get(connectionId) ?? [])[0]
         if (lapsed !== undefined && providers.blocked?.status !== "blocked_policy") {
@@ -211,9 +225,7 @@ export class RunPreparation extends Context.Service<
             evidence
           )
         }
-        const tool = yield* toolchain
-          .resolve(capsule.tool_name === null ? undefined : { name: capsule.tool_name })
-          .pipe(Effect.mapError((error) => blocked("tool_unavailable", error.message, evidence)))
+        const tool = yield* profiles.tool(capsule, profile, evidence)
         // The report may be older than the tool.
         const [unfit] = toolProblems(scan, tool)
         if (unfit !== undefined) {
@@ -224,9 +236,10 @@ export class RunPreparation extends Context.Service<
           capsule.current_state_version_id === null ? undefined : yield* states.find(capsule.current_state_version_id)
         const localModules: ReadonlyArray<LocalModule> = scan.localModules
         return {
-          run,
+          run: { ...run, profile: profile.name, profile_digest: profile.digest },
           capsule,
           config,
+          place: (yield* succession.placeOf(config)) ?? snapshot,
           snapshot,
           report,
           variables: carriedVariables(config.config, toReport(report).variables),
@@ -251,6 +264,7 @@ export class RunPreparation extends Context.Service<
             credentials: providers.credentials,
             mirror: settings.mirror,
             timing: settings.timing,
+            ...(profile.name === defaultProfile ? {} : { demands: demandsOf(profile.name, profile.profile) }),
             stateSecrets: [...(base === undefined ? [] : yield* states.secrets(base)), ...providers.formerSecrets],
             ...(base === undefined ? {} : { state: yield* states.open(base) })
           }

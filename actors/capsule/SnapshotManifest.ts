@@ -6,7 +6,9 @@ import { ManifestRefusal, parseRepositoryManifest } from "../../schema/manifest/
 import { canonicalJson } from "../idempotency/RequestDigest.ts"
 import type { StagedSnapshot } from "../source/StagedFindings.ts"
 
-export type ManifestCarrier = Pick<StagedSnapshot, "id" | "path" | "repositoryManifest" | "manifestDocument">
+type PinnedManifest = Pick<StagedSnapshot, "id" | "path" | "repositoryManifest" | "manifestDocument">
+/** `url`: where a module is decides which base configuration of the operator counts. */
+export type ManifestCarrier = PinnedManifest & Pick<StagedSnapshot, "url">
 
 /** A file that was refused by its bytes (too large, no text, no regular file): its reason is all that is known of it. */
 const refusedByBytes = (reason: string | undefined): ManifestDeclaration => ({

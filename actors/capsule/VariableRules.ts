@@ -46,7 +46,8 @@ const boundsProblem = (root: Schema.Json): string | undefined => {
   return undefined
 }
 
-const fits = (type: DeclaredVariable["type"], value: Schema.Json): boolean => {
+/** Whether a value is of an input's basic type; null is of every one. */
+export const fits = (type: DeclaredVariable["type"], value: Schema.Json): boolean => {
   if (value === null) return true
   switch (type) {
     case "string":
@@ -91,6 +92,7 @@ export const governedVariables = ({
 /** Why a person may not set a variable, if so. */
 const notTheirs = ({ origin }: DeclaredVariable): string | undefined => {
   if (origin === "user") return undefined
+  if (origin === "operator") return "the operator sets this input"
   return origin === "module_default"
     ? "the manifest does not offer this input, so the module's own default holds"
     : "the service fills this input itself"

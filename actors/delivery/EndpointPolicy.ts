@@ -41,7 +41,10 @@ export const EndpointAssignment = Schema.Struct({
 })
 export type EndpointAssignment = typeof EndpointAssignment.Type
 
-/** Which Capsules the operator gives an address. None by default: then a module that needs one cannot be planned. */
+/**
+ * Which Capsules the operator gives an address. None by default: then a module that needs one cannot be planned. Read where it takes
+ * effect: a reload changes it.
+ */
 export const EndpointPolicy = Context.Reference<{ readonly endpoints: ReadonlyArray<EndpointAssignment> }>(
   "svc/actors/delivery/EndpointPolicy",
   { defaultValue: () => ({ endpoints: [] }) }

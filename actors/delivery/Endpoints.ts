@@ -29,7 +29,7 @@ export class Endpoints extends Context.Service<
     Endpoints,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const { endpoints } = yield* EndpointPolicy
+      const assigned = yield* EndpointPolicy
 
       const resolve = Effect.fn("Endpoints.resolve")(function* (capsule: EndpointOwner) {
         const [owner] = yield* Effect.orDie(sql<OwnerRow>`SELECT w.handle AS workspace, p.slug AS project,
@@ -38,7 +38,7 @@ export class Endpoints extends Context.Service<
           FROM workspaces w JOIN projects p ON p.id = ${capsule.project_id} WHERE w.id = ${capsule.workspace_id}`)
         if (owner === undefined) return yield* refused("endpoint_not_available", "The Capsule's Project is gone.")
         const { routePattern, subdomain, url } = yield* Effect.fromResult(
-          assignedEndpoint(endpoints, { ...owner, capsule: capsule.name, environment: capsule.environment })
+          assignedEndpoint(assigned.endpoints, { ...owner, capsule: capsule.name, environment: capsule.environment })
         )
         return {
           url,

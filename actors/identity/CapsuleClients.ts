@@ -94,7 +94,7 @@ const make = Effect.gen(function* () {
   const audit = yield* Audit
   const grants = yield* Grants
   const { issuer } = yield* IssuerSettings
-  const { policy } = yield* InstallPolicy
+  const install = yield* InstallPolicy
 
   const requirementOf = Effect.fnUntraced(function* (authority: CapsuleAuthority) {
     const { compiled } = yield* Effect.orDie(decodeStoredConfig(authority.config))
@@ -113,9 +113,9 @@ const make = Effect.gen(function* () {
     const authority = yield* present(capsuleId)
     const requirement = yield* requirementOf(authority)
     if (requirement === undefined) return undefined
-    const allowed = policy.allowedOidcScopes ?? []
+    const allowed = install.policy.allowedOidcScopes ?? []
     const scopes = requirement.scopes.filter((scope) => allowed.includes(scope))
-    const callbackAllowed = policy.allowedOidcCallbackPaths?.includes(requirement.callbackPath) !== false
+    const callbackAllowed = install.policy.allowedOidcCallbackPaths?.includes(requirement.callbackPath) !== false
     if (!scopes.includes("openid") || !callbackAllowed) {
       return yield* refused("not_allowed", "The operator's policy does not allow this Capsule an OpenID identity.")
     }

@@ -28,10 +28,7 @@ export class Clients extends Context.Service<
     Clients,
     Effect.gen(function* () {
       const { clients } = yield* StaticClients
-      const { policy } = yield* InstallPolicy
-      // The ceiling of today, not of the day of the apply: what the operator took back is gone.
-      const allowed = policy.allowedOidcScopes ?? []
-
+      const install = yield* InstallPolicy
       const toClient = (row: CapsuleClientRow): Client => ({
         id: row.client_id,
         name: row.name,
@@ -39,7 +36,8 @@ export class Clients extends Context.Service<
         redirectUris: [row.redirect_uri],
         postLogoutRedirectUris: [new URL(row.redirect_uri).origin, `${new URL(row.redirect_uri).origin}/`],
         grantTypes: ["authorization_code", "refresh_token"],
-        scopes: decodeScopes(row.scopes).filter((scope) => allowed.includes(scope)),
+        // The ceiling of this moment, not of the day of the apply: what the operator took back is gone.
+        scopes: decodeScopes(row.scopes).filter((scope) => install.policy.allowedOidcScopes?.includes(scope) === true),
         secretHash: undefined,
         pkceRequired: true,
         consent: "ask",

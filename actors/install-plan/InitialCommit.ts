@@ -234,7 +234,7 @@ export class InitialCommit extends Context.Service<
           compatibilityReportId: report.id,
           contractDigest: findings.report.contractDigest,
           config: config.success,
-          values,
+          values: { ...values, ...compilation.operatorValues(findings.snapshot, config.success) },
           bindings
         })
         yield* capsules.insert({

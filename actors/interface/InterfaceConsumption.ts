@@ -50,12 +50,12 @@ export class InterfaceConsumption extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const ledger = yield* InterfaceLedger
-      const { policy } = yield* InstallPolicy
+      const install = yield* InstallPolicy
 
       const checkPolicy = ({ delivery, key, permissions }: ConsumedInterfaceRequirement) => {
         const denied = permissions.some(
           (permission) =>
-            !policy.allowedPermissions.some(
+            !install.policy.allowedPermissions.some(
               (allowed) => allowed.permission === permission && allowed.delivery === delivery.type
             )
         )

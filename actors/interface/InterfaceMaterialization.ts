@@ -36,7 +36,7 @@ const make = Effect.gen(function* () {
   const configs = yield* InstallConfigStore
   const states = yield* StateVersions
   const ledger = yield* InterfaceLedger
-  const { policy } = yield* InstallPolicy
+  const install = yield* InstallPolicy
 
   const outputsOf = Effect.fnUntraced(function* (stateVersionId: string) {
     const outputs = new Map<string, AppliedOutput>()
@@ -70,7 +70,7 @@ const make = Effect.gen(function* () {
     if (answered.length > 0) return
     const denied = request.permissions.find(
       (permission) =>
-        !policy.allowedPermissions.some(
+        !install.policy.allowedPermissions.some(
           (allowed) => allowed.permission === permission && allowed.delivery === request.delivery.type
         )
     )

@@ -24,7 +24,7 @@ export const layer = Layer.effect(
     const read = yield* ReadSql
     const sql = yield* SqlClient.SqlClient
     const cursors = yield* Cursors
-    const { policy } = yield* InstallPolicy
+    const install = yield* InstallPolicy
 
     return Interfaces.of({
       uiSurfaces: Effect.fn("Interfaces.uiSurfaces")(function* (workspaceId, subject, { capsuleId }, page) {
@@ -68,7 +68,7 @@ export const layer = Layer.effect(
       }),
 
       authorize: Effect.fn("Interfaces.authorize")(function* ({ delivery, interfaceId, permission, subject }) {
-        const allowed = policy.allowedPermissions.some(
+        const allowed = install.policy.allowedPermissions.some(
           (pair) => pair.permission === permission && pair.delivery === delivery
         )
         const use = yield* Effect.orDie(readInterfaceUse(sql, { delivery, interfaceId, subject }))

@@ -4,6 +4,8 @@ import { withExactNumbers } from "../../runner/execution/ExactNumbers.ts"
 import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
 import type { LeftOver, StateOutput } from "../../runner/execution/RunOutcome.ts"
 import { ApplySettlement } from "../capsule/ApplySettlement.ts"
+import { InstallConfigStore } from "../capsule/InstallConfigStore.ts"
+import { interruptedChecks } from "../capsule/PostApplyChecks.ts"
 import { StateVersions } from "../capsule/StateVersions.ts"
 import { HeldValues } from "../connection/HeldValues.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -103,6 +105,7 @@ export class ApplyRecovery extends Context.Service<
       const settlement = yield* ApplySettlement
       const runner = yield* ModuleRunner
       const states = yield* StateVersions
+      const configs = yield* InstallConfigStore
       const settings = yield* RunSettings
       const path = yield* Path.Path
 
@@ -165,6 +168,13 @@ export class ApplyRecovery extends Context.Service<
         run: RunRow,
         errors: { readonly untouched: RunError; readonly interrupted: RunError }
       ) {
+        // Its state was committed: what was under way are the checks after it, which are not made again.
+        const now = yield* ledger.find(run.id)
+        if (now?.provider_apply_succeeded === 1) {
+          const config = yield* configs.load(run.install_config_id ?? "")
+          yield* settlement.conclude(run.id, interruptedChecks(config?.config.operator?.lifecycle))
+          return true
+        }
         const { isReadable, left } = yield* leftIn(run)
         // One that does not open must not keep the service from starting: the apply ends without it.
         const { checkpoint, isSound } = yield* checkpoints.load(run.workspace_id, run.id).pipe(

@@ -10,6 +10,7 @@ import type { RunType } from "../../schema/records/Run.ts"
  * - `<type>.claimed`, `.settled`: the execution begins, and is over with its run folder still there
  * - `<type>.before-runner`, `.after-runner`: around what works outside the database
  * - `<type>.checkpoint`: a state of a running apply was kept
+ * - `<type>.committed`: the state of an apply is committed, and the checks after it have not begun
  * - `install.created`, `approve.decided`, `apply.asked`, `cancel.decided`: committed and not yet answered
  * - `install.stepping`, `.stepped`: around each step of the coordinator, inside its transaction
  * - `restoring.*`: the steps in which a backup becomes the database of a folder
@@ -18,7 +19,7 @@ import type { RunType } from "../../schema/records/Run.ts"
  */
 export type KillPointName =
   | `${RunType}.${RunEventKind}`
-  | `${RunType}.${"claimed" | "settled" | "before-runner" | "after-runner" | "checkpoint"}`
+  | `${RunType}.${"claimed" | "committed" | "settled" | "before-runner" | "after-runner" | "checkpoint"}`
   | "install.created"
   | "install.stepping"
   | "install.stepped"

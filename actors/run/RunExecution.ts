@@ -11,7 +11,7 @@ export interface RunControl {
   /** Folder of this attempt: absolute, not yet there, removed once the Run is settled. */
   readonly runFolder: string
   /** Records how the Run ended, again and again while the database refuses (a full disk), until the service stops. */
-  readonly record: (end: Effect.Effect<void>) => Effect.Effect<void>
+  readonly record: <A>(end: Effect.Effect<A>) => Effect.Effect<A>
 }
 
 /** Executes one Run that was claimed, and settles it. It never fails: every end is recorded on the Run. */

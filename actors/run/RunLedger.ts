@@ -86,6 +86,8 @@ export class RunLedger extends Context.Service<
     readonly supersedeUsers: (connectionId: string, reason: string) => Effect.Effect<ReadonlyArray<string>>
     /** Removes looks that found nothing new and ended before `before`, with their events and logs; some thousand at a time. */
     readonly purgeQuiet: (before: string) => Effect.Effect<void>
+    /** The same for every plan that `reasonOf` has a reason against. Answers how many. */
+    readonly supersedeWhere: (reasonOf: (plan: RunRow) => Effect.Effect<string | undefined>) => Effect.Effect<number>
     readonly openExclusive: (capsuleId: string) => Effect.Effect<ReadonlyArray<RunRow>>
   }
 >()("svc/actors/run/RunLedger") {
@@ -258,6 +260,22 @@ export class RunLedger extends Context.Service<
         Effect.orDie
       )
 
+      const supersedeWhere = Effect.fn("RunLedger.supersedeWhere")(
+        function* (reasonOf: (plan: RunRow) => Effect.Effect<string | undefined>) {
+          const plans = yield* sql<RunRow>`SELECT * FROM runs WHERE ${applicable} ORDER BY created_at, id`
+          let count = 0
+          for (const plan of plans) {
+            const reason = yield* reasonOf(plan)
+            if (reason === undefined) continue
+            yield* supersede([plan], reason)
+            count += 1
+          }
+          return count
+        },
+        sql.withTransaction,
+        Effect.orDie
+      )
+
       const openExclusive = Effect.fnUntraced(function* (capsuleId: string) {
         return yield* sql<RunRow>`SELECT * FROM runs WHERE capsule_id = ${capsuleId}
           AND status IN ('queued', 'running') AND ${sql.in("type", capsuleExclusiveTypes)} ORDER BY queued_at, id`
@@ -277,6 +295,7 @@ export class RunLedger extends Context.Service<
         supersedeConsumers,
         supersedeUsers,
         purgeQuiet,
+        supersedeWhere,
         openExclusive
       })
     })

@@ -1,6 +1,7 @@
 import { Context, Effect, FileSystem, Layer, Path } from "effect"
 import { SqlClient } from "effect/sql"
 import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
+import { OperatorSuccession } from "../capsule/OperatorSuccession.ts"
 import { transaction } from "../database/Transaction.ts"
 import { ApplyRecovery } from "./ApplyRecovery.ts"
 import { KillPoint } from "./KillPoint.ts"
@@ -36,6 +37,7 @@ export class RunRecovery extends Context.Service<RunRecovery, { readonly recover
       const ledger = yield* RunLedger
       const handover = yield* RunHandover
       const applies = yield* ApplyRecovery
+      const operator = yield* OperatorSuccession
       const runner = yield* ModuleRunner
       const settings = yield* RunSettings
       const killPoint = yield* KillPoint
@@ -75,6 +77,8 @@ export class RunRecovery extends Context.Service<RunRecovery, { readonly recover
         yield* killPoint("recovery.begun")
         yield* Effect.ignore(files.makeDirectory(settings.runsFolder, { recursive: true, mode: 0o700 }))
         yield* ledger.supersedeOutdated
+        // The policy file may have been changed while nobody was there.
+        yield* operator.supersedeMoved
         const running = yield* Effect.orDie(
           sql<RunRow>`SELECT * FROM runs WHERE status = 'running' ORDER BY started_at, id`
         )

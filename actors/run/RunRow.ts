@@ -47,6 +47,11 @@ export interface RunRow {
   readonly connection_id: string | null
   readonly isolation: string | null
   readonly network: string | null
+  readonly profile: string | null
+  /** Digest over what the profile said when the Run started. */
+  readonly profile_digest: string | null
+  /** Of an apply: whether the tool itself succeeded, whatever came after. */
+  readonly provider_apply_succeeded: number | null
   readonly cancel_requested_at: string | null
   readonly cancel_reason: string | null
   readonly created_at: string
@@ -116,6 +121,8 @@ export const toRun = (row: RunRow, queue?: WordedPlace): Run => {
       connectionId: row.connection_id,
       isolation: row.isolation ?? sandboxLevel,
       network: row.network,
+      profile: row.profile,
+      profileDigest: row.profile_digest,
       startedAt: row.started_at,
       finishedAt: row.finished_at,
       expiresAt: row.expires_at,

@@ -1,5 +1,6 @@
 import { Context, Effect, Layer, type Option, Semaphore } from "effect"
 import type { RunConfinement } from "../../schema/records/Run.ts"
+import type { RunDemands } from "../sandbox/RunDemands.ts"
 import { Sandbox } from "../sandbox/Sandbox.ts"
 import { executeApply } from "./ApplyExecution.ts"
 import { Redaction } from "../redaction/Redaction.ts"
@@ -10,7 +11,7 @@ import { executeDriftCheck, executePlan } from "./PlanExecution.ts"
 import { recoverApply } from "./Recovery.ts"
 import { type RunFileFailed, removeTree } from "./RunFiles.ts"
 import type { ApplyJob, DriftJob, PlanJob } from "./RunJob.ts"
-import type { RunnerFailure } from "./RunnerFailure.ts"
+import { type RunnerFailure, runnerFailure } from "./RunnerFailure.ts"
 import { RunnerSettings } from "./RunnerSettings.ts"
 import type { ApplyOutcome, DriftOutcome, LeftOver, PlanOutcome, StateOutput } from "./RunOutcome.ts"
 import type { RunSink } from "./RunSink.ts"
@@ -27,7 +28,8 @@ import type { RunSink } from "./RunSink.ts"
  * - `recover`: after a crash of the service, what a run folder holds of an apply; none when its tool was never started. Ends processes
  *   that still work in the folder. May be called again.
  * - `withhold`: marks the Outputs that repeat a secret, for an apply whose end nobody saw.
- * - `confinement`: how the module is kept apart from this machine and what network it has, the same for every Run.
+ * - `confinement`: how the module of a Run with these demands is kept apart from this machine and what network it has. Fails with
+ *   `profile_unavailable` where this machine does not give what they ask.
  * - `discard`: removes a run folder, once its state is kept elsewhere, and ends what still works in it.
  *
  * An interrupted effect ends the sandbox by force; a graceful stop is the job's `cancel`.
@@ -35,7 +37,7 @@ import type { RunSink } from "./RunSink.ts"
 export class ModuleRunner extends Context.Service<
   ModuleRunner,
   {
-    readonly confinement: Effect.Effect<RunConfinement>
+    readonly confinement: (demands: RunDemands | undefined) => Effect.Effect<RunConfinement, RunnerFailure>
     readonly plan: (job: PlanJob, sink: RunSink) => Effect.Effect<PlanOutcome, RunnerFailure>
     readonly apply: (job: ApplyJob, sink: RunSink) => Effect.Effect<ApplyOutcome, RunnerFailure>
     readonly driftCheck: (job: DriftJob, sink: RunSink) => Effect.Effect<DriftOutcome, RunnerFailure>
@@ -88,10 +90,12 @@ export class ModuleRunner extends Context.Service<
         Effect.provideService(RunnerSettings, settings)
       )
 
-      const confinement = Effect.map(sandbox.network, ({ reach }) => ({
-        isolation: sandbox.status.level,
-        network: reach
-      }))
+      const confinement = Effect.fnUntraced(function* (demands: RunDemands | undefined) {
+        const unmet = yield* sandbox.refusal(demands)
+        if (unmet !== undefined) return yield* runnerFailure("profile_unavailable", "prepare", unmet)
+        const { reach } = yield* sandbox.network
+        return { isolation: sandbox.status.level, network: reach }
+      })
 
       const recover = Effect.fn("ModuleRunner.recover")(recoverApply)
       const withhold = Effect.fn("ModuleRunner.withhold")(

@@ -168,6 +168,7 @@ export const executePlan = Effect.fnUntraced(function* (
             localModules: job.localModules,
             build: sourceBuild,
             network: sourceBuild.network,
+            demands: job.demands,
             timeout: start.timing.build,
             grace: start.timing.planGrace
           },

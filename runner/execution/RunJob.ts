@@ -1,6 +1,7 @@
 import { type Duration, type Effect, type Redacted, Schema } from "effect"
 import type { SourceBuild, ToolIdentity } from "../../schema/records/Run.ts"
 import type { SecretText } from "../redaction/SecretRule.ts"
+import type { RunDemands } from "../sandbox/RunDemands.ts"
 
 /** The files of the snapshot could not be written out. */
 export class ExtractionFailed extends Schema.TaggedError<ExtractionFailed>()("ExtractionFailed", {
@@ -91,6 +92,7 @@ export interface ProviderMirror {
  * - `state`: the state that the run starts from
  * - `stateSecrets`: text of secret inputs that the state may hold without marking it
  * - `variableTypes`: the type constraint of each input, as the module writes it
+ * - `demands`: what the execution profile of the Run asks of the machine, of its source build as well
  * - `cancel`: completes when somebody asks the run to stop
  */
 export interface RunJob {
@@ -110,6 +112,7 @@ export interface RunJob {
   /** Default true: most providers speak to an API. */
   readonly network?: boolean | undefined
   readonly timing?: Partial<RunTiming> | undefined
+  readonly demands?: RunDemands | undefined
   readonly cancel: Effect.Effect<void>
 }
 

@@ -193,6 +193,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
       root: paths.sandbox,
       temporary: sandboxPaths.temporary,
       processNote: paths.processes,
+      demands: job.demands,
       ...(prepared.moduleTree === undefined ? {} : { moduleTree: prepared.moduleTree }),
       readOnly: [
         ...(program.startsWith("/usr/") ? [] : [program]),

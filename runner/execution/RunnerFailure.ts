@@ -9,6 +9,8 @@ export const RunnerFailureReason = Schema.Literals([
   "already_started",
   "prepare_failed",
   "sandbox_refused",
+  /** The machine does not give what the execution profile of the Run asks for. */
+  "profile_unavailable",
   "tool_missing",
   "build_failed",
   "init_failed",

@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises"
 import { join, posix } from "node:path"
 import { Clock, Duration, Effect } from "effect"
 import type { SourceBuild } from "../../schema/records/Run.ts"
+import type { RunDemands } from "../sandbox/RunDemands.ts"
 import { Sandbox } from "../sandbox/Sandbox.ts"
 import { createBuildArchive } from "./BuildArchive.ts"
 import type { RunFolderPaths } from "./RunFolder.ts"
@@ -20,6 +21,7 @@ export interface SourceBuildJob {
   readonly build: SourceBuild
   /** Whether the operator lets builds reach the network. */
   readonly network: boolean
+  readonly demands: RunDemands | undefined
   readonly timeout: Duration.Input
   readonly grace: Duration.Input
 }
@@ -47,7 +49,8 @@ const runCommands = Effect.fnUntraced(function* (job: SourceBuildJob, context: O
       root: job.paths.build,
       readOnly: [],
       temporary: sandboxPaths.temporary,
-      processNote: job.paths.processes
+      processNote: job.paths.processes,
+      demands: job.demands
     })
     .pipe(Effect.mapError(({ message }) => runnerFailure("sandbox_refused", "build", message)))
   const started = yield* Clock.currentTimeMillis

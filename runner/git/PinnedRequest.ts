@@ -9,6 +9,8 @@ export interface Outgoing {
   readonly headers: Record<string, string>
   readonly body: Buffer | undefined
   readonly signal: AbortSignal
+  /** `false` for a connection of its own, which nobody uses again. */
+  readonly agent?: false
 }
 
 /**
@@ -24,6 +26,7 @@ export const pinnedRequest = (outgoing: Outgoing, address: string) =>
       method: outgoing.method,
       headers: outgoing.headers,
       signal: outgoing.signal,
+      ...(outgoing.agent === undefined ? {} : { agent: outgoing.agent }),
       // The pin: the name in the URL serves the Host header and the certificate, never the choice of an address.
       lookup: (_hostname, options, callback) =>
         options.all === true ? callback(null, [{ address, family }]) : callback(null, address, family),

@@ -19,6 +19,7 @@ import { makeRunLimits } from "./limits/RunLimits.ts"
 import { tryNetwork } from "./network/NetworkTrial.ts"
 import { makeRunNetworks, networkOfRun } from "./network/RunNetworks.ts"
 import { climb, namespacedLevels, type Rung } from "./SandboxLadder.ts"
+import { demandedLimits, type RunDemands, unmetDemand } from "./RunDemands.ts"
 import { SandboxSettings } from "./SandboxSettings.ts"
 import { type NetworkStatus, SandboxRefused, type SandboxStatus } from "./SandboxStatus.ts"
 
@@ -48,6 +49,8 @@ export class Sandbox extends Context.Service<
     readonly network: Effect.Effect<NetworkStatus>
     /** The path that the programs will see for a root; known before it is opened. */
     readonly insideRoot: (root: string) => string
+    /** Why a Run with these demands would be refused here, and what would help; `undefined` when it would not. */
+    readonly refusal: (demands: RunDemands | undefined) => Effect.Effect<string | undefined>
     readonly open: (spec: SandboxSpec) => Effect.Effect<OpenSandbox, SandboxRefused, Scope.Scope>
     /** Whether a run that would be refused is let through for the digest of its module's tree. */
     readonly trustsTrees: boolean
@@ -102,6 +105,15 @@ export class Sandbox extends Context.Service<
       const isTrusted = ({ moduleTree }: SandboxSpec) =>
         trustsTrees && moduleTree !== undefined && settings.trustedTrees.includes(moduleTree)
 
+      // The network is found out by making one, so only a profile that asks for its own has to wait for that.
+      const refusal = Effect.fnUntraced(function* (demands: RunDemands | undefined) {
+        if (demands === undefined) return undefined
+        const { network, ...others } = demands
+        const unmet = unmetDemand(others, status, { reach: "isolated", reason: "" })
+        if (unmet !== undefined || network === undefined) return unmet
+        return unmetDemand(demands, status, yield* networks.status)
+      })
+
       const open = Effect.fn("Sandbox.open")(function* (spec: SandboxSpec) {
         if (!status.accepted && !isTrusted(spec)) {
           return yield* new SandboxRefused({
@@ -110,8 +122,12 @@ export class Sandbox extends Context.Service<
           })
         }
         yield* refuseSharedNetwork
+        const unmet = yield* refusal(spec.demands)
+        if (unmet !== undefined) return yield* new SandboxRefused({ level: status.level, message: unmet })
+        const own = demandedLimits(host.limits, spec.demands)
         return yield* level.open(spec, {
-          guard: yield* limits.guard(spec.root),
+          guard: yield* limits.guard(spec.root, own),
+          limits: own,
           network: yield* networkOfRun(networks)
         })
       })
@@ -123,7 +139,15 @@ export class Sandbox extends Context.Service<
         )
       )
 
-      return Sandbox.of({ status, network: networks.status, insideRoot: level.insideRoot, open, trustsTrees, examine })
+      return Sandbox.of({
+        status,
+        network: networks.status,
+        insideRoot: level.insideRoot,
+        refusal,
+        open,
+        trustsTrees,
+        examine
+      })
     })
   )
 }

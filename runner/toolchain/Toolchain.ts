@@ -22,9 +22,10 @@ import { ToolBroken, type ToolError, ToolMissing } from "./ToolErrors.ts"
 import { probeTool } from "./ToolProbe.ts"
 import { findOnPath } from "./ToolSearch.ts"
 
-/** What a Capsule was created with and must go on with. */
+/** What a Capsule was applied with and must go on with, and what its execution profile asks for: an exact version. */
 export interface ToolRequirement {
-  readonly name: ToolName
+  readonly name?: ToolName | undefined
+  readonly version?: string | undefined
 }
 
 // A tool that is replaced on disk while the service runs is asked again.
@@ -34,6 +35,15 @@ class FileIdentity extends Data.Class<{
   readonly modified: number
   readonly inode: string
 }> {}
+
+const titleOf = (require: ToolRequirement | undefined): string => {
+  const name = require?.name === undefined ? "OpenTofu or Terraform" : toolTitles[require.name]
+  return require?.version === undefined ? name : `${name} ${require.version}`
+}
+
+const meets = (tool: Tool, require: ToolRequirement | undefined): boolean =>
+  (require?.name === undefined || tool.name === require.name) &&
+  (require?.version === undefined || tool.version === require.version)
 
 const installRemedy =
   "Install OpenTofu (or Terraform) on PATH, set SVC_TOOL to its path, or allow the managed download with SVC_TOOL_DOWNLOAD=on."
@@ -46,7 +56,7 @@ export class Toolchain extends Context.Service<
   Toolchain,
   {
     /**
-     * With `require`, only a tool of that name counts, so a Capsule never changes its flavour silently.
+     * With `require`, only a tool of that name and version counts, so a Capsule never changes its flavour silently.
      *
      * Fails with `ToolMissing` (nothing fits), `ToolBroken` (what was found does not work; it is not passed over) or
      * `ToolDownloadFailed`. All three carry a `remedy`.
@@ -96,10 +106,10 @@ const make = Effect.fnUntraced(function* (settings: ToolchainSettings, tools: st
 
   const configured = Effect.fnUntraced(function* (setting: string, require: ToolRequirement | undefined) {
     const tool = yield* probe({ path: path.resolve(setting), origin: "configured" })
-    if (require === undefined || tool.name === require.name) return tool
+    if (meets(tool, require)) return tool
     return yield* new ToolMissing({
-      message: `This Capsule was made with ${toolTitles[require.name]}, but SVC_TOOL names ${toolTitles[tool.name]} ${tool.version}.`,
-      remedy: `Point SVC_TOOL at ${toolTitles[require.name]}, or set it to auto and install both.`
+      message: `This Capsule needs ${titleOf(require)}, but SVC_TOOL names ${toolTitles[tool.name]} ${tool.version}.`,
+      remedy: `Point SVC_TOOL at ${titleOf(require)}, or set it to auto and install both.`
     })
   })
 
@@ -146,8 +156,38 @@ const make = Effect.fnUntraced(function* (settings: ToolchainSettings, tools: st
     return Option.some(yield* probe(newer))
   })
 
+  /** The managed tool of exactly that version; it is fetched where the settings allow it and do not pin the archive of another one. */
+  const managedVersion = Effect.fnUntraced(function* (present: Platform, version: string, mayFetch: boolean) {
+    const found = (yield* listManaged(present)).find(({ expected }) => expected.version === version)
+    if (found !== undefined) return Option.some(yield* probe(found))
+    const download = Option.filter(settings.download, ({ archiveSha256 }) => Option.isNone(archiveSha256))
+    if (!mayFetch || Option.isNone(download)) return Option.none<Tool>()
+    const fetch = downloadTool({ ...download.value, version }, tools, present, Option.none())
+    return Option.some(yield* probe(yield* Semaphore.withPermits(downloading, 1)(fetch)))
+  })
+
   const search = Effect.fnUntraced(function* (require: ToolRequirement | undefined) {
-    const allows = (name: ToolName) => require === undefined || require.name === name
+    const allows = (name: ToolName) => require?.name === undefined || require.name === name
+    const version = require?.version
+    if (version !== undefined) {
+      const present = allows("opentofu") ? platform : Option.none<Platform>()
+      const kept = Option.isNone(present) ? Option.none<Tool>() : yield* managedVersion(present.value, version, false)
+      if (Option.isSome(kept)) return kept.value
+      for (const name of ["opentofu", "terraform"] as const) {
+        const candidate = allows(name)
+          ? yield* findOnPath(settings.searchPath, toolExecutables[name])
+          : Option.none<ToolCandidate>()
+        if (Option.isNone(candidate)) continue
+        const tool = yield* probe(candidate.value)
+        if (meets(tool, require)) return tool
+      }
+      const fetched = Option.isNone(present) ? Option.none<Tool>() : yield* managedVersion(present.value, version, true)
+      if (Option.isSome(fetched)) return fetched.value
+      return yield* new ToolMissing({
+        message: `${titleOf(require)} is not configured, managed or on PATH.`,
+        remedy: `Install exactly this version, or set SVC_TOOL to its path.`
+      })
+    }
     if (allows("opentofu") && Option.isSome(platform)) {
       const tool = yield* managed(platform.value)
       if (Option.isSome(tool)) return tool.value
@@ -162,7 +202,7 @@ const make = Effect.fnUntraced(function* (settings: ToolchainSettings, tools: st
     if (allows("opentofu") && Option.isSome(settings.download) && Option.isSome(platform)) {
       return yield* probe(yield* fetched(platform.value, settings.download.value))
     }
-    const wanted = require === undefined ? "OpenTofu or Terraform" : toolTitles[require.name]
+    const wanted = titleOf(require)
     return yield* new ToolMissing({
       message: `No ${wanted} is configured, managed or on PATH.`,
       remedy: require?.name === "terraform" ? "Install Terraform on PATH, or set SVC_TOOL to its path." : installRemedy

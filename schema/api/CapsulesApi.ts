@@ -196,7 +196,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       described(
         workspaceAccess("viewer", "query.workspaceId"),
         "List Capsule configurations",
-        "Public projections; private values are never included."
+        "Public projections; private values are never included. The operator's base configurations come first, with `origin` `operator` and `operator.place`: each is used by every install and plan of the modules it names, and becomes a record of its own with the first check of such a module."
       )
     )
   )
@@ -326,7 +326,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       described(
         of("admin"),
         "Rebind a Capsule to a derived configuration",
-        "Needs `Idempotency-Key`. Runs no infrastructure; every older plan is void afterwards."
+        "Needs `Idempotency-Key`. Runs no infrastructure; every older plan is void afterwards. A Capsule in `error` is refused (409), with one exception: its last apply succeeded with the tool, its state is the current one, and only a check of the operator after it failed (`lifecycle_failed`, `lifecycle_interrupted`). The Capsule then stays in `error` until a fresh plan has been applied."
       )
     )
   ) {}

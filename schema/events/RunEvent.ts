@@ -10,7 +10,9 @@ export const RunPhase = Schema.Literals([
   "apply",
   "show",
   "state",
-  "outputs"
+  "outputs",
+  /** What the operator has checked after an apply. */
+  "check"
 ])
 export type RunPhase = typeof RunPhase.Type
 

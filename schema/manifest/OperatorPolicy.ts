@@ -40,7 +40,7 @@ export const defaultOperatorPolicy: OperatorPolicy = {
 }
 
 /**
- * What the operator's own InstallConfig declares already. A proposal is added beside it; one that contradicts it is
+ * What the operator's base configuration of a module declares already. A proposal is added beside it; one that contradicts it is
  * rejected. `variables` are the names that the operator sets.
  */
 export const BaseInstallConfig = Schema.Struct({

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { InputType } from "../manifest/InputDeclaration.ts"
 import { InstallConfigId, SourceSnapshotId, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
-import { SourceBuild } from "./Run.ts"
+import { PlannedCheck, SourceBuild } from "./Run.ts"
 
 /** A declared variable of a configuration: where its value comes from, never the value itself. */
 export const DeclaredVariable = Schema.Struct({
@@ -12,12 +12,42 @@ export const DeclaredVariable = Schema.Struct({
   hasDefault: Schema.Boolean,
   sensitive: Schema.Boolean,
   ephemeral: Schema.Boolean,
-  /** `user`: typed by a person; `module_default`: the module's own; `host`: delivered by the service; the rest as in the manifest. */
-  origin: Schema.Literals(["user", "capsule_name", "workspace_scoped_capsule_name", "module_default", "host"]),
+  /**
+   * `user`: typed by a person; `module_default`: the module's own; `host`: delivered by the service; `operator`: set by the operator's
+   * base configuration; the rest as in the manifest.
+   */
+  origin: Schema.Literals([
+    "user",
+    "capsule_name",
+    "workspace_scoped_capsule_name",
+    "module_default",
+    "host",
+    "operator"
+  ]),
   /** Whether a value is set in this configuration. */
   set: Schema.Boolean
 }).annotate({ identifier: "DeclaredVariable" })
 export type DeclaredVariable = typeof DeclaredVariable.Type
+
+/**
+ * What the operator's base configuration says in a configuration. `place` is that of a ready-made one: which modules it is for. Values
+ * of variables are never shown.
+ */
+export const OperatorConfig = Schema.Struct({
+  name: Schema.optionalKey(Schema.String),
+  description: Schema.optionalKey(Schema.String),
+  place: Schema.optionalKey(
+    Schema.Struct({
+      origin: Schema.String,
+      path: Schema.optionalKey(Schema.String),
+      module: Schema.optionalKey(Schema.String)
+    })
+  ),
+  profile: Schema.String,
+  variables: Schema.Array(Schema.String),
+  postApply: Schema.Array(PlannedCheck)
+}).annotate({ identifier: "OperatorConfig" })
+export type OperatorConfig = typeof OperatorConfig.Type
 
 /** Public projection of the private, immutable configuration of a Capsule (`capsule-configs`). */
 export const InstallConfig = Schema.Struct({
@@ -33,6 +63,7 @@ export const InstallConfig = Schema.Struct({
   /** Presentation of the manifest's inputs and features, when one was adopted. */
   presentation: Schema.optionalKey(Schema.Json),
   sourceBuild: Schema.optionalKey(SourceBuild),
+  operator: Schema.optionalKey(OperatorConfig),
   createdAt: Timestamp
 }).annotate({ identifier: "InstallConfig" })
 export type InstallConfig = typeof InstallConfig.Type

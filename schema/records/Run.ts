@@ -159,6 +159,36 @@ export type ToolIdentity = typeof ToolIdentity.Type
 export const SourceBuild = SourceBuildDeclaration.annotate({ identifier: "SourceBuild" })
 export type SourceBuild = typeof SourceBuild.Type
 
+/** How one check after an apply ended; `reason` says what was met instead of what was expected, and never repeats the answer. */
+export const PostApplyResult = Schema.Struct({
+  name: Schema.String,
+  status: Schema.Literals(["passed", "failed", "not_run"]),
+  attempts: Schema.Int,
+  reason: Schema.optionalKey(Schema.String)
+}).annotate({ identifier: "PostApplyResult" })
+export type PostApplyResult = typeof PostApplyResult.Type
+
+/** A check that the operator has made after the apply of a plan, for whoever reviews the plan. */
+export const PlannedCheck = Schema.Struct({
+  name: Schema.String,
+  /** `the endpoint`, or `the Output NAME`. */
+  target: Schema.String,
+  path: Schema.optionalKey(Schema.String),
+  status: Schema.Array(Schema.Int),
+  timeoutSeconds: Schema.Int
+}).annotate({ identifier: "PlannedCheck" })
+export type PlannedCheck = typeof PlannedCheck.Type
+
+/** The operator's base configuration that a Run works with. */
+export const OperatorEvidence = Schema.Struct({
+  digest: Schema.String,
+  name: Schema.optionalKey(Schema.String),
+  /** Inputs that the operator sets. */
+  variables: Schema.Array(Schema.String),
+  postApply: Schema.Array(PlannedCheck)
+}).annotate({ identifier: "OperatorEvidence" })
+export type OperatorEvidence = typeof OperatorEvidence.Type
+
 /** What a finished phase left behind for reviewers; every field is redacted before it is stored. */
 export const RunEvidence = Schema.Struct({
   planSummary: Schema.optionalKey(PlanSummary),
@@ -172,6 +202,10 @@ export const RunEvidence = Schema.Struct({
   tool: Schema.optionalKey(ToolIdentity),
   providerLockDigest: Schema.optionalKey(Schema.String),
   sourceBuild: Schema.optionalKey(SourceBuild),
+  /** What the operator's base configuration says to this Run. */
+  operatorConfig: Schema.optionalKey(OperatorEvidence),
+  /** Applies only: what the operator had checked afterwards. */
+  postApply: Schema.optionalKey(Schema.Array(PostApplyResult)),
   /** Drift checks only: whether the real infrastructure differs from the state. */
   drifted: Schema.optionalKey(Schema.Boolean)
 })
@@ -197,6 +231,9 @@ export const Run = Schema.Struct({
   /** How module code was kept apart from the machine, and what it reached; recorded when the Run starts to execute a module. */
   isolation: Schema.optionalKey(RecordedSandboxLevel),
   network: Schema.optionalKey(RunNetwork),
+  /** The execution profile, and the digest over what it said when the Run started; an apply needs the same as its plan. */
+  profile: Schema.optionalKey(Schema.String),
+  profileDigest: Schema.optionalKey(Schema.String),
   requiresApproval: Schema.Boolean,
   approvedBy: Schema.optionalKey(Subject),
   approvedAt: Schema.optionalKey(Timestamp),

@@ -126,3 +126,13 @@ export const quietLookColumns: ReadonlyArray<string> = [
   `CREATE INDEX runs_listed ON runs (workspace_id, created_at, id) WHERE quiet = 0`,
   `CREATE INDEX runs_quiet ON runs (finished_at) WHERE quiet = 1`
 ]
+
+/**
+ * Under which execution profile a Run works, by name and by digest of what it said then; and of an apply, whether the tool itself
+ * succeeded (1) or not (0), whatever came after. `NULL` before that is known, and in Runs of a release that did not say.
+ */
+export const runProfileColumns: ReadonlyArray<string> = [
+  `ALTER TABLE runs ADD COLUMN profile TEXT`,
+  `ALTER TABLE runs ADD COLUMN profile_digest TEXT`,
+  `ALTER TABLE runs ADD COLUMN provider_apply_succeeded INTEGER`
+]

@@ -1,77 +1,109 @@
-import { Effect, FileSystem, Layer, Result, Schema, SchemaIssue } from "effect"
+import { Clock, Context, Effect, FileSystem, Layer } from "effect"
 import { InstallPolicy } from "../../actors/capsule/InstallPolicy.ts"
-import { OAuthHelperDeclarations } from "../../actors/connection/OAuthHelperDeclaration.ts"
-import { EndpointAssignment, EndpointPolicy } from "../../actors/delivery/EndpointPolicy.ts"
-import { Prices, PriceTable } from "../../actors/run/PriceTable.ts"
-import { decodeJson } from "../../schema/json/JsonDocument.ts"
-import { repositoryFileLimits } from "../../schema/json/JsonLimits.ts"
-import {
-  AllowedPermission,
-  defaultOperatorPolicy,
-  emptyBaseConfig,
-  RequirementKindName
-} from "../../schema/manifest/OperatorPolicy.ts"
-import { ManifestVersion } from "../../schema/manifest/RepositoryManifest.ts"
+import { OperatorConfigs } from "../../actors/capsule/OperatorConfigs.ts"
+import { EndpointPolicy } from "../../actors/delivery/EndpointPolicy.ts"
+import { Prices } from "../../actors/run/PriceTable.ts"
+import { defaultOperatorPolicy } from "../../schema/manifest/OperatorPolicy.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { oauthHelpers } from "./OAuthHelpers.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
+import { type OperatorPolicyFile, type ReadPolicy, readOperatorPolicy } from "./OperatorPolicyFile.ts"
 
-/**
- * The operator's policy file: ceilings over manifests, the addresses that Capsules are given, the
- * prices of resources, and the ways to make Connections. What is absent is default.
- */
-export const OperatorPolicyFile = Schema.Struct({
-  repositoryInstallUx: Schema.optionalKey(
-    Schema.Struct({
-      requiredManifestVersion: Schema.optionalKey(ManifestVersion),
-      allowedRequirementKinds: Schema.optionalKey(Schema.Array(RequirementKindName)),
-      allowedOidcScopes: Schema.optionalKey(Schema.Array(Schema.String)),
-      allowedOidcCallbackPaths: Schema.optionalKey(Schema.Array(Schema.String)),
-      runtimeOidcBindings: Schema.optionalKey(Schema.Boolean),
-      allowedPermissions: Schema.optionalKey(Schema.Array(AllowedPermission))
-    })
-  ),
-  endpoints: Schema.optionalKey(Schema.Array(EndpointAssignment)),
-  prices: Schema.optionalKey(PriceTable),
-  oauthHelpers: Schema.optionalKey(OAuthHelperDeclarations)
-})
-export type OperatorPolicyFile = typeof OperatorPolicyFile.Type
+/** The policy of a server without a file. */
+const none: ReadPolicy = { policy: {}, digest: "none" }
 
-const decodePolicy = Schema.decodeUnknownEffect(OperatorPolicyFile, { errors: "all", onExcessProperty: "error" })
-const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
+/** What a reload changed. */
+export interface PolicyReload {
+  readonly previousDigest: string
+  readonly digest: string
+  /** Parts of the file that say something else than before. */
+  readonly changed: ReadonlyArray<string>
+}
 
-/** Reads a policy file. Fails with `SettingsRefused`: a policy that is not understood as a whole is not applied in part. */
-export const readOperatorPolicy = Effect.fn("readOperatorPolicy")(function* (file: string) {
-  const files = yield* FileSystem.FileSystem
-  const refuse = (reason: string) => new SettingsRefused({ message: `The policy file ${file} ${reason}` })
-  const bytes = yield* Effect.mapError(files.readFile(file), () => refuse("cannot be read."))
-  const json = yield* Effect.fromResult(
-    Result.mapError(decodeJson(bytes, repositoryFileLimits), ({ message }) => refuse(`is not valid. ${message}`))
-  )
-  return yield* Effect.mapError(decodePolicy(json), ({ issue }) => {
-    const faults = formatIssues(issue).issues.map(({ message, path }) => `${(path ?? []).join(".")}: ${message}`)
-    return refuse(`is not valid. ${faults.join("; ")}`)
-  })
-})
+const parts = ["repositoryInstallUx", "profiles", "baseConfigs", "endpoints", "prices"] as const
 
-/** The operator's ceilings and assignments from the policy file, where the settings name one. */
+const changedParts = (before: OperatorPolicyFile, after: OperatorPolicyFile): ReadonlyArray<string> =>
+  parts.filter((part) => JSON.stringify(before[part]) !== JSON.stringify(after[part]))
+
+/** The operator's policy as it is applied at this moment, and the way to read its file anew. */
+export class PolicyInForce extends Context.Service<
+  PolicyInForce,
+  {
+    /**
+     * Reads the file and answers what would change, with the step that puts it in force and the one that takes that back: nothing has
+     * changed before. Fails with `SettingsRefused` when the file is not valid or the server has none.
+     */
+    readonly reload: Effect.Effect<
+      { readonly change: PolicyReload; readonly apply: Effect.Effect<void>; readonly undo: Effect.Effect<void> },
+      SettingsRefused
+    >
+  }
+>()("svc/composition/PolicyInForce") {}
+
+/** The operator's ceilings, profiles, base configurations and assignments from the policy file, where the settings name one. */
 export const operatorPolicy = (settings: Settings) =>
   Layer.unwrap(
     Effect.gen(function* () {
-      const {
-        endpoints = [],
-        oauthHelpers: helpers = [],
-        prices,
-        repositoryInstallUx = {}
-      }: OperatorPolicyFile = settings.policyFile === undefined ? {} : yield* readOperatorPolicy(settings.policyFile)
+      const files = yield* FileSystem.FileSystem
+      const { policyFile } = settings
+      const start = policyFile === undefined ? none : yield* readOperatorPolicy(policyFile)
+      const at = Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis).toISOString())
+      const inForce = { ...start, loadedAt: yield* at }
+
+      const reload = Effect.gen(function* () {
+        if (policyFile === undefined) {
+          return yield* new SettingsRefused({
+            message:
+              "The server was started without a policy file. Name one with --policy-file or SVC_POLICY_FILE, and start it again."
+          })
+        }
+        const read = yield* readOperatorPolicy(policyFile)
+        if (JSON.stringify(read.policy.oauthHelpers) !== JSON.stringify(inForce.policy.oauthHelpers)) {
+          return yield* new SettingsRefused({
+            message:
+              "The policy file declares other oauthHelpers than before, and these are read with their secrets when the server starts. Start it again; nothing was changed."
+          })
+        }
+        const loadedAt = yield* at
+        const change = {
+          previousDigest: inForce.digest,
+          digest: read.digest,
+          changed: changedParts(inForce.policy, read.policy)
+        }
+        const before = { ...inForce }
+        const put = (policy: typeof inForce) => Effect.sync(() => void Object.assign(inForce, policy))
+        return { change, apply: put({ ...read, loadedAt }), undo: put(before) }
+      }).pipe(Effect.provideService(FileSystem.FileSystem, files))
+
       return Layer.mergeAll(
+        Layer.succeed(PolicyInForce, { reload }),
         Layer.succeed(InstallPolicy, {
-          policy: { ...defaultOperatorPolicy, ...repositoryInstallUx },
-          base: emptyBaseConfig
+          get policy() {
+            return { ...defaultOperatorPolicy, ...inForce.policy.repositoryInstallUx }
+          }
         }),
-        Layer.succeed(EndpointPolicy, { endpoints }),
-        yield* oauthHelpers(helpers, settings.gitAllowOrigins),
-        Layer.succeed(Prices, { table: prices })
+        Layer.succeed(OperatorConfigs, {
+          get profiles() {
+            return inForce.policy.profiles ?? {}
+          },
+          get baseConfigs() {
+            return inForce.policy.baseConfigs ?? []
+          },
+          get loadedAt() {
+            return inForce.loadedAt
+          }
+        }),
+        Layer.succeed(EndpointPolicy, {
+          get endpoints() {
+            return inForce.policy.endpoints ?? []
+          }
+        }),
+        yield* oauthHelpers(start.policy.oauthHelpers ?? [], settings.gitAllowOrigins),
+        Layer.succeed(Prices, {
+          get table() {
+            return inForce.policy.prices
+          }
+        })
       )
     })
   )

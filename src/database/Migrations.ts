@@ -30,6 +30,7 @@ import {
   quietLookColumns,
   runConfinementColumns,
   runPurposeColumns,
+  runProfileColumns,
   runTables,
   secretRuleColumns
 } from "../../schema/tables/RunTables.ts"
@@ -78,6 +79,7 @@ const migrations = {
   "0021_values_between_capsules": statements([...staleTables, ...waveTables]),
   "0022_lanes": statements([...automationColumns, ...laneTables, ...quietLookColumns, ...autoUpdateTables]),
   "0024_provider_addresses": statements(providerAddressSpelling),
+  "0025_run_profile": statements(runProfileColumns),
   "0026_connection_oauth": statements(connectionOAuthTables),
   "0027_run_purpose": statements(runPurposeColumns),
   "0028_drift_checks": statements(driftCheckColumns)

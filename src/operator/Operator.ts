@@ -7,9 +7,10 @@ import { lookAtInstance } from "../database/InstanceLock.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { AccountCommands } from "./AccountCommands.ts"
 import { KeyCommands } from "./KeyCommands.ts"
+import type { PolicyCommands } from "./PolicyCommands.ts"
 import { RestoreCommands } from "./RestoreCommands.ts"
 import { operatorClient } from "./OperatorClient.ts"
-import type { OperatorSocketUnusable } from "./OperatorSocketPath.ts"
+import { OperatorSocketUnusable } from "./OperatorSocketPath.ts"
 
 /** The same commands, where a server may be between. */
 type Reached<Commands> = {
@@ -112,6 +113,26 @@ export class OperatorRestore extends Context.Service<OperatorRestore, Reached<Re
           list: reached(client.ListRestoreReview()),
           decide: (request) => reached(client.DecideRestoreReview(request))
         })
+      })
+    )
+}
+
+/** The policy of the running server: without one there is nothing to reload. */
+export class OperatorPolicies extends Context.Service<OperatorPolicies, Reached<PolicyCommands["Service"]>>()(
+  "svc/operator/OperatorPolicies"
+) {
+  static readonly layer = (settings: Settings) =>
+    Layer.effect(
+      OperatorPolicies,
+      Effect.gen(function* () {
+        const server = yield* served(settings.dataDir)
+        if (server?.held !== true) {
+          return yield* new OperatorSocketUnusable({
+            message: `No server has the data folder ${settings.dataDir}: there is no policy to reload. A server reads its policy file when it starts.`
+          })
+        }
+        const { client, reached } = yield* operatorClient(server.folder, server.holder)
+        return OperatorPolicies.of({ reload: reached(client.ReloadPolicy()) })
       })
     )
 }

@@ -6,6 +6,7 @@ import { AccountToken } from "../../schema/records/AccountToken.ts"
 import { OperatorAuthorization } from "./OperatorAuthorization.ts"
 import { RestoreDecision, RestoreReviewList } from "./RestoreCommands.ts"
 import { KeyRotation, KeyRotationRequest } from "./KeyCommands.ts"
+import { PolicyReloaded } from "./PolicyCommands.ts"
 
 const Secret = Schema.RedactedFromValue(Schema.String)
 const credentials = { email: Schema.String, password: Secret }
@@ -38,5 +39,6 @@ export const OperatorProtocol = RpcGroup.make(
   Rpc.make("SetPassword", { payload: credentials, success: Schema.Void, error: ApiError }),
   Rpc.make("ListRestoreReview", { success: RestoreReviewList }),
   Rpc.make("DecideRestoreReview", { payload: RestoreDecision, success: RestoreReviewList, error: ApiError }),
+  Rpc.make("ReloadPolicy", { success: PolicyReloaded, error: ApiError }),
   Rpc.make("RotateKeys", { payload: KeyRotationRequest, success: KeyRotation, error: VaultLocked })
 ).middleware(OperatorAuthorization)

@@ -7,6 +7,7 @@ import { HttpSettings } from "../http/HttpSettings.ts"
 import { AccountCommands } from "./AccountCommands.ts"
 import { KeyCommands } from "./KeyCommands.ts"
 import { issueOperatorSecret, requireOperatorSecret } from "./OperatorAuthorization.ts"
+import { PolicyCommands } from "./PolicyCommands.ts"
 import { RestoreCommands } from "./RestoreCommands.ts"
 import { OperatorProtocol } from "./OperatorProtocol.ts"
 import { OperatorSocketUnusable, operatorSocketPath } from "./OperatorSocketPath.ts"
@@ -55,6 +56,7 @@ const handlers = OperatorProtocol.toLayer(
     const accounts = yield* AccountCommands
     const keys = yield* KeyCommands
     const restored = yield* RestoreCommands
+    const policies = yield* PolicyCommands
     return OperatorProtocol.of({
       CreateUser: accounts.createUser,
       CreateToken: accounts.createToken,
@@ -63,6 +65,7 @@ const handlers = OperatorProtocol.toLayer(
       SetPassword: accounts.setPassword,
       ListRestoreReview: () => restored.list,
       DecideRestoreReview: restored.decide,
+      ReloadPolicy: () => policies.reload,
       RotateKeys: keys.rotate
     })
   })
@@ -71,6 +74,7 @@ const handlers = OperatorProtocol.toLayer(
 const commands = Layer.mergeAll(
   Layer.unwrap(Effect.map(HttpSettings, ({ baseUrl }) => AccountCommands.layer(baseUrl))),
   KeyCommands.layer,
+  PolicyCommands.layer,
   RestoreCommands.layer
 )
 

@@ -1,4 +1,5 @@
 import { Config, Effect, Option, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { ByteSize } from "../../schema/records/ByteSize.ts"
 import { displayText } from "../../schema/records/Primitives.ts"
 import { parseAddressRange } from "../http/ClientAddress.ts"
 import { formatListenAddress, isLoopbackHost, isPrivateInTransit, ListenAddress } from "../http/ListenAddress.ts"
@@ -57,25 +58,6 @@ const ForbiddenRanges = Schema.String.pipe(
     SchemaTransformation.transform<ReadonlyArray<string>, string>({
       decode: (text) => (text.trim() === "none" ? [] : partsOf(text)),
       encode: (parts) => (parts.length === 0 ? "none" : parts.join(","))
-    })
-  )
-)
-
-const sizeUnits: Readonly<Record<string, number>> = { KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4 }
-const sizePattern = /^([1-9]\d{0,8})(KiB|MiB|GiB|TiB)$/
-
-/** Bytes, given with their unit: a number alone has been taken for megabytes too often. */
-const ByteSize = Schema.String.check(
-  Schema.makeFilter((text: string) => sizePattern.test(text), { expected: "a size such as 512MiB or 4GiB" })
-).pipe(
-  Schema.decodeTo(
-    Schema.Number,
-    SchemaTransformation.transform<number, string>({
-      decode: (text) => {
-        const [, count = "", unit = ""] = sizePattern.exec(text) ?? []
-        return Number(count) * (sizeUnits[unit] ?? 1)
-      },
-      encode: (bytes) => `${Math.round(bytes / 1024)}KiB`
     })
   )
 )

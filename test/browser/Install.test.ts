@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test"
+import { installConfig } from "./support/records/InstallConfigs.ts"
 import { newWorld } from "./support/routes/World.ts"
 import { compiledBinary } from "./support/ServerProcess.ts"
 import { barriers, browserSuite } from "./support/Suite.ts"
@@ -85,6 +86,18 @@ describe("from a link to a plan", () => {
       variables: { domain: "shop.example.com", replicas: 2, session_key: "s3cret" }
     })
     expect(faults).toEqual([])
+  })
+
+  test("begins with what the operator has prepared", async () => {
+    const { page, api, go } = await suite.visit()
+    const operator = { name: "Web shop", profile: "untrusted", variables: ["region"], postApply: [] }
+    const place = { origin: "https://git.acme.example/", path: "infra/platform.git", module: "modules/web" }
+    api.world.readyMade = [{ ...installConfig, origin: "operator", operator: { ...operator, place } }]
+    await go("/new", "input[type=url]")
+    await page.getByText("modules/web · untrusted").waitFor()
+    await page.getByRole("button", { name: "Web shop" }).click()
+    expect(await page.getByLabel("Git address").inputValue()).toBe("https://git.acme.example/infra/platform.git")
+    expect(api.changes).toEqual([])
   })
 
   test("says what the repository offers and the module does not get", async () => {

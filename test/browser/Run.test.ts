@@ -25,6 +25,40 @@ describe("a Run that hit a limit", () => {
   })
 })
 
+describe("an apply whose check failed", () => {
+  test("says what was met and what there is to do, under which profile", async () => {
+    const { page, api, go } = await suite.visit()
+    api.world.runs = api.world.runs.map((run) =>
+      run.id === applyRun
+        ? {
+            ...run,
+            status: "failed" as const,
+            profile: "untrusted",
+            operatorConfig: {
+              digest: "sha256:0",
+              name: "Web shop",
+              variables: ["region"],
+              postApply: [
+                { name: "health", target: "the endpoint", path: "/healthz", status: [200], timeoutSeconds: 60 }
+              ]
+            },
+            postApply: [
+              { name: "health", status: "failed" as const, attempts: 12, reason: "it answered with status 503" },
+              { name: "later", status: "not_run" as const, attempts: 0 }
+            ],
+            error: { code: "lifecycle_failed", message: "The check health after this apply failed." }
+          }
+        : run
+    )
+    await go(`/w/acme/runs/${applyRun}`, ".diagnosis")
+    await page.getByText("only the operator's check afterwards did not pass").waitFor()
+    await page.getByText("it answered with status 503").waitFor()
+    await page.getByText("health: the endpoint/healthz answers 200 within 60 s").waitFor()
+    await page.getByText("untrusted", { exact: true }).waitFor()
+    await page.getByText("sets region").waitFor()
+  })
+})
+
 describe("a plan under review", () => {
   test("is approved by its digest only after the capsule's name was typed, and opens its apply", async () => {
     const { page, api, faults, go } = await suite.visit()

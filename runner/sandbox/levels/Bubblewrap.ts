@@ -147,11 +147,12 @@ const levelOf = (
   filter: Uint8Array | undefined,
   hostSettings: HostSettings
 ): Level => {
-  const { limits, settings, spawner } = host
+  const { settings, spawner } = host
   const commandLine = (
     placements: ReadonlyArray<Placement>,
     command: { readonly argv: ReadonlyArray<string>; readonly cwd: string },
-    network: NetworkEntry | undefined
+    network: NetworkEntry | undefined,
+    limits: SandboxLimits
   ): CommandLine =>
     within(network, [
       found.program,
@@ -171,7 +172,7 @@ const levelOf = (
   return {
     level: "bubblewrap",
     insideRoot: () => insideRoot,
-    open: Effect.fnUntraced(function* (spec, { guard, network: entry }) {
+    open: Effect.fnUntraced(function* (spec, { guard, limits, network: entry }) {
       const etc = yield* hostSettings.current
       const open: OpenSandbox = {
         root: insideRoot,
@@ -189,7 +190,7 @@ const levelOf = (
             writable: command.writable ?? []
           })
           return yield* spawnProcess(spawner, {
-            commandLine: commandLine(placements, command, network),
+            commandLine: commandLine(placements, command, network, limits),
             cwd: undefined,
             // bubblewrap itself is started with exactly the run's environment: the process with id 1 shows it in /proc, and arguments
             // would be world readable.

@@ -10,6 +10,7 @@ import {
   supervisorFds
 } from "../confinement/ConfinementSpec.ts"
 import type { RunGuard } from "../limits/RunLimits.ts"
+import type { SandboxLimits } from "../SandboxSettings.ts"
 import { type NetworkEntry, within } from "../network/NetworkNamespace.ts"
 import { ownUserThreads } from "../limits/ProcessTree.ts"
 import { isExecutable } from "../InstalledProgram.ts"
@@ -35,6 +36,8 @@ export interface ConfinedProgram {
   /** As the program sees it. */
   readonly cwd: string
   readonly confinement: Confinement
+  /** What the Run may use at most. */
+  readonly limits: SandboxLimits
   /** Whether the user of the program is the sandbox's own, so that the kernel counts its processes alone. */
   readonly ownProcessCount: boolean
 }
@@ -42,14 +45,14 @@ export interface ConfinedProgram {
 /** So much later the kernel refuses a shared user's processes: by then the watcher has seen the limit and ended the Run. */
 const sharedMargin = 64
 
-const specStream = (host: LevelHost, program: ConfinedProgram) =>
+const specStream = (program: ConfinedProgram) =>
   (program.ownProcessCount ? Effect.succeed(0) : Effect.map(ownUserThreads, (threads) => threads + sharedMargin)).pipe(
     Effect.map(
       (others): ConfinementSpec => ({
         argv: program.command.argv,
         cwd: program.cwd,
         environment: plain(program.command.environment),
-        limits: resourceLimits(host.limits, others),
+        limits: resourceLimits(program.limits, others),
         confinement: program.confinement
       })
     ),
@@ -71,7 +74,7 @@ export const spawnInNamespaces = (
     cwd: "/",
     environment: {},
     role: { kind: "namespace", fd: confinementFds.information },
-    inputs: [[confinementFds.spec, specStream(host, program)]],
+    inputs: [[confinementFds.spec, specStream(program)]],
     noted: () => Effect.void,
     killStragglers: Effect.void,
     guard
@@ -104,7 +107,7 @@ export const spawnSupervised = Effect.fnUntraced(function* (
     inputs: [
       // Open for as long as the service wants the program.
       [supervisorFds.control, Stream.never],
-      [supervisorFds.spec, specStream(host, program)]
+      [supervisorFds.spec, specStream(program)]
     ],
     noted: (pid) => (more.processNote === undefined ? Effect.void : noteProcess(more.processNote, pid)),
     killStragglers: more.killStragglers,

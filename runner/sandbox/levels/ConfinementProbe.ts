@@ -57,7 +57,7 @@ export const surprisesOf = Effect.fnUntraced(
     const script = tried.map(
       ({ script: attempt }, index) => `(${attempt}) > /dev/null 2>&1 && echo ${index} done || echo ${index} denied`
     )
-    const box = yield* level.open({ root, readOnly: [] }, trialConditions)
+    const box = yield* level.open({ root, readOnly: [] }, trialConditions(host.limits))
     const child = yield* box.spawn({
       argv: ["/bin/sh", "-c", script.join("\n")],
       cwd: ".",

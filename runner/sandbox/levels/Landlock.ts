@@ -82,7 +82,7 @@ export const landlockFilters: Option.Option<LandlockFilters> = Option.all({
 const levelOf = (host: LevelHost, filters: LandlockFilters): Level => ({
   level: "landlock",
   insideRoot: (root) => root,
-  open: Effect.fnUntraced(function* (spec, { guard }) {
+  open: Effect.fnUntraced(function* (spec, { guard, limits }) {
     const temporary = yield* temporaryFolderFor(spec)
     const open: OpenSandbox = {
       root: spec.root,
@@ -94,7 +94,8 @@ const levelOf = (host: LevelHost, filters: LandlockFilters): Level => ({
             command,
             cwd: join(spec.root, command.cwd),
             confinement: landlockOf(host, { spec, command, temporary, user: undefined, filters }),
-            ownProcessCount: false
+            ownProcessCount: false,
+            limits
           },
           { processNote: spec.processNote, killStragglers: Effect.void, guard }
         )

@@ -4,6 +4,7 @@ import type { SandboxLevel } from "../../../schema/records/Run.ts"
 import type { ConfinementCommandShape } from "../confinement/ConfinementCommand.ts"
 import type { ProcessEnvironment, SandboxProcess } from "../SandboxProcess.ts"
 import type { RunConditions } from "../RunConditions.ts"
+import type { RunDemands } from "../RunDemands.ts"
 import type { SandboxLimits, SandboxSettingsShape } from "../SandboxSettings.ts"
 import type { SandboxRefused, SandboxSpawnFailed } from "../SandboxStatus.ts"
 
@@ -15,6 +16,7 @@ import type { SandboxRefused, SandboxSpawnFailed } from "../SandboxStatus.ts"
  * - `temporary`: folder in the root, relative to it, for temporary files where there is no private /tmp
  * - `processNote`: absolute file beside the root, where the processes that must not outlive the run are noted, so that they are found
  *   after a crash of the service
+ * - `demands`: what the Run's execution profile asks of the machine
  * - `moduleTree`: digest of the module's tree where nothing else decides what will be executed; see `Sandbox.trustsTrees`
  */
 export interface SandboxSpec {
@@ -22,6 +24,7 @@ export interface SandboxSpec {
   readonly readOnly: ReadonlyArray<string>
   readonly temporary?: string
   readonly processNote?: string
+  readonly demands?: RunDemands | undefined
   readonly moduleTree?: string
 }
 

@@ -36,7 +36,7 @@ const levelOf = (host: LevelHost, found: Namespaces, filter: Uint8Array, hostSet
   return {
     level: "namespaces",
     insideRoot: () => insideRoot,
-    open: Effect.fnUntraced(function* (spec, { guard, network: entry }) {
+    open: Effect.fnUntraced(function* (spec, { guard, limits, network: entry }) {
       const etc = yield* hostSettings.current
       const open: OpenSandbox = {
         root: insideRoot,
@@ -64,7 +64,7 @@ const levelOf = (host: LevelHost, found: Namespaces, filter: Uint8Array, hostSet
                   systemFolders: found.systemFolders,
                   etc,
                   resolvConf: network?.resolvConf,
-                  limits: host.limits,
+                  limits,
                   root: spec.root,
                   optional: { readOnly: settings.extraReadOnly, writable: settings.extraWritable },
                   readOnly: spec.readOnly,
@@ -73,7 +73,8 @@ const levelOf = (host: LevelHost, found: Namespaces, filter: Uint8Array, hostSet
                 ownNetwork: !command.network,
                 seccomp
               },
-              ownProcessCount: true
+              ownProcessCount: true,
+              limits
             },
             { guard, network }
           )

@@ -11,7 +11,7 @@ import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
 export const plainProcess = (host: LevelHost): Level => ({
   level: "process",
   insideRoot: (root) => root,
-  open: Effect.fnUntraced(function* (spec, { guard }) {
+  open: Effect.fnUntraced(function* (spec, { guard, limits }) {
     const open: OpenSandbox = {
       root: spec.root,
       temporary: yield* temporaryFolderFor(spec),
@@ -20,7 +20,7 @@ export const plainProcess = (host: LevelHost): Level => ({
         if (process.platform === "linux") {
           return spawnSupervised(
             host,
-            { command, cwd, confinement: { kind: "none" }, ownProcessCount: false },
+            { command, cwd, confinement: { kind: "none" }, ownProcessCount: false, limits },
             { processNote: spec.processNote, killStragglers: Effect.void, guard }
           )
         }

@@ -53,7 +53,7 @@ const levelOf = Effect.fnUntraced(function* (
   const level: Level = {
     level: "user_landlock",
     insideRoot: (root) => root,
-    open: Effect.fnUntraced(function* (spec, { guard }) {
+    open: Effect.fnUntraced(function* (spec, { guard, limits }) {
       const reachable = [
         grantPassage(spec.root, "pass", passage),
         ...spec.readOnly.map((path) => grantPassage(path, "read", passage))
@@ -87,7 +87,8 @@ const levelOf = Effect.fnUntraced(function* (
                 user: { userId, groups: [passage.group] },
                 filters
               }),
-              ownProcessCount: true
+              ownProcessCount: true,
+              limits
             },
             { processNote: spec.processNote, killStragglers: endAllOf(host, setpriv, userId), guard }
           )

@@ -26,7 +26,7 @@ export interface ControlGroup {
 export interface ControlGroups {
   readonly version: 1 | 2
   /** Undefined when the kernel refuses it. The group is removed when the Scope closes. */
-  readonly make: Effect.Effect<ControlGroup | undefined, never, Scope.Scope>
+  readonly make: (bounds: RunBounds) => Effect.Effect<ControlGroup | undefined, never, Scope.Scope>
 }
 
 /** The service itself works in this group, since one with groups below it may hold no processes. */
@@ -74,9 +74,13 @@ const endAllIn = (group: string, killFile: string | undefined) =>
 let made = 0
 
 /** Makes groups in places that are known to be usable. */
-export const groupsIn = (version: 1 | 2, places: ReadonlyArray<GroupPlace>): ControlGroups => ({
+export const groupsIn = (
+  version: 1 | 2,
+  placesFor: (bounds: RunBounds) => ReadonlyArray<GroupPlace>
+): ControlGroups => ({
   version,
-  make: Effect.gen(function* () {
+  make: Effect.fnUntraced(function* (bounds: RunBounds) {
+    const places = placesFor(bounds)
     const name = `${runPrefix}${process.pid}-${made++}`
     const groups = yield* Effect.acquireRelease(
       Effect.sync(() =>
@@ -151,16 +155,16 @@ const probeUnified = Effect.fnUntraced(function* (bounds: RunBounds) {
   if (!giveControllers(folder)) {
     if (!(yield* moveAside(folder)) || !giveControllers(folder)) return undefined
   }
-  const place = unifiedPlace(folder, bounds)
-  return isUsable(place) ? groupsIn(2, [place]) : undefined
+  const places = (bounds: RunBounds) => [unifiedPlace(folder, bounds)]
+  return places(bounds).every(isUsable) ? groupsIn(2, places) : undefined
 })
 
 const probeFirstVersion = (bounds: RunBounds): ControlGroups | undefined => {
   const memory = ownGroupFolder("memory")
   const processes = ownGroupFolder("pids")
   if (memory === undefined || processes === undefined) return undefined
-  const places = [memoryPlace(memory, bounds), processesPlace(processes, bounds)]
-  return places.every(isUsable) ? groupsIn(1, places) : undefined
+  const places = (bounds: RunBounds) => [memoryPlace(memory, bounds), processesPlace(processes, bounds)]
+  return places(bounds).every(isUsable) ? groupsIn(1, places) : undefined
 }
 
 /** Finds out by doing whether this process may make groups with limits; undefined when it may not. */

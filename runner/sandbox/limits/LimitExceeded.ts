@@ -31,7 +31,8 @@ export const formatBytes = (bytes: number): string => {
   return `${Number.isInteger(value) ? value : value.toFixed(1)} ${units[unit]}`
 }
 
-const raised = (setting: string) => `Make the module need less, or have the operator raise ${setting}.`
+const raised = (setting: string) =>
+  `Make the module need less, or have the operator raise ${setting} or the limit of the Run's execution profile.`
 
 const described: Readonly<Record<RunLimitCode, (bounds: RunBounds) => string>> = {
   memory_limit: ({ memoryBytes }) =>

@@ -36,8 +36,8 @@ export interface RunGuard {
 export interface RunLimits {
   readonly bounds: RunBounds
   readonly keeper: LimitKeeper
-  /** Never fails: where no group can be made, the Run is watched. */
-  readonly guard: (root: string) => Effect.Effect<RunGuard, never, Scope.Scope>
+  /** Never fails: where no group can be made, the Run is watched. `own` are the bounds of this Run. */
+  readonly guard: (root: string, own: RunBounds) => Effect.Effect<RunGuard, never, Scope.Scope>
 }
 
 /** How often what changes quickly is looked at; sooner at first, since many programs end sooner. */
@@ -92,22 +92,25 @@ export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
     if (space.freeBytes < floor) yield* relieve(floor)
   }, relieving.withPermitsIfAvailable(1))
 
-  const guard = Effect.fnUntraced(function* (root: string): Effect.fn.Return<RunGuard, never, Scope.Scope> {
-    const group: ControlGroup | undefined = groups === undefined ? undefined : yield* groups.make
+  const guard = Effect.fnUntraced(function* (
+    root: string,
+    own: RunBounds
+  ): Effect.fn.Return<RunGuard, never, Scope.Scope> {
+    const group: ControlGroup | undefined = groups === undefined ? undefined : yield* groups.make(own)
     const hit = yield* Ref.make<LimitExceeded | undefined>(undefined)
 
     const counted = Effect.fnUntraced(function* (pid: number) {
       if (group !== undefined) return yield* group.hit
       const processes = processTree(yield* table, pid)
-      if (processes.reduce((sum, { threads }) => sum + threads, 0) >= bounds.processes) return "process_limit" as const
-      return usesMoreThan(processes, bounds.memoryBytes) ? ("memory_limit" as const) : undefined
+      if (processes.reduce((sum, { threads }) => sum + threads, 0) >= own.processes) return "process_limit" as const
+      return usesMoreThan(processes, own.memoryBytes) ? ("memory_limit" as const) : undefined
     })
 
     const watch = Effect.fnUntraced(function* (program: LimitedProgram) {
       const files = yield* privateFileSystems
       const trip = Effect.fnUntraced(function* (code: RunLimitCode) {
         const isFirst = yield* Ref.modify(hit, (earlier) =>
-          earlier === undefined ? [true, limitExceeded(code, bounds)] : [false, earlier]
+          earlier === undefined ? [true, limitExceeded(code, own)] : [false, earlier]
         )
         if (!isFirst) return
         if (code === "folder_limit") {
@@ -133,7 +136,7 @@ export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
       const measureFolder = Effect.gen(function* () {
         const started = yield* Clock.currentTimeMillis
         const bytes = yield* folderBytes(spawner, root)
-        if (bytes !== undefined && bytes >= bounds.folderBytes) yield* trip("folder_limit")
+        if (bytes !== undefined && bytes >= own.folderBytes) yield* trip("folder_limit")
         yield* Effect.sleep(Math.max(folderPause, pauseFactor * ((yield* Clock.currentTimeMillis) - started)))
       })
       yield* Effect.sleep(folderPause / 2).pipe(Effect.andThen(Effect.forever(measureFolder)), Effect.forkScoped)
@@ -142,7 +145,7 @@ export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
         const earlier = yield* Ref.get(hit)
         if (earlier !== undefined) return earlier
         const code = (yield* group?.hit ?? Effect.undefined) ?? (yield* files.full)
-        return code === undefined ? undefined : limitExceeded(code, bounds)
+        return code === undefined ? undefined : limitExceeded(code, own)
       })
     })
 

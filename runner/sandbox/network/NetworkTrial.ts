@@ -24,7 +24,7 @@ export const tryNetwork = (host: LevelHost, level: Level) =>
       const folder = yield* trialFolder(host)
       const box = yield* level.open(
         { root: join(folder, "root"), readOnly: [] },
-        { ...trialConditions, network: Effect.succeed(entry) }
+        { ...trialConditions(host.limits), network: Effect.succeed(entry) }
       )
       const child = yield* box.spawn({ argv: ["true"], cwd: ".", environment: { PATH: systemPath }, network: true })
       const [said] = yield* Effect.all(

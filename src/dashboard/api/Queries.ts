@@ -148,6 +148,19 @@ export const installConfigQuery = (installConfigId: string) =>
     staleTime: Number.POSITIVE_INFINITY
   })
 
+/** The operator's base configurations: they lead the list of configurations. */
+export const readyMadeQuery = (workspaceId: string) =>
+  queryOptions({
+    queryKey: ["workspace", workspaceId, "ready-made"],
+    queryFn: ({ signal }) =>
+      get<{ capsuleConfigs: ReadonlyArray<InstallConfig> }>(
+        `${api}/capsule-configs`,
+        { workspaceId, limit: "100" },
+        signal
+      ).then(({ capsuleConfigs }) => capsuleConfigs.filter(({ operator }) => operator?.place !== undefined)),
+    staleTime: 60_000
+  })
+
 export const runsQuery = (workspaceId: string, filter: Readonly<Record<string, string>> = {}) =>
   infiniteQueryOptions({
     queryKey: ["workspace", workspaceId, "runs", filter],

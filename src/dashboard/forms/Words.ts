@@ -18,7 +18,8 @@ const en = {
     capsule_name: "the capsule's name",
     workspace_scoped_capsule_name: "the capsule's name, unique in this workspace",
     module_default: "the module's default",
-    host: "delivered by this server"
+    host: "delivered by this server",
+    operator: "set by the operator"
   },
   drift: {
     label: "Check for drift",
@@ -52,7 +53,8 @@ const ja: typeof en = {
     capsule_name: "カプセルの名前",
     workspace_scoped_capsule_name: "カプセルの名前（ワークスペース内で一意）",
     module_default: "モジュールの既定値",
-    host: "このサーバーから渡されます"
+    host: "このサーバーから渡されます",
+    operator: "運用者が設定した値"
   },
   drift: {
     label: "ドリフトの確認",

@@ -25,7 +25,7 @@ export const runHandlers = HttpApiBuilder.group(
     const runs = yield* Runs
     const streams = yield* RunStreams
     const capsules = yield* Capsules
-    const { table } = yield* Prices
+    const prices = yield* Prices
     return handlers.handleAll({
       read: Effect.fn("runs.read")(function* ({ params }) {
         return { run: yield* runs.read(yield* runOf(params)) }
@@ -59,7 +59,7 @@ export const runHandlers = HttpApiBuilder.group(
       cost: Effect.fn("runs.cost")(function* ({ params }) {
         const run = yield* runs.read(yield* runOf(params))
         const planned = run.planRunId === undefined ? run : yield* runs.read(run.planRunId)
-        return { cost: { ...estimateCost(table, planned), runId: run.id } }
+        return { cost: { ...estimateCost(prices.table, planned), runId: run.id } }
       }),
       group: Effect.fn("runs.group")(function* ({ params }) {
         return yield* runs.group(yield* groupOf(params))

@@ -2,8 +2,10 @@ import { expect } from "bun:test"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { makeApplyExecution } from "../../../actors/capsule/ApplyExecution.ts"
+import { OperatorConfigs, type OperatorConfigsShape } from "../../../actors/capsule/OperatorConfigs.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import type { RunRow } from "../../../actors/run/RunRow.ts"
+import { CredentialOrigin } from "../../../schema/records/CredentialOrigin.ts"
 import { world } from "../../src/http/support/World.ts"
 import { it } from "../../support/Effect.ts"
 import { applyPlane, ordinary, type Surroundings } from "../support/GuardedPlane.ts"
@@ -18,6 +20,7 @@ interface Case {
   readonly code: string
   readonly around?: Partial<Surroundings>
   readonly plan?: Partial<RunRow>
+  readonly operator?: Partial<OperatorConfigsShape>
 }
 
 const refusals: ReadonlyArray<Case> = [
@@ -46,11 +49,22 @@ const refusals: ReadonlyArray<Case> = [
   { why: "a plan that nobody approved", code: "plan_not_usable", plan: { approved_at: null } },
   { why: "a plan that was superseded", code: "plan_not_usable", plan: { status: "superseded" } },
   { why: "a plan whose file is gone", code: "plan_not_usable", around: { planIsSaved: false } },
-  { why: "a plan without a digest", code: "plan_not_usable", plan: { plan_digest: null } }
+  { why: "a plan without a digest", code: "plan_not_usable", plan: { plan_digest: null } },
+  {
+    why: "a base configuration that the operator declared since",
+    code: "superseded",
+    operator: { baseConfigs: [{ origin: CredentialOrigin.make("https://git.example.test") }] }
+  },
+  { why: "a plan made under another profile", code: "superseded", plan: { profile: "small" } },
+  {
+    why: "a plan made under a profile of the same name that said something else",
+    code: "superseded",
+    plan: { profile: "opentofu-default", profile_digest: `sha256:${"0".repeat(64)}` }
+  }
 ]
 
 /** Executes the apply of a plan that may be applied, but for what the case changes; answers the Run and what was started. */
-const executed = Effect.fnUntraced(function* ({ around, plan }: Partial<Case>) {
+const executed = Effect.fnUntraced(function* ({ around, operator = {}, plan }: Partial<Case>) {
   const started: Array<string> = []
   const run = yield* Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -76,7 +90,13 @@ const executed = Effect.fnUntraced(function* ({ around, plan }: Partial<Case>) {
     const [after] = yield* sql`SELECT * FROM capsules WHERE id = ${world.capsuleId}`
     expect(after).toEqual(before)
     return yield* ledger.find(applyRunId)
-  }).pipe(Effect.provide(Layer.fresh(applyPlane({ ...ordinary, ...around }, started))))
+  }).pipe(
+    Effect.provide(
+      Layer.fresh(applyPlane({ ...ordinary, ...around }, started)).pipe(
+        Layer.provideMerge(Layer.succeed(OperatorConfigs, { profiles: {}, baseConfigs: [], loadedAt: at, ...operator }))
+      )
+    )
+  )
   return { run, started }
 })
 

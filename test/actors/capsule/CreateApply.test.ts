@@ -16,7 +16,7 @@ import { SourceStore } from "../../../actors/source/SourceStore.ts"
 import type { ErrorCode } from "../../../schema/errors/ApiError.ts"
 import { world } from "../../src/http/support/World.ts"
 import { it } from "../../support/Effect.ts"
-import { anybody, ledgers } from "../support/GuardedPlane.ts"
+import { anybody, ledgers, unmovedOperator } from "../support/GuardedPlane.ts"
 
 /** Another connection used every plan since it was read. */
 const readBefore = Layer.effect(
@@ -40,7 +40,8 @@ const planeOver = (given: typeof ledgers) =>
       Layer.provide(Layer.mock(InstallConfigStore)({ bindings: () => Effect.succeed([]) })),
       Layer.provide(Layer.mock(ConnectionStore)({})),
       Layer.provide(anybody),
-      Layer.provide(Layer.mock(StateVersions)({}))
+      Layer.provide(Layer.mock(StateVersions)({})),
+      Layer.provide(unmovedOperator)
     )
   )
 const plane = planeOver(ledgers)

@@ -14,7 +14,9 @@ const manifest = JSON.stringify({
   kind: "Repository",
   install: { modules: { ".": { inputs: [] } } }
 })
+const place = { url: "https://git.example.com/team/app.git", path: "." }
 const snapshot = {
+  ...place,
   id: "snap_1",
   path: ".",
   repositoryManifest: { status: "valid" as const, digest, apiVersion: "svc.com/v2.4" },
@@ -85,12 +87,12 @@ describe("a configuration", () => {
         },
         // No text, so no document was kept: the reason of the sync.
         {
+          ...place,
           id: "snap_1",
-          path: ".",
           repositoryManifest: { status: "invalid" as const, digest, reason: "It is not UTF-8." }
         },
         // Too large or no file: not even a digest.
-        { id: "snap_1", path: ".", repositoryManifest: { status: "invalid" as const, reason: "It is a symlink." } }
+        { ...place, id: "snap_1", repositoryManifest: { status: "invalid" as const, reason: "It is a symlink." } }
       ]
       const seen = refused.map((from) => {
         const made = compilation.annotate(report, from)

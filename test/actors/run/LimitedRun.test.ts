@@ -76,7 +76,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Run", () => {
     "records how its module was kept apart and what it reached, however it ended",
     () =>
       Effect.gen(function* () {
-        const confinement = yield* (yield* ModuleRunner).confinement
+        const confinement = yield* (yield* ModuleRunner).confinement(undefined)
         const { capsule, apply } = yield* active("recorded", { "main.tf": main })
         expect(apply).toMatchObject(confinement)
         expect(yield* replanned(capsule.id)).toMatchObject(confinement)

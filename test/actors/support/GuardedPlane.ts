@@ -4,6 +4,7 @@ import { BuildArchives } from "../../../actors/capsule/BuildArchives.ts"
 import { CapsuleLedger } from "../../../actors/capsule/CapsuleLedger.ts"
 import { InstallConfigCompilation } from "../../../actors/capsule/InstallConfigCompilation.ts"
 import { InstallConfigStore, type StoredConfig } from "../../../actors/capsule/InstallConfigStore.ts"
+import { OperatorSuccession } from "../../../actors/capsule/OperatorSuccession.ts"
 import { RunInputs } from "../../../actors/capsule/RunInputs.ts"
 import { RunPreparation } from "../../../actors/capsule/RunPreparation.ts"
 import { StateVersions } from "../../../actors/capsule/StateVersions.ts"
@@ -12,6 +13,7 @@ import { ConnectionUses } from "../../../actors/connection/ConnectionUses.ts"
 import { TokenRenewals } from "../../../actors/connection/TokenRenewals.ts"
 import { HeldValues } from "../../../actors/connection/HeldValues.ts"
 import { Deliveries } from "../../../actors/delivery/Deliveries.ts"
+import { Endpoints } from "../../../actors/delivery/Endpoints.ts"
 import { RunHandover } from "../../../actors/run/RunHandover.ts"
 import { RunJournal } from "../../../actors/run/RunJournal.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
@@ -19,6 +21,7 @@ import { RunPlans } from "../../../actors/run/RunPlans.ts"
 import { defaultRunSettings, RunSettings } from "../../../actors/run/RunSettings.ts"
 import { CompatibilityCheck } from "../../../actors/source/CompatibilityCheck.ts"
 import { type ReportRow, type SnapshotRow, SourceStore } from "../../../actors/source/SourceStore.ts"
+import { GitPolicy } from "../../../runner/git/GitPolicy.ts"
 import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import { SnapshotStore } from "../../../runner/snapshot/SnapshotStore.ts"
 import type { Tool } from "../../../runner/toolchain/Tool.ts"
@@ -84,6 +87,13 @@ export const anybody = Layer.mock(ConnectionUses)({
       basis: "rule",
       automatic: false
     })
+})
+
+/** An operator whose base configurations have not moved. */
+export const unmovedOperator = Layer.mock(OperatorSuccession)({
+  placeOf: () => Effect.undefined,
+  follow: () => Effect.undefined,
+  planMoved: () => Effect.undefined
 })
 
 /** What a Run meets when it starts, besides the authority that the database holds. */
@@ -242,12 +252,14 @@ export const preparation = (around: Surroundings) =>
           newestReport: () => Effect.succeed(reportOf(around))
         }),
         Layer.mock(StateVersions)({}),
+        unmovedOperator,
         Layer.mock(CompatibilityCheck)({}),
         Layer.mock(InstallConfigCompilation)({
           annotate: (staged) => staged,
           verdictOf: () => {
             throw new Error("A Run that starts judges nothing.")
           },
+          operatorValues: () => ({}),
           storedConfig: () => {
             throw new Error("A Run that starts compiles nothing.")
           }
@@ -267,8 +279,10 @@ export const preparation = (around: Surroundings) =>
 export const applyPlane = (around: Surroundings, started: Array<string>) =>
   Layer.mergeAll(
     Layer.mock(Deliveries)({ verify: () => Effect.succeed(new Map()) }),
-    Layer.mock(ApplySettlement)({ settle: () => Effect.void }),
+    Layer.mock(ApplySettlement)({ settle: () => Effect.succeed(false) }),
     Layer.mock(BuildArchives)({}),
+    Layer.mock(Endpoints)({}),
+    GitPolicy.layer,
     Layer.mock(RunHandover)({ finished: () => Effect.void }),
     Layer.mock(RunPlans)({
       load: () =>
@@ -284,7 +298,7 @@ export const applyPlane = (around: Surroundings, started: Array<string>) =>
       drop: () => Effect.void
     }),
     Layer.mock(ModuleRunner)({
-      confinement: Effect.succeed({ isolation: "bubblewrap", network: "isolated" }),
+      confinement: () => Effect.succeed({ isolation: "bubblewrap", network: "isolated" }),
       apply: (job) =>
         Effect.suspend(() => {
           started.push(job.runId)

@@ -13,7 +13,7 @@ import * as Runtime from "../../../actors/Runtime.ts"
 import { Workspaces } from "../../../actors/workspace/Workspaces.ts"
 import { serveRepository } from "../../../runner/git/GitServer.ts"
 import { commitFiles, createRepository } from "../../../runner/git/RepositoryWriter.ts"
-import { defaultOperatorPolicy, emptyBaseConfig } from "../../../schema/manifest/OperatorPolicy.ts"
+import { defaultOperatorPolicy } from "../../../schema/manifest/OperatorPolicy.ts"
 import type { RunId, Subject, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { RelativePath } from "../../../schema/records/Primitives.ts"
 import { machine } from "../../../src/composition/Machine.ts"
@@ -39,8 +39,7 @@ const policies = Layer.mergeAll(
     endpoints: [at("web", webOrigin), at("shop", "https://shop.example.test"), at("site", siteOrigin)]
   }),
   Layer.succeed(InstallPolicy, {
-    policy: { ...defaultOperatorPolicy, allowedOidcScopes: ["openid", "profile"], runtimeOidcBindings: true },
-    base: emptyBaseConfig
+    policy: { ...defaultOperatorPolicy, allowedOidcScopes: ["openid", "profile"], runtimeOidcBindings: true }
   })
 )
 

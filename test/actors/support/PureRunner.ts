@@ -109,7 +109,7 @@ export const pureRunner = (modules: PureModules) => {
       })
       const nothing = { diagnostics: [], envNames: [], sandboxLevel: "process" as const }
       return ModuleRunner.of({
-        confinement: Effect.succeed({ isolation: "process", network: "isolated" }),
+        confinement: () => Effect.succeed({ isolation: "process", network: "isolated" }),
         plan: Effect.fnUntraced(function* (job) {
           const run = yield* runOf(job.runId)
           if (taken(run.capsule_id, ["plan_fails"]) !== undefined) {

@@ -28,7 +28,7 @@ const started = (group: ControlGroup, script: string) =>
   )
 
 const made = (groups: NonNullable<typeof probed>) =>
-  Effect.flatMap(groups.make, (group) =>
+  Effect.flatMap(groups.make(bounds), (group) =>
     group === undefined ? Effect.die("the kernel refused a group") : Effect.succeed(group)
   )
 
@@ -101,7 +101,7 @@ if (unified === undefined || process.getuid?.() !== 0 || version === 2) {
         Effect.sync(() => mkdtempSync(join(unified, "svc-test-"))),
         (present) => Effect.sync(() => rmdirSync(present))
       )
-      yield* Effect.scoped(endsAll(groupsIn(2, [{ ...unifiedPlace(folder, bounds), required: [] }])))
+      yield* Effect.scoped(endsAll(groupsIn(2, () => [{ ...unifiedPlace(folder, bounds), required: [] }])))
     })
   )
 }

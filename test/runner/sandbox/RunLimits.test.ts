@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { describe, expect } from "bun:test"
 import { NodeServices } from "@effect/platform-node"
 import { Effect, Layer, Stream } from "effect"
-import type { SandboxedCommand } from "../../../runner/sandbox/levels/Level.ts"
+import type { SandboxedCommand, SandboxSpec } from "../../../runner/sandbox/levels/Level.ts"
 import { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
 import { systemPath } from "../../../runner/sandbox/SandboxView.ts"
 import {
@@ -51,10 +51,14 @@ const shell = (script: string): SandboxedCommand => ({
 })
 
 /** Opens a sandbox of its own for a script, and answers how it ended. */
-const ended = Effect.fnUntraced(function* (script: string, place: typeof runFolder = runFolder) {
+const ended = Effect.fnUntraced(function* (
+  script: string,
+  place: typeof runFolder = runFolder,
+  demands?: SandboxSpec["demands"]
+) {
   const sandbox = yield* Sandbox
   const folder = yield* place
-  const box = yield* sandbox.open({ root: join(folder, "root"), readOnly: [] })
+  const box = yield* sandbox.open({ root: join(folder, "root"), readOnly: [], demands })
   const child = yield* box.spawn(shell(script))
   const [stdout] = yield* Effect.all(
     [Stream.mkString(Stream.decodeText(child.stdout)), Stream.runDrain(child.stderr)],
@@ -116,6 +120,17 @@ for (const [level, settings] of rungs) {
           }).pipe(Effect.provide(layer))
         )
       }
+
+      it.live("is ended at the lower limit of its profile, while the machine's own is higher", () =>
+        Effect.gen(function* () {
+          const own = { profile: "small", limits: { processes: 40, memoryBytes: 96 * mebibyte } }
+          const bred = yield* ended("for n in $(seq 50); do sleep 1000 & done; exec sleep 1000", runFolder, own)
+          expect<string | undefined>(bred.exceeded?.code).toBe("process_limit")
+          expect(bred.exceeded?.message).toContain("than its limit of 40")
+          const fed = yield* ended(hungry, runFolder, own)
+          expect(fed.exceeded?.message).toContain("limit of 96 MiB")
+        }).pipe(Effect.provide(layer))
+      )
     })
   }
 }

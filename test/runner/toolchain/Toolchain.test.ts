@@ -66,6 +66,22 @@ describe("Toolchain", () => {
     })
   )
 
+  tests.live("takes exactly the version that a profile asks for, or none", () =>
+    Effect.gen(function* () {
+      const both = yield* folder({ tofu, terraform })
+      const resolve = yield* resolver({ searchPath: both })
+      // Terraform has the version, though OpenTofu is found first.
+      expect(yield* resolve({ version: "1.11.4" })).toMatchObject({ name: "terraform", version: "1.11.4" })
+      expect(yield* resolve({ name: "opentofu", version: "1.9.0" })).toMatchObject({ name: "opentofu" })
+      for (const require of [{ version: "1.9.1" }, { name: "terraform", version: "1.9.0" }] as const) {
+        const missing = yield* Effect.flip(resolve(require))
+        expect([missing._tag, missing.message.includes(require.version)]).toEqual(["ToolMissing", true])
+      }
+      const pinned = yield* resolver({ searchPath: both, tool: Option.some(`${both}/tofu`) })
+      expect((yield* Effect.flip(pinned({ version: "1.11.4" }))).message).toContain("SVC_TOOL names OpenTofu 1.9.0")
+    })
+  )
+
   tests.live("keeps the flavour that a Capsule was made with", () =>
     Effect.gen(function* () {
       const both = yield* folder({ tofu, terraform })

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises"
 import { ConfigProvider, Effect, FileSystem } from "effect"
 import { OAuthHelpers } from "../../../actors/connection/OAuthHelpers.ts"
 import { oauthHelpers } from "../../../src/composition/OAuthHelpers.ts"
-import { readOperatorPolicy } from "../../../src/composition/OperatorPolicy.ts"
+import { readOperatorPolicy } from "../../../src/composition/OperatorPolicyFile.ts"
 import { it } from "../../support/Effect.ts"
 
 const reading = (text: string) =>
@@ -18,14 +18,23 @@ const reading = (text: string) =>
 
 const endpoint = { workspace: "acme", capsule: "web", environment: "prod", url: "https://web.example.com" }
 
+const origin = "https://git.example.com"
+
 const prices = { currency: "USD", items: [{ type: "demo_server", when: { size: "large" }, monthly: 40 }] }
 
 describe("the policy file", () => {
   it.live("is read as a whole", () =>
     Effect.gen(function* () {
-      const policy = { repositoryInstallUx: { allowedOidcScopes: ["openid"] }, endpoints: [endpoint], prices }
-      expect(yield* reading(JSON.stringify(policy))).toEqual(policy)
-      expect(yield* reading("{}")).toEqual({})
+      const profile = { isolation: "bubblewrap", tool: { name: "opentofu" } } as const
+      const policy = {
+        repositoryInstallUx: { allowedOidcScopes: ["openid"] },
+        profiles: { strict: profile },
+        baseConfigs: [{ origin, profile: "strict", variables: { region: "eu-1" } }],
+        endpoints: [endpoint],
+        prices
+      }
+      expect(JSON.parse(JSON.stringify((yield* reading(JSON.stringify(policy))).policy))).toEqual(policy)
+      expect((yield* reading("{}")).policy).toEqual({})
     })
   )
 
@@ -40,7 +49,19 @@ describe("the policy file", () => {
         JSON.stringify({ endpoints: [{ ...endpoint, host: "x" }] }),
         JSON.stringify({ prices: { ...prices, currency: "dollars" } }),
         JSON.stringify({ prices: { ...prices, items: [{ type: "demo_server", monthly: -1 }] } }),
-        '{"endpoints": [], "endpoints": []}'
+        '{"endpoints": [], "endpoints": []}',
+        ...[
+          { profiles: { "opentofu-default": {} } },
+          { profiles: { strict: { isolation: "process" } } },
+          { profiles: { strict: { network: "host" } } },
+          { profiles: { strict: { limits: { memory: 1024 } } } },
+          { profiles: { strict: { tool: { version: ">= 1.0" } } } },
+          { baseConfigs: [{ origin, profile: "strict" }] },
+          { baseConfigs: [{ origin, variables: { token: `ghp_${"a1B2".repeat(9)}` } }] },
+          { baseConfigs: [{ origin }, { origin: `${origin}/` }] },
+          { baseConfigs: [{ origin, isolation: "off" }] },
+          { gitAllowOrigins: [origin] }
+        ].map((policy) => JSON.stringify(policy))
       ]
       for (const text of refusals) {
         const refused = yield* Effect.flip(reading(text))
@@ -63,7 +84,7 @@ describe("OAuth helpers in the policy file", () => {
   )
   const declared = (text: string, given = environment) =>
     Effect.gen(function* () {
-      const { oauthHelpers: declarations = [] } = yield* reading(text)
+      const { oauthHelpers: declarations = [] } = (yield* reading(text)).policy
       const layer = yield* oauthHelpers(declarations, []).pipe(Effect.provide(NodeServices.layer))
       return yield* Effect.flatMap(OAuthHelpers, Effect.succeed).pipe(Effect.provide(layer))
     }).pipe(Effect.provide(given))

@@ -126,6 +126,12 @@ export const ReviewStep = ({
               <code>{shortCommit(snapshot.resolvedCommit)}</code>
             </span>
           ],
+          [
+            words.profile,
+            config?.operator === undefined ? undefined : <code key="profile">{config.operator.profile}</code>
+          ],
+          [words.operatorSets, config?.operator?.variables.join(", ") || undefined],
+          [words.checksAfter, config?.operator?.postApply.map(({ name }) => name).join(", ") || undefined],
           [words.reviewModule, <code key="module">{report.modulePath}</code>],
           [words.reviewName, `${draft.name.trim()} · ${draft.environment.trim()}`],
           [words.reviewInputs, Object.keys(values).length === 0 ? undefined : Object.keys(values).join(", ")],

@@ -7,6 +7,7 @@ import { TextField } from "../../ui/Field.tsx"
 import { useWords } from "../../words/Words.ts"
 import { GitConnectionField } from "../connections/GitConnectionField.tsx"
 import type { DraftState } from "./Draft.ts"
+import { ReadyMade } from "./ReadyMade.tsx"
 import { readSource } from "./ReadSource.ts"
 import { installWords } from "./Words.ts"
 
@@ -40,6 +41,7 @@ export const SourceStep = ({
         if (!reading) read.mutate()
       }}
     >
+      <ReadyMade onChoose={(url) => change({ ...reset, url })} />
       <TextField
         label={words.url}
         helper={words.urlHelp}

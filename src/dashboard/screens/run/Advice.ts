@@ -10,9 +10,13 @@ export type Advice =
   | "timeout"
   | "plan"
   | "apply"
+  | "lifecycle"
+  | "profile"
   | "other"
 
 const rules: ReadonlyArray<readonly [RegExp, Advice]> = [
+  [/^lifecycle_/, "lifecycle"],
+  [/^profile_|^operator_/, "profile"],
   [/stale|superseded|moved|epoch|already used|plan_used/i, "stale"],
   [/timeout|timed out|deadline/i, "timeout"],
   [

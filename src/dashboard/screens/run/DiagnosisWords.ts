@@ -22,6 +22,10 @@ const en = {
     timeout: "The run took longer than it may. See in the log what it waited for.",
     plan: "Read the message above and the last lines of the log. A plan changes nothing, so it is safe to run again.",
     apply: "Read the message above and the last lines of the log, then make a new plan to see what is left.",
+    lifecycle:
+      "The tool succeeded and its state and outputs are saved; only the operator's check afterwards did not pass. Correct what it asks and plan again. If the check itself is wrong, the operator corrects it: re-adopt the configuration or make a new plan, and apply that.",
+    profile:
+      "The operator decides how this module is executed and with which settings, and that cannot be met here. Give the message above to the operator, then plan again.",
     other:
       "Read the message above and the log. If it looks like a fault of the server, give the run id to its operator."
   },
@@ -68,6 +72,10 @@ const ja: typeof en = {
     timeout: "制限時間を超えました。何を待っていたかをログで確認してください。",
     plan: "上のメッセージとログの末尾を確認してください。プランは何も変更しないので、再実行しても安全です。",
     apply: "上のメッセージとログの末尾を確認し、新しいプランで残りを確認してください。",
+    lifecycle:
+      "ツールは成功し、ステートと出力は保存されています。適用後の運用者による確認だけが通りませんでした。原因を直してプランを作り直してください。確認の設定が誤っている場合は、運用者が直したあとに構成を再採用するか新しいプランを作成し、それを適用してください。",
+    profile:
+      "このモジュールの実行方法と設定は運用者が決めており、このサーバーでは満たせません。上のメッセージを運用者に伝え、その後プランを作り直してください。",
     other:
       "上のメッセージとログを確認してください。サーバーの不具合と思われる場合は、実行 ID を運用者に伝えてください。"
   },

@@ -20,7 +20,8 @@ const merged: Readonly<Record<string, string>> = {
   show: "plan",
   apply: "apply",
   state: "state",
-  outputs: "state"
+  outputs: "state",
+  check: "check"
 }
 
 const expected: Readonly<Record<Run["type"], ReadonlyArray<string>>> = {

@@ -61,6 +61,37 @@ const Providers = ({ run }: { readonly run: Run }) => {
   )
 }
 
+/** What the operator says to this Run: what is set, and what will be checked after the apply. */
+const Operator = ({ config }: { readonly config: NonNullable<Run["operatorConfig"]> }) => {
+  const words = useWords(runWords)
+  return (
+    <>
+      {config.name ?? words.operatorDefault}
+      {config.variables.length === 0 ? null : <small>{words.operatorSets(config.variables.join(", "))}</small>}
+      {config.postApply.map((check) => (
+        <small key={check.name}>
+          {check.name}:{" "}
+          {words.checkPlanned(check.target, check.path ?? "", check.status.join(", "), check.timeoutSeconds)}
+        </small>
+      ))}
+    </>
+  )
+}
+
+const Checks = ({ run }: { readonly run: Run }) => {
+  const words = useWords(runWords)
+  return (
+    <ul className="plain-list">
+      {(run.postApply ?? []).map(({ name, reason, status }) => (
+        <li key={name}>
+          {name} <span className={status === "failed" ? "bad-text" : "muted"}>{words.checkStates[status]}</span>
+          {reason === undefined ? null : <small className="bad-text">{reason}</small>}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
 /** Where this Run comes from and what it ran with. */
 export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule | undefined }) => {
   const words = useWords(runWords)
@@ -132,6 +163,12 @@ export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule
               ? undefined
               : `${run.tool.name === "opentofu" ? "OpenTofu" : "Terraform"} ${run.tool.version}`
           ],
+          [words.profile, run.profile === undefined ? undefined : <code key="profile">{run.profile}</code>],
+          [
+            words.operatorConfig,
+            run.operatorConfig === undefined ? undefined : <Operator key="operator" config={run.operatorConfig} />
+          ],
+          [words.checks, (run.postApply ?? []).length === 0 ? undefined : <Checks key="checks" run={run} />],
           [words.sandbox, run.isolation === undefined ? undefined : words.sandboxes[run.isolation]],
           [words.network, run.network === undefined ? undefined : words.networks[run.network]],
           [

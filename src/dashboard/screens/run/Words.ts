@@ -7,7 +7,8 @@ const en = {
     plan: "Plan",
     approval: "Approval",
     apply: "Apply",
-    state: "Save state"
+    state: "Save state",
+    check: "Check"
   },
   stepStates: {
     done: "done",
@@ -35,6 +36,14 @@ const en = {
   source: "Source",
   commit: "Commit",
   tool: "Tool",
+  profile: "Execution profile",
+  operatorConfig: "Operator's configuration",
+  operatorSets: (names: string) => `sets ${names}`,
+  operatorDefault: "base configuration of this module",
+  checks: "Checks after the apply",
+  checkStates: { passed: "passed", failed: "failed", not_run: "not made" },
+  checkPlanned: (target: string, path: string, status: string, seconds: number) =>
+    `${target}${path} answers ${status} within ${seconds} s`,
   sandbox: "Isolation",
   sandboxes: {
     bubblewrap: "Sandbox: own file system, process and user space",
@@ -85,7 +94,8 @@ const ja: typeof en = {
     plan: "プラン",
     approval: "承認",
     apply: "適用",
-    state: "ステート保存"
+    state: "ステート保存",
+    check: "確認"
   },
   stepStates: {
     done: "完了",
@@ -107,6 +117,14 @@ const ja: typeof en = {
   source: "ソース",
   commit: "コミット",
   tool: "ツール",
+  profile: "実行プロファイル",
+  operatorConfig: "運用者の構成",
+  operatorSets: (names: string) => `${names} を設定`,
+  operatorDefault: "このモジュールの基本構成",
+  checks: "適用後の確認",
+  checkStates: { passed: "合格", failed: "失敗", not_run: "未実施" },
+  checkPlanned: (target: string, path: string, status: string, seconds: number) =>
+    `${target}${path} が ${seconds} 秒以内に ${status} を返す`,
   sandbox: "隔離",
   sandboxes: {
     bubblewrap: "サンドボックス（ファイルシステム・プロセス・ユーザーを分離）",

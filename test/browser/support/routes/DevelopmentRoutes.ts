@@ -49,6 +49,7 @@ export const answer = (world: World, asked: Asked): Answer => {
     world.dependencies = world.dependencies.filter((each) => each.id !== id)
     return ok(undefined, 204)
   }
+  if (kind === "capsule-configs" && id === "") return ok({ capsuleConfigs: world.readyMade })
   if (kind === "capsule-configs") return ok({ capsuleConfig: { ...installConfig, presentation: world.presentation } })
   if (kind === "compatibility-reports") return ok({ compatibilityReport: world.report })
   if (kind === "sources") return id === "" ? sourceListRoute(world, asked) : sourceRoute(world, id, tail, asked)

@@ -1,4 +1,11 @@
-import type { AutoUpdateDecision, Capsule, Run, Source, Workspace } from "../../../../src/dashboard/api/Types.ts"
+import type {
+  AutoUpdateDecision,
+  Capsule,
+  InstallConfig,
+  Run,
+  Source,
+  Workspace
+} from "../../../../src/dashboard/api/Types.ts"
 import { backups, capsules, outputs } from "../records/Capsules.ts"
 import { connections } from "../records/Connections.ts"
 import { installConfig, report } from "../records/InstallConfigs.ts"
@@ -16,6 +23,7 @@ export interface World {
   outputs: Array<(typeof outputs)[number]>
   connections: Array<(typeof connections)[number]>
   presentation: unknown
+  readyMade: ReadonlyArray<InstallConfig>
   dependencies: Array<(typeof dependencies)[number]>
   shares: Array<(typeof outputShares)[number]>
   backups: Array<(typeof backups)[number]>
@@ -34,6 +42,7 @@ export const newWorld = (): World => ({
   outputs: [...outputs],
   connections: [...connections],
   presentation: installConfig.presentation,
+  readyMade: [],
   dependencies: [...dependencies],
   shares: [...outputShares],
   backups: [...backups],

@@ -1,7 +1,6 @@
 import { afterAll, describe, expect } from "bun:test"
 import { Effect, Layer } from "effect"
 import { InstallPolicy } from "../../../../actors/capsule/InstallPolicy.ts"
-import { emptyBaseConfig } from "../../../../schema/manifest/OperatorPolicy.ts"
 import { oidcRoutes } from "../../../../src/accounts/oidc/OidcRoutes.ts"
 import { oidcServices } from "../../../../src/accounts/oidc/OidcServices.ts"
 import { suite } from "../../../support/Effect.ts"
@@ -19,8 +18,7 @@ describe("Workspaces and Capsules", () => {
       const capsule = yield* served
       const before = yield* capsule.signIn
       const stricter = Layer.succeed(InstallPolicy, {
-        policy: { ...testPolicy.policy, allowedOidcScopes: ["profile"] },
-        base: emptyBaseConfig
+        policy: { ...testPolicy.policy, allowedOidcScopes: ["profile"] }
       })
       const restarted = mounted(defaultIssuer, oidcRoutes).pipe(
         Layer.provideMerge(Layer.fresh(oidcServices)),

@@ -3,16 +3,16 @@ import { TestConsole } from "effect/testing"
 import { controlPlane } from "../../../../src/Composition.ts"
 import { HttpListener } from "../../../../src/http/HttpListener.ts"
 import { logging } from "../../../../src/observability/Logging.ts"
+import type { SettingName } from "../../../../src/settings/SettingDefinitions.ts"
 import { loadSettings } from "../../../../src/settings/Settings.ts"
 
 /** The shipped server on a data folder, in this process: everything it has, its address, and what it logged so far. */
-export const serve = Effect.fn("serve")(function* (dataDir: string) {
+export const serve = Effect.fn("serve")(function* (
+  dataDir: string,
+  more: ReadonlyMap<SettingName, string> = new Map()
+) {
   const settings = yield* loadSettings(
-    new Map([
-      ["dataDir", dataDir],
-      ["listen", "127.0.0.1:0"],
-      ["toolDownload", "off"]
-    ]),
+    new Map([["dataDir", dataDir], ["listen", "127.0.0.1:0"], ["toolDownload", "off"], ...more]),
     Option.none()
   )
   const services = yield* Layer.build(

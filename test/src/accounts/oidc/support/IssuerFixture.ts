@@ -4,7 +4,7 @@ import { Sessions } from "../../../../../actors/account/Sessions.ts"
 import { IssuerSettings } from "../../../../../actors/identity/IssuerSettings.ts"
 import { type StaticClientDocument, StaticClients } from "../../../../../actors/identity/StaticClients.ts"
 import { InstallPolicy } from "../../../../../actors/capsule/InstallPolicy.ts"
-import { defaultOperatorPolicy, emptyBaseConfig } from "../../../../../schema/manifest/OperatorPolicy.ts"
+import { defaultOperatorPolicy } from "../../../../../schema/manifest/OperatorPolicy.ts"
 import { unlimitedAttempts } from "../../../../support/Attempts.ts"
 import type { AttemptLimits } from "../../../../../src/accounts/AttemptLimits.ts"
 import { oidcRoutes } from "../../../../../src/accounts/oidc/OidcRoutes.ts"
@@ -66,8 +66,7 @@ export const clientDocument = (origin = "http://127.0.0.1:1"): StaticClientDocum
 })
 
 export const testPolicy = {
-  policy: { ...defaultOperatorPolicy, allowedOidcScopes: ["openid", "profile", "email", "offline_access"] },
-  base: emptyBaseConfig
+  policy: { ...defaultOperatorPolicy, allowedOidcScopes: ["openid", "profile", "email", "offline_access"] }
 }
 
 /** Places and settings of an issuer under test. */

@@ -1,0 +1,63 @@
+import { Effect, Result } from "effect"
+import { type ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
+import { type ReportRow, type SnapshotRow, toReport } from "../source/SourceStore.ts"
+import { stagedOf } from "../source/StagedRows.ts"
+import { InstallConfigCompilation, reviewedPins } from "./InstallConfigCompilation.ts"
+import type { LoadedInstallConfig, StoredConfig, VariableValues } from "./InstallConfigStore.ts"
+
+/** What a derived configuration is made from, before people's values. */
+export interface DerivedConfig {
+  readonly origin: LoadedInstallConfig["row"]["origin"]
+  readonly compatibilityReportId: string | undefined
+  readonly contractDigest: string
+  readonly config: StoredConfig
+  /** What the operator sets in it. */
+  readonly operatorValues: VariableValues
+}
+
+/** The Interfaces that people added to a configuration without a manifest, beside those of the operator. */
+const addedInterfaces = ({ compiled, operator }: StoredConfig) =>
+  compiled.origin === "repository_manifest"
+    ? []
+    : compiled.interfaceBlueprints.filter(({ key }) => operator?.interfaceKeys.includes(key) !== true)
+
+/**
+ * The configuration of the module as it is in the given snapshot, under the operator's base configuration of this moment. A reviewed
+ * source build stays as it is unless the operator's own takes its place; nothing that nobody has reviewed comes in with a revision.
+ */
+export const derivedConfig = Effect.fn("Capsule.derivedConfig")(function* (
+  current: LoadedInstallConfig,
+  row: SnapshotRow,
+  report: ReportRow
+): Effect.fn.Return<DerivedConfig, ApiError, InstallConfigCompilation> {
+  const compilation = yield* InstallConfigCompilation
+  const snapshot = stagedOf(row)
+  const reviewedBuild =
+    current.config.compiled.sourceBuild?.origin === "operator" ? undefined : current.config.sourceBuild
+  const compiled = compilation.storedConfig(
+    { report: toReport(report), moduleScan: JSON.parse(report.module_scan), contractDigest: report.contract_digest },
+    snapshot,
+    reviewedPins(snapshot, report.id, report.module_path),
+    { names: [], sourceBuild: reviewedBuild }
+  )
+  if (Result.isFailure(compiled)) return yield* failedPrecondition(compiled.failure.message)
+  const { sourceBuild: proposed, ...derived } = compiled.success
+  const sourceBuild = derived.compiled.sourceBuild?.origin === "operator" ? proposed : reviewedBuild
+  const known = new Set(derived.compiled.interfaceBlueprints.map(({ key }) => key))
+  const added =
+    derived.compiled.origin === "repository_manifest"
+      ? []
+      : addedInterfaces(current.config).filter(({ key }) => !known.has(key))
+  const config: StoredConfig = {
+    ...derived,
+    compiled: { ...derived.compiled, interfaceBlueprints: [...derived.compiled.interfaceBlueprints, ...added] },
+    ...(sourceBuild === undefined ? {} : { sourceBuild })
+  }
+  return {
+    origin: derived.compiled.origin,
+    compatibilityReportId: report.id,
+    contractDigest: report.contract_digest,
+    config,
+    operatorValues: compilation.operatorValues(snapshot, config)
+  }
+})

@@ -1,0 +1,93 @@
+import { Effect, Schema } from "effect"
+import { defaultProfile } from "../../schema/policy/ExecutionProfile.ts"
+import type { OperatorBaseConfig } from "../../schema/policy/OperatorBaseConfig.ts"
+import { InstallConfigId } from "../../schema/records/Ids.ts"
+import { InstallConfig, type OperatorConfig } from "../../schema/records/InstallConfig.ts"
+import { derivedId } from "../Identity.ts"
+import { present } from "../run/RunRow.ts"
+import { decodeStoredConfig, type InstallConfigRow, type StoredConfig } from "./InstallConfigStore.ts"
+import { plannedCheck } from "./OperatorAuthority.ts"
+import { digestOfBase, type OperatorConfigsShape } from "./OperatorConfigs.ts"
+
+const decodeInstallConfig = Schema.decodeUnknownEffect(InstallConfig)
+
+const ofOperator = ({ operator }: StoredConfig): OperatorConfig | undefined =>
+  operator === undefined
+    ? undefined
+    : {
+        ...(operator.name === undefined ? {} : { name: operator.name }),
+        profile: operator.profile,
+        variables: operator.variables,
+        postApply: (operator.lifecycle?.postApply ?? []).map(plannedCheck)
+      }
+
+/** The public projection: declared variables with their origin and whether they are set, never a value. */
+export const toInstallConfig = Effect.fnUntraced(function* (row: InstallConfigRow) {
+  const config = yield* Effect.orDie(decodeStoredConfig(row.config))
+  const { compiled } = config
+  return yield* Effect.orDie(
+    decodeInstallConfig({
+      id: row.id,
+      workspaceId: row.workspace_id,
+      origin: row.origin,
+      modulePath: row.module_path,
+      digest: row.digest,
+      variables: config.variables,
+      outputAllowlist: compiled.outputAllowlist,
+      interfaceBlueprints: compiled.interfaceBlueprints,
+      presentation: { inputs: compiled.inputs, features: compiled.features, requires: compiled.requires },
+      createdAt: row.created_at,
+      ...present({
+        sourceSnapshotId: row.source_snapshot_id,
+        sourceBuild: config.sourceBuild,
+        operator: ofOperator(config)
+      })
+    })
+  )
+})
+
+const typeOf = (value: Schema.Json): InstallConfig["variables"][number]["type"] => {
+  if (typeof value === "string") return "string"
+  if (typeof value === "number") return "number"
+  return typeof value === "boolean" ? "boolean" : "json"
+}
+
+const readyMade = (workspaceId: string, config: OperatorBaseConfig, loadedAt: string) => {
+  const digest = digestOfBase(config)
+  const { description, lifecycle, module, name, origin, path, profile = defaultProfile, variables = {} } = config
+  return decodeInstallConfig({
+    id: derivedId(InstallConfigId, "icfg", workspaceId, `ready-made ${digest}`),
+    workspaceId,
+    origin: "operator",
+    modulePath: module ?? ".",
+    digest,
+    variables: Object.entries(variables).map(([variable, value]) => ({
+      name: variable,
+      type: typeOf(value),
+      required: false,
+      hasDefault: false,
+      sensitive: false,
+      ephemeral: false,
+      origin: "operator",
+      set: true
+    })),
+    outputAllowlist: config.outputAllowlist ?? [],
+    interfaceBlueprints: config.interfaceBlueprints ?? [],
+    createdAt: loadedAt,
+    operator: {
+      ...present({ name, description }),
+      place: { origin, ...present({ path, module }) },
+      profile,
+      variables: Object.keys(variables),
+      postApply: (lifecycle?.postApply ?? []).map(plannedCheck)
+    },
+    ...present({ sourceBuild: config.sourceBuild })
+  })
+}
+
+/** The operator's base configurations as a Workspace sees them, by id: no records yet, and no values. */
+export const readyMadeConfigs = (operator: OperatorConfigsShape, workspaceId: string) =>
+  Effect.forEach(operator.baseConfigs, (config) => readyMade(workspaceId, config, operator.loadedAt)).pipe(
+    Effect.map((configs) => configs.toSorted((one, other) => (one.id < other.id ? -1 : 1))),
+    Effect.orDie
+  )

@@ -1,0 +1,12 @@
+import { Schema } from "effect"
+import { RunEvidence } from "../../schema/records/Run.ts"
+
+/** Why a Run cannot start. `superseded` when the authority it was made for is gone. */
+export class RunBlocked extends Schema.TaggedError<RunBlocked>()("RunBlocked", {
+  code: Schema.String,
+  message: Schema.String,
+  evidence: RunEvidence
+}) {}
+
+export const blocked = (code: string, message: string, evidence: RunEvidence = {}) =>
+  new RunBlocked({ code, message, evidence })

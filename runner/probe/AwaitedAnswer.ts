@@ -1,0 +1,56 @@
+import { Clock, Duration, Effect, Result } from "effect"
+import { defaultCheck, type PostApplyCheck } from "../../schema/policy/PostApplyCheck.ts"
+import type { PostApplyResult } from "../../schema/records/Run.ts"
+import { HttpProbe } from "./HttpProbe.ts"
+
+/** One request that gets no answer must not use up the time of all of them. */
+const longestRequest = Duration.seconds(10)
+
+/** The address that a check asks; `undefined` where the target is none. */
+export const checkedUrl = (target: string, path: string | undefined): URL | undefined => {
+  const url = URL.parse(target)
+  if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) return undefined
+  url.hash = ""
+  return path === undefined ? url : (URL.parse(path, url.origin) ?? undefined)
+}
+
+/** Asks until the answer is the expected one or the time of the check is over. Never fails: how it ended is the result. */
+export const awaitAnswer = Effect.fn("awaitAnswer")(function* (check: PostApplyCheck, url: URL) {
+  const probe = yield* HttpProbe
+  const {
+    contains,
+    interval = defaultCheck.interval,
+    status = defaultCheck.status,
+    timeout = defaultCheck.timeout
+  } = check
+  const until = (yield* Clock.currentTimeMillis) + timeout * 1000
+  const ended = (outcome: PostApplyResult["status"], attempts: number, reason?: string): PostApplyResult => ({
+    name: check.name,
+    status: outcome,
+    attempts,
+    ...(reason === undefined ? {} : { reason })
+  })
+  for (let attempts = 1; ; attempts += 1) {
+    const left = Math.max(0, until - (yield* Clock.currentTimeMillis))
+    const answer = yield* probe
+      .ask(url, contains)
+      .pipe(Effect.timeoutOption(Duration.min(longestRequest, Duration.millis(left))), Effect.result)
+    let met: string
+    if (Result.isFailure(answer)) {
+      if (answer.failure.isFinal) return ended("failed", attempts, answer.failure.message)
+      met = answer.failure.message
+    } else if (answer.success._tag === "None") {
+      met = "it did not answer in time"
+    } else {
+      const { holds, status: answered } = answer.success.value
+      if (status.includes(answered) && holds) return ended("passed", attempts)
+      met = status.includes(answered)
+        ? "its answer does not hold the expected text"
+        : `it answered with status ${answered} instead of ${status.join(" or ")}`
+    }
+    if ((yield* Clock.currentTimeMillis) + interval * 1000 >= until) {
+      return ended("failed", attempts, `after ${timeout} seconds ${met}`)
+    }
+    yield* Effect.sleep(Duration.seconds(interval))
+  }
+})

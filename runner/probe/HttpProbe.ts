@@ -1,0 +1,84 @@
+import { Context, Effect, Result, Schema } from "effect"
+import { parseGitAddress } from "../../schema/handoff/GitAddress.ts"
+import { pinnedAddresses } from "../git/GitEndpoint.ts"
+import { GitPolicy } from "../git/GitPolicy.ts"
+import { originProblem } from "../git/GitUrl.ts"
+import { pinnedRequest } from "../git/PinnedRequest.ts"
+
+/** Nothing was answered. `isFinal` where asking again would not help: the address is one that the operator does not allow. */
+export class ProbeFailed extends Schema.TaggedError<ProbeFailed>()("ProbeFailed", {
+  isFinal: Schema.Boolean,
+  message: Schema.String
+}) {}
+
+export interface ProbeAnswer {
+  readonly status: number
+  /** Whether the first 64 KiB of the body hold the text that was asked for. */
+  readonly holds: boolean
+}
+
+export interface HttpProbeShape {
+  /**
+   * Asks an address once, under the same policy as Git servers: https on an ordinary port, public addresses, or an origin that the
+   * operator allows by name. A redirect is an answer, and is not followed. Sends no credential. Keeps nothing of the answer.
+   */
+  readonly ask: (url: URL, text: string | undefined) => Effect.Effect<ProbeAnswer, ProbeFailed, GitPolicy>
+}
+
+const longestBody = 64 * 1024
+
+const final = (message: string) => new ProbeFailed({ isFinal: true, message })
+const silent = (message: string) => new ProbeFailed({ isFinal: false, message })
+
+const headers = {
+  accept: "*/*",
+  "accept-encoding": "identity",
+  connection: "close",
+  "user-agent": "svc-post-apply-check"
+}
+
+const bodyHolds = async (body: AsyncIterable<Uint8Array>, text: string): Promise<boolean> => {
+  const parts: Array<Uint8Array> = []
+  let size = 0
+  for await (const part of body) {
+    parts.push(part)
+    size += part.byteLength
+    if (size >= longestBody) break
+  }
+  return Buffer.concat(parts).subarray(0, longestBody).includes(text)
+}
+
+const answerOf = (url: URL, address: string, text: string | undefined) =>
+  Effect.tryPromise({
+    try: async (signal): Promise<ProbeAnswer> => {
+      const response = await pinnedRequest(
+        { url, method: "GET", headers, body: undefined, signal, agent: false },
+        address
+      )
+      const holds = text === undefined || (await bodyHolds(response, text).finally(() => response.destroy()))
+      response.destroy()
+      return { status: response.statusCode ?? 0, holds }
+    },
+    catch: () => silent("it did not answer")
+  })
+
+const ask = Effect.fn("HttpProbe.ask")(function* (url: URL, text: string | undefined) {
+  const policy = yield* GitPolicy
+  const address = parseGitAddress(url.origin)
+  if (Result.isFailure(address) || url.username !== "" || url.password !== "") {
+    return yield* final("its address is no http address without user name and password")
+  }
+  const problem = originProblem(address.success, policy)
+  if (problem !== undefined) return yield* final(`its address ${problem}`)
+  const addresses = yield* pinnedAddresses(url, "of the check").pipe(
+    Effect.mapError(({ _tag }) =>
+      _tag === "GitAddressRefused"
+        ? final("its host has an address that is not public. An operator can allow its origin by name")
+        : silent("its host could not be found")
+    )
+  )
+  return yield* Effect.firstSuccessOf(addresses.map((one) => answerOf(url, one, text)))
+})
+
+/** How addresses are asked; a host may bring its own. */
+export const HttpProbe = Context.Reference<HttpProbeShape>("svc/probe/HttpProbe", { defaultValue: () => ({ ask }) })

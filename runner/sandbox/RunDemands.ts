@@ -1,0 +1,56 @@
+import { SandboxLevel } from "../../schema/records/Run.ts"
+import type { SandboxLimits } from "./SandboxSettings.ts"
+import type { NetworkStatus, SandboxStatus } from "./SandboxStatus.ts"
+
+/**
+ * What an execution profile asks of the machine beyond the settings. It only narrows: a level may not be lower, a limit not higher
+ * than what every other Run has.
+ *
+ * - `profile`: its name, for whoever reads a refusal
+ * - `isolation`: the lowest level that is accepted
+ * - `network`: `isolated` when a network of the Run's own is required
+ */
+export interface RunDemands {
+  readonly profile: string
+  readonly isolation?: SandboxLevel | undefined
+  readonly network?: "isolated" | undefined
+  readonly limits?: Partial<Pick<SandboxLimits, "memoryBytes" | "processes" | "tmpBytes" | "shmBytes" | "folderBytes">>
+}
+
+/** Best first. */
+const rank = (level: SandboxLevel): number => SandboxLevel.literals.indexOf(level)
+
+/** Why this machine cannot execute a Run with these demands, and what would help; `undefined` when it can. */
+export const unmetDemand = (
+  { isolation, network, profile }: RunDemands,
+  status: Pick<SandboxStatus, "level" | "remedy">,
+  networkStatus: Pick<NetworkStatus, "reach" | "remedy" | "reason">
+): string | undefined => {
+  if (isolation !== undefined && rank(status.level) > rank(isolation)) {
+    const remedy = status.remedy ?? "Allow this machine a better level: see Isolation in docs/operations.md."
+    return `The execution profile ${profile} needs at least the isolation ${isolation}, and this machine gives ${status.level}. ${remedy}`
+  }
+  if (network === "isolated" && networkStatus.reach !== "isolated") {
+    const remedy = networkStatus.remedy ?? "See Network in docs/operations.md."
+    return `The execution profile ${profile} needs a network of the Run's own, and this machine gives none. ${networkStatus.reason} ${remedy}`
+  }
+  return undefined
+}
+
+/** The limits of a Run: those of the settings, lowered to what its profile allows. */
+export const demandedLimits = (limits: SandboxLimits, demands: RunDemands | undefined): SandboxLimits => {
+  const asked = demands?.limits
+  if (asked === undefined) return limits
+  const lower = (name: "memoryBytes" | "processes" | "tmpBytes" | "shmBytes" | "folderBytes") =>
+    Math.min(limits[name], asked[name] ?? limits[name])
+  const folderBytes = lower("folderBytes")
+  return {
+    ...limits,
+    memoryBytes: lower("memoryBytes"),
+    processes: lower("processes"),
+    tmpBytes: lower("tmpBytes"),
+    shmBytes: lower("shmBytes"),
+    folderBytes,
+    fileBytes: Math.min(limits.fileBytes, folderBytes)
+  }
+}

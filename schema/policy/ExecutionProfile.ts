@@ -1,0 +1,63 @@
+import { Schema } from "effect"
+import { ByteSize } from "../records/ByteSize.ts"
+import { type SandboxLevel, ToolIdentity } from "../records/Run.ts"
+
+/** The profile of every module that the operator chose no other for: what the settings of the server say, and nothing more. */
+export const defaultProfile = "opentofu-default"
+
+/** A name, as it stands in the policy file and on a Run. */
+export const ProfileName = Schema.String.check(
+  Schema.isPattern(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, {
+    description: "a name of up to 63 lower-case letters, digits and hyphens"
+  })
+)
+
+/** The levels that keep module code apart; `process` does not, so nobody can ask for at least that. */
+export const IsolationFloor = Schema.Literals([
+  "bubblewrap",
+  "namespaces",
+  "user_landlock",
+  "landlock",
+  "seatbelt"
+] as const satisfies ReadonlyArray<SandboxLevel>)
+
+const processes = Schema.Int.check(Schema.isBetween({ minimum: 16, maximum: 1_000_000 }))
+
+/**
+ * How the modules that the operator chooses it for are executed. It only narrows what the server's settings allow.
+ *
+ * - `tool`: the tool by name, and by exact version where only that one may be used
+ * - `isolation`: the lowest level that is accepted; where the machine gives less, the Run is refused
+ * - `network`: `isolated` requires a network of the Run's own
+ * - `limits`: upper bounds of one Run; those of the settings where they are lower
+ */
+export const ExecutionProfile = Schema.Struct({
+  description: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(500))),
+  tool: Schema.optionalKey(
+    Schema.Struct({
+      name: Schema.optionalKey(ToolIdentity.fields.name),
+      version: Schema.optionalKey(
+        Schema.String.check(
+          Schema.isPattern(/^\d{1,4}\.\d{1,4}\.\d{1,4}(?:-[0-9A-Za-z.]{1,32})?$/, {
+            description: "an exact version such as 1.11.4"
+          })
+        )
+      )
+    })
+  ),
+  isolation: Schema.optionalKey(IsolationFloor),
+  network: Schema.optionalKey(Schema.Literal("isolated")),
+  limits: Schema.optionalKey(
+    Schema.Struct({
+      memory: Schema.optionalKey(ByteSize),
+      processes: Schema.optionalKey(processes),
+      tmp: Schema.optionalKey(ByteSize),
+      shm: Schema.optionalKey(ByteSize),
+      folder: Schema.optionalKey(ByteSize)
+    })
+  )
+})
+export type ExecutionProfile = typeof ExecutionProfile.Type
+
+/** The profiles that an operator defines, by name. */
+export const ExecutionProfiles = Schema.Record(ProfileName, ExecutionProfile)

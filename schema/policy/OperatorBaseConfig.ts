@@ -1,0 +1,90 @@
+import { Array as Arr, Order, Result, Schema } from "effect"
+import { parseGitAddress } from "../handoff/GitAddress.ts"
+import { InterfaceBindingRequest, InterfaceBlueprint, PublicOutput } from "../manifest/CompiledInstall.ts"
+import { RelativeFolder } from "../manifest/RelativePath.ts"
+import { SourceBuild } from "../manifest/SourceBuildDeclaration.ts"
+import { GivenCredentialOrigin } from "../records/CredentialOrigin.ts"
+import { displayText } from "../records/Primitives.ts"
+import { ProfileName } from "./ExecutionProfile.ts"
+import { Lifecycle } from "./PostApplyCheck.ts"
+
+const variableName = Schema.String.check(
+  Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_-]{0,127}$/, { description: "the name of a module variable" })
+)
+
+const repositoryPath = Schema.String.check(
+  Schema.isMaxLength(1024),
+  Schema.isPattern(/^\/?[^/\s?#\\*;]+(?:\/[^/\s?#\\*;]+)*\/?$/, {
+    description: "the path of a repository below the origin, such as team/app.git, or a folder of repositories"
+  })
+)
+
+/**
+ * What the operator declares for the modules of a repository, before any manifest of it is read.
+ *
+ * - `origin`: scheme, host and port of the Git server, with a path prefix if wanted
+ * - `path`: repository below the origin, or a folder of repositories; all of them when absent. A `.git` at the end means nothing.
+ * - `module`: path of the module in the repository, `.` for its root; every module when absent
+ * - `variables`: values of variables, which nobody else can set then; no secrets
+ * - `profile`: execution profile of every Run
+ */
+export const OperatorBaseConfig = Schema.Struct({
+  name: Schema.optionalKey(displayText(80)),
+  description: Schema.optionalKey(displayText(500)),
+  origin: GivenCredentialOrigin,
+  path: Schema.optionalKey(repositoryPath),
+  module: Schema.optionalKey(RelativeFolder),
+  profile: Schema.optionalKey(ProfileName),
+  variables: Schema.optionalKey(Schema.Record(variableName, Schema.Json)),
+  sourceBuild: Schema.optionalKey(SourceBuild),
+  interfaceBlueprints: Schema.optionalKey(Schema.Array(InterfaceBlueprint).check(Schema.isMaxLength(32))),
+  bindingRequests: Schema.optionalKey(Schema.Array(InterfaceBindingRequest).check(Schema.isMaxLength(32))),
+  outputAllowlist: Schema.optionalKey(Schema.Array(PublicOutput).check(Schema.isMaxLength(64))),
+  lifecycle: Schema.optionalKey(Lifecycle)
+})
+export type OperatorBaseConfig = typeof OperatorBaseConfig.Type
+
+const bare = (segment: string): string => segment.replace(/\.git$/, "")
+
+const prefixOf = ({ origin, path = "" }: Pick<OperatorBaseConfig, "origin" | "path">) => {
+  const address = Result.getOrUndefined(parseGitAddress(origin))
+  if (address === undefined) return undefined
+  return { origin: address.origin, segments: [...address.segments, ...path.split("/").filter((part) => part !== "")] }
+}
+
+/** Equal for two entries that are about the same modules. */
+export const placeOf = (config: Pick<OperatorBaseConfig, "origin" | "path" | "module">): string => {
+  const prefix = prefixOf(config)
+  const segments = prefix?.segments ?? []
+  return JSON.stringify([prefix?.origin, segments.map(bare), config.module ?? null])
+}
+
+const covers = (config: OperatorBaseConfig, module: { readonly url: string; readonly path: string }): boolean => {
+  const prefix = prefixOf(config)
+  const address = Result.getOrUndefined(parseGitAddress(module.url))
+  if (prefix === undefined || address === undefined || prefix.origin !== address.origin) return false
+  if (config.module !== undefined && config.module !== module.path) return false
+  return prefix.segments.every((segment, index) => {
+    const given = address.segments[index]
+    return given !== undefined && bare(given) === bare(segment)
+  })
+}
+
+/** Those that name a module count before those that do not, then the longer path. */
+const mostSpecific = Order.flip(
+  Order.mapInput(
+    Order.Number,
+    (config: OperatorBaseConfig) =>
+      (config.module === undefined ? 0 : 10_000) + (prefixOf(config)?.segments.length ?? 0)
+  )
+)
+
+/** The one entry that counts for a module: `path` is its path in the repository at `url`. */
+export const baseConfigFor = (
+  configs: ReadonlyArray<OperatorBaseConfig>,
+  module: { readonly url: string; readonly path: string }
+): OperatorBaseConfig | undefined =>
+  Arr.sort(
+    configs.filter((config) => covers(config, module)),
+    mostSpecific
+  )[0]

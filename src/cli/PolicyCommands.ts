@@ -1,0 +1,95 @@
+import { Effect, FileSystem } from "effect"
+import { Argument, Command } from "effect/cli"
+import { judgePolicy, policyFileLimits } from "../composition/OperatorPolicyFile.ts"
+import { OperatorPolicies } from "../operator/Operator.ts"
+import { CommandFailed, jsonFlag, print, refused } from "./Output.ts"
+import { dataFlags, settingsOf } from "./SettingFlags.ts"
+
+const readFile = Effect.fn("readPolicyFile")(
+  function* (file: string) {
+    const files = yield* FileSystem.FileSystem
+    const { size } = yield* files.stat(file)
+    if (size > policyFileLimits.maxBytes) {
+      return yield* new CommandFailed({
+        message: `${file} is larger than ${policyFileLimits.maxBytes} bytes, and no policy file is.`
+      })
+    }
+    return yield* files.readFile(file)
+  },
+  (effect, file) =>
+    Effect.catchTag(effect, "PlatformError", () => new CommandFailed({ message: `${file} cannot be read.` }))
+)
+
+const counted = (count: number, one: string, more = `${one}s`) => `${count} ${count === 1 ? one : more}`
+
+const check = Command.make(
+  "check",
+  {
+    file: Argument.File("file").pipe(
+      Argument.withDescription("Policy file, as SVC_POLICY_FILE names it"),
+      Argument.withMetavar("path")
+    ),
+    json: jsonFlag
+  },
+  Effect.fn("policyCheck")(function* ({ file, json }) {
+    const { faults, policy } = yield* judgePolicy(yield* readFile(file))
+    if (policy === undefined) {
+      const head = "The policy file is invalid."
+      const lines = faults.map(({ message, path }) => `${path === "" ? "(root)" : path}: ${message}`)
+      yield* print(json, { status: "invalid", faults }, [head, ...lines].join("\n"))
+      return yield* refused(head)
+    }
+    const profiles = Object.keys(policy.profiles ?? {})
+    const { baseConfigs = [], endpoints = [], prices } = policy
+    const parts = {
+      profiles,
+      baseConfigs: baseConfigs.length,
+      endpoints: endpoints.length,
+      prices: prices?.items.length ?? 0
+    }
+    const text = [
+      "The policy file is valid.",
+      `${counted(profiles.length, "profile")}${profiles.length === 0 ? "" : ` (${profiles.join(", ")})`}, ${counted(baseConfigs.length, "base configuration")}, ${counted(endpoints.length, "endpoint")}, ${counted(parts.prices, "price")}.`,
+      "A running server takes it with `svc admin reload`; it also reads it when it starts."
+    ]
+    yield* print(json, { status: "valid", ...parts }, text.join("\n"))
+  })
+).pipe(
+  Command.withDescription(
+    "Say whether a policy file is valid, and what is wrong with it otherwise; 1 when it is not. Nothing is changed, and no server is asked."
+  ),
+  Command.withExamples([
+    { command: "svc policy check /etc/svc/policy.json", description: "Before the file is put in place" },
+    { command: "svc policy check --json policy.json", description: "For a program: one JSON value" }
+  ])
+)
+
+/** The operator's policy file: profiles, base configurations, ceilings, endpoints and prices. */
+export const policyCommand = Command.make("policy").pipe(
+  Command.withDescription("The operator's policy file (SVC_POLICY_FILE)"),
+  Command.withSubcommands([check])
+)
+
+/** Tells the running server to read its policy file anew. */
+export const reloadCommand = Command.make(
+  "reload",
+  { ...dataFlags, json: jsonFlag },
+  Effect.fn("adminReload")(function* ({ config, json, ...flags }) {
+    const settings = yield* settingsOf(flags, config)
+    const reloaded = yield* Effect.flatMap(OperatorPolicies, ({ reload }) => reload).pipe(
+      Effect.provide(OperatorPolicies.layer(settings))
+    )
+    const { changed, supersededPlans } = reloaded
+    yield* print(
+      json,
+      reloaded,
+      changed.length === 0
+        ? `The policy file says what it said before (${reloaded.digest}).`
+        : `The policy is in force: ${changed.join(", ")} changed (${reloaded.digest}). ${counted(supersededPlans, "waiting plan was", "waiting plans were")} superseded.`
+    )
+  })
+).pipe(
+  Command.withDescription(
+    "Let the running server read its policy file anew. Runs that execute go on under what they started with; waiting plans that were made under another profile or base configuration are superseded. An invalid file changes nothing."
+  )
+)

@@ -1,0 +1,42 @@
+import { describe, expect, test } from "bun:test"
+import { demandedLimits, unmetDemand } from "../../../runner/sandbox/RunDemands.ts"
+import { acceptedLevels } from "../../../runner/sandbox/SandboxLadder.ts"
+import { defaultSandboxSettings } from "../../../runner/sandbox/SandboxSettings.ts"
+import { SandboxLevel } from "../../../schema/records/Run.ts"
+
+const shared = { reach: "host", reason: "pasta was not found.", remedy: "Install the 'passt' package." } as const
+
+describe("what a profile asks of the machine", () => {
+  test("a level below its floor is refused with the remedy, every other is not", () => {
+    for (const [index, level] of SandboxLevel.literals.entries()) {
+      for (const isolation of acceptedLevels) {
+        const unmet = unmetDemand({ profile: "strict", isolation }, { level, remedy: "Mend it." }, shared)
+        expect(unmet !== undefined).toBe(index > SandboxLevel.literals.indexOf(isolation))
+        if (unmet !== undefined) {
+          expect(unmet).toBe(
+            `The execution profile strict needs at least the isolation ${isolation}, and this machine gives ${level}. Mend it.`
+          )
+        }
+      }
+    }
+    expect(unmetDemand({ profile: "opentofu-default" }, { level: "process" }, shared)).toBeUndefined()
+  })
+
+  test("a shared network is refused where its own is required", () => {
+    const demands = { profile: "strict", network: "isolated" } as const
+    expect(unmetDemand(demands, { level: "bubblewrap" }, shared)).toContain("Install the 'passt' package.")
+    expect(unmetDemand(demands, { level: "bubblewrap" }, { ...shared, reach: "isolated" })).toBeUndefined()
+  })
+
+  test("limits are lowered and never raised", () => {
+    const { limits } = defaultSandboxSettings
+    const asked = { memoryBytes: 1, processes: limits.processes + 1, folderBytes: 4096 }
+    expect(demandedLimits(limits, { profile: "small", limits: asked })).toEqual({
+      ...limits,
+      memoryBytes: 1,
+      folderBytes: 4096,
+      fileBytes: 4096
+    })
+    expect(demandedLimits(limits, undefined)).toBe(limits)
+  })
+})

@@ -1,0 +1,120 @@
+import { describe, expect } from "bun:test"
+import { Effect, FileSystem, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { OperatorConfigs } from "../../../actors/capsule/OperatorConfigs.ts"
+import { operatorPolicy, PolicyInForce } from "../../../src/composition/OperatorPolicy.ts"
+import { loadSettings } from "../../../src/settings/Settings.ts"
+import { serve } from "../operator/support/Server.ts"
+import { folder, live, svc } from "./support/CommandLine.ts"
+
+const policy = (region: string) =>
+  JSON.stringify({
+    profiles: { strict: { isolation: "landlock" } },
+    baseConfigs: [{ origin: "https://git.example.com", profile: "strict", variables: { region } }]
+  })
+
+describe("the policy file on the command line", () => {
+  live("is judged as a whole, with the place of each fault and 1 for an invalid one", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const at = yield* folder
+      yield* files.writeFileString(`${at}/good.json`, policy("eu-1"))
+      const bad = {
+        profiles: { "opentofu-default": {} },
+        baseConfigs: [{ origin: "https://git.example.com", profile: "absent" }]
+      }
+      yield* files.writeFileString(`${at}/bad.json`, JSON.stringify(bad))
+      const [good, plain, refused, told, none, help] = yield* Effect.all([
+        svc(["policy", "check", `${at}/good.json`, "--json"]),
+        svc(["policy", "check", `${at}/good.json`]),
+        svc(["policy", "check", `${at}/bad.json`, "--json"]),
+        svc(["policy", "check", `${at}/bad.json`]),
+        svc(["policy", "check", `${at}/none.json`]),
+        svc(["policy", "check", "--help"])
+      ])
+      expect(good.code).toBe(0)
+      expect(JSON.parse(good.out)).toEqual({
+        status: "valid",
+        profiles: ["strict"],
+        baseConfigs: 1,
+        endpoints: 0,
+        prices: 0
+      })
+      expect(plain.out).toContain("1 profile (strict), 1 base configuration, 0 endpoints")
+      expect(refused.code).toBe(1)
+      expect(JSON.parse(refused.out).faults.map(({ path }: { path: string }) => path)).toEqual([
+        "/profiles/opentofu-default",
+        "/baseConfigs/0/profile"
+      ])
+      expect(told.out).toContain("/baseConfigs/0/profile: The file defines no profile absent")
+      expect([none.code, none.out]).toEqual([1, ""])
+      expect(help.out).toContain("svc policy check /etc/svc/policy.json")
+    })
+  )
+
+  live("is valid as the documentation shows it", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const at = yield* folder
+      const page = yield* files.readFileString(new URL("../../../docs/operations.md", import.meta.url).pathname)
+      const [, example = ""] = /## The policy file[^]*?```json\n([^]*?)```/.exec(page) ?? []
+      yield* files.writeFileString(`${at}/policy.json`, example)
+      const { code, out } = yield* svc(["policy", "check", `${at}/policy.json`])
+      expect([code, out.includes("1 profile (untrusted), 1 base configuration")]).toEqual([0, true])
+    })
+  )
+
+  live("is read anew by the running server, as a whole or not at all, and leaves an event", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const at = yield* folder
+      const policyFile = `${at}/policy.json`
+      const dataDir = `${at}/data`
+      yield* files.writeFileString(policyFile, policy("eu-1"))
+      const reload = svc(["admin", "reload", "--data-dir", dataDir, "--json"])
+      const nobody = yield* reload
+      expect([nobody.code, nobody.error.includes("No server has the data folder")]).toEqual([1, true])
+
+      const server = yield* serve(dataDir, new Map([["policyFile", policyFile]]))
+      const sql = Effect.provide(SqlClient.SqlClient, server.services)
+      const same = yield* reload
+      expect([same.error, JSON.parse(same.out).changed]).toEqual(["", []])
+      yield* files.writeFileString(policyFile, policy("eu-2"))
+      const done = JSON.parse((yield* reload).out)
+      expect(done).toMatchObject({ changed: ["baseConfigs"], supersededPlans: 0 })
+      yield* files.writeFileString(policyFile, "{}}")
+      const refused = yield* reload
+      expect([refused.code, refused.out]).toEqual([1, ""])
+      expect(refused.error).toContain("is not valid")
+      const events = yield* Effect.flatMap(
+        sql,
+        (query) => query<{ target_id: string; data: string }>`SELECT target_id, data FROM audit_events
+          WHERE action = 'operator.command' ORDER BY rowid`
+      )
+      expect(events.map(({ data }) => JSON.parse(data).changed)).toEqual([[], ["baseConfigs"]])
+      expect(events[1]?.target_id).toBe(done.digest)
+      expect(JSON.stringify(events)).not.toContain("eu-2")
+    })
+  )
+
+  live("is in force for whoever reads it after a reload, and not before", () =>
+    Effect.gen(function* () {
+      const files = yield* FileSystem.FileSystem
+      const policyFile = `${yield* folder}/policy.json`
+      yield* files.writeFileString(policyFile, policy("eu-1"))
+      const settings = yield* loadSettings(new Map([["policyFile", policyFile]]), Option.none())
+      yield* Effect.gen(function* () {
+        // Taken once, as a layer does that lives as long as the server.
+        const configs = yield* OperatorConfigs
+        const region = () => configs.baseConfigs[0]?.variables?.["region"]
+        yield* files.writeFileString(policyFile, policy("eu-2"))
+        const { apply, undo } = yield* (yield* PolicyInForce).reload
+        expect(region()).toBe("eu-1")
+        yield* apply
+        expect(region()).toBe("eu-2")
+        yield* undo
+        expect(region()).toBe("eu-1")
+      }).pipe(Effect.provide(Layer.fresh(operatorPolicy(settings))))
+    })
+  )
+})

@@ -1,0 +1,59 @@
+import { expect, test } from "bun:test"
+import { OpenApi } from "effect/http-api"
+import { SvcApi } from "../../../schema/api/SvcApi.ts"
+
+/** What only the operator decides, by the policy file and the settings of the server. */
+const operatorOnly = new Set([
+  "allowOrigins",
+  "baseConfigs",
+  "gitAllowOrigins",
+  "isolation",
+  "lifecycle",
+  "limits",
+  "masterKey",
+  "policy",
+  "policyFile",
+  "postApply",
+  "profile",
+  "profileDigest",
+  "profiles",
+  "runnerIsolation"
+])
+
+const document: unknown = JSON.parse(JSON.stringify(OpenApi.fromApi(SvcApi)))
+
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, name) : undefined
+
+const resolved = (reference: string): unknown => reference.split("/").slice(1).reduce(memberOf, document)
+
+/** The names of every field of a schema, through references, each followed once. */
+const fieldsOf = (schema: unknown, seen: Set<string> = new Set()): ReadonlyArray<string> => {
+  if (typeof schema !== "object" || schema === null) return []
+  return Object.entries(schema).flatMap(([key, value]): ReadonlyArray<string> => {
+    if (key === "$ref" && typeof value === "string") {
+      if (seen.has(value)) return []
+      seen.add(value)
+      return fieldsOf(resolved(value), seen)
+    }
+    const own = key === "properties" && typeof value === "object" && value !== null ? Object.keys(value) : []
+    return [...own, ...fieldsOf(value, seen)]
+  })
+}
+
+test("no route takes isolation, allowed origins, keys, profiles or base configurations", () => {
+  const bodies = Object.entries(Object(memberOf(document, "paths"))).flatMap(([path, methods]) =>
+    Object.entries(Object(methods)).flatMap(([method, operation]) => {
+      const body = memberOf(operation, "requestBody")
+      return body === undefined ? [] : [{ route: `${method} ${path}`, fields: fieldsOf(body) }]
+    })
+  )
+  // The walk sees what there is to see.
+  expect(bodies.length).toBeGreaterThan(30)
+  expect(bodies.find(({ route }) => route.endsWith("/install-config-re-adoptions"))?.fields).toContain("authorityGuard")
+  expect(
+    bodies.flatMap(({ fields, route }) =>
+      fields.filter((name) => operatorOnly.has(name)).map((name) => `${route}: ${name}`)
+    )
+  ).toEqual([])
+})
