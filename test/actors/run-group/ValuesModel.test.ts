@@ -216,7 +216,7 @@ tests.live(`no Capsule is quiet with an old value, whatever happens between ${st
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
     const mirror = yield* providerMirror
-    const { commit, origin, url } = yield* servedRepository(`${folder}/repository.git`)
+    const { commit, moveBranch, origin, url } = yield* servedRepository(`${folder}/repository.git`)
     const modules = pureModules()
     /** The folder as it is when the service ends at the next kill point that is counted down to. */
     const crash: { left: number; to: string; of: string } = { left: 0, to: "", of: "" }
@@ -243,7 +243,7 @@ tests.live(`no Capsule is quiet with an old value, whatever happens between ${st
       base,
       Effect.gen(function* () {
         const owner = yield* newOwner("owner")
-        const plane = { ...owner, dataDir: base, notesDir: mirror.notesDir, url, emptyUrl: url, commit }
+        const plane = { ...owner, dataDir: base, notesDir: mirror.notesDir, url, emptyUrl: url, commit, moveBranch }
         const ids = yield* Effect.forEach(["one", "two", "three", "four"], (name) =>
           Effect.map(active(name, pureModule), ({ capsule }) => capsule.id)
         ).pipe(Effect.provideService(TestPlane, TestPlane.of(plane)))
@@ -259,7 +259,7 @@ tests.live(`no Capsule is quiet with an old value, whatever happens between ${st
       for (let lives = 1; walk.steps < steps; lives++) {
         const next = `${folder}/seed-${seed}-${lives}`
         Object.assign(crash, { left: 8 + below(60), to: next, of: dataDir })
-        const plane = { ...owner, dataDir, notesDir: mirror.notesDir, url, emptyUrl: url, commit }
+        const plane = { ...owner, dataDir, notesDir: mirror.notesDir, url, emptyUrl: url, commit, moveBranch }
         yield* life(
           dataDir,
           Effect.gen(function* () {
