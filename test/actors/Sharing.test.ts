@@ -123,7 +123,15 @@ describe("Outputs of one Capsule as inputs of another", () => {
       expect((yield* outputsOf(consumer.capsuleId))["greeting"]).toBe("from the producer")
       expect((yield* dependencies.list(producer.capsuleId, { limit: 10 })).items).toEqual([])
 
+      const capsules = yield* Capsules
+      expect((yield* capsules.read(consumer.capsuleId)).staleReasons).toEqual([])
       expect((yield* shares.revoke(context, offered.id, workspaceId)).status).toBe("revoked")
+      // What it was applied with is not given any more: it says so at once, across Workspaces as well.
+      const { staleReasons, status } = yield* capsules.read(consumer.capsuleId)
+      expect([status, staleReasons]).toEqual([
+        "stale",
+        [{ kind: "input", producerCapsuleId: producer.capsuleId, output: "hello" }]
+      ])
       expect((yield* Effect.flip(shares.approve(context, offered.id, otherWorkspaceId))).code).toBe(
         "failed_precondition"
       )
