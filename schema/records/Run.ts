@@ -44,7 +44,7 @@ export const RunStatus = Schema.Literals([
 ])
 export type RunStatus = typeof RunStatus.Type
 
-/** The legal moves of a Run (design section 5). A status without an entry is final, except an approved plan's `superseded`/`expired`. */
+/** The legal moves of a Run (design section 5). A status without an entry is final, except that of an approved plan, which may still become `superseded`, `expired` or `cancelled`. */
 export const runMoves: Record<RunStatus, ReadonlyArray<RunStatus>> = {
   queued: ["running", "cancelled", "superseded", "failed"],
   running: ["queued", "waiting_approval", "succeeded", "failed", "cancelled", "superseded"],
@@ -237,6 +237,8 @@ export const Run = Schema.Struct({
   requiresApproval: Schema.Boolean,
   approvedBy: Schema.optionalKey(Subject),
   approvedAt: Schema.optionalKey(Timestamp),
+  /** What the approver said of it. */
+  approvalComment: Schema.optionalKey(Schema.String),
   createdBy: Schema.optionalKey(Schema.String),
   trigger: Schema.Literals(["user", "webhook", "schedule", "auto_update", "service"]),
   /** Of a plan, and of the apply of it. */

@@ -29,6 +29,17 @@ const useApplyOf = (run: Run): Run | null | undefined => {
     : (data.pages.flatMap(({ runs }) => runs).find((other) => other.planRunId === run.id) ?? null)
 }
 
+/** What the approver said. */
+const Comment = ({ run }: { readonly run: Run }) => {
+  const words = useWords(decisionWords)
+  const actorName = useActorName()
+  return run.approvalComment === undefined ? null : (
+    <p>
+      {words.saidBy(run.approvedBy === undefined ? "svc" : actorName(run.approvedBy))} <q>{run.approvalComment}</q>
+    </p>
+  )
+}
+
 /** The place where a person decides: stays in sight while the plan is read. */
 const Review = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule | undefined }) => {
   const words = useWords(decisionWords)
@@ -53,6 +64,7 @@ const Review = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule
                   : words.reviewSafe}
           </p>
         </div>
+        <Comment run={run} />
         <Confinement run={run} />
         {run.expiresAt === undefined || approved ? null : (
           <p className="muted">
@@ -65,10 +77,15 @@ const Review = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule
           <Button tone={lost > 0 ? "danger" : "primary"} icon="check" onClick={() => setOpen("approve")}>
             {approved ? words.applyNow : run.type === "destroy_plan" ? words.approveAndDestroy : words.approveAndApply}
           </Button>
-          {approved ? null : <Button onClick={() => setOpen("discard")}>{words.discard}</Button>}
+          <Button onClick={() => setOpen("discard")}>{approved ? words.withdraw : words.discard}</Button>
         </div>
       ) : (
-        <p className="muted">{words.needsAdmin}</p>
+        <div className="decision-actions">
+          <p className="muted">{words.needsAdmin}</p>
+          {may("member") ? (
+            <Button onClick={() => setOpen("discard")}>{approved ? words.withdraw : words.discard}</Button>
+          ) : null}
+        </div>
       )}
       {open === "approve" ? (
         <ApproveDialog
@@ -152,6 +169,17 @@ export const Decision = ({
       </Notice>
     )
   }
+  if (isPlan && run.status === "cancelled" && run.approvedAt !== undefined) {
+    return (
+      <Notice tone="info">
+        <p>{words.withdrawn}</p>
+        <Comment run={run} />
+        {capsule === undefined ? null : (
+          <PlanAgain capsule={capsule} destroy={run.type === "destroy_plan"} tone="plain" />
+        )}
+      </Notice>
+    )
+  }
   if (!isPlan || run.status !== "succeeded" || run.approvedAt === undefined) return null
   if (apply === null) return <Review run={run} capsule={capsule} />
   return (
@@ -160,6 +188,7 @@ export const Decision = ({
         {words.approvedBy} {run.approvedBy === undefined ? "svc" : actorName(run.approvedBy)}{" "}
         <Time at={run.approvedAt} />
       </p>
+      <Comment run={run} />
       {apply === undefined ? null : (
         <LinkButton small to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: apply.id }}>
           {words.openApply}
