@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { CapsuleStatus, StaleReason } from "../../schema/records/Capsule.ts"
 import { now } from "../Identity.ts"
 import { encodeStaleReasons, guardedCapsules, type GuardedCapsuleRow } from "./CapsuleRow.ts"
+import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 
 /** What a Capsule is created with, in the transaction of an initial commit. */
 export interface NewCapsule {
@@ -99,7 +100,7 @@ export class CapsuleLedger extends Context.Service<
 
       const nameTaken = (projectId: string, name: string, environment: string) =>
         sql`SELECT id FROM capsules WHERE project_id = ${projectId} AND name = ${name}
-          AND environment = ${environment} AND status <> 'destroyed'`.pipe(
+          AND environment = ${environment} AND ${sql.literal(livingCapsule())}`.pipe(
           Effect.map((rows) => rows.length > 0),
           Effect.orDie
         )
@@ -135,7 +136,7 @@ export class CapsuleLedger extends Context.Service<
       const ofLane = Effect.fn("CapsuleLedger.ofLane")(function* ({ path, ref, sourceId }: Lane) {
         return yield* sql<GuardedCapsuleRow>`${sql.literal(guardedCapsules)}
           WHERE c.source_id = ${sourceId} AND c.adopted_ref = ${ref} AND c.adopted_path = ${path}
-            AND c.status <> 'destroyed' ORDER BY c.created_at, c.id`
+            AND ${sql.literal(livingCapsule("c."))} ORDER BY c.created_at, c.id`
       }, Effect.orDie)
 
       return CapsuleLedger.of({ find, insert, nameTaken, fence, annotate, schedule, setStaleReasons, ofLane })

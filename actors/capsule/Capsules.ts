@@ -1,5 +1,10 @@
 import { Context, type Effect } from "effect"
-import type { ConfigurationPlanRequest, ReAdoptionRequest } from "../../schema/api/CapsulesApi.ts"
+import type {
+  CapsuleReleased,
+  ConfigurationPlanRequest,
+  ReAdoptionRequest,
+  ReleaseRequest
+} from "../../schema/api/CapsulesApi.ts"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { Backup } from "../../schema/records/Backup.ts"
 import type { AutoUpdateChange, AutoUpdateDecision } from "../../schema/records/AutoUpdate.ts"
@@ -72,6 +77,12 @@ export class Capsules extends Context.Service<
       context: CommandContext,
       id: CapsuleId
     ) => Effect.Effect<{ readonly run: Run } | { readonly capsule: Capsule }, ApiError>
+    /** Gives the Capsule up without destroying anything. */
+    readonly release: (
+      context: CommandContext,
+      id: CapsuleId,
+      request: ReleaseRequest
+    ) => Effect.Effect<CapsuleReleased, ApiError>
     readonly plan: (
       context: CommandContext,
       id: CapsuleId,

@@ -75,6 +75,7 @@ export const layer = Layer.effect(
     return Capsules.of({
       update: (context, id, request) => answered(client(id).Update({ context, ...request })),
       remove: (context, id) => answered(client(id).Remove({ context })),
+      release: (context, id, request) => answered(client(id).Release({ context, request })),
       plan: (context, id, idempotency) =>
         answered(client(id).Plan({ context, ...(idempotency === undefined ? {} : { idempotency }) })),
       reconcilePlan: (context, id, idempotency) =>
@@ -154,7 +155,7 @@ export const layer = Layer.effect(
       }),
       inNeed: Effect.fn("Capsules.inNeed")(function* (workspaceId) {
         const rows = yield* sql<{ id: string }>`SELECT id FROM capsules
-          WHERE workspace_id = ${workspaceId} AND ${sql.literal(capsuleInNeed)}
+          WHERE workspace_id = ${workspaceId} AND ${sql.literal(capsuleInNeed)} AND status <> 'released'
           ORDER BY updated_at DESC, id LIMIT ${mostInNeed}`
         return yield* guarded(rows)
       }, Effect.orDie),

@@ -37,6 +37,7 @@ import { blocked, type RunBlocked } from "./RunBlocked.ts"
 import { RunInputs } from "./RunInputs.ts"
 import { makeRunProfiles } from "./RunProfiles.ts"
 import { type StateVersionRow, StateVersions } from "./StateVersions.ts"
+import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
 
 /** A block that says where the state is, and what stands for findings that are left out. */
 const stateFindings: ReadonlySet<string> = new Set(["backend_overridden", "cloud_overridden", "more_findings"])
@@ -124,7 +125,7 @@ export class RunPreparation extends Context.Service<
           Effect.provideService(SqlClient.SqlClient, sql),
           Effect.catchTag("ApiError", ({ code, message }) => Effect.fail(blocked(code, message)))
         )
-        if (capsule.status === "destroyed" || capsule.status === "disabled") {
+        if (!isInService(capsule.status)) {
           return yield* blocked("failed_precondition", `The Capsule is ${capsule.status}.`)
         }
         const moved = authorityMoved(created, capsule)

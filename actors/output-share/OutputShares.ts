@@ -20,6 +20,7 @@ import type { Page, PageRequest } from "../paging/Page.ts"
 import { pageOfRows } from "../paging/RowPages.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { present } from "../run/RunRow.ts"
+import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 
 export interface NewOutputShare {
   readonly fromWorkspaceId: string
@@ -157,7 +158,7 @@ const make = Effect.gen(function* () {
       return yield* invalidRequest("toWorkspaceId: within one Workspace nothing needs to be shared; add a dependency.")
     }
     const capsule = yield* capsules.find(request.producerCapsuleId)
-    if (capsule === undefined || capsule.workspace_id !== request.fromWorkspaceId || capsule.status === "destroyed") {
+    if (capsule === undefined || capsule.workspace_id !== request.fromWorkspaceId || isEnded(capsule.status)) {
       return yield* invalidRequest("producerCapsuleId: the Workspace has no such Capsule.")
     }
     const receiver = yield* Effect.orDie(sql`SELECT id FROM workspaces WHERE id = ${request.toWorkspaceId}`)

@@ -20,6 +20,7 @@ import { checkGitUse } from "../source/GitConnectionUse.ts"
 import { type SourceRow, SourceStore } from "../source/SourceStore.ts"
 import { RevisionPlanSteps } from "./RevisionPlanSteps.ts"
 import { RevisionPlanStore, toRevisionPlan } from "./RevisionPlanStore.ts"
+import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
 
 const encodeActor = Schema.encodeEffect(Schema.fromJsonString(CommandContext))
 
@@ -69,7 +70,7 @@ export const layer = RevisionPlanActor.toLayer(
         const create = Effect.gen(function* () {
           const parsed = parseGitRef(ref)
           if (Result.isFailure(parsed)) return yield* invalidRequest(`ref: ${parsed.failure.message}`)
-          if (capsule.status === "destroyed" || capsule.status === "disabled") {
+          if (!isInService(capsule.status)) {
             return yield* failedPrecondition(`The Capsule is ${capsule.status}.`)
           }
           const source = yield* sources.find(capsule.source_id)

@@ -2,9 +2,9 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Backup } from "../records/Backup.ts"
 import { AutoUpdateChange, AutoUpdateDecision } from "../records/AutoUpdate.ts"
-import { Capsule, Dependency, NewDependency } from "../records/Capsule.ts"
+import { Capsule, Dependency, NewDependency, ReleaseReason } from "../records/Capsule.ts"
 import { CapsuleDriftChecks } from "../records/DriftChecks.ts"
-import { InstallConfigId, RunId, SourceSnapshotId } from "../records/Ids.ts"
+import { CapsuleId, InstallConfigId, InterfaceId, OutputShareId, RunId, SourceSnapshotId } from "../records/Ids.ts"
 import { InstallConfig } from "../records/InstallConfig.ts"
 import { displayText, requiredText } from "../records/Primitives.ts"
 import { ProviderBinding } from "../records/Provider.ts"
@@ -38,6 +38,24 @@ export const ReAdoptionRequest = Schema.Struct({
   expected: Schema.Struct({ authorityGuard: Schema.String.check(Schema.isMaxLength(256)) })
 }).annotate({ identifier: "ReAdoptionRequest" })
 export type ReAdoptionRequest = typeof ReAdoptionRequest.Type
+
+export const ReleaseRequest = Schema.Struct({
+  confirm: Schema.String.check(Schema.isMaxLength(200)),
+  reason: ReleaseReason,
+  comment: Schema.optionalKey(freeText(1000))
+}).annotate({ identifier: "ReleaseRequest" })
+export type ReleaseRequest = typeof ReleaseRequest.Type
+
+/** What ended with a Capsule that was released. */
+export const CapsuleReleased = Schema.Struct({
+  capsule: Capsule,
+  retiredInterfaceIds: Schema.Array(InterfaceId),
+  revokedShareIds: Schema.Array(OutputShareId),
+  /** Capsules of the same Workspace that took Outputs of this one; of other Workspaces only how many. */
+  consumerCapsuleIds: Schema.Array(CapsuleId),
+  consumersElsewhere: Schema.Int
+}).annotate({ identifier: "CapsuleReleased" })
+export type CapsuleReleased = typeof CapsuleReleased.Type
 
 const configurationPlanAnswer = Schema.Struct({
   replayed: Schema.Boolean,
@@ -86,6 +104,19 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
         of("admin"),
         "Create a destroy plan",
         "201 with the destroy-plan Run. A Capsule that was never applied is removed without a Run: 200 with the record, status `destroyed`."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.post("release", "/api/v1/capsules/:capsuleId/release", {
+      params: ofCapsule,
+      payload: ReleaseRequest,
+      success: CapsuleReleased
+    }).annotateMerge(
+      described(
+        of("owner"),
+        "Release a Capsule",
+        "Gives a Capsule up for good without destroying anything: its infrastructure is gone already (`infrastructure_gone`) or somebody else looks after it from now on (`moved_elsewhere`). `confirm` is the Capsule's name. The Capsule becomes `released`, with `release` on the record, and has no more Runs: plans that wait become `superseded`. Refused (409 `run_conflict`) while a Run or a revision plan of it is under way. State versions, Outputs, Runs, logs and the history stay readable, and it can still be backed up. Its OAuth client and what was granted to it end, its Interfaces are retired with their bindings, its shares are revoked. Dependencies stay as records, give nothing more, and the next plan of a consumer says why; plans of consumers that used its Outputs and are not applied yet become `superseded`. Its generated secrets stay sealed: what goes on without svc may need them. Its name is free again. A Capsule that was never applied is removed instead (`DELETE`)."
       )
     )
   )

@@ -8,13 +8,34 @@ import {
   SourceId,
   SourceSnapshotId,
   StateVersionId,
+  Subject,
   WorkspaceId
 } from "./Ids.ts"
 import { DriftCheckPlan } from "./DriftChecks.ts"
 import { Timestamp } from "./Primitives.ts"
 
-export const CapsuleStatus = Schema.Literals(["pending", "active", "stale", "error", "disabled", "destroyed"])
+export const CapsuleStatus = Schema.Literals([
+  "pending",
+  "active",
+  "stale",
+  "error",
+  "disabled",
+  "destroyed",
+  "released"
+])
 export type CapsuleStatus = typeof CapsuleStatus.Type
+
+/** What became of the infrastructure of a Capsule that was released. */
+export const ReleaseReason = Schema.Literals(["infrastructure_gone", "moved_elsewhere"])
+export type ReleaseReason = typeof ReleaseReason.Type
+
+export const CapsuleRelease = Schema.Struct({
+  at: Timestamp,
+  by: Schema.optionalKey(Subject),
+  reason: ReleaseReason,
+  comment: Schema.optionalKey(Schema.String)
+}).annotate({ identifier: "CapsuleRelease" })
+export type CapsuleRelease = typeof CapsuleRelease.Type
 
 /** `unknown` after an apply that ended without evidence: real resources may differ from the state. */
 export const RuntimeSafety = Schema.Literals(["safe", "unknown"])
@@ -69,6 +90,8 @@ export const Capsule = Schema.Struct({
   publicEndpoint: Schema.optionalKey(Schema.String),
   /** Why the ref and path that the Capsule follows cannot be fetched; absent while they can. */
   laneError: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String, since: Timestamp })),
+  /** With status `released`: who gave the Capsule up, when and why. */
+  release: Schema.optionalKey(CapsuleRelease),
   createdAt: Timestamp,
   updatedAt: Timestamp
 }).annotate({ identifier: "Capsule" })

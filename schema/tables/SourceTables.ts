@@ -1,3 +1,5 @@
+import { livingCapsule } from "./CapsuleTables.ts"
+
 /** Lanes that automation wanted to sync while the queue of the Workspace was full. */
 export const deferredSyncTables: ReadonlyArray<string> = [
   `CREATE TABLE deferred_syncs (
@@ -82,7 +84,7 @@ export const hookSecretColumns: ReadonlyArray<string> = [
 /** Every lane that somebody relies on: the default one of each Source, and those that living Capsules have adopted. */
 export const lanesInUse = `(SELECT id AS source_id, default_ref AS ref, default_path AS path FROM sources
   UNION SELECT source_id, adopted_ref, adopted_path FROM capsules
-  WHERE adopted_ref IS NOT NULL AND status <> 'destroyed')`
+  WHERE adopted_ref IS NOT NULL AND ${livingCapsule()})`
 
 /** What the looks at each lane of a Source have found. */
 export const laneTables: ReadonlyArray<string> = [

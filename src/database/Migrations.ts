@@ -7,6 +7,7 @@ import { autoUpdateTables } from "../../schema/tables/AutoUpdateTables.ts"
 import { buildTables } from "../../schema/tables/BuildTables.ts"
 import {
   capsuleInNeedIndex,
+  capsuleReleaseColumns,
   capsuleTables,
   deferredFollowColumns,
   stateSecretColumns
@@ -78,6 +79,7 @@ const migrations = {
   "0018_secret_rule": statements(secretRuleColumns),
   "0021_values_between_capsules": statements([...staleTables, ...waveTables]),
   "0022_lanes": statements([...automationColumns, ...laneTables, ...quietLookColumns, ...autoUpdateTables]),
+  "0023_ways_out": statements(capsuleReleaseColumns),
   "0024_provider_addresses": statements(providerAddressSpelling),
   "0025_run_profile": statements(runProfileColumns),
   "0026_connection_oauth": statements(connectionOAuthTables),

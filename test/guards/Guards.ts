@@ -212,7 +212,7 @@ export const guards: ReadonlyArray<Guard> = [
   {
     name: "preparation: disabled Capsule",
     file: preparationFile,
-    text: `capsule.status === "destroyed" || capsule.status === "disabled"`,
+    text: "!isInService(capsule.status)",
     broken: `capsule.status === "destroyed"`,
     test: preparation
   },

@@ -1,3 +1,4 @@
+import { isInService } from "../../../../schema/records/CapsuleLifecycle.ts"
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { newIdempotencyKey, post } from "../../api/Client.ts"
@@ -33,7 +34,7 @@ export const PlanAgain = ({ capsule, destroy, tone = "primary" }: PlanAgainProps
   const words = useWords(decisionWords)
   const may = useMay()
   const plan = usePlan(capsule.id, destroy ? "destroy-plan" : "plan")
-  if (!may("member") || capsule.status === "destroyed" || capsule.status === "disabled") return null
+  if (!may("member") || !isInService(capsule.status)) return null
   return (
     <>
       <Button tone={tone} icon="refresh" busy={plan.isPending} onClick={() => plan.mutate()}>

@@ -25,6 +25,22 @@ export const capsuleRoute = (world: World, id: string, action: string | undefine
   const plan = (type: Run["type"]) =>
     ok({ run: addRun(world, { type, status: "queued", capsuleId: id, queue: itsTurn }) }, 201)
   if (action === undefined) return plan("destroy_plan")
+  if (action === "release") {
+    const reason = textField(asked.body, "reason") === "moved_elsewhere" ? "moved_elsewhere" : "infrastructure_gone"
+    const released = {
+      ...capsule,
+      status: "released" as const,
+      release: { at: new Date().toISOString(), reason } as const
+    }
+    world.capsules[index] = released
+    return ok({
+      capsule: released,
+      retiredInterfaceIds: [],
+      revokedShareIds: [],
+      consumerCapsuleIds: [],
+      consumersElsewhere: 0
+    })
+  }
   if (action === "plan") return plan("plan")
   if (action === "reconcile-plan") return plan("plan")
   if (action === "drift-check") return plan("drift_check")

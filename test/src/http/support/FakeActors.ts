@@ -38,6 +38,7 @@ const actors = Layer.mergeAll(
   Layer.succeed(Capsules, {
     update: refuse,
     remove: refuse,
+    release: refuse,
     plan: refuse,
     reconcilePlan: refuse,
     destroyPlan: refuse,
