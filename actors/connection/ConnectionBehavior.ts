@@ -12,8 +12,10 @@ import { actorOptions } from "../ActorClient.ts"
 import { Audit, type AuditData } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
+import type { RunExecutor } from "../run/RunExecutor.ts"
+import type { RunJournal } from "../run/RunJournal.ts"
 import type { RunLedger } from "../run/RunLedger.ts"
-import { removeConnection, updateConnection } from "./ConnectionChanges.ts"
+import { removeConnection, revokeConnection, updateConnection } from "./ConnectionChanges.ts"
 import { checkConfirmation } from "./ConnectionOrigins.ts"
 import { checkConnection, checkExpiry, checkUse, defaultAuthMode } from "./ConnectionRules.ts"
 import {
@@ -54,6 +56,8 @@ export const layer = ConnectionActor.toLayer(
       | GitPolicy
       | HeldValues
       | OAuthClient
+      | RunExecutor
+      | RunJournal
       | RunLedger
       | SqlClient.SqlClient
     >()
@@ -166,13 +170,16 @@ export const layer = ConnectionActor.toLayer(
       }, transaction(sql)),
 
       Revoke: Effect.fn("Connection.Revoke")(function* ({ payload: { context } }) {
-        const row = yield* load
-        if (row.status !== "revoked") {
-          yield* Effect.andThen(store.revoke(id), audited(context, row, "connection.revoke")).pipe(transaction(sql))
+        const ended = yield* revokeConnection(id, context)
+        yield* revokeTokens(id, true)
+        const idsOf = (ids: ReadonlyArray<string>) => ids.map((runId) => RunId.make(runId))
+        return {
+          connection: yield* projected,
+          supersededRunIds: idsOf(ended.supersededRunIds),
+          cancelledRunIds: idsOf(ended.cancelledRunIds),
+          runningApplyIds: idsOf(ended.runningApplyIds)
         }
-        yield* serving(revokeTokens(id, true))
-        return yield* projected
-      })
+      }, Effect.provideContext(services))
     })
   }),
   actorOptions
