@@ -107,6 +107,7 @@ export const toRun = (row: RunRow, queue?: WordedPlace): Run => {
       sourceId: row.source_id,
       planRunId: row.plan_run_id,
       runGroupId: row.run_group_id,
+      revisionPlanId: row.coordinator_kind === "revision_plan" ? row.coordinator_id : undefined,
       sourceSnapshotId: row.source_snapshot_id,
       resolvedCommit: row.resolved_commit,
       compatibilityReportId: row.compatibility_report_id,

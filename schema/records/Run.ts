@@ -4,6 +4,7 @@ import {
   CompatibilityReportId,
   ConnectionId,
   InstallConfigId,
+  RevisionPlanId,
   RunGroupId,
   RunId,
   SourceId,
@@ -220,6 +221,8 @@ export const Run = Schema.Struct({
   sourceId: Schema.optionalKey(SourceId),
   planRunId: Schema.optionalKey(RunId),
   runGroupId: Schema.optionalKey(RunGroupId),
+  /** The revision plan that asked for this Run. */
+  revisionPlanId: Schema.optionalKey(RevisionPlanId),
   sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
   resolvedCommit: Schema.optionalKey(Schema.String),
   compatibilityReportId: Schema.optionalKey(CompatibilityReportId),

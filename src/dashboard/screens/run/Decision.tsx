@@ -29,6 +29,15 @@ const useApplyOf = (run: Run): Run | null | undefined => {
     : (data.pages.flatMap(({ runs }) => runs).find((other) => other.planRunId === run.id) ?? null)
 }
 
+const Because = ({ reason }: { readonly reason: string | undefined }) => {
+  const words = useWords(decisionWords)
+  return reason === undefined ? null : (
+    <p>
+      {words.because} {reason}
+    </p>
+  )
+}
+
 /** What the approver said. */
 const Comment = ({ run }: { readonly run: Run }) => {
   const words = useWords(decisionWords)
@@ -145,11 +154,14 @@ const Queue = ({ run }: { readonly run: Run }) => {
 export const Decision = ({
   run,
   capsule,
-  cancelling
+  cancelling,
+  endReason
 }: {
   readonly run: Run
   readonly capsule: Capsule | undefined
   readonly cancelling: boolean
+  /** Why the Run was superseded or cancelled, as far as its events say. */
+  readonly endReason: string | undefined
 }) => {
   const words = useWords(decisionWords)
   const workspace = useWorkspace()
@@ -163,8 +175,14 @@ export const Decision = ({
     return (
       <Notice tone="info">
         <p>{run.status === "superseded" ? words.superseded : words.expired}</p>
+        <Because reason={endReason} />
         {capsule === undefined || !isPlan ? null : (
-          <PlanAgain capsule={capsule} destroy={run.type === "destroy_plan"} tone="plain" />
+          <PlanAgain
+            capsule={capsule}
+            destroy={run.type === "destroy_plan"}
+            tone="plain"
+            revisionPlanId={run.revisionPlanId}
+          />
         )}
       </Notice>
     )
@@ -173,9 +191,15 @@ export const Decision = ({
     return (
       <Notice tone="info">
         <p>{words.withdrawn}</p>
+        <Because reason={endReason} />
         <Comment run={run} />
         {capsule === undefined ? null : (
-          <PlanAgain capsule={capsule} destroy={run.type === "destroy_plan"} tone="plain" />
+          <PlanAgain
+            capsule={capsule}
+            destroy={run.type === "destroy_plan"}
+            tone="plain"
+            revisionPlanId={run.revisionPlanId}
+          />
         )}
       </Notice>
     )

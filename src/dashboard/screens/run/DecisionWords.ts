@@ -65,6 +65,8 @@ const en = {
     "Superseded: a newer plan or configuration replaced this one, or a value it used is no longer given. It can no longer be applied.",
   expired: "Expired: nobody approved this plan in time. Make a new plan.",
   runAgain: "Plan again",
+  revisionAgain: (ref: string) => `Plan ${ref} again`,
+  because: "Reason:",
   cancelRequested: "Cancelling. The tool is finishing what it began."
 }
 
@@ -128,6 +130,8 @@ const ja: typeof en = {
     "新しいプランまたは構成に置き換えられたか、使った値が提供されなくなったため、このプランは適用できません。",
   expired: "期限内に承認されなかったため、このプランは失効しました。新しいプランを作成してください。",
   runAgain: "プランを作り直す",
+  revisionAgain: (ref: string) => `${ref} のプランを作り直す`,
+  because: "理由:",
   cancelRequested: "中止しています。処理中の作業が終わるのを待っています。"
 }
 
