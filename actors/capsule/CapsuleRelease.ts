@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import type { CapsuleReleased, ReleaseRequest } from "../../schema/api/CapsulesApi.ts"
+import type { CapsuleReleased, ReleaseRequest } from "../../schema/api/CapsuleReleased.ts"
 import { ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"

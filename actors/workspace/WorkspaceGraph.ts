@@ -20,7 +20,7 @@ export const readWorkspaceGraph = Effect.fn("readWorkspaceGraph")(function* (wor
     Request: Schema.Void,
     Result: Node,
     execute: () => read`SELECT id, 'source' AS kind, name, status, NULL AS environment FROM sources
-        WHERE workspace_id = ${workspaceId}
+        WHERE workspace_id = ${workspaceId} AND removed_at IS NULL
       UNION ALL SELECT id, 'capsule', name, status, environment FROM capsules
         WHERE workspace_id = ${workspaceId} AND ${living()}
       ORDER BY 2 DESC, 3, 1`

@@ -2,9 +2,9 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { Backup } from "../records/Backup.ts"
 import { AutoUpdateChange, AutoUpdateDecision } from "../records/AutoUpdate.ts"
-import { Capsule, Dependency, NewDependency, ReleaseReason } from "../records/Capsule.ts"
+import { Capsule, Dependency, NewDependency } from "../records/Capsule.ts"
 import { CapsuleDriftChecks } from "../records/DriftChecks.ts"
-import { CapsuleId, InstallConfigId, InterfaceId, OutputShareId, RunId, SourceSnapshotId } from "../records/Ids.ts"
+import { InstallConfigId, RunId, SourceSnapshotId } from "../records/Ids.ts"
 import { InstallConfig } from "../records/InstallConfig.ts"
 import { displayText, requiredText } from "../records/Primitives.ts"
 import { ProviderBinding } from "../records/Provider.ts"
@@ -12,6 +12,7 @@ import { Run } from "../records/Run.ts"
 import { Output, StateVersion } from "../records/StateVersion.ts"
 import type { Role } from "../records/Workspace.ts"
 import { workspaceAccess } from "./Access.ts"
+import { CapsuleReleased, ReleaseRequest } from "./CapsuleReleased.ts"
 import { created, described, repeatable, describedRun } from "./Endpoint.ts"
 import { VariableValues } from "./InstallPlansApi.ts"
 import { idempotencyHeaders, nextCursor, pageQuery } from "./Paging.ts"
@@ -38,24 +39,6 @@ export const ReAdoptionRequest = Schema.Struct({
   expected: Schema.Struct({ authorityGuard: Schema.String.check(Schema.isMaxLength(256)) })
 }).annotate({ identifier: "ReAdoptionRequest" })
 export type ReAdoptionRequest = typeof ReAdoptionRequest.Type
-
-export const ReleaseRequest = Schema.Struct({
-  confirm: Schema.String.check(Schema.isMaxLength(200)),
-  reason: ReleaseReason,
-  comment: Schema.optionalKey(freeText(1000))
-}).annotate({ identifier: "ReleaseRequest" })
-export type ReleaseRequest = typeof ReleaseRequest.Type
-
-/** What ended with a Capsule that was released. */
-export const CapsuleReleased = Schema.Struct({
-  capsule: Capsule,
-  retiredInterfaceIds: Schema.Array(InterfaceId),
-  revokedShareIds: Schema.Array(OutputShareId),
-  /** Capsules of the same Workspace that took Outputs of this one; of other Workspaces only how many. */
-  consumerCapsuleIds: Schema.Array(CapsuleId),
-  consumersElsewhere: Schema.Int
-}).annotate({ identifier: "CapsuleReleased" })
-export type CapsuleReleased = typeof CapsuleReleased.Type
 
 const configurationPlanAnswer = Schema.Struct({
   replayed: Schema.Boolean,

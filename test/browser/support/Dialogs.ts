@@ -113,6 +113,12 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
     open: button((to) => connectionWords[to].revoke)
   },
   {
+    source: "screens/source/RemoveSource.tsx",
+    path: "/w/acme/sources/src_0000000000000003",
+    ready: ".panel-danger",
+    open: button((to) => sourceWords[to].remove)
+  },
+  {
     source: "screens/sources/NewSource.tsx",
     path: "/w/acme/sources",
     ready: ".row-run",

@@ -79,6 +79,7 @@ const actors = Layer.mergeAll(
   Layer.succeed(Sources, {
     create: refuse,
     update: refuse,
+    remove: refuse,
     renewHookSecret: refuse,
     sync: refuse,
     checkCompatibility: refuse,
