@@ -68,6 +68,7 @@ export const releaseCapsule = Effect.fn("Capsule.release")(function* (
       auto_update_enabled: 0,
       auto_update_apply: 0,
       deferred_snapshot_id: null,
+      credential_wait: null,
       drift_status: "unknown",
       public_endpoint: null,
       released_at: yield* now,

@@ -50,6 +50,8 @@ export interface CapsuleRow {
   readonly drift_check_due_at: string | null
   readonly drift_checked_at: string | null
   readonly public_endpoint: string | null
+  /** JSON; what a Capsule waits for that has no credential. */
+  readonly credential_wait: string | null
   readonly released_at: string | null
   readonly released_by: string | null
   readonly release_reason: string | null
@@ -158,6 +160,7 @@ export const toCapsule = Effect.fnUntraced(function* (row: GuardedCapsuleRow) {
         row.lane_error_code === null || isEnded(row.status)
           ? undefined
           : { code: row.lane_error_code, message: row.lane_error_message ?? "", since: row.lane_error_since },
+      waitsForCredential: row.credential_wait === null ? undefined : JSON.parse(row.credential_wait),
       release:
         row.released_at === null
           ? undefined

@@ -14,7 +14,7 @@ import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { rotatedSince } from "../connection/RotatedConnections.ts"
 import { TokenRenewals } from "../connection/TokenRenewals.ts"
 import { movedInputsOf } from "../dependency/ConsumedOutputs.ts"
-import { derivedId } from "../Identity.ts"
+import { derivedId, now } from "../Identity.ts"
 import { isApply } from "../run/RunAttempt.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { type RunRow, toRun } from "../run/RunRow.ts"
@@ -27,6 +27,7 @@ import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
 import { capsuleSite, starterOf } from "./CapsuleConnections.ts"
 import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
+import { credentialWaitOf, encodeCredentialWait } from "./CredentialWait.ts"
 import { carriedVariables } from "./CarriedVariables.ts"
 import { InstallConfigCompilation } from "./InstallConfigCompilation.ts"
 import { InstallConfigStore, type LoadedInstallConfig, type StoredConfig } from "./InstallConfigStore.ts"
@@ -220,12 +221,16 @@ export class RunPreparation extends Context.Service<
           return yield* blocked("blocked_missing_connection", lapsed, evidence)
         }
         if (providers.blocked !== undefined) {
+          const isDenied = settings.deniedProviders.includes(providers.blocked.provider)
+          const wait = credentialWaitOf({ id: run.id, since: yield* now }, providers.blocked, isDenied)
+          yield* capsules.annotate(capsule.id, { credential_wait: encodeCredentialWait(wait) })
           return yield* blocked(
             providers.blocked.status,
             `${providers.blocked.provider}: ${providers.blocked.blockedReason ?? "no Connection"}${providers.blocked.status === "blocked_policy" ? "" : " Bind a Connection with a configuration plan."}`,
             evidence
           )
         }
+        if (capsule.credential_wait !== null) yield* capsules.annotate(capsule.id, { credential_wait: null })
         const tool = yield* profiles.tool(capsule, profile, evidence)
         // The report may be older than the tool.
         const [unfit] = toolProblems(scan, tool)

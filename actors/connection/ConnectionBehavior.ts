@@ -10,6 +10,7 @@ import { ConnectionActor } from "../../schema/protocol/ConnectionActor.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { actorOptions } from "../ActorClient.ts"
 import { Audit, type AuditData } from "../audit/Audit.ts"
+import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import type { RunExecutor } from "../run/RunExecutor.ts"
@@ -46,8 +47,10 @@ export const layer = ConnectionActor.toLayer(
     const audit = yield* Audit
     const policy = yield* GitPolicy
     const credentialTest = yield* CredentialTest
+    const capsules = yield* CapsuleLedger
     const services = yield* Effect.context<
       | Audit
+      | CapsuleLedger
       | ConnectionAuthorizations
       | ConnectionStore
       | ConnectionTokens
@@ -126,7 +129,10 @@ export const layer = ConnectionActor.toLayer(
         const fresh = yield* load
         const outcome = yield* Effect.result(credentialTest.test(fresh, yield* store.secrets(fresh)))
         yield* Effect.andThen(
-          store.setStatus(row, Result.isSuccess(outcome) ? "verified" : "error"),
+          Effect.andThen(
+            store.setStatus(row, Result.isSuccess(outcome) ? "verified" : "error"),
+            Result.isSuccess(outcome) ? capsules.credentialRenewed(id) : Effect.void
+          ),
           audited(context, row, "connection.test")
         ).pipe(transaction(sql))
         if (Result.isFailure(outcome)) return yield* failedPrecondition(outcome.failure.message)

@@ -4,6 +4,7 @@ import type { UpdateConnection } from "../../schema/api/ConnectionsApi.ts"
 import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { Audit } from "../audit/Audit.ts"
+import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
 import { transaction } from "../database/Transaction.ts"
 import type { RunType } from "../../schema/records/Run.ts"
 import { now } from "../Identity.ts"
@@ -88,6 +89,7 @@ export const updateConnection = Effect.fn("Connection.update")(function* (
   const held = yield* HeldValues
   const ledger = yield* RunLedger
   const credentialTest = yield* CredentialTest
+  const capsules = yield* CapsuleLedger
   const row = yield* load(id)
   if (row.status === "revoked" || row.status === "unconfirmed") {
     return yield* failedPrecondition(`The Connection is ${row.status}. ${statusRemedy(row.status)}`)
@@ -126,6 +128,7 @@ export const updateConnection = Effect.fn("Connection.update")(function* (
       ...(rotates ? { secrets } : {})
     })
     if (!changed) return yield* changedMeanwhile()
+    yield* capsules.credentialRenewed(id)
     const fields = Object.keys(request)
     if (tested === undefined) {
       if (fields.length > 0) yield* audited(context, row, "connection.update", { fields })

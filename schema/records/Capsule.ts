@@ -2,9 +2,11 @@ import { Schema } from "effect"
 import { AutoUpdate } from "./AutoUpdate.ts"
 import {
   CapsuleId,
+  ConnectionId,
   DependencyId,
   InstallConfigId,
   ProjectId,
+  RunId,
   SourceId,
   SourceSnapshotId,
   StateVersionId,
@@ -64,6 +66,23 @@ export const AdoptedSourceRevision = Schema.Struct({
 }).annotate({ identifier: "AdoptedSourceRevision" })
 export type AdoptedSourceRevision = typeof AdoptedSourceRevision.Type
 
+/** A Run of the Capsule could not be given a credential: why, and whose turn it is to change that. */
+export const CredentialWait = Schema.Struct({
+  runId: RunId,
+  since: Timestamp,
+  provider: Schema.String,
+  moduleLocalName: Schema.String,
+  childAlias: Schema.optionalKey(Schema.String),
+  /** The Connection that is bound and cannot be used. */
+  connectionId: Schema.optionalKey(ConnectionId),
+  reason: Schema.String,
+  /** The lowest role of the Workspace that can go on, or the operator of the service. */
+  turn: Schema.Literals(["member", "admin", "operator"]),
+  /** What they have to do. */
+  next: Schema.String
+}).annotate({ identifier: "CredentialWait" })
+export type CredentialWait = typeof CredentialWait.Type
+
 export const Capsule = Schema.Struct({
   id: CapsuleId,
   workspaceId: WorkspaceId,
@@ -90,6 +109,8 @@ export const Capsule = Schema.Struct({
   publicEndpoint: Schema.optionalKey(Schema.String),
   /** Why the ref and path that the Capsule follows cannot be fetched; absent while they can. */
   laneError: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String, since: Timestamp })),
+  /** While its newest Run was refused for want of a credential. */
+  waitsForCredential: Schema.optionalKey(CredentialWait),
   /** With status `released`: who gave the Capsule up, when and why. */
   release: Schema.optionalKey(CapsuleRelease),
   createdAt: Timestamp,

@@ -154,3 +154,9 @@ export const capsuleReleaseColumns: ReadonlyArray<string> = [
   `CREATE UNIQUE INDEX capsules_by_name ON capsules (project_id, name, environment)
     WHERE status NOT IN ('destroyed', 'released')`
 ]
+
+/** What a Capsule waits for that has no credential, as JSON. Few among many wait. */
+export const credentialWaitColumns: ReadonlyArray<string> = [
+  `ALTER TABLE capsules ADD COLUMN credential_wait TEXT`,
+  `CREATE INDEX capsules_without_credential ON capsules (workspace_id, id) WHERE credential_wait IS NOT NULL`
+]

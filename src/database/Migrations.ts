@@ -9,6 +9,7 @@ import {
   capsuleInNeedIndex,
   capsuleReleaseColumns,
   capsuleTables,
+  credentialWaitColumns,
   deferredFollowColumns,
   stateSecretColumns
 } from "../../schema/tables/CapsuleTables.ts"
@@ -85,7 +86,7 @@ const migrations = {
   "0018_secret_rule": statements(secretRuleColumns),
   "0021_values_between_capsules": statements([...staleTables, ...waveTables]),
   "0022_lanes": statements([...automationColumns, ...laneTables, ...quietLookColumns, ...autoUpdateTables]),
-  "0023_ways_out": statements([...capsuleReleaseColumns, ...sourceRemovalColumns]),
+  "0023_ways_out": statements([...capsuleReleaseColumns, ...sourceRemovalColumns, ...credentialWaitColumns]),
   "0024_provider_addresses": statements(providerAddressSpelling),
   "0025_run_profile": statements(runProfileColumns),
   "0026_connection_oauth": statements(connectionOAuthTables),

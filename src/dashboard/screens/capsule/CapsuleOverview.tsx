@@ -1,4 +1,5 @@
 import { isInService } from "../../../../schema/records/CapsuleLifecycle.ts"
+import { MissingCredential } from "./MissingCredential.tsx"
 import { Ended } from "./Ended.tsx"
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
@@ -165,6 +166,7 @@ const Alerts = ({ capsule, last }: { readonly capsule: Capsule; readonly last: R
         </Notice>
       ) : null}
       <StaleNotices capsule={capsule} />
+      <MissingCredential capsule={capsule} />
       <Ended capsule={capsule} />
     </>
   )
