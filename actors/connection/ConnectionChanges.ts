@@ -203,7 +203,10 @@ export const revokeConnection = Effect.fn("Connection.revoke")(function* (id: st
     const row = yield* load(id)
     if (row.status === "revoked") return { supersededRunIds: [], cancelledRunIds: [], runningApplyIds: [] }
     // Of one that a restore brought back nobody was given a value since.
-    if (row.status !== "unconfirmed") yield* held.keep(row, yield* connections.secrets(row))
+    if (row.status !== "unconfirmed") {
+      yield* held.keep(row, yield* connections.secrets(row))
+      yield* held.keepTokens(row)
+    }
     yield* connections.revoke(id)
     const supersededRunIds = yield* ledger.supersedeUsers(id, connectionRevoked)
     const stopped = yield* stopRuns(id)
