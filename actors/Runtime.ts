@@ -1,4 +1,4 @@
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Schedule } from "effect"
 import { SingleRunner } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 import { OAuthClient } from "../runner/oauth/OAuthClient.ts"
@@ -200,7 +200,8 @@ const work = Layer.effectDiscard(
     yield* interfaces.resume
     yield* Effect.forkScoped(executor.work)
     yield* Effect.forkScoped(groups.follow)
-    yield* Effect.forkScoped(sweepSnapshots)
+    // Archives are kept for a day after their last record is gone: one may be on its way.
+    yield* Effect.forkScoped(Effect.repeat(sweepSnapshots, Schedule.spaced("1 day")))
     yield* Effect.addFinalizer(() => executor.drain)
   })
 ).pipe(Layer.provide(RunRecovery.layer))

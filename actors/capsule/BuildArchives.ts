@@ -2,6 +2,7 @@ import { Clock, Context, Duration, Effect, FileSystem, Layer, Option, Path } fro
 import { SqlClient } from "effect/sql"
 import type { BuildArchive } from "../../runner/execution/RunJob.ts"
 import { RunSettings } from "../run/RunSettings.ts"
+import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 
 /** What a record keeps of a build: enough to find the archive again and to notice another one in its place. */
 export interface StoredBuild {
@@ -84,7 +85,7 @@ export class BuildArchives extends Context.Service<
         const rows = yield* sql<{ build_digest: string }>`
           SELECT build_digest FROM run_plans WHERE build_digest IS NOT NULL
           UNION SELECT v.build_digest FROM state_versions v JOIN capsules c ON c.current_state_version_id = v.id
-            WHERE v.build_digest IS NOT NULL AND c.status <> 'destroyed'`
+            WHERE v.build_digest IS NOT NULL AND ${sql.literal(livingCapsule("c."))}`
         const keep = new Set(rows.map((row) => row.build_digest))
         const oldest = (yield* Clock.currentTimeMillis) - grace
         for (const name of names) {

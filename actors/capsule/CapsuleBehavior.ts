@@ -22,6 +22,7 @@ import type { ConfigSuccession } from "./ConfigSuccession.ts"
 import { configurationPlan } from "./ConfigurationPlan.ts"
 import type { InstallConfigCompilation } from "./InstallConfigCompilation.ts"
 import type { InstallConfigStore } from "./InstallConfigStore.ts"
+import { releaseCapsule } from "./CapsuleRelease.ts"
 import { applyFollowed } from "./FollowedApply.ts"
 import { followDeferred, followLane } from "./LaneFollowing.ts"
 import { removeUnapplied, updateCapsule } from "./LifecycleCommands.ts"
@@ -92,6 +93,8 @@ export const layer = CapsuleActor.toLayer(
         }
         return { run: (yield* createRun(load, context, { type: "destroy_plan" }, undefined)).value }
       }, Effect.provideContext(services)),
+      Release: ({ payload: { context, request } }) =>
+        releaseCapsule(load, context, request).pipe(Effect.provideContext(services)),
       ConfigurationPlan: ({ payload: { context, request, idempotency } }) =>
         configurationPlan(id, context, request, idempotency, load).pipe(Effect.provideContext(services)),
       ReAdopt: ({ payload: { context, request, idempotency } }) =>

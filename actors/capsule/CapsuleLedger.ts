@@ -3,6 +3,8 @@ import { SqlClient } from "effect/sql"
 import type { CapsuleStatus, StaleReason } from "../../schema/records/Capsule.ts"
 import { now } from "../Identity.ts"
 import { encodeStaleReasons, guardedCapsules, type GuardedCapsuleRow } from "./CapsuleRow.ts"
+import { renewedWait } from "./CredentialWait.ts"
+import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 
 /** What a Capsule is created with, in the transaction of an initial commit. */
 export interface NewCapsule {
@@ -57,6 +59,8 @@ export class CapsuleLedger extends Context.Service<
     readonly schedule: (id: string, dueAt: string | null) => Effect.Effect<void>
     /** Why the Capsule is stale. Without a reason it is `active`; a status that says more than either stays. */
     readonly setStaleReasons: (capsule: GuardedCapsuleRow, reasons: ReadonlyArray<StaleReason>) => Effect.Effect<void>
+    /** A Connection was changed: Capsules that wait for it may be planned again. */
+    readonly credentialRenewed: (connectionId: string) => Effect.Effect<void>
     /** The Capsules that follow this lane and were applied from it. */
     readonly ofLane: (lane: Lane) => Effect.Effect<ReadonlyArray<GuardedCapsuleRow>>
   }
@@ -99,7 +103,7 @@ export class CapsuleLedger extends Context.Service<
 
       const nameTaken = (projectId: string, name: string, environment: string) =>
         sql`SELECT id FROM capsules WHERE project_id = ${projectId} AND name = ${name}
-          AND environment = ${environment} AND status <> 'destroyed'`.pipe(
+          AND environment = ${environment} AND ${sql.literal(livingCapsule())}`.pipe(
           Effect.map((rows) => rows.length > 0),
           Effect.orDie
         )
@@ -132,13 +136,29 @@ export class CapsuleLedger extends Context.Service<
         yield* annotate(capsule.id, { status, stale_reasons })
       })
 
+      const credentialRenewed = Effect.fn("CapsuleLedger.credentialRenewed")(function* (connectionId: string) {
+        yield* sql`UPDATE capsules SET credential_wait = json_set(credential_wait, '$.turn', ${renewedWait.turn},
+            '$.next', ${renewedWait.next}), updated_at = ${yield* now}
+          WHERE credential_wait IS NOT NULL AND json_extract(credential_wait, '$.connectionId') = ${connectionId}`
+      }, Effect.orDie)
+
       const ofLane = Effect.fn("CapsuleLedger.ofLane")(function* ({ path, ref, sourceId }: Lane) {
         return yield* sql<GuardedCapsuleRow>`${sql.literal(guardedCapsules)}
           WHERE c.source_id = ${sourceId} AND c.adopted_ref = ${ref} AND c.adopted_path = ${path}
-            AND c.status <> 'destroyed' ORDER BY c.created_at, c.id`
+            AND ${sql.literal(livingCapsule("c."))} ORDER BY c.created_at, c.id`
       }, Effect.orDie)
 
-      return CapsuleLedger.of({ find, insert, nameTaken, fence, annotate, schedule, setStaleReasons, ofLane })
+      return CapsuleLedger.of({
+        find,
+        insert,
+        nameTaken,
+        fence,
+        annotate,
+        schedule,
+        setStaleReasons,
+        credentialRenewed,
+        ofLane
+      })
     })
   )
 }

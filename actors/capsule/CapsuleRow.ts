@@ -1,3 +1,4 @@
+import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 import { Effect, Schema } from "effect"
 import { Capsule, type CapsuleStatus, type RuntimeSafety, StaleReason } from "../../schema/records/Capsule.ts"
 import { present } from "../run/RunRow.ts"
@@ -49,6 +50,12 @@ export interface CapsuleRow {
   readonly drift_check_due_at: string | null
   readonly drift_checked_at: string | null
   readonly public_endpoint: string | null
+  /** JSON; what a Capsule waits for that has no credential. */
+  readonly credential_wait: string | null
+  readonly released_at: string | null
+  readonly released_by: string | null
+  readonly release_reason: string | null
+  readonly release_comment: string | null
   readonly created_at: string
   readonly updated_at: string
 }
@@ -150,9 +157,18 @@ export const toCapsule = Effect.fnUntraced(function* (row: GuardedCapsuleRow) {
       driftCheckedAt: row.drift_checked_at,
       publicEndpoint: row.public_endpoint,
       laneError:
-        row.lane_error_code === null || row.status === "destroyed"
+        row.lane_error_code === null || isEnded(row.status)
           ? undefined
           : { code: row.lane_error_code, message: row.lane_error_message ?? "", since: row.lane_error_since },
+      waitsForCredential: row.credential_wait === null ? undefined : JSON.parse(row.credential_wait),
+      release:
+        row.released_at === null
+          ? undefined
+          : {
+              at: row.released_at,
+              reason: row.release_reason,
+              ...present({ by: row.released_by, comment: row.release_comment })
+            },
       adoptedSourceRevision:
         row.adopted_snapshot_id === null
           ? undefined

@@ -22,6 +22,7 @@ import { OperatorSuccession } from "./OperatorSuccession.ts"
 import { authorityMoved } from "./RunAuthority.ts"
 import { InstallConfigStore } from "./InstallConfigStore.ts"
 import type { StateVersions } from "./StateVersions.ts"
+import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
 
 /** A Run to be created for a Capsule under its present authority. */
 export interface CapsuleRunRequest {
@@ -88,9 +89,7 @@ export class CapsuleRuns extends Context.Service<
       })
 
       const alive = (capsule: GuardedCapsuleRow) =>
-        capsule.status === "destroyed" || capsule.status === "disabled"
-          ? Effect.fail(failedPrecondition(`The Capsule is ${capsule.status}.`))
-          : Effect.void
+        isInService(capsule.status) ? Effect.void : Effect.fail(failedPrecondition(`The Capsule is ${capsule.status}.`))
 
       const trackedSnapshot = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
         const newest = yield* store.currentSnapshot(capsule.source_id, capsule.tracked_ref, capsule.tracked_path)

@@ -1,4 +1,5 @@
 import { Context, type Effect } from "effect"
+import type { CapsuleReleased, ReleaseRequest } from "../../schema/api/CapsuleReleased.ts"
 import type { ConfigurationPlanRequest, ReAdoptionRequest } from "../../schema/api/CapsulesApi.ts"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { Backup } from "../../schema/records/Backup.ts"
@@ -72,6 +73,12 @@ export class Capsules extends Context.Service<
       context: CommandContext,
       id: CapsuleId
     ) => Effect.Effect<{ readonly run: Run } | { readonly capsule: Capsule }, ApiError>
+    /** Gives the Capsule up without destroying anything. */
+    readonly release: (
+      context: CommandContext,
+      id: CapsuleId,
+      request: ReleaseRequest
+    ) => Effect.Effect<CapsuleReleased, ApiError>
     readonly plan: (
       context: CommandContext,
       id: CapsuleId,

@@ -16,7 +16,7 @@ import type { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunAdmission } from "../run/RunAdmission.ts"
 import { RunQueue } from "../run/RunQueue.ts"
-import { capsuleInNeed } from "../../schema/tables/CapsuleTables.ts"
+import { capsuleInNeed, livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import { awaitRun } from "../run/RunWaiting.ts"
 import { Vault } from "../vault/Vault.ts"
 import { type DecisionRow, toDecision } from "./AutoUpdateDecisions.ts"
@@ -75,6 +75,7 @@ export const layer = Layer.effect(
     return Capsules.of({
       update: (context, id, request) => answered(client(id).Update({ context, ...request })),
       remove: (context, id) => answered(client(id).Remove({ context })),
+      release: (context, id, request) => answered(client(id).Release({ context, request })),
       plan: (context, id, idempotency) =>
         answered(client(id).Plan({ context, ...(idempotency === undefined ? {} : { idempotency }) })),
       reconcilePlan: (context, id, idempotency) =>
@@ -153,8 +154,10 @@ export const layer = Layer.effect(
         return { ...rows, items: yield* guarded(rows.items) }
       }),
       inNeed: Effect.fn("Capsules.inNeed")(function* (workspaceId) {
-        const rows = yield* sql<{ id: string }>`SELECT id FROM capsules
-          WHERE workspace_id = ${workspaceId} AND ${sql.literal(capsuleInNeed)}
+        const rows = yield* sql<{ id: string }>`SELECT id, updated_at FROM capsules
+            WHERE workspace_id = ${workspaceId} AND ${sql.literal(capsuleInNeed)} AND status <> 'released'
+          UNION SELECT id, updated_at FROM capsules WHERE workspace_id = ${workspaceId}
+            AND credential_wait IS NOT NULL AND ${sql.literal(livingCapsule())}
           ORDER BY updated_at DESC, id LIMIT ${mostInNeed}`
         return yield* guarded(rows)
       }, Effect.orDie),

@@ -5,6 +5,7 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
 import { InstallConfigStore, type NewInstallConfig } from "./InstallConfigStore.ts"
+import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
 
 export const guardMoved = () =>
   new ApiError({
@@ -18,6 +19,8 @@ export class ConfigSuccession extends Context.Service<
   {
     /** Nothing that was planned under the present authority is under way. */
     readonly idle: (capsule: GuardedCapsuleRow) => Effect.Effect<void, ApiError>
+    /** No revision plan of the Capsule is under way. */
+    readonly noRevision: (capsule: GuardedCapsuleRow) => Effect.Effect<void, ApiError>
     /** In the caller's transaction. Voids every plan of the older authority. Answers the Capsule as it is then. */
     readonly succeed: (
       capsule: GuardedCapsuleRow,
@@ -34,7 +37,7 @@ export class ConfigSuccession extends Context.Service<
       const ledger = yield* RunLedger
 
       const idle = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
-        if (capsule.status === "destroyed" || capsule.status === "disabled") {
+        if (!isInService(capsule.status)) {
           return yield* failedPrecondition(`The Capsule is ${capsule.status}.`)
         }
         const open = yield* ledger.openExclusive(capsule.id)
@@ -45,6 +48,10 @@ export class ConfigSuccession extends Context.Service<
             message: `The Run ${holder.id} (${holder.type}) of this Capsule is ${holder.status}. Wait for it or cancel it.`
           })
         }
+        yield* noRevision(capsule)
+      })
+
+      const noRevision = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
         const revisions = yield* Effect.orDie(sql<{ id: string }>`SELECT id FROM revision_plans
           WHERE capsule_id = ${capsule.id} AND phase NOT IN ('reviewable', 'failed')`)
         if (revisions[0] !== undefined) {
@@ -70,7 +77,7 @@ export class ConfigSuccession extends Context.Service<
         return after ?? (yield* Effect.die(new Error(`Capsule ${capsule.id} vanished inside its own transaction`)))
       })
 
-      return ConfigSuccession.of({ idle, succeed })
+      return ConfigSuccession.of({ idle, noRevision, succeed })
     })
   )
 }

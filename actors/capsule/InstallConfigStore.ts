@@ -96,6 +96,8 @@ export class InstallConfigStore extends Context.Service<
     /** The private values; never to be projected. */
     readonly values: (row: InstallConfigRow) => Effect.Effect<VariableValues>
     readonly bindings: (id: string) => Effect.Effect<ReadonlyArray<BindingRow>>
+    /** Deletes what checks compiled for nobody and whose report is gone. In the caller's transaction. */
+    readonly dropUnreported: (workspaceId: string) => Effect.Effect<void>
   }
 >()("svc/actors/capsule/InstallConfigStore") {
   static readonly layer = Layer.effect(
@@ -173,7 +175,15 @@ export class InstallConfigStore extends Context.Service<
         Effect.orDie(sql<BindingRow>`SELECT provider, module_local_name, child_alias, connection_id
           FROM provider_bindings WHERE install_config_id = ${id} ORDER BY provider, module_local_name, child_alias`)
 
-      return InstallConfigStore.of({ insert, load, values, bindings })
+      const dropUnreported = Effect.fn("InstallConfigStore.dropUnreported")(function* (workspaceId: string) {
+        yield* sql`DELETE FROM install_configs WHERE workspace_id = ${workspaceId} AND capsule_id IS NULL
+          AND compatibility_report_id IS NOT NULL
+          AND NOT EXISTS (SELECT 1 FROM compatibility_reports r WHERE r.id = compatibility_report_id)
+          AND NOT EXISTS (SELECT 1 FROM capsules c WHERE c.install_config_id = install_configs.id)
+          AND NOT EXISTS (SELECT 1 FROM provider_bindings b WHERE b.install_config_id = install_configs.id)`
+      }, Effect.orDie)
+
+      return InstallConfigStore.of({ insert, load, values, bindings, dropUnreported })
     })
   )
 }

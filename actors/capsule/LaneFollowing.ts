@@ -1,3 +1,4 @@
+import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { RunId } from "../../schema/records/Ids.ts"
@@ -90,7 +91,7 @@ export const followLane = Effect.fn("Capsule.followLane")(function* (capsuleId: 
   const deferred = (to: string | null) =>
     capsule.deferred_snapshot_id === to ? Effect.void : capsules.annotate(capsuleId, { deferred_snapshot_id: to })
   const isOfLane = capsule.adopted_ref === row.ref && capsule.adopted_path === row.path
-  if (capsule.auto_update_enabled !== 1 || capsule.status === "destroyed" || !isOfLane) return yield* deferred(null)
+  if (capsule.auto_update_enabled !== 1 || isEnded(capsule.status) || !isOfLane) return yield* deferred(null)
   if (yield* isPlannedNow(capsule, snapshotId)) return yield* deferred(null)
   const refused = yield* obstacle(capsule, row)
   if (refused !== undefined) {

@@ -15,6 +15,7 @@ import { type GuardedCapsuleRow, toCapsule } from "./CapsuleRow.ts"
 import { ConfigSuccession, guardMoved } from "./ConfigSuccession.ts"
 import { resumeFollowing } from "./LaneFollowing.ts"
 import { StaleReasons } from "./StaleReasons.ts"
+import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 
 type Load = Effect.Effect<GuardedCapsuleRow, ApiError>
 
@@ -66,7 +67,7 @@ export const updateCapsule = Effect.fn("Capsule.update")(function* (
   const staleReasons = yield* StaleReasons
   return yield* Effect.gen(function* () {
     const capsule = yield* load
-    if (capsule.status === "destroyed") return yield* failedPrecondition("The Capsule is destroyed.")
+    if (isEnded(capsule.status)) return yield* failedPrecondition(`The Capsule is ${capsule.status}.`)
     const wanted = autoUpdateOf(capsule, request.autoUpdate)
     if (wanted.apply && !wanted.enabled) return yield* invalidRequest("autoUpdate.apply: needs autoUpdate.enabled.")
     if (request.name !== undefined && request.name !== capsule.name) {

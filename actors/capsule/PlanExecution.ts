@@ -26,6 +26,7 @@ import { RunBlocked } from "./RunBlocked.ts"
 import { type PreparedRun, RunPreparation } from "./RunPreparation.ts"
 import type { StateVersions } from "./StateVersions.ts"
 import { deliverySubject, type GatheredVariables, makeRunVariables } from "./RunVariables.ts"
+import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 
 const evidenceOf = (outcome: PlanOutcome): RunEvidence => ({
   planSummary: outcome.summary,
@@ -70,7 +71,7 @@ export const makePlanExecution = Effect.gen(function* () {
       workspace_id: string
     }>`SELECT DISTINCT c.id, c.name, c.workspace_id
       FROM dependencies d JOIN capsules c ON c.id = d.consumer_capsule_id
-      WHERE d.producer_capsule_id = ${run.capsule_id} AND c.status <> 'destroyed' ORDER BY c.name, c.id`)
+      WHERE d.producer_capsule_id = ${run.capsule_id} AND ${sql.literal(livingCapsule("c."))} ORDER BY c.name, c.id`)
     if (rows.length === 0) return []
     const own = rows.filter(({ workspace_id }) => workspace_id === run.workspace_id).map(({ name }) => name)
     const others = rows.length - own.length

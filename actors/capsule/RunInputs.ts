@@ -146,14 +146,14 @@ export class RunInputs extends Context.Service<
         const values = new Map<string, RunVariable>()
         // One transaction: what is recorded is what was given.
         const offered = yield* Effect.provideContext(offeredOutputs(capsule), context).pipe(transaction(sql))
-        for (const { given, input, output, producerName, required, withheld } of offered) {
+        for (const { given, input, output, ended, producerName, required, withheld } of offered) {
           if (input === undefined || output === undefined) continue
           const [row] = given
           if (row !== undefined) {
             values.set(input, { value: yield* states.outputValue(row), sensitive: row.sensitive === 1 })
           } else if (required || withheld !== undefined) {
             // A default in the place of a value that became private would be another value, and nobody would see it.
-            const why = withheld ?? "Apply that Capsule first, or renew the share of its Outputs."
+            const why = withheld ?? ended ?? "Apply that Capsule first, or renew the share of its Outputs."
             return yield* new MissingInput({
               message: `The input ${input} needs the Output ${output} of the Capsule ${producerName ?? "that it depends on"}, which gives it no such Output. ${why}`
             })

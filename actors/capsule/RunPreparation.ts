@@ -14,7 +14,7 @@ import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { rotatedSince } from "../connection/RotatedConnections.ts"
 import { TokenRenewals } from "../connection/TokenRenewals.ts"
 import { movedInputsOf } from "../dependency/ConsumedOutputs.ts"
-import { derivedId } from "../Identity.ts"
+import { derivedId, now } from "../Identity.ts"
 import { isApply } from "../run/RunAttempt.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { type RunRow, toRun } from "../run/RunRow.ts"
@@ -27,6 +27,7 @@ import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
 import { capsuleSite, starterOf } from "./CapsuleConnections.ts"
 import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
+import { credentialWaitOf, encodeCredentialWait } from "./CredentialWait.ts"
 import { carriedVariables } from "./CarriedVariables.ts"
 import { InstallConfigCompilation } from "./InstallConfigCompilation.ts"
 import { InstallConfigStore, type LoadedInstallConfig, type StoredConfig } from "./InstallConfigStore.ts"
@@ -37,6 +38,7 @@ import { blocked, type RunBlocked } from "./RunBlocked.ts"
 import { RunInputs } from "./RunInputs.ts"
 import { makeRunProfiles } from "./RunProfiles.ts"
 import { type StateVersionRow, StateVersions } from "./StateVersions.ts"
+import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
 
 /** A block that says where the state is, and what stands for findings that are left out. */
 const stateFindings: ReadonlySet<string> = new Set(["backend_overridden", "cloud_overridden", "more_findings"])
@@ -124,7 +126,7 @@ export class RunPreparation extends Context.Service<
           Effect.provideService(SqlClient.SqlClient, sql),
           Effect.catchTag("ApiError", ({ code, message }) => Effect.fail(blocked(code, message)))
         )
-        if (capsule.status === "destroyed" || capsule.status === "disabled") {
+        if (!isInService(capsule.status)) {
           return yield* blocked("failed_precondition", `The Capsule is ${capsule.status}.`)
         }
         const moved = authorityMoved(created, capsule)
@@ -219,12 +221,16 @@ export class RunPreparation extends Context.Service<
           return yield* blocked("blocked_missing_connection", lapsed, evidence)
         }
         if (providers.blocked !== undefined) {
+          const isDenied = settings.deniedProviders.includes(providers.blocked.provider)
+          const wait = credentialWaitOf({ id: run.id, since: yield* now }, providers.blocked, isDenied)
+          yield* capsules.annotate(capsule.id, { credential_wait: encodeCredentialWait(wait) })
           return yield* blocked(
             providers.blocked.status,
             `${providers.blocked.provider}: ${providers.blocked.blockedReason ?? "no Connection"}${providers.blocked.status === "blocked_policy" ? "" : " Bind a Connection with a configuration plan."}`,
             evidence
           )
         }
+        if (capsule.credential_wait !== null) yield* capsules.annotate(capsule.id, { credential_wait: null })
         const tool = yield* profiles.tool(capsule, profile, evidence)
         // The report may be older than the tool.
         const [unfit] = toolProblems(scan, tool)

@@ -2,6 +2,8 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { StaleReason } from "../../schema/records/Capsule.ts"
 import { CapsuleId, SourceSnapshotId } from "../../schema/records/Ids.ts"
+import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
+import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import { type ConsumedOutput, movedInputsOf } from "../dependency/ConsumedOutputs.ts"
 import { isOfferedStill, offeredOutputs } from "../dependency/OfferedOutputs.ts"
 import { RunLedger } from "../run/RunLedger.ts"
@@ -52,7 +54,7 @@ export class StaleReasons extends Context.Service<
     readonly setCommit: (capsuleId: string, newerSnapshotId: string | undefined) => Effect.Effect<void>
     /** A Capsule was applied with these inputs. */
     readonly applied: (capsuleId: string, inputs: AppliedInputs) => Effect.Effect<void>
-    /** A destroyed Capsule consumes nothing. */
+    /** A Capsule that has ended consumes nothing. */
     readonly destroyed: (capsuleId: string) => Effect.Effect<void>
     /** Compares what a Capsule was applied with with what it is given now. */
     readonly compare: (capsuleId: string) => Effect.Effect<void>
@@ -130,7 +132,7 @@ export class StaleReasons extends Context.Service<
 
       const compare = Effect.fn("StaleReasons.compare")(function* (capsuleId: string) {
         const capsule = yield* capsules.find(capsuleId)
-        if (capsule === undefined || capsule.status === "destroyed") return
+        if (capsule === undefined || isEnded(capsule.status)) return
         // What was never applied has no input yet.
         const reasons = capsule.current_state_version_id === null ? [] : yield* inputReasons(capsule)
         yield* withReasons(capsule, "input", reasons)
@@ -166,7 +168,7 @@ export class StaleReasons extends Context.Service<
 
       const producerMoved = Effect.fn("StaleReasons.producerMoved")(function* (producerCapsuleId: string) {
         const consumers = yield* Effect.orDie(sql<{ id: string; workspace_id: string }>`SELECT id, workspace_id
-          FROM capsules WHERE status <> 'destroyed' AND id IN (
+          FROM capsules WHERE ${sql.literal(livingCapsule())} AND id IN (
             SELECT consumer_capsule_id FROM dependencies WHERE producer_capsule_id = ${producerCapsuleId}
             UNION SELECT capsule_id FROM consumed_inputs WHERE producer_capsule_id = ${producerCapsuleId})
           ORDER BY id`)
@@ -185,7 +187,7 @@ export class StaleReasons extends Context.Service<
 
       const compareUnread = Effect.gen(function* () {
         const unread = yield* sql<{ id: string }>`SELECT id FROM capsules WHERE inputs_compared = 0
-          AND status <> 'destroyed' AND id IN (SELECT consumer_capsule_id FROM dependencies) ORDER BY id`
+          AND ${sql.literal(livingCapsule())} AND id IN (SELECT consumer_capsule_id FROM dependencies) ORDER BY id`
         for (const { id } of unread) {
           yield* Effect.andThen(compare(id), capsules.annotate(id, { inputs_compared: 1 })).pipe(sql.withTransaction)
         }

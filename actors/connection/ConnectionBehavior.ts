@@ -10,10 +10,13 @@ import { ConnectionActor } from "../../schema/protocol/ConnectionActor.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { actorOptions } from "../ActorClient.ts"
 import { Audit, type AuditData } from "../audit/Audit.ts"
+import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
+import type { RunExecutor } from "../run/RunExecutor.ts"
+import type { RunJournal } from "../run/RunJournal.ts"
 import type { RunLedger } from "../run/RunLedger.ts"
-import { removeConnection, updateConnection } from "./ConnectionChanges.ts"
+import { removeConnection, revokeConnection, updateConnection } from "./ConnectionChanges.ts"
 import { checkConfirmation } from "./ConnectionOrigins.ts"
 import { checkConnection, checkExpiry, checkUse, defaultAuthMode } from "./ConnectionRules.ts"
 import {
@@ -44,8 +47,10 @@ export const layer = ConnectionActor.toLayer(
     const audit = yield* Audit
     const policy = yield* GitPolicy
     const credentialTest = yield* CredentialTest
+    const capsules = yield* CapsuleLedger
     const services = yield* Effect.context<
       | Audit
+      | CapsuleLedger
       | ConnectionAuthorizations
       | ConnectionStore
       | ConnectionTokens
@@ -54,6 +59,8 @@ export const layer = ConnectionActor.toLayer(
       | GitPolicy
       | HeldValues
       | OAuthClient
+      | RunExecutor
+      | RunJournal
       | RunLedger
       | SqlClient.SqlClient
     >()
@@ -122,7 +129,10 @@ export const layer = ConnectionActor.toLayer(
         const fresh = yield* load
         const outcome = yield* Effect.result(credentialTest.test(fresh, yield* store.secrets(fresh)))
         yield* Effect.andThen(
-          store.setStatus(row, Result.isSuccess(outcome) ? "verified" : "error"),
+          Effect.andThen(
+            store.setStatus(row, Result.isSuccess(outcome) ? "verified" : "error"),
+            Result.isSuccess(outcome) ? capsules.credentialRenewed(id) : Effect.void
+          ),
           audited(context, row, "connection.test")
         ).pipe(transaction(sql))
         if (Result.isFailure(outcome)) return yield* failedPrecondition(outcome.failure.message)
@@ -166,13 +176,16 @@ export const layer = ConnectionActor.toLayer(
       }, transaction(sql)),
 
       Revoke: Effect.fn("Connection.Revoke")(function* ({ payload: { context } }) {
-        const row = yield* load
-        if (row.status !== "revoked") {
-          yield* Effect.andThen(store.revoke(id), audited(context, row, "connection.revoke")).pipe(transaction(sql))
+        const ended = yield* revokeConnection(id, context)
+        yield* revokeTokens(id, true)
+        const idsOf = (ids: ReadonlyArray<string>) => ids.map((runId) => RunId.make(runId))
+        return {
+          connection: yield* projected,
+          supersededRunIds: idsOf(ended.supersededRunIds),
+          cancelledRunIds: idsOf(ended.cancelledRunIds),
+          runningApplyIds: idsOf(ended.runningApplyIds)
         }
-        yield* serving(revokeTokens(id, true))
-        return yield* projected
-      })
+      }, Effect.provideContext(services))
     })
   }),
   actorOptions

@@ -4,7 +4,13 @@ import type { UpdateConnection } from "../../schema/api/ConnectionsApi.ts"
 import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { Audit } from "../audit/Audit.ts"
+import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
 import { transaction } from "../database/Transaction.ts"
+import type { RunType } from "../../schema/records/Run.ts"
+import { now } from "../Identity.ts"
+import { isApply } from "../run/RunAttempt.ts"
+import { RunExecutor } from "../run/RunExecutor.ts"
+import { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { checkCredentials, checkExpiry, checkUse } from "./ConnectionRules.ts"
 import { type ConnectionRow, type ConnectionSecrets, ConnectionStore, statusRemedy } from "./ConnectionStore.ts"
@@ -12,7 +18,7 @@ import { oauthOf } from "./ConnectionTokens.ts"
 import { usersOf } from "./ConnectionUsage.ts"
 import { CredentialTest } from "./CredentialTest.ts"
 import { HeldValues } from "./HeldValues.ts"
-import { connectionRotated } from "./RotatedConnections.ts"
+import { connectionRevoked, connectionRotated } from "./RotatedConnections.ts"
 
 const changedMeanwhile = () =>
   new ApiError({
@@ -83,6 +89,7 @@ export const updateConnection = Effect.fn("Connection.update")(function* (
   const held = yield* HeldValues
   const ledger = yield* RunLedger
   const credentialTest = yield* CredentialTest
+  const capsules = yield* CapsuleLedger
   const row = yield* load(id)
   if (row.status === "revoked" || row.status === "unconfirmed") {
     return yield* failedPrecondition(`The Connection is ${row.status}. ${statusRemedy(row.status)}`)
@@ -121,6 +128,7 @@ export const updateConnection = Effect.fn("Connection.update")(function* (
       ...(rotates ? { secrets } : {})
     })
     if (!changed) return yield* changedMeanwhile()
+    yield* capsules.credentialRenewed(id)
     const fields = Object.keys(request)
     if (tested === undefined) {
       if (fields.length > 0) yield* audited(context, row, "connection.update", { fields })
@@ -154,5 +162,55 @@ export const removeConnection = Effect.fn("Connection.remove")(function* (id: st
     }
     if (!(yield* connections.remove(row))) return yield* changedMeanwhile()
     yield* audited(context, row, "connection.remove", {})
+  }).pipe(transaction(sql))
+})
+
+/** What a revocation ended, and what goes on because stopping it half-way would do more harm. */
+const stopRuns = Effect.fn("Connection.stopRuns")(function* (id: string) {
+  const sql = yield* SqlClient.SqlClient
+  const ledger = yield* RunLedger
+  const journal = yield* RunJournal
+  const executor = yield* RunExecutor
+  const reason = "A Connection that this Run uses was revoked."
+  const running = yield* sql<{ id: string; type: RunType; cancel_requested_at: string | null }>`
+    SELECT id, type, cancel_requested_at FROM runs WHERE status = 'running'
+      AND (json_extract(spec, '$.authConnectionId') = ${id}
+        OR id IN (SELECT run_id FROM connection_holds WHERE connection_id = ${id})) ORDER BY id`
+  const stoppable = running.filter(({ type }) => !isApply(type))
+  for (const run of stoppable) {
+    if (run.cancel_requested_at !== null) continue
+    yield* ledger.set(run.id, { cancel_requested_at: yield* now, cancel_reason: reason })
+    yield* journal.append(run.id, "run.cancelling", { reason })
+    yield* sql.afterCommit(executor.cancel(run.id))
+  }
+  return {
+    cancelledRunIds: stoppable.map((run) => run.id),
+    runningApplyIds: running.filter(({ type }) => isApply(type)).map((run) => run.id)
+  }
+}, Effect.orDie)
+
+/**
+ * Ends a Connection at once: nothing is given its values any more, plans made with it are void, and Runs that change nothing are
+ * stopped. An apply that runs goes on with what it was given; its values stay sealed apart until it is over, for nothing but to
+ * be hidden in what it says.
+ */
+export const revokeConnection = Effect.fn("Connection.revoke")(function* (id: string, context: CommandContext) {
+  const sql = yield* SqlClient.SqlClient
+  const connections = yield* ConnectionStore
+  const held = yield* HeldValues
+  const ledger = yield* RunLedger
+  return yield* Effect.gen(function* () {
+    const row = yield* load(id)
+    if (row.status === "revoked") return { supersededRunIds: [], cancelledRunIds: [], runningApplyIds: [] }
+    // Of one that a restore brought back nobody was given a value since.
+    if (row.status !== "unconfirmed") {
+      yield* held.keep(row, yield* connections.secrets(row))
+      yield* held.keepTokens(row)
+    }
+    yield* connections.revoke(id)
+    const supersededRunIds = yield* ledger.supersedeUsers(id, connectionRevoked)
+    const stopped = yield* stopRuns(id)
+    yield* audited(context, row, "connection.revoke", { supersededRunIds, ...stopped })
+    return { supersededRunIds, ...stopped }
   }).pipe(transaction(sql))
 })

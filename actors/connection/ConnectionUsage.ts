@@ -1,18 +1,19 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 
 /** More than that is a number. */
 const mostNamed = 10
 
 /**
  * What living uses a Connection: Capsules that bind it, Sources that are fetched with it, installs that will, and Runs that are
- * under way with it. Destroyed Capsules and earlier configurations do not count.
+ * under way with it. Destroyed and released Capsules and earlier configurations do not count.
  */
 export const usersOf = Effect.fn("Connection.usersOf")(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
   const capsules = yield* sql<{ name: string; environment: string }>`SELECT DISTINCT c.id, c.name, c.environment
     FROM provider_bindings b JOIN capsules c ON c.install_config_id = b.install_config_id
-    WHERE b.connection_id = ${id} AND c.status <> 'destroyed' ORDER BY c.name, c.id`
+    WHERE b.connection_id = ${id} AND ${sql.literal(livingCapsule("c."))} ORDER BY c.name, c.id`
   const sources = yield* sql<{
     name: string
   }>`SELECT name FROM sources WHERE auth_connection_id = ${id} ORDER BY name, id`

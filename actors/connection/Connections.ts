@@ -1,6 +1,7 @@
 import { Context, type Effect } from "effect"
 import type {
   CreateConnection,
+  RevokedConnection,
   StartedOAuthConnection,
   TestedConnection,
   UpdateConnection,
@@ -34,7 +35,11 @@ export class Connections extends Context.Service<
     ) => Effect.Effect<typeof UpdatedConnection.Type, ApiError>
     readonly remove: (context: CommandContext, id: ConnectionId) => Effect.Effect<void, ApiError>
     readonly test: (context: CommandContext, id: ConnectionId) => Effect.Effect<typeof TestedConnection.Type, ApiError>
-    readonly revoke: (context: CommandContext, id: ConnectionId) => Effect.Effect<Connection, ApiError>
+    /** Ends it at once: no new use, plans made with it are void, Runs that change nothing are stopped. */
+    readonly revoke: (
+      context: CommandContext,
+      id: ConnectionId
+    ) => Effect.Effect<typeof RevokedConnection.Type, ApiError>
     /** Those that expire before a time or have, and are not revoked. */
     readonly expiring: (workspaceId: WorkspaceId, before: string) => Effect.Effect<ReadonlyArray<Connection>>
     readonly list: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<Connection>, ApiError>

@@ -92,8 +92,9 @@ export class HeldValues extends Context.Service<
         row: ConnectionRow,
         secrets: Redacted.Redacted<ConnectionSecrets>
       ) {
+        // Also for a Run that holds older values: what it publishes hides every value that came after them.
         const holders = yield* sql`SELECT 1 AS one FROM connection_holds h JOIN runs r ON r.id = h.run_id
-          WHERE h.connection_id = ${row.id} AND h.version = ${row.version} AND r.status = 'running' LIMIT 1`
+          WHERE h.connection_id = ${row.id} AND r.status = 'running' LIMIT 1`
         if (holders.length === 0) return
         yield* sql`INSERT INTO former_connection_values ${sql.insert({
           connection_id: row.id,
@@ -102,7 +103,7 @@ export class HeldValues extends Context.Service<
             place(row.id, row.workspace_id, row.version),
             Redacted.make(encodeSecrets(Redacted.value(secrets)))
           )
-        })}`
+        })} ON CONFLICT DO NOTHING`
       }, Effect.orDie)
 
       const keepTokens = Effect.fn("HeldValues.keepTokens")(function* (row: ConnectionRow) {
@@ -160,7 +161,8 @@ export class HeldValues extends Context.Service<
             const row = yield* connections.find(id)
             if (row === undefined) return []
             const values = textsOf(Redacted.value(yield* connections.secrets(row)))
-            return [...values, ...(yield* presentTokens(row)), ...(yield* formerTokens(id))]
+            // Of one that was revoked since, the last values are among the former ones, which hold its former tokens as well.
+            return [...values, ...(yield* presentTokens(row)), ...(yield* former(id))]
           })
         )
         return texts.flat()
@@ -170,7 +172,7 @@ export class HeldValues extends Context.Service<
         yield* sql`DELETE FROM connection_holds WHERE NOT EXISTS (SELECT 1 FROM runs r
           WHERE r.id = connection_holds.run_id AND r.status IN ('queued', 'running'))`
         yield* sql`DELETE FROM former_connection_values WHERE NOT EXISTS (SELECT 1 FROM connection_holds h
-          WHERE h.connection_id = former_connection_values.connection_id AND h.version = former_connection_values.version)`
+          WHERE h.connection_id = former_connection_values.connection_id AND h.version <= former_connection_values.version)`
         yield* sql`DELETE FROM former_connection_tokens WHERE NOT EXISTS (SELECT 1 FROM connection_holds h
           WHERE h.connection_id = former_connection_tokens.connection_id
             AND h.token_generation <= former_connection_tokens.token_generation)`

@@ -2,6 +2,8 @@ import { Effect } from "effect"
 import type { ProviderResolution } from "../../schema/records/Provider.ts"
 import { ConnectionStore } from "./ConnectionStore.ts"
 
+export const connectionRevoked =
+  "A Connection that this plan was made with was revoked. Bind another one, and plan again."
 export const connectionRotated = "A Connection that this plan was made with has new values. Plan again."
 
 /** Why a plan no longer has the credentials that it was made with; `undefined` while it does. */
@@ -11,6 +13,7 @@ export const rotatedSince = Effect.fn("rotatedSince")(function* (
   const connections = yield* ConnectionStore
   for (const { connectionId, use } of resolutions ?? []) {
     const row = connectionId === undefined ? undefined : yield* connections.find(connectionId)
+    if (row?.status === "revoked") return connectionRevoked
     // A plan of a release that recorded no version is one of the first.
     if (row !== undefined && row.version !== (use?.connectionVersion ?? 1)) return connectionRotated
   }

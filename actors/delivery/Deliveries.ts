@@ -59,6 +59,8 @@ export class Deliveries extends Context.Service<
     readonly applied: (run: RunRow, capsule: GuardedCapsuleRow) => Effect.Effect<ReadonlyArray<string>>
     /** In the transaction that settles a terminal destroy. */
     readonly destroyed: (capsuleId: string) => Effect.Effect<void>
+    /** In the transaction that releases a Capsule: the same, but what was generated for it stays sealed. */
+    readonly released: (capsuleId: string) => Effect.Effect<void>
   }
 >()("svc/actors/delivery/Deliveries") {
   static readonly layer = Layer.effect(
@@ -158,6 +160,11 @@ const make = Effect.gen(function* () {
     return (yield* planned(subject, pinned, found)).variables
   })
 
+  const released = Effect.fn("Deliveries.released")(function* (capsuleId: string) {
+    yield* consumption.release(capsuleId)
+    yield* identity.retire(capsuleId)
+  })
+
   return Deliveries.of({
     resolve,
     pin,
@@ -171,9 +178,9 @@ const make = Effect.gen(function* () {
         Effect.catch(({ message }) => Effect.succeed([message]))
       )
     }),
+    released,
     destroyed: Effect.fn("Deliveries.destroyed")(function* (capsuleId) {
-      yield* consumption.release(capsuleId)
-      yield* identity.retire(capsuleId)
+      yield* released(capsuleId)
       yield* secrets.drop(capsuleId)
     })
   })

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { CapsuleRow } from "../capsule/CapsuleRow.ts"
 import { type DeliveryRefused, refused } from "./DeliveryRefused.ts"
 import { assignedEndpoint, EndpointPolicy } from "./EndpointPolicy.ts"
+import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 
 /** The values that an `http.endpoint` requirement may have delivered, by slot. */
 export interface EndpointValues {
@@ -34,7 +35,7 @@ export class Endpoints extends Context.Service<
       const resolve = Effect.fn("Endpoints.resolve")(function* (capsule: EndpointOwner) {
         const [owner] = yield* Effect.orDie(sql<OwnerRow>`SELECT w.handle AS workspace, p.slug AS project,
             (SELECT COUNT(*) FROM capsules o WHERE o.workspace_id = ${capsule.workspace_id} AND o.id <> ${capsule.id}
-              AND o.name = ${capsule.name} AND o.environment = ${capsule.environment} AND o.status <> 'destroyed') AS homonyms
+              AND o.name = ${capsule.name} AND o.environment = ${capsule.environment} AND ${sql.literal(livingCapsule("o."))}) AS homonyms
           FROM workspaces w JOIN projects p ON p.id = ${capsule.project_id} WHERE w.id = ${capsule.workspace_id}`)
         if (owner === undefined) return yield* refused("endpoint_not_available", "The Capsule's Project is gone.")
         const { routePattern, subdomain, url } = yield* Effect.fromResult(

@@ -1,6 +1,8 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type Consumer, isOfferedStill, type OfferedOutput, offeredOutputs } from "./OfferedOutputs.ts"
+import type { CapsuleStatus } from "../../schema/records/Capsule.ts"
+import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 
 /** What a plan was given by a dependency, or was not: each one that the Capsule had then is recorded. */
 export const ConsumedOutput = Schema.Struct({
@@ -36,10 +38,12 @@ export const consumedOf = (offer: OfferedOutput): ConsumedOutput => ({
   ...(offer.stateVersionId === undefined || offer.given.length === 0 ? {} : { stateVersionId: offer.stateVersionId })
 })
 
+const producerEnded = (status: CapsuleStatus) => `A Capsule whose Outputs this plan used was ${status}. Plan again.`
+
 const unrecorded = "This plan was made by an older release and does not say which Outputs it used. Plan again."
 
 const hasMoved = ({ output, producerName, withheld }: OfferedOutput): string => {
-  const producer = producerName === undefined ? "a Capsule that is destroyed" : `the Capsule ${producerName}`
+  const producer = producerName === undefined ? "a Capsule that has ended" : `the Capsule ${producerName}`
   const what = output === undefined ? `An Output of ${producer}` : `The Output ${output} of ${producer}`
   return `${what} has changed since this plan was made.${withheld === undefined ? "" : ` ${withheld}`} Plan again.`
 }
@@ -55,8 +59,10 @@ export const movedInputs = Effect.fn("movedInputs")(function* (
   const sql = yield* SqlClient.SqlClient
   const offered = yield* offeredOutputs(consumer)
   for (const { dependencyId, outputShareId } of consumed) {
-    if ((yield* sql`SELECT 1 AS one FROM dependencies WHERE id = ${dependencyId}`).length === 0)
-      return dependencyRemoved
+    const [producer] = yield* sql<{ status: CapsuleStatus }>`SELECT c.status FROM dependencies d
+      JOIN capsules c ON c.id = d.producer_capsule_id WHERE d.id = ${dependencyId}`
+    if (producer === undefined) return dependencyRemoved
+    if (isEnded(producer.status)) return producerEnded(producer.status)
     if (outputShareId === undefined) continue
     const active = yield* sql`SELECT 1 AS one FROM output_shares WHERE id = ${outputShareId} AND status = 'active'`
     if (active.length === 0) return shareRevoked

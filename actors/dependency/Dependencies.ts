@@ -22,6 +22,7 @@ import { dependencyAdded, dependencyRemoved } from "./ConsumedOutputs.ts"
 import { checkInputs, checkProducer, insertDependency } from "./DependencyRules.ts"
 import { closesCycle, type DependencyEdge } from "./DependencyCycle.ts"
 import { type DependencyRow, toDependency } from "./DependencyRow.ts"
+import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 
 /** What flows from one Capsule's Outputs into another one's inputs, and therefore their order. */
 export class Dependencies extends Context.Service<
@@ -62,7 +63,7 @@ const make = Effect.gen(function* () {
 
   const alive = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow | undefined, noun: string) {
     if (capsule === undefined) return yield* notFound(noun)
-    if (capsule.status === "destroyed") return yield* failedPrecondition(`The ${noun} is destroyed.`)
+    if (isEnded(capsule.status)) return yield* failedPrecondition(`The ${noun} is ${capsule.status}.`)
     return capsule
   })
 

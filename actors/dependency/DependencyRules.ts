@@ -2,6 +2,7 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
 import type { NewDependency } from "../../schema/records/Capsule.ts"
+import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 import type { DependencyId } from "../../schema/records/Ids.ts"
 import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
 import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
@@ -83,7 +84,7 @@ export const checkProducer = Effect.fn("Dependency.checkProducer")(function* (
 > {
   const capsules = yield* CapsuleLedger
   const producer = yield* capsules.find(request.producerCapsuleId)
-  if (producer === undefined || producer.status === "destroyed") return yield* unknownProducer(at)
+  if (producer === undefined || isEnded(producer.status)) return yield* unknownProducer(at)
   yield* checkOutputs(at, workspaceId, producer, request)
   return producer
 })

@@ -1,7 +1,8 @@
 import { Effect, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 import { type OutputRow, privacyElsewhere, privacyReason, StateVersions } from "../capsule/StateVersions.ts"
-import type { Dependency } from "../../schema/records/Capsule.ts"
+import type { CapsuleStatus, Dependency } from "../../schema/records/Capsule.ts"
 import { activeShares } from "../output-share/SharedOutputs.ts"
 import { orOnIntegrityFault } from "../vault/IntegrityFault.ts"
 import { type DependencyRow, DependencyOutputsJson } from "./DependencyRow.ts"
@@ -12,6 +13,19 @@ interface ProducerRow {
   readonly name: string
   readonly workspace_id: string
   readonly current_state_version_id: string | null
+  readonly status: CapsuleStatus
+  readonly release_reason: string | null
+}
+
+/** Why an ended Capsule gives nothing, and the way on. */
+const endOf = ({ release_reason, status }: ProducerRow): string => {
+  const why =
+    release_reason === "moved_elsewhere"
+      ? "It was released: it moved elsewhere."
+      : release_reason === "infrastructure_gone"
+        ? "It was released: its infrastructure is gone."
+        : `It was ${status}.`
+  return `${why} Remove the dependency and give the input a value, or take it from another Capsule.`
 }
 
 /** Who takes Outputs of others, as far as that decides what they are given. */
@@ -24,7 +38,7 @@ export interface Consumer {
 export interface OfferedOutput {
   readonly dependencyId: string
   readonly producerCapsuleId: string
-  /** `undefined` for a producer that is destroyed. */
+  /** `undefined` for a producer that has ended. */
   readonly producerName: string | undefined
   /** The Output as the consumer names it, and the input that it fills; both absent for `remote_state`. */
   readonly output: string | undefined
@@ -37,6 +51,8 @@ export interface OfferedOutput {
   readonly given: ReadonlyArray<OutputRow>
   /** Why the producer has it and must not give it. */
   readonly withheld: string | undefined
+  /** How the producer ended, if it has. */
+  readonly ended: string | undefined
 }
 
 /** What one dependency gives, or would give if it stood. */
@@ -52,11 +68,13 @@ export const offersOf = Effect.fn("offersOf")(function* (
   const sql = yield* SqlClient.SqlClient
   const states = yield* StateVersions
   const { dependencyId, mode, producerCapsuleId, wanted } = dependency
-  const [producer] = yield* sql<ProducerRow>`SELECT name, workspace_id, current_state_version_id
-    FROM capsules WHERE id = ${producerCapsuleId} AND status <> 'destroyed'`
+  const [found] = yield* sql<ProducerRow>`SELECT name, workspace_id, current_state_version_id, status, release_reason
+    FROM capsules WHERE id = ${producerCapsuleId}`
+  const producer = found === undefined || isEnded(found.status) ? undefined : found
+  const ended = found === undefined || producer !== undefined ? undefined : endOf(found)
   const stateVersionId = producer?.current_state_version_id ?? undefined
   const outputs = stateVersionId === undefined ? [] : yield* states.outputs(stateVersionId)
-  const of = { dependencyId, producerCapsuleId, producerName: producer?.name, stateVersionId }
+  const of = { dependencyId, producerCapsuleId, producerName: producer?.name, stateVersionId, ended }
   if (mode === "remote_state") {
     const everything = { output: undefined, input: undefined, name: undefined, outputShareId: undefined }
     const only: OfferedOutput = { ...of, ...everything, required: false, given: outputs, withheld: undefined }

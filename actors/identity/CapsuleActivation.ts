@@ -2,6 +2,8 @@ import { createHash } from "node:crypto"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { canonicalJson } from "../idempotency/RequestDigest.ts"
+import type { CapsuleStatus } from "../../schema/records/Capsule.ts"
+import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
 
 const contract = "svc.accounts-oidc-activation/v1"
 
@@ -9,7 +11,7 @@ const contract = "svc.accounts-oidc-activation/v1"
 export interface CapsuleAuthority {
   readonly workspace_id: string
   readonly capsule_id: string
-  readonly status: string
+  readonly status: CapsuleStatus
   readonly execution_authority_epoch: number
   readonly install_config_id: string
   readonly install_config_digest: string
@@ -46,5 +48,4 @@ export const activationDigest = (authority: CapsuleAuthority): string =>
     .digest("hex")}`
 
 /** No identity is lent to a Capsule that a person switched off or that is gone. */
-export const isServing = (authority: CapsuleAuthority): boolean =>
-  authority.status !== "destroyed" && authority.status !== "disabled"
+export const isServing = (authority: CapsuleAuthority): boolean => isInService(authority.status)

@@ -4,6 +4,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { Role } from "../../schema/records/Workspace.ts"
 import { activationDigest, isServing, readCapsuleAuthority } from "./CapsuleActivation.ts"
 import type { Client } from "./Client.ts"
+import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 
 export interface Person {
   readonly subject: string
@@ -29,7 +30,7 @@ const denied = (reason: Denial["reason"], lasting: boolean) => Result.fail<Denia
 
 const capsuleDenial = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, owner: NonNullable<Client["owner"]>) {
   const authority = yield* readCapsuleAuthority(sql, owner.capsuleId)
-  if (authority === undefined || authority.status === "destroyed" || authority.workspace_id !== owner.workspaceId) {
+  if (authority === undefined || isEnded(authority.status) || authority.workspace_id !== owner.workspaceId) {
     return { reason: "capsule_gone", lasting: true } as const
   }
   const current = isServing(authority) && owner.activationDigest === activationDigest(authority)

@@ -66,6 +66,7 @@ const checkPreflight = Effect.fnUntraced(function* (
   const run = yield* ledger.find(preflight.compatibilityCheckRunId)
   const exact =
     source?.workspace_id === workspaceId &&
+    source.removed_at === null &&
     snapshot?.source_id === source.id &&
     report?.source_snapshot_id === snapshot.id &&
     report.created_by_run_id === run?.id &&

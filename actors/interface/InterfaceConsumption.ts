@@ -8,6 +8,7 @@ import { type DeliveryRefused, refused } from "../delivery/DeliveryRefused.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { bindingId, InterfaceLedger, permissionsText } from "./InterfaceLedger.ts"
 import type { BindingRow } from "./InterfaceRow.ts"
+import { capsuleInService } from "../../schema/tables/CapsuleTables.ts"
 
 /** What a plan resolved an `interface.consume` requirement to. */
 export interface ConsumedInterface {
@@ -73,7 +74,7 @@ export class InterfaceConsumption extends Context.Service<
         const { key } = requirement
         const { type, version } = requirement.interface
         const matches = yield* Effect.orDie(sql<{ id: string }>`SELECT i.id FROM interfaces i
-          JOIN capsules c ON c.id = i.capsule_id AND c.status NOT IN ('destroyed', 'disabled')
+          JOIN capsules c ON c.id = i.capsule_id AND ${sql.literal(capsuleInService("c."))}
           WHERE i.workspace_id = ${capsule.workspace_id} AND i.type = ${type} AND i.version = ${version}
             AND i.status = 'resolved' ORDER BY i.id LIMIT 2`)
         if (!Arr.isReadonlyArrayNonEmpty(matches)) {

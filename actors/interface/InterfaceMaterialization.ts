@@ -10,6 +10,7 @@ import { now } from "../Identity.ts"
 import { type AppliedOutput, MaterializationFailed, resolveInputs } from "./InterfaceInputs.ts"
 import { InterfaceLedger } from "./InterfaceLedger.ts"
 import type { IntentRow } from "./InterfaceRow.ts"
+import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 
 /** Does the intents that applies left: fills an Interface in from the Outputs, and binds who was asked for once. */
 export class InterfaceMaterialization extends Context.Service<
@@ -118,9 +119,7 @@ const make = Effect.gen(function* () {
     const compiled = config?.config.compiled
     const blueprint = compiled?.interfaceBlueprints.find(({ key }) => key === intent.interface_key)
     const stands =
-      capsule !== undefined &&
-      capsule.status !== "destroyed" &&
-      capsule.current_state_version_id === intent.state_version_id
+      capsule !== undefined && !isEnded(capsule.status) && capsule.current_state_version_id === intent.state_version_id
     if (!stands || compiled === undefined || blueprint === undefined) return "superseded" as const
     const outputs = yield* outputsOf(intent.state_version_id)
     const inputs = yield* Effect.fromResult(resolveInputs(blueprint, outputs)).pipe(

@@ -2,6 +2,7 @@ import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { type InterfaceRow, PermissionsJson } from "./InterfaceRow.ts"
+import { capsuleInService } from "../../schema/tables/CapsuleTables.ts"
 
 /** A binding that stands at this moment, with what it allows. */
 export interface StandingBinding {
@@ -32,7 +33,7 @@ export const readInterfaceUse = Effect.fn("readInterfaceUse")(function* (
   use: { readonly interfaceId: string; readonly subject: string; readonly delivery: string }
 ): Effect.fn.Return<InterfaceUse | undefined, SqlError> {
   const [row] = yield* sql<InterfaceRow>`SELECT i.* FROM interfaces i
-    JOIN capsules c ON c.id = i.capsule_id AND c.status NOT IN ('destroyed', 'disabled')
+    JOIN capsules c ON c.id = i.capsule_id AND ${sql.literal(capsuleInService("c."))}
     JOIN memberships m ON m.workspace_id = i.workspace_id AND m.subject = ${use.subject} AND m.status = 'active'
     JOIN users u ON u.subject = m.subject AND u.status = 'active'
     WHERE i.id = ${use.interfaceId} AND i.status = 'resolved'`

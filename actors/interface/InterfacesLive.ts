@@ -10,6 +10,7 @@ import { pageOfRows } from "../paging/RowPages.ts"
 import { type IntentRow, type InterfaceRow, toFailure, toInterface } from "./InterfaceRow.ts"
 import { Interfaces } from "./Interfaces.ts"
 import { readInterfaceUse } from "./InterfaceUse.ts"
+import { capsuleInService } from "../../schema/tables/CapsuleTables.ts"
 
 /**
  * A permission as the JSON array of a binding holds it. No permission holds a quote, so its quoted form is in the text
@@ -36,7 +37,7 @@ export const layer = Layer.effect(
             read`workspace_id = ${workspaceId}`,
             read`status = 'resolved'`,
             read`EXISTS (SELECT 1 FROM capsules c WHERE c.id = interfaces.capsule_id
-              AND c.status NOT IN ('destroyed', 'disabled'))`,
+              AND ${read.literal(capsuleInService("c."))})`,
             read`EXISTS (SELECT 1 FROM interface_bindings b WHERE b.interface_id = interfaces.id
               AND b.subject = ${subject} AND b.status = 'ready'
               AND REPLACE(b.permissions, ${quoted("ui.open")}, '') <> b.permissions)`,

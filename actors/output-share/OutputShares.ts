@@ -9,7 +9,7 @@ import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "../capsule/CapsuleRow.ts"
 import { InstallConfigStore } from "../capsule/InstallConfigStore.ts"
 import { StaleReasons } from "../capsule/StaleReasons.ts"
-import { privacyReason, StateVersions } from "../capsule/StateVersions.ts"
+import { privacyElsewhere, privacyReason, StateVersions } from "../capsule/StateVersions.ts"
 import type { CommandContext } from "../Command.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -20,6 +20,7 @@ import type { Page, PageRequest } from "../paging/Page.ts"
 import { pageOfRows } from "../paging/RowPages.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { present } from "../run/RunRow.ts"
+import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 
 export interface NewOutputShare {
   readonly fromWorkspaceId: string
@@ -157,7 +158,7 @@ const make = Effect.gen(function* () {
       return yield* invalidRequest("toWorkspaceId: within one Workspace nothing needs to be shared; add a dependency.")
     }
     const capsule = yield* capsules.find(request.producerCapsuleId)
-    if (capsule === undefined || capsule.workspace_id !== request.fromWorkspaceId || capsule.status === "destroyed") {
+    if (capsule === undefined || capsule.workspace_id !== request.fromWorkspaceId || isEnded(capsule.status)) {
       return yield* invalidRequest("producerCapsuleId: the Workspace has no such Capsule.")
     }
     const receiver = yield* Effect.orDie(sql`SELECT id FROM workspaces WHERE id = ${request.toWorkspaceId}`)
@@ -180,6 +181,30 @@ const make = Effect.gen(function* () {
     return toShare(row)
   }, transaction(sql))
 
+  /** What was offered may have become private since, or its Capsule may have ended: such an offer gives nothing. */
+  const stillOffered = Effect.fnUntraced(function* (row: ShareRow) {
+    const producer = yield* capsules.find(row.producer_capsule_id)
+    if (producer === undefined || isEnded(producer.status)) {
+      return yield* failedPrecondition(
+        `The Capsule that shares these Outputs was ${producer?.status ?? "removed"}. Revoke the share.`
+      )
+    }
+    const config = yield* configs.load(producer.install_config_id)
+    const applied = yield* states.outputs(producer.current_state_version_id ?? "")
+    for (const [index, { alias, name }] of decodeOutputs(row.outputs).entries()) {
+      const shown = alias ?? name
+      const declared = config?.config.outputs.find((candidate) => candidate.name === name)
+      const held = applied.find((candidate) => candidate.name === name && candidate.sensitive === 1)
+      if (held === undefined && declared?.sensitive !== true) continue
+      const why =
+        (held === undefined ? undefined : privacyElsewhere(held, shown)) ??
+        `The Output ${shown} is private: its module declares it sensitive.`
+      return yield* failedPrecondition(
+        `outputs[${index}]: ${why} It was public when it was offered. Ask the other Workspace for a new share.`
+      )
+    }
+  })
+
   const approve = Effect.fn("OutputShares.approve")(function* (
     context: CommandContext,
     id: OutputShareId,
@@ -192,6 +217,7 @@ const make = Effect.gen(function* () {
         message: "Only an admin of the receiving Workspace approves a share."
       })
     }
+    if (row.status === "pending") yield* stillOffered(row)
     const moved = yield* Effect.orDie(sql`UPDATE output_shares
       SET ${sql.update({ status: "active", approved_at: yield* now })}
       WHERE id = ${id} AND status = 'pending' RETURNING id`)

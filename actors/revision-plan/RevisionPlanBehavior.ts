@@ -19,7 +19,8 @@ import { RunAdmission } from "../run/RunAdmission.ts"
 import { checkGitUse } from "../source/GitConnectionUse.ts"
 import { type SourceRow, SourceStore } from "../source/SourceStore.ts"
 import { RevisionPlanSteps } from "./RevisionPlanSteps.ts"
-import { RevisionPlanStore, toRevisionPlan } from "./RevisionPlanStore.ts"
+import { readRevisionPlan, RevisionPlanStore } from "./RevisionPlanStore.ts"
+import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
 
 const encodeActor = Schema.encodeEffect(Schema.fromJsonString(CommandContext))
 
@@ -41,7 +42,7 @@ export const layer = RevisionPlanActor.toLayer(
 
     const load = Effect.gen(function* () {
       const row = yield* store.find(id)
-      return row === undefined ? yield* notFound("Revision plan") : toRevisionPlan(row)
+      return row === undefined ? yield* notFound("Revision plan") : yield* readRevisionPlan(sql, row)
     })
 
     /** Asked before anything is fetched, and again by each Run. */
@@ -69,7 +70,7 @@ export const layer = RevisionPlanActor.toLayer(
         const create = Effect.gen(function* () {
           const parsed = parseGitRef(ref)
           if (Result.isFailure(parsed)) return yield* invalidRequest(`ref: ${parsed.failure.message}`)
-          if (capsule.status === "destroyed" || capsule.status === "disabled") {
+          if (!isInService(capsule.status)) {
             return yield* failedPrecondition(`The Capsule is ${capsule.status}.`)
           }
           const source = yield* sources.find(capsule.source_id)

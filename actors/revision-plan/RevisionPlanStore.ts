@@ -2,15 +2,19 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Finding } from "../../schema/records/CompatibilityReport.ts"
 import { nextActionOf, RevisionPlan, type RevisionPlanPhase } from "../../schema/records/InstallPlan.ts"
+import type { RunStatus } from "../../schema/records/Run.ts"
 import { now } from "../Identity.ts"
 import { present } from "../run/RunRow.ts"
+
+/** How far a coordinator goes by its own steps; what became of its plan is read from the plan. */
+type SteppedPhase = Exclude<RevisionPlanPhase, "applied" | "superseded">
 
 export interface RevisionPlanRow {
   readonly id: string
   readonly workspace_id: string
   readonly capsule_id: string
   readonly ref: string
-  readonly phase: RevisionPlanPhase
+  readonly phase: SteppedPhase
   readonly actor: string
   readonly execution_authority_epoch: number
   readonly sync_run_id: string | null
@@ -26,15 +30,56 @@ export interface RevisionPlanRow {
 const decodePlan = Schema.decodeUnknownSync(RevisionPlan)
 const decodeDiagnostics = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(Finding)))
 
-export const toRevisionPlan = (row: RevisionPlanRow): RevisionPlan =>
-  decodePlan({
+interface PlanState {
+  readonly status: RunStatus
+  readonly used_by_run_id: string | null
+  /** Why a superseded plan is void. */
+  readonly reason: string | null
+}
+
+/** A plan that waits for review or its apply keeps the coordinator reviewable; any other end is the coordinator's as well. */
+const endOf = (
+  row: RevisionPlanRow,
+  plan: PlanState | undefined
+): { readonly phase: RevisionPlanPhase; readonly diagnostics: ReadonlyArray<Finding> } => {
+  const kept = decodeDiagnostics(row.diagnostics)
+  if (row.phase !== "reviewable" || plan === undefined) return { phase: row.phase, diagnostics: kept }
+  if (plan.used_by_run_id !== null) return { phase: "applied", diagnostics: kept }
+  switch (plan.status) {
+    case "superseded":
+    case "cancelled":
+    case "expired": {
+      const reason = plan.reason ?? `The plan ${row.plan_run_id ?? ""} is ${plan.status}.`
+      const message = `${reason} To go on, create a revision plan of ${row.ref} again.`
+      return { phase: "superseded", diagnostics: [...kept, { severity: "info", code: `plan_${plan.status}`, message }] }
+    }
+    default:
+      return { phase: row.phase, diagnostics: kept }
+  }
+}
+
+/** The public projection, with what became of the plan, read through `sql`. */
+export const readRevisionPlan = Effect.fn("readRevisionPlan")(function* (
+  sql: SqlClient.SqlClient,
+  row: RevisionPlanRow
+) {
+  const [plan] = yield* sql<PlanState>`SELECT r.status, r.used_by_run_id,
+      (SELECT json_extract(e.data, '$.reason') FROM run_events e WHERE e.run_id = r.id AND e.kind = 'run.superseded'
+        ORDER BY e.seq DESC LIMIT 1) AS reason
+    FROM runs r WHERE r.id = ${row.plan_run_id ?? ""}`
+  return toRevisionPlan(row, plan)
+}, Effect.orDie)
+
+const toRevisionPlan = (row: RevisionPlanRow, plan: PlanState | undefined): RevisionPlan => {
+  const { diagnostics, phase } = endOf(row, plan)
+  return decodePlan({
     id: row.id,
     workspaceId: row.workspace_id,
     capsuleId: row.capsule_id,
     ref: row.ref,
-    phase: row.phase,
-    nextAction: nextActionOf(row.phase),
-    diagnostics: decodeDiagnostics(row.diagnostics),
+    phase,
+    nextAction: nextActionOf(phase),
+    diagnostics,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     ...present({
@@ -45,6 +90,7 @@ export const toRevisionPlan = (row: RevisionPlanRow): RevisionPlan =>
       planRunId: row.plan_run_id
     })
   })
+}
 
 type Columns = Readonly<Record<string, string | number | null>>
 

@@ -6,7 +6,7 @@ import { answered } from "../ActorClient.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { derivedId } from "../Identity.ts"
 import { RevisionPlans } from "./RevisionPlans.ts"
-import { type RevisionPlanRow, toRevisionPlan } from "./RevisionPlanStore.ts"
+import { readRevisionPlan, type RevisionPlanRow } from "./RevisionPlanStore.ts"
 
 export const layer = Layer.effect(
   RevisionPlans,
@@ -22,7 +22,7 @@ export const layer = Layer.effect(
       reconcile: (context, id) => answered(client(id).Reconcile({ context })),
       read: Effect.fn("RevisionPlans.read")(function* (id) {
         const rows = yield* Effect.orDie(sql<RevisionPlanRow>`SELECT * FROM revision_plans WHERE id = ${id}`)
-        return rows[0] === undefined ? yield* notFound("Revision plan") : toRevisionPlan(rows[0])
+        return rows[0] === undefined ? yield* notFound("Revision plan") : yield* readRevisionPlan(sql, rows[0])
       })
     })
   })

@@ -1,3 +1,4 @@
+import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CapsuleStatus } from "../../schema/records/Capsule.ts"
@@ -88,7 +89,7 @@ const standingOf = (group: RunGroupRow, row: MemberRow, plan: PlanRow | undefine
   if (row.decision === "left_out") return found("left_out", reason)
   const planned = plan === undefined ? undefined : ofPlan(plan)
   if (planned?.standing === "applied" || planned?.standing === "applying") return planned
-  if (row.status === "destroyed" || row.status === "disabled") {
+  if (!isInService(row.status)) {
     return found("left_out", { code: `capsule_${row.status}`, message: `The Capsule is ${row.status}.` })
   }
   if (planned !== undefined && planned.standing !== "outdated") return planned

@@ -4,6 +4,7 @@ import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
 import { transaction } from "../database/Transaction.ts"
 import { RunLedger } from "./RunLedger.ts"
 import { type RunRow, toRun } from "./RunRow.ts"
+import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 
 /** What a restore took back, because nobody can know what became of it after the backup was written. */
 export interface RestoreFence {
@@ -61,10 +62,10 @@ export const fenceRestored = Effect.gen(function* () {
       GROUP BY capsule_id ORDER BY capsule_id`)
     for (const { capsule_id } of planned) yield* ledger.supersedePlans(capsule_id, reason)
     const automatic = yield* Effect.orDie(sql<{ id: string }>`SELECT id FROM capsules
-      WHERE auto_update_apply = 1 AND status <> 'destroyed' ORDER BY id`)
+      WHERE auto_update_apply = 1 AND ${sql.literal(livingCapsule())} ORDER BY id`)
     for (const { id } of automatic) yield* capsules.annotate(id, { auto_update_apply: 0 })
     const compared = yield* Effect.orDie(sql<{ id: string }>`SELECT id FROM capsules
-      WHERE drift_status <> 'unknown' AND status <> 'destroyed' ORDER BY id`)
+      WHERE drift_status <> 'unknown' AND ${sql.literal(livingCapsule())} ORDER BY id`)
     for (const { id } of compared) yield* capsules.annotate(id, { drift_status: "unknown" })
     const fence: RestoreFence = {
       plans: planned.reduce((sum, { plans }) => sum + plans, 0),

@@ -87,6 +87,7 @@ export const layer = RunActor.toLayer(
           const { isolation, network } = toRun(row)
           yield* audited(context, row, "run.approve", {
             planDigest: row.plan_digest,
+            ...(comment === undefined ? {} : { comment }),
             // How the plan that was reviewed was kept apart; unknown of plans of older releases.
             isolation: isolation ?? null,
             network: network ?? null
@@ -120,10 +121,23 @@ export const layer = RunActor.toLayer(
               yield* sql.afterCommit(executor.cancel(id))
               break
             }
-            default:
-              return yield* failedPrecondition(`The Run is ${row.status} already and cannot be cancelled.`)
+            default: {
+              if (row.status !== "succeeded" || row.approved_at === null) {
+                return yield* failedPrecondition(`The Run is ${row.status} already and cannot be cancelled.`)
+              }
+              // Which of withdrawal and apply came first is decided by the same columns that an apply leases.
+              if (row.used_by_run_id !== null || !(yield* ledger.withdraw(id, data))) {
+                return yield* new ApiError({
+                  code: "run_conflict",
+                  message: `The approval cannot be withdrawn: the Run ${row.used_by_run_id ?? "of its apply"} has used the plan. Cancel that Run while it is queued or running.`
+                })
+              }
+              yield* plans.drop(id)
+              yield* audited(context, row, "run.withdraw_approval", data)
+              return yield* projected
+            }
           }
-          yield* audited(context, row, "run.cancel", {})
+          yield* audited(context, row, "run.cancel", data)
           return yield* projected
         },
         transaction(sql),

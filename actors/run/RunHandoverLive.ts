@@ -1,3 +1,4 @@
+import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
@@ -31,7 +32,7 @@ export const layer = Layer.effect(
         // Not those that have decided about this snapshot already, under the authority and state that they have now.
         const followers = yield* Effect.orDie(sql<{ id: string }>`SELECT c.id FROM capsules c
           JOIN source_snapshots s ON s.id = ${snapshotId}
-          WHERE c.source_id = ${sourceId} AND c.auto_update_enabled = 1 AND c.status <> 'destroyed'
+          WHERE c.source_id = ${sourceId} AND c.auto_update_enabled = 1 AND ${sql.literal(livingCapsule("c."))}
             AND c.adopted_ref = s.ref AND c.adopted_path = s.path
             AND NOT EXISTS (SELECT 1 FROM auto_update_decisions d
               WHERE d.capsule_id = c.id AND d.source_snapshot_id = s.id

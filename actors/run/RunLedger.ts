@@ -64,6 +64,8 @@ export class RunLedger extends Context.Service<
     readonly move: (id: string, move: RunMove) => Effect.Effect<boolean>
     readonly set: (id: string, columns: Readonly<Record<string, string | number | null>>) => Effect.Effect<void>
     readonly mergeEvidence: (id: string, evidence: RunEvidence) => Effect.Effect<void>
+    /** Ends an approved plan that no apply has used. Compare-and-set: `false` when it was used, voided or has expired meanwhile. */
+    readonly withdraw: (id: string, data: Readonly<Record<string, unknown>>) => Effect.Effect<boolean>
     /** Voids every plan that is not applied yet and was reviewed under an earlier rule about secrets. */
     readonly supersedeOutdated: Effect.Effect<void>
     /** Voids every plan of a Capsule that was computed for older authority, an older state or other inputs. Answers their ids. */
@@ -184,6 +186,14 @@ export class RunLedger extends Context.Service<
         return true
       }, Effect.orDie)
 
+      const withdraw = Effect.fn("RunLedger.withdraw")(function* (id: string, data: Readonly<Record<string, unknown>>) {
+        const ended = yield* sql`UPDATE runs SET ${sql.update({ status: "cancelled", finished_at: yield* now })}
+          WHERE id = ${id} AND status = 'succeeded' AND approved_at IS NOT NULL AND used_by_run_id IS NULL RETURNING id`
+        if (ended.length === 0) return false
+        yield* journal.append(id, "run.cancelled", { ...data, approvalWithdrawn: true })
+        return true
+      }, Effect.orDie)
+
       /** The plans that wait for an approval or for their apply. */
       const applicable = sql`type IN ('plan', 'destroy_plan')
         AND (status = 'waiting_approval' OR (status = 'succeeded' AND approved_at IS NOT NULL AND used_by_run_id IS NULL))`
@@ -287,6 +297,7 @@ export class RunLedger extends Context.Service<
         move,
         set,
         mergeEvidence,
+        withdraw,
         supersedeOutdated,
         supersedePlans,
         applicablePlans,

@@ -33,6 +33,7 @@ export interface RunRow {
   readonly requires_approval: number
   readonly approved_by: string | null
   readonly approved_at: string | null
+  readonly approval_comment: string | null
   readonly used_by_run_id: string | null
   readonly created_by: string | null
   readonly trigger_kind: string
@@ -106,6 +107,7 @@ export const toRun = (row: RunRow, queue?: WordedPlace): Run => {
       sourceId: row.source_id,
       planRunId: row.plan_run_id,
       runGroupId: row.run_group_id,
+      revisionPlanId: row.coordinator_kind === "revision_plan" ? row.coordinator_id : undefined,
       sourceSnapshotId: row.source_snapshot_id,
       resolvedCommit: row.resolved_commit,
       compatibilityReportId: row.compatibility_report_id,
@@ -115,6 +117,7 @@ export const toRun = (row: RunRow, queue?: WordedPlace): Run => {
       planDigest: row.plan_digest,
       approvedBy: row.approved_by,
       approvedAt: row.approved_at,
+      approvalComment: row.approval_comment,
       createdBy: row.created_by,
       purpose: row.purpose,
       stateVersionId: row.state_version_id,

@@ -4,6 +4,7 @@ import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { ConnectionUses, type UseStarter } from "../connection/ConnectionUses.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import type { SourceRow } from "./SourceStore.ts"
+import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 
 type SourceDefault = Pick<SourceRow, "default_ref" | "default_ref_by_manager">
 
@@ -43,7 +44,7 @@ export const checkGitUse = Effect.fn("checkGitUse")(function* (
   if (row === undefined) return
   const sql = yield* SqlClient.SqlClient
   const adopted = yield* Effect.orDie(sql<{ ref: string }>`SELECT DISTINCT adopted_ref AS ref FROM capsules
-    WHERE source_id = ${source?.id ?? ""} AND adopted_ref IS NOT NULL AND status <> 'destroyed'`)
+    WHERE source_id = ${source?.id ?? ""} AND adopted_ref IS NOT NULL AND ${sql.literal(livingCapsule())}`)
   yield* uses.grant(row, starter, {
     workspaceId,
     module: { url, path: undefined },

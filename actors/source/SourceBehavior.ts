@@ -29,6 +29,7 @@ import { type DeferredSync, DeferredSyncs } from "./DeferredSyncs.ts"
 import { checkGitUse, type GitFetch } from "./GitConnectionUse.ts"
 import type { SyncSpec } from "./LaneFetch.ts"
 import { type Lane, SourceLanes } from "./SourceLanes.ts"
+import { removeSource } from "./SourceRemoval.ts"
 import { type SourceRow, SourceStore, toSource } from "./SourceStore.ts"
 import { stagedOf } from "./StagedRows.ts"
 
@@ -61,12 +62,14 @@ export const layer = SourceActor.toLayer(
     const receipts = yield* Receipts
     const uses = yield* ConnectionUses
     const services = yield* Effect.context<ConnectionStore | ConnectionUses | SqlClient.SqlClient>()
+    const removal = yield* Effect.context<Audit | InstallConfigStore | SourceStore | SqlClient.SqlClient>()
     const random = yield* SecureRandom.SecureRandom
     const { entityId: id } = yield* Entity.CurrentAddress
 
     const load = Effect.gen(function* () {
       const row = yield* store.find(id)
-      return row === undefined ? yield* notFound("Source") : row
+      // One that was removed is known to its history alone.
+      return row === undefined || row.removed_at !== null ? yield* notFound("Source") : row
     })
 
     const audited = (context: CommandContext, workspaceId: string, action: string, data: AuditData, runId?: string) =>
@@ -266,6 +269,9 @@ export const layer = SourceActor.toLayer(
         yield* audited(context, row.workspace_id, "source.update", { fields: Object.keys(request) })
         return toSource(yield* load)
       }, transaction(sql)),
+
+      Remove: ({ payload: { context } }) =>
+        removeSource(load, context, mintHookSecret).pipe(Effect.provideContext(removal)),
 
       RenewHookSecret: Effect.fn("Source.RenewHookSecret")(function* ({
         payload: { context, hookSecretVersion, idempotency }

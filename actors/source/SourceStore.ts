@@ -26,6 +26,7 @@ export interface SourceRow {
   readonly hook_secret_version: number
   readonly hook_secret_at: string | null
   readonly last_synced_at: string | null
+  readonly removed_at: string | null
   readonly created_at: string
   readonly updated_at: string
 }
@@ -97,7 +98,11 @@ export const toSource = (row: SourceRow): Source =>
     hookSecretCreatedAt: row.hook_secret_at ?? row.created_at,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
-    ...present({ authConnectionId: row.auth_connection_id, lastSyncedAt: row.last_synced_at })
+    ...present({
+      authConnectionId: row.auth_connection_id,
+      lastSyncedAt: row.last_synced_at,
+      removedAt: row.removed_at
+    })
   })
 
 export const toSnapshot = (row: SnapshotRow): SourceSnapshot =>

@@ -18,6 +18,8 @@ export class Sources extends Context.Service<
       request: CreateSource
     ) => Effect.Effect<{ readonly source: Source; readonly hookSecret: string }, ApiError>
     readonly update: (context: CommandContext, id: SourceId, request: UpdateSource) => Effect.Effect<Source, ApiError>
+    /** Of one that nothing living uses; its archives that nothing else needs are swept. */
+    readonly remove: (context: CommandContext, id: SourceId) => Effect.Effect<void, ApiError>
     /**
      * A new webhook secret for the one of this version; the old one is worth nothing at once. Fails with `guard_conflict`.
      * A repetition under the same key renews nothing and tells no secret.

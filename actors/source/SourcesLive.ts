@@ -19,6 +19,8 @@ import { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { toRun } from "../run/RunRow.ts"
 import { awaitRun } from "../run/RunWaiting.ts"
+import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
+import { sweepSnapshots } from "./SnapshotSweep.ts"
 import { SnapshotReads } from "./SnapshotReads.ts"
 import { DeferredSyncs } from "./DeferredSyncs.ts"
 import { failingLanes, projectLanes, SourceLanes } from "./SourceLanes.ts"
@@ -61,6 +63,7 @@ export const layer = Layer.effect(
     const deferred = yield* DeferredSyncs
     const reads = yield* SnapshotReads
     const lanes = yield* SourceLanes
+    const archives = yield* SnapshotStore
     const remote = yield* GitRemote
     const policy = yield* GitPolicy
     const cursors = yield* Cursors
@@ -78,6 +81,12 @@ export const layer = Layer.effect(
         return yield* answered(client(id).Create({ context, request }))
       }),
       update: (context, id, request) => answered(client(id).Update({ context, request })),
+      remove: (context, id) =>
+        answered(client(id).Remove({ context })).pipe(
+          Effect.andThen(sweepSnapshots),
+          Effect.provideService(SqlClient.SqlClient, write),
+          Effect.provideService(SnapshotStore, archives)
+        ),
       renewHookSecret: (context, id, hookSecretVersion, idempotency) =>
         answered(
           client(id).RenewHookSecret({
@@ -130,7 +139,7 @@ export const layer = Layer.effect(
           table: "sources",
           route: "sources.list",
           newestFirst: false,
-          conditions: [sql`workspace_id = ${workspaceId}`],
+          conditions: [sql`workspace_id = ${workspaceId}`, sql`removed_at IS NULL`],
           filter: [workspaceId]
         }
         const rows = yield* pageOfRows<SourceRow>(sql, cursors, list, page)
@@ -156,7 +165,8 @@ export const layer = Layer.effect(
       }),
       hook: Effect.fn("Sources.hook")(function* (id, delivery) {
         const row = yield* store.find(id)
-        const secret = row === undefined ? undefined : Redacted.value(yield* store.hookSecret(row))
+        const secret =
+          row === undefined || row.removed_at !== null ? undefined : Redacted.value(yield* store.hookSecret(row))
         // An unknown Source answers like a wrong secret: a hook address tells nothing.
         if (row === undefined || secret === undefined || !hookIsAuthentic(secret, delivery)) {
           return yield* new ApiError({

@@ -12,6 +12,7 @@ import { Run } from "../records/Run.ts"
 import { Output, StateVersion } from "../records/StateVersion.ts"
 import type { Role } from "../records/Workspace.ts"
 import { workspaceAccess } from "./Access.ts"
+import { CapsuleReleased, ReleaseRequest } from "./CapsuleReleased.ts"
 import { created, described, repeatable, describedRun } from "./Endpoint.ts"
 import { VariableValues } from "./InstallPlansApi.ts"
 import { idempotencyHeaders, nextCursor, pageQuery } from "./Paging.ts"
@@ -86,6 +87,19 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
         of("admin"),
         "Create a destroy plan",
         "201 with the destroy-plan Run. A Capsule that was never applied is removed without a Run: 200 with the record, status `destroyed`."
+      )
+    )
+  )
+  .add(
+    HttpApiEndpoint.post("release", "/api/v1/capsules/:capsuleId/release", {
+      params: ofCapsule,
+      payload: ReleaseRequest,
+      success: CapsuleReleased
+    }).annotateMerge(
+      described(
+        of("owner"),
+        "Release a Capsule",
+        "Gives a Capsule up for good without destroying anything: its infrastructure is gone already (`infrastructure_gone`) or somebody else looks after it from now on (`moved_elsewhere`). `confirm` is the Capsule's name. The Capsule becomes `released`, with `release` on the record, and has no more Runs: plans that wait become `superseded`. Refused (409 `run_conflict`) while a Run or a revision plan of it is under way. State versions, Outputs, Runs, logs and the history stay readable, and it can still be backed up. Its OAuth client and what was granted to it end, its Interfaces are retired with their bindings, its shares are revoked. Dependencies stay as records, give nothing more, and the next plan of a consumer says why; plans of consumers that used its Outputs and are not applied yet become `superseded`. Its generated secrets stay sealed: what goes on without svc may need them. Its name is free again. A Capsule that was never applied is removed instead (`DELETE`)."
       )
     )
   )

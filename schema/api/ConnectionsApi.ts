@@ -86,6 +86,17 @@ export const UpdatedConnection = Schema.Struct({
 /** Once, as it should be, or several times: what that means is settled with the rest of the answer. */
 const AnswerParameter = Schema.Union([Schema.String, Schema.Array(Schema.String)])
 
+/** A Connection that was revoked, with what that ended. */
+export const RevokedConnection = Schema.Struct({
+  connection: Connection,
+  /** Plans that were made with it and are void. */
+  supersededRunIds: Schema.Array(RunId),
+  /** Plans, drift checks and syncs that ran with it and are asked to stop. */
+  cancelledRunIds: Schema.Array(RunId),
+  /** Applies that run with it and go on. */
+  runningApplyIds: Schema.Array(RunId)
+})
+
 const inWorkspace = workspaceAccess("viewer", "query.workspaceId")
 const ofConnection = { connectionId: Schema.String }
 const ofShare = { shareId: Schema.String }
@@ -176,12 +187,12 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
     HttpApiEndpoint.post("revoke", "/api/v1/connections/:connectionId/revoke", {
       params: ofConnection,
       payload: Schema.optional(Schema.Struct({})),
-      success: Schema.Struct({ connection: Connection })
+      success: RevokedConnection
     }).annotateMerge(
       described(
         workspaceAccess("admin", "path.connectionId"),
         "Revoke a Connection",
-        "Its sealed values are deleted; Runs that need it are blocked from then on."
+        "Ends it at once and for good: nothing is given its values from then on. Plans that were made with it and are not applied yet become `superseded`, approved or not, and Runs that need it are blocked. Plans, drift checks and syncs that run with it are asked to stop. An apply that runs is not stopped half-way: it goes on with what it was given, `runningApplyIds` names it, and `cancel` stops it. The sealed values are deleted; while a Run still holds them a sealed copy is kept for one purpose, to hide them in what that Run says, and deleted when it is over. Revoking again changes nothing."
       )
     )
   )
@@ -285,7 +296,7 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
       described(
         workspaceAccess("admin", "path.shareId"),
         "Accept an offered share, on the receiving side",
-        "From then on its Capsules may depend on the shared Outputs."
+        "From then on its Capsules may depend on the shared Outputs. An offer of an Output that has become private since, or of a Capsule that has ended, is refused (409) with the reason."
       )
     )
   )

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { AuditEvent } from "../records/AuditEvent.ts"
-import { Capsule, StaleReason } from "../records/Capsule.ts"
+import { Capsule, CredentialWait, StaleReason } from "../records/Capsule.ts"
 import { Discovery } from "../records/Discovery.ts"
 import { LatestRun, Run } from "../records/Run.ts"
 import { Workspace } from "../records/Workspace.ts"
@@ -21,13 +21,14 @@ export const AttentionItem = Schema.Struct({
     "connection_expiring",
     "connection_expired",
     "connection_unrenewed",
-    "connection_unrevoked"
+    "connection_unrevoked",
+    "waiting_credential"
   ]),
   capsuleId: Schema.optionalKey(Schema.String),
   capsuleName: Schema.optionalKey(Schema.String),
   connectionId: Schema.optionalKey(Schema.String),
   connectionName: Schema.optionalKey(Schema.String),
-  /** What is wrong with the tokens of a Connection. */
+  /** What is wrong with the tokens of a Connection, or why a Capsule has no credential. */
   reason: Schema.optionalKey(Schema.String),
   /** With `ref`: the lane that cannot be fetched. */
   sourceId: Schema.optionalKey(Schema.String),
@@ -37,6 +38,9 @@ export const AttentionItem = Schema.Struct({
   runType: Schema.optionalKey(Schema.String),
   /** Of a stale Capsule: why. */
   staleReasons: Schema.optionalKey(Schema.Array(StaleReason)),
+  /** Of a Capsule that waits for a credential: whose turn it is, and what they have to do. */
+  turn: Schema.optionalKey(CredentialWait.fields.turn),
+  next: Schema.optionalKey(CredentialWait.fields.next),
   /** Of a Connection the moment at which it expires. */
   since: Schema.String
 }).annotate({ identifier: "AttentionItem" })

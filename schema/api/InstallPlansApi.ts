@@ -120,7 +120,7 @@ export class RevisionPlansApi extends HttpApiGroup.make("revisionPlans")
       described(
         workspaceAccess("viewer", "path.revisionPlanId"),
         "Read the revision coordinator",
-        "`phase` and `nextAction` say where it stands; `review_run` comes with `planRunId`."
+        "`phase` and `nextAction` say where it stands; `review_run` comes with `planRunId`. Once the plan was used the phase is `applied`. A plan that is void before its apply (superseded by a newer one or by something that it was made from, withdrawn or expired) makes the phase `superseded`, with the reason in `diagnostics` (`plan_superseded`, `plan_cancelled`, `plan_expired`) and `nextAction` `plan_again`: create a revision plan of the same ref under a new key."
       )
     )
   )

@@ -55,7 +55,11 @@ export class RunsApi extends HttpApiGroup.make("runs")
       }),
       success: Schema.Struct({ run: Run })
     }).annotateMerge(
-      described(of("admin"), "Approve a reviewable plan", "A `planDigest` that is not the Run's is refused (409).")
+      described(
+        of("admin"),
+        "Approve a reviewable plan",
+        "A `planDigest` that is not the Run's is refused (409). `comment` is kept on the Run (`approvalComment`) and in the audit event: everybody who may read the Run reads it. An approval that was not applied is withdrawn by `cancel`."
+      )
     )
   )
   .add(
@@ -80,8 +84,8 @@ export class RunsApi extends HttpApiGroup.make("runs")
     }).annotateMerge(
       described(
         of("member"),
-        "Cancel a queued, running or waiting Run",
-        "A running tool is interrupted and given time to save its state."
+        "Cancel a queued, running or waiting Run, or withdraw an approval",
+        "A running tool is interrupted and given time to save its state. A plan that was approved and not applied becomes `cancelled`, its saved plan file is erased, and the withdrawal is audited as `run.withdraw_approval`; `approvedBy`, `approvedAt` and `approvalComment` stay on the record. Once an apply has used the plan the answer is 409 `run_conflict` and names the Apply Run: cancel that one. Of a withdrawal and an apply at once exactly one wins."
       )
     )
   )

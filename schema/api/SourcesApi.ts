@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
 import { CompatibilityReport, InstallModules } from "../records/CompatibilityReport.ts"
 import { InstallConfigId, SourceSnapshotId, WorkspaceId } from "../records/Ids.ts"
 import { CommitId, displayText, GitRefText, RelativePath } from "../records/Primitives.ts"
@@ -70,7 +70,7 @@ export class SourcesApi extends HttpApiGroup.make("sources")
       described(
         of("viewer"),
         "Read a Source",
-        "`lanes` says of the default ref and path, and of every one that a Capsule was applied from, where it stands, when it was looked at and changed last, why the last look failed and when the schedule looks next; `status` is `error` while one of them cannot be fetched. With `autoSync` off neither a webhook nor the schedule looks. The webhook secret is never shown again; `hookSecretVersion` counts its renewals."
+        "One that was removed carries `removedAt`. `lanes` says of the default ref and path, and of every one that a Capsule was applied from, where it stands, when it was looked at and changed last, why the last look failed and when the schedule looks next; `status` is `error` while one of them cannot be fetched. With `autoSync` off neither a webhook nor the schedule looks. The webhook secret is never shown again; `hookSecretVersion` counts its renewals."
       )
     )
   )
@@ -80,6 +80,18 @@ export class SourcesApi extends HttpApiGroup.make("sources")
       payload: UpdateSource,
       success: Schema.Struct({ source: Source })
     }).annotateMerge(described(of("member"), "Update a Source's metadata", "The URL of a Source never changes."))
+  )
+  .add(
+    HttpApiEndpoint.delete("remove", "/api/v1/sources/:sourceId", {
+      params: ofSource,
+      success: HttpApiSchema.NoContent
+    }).annotateMerge(
+      described(
+        of("member"),
+        "Remove a Source that nothing uses",
+        "For a Source that a mistyped URL or an abandoned install left behind, or whose Capsules have all ended. 409 `failed_precondition` names the living Capsules and unfinished installs that use it; 409 `run_conflict` names a sync or check that is queued or running: cancel it first. The webhook secret ends at once (deliveries are answered like those with a wrong secret), the schedule and postponed syncs end, its Git Connection is detached. Snapshots, reports and the configurations that checks made are deleted, except those that Capsules which ended came from; archives that no snapshot names are erased within two days. The record itself is not listed any more, and stays readable with `removedAt`. Every other request to it is 404."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.post("renewHookSecret", "/api/v1/sources/:sourceId/hook-secret", {

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
+import { CapsuleReleased, ReleaseRequest } from "../api/CapsuleReleased.ts"
 import { ConfigurationPlanRequest, ReAdoptionRequest } from "../api/CapsulesApi.ts"
 import { RollbackPlanRequest } from "../api/RunsApi.ts"
 import { ApiError } from "../errors/ApiError.ts"
@@ -68,6 +69,11 @@ export const CapsuleActor = Entity.make("Capsule", [
   Rpc.make("Remove", {
     payload: command,
     success: Schema.Union([Schema.Struct({ run: Run }), Schema.Struct({ capsule: Capsule })]),
+    error: ApiError
+  }),
+  Rpc.make("Release", {
+    payload: { ...command, request: ReleaseRequest },
+    success: CapsuleReleased,
     error: ApiError
   }),
   Rpc.make("ConfigurationPlan", {

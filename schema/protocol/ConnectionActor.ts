@@ -3,6 +3,7 @@ import { Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import {
   CreateConnection,
+  RevokedConnection,
   StartOAuthConnection,
   TestedConnection,
   UpdateConnection,
@@ -67,5 +68,5 @@ export const ConnectionActor = Entity.make("Connection", [
   Rpc.make("RenewTokens", { success: Schema.Struct({ problem: Schema.optionalKey(Schema.String) }) }),
   /** Gives the tokens of a Connection that has ended back, when that is due. */
   Rpc.make("RevokeTokens"),
-  Rpc.make("Revoke", { payload: { context: CommandContext }, success: Connection, error: ApiError })
+  Rpc.make("Revoke", { payload: { context: CommandContext }, success: RevokedConnection, error: ApiError })
 ])

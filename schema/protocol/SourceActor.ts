@@ -15,6 +15,7 @@ export const SourceActor = Entity.make("Source", [
     error: ApiError
   }),
   Rpc.make("Update", { payload: { context: CommandContext, request: UpdateSource }, success: Source, error: ApiError }),
+  Rpc.make("Remove", { payload: { context: CommandContext }, error: ApiError }),
   Rpc.make("RenewHookSecret", {
     payload: {
       context: CommandContext,

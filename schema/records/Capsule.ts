@@ -2,19 +2,42 @@ import { Schema } from "effect"
 import { AutoUpdate } from "./AutoUpdate.ts"
 import {
   CapsuleId,
+  ConnectionId,
   DependencyId,
   InstallConfigId,
   ProjectId,
+  RunId,
   SourceId,
   SourceSnapshotId,
   StateVersionId,
+  Subject,
   WorkspaceId
 } from "./Ids.ts"
 import { DriftCheckPlan } from "./DriftChecks.ts"
 import { Timestamp } from "./Primitives.ts"
 
-export const CapsuleStatus = Schema.Literals(["pending", "active", "stale", "error", "disabled", "destroyed"])
+export const CapsuleStatus = Schema.Literals([
+  "pending",
+  "active",
+  "stale",
+  "error",
+  "disabled",
+  "destroyed",
+  "released"
+])
 export type CapsuleStatus = typeof CapsuleStatus.Type
+
+/** What became of the infrastructure of a Capsule that was released. */
+export const ReleaseReason = Schema.Literals(["infrastructure_gone", "moved_elsewhere"])
+export type ReleaseReason = typeof ReleaseReason.Type
+
+export const CapsuleRelease = Schema.Struct({
+  at: Timestamp,
+  by: Schema.optionalKey(Subject),
+  reason: ReleaseReason,
+  comment: Schema.optionalKey(Schema.String)
+}).annotate({ identifier: "CapsuleRelease" })
+export type CapsuleRelease = typeof CapsuleRelease.Type
 
 /** `unknown` after an apply that ended without evidence: real resources may differ from the state. */
 export const RuntimeSafety = Schema.Literals(["safe", "unknown"])
@@ -43,6 +66,23 @@ export const AdoptedSourceRevision = Schema.Struct({
 }).annotate({ identifier: "AdoptedSourceRevision" })
 export type AdoptedSourceRevision = typeof AdoptedSourceRevision.Type
 
+/** A Run of the Capsule could not be given a credential: why, and whose turn it is to change that. */
+export const CredentialWait = Schema.Struct({
+  runId: RunId,
+  since: Timestamp,
+  provider: Schema.String,
+  moduleLocalName: Schema.String,
+  childAlias: Schema.optionalKey(Schema.String),
+  /** The Connection that is bound and cannot be used. */
+  connectionId: Schema.optionalKey(ConnectionId),
+  reason: Schema.String,
+  /** The lowest role of the Workspace that can go on, or the operator of the service. */
+  turn: Schema.Literals(["member", "admin", "operator"]),
+  /** What they have to do. */
+  next: Schema.String
+}).annotate({ identifier: "CredentialWait" })
+export type CredentialWait = typeof CredentialWait.Type
+
 export const Capsule = Schema.Struct({
   id: CapsuleId,
   workspaceId: WorkspaceId,
@@ -69,6 +109,10 @@ export const Capsule = Schema.Struct({
   publicEndpoint: Schema.optionalKey(Schema.String),
   /** Why the ref and path that the Capsule follows cannot be fetched; absent while they can. */
   laneError: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String, since: Timestamp })),
+  /** While its newest Run was refused for want of a credential. */
+  waitsForCredential: Schema.optionalKey(CredentialWait),
+  /** With status `released`: who gave the Capsule up, when and why. */
+  release: Schema.optionalKey(CapsuleRelease),
   createdAt: Timestamp,
   updatedAt: Timestamp
 }).annotate({ identifier: "Capsule" })

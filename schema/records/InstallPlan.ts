@@ -23,7 +23,7 @@ export const InstallPlanPhase = Schema.Literals([
 ])
 export type InstallPlanPhase = typeof InstallPlanPhase.Type
 
-export const NextAction = Schema.Literals(["reconcile", "review_run", "none"])
+export const NextAction = Schema.Literals(["reconcile", "review_run", "plan_again", "none"])
 export type NextAction = typeof NextAction.Type
 
 /** Public projection of the install coordinator: bounded references and diagnostics, never values. */
@@ -51,6 +51,8 @@ export const RevisionPlanPhase = Schema.Literals([
   "analyzing_compatibility",
   "planning",
   "reviewable",
+  "applied",
+  "superseded",
   "failed"
 ])
 export type RevisionPlanPhase = typeof RevisionPlanPhase.Type
@@ -75,6 +77,15 @@ export type RevisionPlan = typeof RevisionPlan.Type
 
 /** What moves a coordinator on from a phase, of either kind. */
 export const nextActionOf = (phase: InstallPlanPhase | RevisionPlanPhase): NextAction => {
-  if (phase === "reviewable") return "review_run"
-  return phase === "failed" ? "none" : "reconcile"
+  switch (phase) {
+    case "reviewable":
+      return "review_run"
+    case "superseded":
+      return "plan_again"
+    case "applied":
+    case "failed":
+      return "none"
+    default:
+      return "reconcile"
+  }
 }

@@ -4,6 +4,7 @@ import {
   CompatibilityReportId,
   ConnectionId,
   InstallConfigId,
+  RevisionPlanId,
   RunGroupId,
   RunId,
   SourceId,
@@ -44,7 +45,7 @@ export const RunStatus = Schema.Literals([
 ])
 export type RunStatus = typeof RunStatus.Type
 
-/** The legal moves of a Run (design section 5). A status without an entry is final, except an approved plan's `superseded`/`expired`. */
+/** The legal moves of a Run (design section 5). A status without an entry is final, except that of an approved plan, which may still become `superseded`, `expired` or `cancelled`. */
 export const runMoves: Record<RunStatus, ReadonlyArray<RunStatus>> = {
   queued: ["running", "cancelled", "superseded", "failed"],
   running: ["queued", "waiting_approval", "succeeded", "failed", "cancelled", "superseded"],
@@ -220,6 +221,8 @@ export const Run = Schema.Struct({
   sourceId: Schema.optionalKey(SourceId),
   planRunId: Schema.optionalKey(RunId),
   runGroupId: Schema.optionalKey(RunGroupId),
+  /** The revision plan that asked for this Run. */
+  revisionPlanId: Schema.optionalKey(RevisionPlanId),
   sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
   resolvedCommit: Schema.optionalKey(Schema.String),
   compatibilityReportId: Schema.optionalKey(CompatibilityReportId),
@@ -237,6 +240,8 @@ export const Run = Schema.Struct({
   requiresApproval: Schema.Boolean,
   approvedBy: Schema.optionalKey(Subject),
   approvedAt: Schema.optionalKey(Timestamp),
+  /** What the approver said of it. */
+  approvalComment: Schema.optionalKey(Schema.String),
   createdBy: Schema.optionalKey(Schema.String),
   trigger: Schema.Literals(["user", "webhook", "schedule", "auto_update", "service"]),
   /** Of a plan, and of the apply of it. */

@@ -39,6 +39,8 @@ export const Source = Schema.Struct({
   hookSecretCreatedAt: Timestamp,
   /** The default lane first. Where one Source is read; lists leave them out. */
   lanes: Schema.optionalKey(Schema.Array(SourceLane)),
+  /** Since when it is removed: it stays readable for what came from it, and starts nothing. */
+  removedAt: Schema.optionalKey(Timestamp),
   createdAt: Timestamp,
   updatedAt: Timestamp
 }).annotate({ identifier: "Source" })

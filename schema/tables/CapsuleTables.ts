@@ -136,3 +136,27 @@ export const deferredFollowColumns: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN deferred_snapshot_id TEXT`,
   `CREATE INDEX capsules_deferred ON capsules (updated_at, id) WHERE deferred_snapshot_id IS NOT NULL`
 ]
+
+/** As a condition on `status`, of a table or of an alias such as `c.`: what `isEnded` denies. */
+export const livingCapsule = (alias: "" | `${string}.` = "") => `${alias}status NOT IN ('destroyed', 'released')`
+
+/** The same of what `isInService` says. */
+export const capsuleInService = (alias: "" | `${string}.` = "") =>
+  `${alias}status NOT IN ('destroyed', 'released', 'disabled')`
+
+/** Who gave a Capsule up, when and why. Like a destroyed one it frees its name. */
+export const capsuleReleaseColumns: ReadonlyArray<string> = [
+  `ALTER TABLE capsules ADD COLUMN released_at TEXT`,
+  `ALTER TABLE capsules ADD COLUMN released_by TEXT`,
+  `ALTER TABLE capsules ADD COLUMN release_reason TEXT`,
+  `ALTER TABLE capsules ADD COLUMN release_comment TEXT`,
+  `DROP INDEX capsules_by_name`,
+  `CREATE UNIQUE INDEX capsules_by_name ON capsules (project_id, name, environment)
+    WHERE status NOT IN ('destroyed', 'released')`
+]
+
+/** What a Capsule waits for that has no credential, as JSON. Few among many wait. */
+export const credentialWaitColumns: ReadonlyArray<string> = [
+  `ALTER TABLE capsules ADD COLUMN credential_wait TEXT`,
+  `CREATE INDEX capsules_without_credential ON capsules (workspace_id, id) WHERE credential_wait IS NOT NULL`
+]

@@ -1,3 +1,5 @@
+import { livingCapsule } from "./CapsuleTables.ts"
+
 /** Lanes that automation wanted to sync while the queue of the Workspace was full. */
 export const deferredSyncTables: ReadonlyArray<string> = [
   `CREATE TABLE deferred_syncs (
@@ -80,9 +82,9 @@ export const hookSecretColumns: ReadonlyArray<string> = [
 ]
 
 /** Every lane that somebody relies on: the default one of each Source, and those that living Capsules have adopted. */
-export const lanesInUse = `(SELECT id AS source_id, default_ref AS ref, default_path AS path FROM sources
+export const lanesInUse = `(SELECT id AS source_id, default_ref AS ref, default_path AS path FROM sources WHERE removed_at IS NULL
   UNION SELECT source_id, adopted_ref, adopted_path FROM capsules
-  WHERE adopted_ref IS NOT NULL AND status <> 'destroyed')`
+  WHERE adopted_ref IS NOT NULL AND ${livingCapsule()})`
 
 /** What the looks at each lane of a Source have found. */
 export const laneTables: ReadonlyArray<string> = [
@@ -113,3 +115,6 @@ export const laneTables: ReadonlyArray<string> = [
       error_message = excluded.error_message, error_since = excluded.error_since`,
   `CREATE INDEX source_snapshots_by_lane ON source_snapshots (source_id, ref, path, resolved_commit, created_at, id)`
 ]
+
+/** A removed Source starts nothing and is not listed; Capsules that ended may still name it. */
+export const sourceRemovalColumns: ReadonlyArray<string> = [`ALTER TABLE sources ADD COLUMN removed_at TEXT`]

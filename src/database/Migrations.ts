@@ -7,7 +7,9 @@ import { autoUpdateTables } from "../../schema/tables/AutoUpdateTables.ts"
 import { buildTables } from "../../schema/tables/BuildTables.ts"
 import {
   capsuleInNeedIndex,
+  capsuleReleaseColumns,
   capsuleTables,
+  credentialWaitColumns,
   deferredFollowColumns,
   stateSecretColumns
 } from "../../schema/tables/CapsuleTables.ts"
@@ -34,7 +36,13 @@ import {
   runTables,
   secretRuleColumns
 } from "../../schema/tables/RunTables.ts"
-import { deferredSyncTables, hookSecretColumns, laneTables, sourceTables } from "../../schema/tables/SourceTables.ts"
+import {
+  deferredSyncTables,
+  hookSecretColumns,
+  laneTables,
+  sourceRemovalColumns,
+  sourceTables
+} from "../../schema/tables/SourceTables.ts"
 import { staleTables } from "../../schema/tables/StaleTables.ts"
 import { upstreamTables } from "../../schema/tables/UpstreamTables.ts"
 import { vaultTables } from "../../schema/tables/VaultTables.ts"
@@ -78,6 +86,7 @@ const migrations = {
   "0018_secret_rule": statements(secretRuleColumns),
   "0021_values_between_capsules": statements([...staleTables, ...waveTables]),
   "0022_lanes": statements([...automationColumns, ...laneTables, ...quietLookColumns, ...autoUpdateTables]),
+  "0023_ways_out": statements([...capsuleReleaseColumns, ...sourceRemovalColumns, ...credentialWaitColumns]),
   "0024_provider_addresses": statements(providerAddressSpelling),
   "0025_run_profile": statements(runProfileColumns),
   "0026_connection_oauth": statements(connectionOAuthTables),

@@ -70,3 +70,28 @@ describe("drift of a capsule", () => {
     expect(faults).toEqual([])
   })
 })
+
+describe("a capsule to be released", () => {
+  test("asks for its name, and says afterwards how it ended", async () => {
+    const { page, api, faults, go } = await suite.visit()
+    await go(`/w/acme/capsules/${storefrontId}/danger`, ".panel-danger")
+    await page.getByRole("button", { name: "Release capsule" }).click()
+    const dialog = page.getByRole("dialog")
+    const submit = dialog.getByRole("button", { name: "Release capsule" })
+    expect(await submit.isDisabled()).toBe(true)
+    await dialog.getByLabel("What became of its infrastructure").selectOption("moved_elsewhere")
+    await dialog.getByLabel("Comment").fill("The platform team runs it now.")
+    await dialog.getByLabel("Type storefront to confirm").fill("storefront")
+    await submit.click()
+    await page.getByText("This capsule was released").waitFor()
+    await page.getByText("Somebody else looks after its infrastructure.").waitFor()
+    expect(await page.getByRole("button", { name: "Plan", exact: true }).count()).toBe(0)
+    expect(api.changes.map(({ path, body }) => [path, body])).toEqual([
+      [
+        `/api/v1/capsules/${storefrontId}/release`,
+        { confirm: "storefront", reason: "moved_elsewhere", comment: "The platform team runs it now." }
+      ]
+    ])
+    expect(faults).toEqual([])
+  })
+})

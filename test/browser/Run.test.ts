@@ -131,6 +131,49 @@ describe("a plan under review", () => {
     await page.getByRole("heading", { name: "Approved, not applied yet" }).waitFor()
   })
 
+  test("once approved shows what the approver said, and its approval can be withdrawn", async () => {
+    const { page, api, go } = await suite.visit()
+    api.world.runs = api.world.runs
+      .filter((run) => run.planRunId !== safeRun)
+      .map((run) =>
+        run.id === safeRun
+          ? {
+              ...run,
+              status: "succeeded" as const,
+              approvedAt: new Date().toISOString(),
+              approvedBy: "usr_0000000000000002",
+              approvalComment: "Checked with the network team."
+            }
+          : run
+      )
+    await go(`/w/acme/runs/${safeRun}`, ".decision")
+    await page.getByText("Checked with the network team.").waitFor()
+    await page.getByRole("button", { name: "Withdraw approval" }).click()
+    await page.getByRole("dialog").getByLabel("Reason").fill("The window closed.")
+    await page.getByRole("dialog").getByRole("button", { name: "Withdraw approval" }).click()
+    await page.getByText("The approval was withdrawn before the plan was applied.").waitFor()
+    await page.getByRole("button", { name: "Plan again" }).waitFor()
+    expect(api.changes.map(({ path, body }) => [path, body])).toEqual([
+      [`/api/v1/runs/${safeRun}/cancel`, { reason: "The window closed." }]
+    ])
+  })
+
+  test("that is void says why, and one of another revision is planned again at that revision", async () => {
+    const { page, api, go } = await suite.visit()
+    const capsuleId = api.world.runs.find(({ id }) => id === safeRun)?.capsuleId
+    await go(`/w/acme/runs/${safeRun}`, ".decision")
+    api.world.runs = api.world.runs.map((run) =>
+      run.id === safeRun ? { ...run, status: "superseded" as const, revisionPlanId: "rpl_0000000000000001" } : run
+    )
+    api.emitEvent(safeRun, { kind: "run.superseded", data: { reason: "The Capsule was released." } })
+    await page.getByText("The Capsule was released.").waitFor()
+    await page.getByRole("button", { name: "Plan release-2 again" }).click()
+    await page.getByText("Waiting in the queue").waitFor()
+    expect(api.changes.map(({ path, body }) => [path, body])).toEqual([
+      [`/api/v1/capsules/${capsuleId}/revision-plans`, { ref: "release-2" }]
+    ])
+  })
+
   test("is only shown to those who may not approve", async () => {
     const { page, go } = await suite.visit()
     await page.route("**/dashboard/bootstrap", async (route) => {

@@ -52,3 +52,28 @@ describe("the webhook secret of a source", () => {
     expect(await page.getByRole("button", { name: "Renew secret" }).count()).toBe(0)
   })
 })
+
+describe("a source", () => {
+  test("that capsules use is not offered for removal", async () => {
+    const { page, go } = await suite.visit()
+    await go(source, ".panel-danger")
+    await page.getByText("Capsules use this source.").waitFor()
+    expect(await page.getByRole("button", { name: "Remove source" }).count()).toBe(0)
+  })
+
+  test("that nothing uses is removed after a question", async () => {
+    const { page, api, faults, go } = await suite.visit()
+    await go("/w/acme/sources/src_0000000000000003", ".panel-danger")
+    await page.getByRole("button", { name: "Remove source" }).click()
+    await page
+      .getByRole("dialog", { name: "Remove old website?" })
+      .getByRole("button", { name: "Remove source" })
+      .click()
+    await page.getByRole("heading", { level: 1, name: "Sources" }).waitFor()
+    await page.getByText("old website").waitFor({ state: "detached" })
+    expect(api.changes.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      "DELETE /api/v1/sources/src_0000000000000003"
+    ])
+    expect(faults).toEqual([])
+  })
+})

@@ -6,6 +6,8 @@ import { formWords } from "../../src/dashboard/forms/Words.ts"
 import { signInWords } from "../../src/dashboard/screens/account/SignInWords.ts"
 import { accountWords } from "../../src/dashboard/screens/account/Words.ts"
 import { capsuleWords } from "../../src/dashboard/screens/capsule/Words.ts"
+import { credentialWords } from "../../src/dashboard/screens/capsule/CredentialWords.ts"
+import { releaseWords } from "../../src/dashboard/screens/capsule/ReleaseWords.ts"
 import { connectionWords } from "../../src/dashboard/screens/connections/Words.ts"
 import { graphWords } from "../../src/dashboard/screens/graph/Words.ts"
 import { homeWords } from "../../src/dashboard/screens/home/Words.ts"
@@ -30,6 +32,8 @@ const dictionaries = {
   signInWords,
   handOffWords,
   capsuleWords,
+  credentialWords,
+  releaseWords,
   connectionWords,
   graphWords,
   homeWords,

@@ -42,8 +42,8 @@ export const guards: ReadonlyArray<Guard> = [
   {
     name: "approve: admins only",
     file: "schema/api/RunsApi.ts",
-    text: `described(of("admin"), "Approve a reviewable plan"`,
-    broken: `described(of("member"), "Approve a reviewable plan"`,
+    text: `of("admin"),\n        "Approve a reviewable plan"`,
+    broken: `of("member"),\n        "Approve a reviewable plan"`,
     test: authorization
   },
   {
@@ -212,7 +212,7 @@ export const guards: ReadonlyArray<Guard> = [
   {
     name: "preparation: disabled Capsule",
     file: preparationFile,
-    text: `capsule.status === "destroyed" || capsule.status === "disabled"`,
+    text: "!isInService(capsule.status)",
     broken: `capsule.status === "destroyed"`,
     test: preparation
   },

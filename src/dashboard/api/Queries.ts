@@ -21,6 +21,7 @@ import type {
   OutputShare,
   Overview,
   ProviderBinding,
+  RevisionPlan,
   Run,
   RunGroup,
   SnapshotFile,
@@ -192,6 +193,15 @@ export const runQuery = (runId: string) =>
   queryOptions({
     queryKey: ["run", runId],
     queryFn: ({ signal }) => get<{ run: Run }>(`${api}/runs/${runId}`, {}, signal).then(({ run }) => run)
+  })
+
+export const revisionPlanQuery = (revisionPlanId: string) =>
+  queryOptions({
+    queryKey: ["revision-plan", revisionPlanId],
+    queryFn: ({ signal }) =>
+      get<{ revisionPlan: RevisionPlan }>(`${api}/revision-plans/${revisionPlanId}`, {}, signal).then(
+        ({ revisionPlan }) => revisionPlan
+      )
   })
 
 /** An update moves while somebody looks at it. */

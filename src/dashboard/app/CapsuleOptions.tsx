@@ -1,3 +1,4 @@
+import { isEnded } from "../../../schema/records/CapsuleLifecycle.ts"
 import type { Capsule } from "../api/Types.ts"
 import { useWords } from "../words/Words.ts"
 import { vocabulary } from "../words/Vocabulary.ts"
@@ -9,7 +10,7 @@ export const CapsuleOptions = ({ capsules }: { readonly capsules: ReadonlyArray<
     <>
       <option value="">{terms.choose}</option>
       {capsules
-        .filter(({ status }) => status !== "destroyed")
+        .filter(({ status }) => !isEnded(status))
         .map(({ environment, id, name }) => (
           <option key={id} value={id}>
             {name} · {environment}

@@ -36,7 +36,8 @@ const capsuleTone: Readonly<Record<Capsule["status"], StatusTone>> = {
   stale: "attention",
   error: "bad",
   disabled: "muted",
-  destroyed: "muted"
+  destroyed: "muted",
+  released: "muted"
 }
 
 export const CapsuleStatus = ({ status }: { readonly status: Capsule["status"] }) => (

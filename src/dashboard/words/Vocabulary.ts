@@ -60,7 +60,8 @@ const en = {
     stale: "Update available",
     error: "Error",
     disabled: "Disabled",
-    destroyed: "Destroyed"
+    destroyed: "Destroyed",
+    released: "Released"
   },
   drift: { unknown: "Not checked", none: "No drift", drifted: "Drifted" },
   role: { owner: "Owner", admin: "Admin", member: "Member", viewer: "Viewer" },
@@ -145,7 +146,8 @@ const ja: typeof en = {
     stale: "更新あり",
     error: "エラー",
     disabled: "無効",
-    destroyed: "削除済み"
+    destroyed: "削除済み",
+    released: "管理終了"
   },
   drift: { unknown: "未確認", none: "ドリフトなし", drifted: "ドリフトあり" },
   role: { owner: "オーナー", admin: "管理者", member: "メンバー", viewer: "閲覧者" },

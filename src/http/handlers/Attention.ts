@@ -19,6 +19,20 @@ const ofCapsule = (capsule: Capsule): ReadonlyArray<Item> => {
   const items: Array<Item> = []
   if (capsule.runtimeSafety === "unknown") items.push({ kind: "unknown_safety", ...about })
   if (capsule.status === "error") items.push({ kind: "failed", ...about })
+  const wait = capsule.waitsForCredential
+  if (wait !== undefined) {
+    const { connectionId, next, reason, runId, since, turn } = wait
+    items.push({
+      kind: "waiting_credential",
+      ...about,
+      since,
+      runId,
+      turn,
+      next,
+      reason,
+      ...(connectionId === undefined ? {} : { connectionId })
+    })
+  }
   if (capsule.driftStatus === "drifted") {
     items.push({ kind: "drifted", ...about, since: capsule.driftCheckedAt ?? capsule.updatedAt })
   }
@@ -81,7 +95,7 @@ export const attentionOf = (
       ...(name === undefined ? {} : { capsuleName: name })
     }
   })
-  const order: ReadonlyArray<Item["kind"]> = ["unknown_safety", "failed", "drifted", "stale"]
+  const order: ReadonlyArray<Item["kind"]> = ["unknown_safety", "failed", "waiting_credential", "drifted", "stale"]
   const troubles = inNeed.flatMap(ofCapsule)
   return [
     ...approvals,

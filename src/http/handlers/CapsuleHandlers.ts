@@ -58,6 +58,9 @@ export const capsuleHandlers = HttpApiBuilder.group(
       remove: Effect.fn("capsules.remove")(function* ({ params }) {
         return yield* capsules.remove(yield* commandContext, yield* capsuleOf(params))
       }),
+      release: Effect.fn("capsules.release")(function* ({ params, payload }) {
+        return yield* capsules.release(yield* commandContext, yield* capsuleOf(params), payload)
+      }),
       outputs: Effect.fn("capsules.outputs")(function* ({ params }) {
         return { outputs: yield* capsules.outputs(yield* capsuleOf(params)) }
       }),

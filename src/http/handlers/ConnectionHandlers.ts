@@ -72,7 +72,7 @@ export const connectionHandlers = HttpApiBuilder.group(
         return { connection: yield* connections.confirmOrigins(yield* commandContext, id, payload.origins) }
       }),
       revoke: Effect.fn("connections.revoke")(function* ({ params }) {
-        return { connection: yield* connections.revoke(yield* commandContext, yield* connectionOf(params)) }
+        return yield* connections.revoke(yield* commandContext, yield* connectionOf(params))
       }),
       startOAuth: Effect.fn("connections.startOAuth")(function* ({ params, payload }) {
         const { helper } = yield* declared(params.helperId)

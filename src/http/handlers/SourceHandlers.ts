@@ -42,6 +42,9 @@ export const sourceHandlers = HttpApiBuilder.group(
       update: Effect.fn("sources.update")(function* ({ params, payload }) {
         return { source: yield* sources.update(yield* commandContext, yield* sourceOf(params), payload) }
       }),
+      remove: Effect.fn("sources.remove")(function* ({ params }) {
+        yield* sources.remove(yield* commandContext, yield* sourceOf(params))
+      }),
       renewHookSecret: Effect.fn("sources.renewHookSecret")(function* ({ headers, params, payload }) {
         const id = yield* sourceOf(params)
         const { hookSecretVersion } = payload

@@ -151,8 +151,18 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
       expect(yield* sql`SELECT id FROM output_shares`).toHaveLength(1)
       yield* share(producer.capsuleId, "plain", "plain")
 
-      // The other Workspace is told that it is a secret, not which.
+      // The other Workspace is told that it is a secret, not which; an offer of before is not taken up.
+      const late = yield* Effect.flip(shares.approve(receiver.context, early.id, receiver.workspaceId))
+      expect(late.code).toBe("failed_precondition")
+      expect(late.message).toBe(
+        "outputs[0]: The Output word is private: it repeats a secret. It was public when it was offered. Ask the other Workspace for a new share."
+      )
+      // As if it had been approved while the Output was public.
+      const hide = (sensitive: number) =>
+        sql`UPDATE outputs SET sensitive = ${sensitive} WHERE name = 'short' AND capsule_id = ${producer.capsuleId}`
+      yield* hide(0)
       yield* shares.approve(receiver.context, early.id, receiver.workspaceId)
+      yield* hide(1)
       yield* commit("receiving-consumer", consuming)
       const created = yield* (yield* InstallPlans).create(
         receiver.context,
@@ -171,9 +181,9 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
         "outputs[0].from: The Output word is private: it repeats a secret."
       )
       // As if it had been taken while the Output was public.
-      yield* sql`UPDATE outputs SET sensitive = 0 WHERE name = 'short' AND capsule_id = ${producer.capsuleId}`
+      yield* hide(0)
       yield* dependency
-      yield* sql`UPDATE outputs SET sensitive = 1 WHERE name = 'short' AND capsule_id = ${producer.capsuleId}`
+      yield* hide(1)
       const told = (yield* replanned(capsuleId)).error?.message
       expect(told).toContain("The Output word is private: it repeats a secret.")
       expect(told).not.toContain("var.db")

@@ -166,15 +166,16 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
         const plan = yield* settled(configured.value.planRunId)
         expect(plan.status).toBe("waiting_approval")
 
-        // Revoked between review and apply: the apply finds out, and nothing was started.
+        // Revoked between review and apply: the plan is void, and nothing was started.
         yield* connections.revoke(context, connection.id)
         expect((yield* Effect.flip(connections.test(context, connection.id))).code).toBe("failed_precondition")
-        const apply = yield* applied(plan)
-        expect(apply.status).toBe("failed")
-        expect(apply.error?.code).toBe("blocked_missing_connection")
-        expect(apply.providerResolutions?.[0]?.blockedReason).toBe("The bound Connection is revoked. Create a new one.")
-        expect((yield* capsuleOf(unbound.capsuleId)).status).toBe("pending")
+        expect((yield* (yield* Runs).read(plan.id)).status).toBe("superseded")
+        // As if it had been revoked past everything that voids plans.
         const sql = yield* SqlClient.SqlClient
+        yield* sql`UPDATE runs SET status = 'waiting_approval' WHERE id = ${plan.id}`
+        const refused = yield* Effect.flip(applied(plan))
+        expect("code" in refused && refused.code).toBe("guard_conflict")
+        expect((yield* capsuleOf(unbound.capsuleId)).status).toBe("pending")
         const rows = yield* sql`SELECT sealed_values FROM connections WHERE id = ${connection.id}`
         expect(rows).toEqual([{ sealed_values: null }])
 

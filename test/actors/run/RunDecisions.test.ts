@@ -54,7 +54,7 @@ const planFiles = Effect.fnUntraced(function* (runId: string) {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
-  tests.live("of an approval and a cancel at once, exactly one counts", () =>
+  tests.live("of approvals and cancels at once one of each counts at most, and a cancel has the last word", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs
@@ -66,13 +66,15 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
         const both = yield* Effect.all(round % 2 === 0 ? [approve, cancel, approve] : [cancel, approve, cancel], {
           concurrency: "unbounded"
         })
-        const won = both.filter(Result.isSuccess)
-        expect(won).toHaveLength(1)
-        const { status } = yield* runs.read(id)
-        expect(won[0]?.success.status).toBe(status)
+        const won = both.filter(Result.isSuccess).map(({ success }) => success.status)
+        expect(won.filter((status) => status === "cancelled")).toHaveLength(1)
+        expect(won.length).toBeLessThanOrEqual(2)
         for (const lost of both.filter(Result.isFailure)) expect(lost.failure.code).toBe("failed_precondition")
+        expect((yield* runs.read(id)).status).toBe("cancelled")
+        // Whoever approved first was withdrawn by the cancel.
         const kinds = (yield* streams.events(id, 0, 10)).items.map((event) => event.kind)
-        expect(kinds).toEqual(["run.queued", status === "cancelled" ? "run.cancelled" : "run.approved"])
+        const approved = won.includes("succeeded") ? ["run.approved" as const] : []
+        expect(kinds).toEqual(["run.queued", ...approved, "run.cancelled"])
       }
     })
   )
@@ -142,6 +144,88 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
         expect((yield* capsules.read(capsuleId)).status).toBe("active")
       }),
     120_000
+  )
+
+  tests.live(
+    "an approval that was not applied is withdrawn with its comment kept; of a withdrawal and an apply at once one wins",
+    () =>
+      Effect.gen(function* () {
+        const { context, workspaceId } = yield* TestPlane
+        const sql = yield* SqlClient.SqlClient
+        const runs = yield* Runs
+        const streams = yield* RunStreams
+        const audit = yield* Audit
+        const newest = (action: string) =>
+          Effect.map(
+            audit.list(workspaceId, context.actor.subject ?? "", { action }, { limit: 1 }),
+            ({ items }) => items[0]
+          )
+        const { capsule } = yield* active("withdrawn", main)
+        const plan = yield* replanned(capsule.id)
+        const comment = "Checked with the network team."
+        expect((yield* runs.approve(context, plan.id, { comment })).approvalComment).toBe(comment)
+        expect((yield* newest("run.approve"))?.data).toMatchObject({ comment })
+        const withdrawn = yield* runs.cancel(context, plan.id, "The window closed.")
+        expect(withdrawn).toMatchObject({ status: "cancelled", approvalComment: comment })
+        expect<string | undefined>(withdrawn.approvedBy).toBe(context.actor.subject)
+        expect(withdrawn.finishedAt).toBeDefined()
+        expect((yield* newest("run.withdraw_approval"))?.data).toEqual({ type: "plan", reason: "The window closed." })
+        expect((yield* streams.events(plan.id, 0, 1000)).items.at(-1)).toMatchObject({
+          kind: "run.cancelled",
+          data: { approvalWithdrawn: true, reason: "The window closed." }
+        })
+        expect(yield* planFiles(plan.id)).toBe(0)
+        expect((yield* Effect.flip(runs.apply(context, plan.id, undefined))).code).toBe("failed_precondition")
+        expect((yield* Effect.flip(runs.cancel(context, plan.id, undefined))).code).toBe("failed_precondition")
+        expect((yield* applied(yield* replanned(capsule.id))).status).toBe("succeeded")
+
+        const { installConfigId, executionAuthorityEpoch, currentStateGeneration } = yield* (yield* Capsules).read(
+          capsule.id
+        )
+        const ledger = yield* RunLedger
+        const approvedPlan = Effect.gen(function* () {
+          const id = yield* newId(RunId, "run")
+          yield* ledger.insert({
+            id,
+            workspaceId,
+            type: "plan",
+            capsuleId: capsule.id,
+            sourceSnapshotId: plan.sourceSnapshotId,
+            installConfigId,
+            executionAuthorityEpoch,
+            baseStateGeneration: currentStateGeneration,
+            trigger: "user",
+            spec: {}
+          })
+          yield* ledger.set(id, {
+            status: "succeeded",
+            approved_at: "2026-01-01T00:00:00.000Z",
+            plan_digest: "sha256:x"
+          })
+          return id
+        }).pipe(transaction(sql))
+        for (let round = 0; round < 20; round += 1) {
+          const id = yield* approvedPlan
+          const apply = Effect.result(Effect.map(runs.apply(context, id, undefined), ({ value }) => value))
+          const withdraw = Effect.result(runs.cancel(context, id, undefined))
+          const both = yield* Effect.all(round % 2 === 0 ? [apply, withdraw] : [withdraw, apply], {
+            concurrency: "unbounded"
+          })
+          expect(both.filter(Result.isSuccess)).toHaveLength(1)
+          const [won] = both.filter(Result.isSuccess)
+          const [lost] = both.filter(Result.isFailure)
+          if (won?.success.type === "plan") {
+            expect(lost?.failure.code).toBe("failed_precondition")
+            expect((yield* runs.read(id)).status).toBe("cancelled")
+          } else {
+            expect(lost?.failure.code).toBe("run_conflict")
+            expect(lost?.failure.message).toContain(won?.success.id ?? "?")
+            expect((yield* runs.read(id)).status).toBe("succeeded")
+            yield* settled(won?.success.id ?? id)
+          }
+        }
+      }),
+    60_000
   )
 
   tests.live(

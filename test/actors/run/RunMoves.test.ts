@@ -47,13 +47,13 @@ interface Move {
   readonly approved: number
 }
 
-/** An approved plan rests in `succeeded`, and may still lose its authority or its time. */
+/** An approved plan rests in `succeeded`, and may still lose its authority or its time, or be withdrawn. */
 const isLegal = ({ approved, is, type, was }: Move): boolean =>
   runMoves[was].includes(is) ||
   (was === "succeeded" &&
     approved === 1 &&
     (type === "plan" || type === "destroy_plan") &&
-    (is === "superseded" || is === "expired"))
+    (is === "superseded" || is === "expired" || is === "cancelled"))
 
 const watchMoves = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { RevisionPlans } from "../../../actors/revision-plan/RevisionPlans.ts"
+import { Runs } from "../../../actors/run/Runs.ts"
 import { Sources } from "../../../actors/source/Sources.ts"
 import { SourceSchedule } from "../../../actors/source/SourceSchedule.ts"
 import { RevisionPlanId, RunId } from "../../../schema/records/Ids.ts"
@@ -143,8 +144,27 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
         expect((yield* sources.read(capsule.sourceId)).defaultRef).toBe("revise")
         expect((yield* replanned(capsule.id)).resolvedCommit).toBe(capsule.adoptedSourceRevision?.resolvedCommit)
 
+        // The newer plan has voided the revision's, which says so and what to do.
+        const superseded = yield* revisions.read(id)
+        expect([superseded.phase, superseded.nextAction]).toEqual(["superseded", "plan_again"])
+        expect(superseded.diagnostics).toEqual([
+          {
+            severity: "info",
+            code: "plan_superseded",
+            message: "A newer plan was computed. To go on, create a revision plan of revise-next again."
+          }
+        ])
+        expect(run.revisionPlanId).toBe(id)
+        expect(yield* revised(id)).toEqual(superseded)
+        const given = yield* revised((yield* revisions.create(context, capsule.id, request, freshKey())).value.id)
+        yield* (yield* Runs).cancel(context, given.planRunId ?? run.id, undefined)
+        const cancelled = yield* revisions.read(given.id)
+        expect([cancelled.phase, cancelled.diagnostics[0]?.code]).toEqual(["superseded", "plan_cancelled"])
+
         const again = yield* revised((yield* revisions.create(context, capsule.id, request, freshKey())).value.id)
         expect((yield* applied(yield* settled(again.planRunId ?? run.id))).status).toBe("succeeded")
+        const used = yield* revisions.read(again.id)
+        expect([used.phase, used.nextAction, used.diagnostics]).toEqual(["applied", "none", []])
         const after = yield* capsules.read(capsule.id)
         expect(after.adoptedSourceRevision).toMatchObject({ ref: "revise-next", resolvedCommit: commitId })
         expect((yield* sources.read(capsule.sourceId)).defaultRef).toBe("revise")

@@ -2,6 +2,7 @@ import type { Page } from "playwright-core"
 import { appWords } from "../../../src/dashboard/app/Words.ts"
 import { accountWords } from "../../../src/dashboard/screens/account/Words.ts"
 import { signInWords } from "../../../src/dashboard/screens/account/SignInWords.ts"
+import { releaseWords } from "../../../src/dashboard/screens/capsule/ReleaseWords.ts"
 import { capsuleWords } from "../../../src/dashboard/screens/capsule/Words.ts"
 import { connectionWords } from "../../../src/dashboard/screens/connections/Words.ts"
 import { decisionWords } from "../../../src/dashboard/screens/run/DecisionWords.ts"
@@ -82,6 +83,12 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
     open: button((to) => capsuleWords[to].destroy)
   },
   {
+    source: "screens/capsule/Release.tsx",
+    path: `${capsule}/danger`,
+    ready: ".panel-danger",
+    open: button((to) => releaseWords[to].release)
+  },
+  {
     source: "screens/connections/NewConnection.tsx",
     path: "/w/acme/connections",
     ready: ".row-connection",
@@ -104,6 +111,12 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
     path: "/w/acme/connections",
     ready: ".row-connection",
     open: button((to) => connectionWords[to].revoke)
+  },
+  {
+    source: "screens/source/RemoveSource.tsx",
+    path: "/w/acme/sources/src_0000000000000003",
+    ready: ".panel-danger",
+    open: button((to) => sourceWords[to].remove)
   },
   {
     source: "screens/sources/NewSource.tsx",

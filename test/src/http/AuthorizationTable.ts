@@ -71,6 +71,7 @@ GET    /api/v1/sources                                                          
 POST   /api/v1/sources                                                                       401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 GET    /api/v1/sources/:sourceId                                                             401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 PATCH  /api/v1/sources/:sourceId                                                             401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+DELETE /api/v1/sources/:sourceId                                                             401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/sources/:sourceId/hook-secret                                                 401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/sources/:sourceId/sync                                                        401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/sources/:sourceId/compatibility-check                                         401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
@@ -92,6 +93,7 @@ POST   /api/v1/revision-plans/:revisionPlanId/reconcile                         
 GET    /api/v1/capsules/:capsuleId                                                           401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 PATCH  /api/v1/capsules/:capsuleId                                                           401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 DELETE /api/v1/capsules/:capsuleId                                                           401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/capsules/:capsuleId/release                                                   401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/capsules/:capsuleId/plan                                                      401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/capsules/:capsuleId/destroy-plan                                              401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/capsules/:capsuleId/reconcile-plan                                            401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409

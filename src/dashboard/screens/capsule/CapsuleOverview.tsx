@@ -1,3 +1,6 @@
+import { isInService } from "../../../../schema/records/CapsuleLifecycle.ts"
+import { MissingCredential } from "./MissingCredential.tsx"
+import { Ended } from "./Ended.tsx"
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { capsulesQuery, outputsQuery, runsQuery, sourceQuery } from "../../api/Queries.ts"
@@ -85,7 +88,7 @@ const StaleNotices = ({ capsule }: { readonly capsule: Capsule }) => {
     kind === "input" && producerCapsuleId !== undefined ? [{ output, producerCapsuleId }] : []
   )
   const capsules = useQuery({ ...capsulesQuery(workspace.id), enabled: inputs.length > 0 }).data ?? []
-  if (capsule.status === "destroyed" || capsule.status === "disabled") return null
+  if (!isInService(capsule.status)) return null
   return (
     <>
       {capsule.staleReasons.some(({ kind }) => kind === "commit") ? (
@@ -133,7 +136,7 @@ const Alerts = ({ capsule, last }: { readonly capsule: Capsule; readonly last: R
     )
   return (
     <>
-      {capsule.runtimeSafety === "unknown" ? (
+      {capsule.status === "released" ? null : capsule.runtimeSafety === "unknown" ? (
         <Notice tone="warn" title={words.unknownTitle}>
           <p>{words.unknownText}</p>
           {open}
@@ -163,7 +166,8 @@ const Alerts = ({ capsule, last }: { readonly capsule: Capsule; readonly last: R
         </Notice>
       ) : null}
       <StaleNotices capsule={capsule} />
-      {capsule.status === "destroyed" ? <Notice tone="info">{words.gone}</Notice> : null}
+      <MissingCredential capsule={capsule} />
+      <Ended capsule={capsule} />
     </>
   )
 }

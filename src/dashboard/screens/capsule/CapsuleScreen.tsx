@@ -1,3 +1,4 @@
+import { isInService } from "../../../../schema/records/CapsuleLifecycle.ts"
 import "../../app/Kit.ts"
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
@@ -35,7 +36,7 @@ const Actions = ({ capsule }: { readonly capsule: Capsule }) => {
   const plan = usePlan(capsule.id, "plan")
   const drift = usePlan(capsule.id, "drift-check")
   const [choosing, setChoosing] = useState(false)
-  if (!may("member") || capsule.status === "destroyed" || capsule.status === "disabled") return null
+  if (!may("member") || !isInService(capsule.status)) return null
   return (
     <>
       {plan.error === null && drift.error === null ? null : <FaultNotice error={plan.error ?? drift.error} />}

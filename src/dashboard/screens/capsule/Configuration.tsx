@@ -1,3 +1,4 @@
+import { isInService } from "../../../../schema/records/CapsuleLifecycle.ts"
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
@@ -106,7 +107,7 @@ const Form = ({ capsule, config, bindings }: FormProps) => {
       })
     }
   })
-  const editable = may("admin") && capsule.status !== "destroyed" && capsule.status !== "disabled"
+  const editable = may("admin") && isInService(capsule.status)
   return (
     <form
       className="stack"

@@ -1,3 +1,6 @@
+import { isEnded } from "../../../../schema/records/CapsuleLifecycle.ts"
+import { Ended } from "./Ended.tsx"
+import { Release } from "./Release.tsx"
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
@@ -148,7 +151,7 @@ export const Danger = ({ capsule }: { readonly capsule: Capsule }) => {
   const terms = useWords(vocabulary)
   const may = useMay()
   const change = useChange(capsule)
-  if (capsule.status === "destroyed") return <Notice tone="info">{words.gone}</Notice>
+  if (isEnded(capsule.status)) return <Ended capsule={capsule} />
   if (!may("admin")) return <Notice tone="info">{terms.needsRole(terms.role.admin)}</Notice>
   return (
     <div className="stack">
@@ -165,6 +168,7 @@ export const Danger = ({ capsule }: { readonly capsule: Capsule }) => {
           {capsule.status === "disabled" ? words.enable : words.disable}
         </Button>
       </Panel>
+      <Release capsule={capsule} />
       <Destroy capsule={capsule} />
     </div>
   )

@@ -1,3 +1,4 @@
+import { isEnded } from "../../../../schema/records/CapsuleLifecycle.ts"
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
@@ -125,7 +126,7 @@ export const Dependencies = ({ capsule }: { readonly capsule: Capsule }) => {
   const query = useQuery(dependenciesQuery(capsule.id))
   const [adding, setAdding] = useState(false)
   const add =
-    may("admin") && capsule.status !== "destroyed" ? (
+    may("admin") && !isEnded(capsule.status) ? (
       <Button small icon="plus" onClick={() => setAdding(true)}>
         {words.depAdd}
       </Button>

@@ -1,3 +1,4 @@
+import { isEnded } from "../../../../schema/records/CapsuleLifecycle.ts"
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
@@ -44,7 +45,7 @@ const Row = ({ version, capsule }: { readonly version: StateVersion; readonly ca
         ) : null}
         {isCurrent ? (
           <Status tone="good">{words.current}</Status>
-        ) : may("member") && capsule.status !== "destroyed" ? (
+        ) : may("member") && !isEnded(capsule.status) ? (
           <Button small onClick={() => setAsking(true)}>
             {words.rollback}
           </Button>

@@ -1,3 +1,4 @@
+import { isEnded } from "../../../../schema/records/CapsuleLifecycle.ts"
 import { Link } from "@tanstack/react-router"
 import { useVirtualizer } from "@tanstack/react-virtual"
 import { memo, useRef } from "react"
@@ -41,9 +42,7 @@ const Row = memo(({ capsule, source, last }: RowProps) => {
       </span>
       <CapsuleStatus status={capsule.status} />
       <span className="row-drift">
-        {capsule.status === "destroyed" || capsule.status === "pending" ? null : (
-          <DriftStatus status={capsule.driftStatus} />
-        )}
+        {isEnded(capsule.status) || capsule.status === "pending" ? null : <DriftStatus status={capsule.driftStatus} />}
       </span>
       <span className="row-commit">
         {capsule.adoptedSourceRevision === undefined ? null : (

@@ -1,3 +1,4 @@
+import { isEnded } from "../../../../schema/records/CapsuleLifecycle.ts"
 import "../../app/Kit.ts"
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
@@ -16,7 +17,15 @@ import { useWords } from "../../words/Words.ts"
 import { CapsuleList } from "./CapsuleList.tsx"
 import { capsuleListWords } from "./Words.ts"
 
-const statuses: ReadonlyArray<Capsule["status"]> = ["pending", "active", "stale", "error", "disabled", "destroyed"]
+const statuses: ReadonlyArray<Capsule["status"]> = [
+  "pending",
+  "active",
+  "stale",
+  "error",
+  "disabled",
+  "destroyed",
+  "released"
+]
 const drifts: ReadonlyArray<Capsule["driftStatus"]> = ["unknown", "none", "drifted"]
 export const CapsulesScreen = () => {
   const text = useWords(capsuleListWords)
@@ -36,7 +45,7 @@ export const CapsulesScreen = () => {
       searchable(
         (query.data ?? []).filter(
           (capsule) =>
-            (search.status === undefined ? capsule.status !== "destroyed" : capsule.status === search.status) &&
+            (search.status === undefined ? !isEnded(capsule.status) : capsule.status === search.status) &&
             (search.drift === undefined || capsule.driftStatus === search.drift)
         ),
         (capsule) =>

@@ -53,7 +53,8 @@ const en = {
   removeText: "Its values are deleted. It is refused while a capsule, source or run uses it.",
   revoke: "Revoke",
   revokeTitle: (name: string) => `Revoke ${name}?`,
-  revokeText: "Its values are deleted at once. Runs that need it are blocked until another connection is bound.",
+  revokeText:
+    "Its values are deleted at once. Plans made with it are void, and what is being planned with it stops. An apply that runs goes on. Runs that need it are blocked until another connection is bound.",
   names: "Sets",
   recipe: "What is it for?",
   provider: "Provider",
@@ -142,7 +143,8 @@ const ja: typeof en = {
   removeText: "値は削除されます。カプセル、ソース、実行が使用している間は削除できません。",
   revoke: "取り消す",
   revokeTitle: (name: string) => `${name} を取り消しますか？`,
-  revokeText: "値はただちに削除されます。この接続が必要な実行は、別の接続を割り当てるまで停止します。",
+  revokeText:
+    "値はただちに削除されます。この接続で作られたプランは無効になり、作成中のプランは中止されます。進行中の適用は続きます。この接続が必要な実行は、別の接続を割り当てるまで停止します。",
   names: "設定する変数",
   recipe: "用途",
   provider: "プロバイダー",

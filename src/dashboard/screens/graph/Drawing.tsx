@@ -12,7 +12,15 @@ import { graphWords } from "./Words.ts"
 type GraphNode = Graph["nodes"][number]
 type FlowNode = Node<{ readonly node: GraphNode; readonly handle: string }, "record">
 
-const statuses: ReadonlyArray<Capsule["status"]> = ["pending", "active", "stale", "error", "disabled", "destroyed"]
+const statuses: ReadonlyArray<Capsule["status"]> = [
+  "pending",
+  "active",
+  "stale",
+  "error",
+  "disabled",
+  "destroyed",
+  "released"
+]
 const capsuleStatus = (status: string): Capsule["status"] | undefined => statuses.find((each) => each === status)
 
 const RecordNode = ({ data: { node, handle } }: NodeProps<FlowNode>) => {

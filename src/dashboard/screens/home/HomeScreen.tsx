@@ -14,6 +14,7 @@ import { CapsuleStatus } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
 import { appWords } from "../../app/Words.ts"
+import { credentialWords } from "../capsule/CredentialWords.ts"
 import { homeWords } from "./Words.ts"
 
 const look: Readonly<Record<AttentionItem["kind"], readonly [IconName, string]>> = {
@@ -28,7 +29,8 @@ const look: Readonly<Record<AttentionItem["kind"], readonly [IconName, string]>>
   connection_expiring: ["connection", "warn"],
   connection_expired: ["connection", "bad"],
   connection_unrenewed: ["connection", "bad"],
-  connection_unrevoked: ["connection", "bad"]
+  connection_unrevoked: ["connection", "bad"],
+  waiting_credential: ["connection", "bad"]
 }
 
 /** Where it is unknown what exists, that something failed goes without saying. */
@@ -48,6 +50,7 @@ interface AttentionRowProps {
 
 const AttentionRow = ({ item, capsule }: AttentionRowProps) => {
   const words = useWords(homeWords)
+  const turns = useWords(credentialWords).turn
   const workspace = useWorkspace()
   const [icon, tone] = look[item.kind]
   const label = words.actions[item.kind]
@@ -72,6 +75,7 @@ const AttentionRow = ({ item, capsule }: AttentionRowProps) => {
         </span>
         <span>
           {staleOfInput(item) ? words.staleInput : words.kinds[item.kind]} · <Time at={item.since} />
+          {item.turn === undefined ? null : ` · ${turns[item.turn]}`}
         </span>
         {item.reason === undefined ? null : (
           <span className="muted" lang="en">
@@ -91,11 +95,11 @@ const AttentionRow = ({ item, capsule }: AttentionRowProps) => {
         >
           {label}
         </LinkButton>
-      ) : item.connectionId !== undefined ? (
+      ) : item.connectionId !== undefined && item.turn === undefined ? (
         <LinkButton small to="/w/$workspace/connections" params={{ workspace: workspace.handle }}>
           {label}
         </LinkButton>
-      ) : item.runId === undefined ? (
+      ) : item.runId === undefined || item.turn !== undefined ? (
         item.capsuleId === undefined ? null : (
           <LinkButton
             small

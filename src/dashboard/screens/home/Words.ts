@@ -15,7 +15,8 @@ const en = {
     connection_expiring: "Connection expires",
     connection_expired: "Connection expired",
     connection_unrenewed: "Its access token could not be renewed",
-    connection_unrevoked: "It has ended, but its tokens are not revoked yet"
+    connection_unrevoked: "It has ended, but its tokens are not revoked yet",
+    waiting_credential: "Waits for a credential"
   },
   staleInput: "An output that it takes has changed",
   actions: {
@@ -30,7 +31,8 @@ const en = {
     connection_expiring: "Renew",
     connection_expired: "Renew",
     connection_unrenewed: "Reconnect",
-    connection_unrevoked: "See why"
+    connection_unrevoked: "See why",
+    waiting_credential: "See what is missing"
   },
   capsules: "Capsules",
   recent: "Recent runs",
@@ -65,7 +67,8 @@ const ja: typeof en = {
     connection_expiring: "接続の有効期限が近づいています",
     connection_expired: "接続の有効期限が切れました",
     connection_unrenewed: "アクセストークンを更新できませんでした",
-    connection_unrevoked: "終了しましたが、トークンはまだ無効化されていません"
+    connection_unrevoked: "終了しましたが、トークンはまだ無効化されていません",
+    waiting_credential: "認証情報を待っています"
   },
   staleInput: "受け取っている出力が変わりました",
   actions: {
@@ -80,7 +83,8 @@ const ja: typeof en = {
     connection_expiring: "更新する",
     connection_expired: "更新する",
     connection_unrenewed: "再接続",
-    connection_unrevoked: "原因を見る"
+    connection_unrevoked: "原因を見る",
+    waiting_credential: "不足を確認"
   },
   capsules: "カプセル",
   recent: "最近の実行",

@@ -1,6 +1,6 @@
 interface Coordinated {
   readonly id: string
-  readonly nextAction: "reconcile" | "review_run" | "none"
+  readonly nextAction: "reconcile" | "review_run" | "plan_again" | "none"
 }
 
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

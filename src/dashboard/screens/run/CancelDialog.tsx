@@ -17,16 +17,18 @@ export const CancelDialog = ({ run, onClose }: { readonly run: Run; readonly onC
   const queryClient = useQueryClient()
   const [reason, setReason] = useState("")
   const parked = run.status === "waiting_approval"
+  const approved = run.status === "succeeded"
   const changes = run.type === "apply" || run.type === "destroy_apply" || run.type === "restore"
   const cancel = useMutation({
     mutationFn: () => post(`/api/v1/runs/${run.id}/cancel`, reason.trim() === "" ? {} : { reason: reason.trim() }),
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: runQuery(run.id).queryKey })
+      void queryClient.invalidateQueries({ queryKey: ["workspace"] })
       onClose()
     }
   })
   return (
-    <Dialog title={parked ? words.discardTitle : words.cancelTitle} onClose={onClose}>
+    <Dialog title={approved ? words.withdrawTitle : parked ? words.discardTitle : words.cancelTitle} onClose={onClose}>
       <form
         className="form"
         onSubmit={(event) => {
@@ -34,7 +36,15 @@ export const CancelDialog = ({ run, onClose }: { readonly run: Run; readonly onC
           cancel.mutate()
         }}
       >
-        <p>{parked ? words.discardText : changes && run.status === "running" ? words.cancelApply : words.cancelPlan}</p>
+        <p>
+          {approved
+            ? words.withdrawText
+            : parked
+              ? words.discardText
+              : changes && run.status === "running"
+                ? words.cancelApply
+                : words.cancelPlan}
+        </p>
         <TextField
           label={words.cancelReason}
           optional
@@ -45,9 +55,9 @@ export const CancelDialog = ({ run, onClose }: { readonly run: Run; readonly onC
         {cancel.error === null ? null : <FaultNotice error={cancel.error} />}
         <div className="form-actions">
           <Button tone="danger" type="submit" busy={cancel.isPending}>
-            {parked ? words.discard : words.cancel}
+            {approved ? words.withdraw : parked ? words.discard : words.cancel}
           </Button>
-          <Button onClick={onClose}>{parked ? terms.back : words.keepRunning}</Button>
+          <Button onClick={onClose}>{parked || approved ? terms.back : words.keepRunning}</Button>
         </div>
       </form>
     </Dialog>

@@ -29,6 +29,26 @@ const useApplyOf = (run: Run): Run | null | undefined => {
     : (data.pages.flatMap(({ runs }) => runs).find((other) => other.planRunId === run.id) ?? null)
 }
 
+const Because = ({ reason }: { readonly reason: string | undefined }) => {
+  const words = useWords(decisionWords)
+  return reason === undefined ? null : (
+    <p>
+      {words.because} {reason}
+    </p>
+  )
+}
+
+/** What the approver said. */
+const Comment = ({ run }: { readonly run: Run }) => {
+  const words = useWords(decisionWords)
+  const actorName = useActorName()
+  return run.approvalComment === undefined ? null : (
+    <p>
+      {words.saidBy(run.approvedBy === undefined ? "svc" : actorName(run.approvedBy))} <q>{run.approvalComment}</q>
+    </p>
+  )
+}
+
 /** The place where a person decides: stays in sight while the plan is read. */
 const Review = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule | undefined }) => {
   const words = useWords(decisionWords)
@@ -53,6 +73,7 @@ const Review = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule
                   : words.reviewSafe}
           </p>
         </div>
+        <Comment run={run} />
         <Confinement run={run} />
         {run.expiresAt === undefined || approved ? null : (
           <p className="muted">
@@ -65,10 +86,15 @@ const Review = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule
           <Button tone={lost > 0 ? "danger" : "primary"} icon="check" onClick={() => setOpen("approve")}>
             {approved ? words.applyNow : run.type === "destroy_plan" ? words.approveAndDestroy : words.approveAndApply}
           </Button>
-          {approved ? null : <Button onClick={() => setOpen("discard")}>{words.discard}</Button>}
+          <Button onClick={() => setOpen("discard")}>{approved ? words.withdraw : words.discard}</Button>
         </div>
       ) : (
-        <p className="muted">{words.needsAdmin}</p>
+        <div className="decision-actions">
+          <p className="muted">{words.needsAdmin}</p>
+          {may("member") ? (
+            <Button onClick={() => setOpen("discard")}>{approved ? words.withdraw : words.discard}</Button>
+          ) : null}
+        </div>
       )}
       {open === "approve" ? (
         <ApproveDialog
@@ -128,11 +154,14 @@ const Queue = ({ run }: { readonly run: Run }) => {
 export const Decision = ({
   run,
   capsule,
-  cancelling
+  cancelling,
+  endReason
 }: {
   readonly run: Run
   readonly capsule: Capsule | undefined
   readonly cancelling: boolean
+  /** Why the Run was superseded or cancelled, as far as its events say. */
+  readonly endReason: string | undefined
 }) => {
   const words = useWords(decisionWords)
   const workspace = useWorkspace()
@@ -146,8 +175,31 @@ export const Decision = ({
     return (
       <Notice tone="info">
         <p>{run.status === "superseded" ? words.superseded : words.expired}</p>
+        <Because reason={endReason} />
         {capsule === undefined || !isPlan ? null : (
-          <PlanAgain capsule={capsule} destroy={run.type === "destroy_plan"} tone="plain" />
+          <PlanAgain
+            capsule={capsule}
+            destroy={run.type === "destroy_plan"}
+            tone="plain"
+            revisionPlanId={run.revisionPlanId}
+          />
+        )}
+      </Notice>
+    )
+  }
+  if (isPlan && run.status === "cancelled" && run.approvedAt !== undefined) {
+    return (
+      <Notice tone="info">
+        <p>{words.withdrawn}</p>
+        <Because reason={endReason} />
+        <Comment run={run} />
+        {capsule === undefined ? null : (
+          <PlanAgain
+            capsule={capsule}
+            destroy={run.type === "destroy_plan"}
+            tone="plain"
+            revisionPlanId={run.revisionPlanId}
+          />
         )}
       </Notice>
     )
@@ -160,6 +212,7 @@ export const Decision = ({
         {words.approvedBy} {run.approvedBy === undefined ? "svc" : actorName(run.approvedBy)}{" "}
         <Time at={run.approvedAt} />
       </p>
+      <Comment run={run} />
       {apply === undefined ? null : (
         <LinkButton small to="/w/$workspace/runs/$runId" params={{ workspace: workspace.handle, runId: apply.id }}>
           {words.openApply}

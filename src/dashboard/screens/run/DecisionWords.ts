@@ -25,6 +25,12 @@ const en = {
   discard: "Discard plan",
   discardTitle: "Discard this plan?",
   discardText: "Nothing has been changed. A new plan can be made at any time.",
+  withdraw: "Withdraw approval",
+  withdrawTitle: "Withdraw this approval?",
+  withdrawText:
+    "The plan is void then and can no longer be applied. Nothing has been changed. A new plan can be made at any time.",
+  withdrawn: "The approval was withdrawn before the plan was applied. Nothing has been changed.",
+  saidBy: (name: string) => `${name} said:`,
   approveAndApply: "Approve and apply",
   approveAndDestroy: "Approve and destroy",
   approveOnly: "Approve only",
@@ -54,11 +60,13 @@ const en = {
   confirmName: (name: string) => `Type ${name} to confirm`,
   confirmHelp: "Because resources will be destroyed or replaced.",
   comment: "Comment",
-  commentHelp: "Kept with the approval in the activity.",
+  commentHelp: "Kept on the run and in the activity, for everybody who may read them.",
   superseded:
     "Superseded: a newer plan or configuration replaced this one, or a value it used is no longer given. It can no longer be applied.",
   expired: "Expired: nobody approved this plan in time. Make a new plan.",
   runAgain: "Plan again",
+  revisionAgain: (ref: string) => `Plan ${ref} again`,
+  because: "Reason:",
   cancelRequested: "Cancelling. The tool is finishing what it began."
 }
 
@@ -86,6 +94,11 @@ const ja: typeof en = {
   discard: "プランを取り下げる",
   discardTitle: "このプランを取り下げますか？",
   discardText: "変更は何も行われていません。プランはいつでも作り直せます。",
+  withdraw: "承認を取り消す",
+  withdrawTitle: "この承認を取り消しますか？",
+  withdrawText: "プランは無効になり、適用できなくなります。変更は何も行われていません。プランはいつでも作り直せます。",
+  withdrawn: "このプランの承認は、適用前に取り消されました。変更は何も行われていません。",
+  saidBy: (name: string) => `${name} のコメント:`,
   approveAndApply: "承認して適用",
   approveAndDestroy: "承認して削除",
   approveOnly: "承認のみ",
@@ -112,11 +125,13 @@ const ja: typeof en = {
   confirmName: (name: string) => `確認のため「${name}」と入力してください`,
   confirmHelp: "リソースの削除または再作成が含まれるためです。",
   comment: "コメント",
-  commentHelp: "承認とともにアクティビティに記録されます。",
+  commentHelp: "実行とアクティビティに記録され、閲覧できる全員に表示されます。",
   superseded:
     "新しいプランまたは構成に置き換えられたか、使った値が提供されなくなったため、このプランは適用できません。",
   expired: "期限内に承認されなかったため、このプランは失効しました。新しいプランを作成してください。",
   runAgain: "プランを作り直す",
+  revisionAgain: (ref: string) => `${ref} のプランを作り直す`,
+  because: "理由:",
   cancelRequested: "中止しています。処理中の作業が終わるのを待っています。"
 }
 

@@ -1,11 +1,14 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { isInService } from "../../../../schema/records/CapsuleLifecycle.ts"
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { newIdempotencyKey, post } from "../../api/Client.ts"
+import { revisionPlanQuery } from "../../api/Queries.ts"
 import type { Capsule, Run } from "../../api/Types.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button, type ButtonTone } from "../../ui/Button.tsx"
 import { FaultNotice } from "../../ui/Feedback.tsx"
 import { useWords } from "../../words/Words.ts"
+import { useRevisionPlan } from "../capsule/UseRevisionPlan.ts"
 import { decisionWords } from "./DecisionWords.ts"
 
 /** Asks for a new plan of a Capsule and opens it. */
@@ -27,19 +30,45 @@ interface PlanAgainProps {
   readonly capsule: Capsule
   readonly destroy: boolean
   readonly tone?: ButtonTone
+  /** Of a plan that was made for another revision: that one is planned again. */
+  readonly revisionPlanId?: string | undefined
 }
 
-export const PlanAgain = ({ capsule, destroy, tone = "primary" }: PlanAgainProps) => {
+const RevisionAgain = ({ capsule, revisionPlanId, tone }: PlanAgainProps & { readonly revisionPlanId: string }) => {
   const words = useWords(decisionWords)
-  const may = useMay()
-  const plan = usePlan(capsule.id, destroy ? "destroy-plan" : "plan")
-  if (!may("member") || capsule.status === "destroyed" || capsule.status === "disabled") return null
+  const { data } = useQuery(revisionPlanQuery(revisionPlanId))
+  const plan = useRevisionPlan(capsule.id)
+  if (data === undefined) return null
   return (
     <>
-      <Button tone={tone} icon="refresh" busy={plan.isPending} onClick={() => plan.mutate()}>
+      <Button tone={tone ?? "primary"} icon="refresh" busy={plan.isPending} onClick={() => plan.mutate(data.ref)}>
+        {words.revisionAgain(data.ref)}
+      </Button>
+      {plan.error === null ? null : <FaultNotice error={plan.error} />}
+    </>
+  )
+}
+
+const TrackedAgain = ({ capsule, destroy, tone }: PlanAgainProps) => {
+  const words = useWords(decisionWords)
+  const plan = usePlan(capsule.id, destroy ? "destroy-plan" : "plan")
+  return (
+    <>
+      <Button tone={tone ?? "primary"} icon="refresh" busy={plan.isPending} onClick={() => plan.mutate()}>
         {words.runAgain}
       </Button>
       {plan.error === null ? null : <FaultNotice error={plan.error} />}
     </>
+  )
+}
+
+/** The next step after a plan that is void. */
+export const PlanAgain = ({ revisionPlanId, ...asked }: PlanAgainProps) => {
+  const may = useMay()
+  if (!may("member") || !isInService(asked.capsule.status)) return null
+  return revisionPlanId === undefined ? (
+    <TrackedAgain {...asked} />
+  ) : (
+    <RevisionAgain {...asked} revisionPlanId={revisionPlanId} />
   )
 }

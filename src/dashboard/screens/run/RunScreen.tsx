@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import { lazy, Suspense, useState } from "react"
 import { capsuleQuery, runQuery } from "../../api/Queries.ts"
-import type { Capsule, Run } from "../../api/Types.ts"
+import type { Capsule, Run, RunEvent } from "../../api/Types.ts"
 import { appWords } from "../../app/Words.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
@@ -34,6 +34,11 @@ const showsPlan = (run: Run): boolean =>
     ? run.resourceDrift !== undefined || run.drifted !== undefined
     : (run.type === "plan" || run.type === "destroy_plan") &&
       (run.resourceChanges !== undefined || run.planSummary !== undefined)
+
+const endReasonOf = (events: ReadonlyArray<RunEvent>): string | undefined => {
+  const reason = events.findLast(({ kind }) => kind === "run.superseded" || kind === "run.cancelled")?.data["reason"]
+  return typeof reason === "string" ? reason : undefined
+}
 
 const total = (run: Run | undefined): number =>
   run?.planSummary === undefined
@@ -118,7 +123,7 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
       <div className="split">
         <div className="split-main">
           <Diagnosis run={run} capsule={capsule} events={events} />
-          <Decision run={run} capsule={capsule} cancelling={cancelAsked} />
+          <Decision run={run} capsule={capsule} cancelling={cancelAsked} endReason={endReasonOf(events)} />
           <HandOffReturn run={run} />
           {run.type === "apply" || run.type === "destroy_apply" ? (
             <Progress events={events} expected={total(plan)} running={run.status === "running"} />

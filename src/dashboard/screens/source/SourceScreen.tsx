@@ -22,6 +22,7 @@ import { useWords } from "../../words/Words.ts"
 import { type SourceDraft, SourceFields } from "../sources/SourceFields.tsx"
 import { sourceWords } from "../sources/Words.ts"
 import { Lanes } from "./Lanes.tsx"
+import { RemoveSource } from "./RemoveSource.tsx"
 import { Webhook } from "./Webhook.tsx"
 
 const useUpdate = (source: Source) => {
@@ -137,7 +138,7 @@ const Content = ({ source }: { readonly source: Source }) => {
       }
       beside={<SourceStatus status={source.status} />}
       actions={
-        may("member") ? (
+        may("member") && source.removedAt === undefined ? (
           <>
             <Button onClick={() => setEditing(true)}>{words.edit}</Button>
             <Button
@@ -156,7 +157,12 @@ const Content = ({ source }: { readonly source: Source }) => {
       {sync.error === null ? null : <FaultNotice error={sync.error} />}
       <div className="split">
         <div className="split-main">
-          {source.lanes === undefined ? null : <Lanes lanes={source.lanes} />}
+          {source.removedAt === undefined ? null : (
+            <Notice tone="info" title={words.removedTitle}>
+              <p>{words.removedText}</p>
+            </Notice>
+          )}
+          {source.lanes === undefined || source.removedAt !== undefined ? null : <Lanes lanes={source.lanes} />}
           <Panel flush title={words.snapshots}>
             <Loadable query={snapshots}>
               {({ pages }) => {
@@ -176,7 +182,10 @@ const Content = ({ source }: { readonly source: Source }) => {
             </Loadable>
           </Panel>
           <MorePages query={snapshots} />
-          <Webhook source={source} />
+          {source.removedAt === undefined ? <Webhook source={source} /> : null}
+          {may("member") && source.removedAt === undefined ? (
+            <RemoveSource source={source} capsules={capsules} />
+          ) : null}
         </div>
         <aside className="split-side" aria-label={words.facts}>
           <Panel title={words.facts}>

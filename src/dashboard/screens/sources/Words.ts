@@ -56,7 +56,15 @@ const en = {
     "GitHub, Gitea and Forgejo sign with it; GitLab sends it as its token; anything else sends it as a bearer.",
   secretTitle: "Source added",
   secretText: "This is the webhook secret. It is shown only now; copy it to your Git server.",
-  done: "Done"
+  done: "Done",
+  removeTitle: "Remove",
+  removeText:
+    "Removes this source with its webhook secret, its schedule and the snapshots that nothing came from. Capsules are not touched: while one uses the source, it stays.",
+  remove: "Remove source",
+  removeAsk: (name: string) => `Remove ${name}?`,
+  removeUsed: "Capsules use this source. Destroy or release them first, or disable the source.",
+  removedTitle: "This source was removed",
+  removedText: "It starts nothing any more. What capsules that ended came from stays readable."
 }
 
 const ja: typeof en = {
@@ -117,7 +125,15 @@ const ja: typeof en = {
   webhookForms: "GitHub・Gitea・Forgejo では署名に、GitLab ではトークンとして、その他では Bearer として使われます。",
   secretTitle: "ソースを追加しました",
   secretText: "Webhook のシークレットです。表示されるのは今回だけです。Git サーバーに設定してください。",
-  done: "完了"
+  done: "完了",
+  removeTitle: "削除",
+  removeText:
+    "このソースを、Webhook のシークレット・スケジュール・使われていないスナップショットとともに削除します。カプセルは変更されません。使っているカプセルがある間は削除できません。",
+  remove: "ソースを削除",
+  removeAsk: (name: string) => `${name} を削除しますか？`,
+  removeUsed: "このソースを使うカプセルがあります。先に削除または管理を終了するか、ソースを無効にしてください。",
+  removedTitle: "このソースは削除されました",
+  removedText: "新しい同期は始まりません。終了したカプセルの元になった内容は引き続き閲覧できます。"
 }
 
 export const sourceWords = { en, ja }

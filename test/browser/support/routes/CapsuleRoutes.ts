@@ -1,5 +1,5 @@
 import type { Run } from "../../../../src/dashboard/api/Types.ts"
-import { stateVersions } from "../records/Capsules.ts"
+import { stateVersions, storefrontId } from "../records/Capsules.ts"
 import { newId } from "../records/Seeds.ts"
 import { workspaceId } from "../records/Workspaces.ts"
 import { type Answer, type Asked, missing, ok, textField } from "./Answer.ts"
@@ -11,6 +11,18 @@ const itsTurn = {
   reason: "turn",
   message: "Nothing is in its way: it starts when it is its turn."
 } satisfies Run["queue"]
+
+export const revisionPlan = (id: string, phase: string, nextAction: string) => ({
+  id,
+  workspaceId,
+  capsuleId: storefrontId,
+  ref: "release-2",
+  phase,
+  nextAction,
+  diagnostics: [],
+  createdAt: new Date().toISOString(),
+  updatedAt: new Date().toISOString()
+})
 
 export const capsuleRoute = (world: World, id: string, action: string | undefined, asked: Asked): Answer => {
   const index = world.capsules.findIndex((each) => each.id === id)
@@ -25,6 +37,29 @@ export const capsuleRoute = (world: World, id: string, action: string | undefine
   const plan = (type: Run["type"]) =>
     ok({ run: addRun(world, { type, status: "queued", capsuleId: id, queue: itsTurn }) }, 201)
   if (action === undefined) return plan("destroy_plan")
+  if (action === "release") {
+    const reason = textField(asked.body, "reason") === "moved_elsewhere" ? "moved_elsewhere" : "infrastructure_gone"
+    const released = {
+      ...capsule,
+      status: "released" as const,
+      release: { at: new Date().toISOString(), reason } as const
+    }
+    world.capsules[index] = released
+    return ok({
+      capsule: released,
+      retiredInterfaceIds: [],
+      revokedShareIds: [],
+      consumerCapsuleIds: [],
+      consumersElsewhere: 0
+    })
+  }
+  if (action === "revision-plans") {
+    const run = addRun(world, { type: "plan", status: "queued", capsuleId: id })
+    return ok(
+      { revisionPlan: { ...revisionPlan("rpl_0000000000000002", "reviewable", "review_run"), planRunId: run.id } },
+      201
+    )
+  }
   if (action === "plan") return plan("plan")
   if (action === "reconcile-plan") return plan("plan")
   if (action === "drift-check") return plan("drift_check")

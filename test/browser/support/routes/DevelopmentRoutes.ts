@@ -6,7 +6,7 @@ import { waitingUpdate } from "../records/RunGroups.ts"
 import { discovery, workspaceId, workspaces } from "../records/Workspaces.ts"
 import { accountRoute, authRoute } from "./AccountRoutes.ts"
 import { type Answer, type Asked, missing, ok, refuse } from "./Answer.ts"
-import { capsuleRoute } from "./CapsuleRoutes.ts"
+import { capsuleRoute, revisionPlan } from "./CapsuleRoutes.ts"
 import { connectionRoute } from "./ConnectionRoutes.ts"
 import { latestRuns, runRoute } from "./RunRoutes.ts"
 import { shareRoute } from "./SharingRoutes.ts"
@@ -43,6 +43,7 @@ export const answer = (world: World, asked: Asked): Answer => {
   if (kind === "workspaces" && tail !== undefined) return workspaceRoute(world, tail, asked)
   if (kind === "runs") return runRoute(world, id, tail, asked)
   if (kind === "run-groups") return ok({ runGroup: waitingUpdate, runs: [] })
+  if (kind === "revision-plans") return ok({ revisionPlan: revisionPlan(id, "reviewable", "review_run") })
   if (kind === "capsules") return capsuleRoute(world, id, tail, asked)
   if (kind === "output-shares") return shareRoute(world, id, tail, asked)
   if (kind === "dependencies") {

@@ -36,6 +36,10 @@ export const sourceRoute = (world: World, id: string, rest: string | undefined, 
     ref: source.defaultRef,
     path: source.defaultPath
   }))
+  if (rest === undefined && asked.method === "DELETE") {
+    world.sources.splice(world.sources.indexOf(source), 1)
+    return ok(undefined, 204)
+  }
   if (rest === undefined) return ok({ source })
   if (rest === "hook-secret") {
     if (numberField(asked.body, "hookSecretVersion") !== source.hookSecretVersion)

@@ -38,6 +38,7 @@ const actors = Layer.mergeAll(
   Layer.succeed(Capsules, {
     update: refuse,
     remove: refuse,
+    release: refuse,
     plan: refuse,
     reconcilePlan: refuse,
     destroyPlan: refuse,
@@ -78,6 +79,7 @@ const actors = Layer.mergeAll(
   Layer.succeed(Sources, {
     create: refuse,
     update: refuse,
+    remove: refuse,
     renewHookSecret: refuse,
     sync: refuse,
     checkCompatibility: refuse,

@@ -1,0 +1,115 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { CapsuleReleased, ReleaseRequest } from "../../schema/api/CapsuleReleased.ts"
+import { ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
+import type { CommandContext } from "../../schema/protocol/Command.ts"
+import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
+import { InterfaceId } from "../../schema/records/Ids.ts"
+import { Audit } from "../audit/Audit.ts"
+import { transaction } from "../database/Transaction.ts"
+import { Deliveries } from "../delivery/Deliveries.ts"
+import { endProducer } from "../dependency/EndedProducer.ts"
+import { now } from "../Identity.ts"
+import { InterfaceLedger } from "../interface/InterfaceLedger.ts"
+import { InterfaceSettlement } from "../interface/InterfaceSettlement.ts"
+import { endShares } from "../output-share/EndedShares.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { CapsuleLedger } from "./CapsuleLedger.ts"
+import { type GuardedCapsuleRow, toCapsule } from "./CapsuleRow.ts"
+import { ConfigSuccession, guardMoved } from "./ConfigSuccession.ts"
+import { StaleReasons } from "./StaleReasons.ts"
+
+/** Nothing of the Capsule may be on its way: a Run that settles later would write to what nobody looks after any more. */
+const refuseMoving = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
+  const ledger = yield* RunLedger
+  const succession = yield* ConfigSuccession
+  const [open] = yield* ledger.openExclusive(capsule.id)
+  if (open !== undefined) {
+    return yield* new ApiError({
+      code: "run_conflict",
+      message: `The Run ${open.id} (${open.type}) of this Capsule is ${open.status}. Wait for it or cancel it.`
+    })
+  }
+  yield* succession.noRevision(capsule)
+})
+
+/**
+ * Gives a Capsule up for good and destroys nothing: state, Runs and history stay, and what it owned in the service ends in
+ * the same transaction.
+ */
+export const releaseCapsule = Effect.fn("Capsule.release")(function* (
+  load: Effect.Effect<GuardedCapsuleRow, ApiError>,
+  context: CommandContext,
+  { comment, confirm, reason }: ReleaseRequest
+) {
+  const sql = yield* SqlClient.SqlClient
+  const capsules = yield* CapsuleLedger
+  const ledger = yield* RunLedger
+  const audit = yield* Audit
+  const deliveries = yield* Deliveries
+  const interfaces = yield* InterfaceSettlement
+  const staleReasons = yield* StaleReasons
+  const interfaceLedger = yield* InterfaceLedger
+  return yield* Effect.gen(function* () {
+    const capsule = yield* load
+    if (confirm !== capsule.name) {
+      return yield* invalidRequest("confirm: expected the name of the Capsule, exactly as it is written.")
+    }
+    if (isEnded(capsule.status)) return yield* failedPrecondition(`The Capsule is ${capsule.status} already.`)
+    if (capsule.current_state_version_id === null && capsule.runtime_safety === "safe") {
+      return yield* failedPrecondition(
+        "The Capsule was never applied, so there is nothing to release. Remove it with DELETE."
+      )
+    }
+    yield* refuseMoving(capsule)
+    const released = yield* capsules.fence(capsule, {
+      status: "released",
+      execution_authority_epoch: capsule.execution_authority_epoch + 1,
+      auto_update_enabled: 0,
+      auto_update_apply: 0,
+      deferred_snapshot_id: null,
+      credential_wait: null,
+      drift_status: "unknown",
+      public_endpoint: null,
+      released_at: yield* now,
+      released_by: context.actor.subject ?? null,
+      release_reason: reason,
+      release_comment: comment ?? null
+    })
+    if (!released) return yield* guardMoved()
+    yield* ledger.supersedePlans(capsule.id, "The Capsule was released.")
+    const present = yield* interfaceLedger.ofCapsule(capsule.id)
+    const retiredInterfaceIds = present
+      .filter(({ status }) => status !== "retired")
+      .map(({ id }) => InterfaceId.make(id))
+    yield* staleReasons.destroyed(capsule.id)
+    yield* interfaces.destroyed(capsule.id)
+    yield* deliveries.released(capsule.id)
+    // Before the shares: a plan that loses its input is told of the release.
+    const consumers = yield* endProducer(context, capsule, reason)
+    const revokedShareIds = yield* endShares(context, capsule.id)
+    yield* audit.append({
+      workspaceId: capsule.workspace_id,
+      actor: context.actor,
+      action: "capsule.release",
+      target: { kind: "capsule", id: capsule.id },
+      capsuleId: capsule.id,
+      data: {
+        reason,
+        ...(comment === undefined ? {} : { comment }),
+        stateVersionId: capsule.current_state_version_id,
+        runtimeSafety: capsule.runtime_safety,
+        retiredInterfaceIds,
+        revokedShareIds,
+        ...consumers
+      },
+      requestId: context.requestId
+    })
+    return {
+      capsule: yield* toCapsule(yield* load),
+      retiredInterfaceIds,
+      revokedShareIds,
+      ...consumers
+    } satisfies CapsuleReleased
+  }).pipe(transaction(sql))
+})

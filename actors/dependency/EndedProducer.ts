@@ -1,0 +1,54 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import type { CommandContext } from "../../schema/protocol/Command.ts"
+import type { ReleaseReason } from "../../schema/records/Capsule.ts"
+import type { CapsuleId } from "../../schema/records/Ids.ts"
+import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
+import { Audit } from "../audit/Audit.ts"
+import { StaleReasons } from "../capsule/StaleReasons.ts"
+
+interface ConsumerRow {
+  readonly id: string
+  readonly workspace_id: string
+  readonly consumer_capsule_id: CapsuleId
+  readonly mode: string
+}
+
+/**
+ * The living consumers of a Capsule that is released lose their input: they are stale, plans that used it are voided, and
+ * each of them finds the reason in its own history. In the caller's transaction. The dependencies stay, so that the next plan can say why.
+ */
+export const endProducer = Effect.fn("endProducer")(function* (
+  context: CommandContext,
+  producer: { readonly id: string; readonly workspace_id: string },
+  reason: ReleaseReason
+) {
+  const sql = yield* SqlClient.SqlClient
+  const audit = yield* Audit
+  const staleReasons = yield* StaleReasons
+  const voided = new Set(yield* staleReasons.producerMoved(producer.id))
+  const rows = yield* sql<ConsumerRow>`SELECT d.id, d.workspace_id, d.consumer_capsule_id, d.mode FROM dependencies d
+    JOIN capsules c ON c.id = d.consumer_capsule_id AND ${sql.literal(livingCapsule("c."))}
+    WHERE d.producer_capsule_id = ${producer.id} ORDER BY d.created_at, d.id`
+  for (const row of rows) {
+    const plans = yield* sql<{ id: string }>`SELECT id FROM runs WHERE capsule_id = ${row.consumer_capsule_id}
+      AND status = 'superseded' ORDER BY created_at, id`
+    const supersededRunIds = plans.filter(({ id }) => voided.has(id)).map(({ id }) => id)
+    yield* audit.append({
+      workspaceId: row.workspace_id,
+      actor: context.actor,
+      action: "dependency.producer_released",
+      target: { kind: "dependency", id: row.id },
+      capsuleId: row.consumer_capsule_id,
+      data: { producerCapsuleId: producer.id, mode: row.mode, reason, supersededRunIds },
+      requestId: context.requestId
+    })
+  }
+  const own = rows.filter(({ workspace_id }) => workspace_id === producer.workspace_id)
+  return {
+    consumerCapsuleIds: [...new Set(own.map(({ consumer_capsule_id }) => consumer_capsule_id))],
+    consumersElsewhere: new Set(
+      rows.filter((row) => !own.includes(row)).map(({ consumer_capsule_id }) => consumer_capsule_id)
+    ).size
+  }
+}, Effect.orDie)

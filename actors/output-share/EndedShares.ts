@@ -1,0 +1,54 @@
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { CommandContext } from "../../schema/protocol/Command.ts"
+import type { OutputShareId } from "../../schema/records/Ids.ts"
+import { SharedOutput } from "../../schema/records/OutputShare.ts"
+import { Audit } from "../audit/Audit.ts"
+import { shareRevoked } from "../dependency/ConsumedOutputs.ts"
+import { now } from "../Identity.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+
+interface EndedRow {
+  readonly id: OutputShareId
+  readonly from_workspace_id: string
+  readonly to_workspace_id: string
+  readonly outputs: string
+}
+
+const decodeOutputs = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Array(SharedOutput)))
+
+/**
+ * Revokes what a Capsule shares, and voids the plans that used it, in the caller's transaction. Both sides find it in their
+ * history. Answers the shares.
+ */
+export const endShares = Effect.fn("endShares")(function* (context: CommandContext, producerCapsuleId: string) {
+  const sql = yield* SqlClient.SqlClient
+  const audit = yield* Audit
+  const ledger = yield* RunLedger
+  const ended =
+    yield* sql<EndedRow>`UPDATE output_shares SET ${sql.update({ status: "revoked", revoked_at: yield* now })}
+    WHERE producer_capsule_id = ${producerCapsuleId} AND status <> 'revoked'
+    RETURNING id, from_workspace_id, to_workspace_id, outputs`
+  for (const share of ended) {
+    const supersededRunIds = yield* ledger.supersedeConsumers(share.id, shareRevoked)
+    const outputs = (yield* decodeOutputs(share.outputs)).map(({ name }) => name)
+    for (const workspaceId of [share.from_workspace_id, share.to_workspace_id]) {
+      yield* audit.append({
+        workspaceId,
+        actor: context.actor,
+        action: "output_share.revoke",
+        target: { kind: "output_share", id: share.id },
+        data: {
+          fromWorkspaceId: share.from_workspace_id,
+          toWorkspaceId: share.to_workspace_id,
+          outputs,
+          because: "producer_released",
+          // What the receiving side made of the share is its own affair.
+          ...(workspaceId === share.to_workspace_id ? { supersededRunIds } : {})
+        },
+        requestId: context.requestId
+      })
+    }
+  }
+  return ended.map(({ id }) => id)
+}, Effect.orDie)

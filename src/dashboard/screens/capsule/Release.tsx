@@ -1,0 +1,130 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useNavigate } from "@tanstack/react-router"
+import { useState } from "react"
+import { post } from "../../api/Client.ts"
+import { capsuleQuery, capsulesQuery, dependenciesQuery } from "../../api/Queries.ts"
+import type { Capsule } from "../../api/Types.ts"
+import { useMay, useWorkspace } from "../../app/Workspace.ts"
+import { Button } from "../../ui/Button.tsx"
+import { Dialog } from "../../ui/Dialog.tsx"
+import { FaultNotice, Notice } from "../../ui/Feedback.tsx"
+import { AreaField, SelectField, TextField } from "../../ui/Field.tsx"
+import { Panel } from "../../ui/Layout.tsx"
+import { toast } from "../../ui/Toast.tsx"
+import { vocabulary } from "../../words/Vocabulary.ts"
+import { useWords } from "../../words/Words.ts"
+import { releaseWords } from "./ReleaseWords.ts"
+
+type Reason = NonNullable<Capsule["release"]>["reason"]
+
+/** By name, who takes Outputs of this Capsule. */
+const useConsumers = (capsule: Capsule): ReadonlyArray<string> => {
+  const workspace = useWorkspace()
+  const capsules = useQuery(capsulesQuery(workspace.id)).data ?? []
+  const dependencies = useQuery(dependenciesQuery(capsule.id)).data ?? []
+  const ids = new Set(
+    dependencies.flatMap((each) => (each.producerCapsuleId === capsule.id ? [each.consumerCapsuleId] : []))
+  )
+  return [...ids].map((id) => capsules.find((each) => each.id === id)?.name ?? id)
+}
+
+const ReleaseDialog = ({ capsule, onClose }: { readonly capsule: Capsule; readonly onClose: () => void }) => {
+  const text = useWords(releaseWords)
+  const terms = useWords(vocabulary)
+  const workspace = useWorkspace()
+  const navigate = useNavigate()
+  const queryClient = useQueryClient()
+  const consumers = useConsumers(capsule)
+  const [reason, setReason] = useState<Reason>("infrastructure_gone")
+  const [comment, setComment] = useState("")
+  const [typed, setTyped] = useState("")
+  const confirmed = typed.trim() === capsule.name
+  const release = useMutation({
+    mutationFn: () =>
+      post(`/api/v1/capsules/${capsule.id}/release`, {
+        confirm: capsule.name,
+        reason,
+        ...(comment.trim() === "" ? {} : { comment: comment.trim() })
+      }),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })
+      void queryClient.invalidateQueries({ queryKey: ["workspace"] })
+      toast(text.done)
+      onClose()
+      void navigate({
+        to: "/w/$workspace/capsules/$capsuleId",
+        params: { workspace: workspace.handle, capsuleId: capsule.id }
+      })
+    }
+  })
+  return (
+    <Dialog title={text.dialogTitle(capsule.name)} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (confirmed && !release.isPending) release.mutate()
+        }}
+      >
+        <p>{text.ends}</p>
+        <p>{text.keeps}</p>
+        {consumers.length === 0 ? null : <Notice tone="warn">{text.consumers(consumers.join(", "))}</Notice>}
+        <SelectField
+          label={text.why}
+          value={reason}
+          onChange={(event) =>
+            setReason(event.target.value === "moved_elsewhere" ? "moved_elsewhere" : "infrastructure_gone")
+          }
+        >
+          <option value="infrastructure_gone">{text.reasons.infrastructure_gone}</option>
+          <option value="moved_elsewhere">{text.reasons.moved_elsewhere}</option>
+        </SelectField>
+        <AreaField
+          label={text.comment}
+          helper={text.commentHelp}
+          optional
+          rows={2}
+          maxLength={1000}
+          value={comment}
+          onChange={(event) => setComment(event.target.value)}
+        />
+        <TextField
+          label={text.confirmName(capsule.name)}
+          autoComplete="off"
+          autoCapitalize="off"
+          spellCheck={false}
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+        />
+        {release.error === null ? null : <FaultNotice error={release.error} />}
+        <div className="form-actions">
+          <Button tone="danger" type="submit" disabled={!confirmed} busy={release.isPending}>
+            {text.release}
+          </Button>
+          <Button onClick={onClose}>{terms.cancel}</Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+/** The way out for a Capsule whose infrastructure this service shall not touch any more. */
+export const Release = ({ capsule }: { readonly capsule: Capsule }) => {
+  const text = useWords(releaseWords)
+  const may = useMay()
+  const [open, setOpen] = useState(false)
+  const never = capsule.currentStateVersionId === undefined && capsule.runtimeSafety === "safe"
+  return (
+    <Panel title={text.title} tone="danger">
+      <p>{never ? text.never : text.about}</p>
+      {never ? null : may("owner") ? (
+        <Button tone="danger" onClick={() => setOpen(true)}>
+          {text.release}
+        </Button>
+      ) : (
+        <p className="muted">{text.ownerOnly}</p>
+      )}
+      {open ? <ReleaseDialog capsule={capsule} onClose={() => setOpen(false)} /> : null}
+    </Panel>
+  )
+}
