@@ -1,7 +1,7 @@
 import { Effect, Result, Schema } from "effect"
 import { ConnectionId } from "../../schema/records/Ids.ts"
 import { type ProviderRequirement, type ProviderResolution, requirementKey } from "../../schema/records/Provider.ts"
-import { normalProviderAddress } from "../../schema/records/ProviderAddress.ts"
+import { normalProviderAddress } from "../../schema/records/NormalProviderAddress.ts"
 import { credentialFreeProviders } from "../connection/CredentialRecipes.ts"
 import {
   type ConnectionRow,

@@ -5,7 +5,7 @@ import { heldSecrets } from "./OutputPrivacy.ts"
 import type { PlanDocument, PlannedChange, PlannedResourceChange } from "./PlanDocument.ts"
 import type { PlannedOutput } from "./RunOutcome.ts"
 import { type Marks, marksOf, maskValue, sensitiveTexts } from "./SensitiveMask.ts"
-import { normalProviderAddress } from "../../schema/records/ProviderAddress.ts"
+import { normalProviderAddress } from "../../schema/records/NormalProviderAddress.ts"
 
 type Attribute = typeof ChangedAttribute.Type
 

@@ -1,5 +1,5 @@
 import { Result } from "effect"
-import { defaultRegistryHosts } from "../../schema/records/ProviderAddress.ts"
+import { defaultRegistryHosts } from "../../schema/records/NormalProviderAddress.ts"
 
 /**
  * A provider address in normal form: `namespace/type` for the default public registry, `host/namespace/type` otherwise, lower-cased.

@@ -1,5 +1,5 @@
 import type { Language } from "../preferences/Preferences.ts"
-import { normalProviderAddress } from "../../../schema/records/ProviderAddress.ts"
+import { normalProviderAddress } from "../../../schema/records/NormalProviderAddress.ts"
 
 const locale: Readonly<Record<Language, string>> = { en: "en-GB", ja: "ja-JP" }
 

@@ -48,7 +48,9 @@ describe("a secret over several lines", () => {
       const left = result.slice(1, -1).join("").replaceAll(mark, "").replaceAll(/[\s=]/g, "")
       expect(result.join("")).toContain(mark)
       expect(left.length).toBeLessThanOrEqual(name.includes("JSON") ? 35 : name.includes("percent") ? 17 : 5)
-      expect(target.text(`before\n${lines.join("\n")}\nafter`)).toMatch(/^before\n *\[redacted var\.s\][^\w]*(K\[redacted var\.s\][^\w]*)?(PQ==)?\nafter$/)
+      expect(target.text(`before\n${lines.join("\n")}\nafter`)).toMatch(
+        /^before\n *\[redacted var\.s\][^\w]*(K\[redacted var\.s\][^\w]*)?(PQ==)?\nafter$/
+      )
     })
   }
 
@@ -143,14 +145,25 @@ describe("what is held back", () => {
 
   test("ordinary lines pass at once", () => {
     const stream = redactor(secret, "https://hooks.example.com/T0/B0/x", "-----BEGIN KEY-----\nabcdefgh\n").lines()
-    for (const line of ["", "Creating...", "see http", "2024-11-02T10:00:00Z commit 1f2e3d4", "  indented: yes", "100%", "a\\"]) {
+    for (const line of [
+      "",
+      "Creating...",
+      "see http",
+      "2024-11-02T10:00:00Z commit 1f2e3d4",
+      "  indented: yes",
+      "100%",
+      "a\\"
+    ]) {
       expect(stream.push([line])).toEqual([line])
     }
   })
 })
 
 describe("any secret, cut anywhere, in any encoding", () => {
-  const percent = (text: string) => pairsOf(text).map((pair) => `%${pair}`).join("")
+  const percent = (text: string) =>
+    pairsOf(text)
+      .map((pair) => `%${pair}`)
+      .join("")
   const json = (text: string) =>
     text
       .split("")

@@ -32,7 +32,7 @@ const Helper = ({ helper }: { readonly helper: OAuthHelper }) => {
         <span>
           <strong>{helper.displayName}</strong> <span className="tag">{providerName(helper.provider)}</span>
         </span>
-        <span className="muted">{words.helperAsks(new URL(helper.issuer).host, helper.scopes)}</span>
+        <span className="muted">{words.helperAsks(new URL(helper.issuer).host, helper.scopes.join(", "))}</span>
         {start.error === null ? null : <FaultNotice error={start.error} />}
       </span>
       <span className="row-end">

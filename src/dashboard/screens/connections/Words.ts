@@ -41,8 +41,8 @@ const en = {
   helpers: "Connect without typing a credential",
   helpersAbout:
     "You agree at the provider, and its access token becomes a connection. It is renewed before runs that need it.",
-  helperAsks: (host: string, scopes: ReadonlyArray<string>) =>
-    scopes.length === 0 ? `Asks you at ${host}` : `Asks you at ${host} for: ${scopes.join(", ")}`,
+  helperAsks: (host: string, scopes: string) =>
+    scopes === "" ? `Asks you at ${host}` : `Asks you at ${host} for: ${scopes}`,
   connectWith: (name: string) => `Connect with ${name}`,
   connected: (name: string) => `${name} is connected.`,
   madeBy: (helper: string) => `connected with ${helper}`,
@@ -131,8 +131,8 @@ const ja: typeof en = {
   helpers: "認証情報を入力せずに接続",
   helpersAbout:
     "プロバイダーの画面で許可すると、そのアクセストークンが接続になります。必要な実行の前に自動で更新されます。",
-  helperAsks: (host: string, scopes: ReadonlyArray<string>) =>
-    scopes.length === 0 ? `${host} で許可を求めます` : `${host} で許可を求めます: ${scopes.join(", ")}`,
+  helperAsks: (host: string, scopes: string) =>
+    scopes === "" ? `${host} で許可を求めます` : `${host} で許可を求めます: ${scopes}`,
   connectWith: (name: string) => `${name} で接続`,
   connected: (name: string) => `${name} に接続しました。`,
   madeBy: (helper: string) => `${helper} で接続`,
