@@ -261,7 +261,7 @@ export const guards: ReadonlyArray<Guard> = [
   {
     name: "providers: Connection for another provider",
     file: providersFile,
-    text: "row.provider !== requirement.provider",
+    text: "normalProviderAddress(row.provider) !== provider",
     broken: "row.provider === workspaceId",
     test: preparation
   },
