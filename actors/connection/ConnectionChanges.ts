@@ -12,6 +12,7 @@ import { isApply } from "../run/RunAttempt.ts"
 import { RunExecutor } from "../run/RunExecutor.ts"
 import { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
+import { orOnIntegrityFault } from "../vault/IntegrityFault.ts"
 import { checkCredentials, checkExpiry, checkUse } from "./ConnectionRules.ts"
 import { type ConnectionRow, type ConnectionSecrets, ConnectionStore, statusRemedy } from "./ConnectionStore.ts"
 import { oauthOf } from "./ConnectionTokens.ts"
@@ -98,8 +99,11 @@ export const updateConnection = Effect.fn("Connection.update")(function* (
   yield* checkTokens(row, request)
   yield* checkUse(row.workspace_id ?? "", row.kind, request.use)
   const rotates = request.values !== undefined || request.files !== undefined
-  const before = yield* connections.secrets(row)
-  const { files, values } = Redacted.value(before)
+  // Values that cannot be opened any more can still be given anew; there is nothing of them to keep then.
+  const opening = connections.secrets(row)
+  const before =
+    request.values === undefined ? yield* opening : yield* orOnIntegrityFault(() => Effect.undefined)(opening)
+  const { files, values } = before === undefined ? { files: [], values: {} } : Redacted.value(before)
   const secrets = { values: request.values ?? values, files: replacedFiles(request.files, files) }
   if (rotates) {
     yield* checkCredentials({
@@ -134,7 +138,7 @@ export const updateConnection = Effect.fn("Connection.update")(function* (
       if (fields.length > 0) yield* audited(context, row, "connection.update", { fields })
       return { supersededRunIds: [] }
     }
-    yield* held.keep(row, before)
+    if (before !== undefined) yield* held.keep(row, before)
     const supersededRunIds = yield* ledger.supersedeUsers(id, connectionRotated)
     yield* audited(context, row, "connection.rotate", {
       fields,

@@ -135,7 +135,8 @@ export class Base64Runs extends RunSink {
     this.#broken = false
     this.#lineLength++
     const pair = (this.previous << 6) | value
-    for (let phase = 0; phase < 4 && phase < index; phase++) {
+    // Every reading from the second digit on: what is read may begin in the middle of a group.
+    for (let phase = 0; phase < 4 && index > 0; phase++) {
       const place = (index - phase) & 3
       if (place !== 0) layers[phase]?.byte((pair >> (6 - 2 * place)) & 0xff, this.previousStart, end)
     }

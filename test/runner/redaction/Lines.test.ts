@@ -54,6 +54,22 @@ describe("a secret over several lines", () => {
     })
   }
 
+  test("base64 in lines of any length shows nothing, wherever the secret begins in a group", () => {
+    for (const before of ["", "x", "xx", "xxx"]) {
+      const encoded = Buffer.from(`${before}${secret}`).toString("base64")
+      for (const text of [encoded, Buffer.from(encoded).toString("base64"), Buffer.from(encoded).toString("hex")]) {
+        for (let width = 6; width <= 24; width++) {
+          const lines = wrapped(text, width)
+          const left = [visible(shown(target, lines)).join(""), target.text(lines.join("\n"))].map(
+            (one) => one.replaceAll(mark, "").replaceAll(/\s/g, "").length
+          )
+          // What stands before the secret, up to five characters of it, and the padding.
+          expect([before, width, left.every((length) => length <= 32)]).toEqual([before, width, true])
+        }
+      }
+    }
+  })
+
   const dumps: ReadonlyArray<readonly [program: string, ...args: ReadonlyArray<string>]> = [
     ["xxd"],
     ["xxd", "-c", "8"],
