@@ -23,6 +23,7 @@ import { InstallConfigStore } from "./capsule/InstallConfigStore.ts"
 import { makePlanExecution } from "./capsule/PlanExecution.ts"
 import { RunInputs } from "./capsule/RunInputs.ts"
 import { RunPreparation } from "./capsule/RunPreparation.ts"
+import { PathFilters } from "./capsule/PathFilters.ts"
 import { StaleReasons } from "./capsule/StaleReasons.ts"
 import { StateVersions } from "./capsule/StateVersions.ts"
 import * as ConnectionBehavior from "./connection/ConnectionBehavior.ts"
@@ -116,7 +117,7 @@ const records = Layer.mergeAll(
   Receipts.layer
 ).pipe(Layer.provideMerge(RunJournal.layer))
 
-const stores = StaleReasons.layer.pipe(Layer.provideMerge(records))
+const stores = StaleReasons.layer.pipe(Layer.provideMerge(PathFilters.layer), Layer.provideMerge(records))
 
 /** What configurations ask of the host, beside the Runs that ask for it. */
 const hosting = Deliveries.layer.pipe(

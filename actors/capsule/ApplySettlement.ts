@@ -17,8 +17,10 @@ import { makeConclusion, type PostApplyOutcome } from "./ApplyConclusion.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
 import { InstallConfigStore } from "./InstallConfigStore.ts"
+import { contentOf, PathFilters } from "./PathFilters.ts"
 import { StaleReasons } from "./StaleReasons.ts"
 import { SourceLanes } from "../source/SourceLanes.ts"
+import { SourceStore } from "../source/SourceStore.ts"
 import { StateVersions } from "./StateVersions.ts"
 import { orOnIntegrityFault } from "../vault/IntegrityFault.ts"
 
@@ -121,6 +123,8 @@ export class ApplySettlement extends Context.Service<
       const deliveries = yield* Deliveries
       const interfaces = yield* InterfaceSettlement
       const lanes = yield* SourceLanes
+      const sources = yield* SourceStore
+      const filters = yield* PathFilters
 
       const capsuleColumns = (
         run: RunRow,
@@ -177,15 +181,17 @@ export class ApplySettlement extends Context.Service<
         }
       })
 
-      /** An older plan may be applied after the lane moved on: then the Capsule is stale at once. */
-      const newerOnLane = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, lane: Record<string, string>) {
-        const current = yield* lanes.find(capsule.source_id, {
-          ref: lane["adopted_ref"] ?? "",
-          path: lane["adopted_path"] ?? ""
-        })
-        return current?.resolved_commit === lane["adopted_commit"]
-          ? undefined
-          : (current?.source_snapshot_id ?? undefined)
+      /** Whether the commit that is applied differs in the module from the one at which its lane stands, before the transaction. */
+      const prepareFilter = Effect.fnUntraced(function* (runId: string) {
+        const run = yield* runs.find(runId)
+        const capsule = yield* capsules.find(run?.capsule_id ?? "")
+        const snapshot = yield* sources.findSnapshot(run?.source_snapshot_id ?? "")
+        if (run?.type !== "apply" || run.install_config_id === null || snapshot === undefined) return
+        if (capsule?.path_filter !== 1) return
+        const newer = yield* sources.currentSnapshot(capsule.source_id, snapshot.ref, snapshot.path)
+        if (newer === undefined || newer.resolved_commit === snapshot.resolved_commit) return
+        const { install_config_id } = run
+        yield* filters.prepare([{ ...capsule, install_config_id, adopted_snapshot_id: snapshot.id }], contentOf(newer))
       })
 
       /** A rollback holds the Capsule where it is, and remembers where the lane stood. */
@@ -225,7 +231,7 @@ export class ApplySettlement extends Context.Service<
         }))
       })
 
-      const settle = Effect.fn("Capsule.settleApply")(
+      const commit = Effect.fn("Capsule.settleApply")(
         function* (runId: string, left: ApplyResult) {
           const run = yield* runs.find(runId)
           if (run === undefined || run.capsule_id === null || run.status !== "running") return false
@@ -274,10 +280,9 @@ export class ApplySettlement extends Context.Service<
           if (!fenced)
             return yield* Effect.die(new Error(`Capsule ${capsule.id} moved inside the transaction of its apply`))
           if (succeeded && run.type === "apply") {
-            const newerSnapshotId = "adopted_ref" in lane ? yield* newerOnLane(capsule, lane) : undefined
             const consumed =
               (yield* Effect.provideService(consumedOfPlan(run.plan_run_id ?? ""), SqlClient.SqlClient, sql)) ?? []
-            yield* staleReasons.applied(capsule.id, { consumed, newerSnapshotId })
+            yield* staleReasons.applied(capsule.id, { consumed })
           }
           if (succeeded && run.type === "destroy_apply") yield* staleReasons.destroyed(capsule.id)
           yield* staleReasons.producerMoved(capsule.id)
@@ -321,6 +326,8 @@ export class ApplySettlement extends Context.Service<
         )
 
       const conclude = yield* makeConclusion
+
+      const settle = (runId: string, left: ApplyResult) => Effect.andThen(prepareFilter(runId), commit(runId, left))
 
       return ApplySettlement.of({ settle, conclude })
     })

@@ -33,6 +33,8 @@ export interface CapsuleRow {
   readonly provider_lock: string | null
   readonly auto_update_enabled: number
   readonly auto_update_apply: number
+  /** A commit that touches nothing of the module does not make it stale. */
+  readonly path_filter: number
   /** A snapshot of the lane whose plan met a full queue. */
   readonly deferred_snapshot_id: string | null
   /** Who set the auto-update last: what it starts has their authority. */
@@ -148,6 +150,7 @@ export const toCapsule = Effect.fnUntraced(function* (row: GuardedCapsuleRow) {
             }
           })
     },
+    pathFilter: row.path_filter === 1,
     driftStatus: row.drift_status,
     driftChecks: driftCheckPlan(row),
     createdAt: row.created_at,

@@ -59,6 +59,7 @@ export class Capsules extends Context.Service<
       request: {
         readonly name?: string
         readonly autoUpdate?: AutoUpdateChange
+        readonly pathFilter?: boolean
         readonly driftChecks?: CapsuleDriftChecks
         readonly status?: "active" | "disabled"
       }

@@ -50,6 +50,9 @@ const obstacle = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, snapsh
     return skipped("already_applied", "This commit is what is applied.")
   // It may be stale for another Capsule's Output alone: there is nothing of the lane to follow then.
   const isBehind = decodeStaleReasons(capsule.stale_reasons).some(({ kind }) => kind === "commit")
+  const isCurrent = capsule.status === "active" || capsule.status === "stale"
+  if (capsule.path_filter === 1 && isCurrent && !isBehind)
+    return skipped("untouched", "The commit touches nothing of this module.")
   if (capsule.status !== "stale" || !isBehind)
     return waiting("capsule_not_ready", `The Capsule is ${capsule.status}. Set that right, and the commit is followed.`)
   if (isPinned(capsule)) {
@@ -145,16 +148,21 @@ export const followDeferred = Effect.fn("Capsule.followDeferred")(function* (cap
   }).pipe(transaction(sql))
 })
 
-/** A person ends the pin of a rollback: what the lane stands at is followed at once. In the caller's transaction. */
-export const resumeFollowing = Effect.fn("Capsule.resumeFollowing")(function* (
-  capsule: GuardedCapsuleRow,
-  context: CommandContext
-) {
+/** Decides about the snapshot at which the lane stands. In the caller's transaction. */
+export const followStanding = Effect.fn("Capsule.followStanding")(function* (capsule: GuardedCapsuleRow) {
   const lanes = yield* SourceLanes
-  yield* unpin(capsule, context, {})
   const lane = yield* lanes.find(capsule.source_id, {
     ref: capsule.adopted_ref ?? capsule.tracked_ref,
     path: capsule.adopted_path ?? capsule.tracked_path
   })
   if (lane?.source_snapshot_id != null) yield* followLane(capsule.id, lane.source_snapshot_id)
+})
+
+/** A person ends the pin of a rollback: what the lane stands at is followed at once. In the caller's transaction. */
+export const resumeFollowing = Effect.fn("Capsule.resumeFollowing")(function* (
+  capsule: GuardedCapsuleRow,
+  context: CommandContext
+) {
+  yield* unpin(capsule, context, {})
+  yield* followStanding(capsule)
 })

@@ -7,13 +7,15 @@ import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { Audit } from "../audit/Audit.ts"
 import { Deliveries } from "../delivery/Deliveries.ts"
 import { InterfaceSettlement } from "../interface/InterfaceSettlement.ts"
+import { SourceStore } from "../source/SourceStore.ts"
 import { transaction } from "../database/Transaction.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { isPinned } from "./AutoUpdatePins.ts"
 import { CapsuleLedger } from "./CapsuleLedger.ts"
 import { type GuardedCapsuleRow, toCapsule } from "./CapsuleRow.ts"
 import { ConfigSuccession, guardMoved } from "./ConfigSuccession.ts"
-import { resumeFollowing } from "./LaneFollowing.ts"
+import { followStanding, resumeFollowing } from "./LaneFollowing.ts"
+import { contentOf, PathFilters } from "./PathFilters.ts"
 import { StaleReasons } from "./StaleReasons.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 
@@ -22,6 +24,7 @@ type Load = Effect.Effect<GuardedCapsuleRow, ApiError>
 interface UpdateRequest {
   readonly name?: string
   readonly autoUpdate?: AutoUpdateChange
+  readonly pathFilter?: boolean
   readonly driftChecks?: CapsuleDriftChecks
   readonly status?: "active" | "disabled"
 }
@@ -54,6 +57,16 @@ const autoUpdateOf = (capsule: GuardedCapsuleRow, change: AutoUpdateChange = {})
   return { enabled, apply: change.apply ?? (enabled && capsule.auto_update_apply === 1) }
 }
 
+/** Compares what is applied with where the lane stands, before the transaction in which the filter is set. */
+const prepareFilter = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
+  const sources = yield* SourceStore
+  const filters = yield* PathFilters
+  const { adopted_path: path, adopted_ref: ref } = capsule
+  if (ref === null || path === null) return
+  const newer = yield* sources.currentSnapshot(capsule.source_id, ref, path)
+  if (newer !== undefined) yield* filters.prepare([capsule], contentOf(newer))
+})
+
 /** Renames, enables or disables a Capsule, or sets its auto-update. */
 export const updateCapsule = Effect.fn("Capsule.update")(function* (
   load: Load,
@@ -65,6 +78,7 @@ export const updateCapsule = Effect.fn("Capsule.update")(function* (
   const ledger = yield* RunLedger
   const audit = yield* Audit
   const staleReasons = yield* StaleReasons
+  if (request.pathFilter === true) yield* prepareFilter({ ...(yield* load), path_filter: 1 })
   return yield* Effect.gen(function* () {
     const capsule = yield* load
     if (isEnded(capsule.status)) return yield* failedPrecondition(`The Capsule is ${capsule.status}.`)
@@ -88,6 +102,11 @@ export const updateCapsule = Effect.fn("Capsule.update")(function* (
           : { pin_ends_on_commit: resumeOnNewCommit ? 1 : 0 })
       })
       if (resume === true && isPinned(capsule)) yield* resumeFollowing(yield* load, context)
+    }
+    if (request.pathFilter !== undefined) {
+      yield* capsules.annotate(capsule.id, { path_filter: request.pathFilter ? 1 : 0 })
+      yield* staleReasons.compareCommit(capsule.id)
+      yield* followStanding(yield* load)
     }
     if (request.driftChecks !== undefined) {
       yield* capsules.annotate(capsule.id, driftCheckChoice(request.driftChecks, context.actor.subject))

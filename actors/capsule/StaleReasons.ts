@@ -5,10 +5,13 @@ import { CapsuleId, SourceSnapshotId } from "../../schema/records/Ids.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import { type ConsumedOutput, movedInputsOf } from "../dependency/ConsumedOutputs.ts"
+import { type SnapshotRow, SourceStore } from "../source/SourceStore.ts"
+import { SourceLanes } from "../source/SourceLanes.ts"
 import { isOfferedStill, offeredOutputs } from "../dependency/OfferedOutputs.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { CapsuleLedger, type Lane } from "./CapsuleLedger.ts"
 import { decodeStaleReasons, type GuardedCapsuleRow } from "./CapsuleRow.ts"
+import { contentOf, PathFilters } from "./PathFilters.ts"
 import type { StateVersions } from "./StateVersions.ts"
 
 interface ConsumedRow {
@@ -24,8 +27,6 @@ interface ConsumedRow {
 /** How a successful apply left a Capsule. */
 export interface AppliedInputs {
   readonly consumed: ReadonlyArray<ConsumedOutput>
-  /** A snapshot of the lane with a commit that was not applied. */
-  readonly newerSnapshotId: string | undefined
 }
 
 const reasonOf = (producerCapsuleId: string, output: string | undefined): StaleReason => ({
@@ -34,9 +35,10 @@ const reasonOf = (producerCapsuleId: string, output: string | undefined): StaleR
   ...(output === undefined || output === "" ? {} : { output })
 })
 
-const commitReason = (sourceSnapshotId: string): StaleReason => ({
+const commitReason = (sourceSnapshotId: string, because: string | undefined): StaleReason => ({
   kind: "commit",
-  sourceSnapshotId: SourceSnapshotId.make(sourceSnapshotId)
+  sourceSnapshotId: SourceSnapshotId.make(sourceSnapshotId),
+  ...(because === undefined ? {} : { because })
 })
 
 /**
@@ -46,12 +48,10 @@ const commitReason = (sourceSnapshotId: string): StaleReason => ({
 export class StaleReasons extends Context.Service<
   StaleReasons,
   {
-    /** The lane's commit is this one now: its Capsules that were applied from another have a reason, the others none. */
-    readonly laneMoved: (
-      lane: Lane & { readonly commit: string; readonly sourceSnapshotId: string }
-    ) => Effect.Effect<void>
-    /** The reason `commit` of one Capsule, or that it has none. */
-    readonly setCommit: (capsuleId: string, newerSnapshotId: string | undefined) => Effect.Effect<void>
+    /** The lane stands at this snapshot now: its Capsules that were applied from another have a reason, the others none. */
+    readonly laneMoved: (lane: Lane & { readonly sourceSnapshotId: string }) => Effect.Effect<void>
+    /** Compares the commit of one Capsule with the one at which its lane stands: an older plan may be applied after it moved. */
+    readonly compareCommit: (capsuleId: string) => Effect.Effect<void>
     /** A Capsule was applied with these inputs. */
     readonly applied: (capsuleId: string, inputs: AppliedInputs) => Effect.Effect<void>
     /** A Capsule that has ended consumes nothing. */
@@ -73,6 +73,9 @@ export class StaleReasons extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const capsules = yield* CapsuleLedger
       const ledger = yield* RunLedger
+      const lanes = yield* SourceLanes
+      const sources = yield* SourceStore
+      const filters = yield* PathFilters
       const context = yield* Effect.context<SqlClient.SqlClient | StateVersions>()
 
       const withReasons = (
@@ -84,27 +87,31 @@ export class StaleReasons extends Context.Service<
         return capsules.setStaleReasons(capsule, kind === "commit" ? [...reasons, ...others] : [...others, ...reasons])
       }
 
+      /** Always against what is applied, so that any number of commits that touch nothing hides none that does. */
+      const commitReasons = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, newer: SnapshotRow | undefined) {
+        if (newer === undefined || capsule.adopted_commit === newer.resolved_commit) return []
+        if (capsule.path_filter !== 1) return [commitReason(newer.id, undefined)]
+        const change = yield* filters.change(capsule, contentOf(newer))
+        return change.kind === "untouched" ? [] : [commitReason(newer.id, change.because)]
+      })
+
       const laneMoved = Effect.fn("StaleReasons.laneMoved")(function* ({
-        commit,
         sourceSnapshotId,
         ...lane
-      }: Lane & { readonly commit: string; readonly sourceSnapshotId: string }) {
+      }: Lane & { readonly sourceSnapshotId: string }) {
+        const newer = yield* sources.findSnapshot(sourceSnapshotId)
         for (const capsule of yield* capsules.ofLane(lane)) {
-          yield* withReasons(
-            capsule,
-            "commit",
-            capsule.adopted_commit === commit ? [] : [commitReason(sourceSnapshotId)]
-          )
+          yield* withReasons(capsule, "commit", yield* commitReasons(capsule, newer))
         }
       })
 
-      const setCommit = Effect.fn("StaleReasons.setCommit")(function* (
-        capsuleId: string,
-        newerSnapshotId: string | undefined
-      ) {
+      const compareCommit = Effect.fn("StaleReasons.compareCommit")(function* (capsuleId: string) {
         const capsule = yield* capsules.find(capsuleId)
-        if (capsule === undefined) return
-        yield* withReasons(capsule, "commit", newerSnapshotId === undefined ? [] : [commitReason(newerSnapshotId)])
+        if (capsule === undefined || capsule.adopted_ref === null || capsule.adopted_path === null) return
+        const { adopted_path: path, adopted_ref: ref } = capsule
+        const stands = yield* lanes.find(capsule.source_id, { ref, path })
+        const newer = yield* sources.findSnapshot(stands?.source_snapshot_id ?? "")
+        yield* withReasons(capsule, "commit", yield* commitReasons(capsule, newer))
       })
 
       const inputReasons = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
@@ -138,10 +145,7 @@ export class StaleReasons extends Context.Service<
         yield* withReasons(capsule, "input", reasons)
       })
 
-      const applied = Effect.fn("StaleReasons.applied")(function* (
-        capsuleId: string,
-        { consumed, newerSnapshotId }: AppliedInputs
-      ) {
+      const applied = Effect.fn("StaleReasons.applied")(function* (capsuleId: string, { consumed }: AppliedInputs) {
         yield* Effect.orDie(sql`DELETE FROM consumed_inputs WHERE capsule_id = ${capsuleId}`)
         for (const { dependencyId, input, name, output, producerCapsuleId, stateVersionId } of consumed) {
           if (producerCapsuleId === undefined || stateVersionId === undefined) continue
@@ -156,7 +160,7 @@ export class StaleReasons extends Context.Service<
           }
           yield* Effect.orDie(sql`INSERT INTO consumed_inputs ${sql.insert({ ...row })}`)
         }
-        yield* setCommit(capsuleId, newerSnapshotId)
+        yield* compareCommit(capsuleId)
         yield* compare(capsuleId)
       })
 
@@ -193,7 +197,7 @@ export class StaleReasons extends Context.Service<
         }
       }).pipe(Effect.orDie, Effect.withSpan("StaleReasons.compareUnread"))
 
-      return StaleReasons.of({ laneMoved, setCommit, applied, destroyed, compare, producerMoved, compareUnread })
+      return StaleReasons.of({ laneMoved, compareCommit, applied, destroyed, compare, producerMoved, compareUnread })
     })
   )
 }

@@ -3,6 +3,8 @@ import { SqlClient } from "effect/sql"
 import { serviceContext } from "../../schema/protocol/Command.ts"
 import { SourceSnapshotId } from "../../schema/records/Ids.ts"
 import { Audit } from "../audit/Audit.ts"
+import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
+import { contentOf, PathFilters } from "../capsule/PathFilters.ts"
 import { StaleReasons } from "../capsule/StaleReasons.ts"
 import { transaction } from "../database/Transaction.ts"
 import { derivedId, now } from "../Identity.ts"
@@ -31,6 +33,8 @@ export const makeSyncExecution = Effect.gen(function* () {
   const store = yield* SourceStore
   const lanes = yield* SourceLanes
   const staleReasons = yield* StaleReasons
+  const capsules = yield* CapsuleLedger
+  const filters = yield* PathFilters
   const ledger = yield* RunLedger
   const killPoint = yield* KillPoint
   const results = yield* RunResults
@@ -71,6 +75,18 @@ export const makeSyncExecution = Effect.gen(function* () {
     return verdict.differs
   })
 
+  /** What Capsules that filter make of a commit takes reading, and is known before the lane moves. */
+  const compared = Effect.fnUntraced(function* (sourceId: string, { path, ref }: SyncSpec, fetched: FetchedLane) {
+    const content =
+      fetched.kind === "known"
+        ? contentOf(fetched.snapshot)
+        : {
+            archiveDigest: fetched.synced.archiveDigest,
+            repositoryManifest: manifestVerdict(fetched.synced.repositoryManifest).status
+          }
+    yield* filters.prepare(yield* capsules.ofLane({ sourceId, ref, path }), content)
+  })
+
   /** Records where a lane stands, and what follows from it. */
   const settleLane = Effect.fnUntraced(function* (
     run: RunRow,
@@ -104,7 +120,6 @@ export const makeSyncExecution = Effect.gen(function* () {
         sourceId,
         ref: spec.ref,
         path: spec.path,
-        commit: found.resolvedCommit,
         sourceSnapshotId: found.id
       })
       yield* handover.snapshotTaken({
@@ -187,7 +202,10 @@ export const makeSyncExecution = Effect.gen(function* () {
         Effect.flatMap((fetched) => {
           const commit = fetched.kind === "known" ? fetched.snapshot.resolved_commit : fetched.synced.resolvedCommit
           const id = derivedId(SourceSnapshotId, "snap", run.id, JSON.stringify([ref, path, commit]))
-          return transaction(sql)(settleLane(run, source.id, other, id, lookedAt, fetched))
+          return Effect.andThen(
+            compared(source.id, other, fetched),
+            transaction(sql)(settleLane(run, source.id, other, id, lookedAt, fetched))
+          )
         }),
         Effect.catchTag("LaneUnavailable", (error) =>
           Effect.andThen(log(`${ref}: ${error.message}`), transaction(sql)(laneFailed(run, other, error, lookedAt)))
@@ -212,6 +230,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     const lookedAt = yield* now
     const outcome = yield* Effect.gen(function* () {
       const fetched = yield* Effect.result(fetchLane(run, spec, isLook(run), log))
+      if (fetched._tag === "Success" && run.source_id !== null) yield* compared(run.source_id, spec, fetched.success)
       yield* lookAtOthers(run, spec, log)
       return { kind: "looked" as const, fetched }
     }).pipe(Effect.raceFirst(Effect.as(control.cancelRequested, { kind: "cancelled" as const })))

@@ -43,7 +43,7 @@ export const skipComment = (cursor: Cursor): "skipped" | "none" | "unclosed" => 
 }
 
 /** The marker of a heredoc whose introduction is at the cursor, which then stands behind the introducing line. */
-const heredocMarker = (cursor: Cursor): string | undefined => {
+export const heredocMarker = (cursor: Cursor): string | undefined => {
   const { text } = cursor
   if (!text.startsWith("<<", cursor.at)) return undefined
   identifierAt.lastIndex = cursor.at + (text[cursor.at + 2] === "-" ? 3 : 2)
@@ -58,7 +58,7 @@ const heredocMarker = (cursor: Cursor): string | undefined => {
 }
 
 /** Moves over one step of literal text: an escaped or an opened template, or a single character. True when a template was opened. */
-const stepTemplate = (cursor: Cursor): boolean => {
+export const stepTemplate = (cursor: Cursor): boolean => {
   const { text, at } = cursor
   const sign = text[at]
   if (sign === "$" || sign === "%") {

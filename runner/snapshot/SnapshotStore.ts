@@ -43,6 +43,8 @@ export class SnapshotStore extends Context.Service<
   {
     /** The tree of a snapshot. The archive is read through and checked the first time. */
     readonly open: (archiveDigest: string) => Effect.Effect<SourceTree, ReadFailure>
+    /** A digest of each file, of its bytes and of whether it can be executed. */
+    readonly digests: (archiveDigest: string) => Effect.Effect<ReadonlyMap<string, string>, ReadFailure>
     /** Writes the regular files below `target`, which must not exist or be empty; it gets mode 0700. */
     readonly extract: (
       archiveDigest: string,
@@ -126,6 +128,15 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
           : read(archive, file)
       }
     }
+  })
+
+  const digests = Effect.fn("SnapshotStore.digests")(function* (
+    archiveDigest: string
+  ): Effect.fn.Return<ReadonlyMap<string, string>, ReadFailure> {
+    const archive = yield* Cache.get(opened, archiveDigest)
+    return new Map(
+      archive.index.files.map(({ executable, path, sha256 }) => [path, `${executable ? "x" : "-"}${sha256}`])
+    )
   })
 
   const extract = Effect.fn("SnapshotStore.extract")(function* (
@@ -241,5 +252,5 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
     }).pipe(Effect.mapError(storageFailed("Old snapshots could not be removed.")))
   })
 
-  return SnapshotStore.of({ open, extract, sweep, temporaryFolder, adopt })
+  return SnapshotStore.of({ open, digests, extract, sweep, temporaryFolder, adopt })
 })

@@ -66,6 +66,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       payload: Schema.Struct({
         name: Schema.optionalKey(displayText(80)),
         autoUpdate: Schema.optionalKey(AutoUpdateChange),
+        pathFilter: Schema.optionalKey(Schema.Boolean),
         driftChecks: Schema.optionalKey(CapsuleDriftChecks),
         status: Schema.optionalKey(Schema.Literals(["active", "disabled"]))
       }),
@@ -73,8 +74,8 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
     }).annotateMerge(
       described(
         of("admin"),
-        "Rename, disable or enable a Capsule, or set its auto-update",
-        "A disabled Capsule starts no Runs. `autoUpdate.apply` lets a plan of the followed lane be applied without a person, and only while it destroys, replaces and forgets nothing. A reviewed rollback pins: `autoUpdate.pinnedBy` says who applied it, when and why, and no commit is followed until somebody sends `autoUpdate.resume`, or, where `resumeOnNewCommit` was chosen, the lane stands at another commit than it did then. `driftChecks` makes the service compare the state with the real infrastructure by itself, spread over time and always behind what a person asked for; `inherit` follows the Workspace."
+        "Rename, disable or enable a Capsule, or set what it follows",
+        "A disabled Capsule starts no Runs. `autoUpdate.apply` lets a plan of the followed lane be applied without a person, and only while it destroys, replaces and forgets nothing. A reviewed rollback pins: `autoUpdate.pinnedBy` says who applied it, when and why, and no commit is followed until somebody sends `autoUpdate.resume`, or, where `resumeOnNewCommit` was chosen, the lane stands at another commit than it did then. With `pathFilter` (off by default; for repositories of many modules) a commit makes the Capsule stale only where it touches the files of its module, of the local modules that it reaches, or files that they read by a plain path; compared with the applied commit. A change of the repository's manifest, a source build, and a module that reads a path which is computed, always do: `staleReasons[].because` says what counted. `driftChecks` makes the service compare the state with the real infrastructure by itself, spread over time and always behind what a person asked for; `inherit` follows the Workspace."
       )
     )
   )

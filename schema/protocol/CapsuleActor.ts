@@ -60,6 +60,7 @@ export const CapsuleActor = Entity.make("Capsule", [
       ...command,
       name: Schema.optionalKey(Schema.String),
       autoUpdate: Schema.optionalKey(AutoUpdateChange),
+      pathFilter: Schema.optionalKey(Schema.Boolean),
       driftChecks: Schema.optionalKey(CapsuleDriftChecks),
       status: Schema.optionalKey(Schema.Literals(["active", "disabled"]))
     },

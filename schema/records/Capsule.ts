@@ -54,7 +54,9 @@ export const StaleReason = Schema.Struct({
   kind: Schema.Literals(["commit", "input"]),
   sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
   producerCapsuleId: Schema.optionalKey(CapsuleId),
-  output: Schema.optionalKey(Schema.String)
+  output: Schema.optionalKey(Schema.String),
+  /** With a path filter, what of the commit counts as a change of the module. */
+  because: Schema.optionalKey(Schema.String)
 }).annotate({ identifier: "StaleReason" })
 export type StaleReason = typeof StaleReason.Type
 
@@ -103,6 +105,8 @@ export const Capsule = Schema.Struct({
   adoptedSourceRevision: Schema.optionalKey(AdoptedSourceRevision),
   installConfigReAdoption: Schema.Struct({ authorityGuard: Schema.String }),
   autoUpdate: AutoUpdate,
+  /** Whether a commit that touches nothing of the module's graph is passed over. */
+  pathFilter: Schema.Boolean,
   driftStatus: DriftStatus,
   driftCheckedAt: Schema.optionalKey(Timestamp),
   driftChecks: DriftCheckPlan,

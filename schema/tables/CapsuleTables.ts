@@ -131,6 +131,10 @@ export const capsuleInNeedIndex: ReadonlyArray<string> = [
   `CREATE INDEX capsules_in_need ON capsules (workspace_id, updated_at, id) WHERE ${capsuleInNeed}`
 ]
 
+export const pathFilterColumns: ReadonlyArray<string> = [
+  `ALTER TABLE capsules ADD COLUMN path_filter INTEGER NOT NULL DEFAULT 0`
+]
+
 /** The snapshot that a Capsule wanted to follow while the queue of its Workspace was full. */
 export const deferredFollowColumns: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN deferred_snapshot_id TEXT`,

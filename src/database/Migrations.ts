@@ -11,6 +11,7 @@ import {
   capsuleTables,
   credentialWaitColumns,
   deferredFollowColumns,
+  pathFilterColumns,
   stateSecretColumns
 } from "../../schema/tables/CapsuleTables.ts"
 import {
@@ -91,7 +92,8 @@ const migrations = {
   "0025_run_profile": statements(runProfileColumns),
   "0026_connection_oauth": statements(connectionOAuthTables),
   "0027_run_purpose": statements(runPurposeColumns),
-  "0028_drift_checks": statements(driftCheckColumns)
+  "0028_drift_checks": statements(driftCheckColumns),
+  "0029_path_filters": statements(pathFilterColumns)
 }
 
 /** The database was written by a newer release than this one. */

@@ -92,3 +92,19 @@ describe("a capsule that a rollback holds", () => {
     expect(faults).toEqual([])
   })
 })
+
+describe("the path filter of a capsule", () => {
+  test("is a check box with what it does, and sends the choice", async () => {
+    const { page, api, faults, go } = await suite.visit()
+    await go(`/w/acme/capsules/${storefrontId}/danger`, ".panel")
+    const box = page.getByLabel("Pass over commits that do not touch this module")
+    expect(await box.isChecked()).toBe(false)
+    await page.getByText("Manifest changes, source builds and computed paths always count.").waitFor()
+    await box.click()
+    await page.getByText("Saved").first().waitFor()
+    expect(api.changes.map(({ path, body }) => [path, body])).toEqual([
+      [`/api/v1/capsules/${storefrontId}`, { pathFilter: true }]
+    ])
+    expect(faults).toEqual([])
+  })
+})

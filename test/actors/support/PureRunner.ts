@@ -184,7 +184,7 @@ export const newCommit = Effect.fnUntraced(function* (capsuleId: string, given?:
     const createdAt = new Date(Math.max(Date.now(), Date.parse(newest?.at ?? "") + 1)).toISOString()
     yield* sql`INSERT INTO source_snapshots ${sql.insert({ ...adopted, id, resolved_commit: commit, created_at: createdAt })}`
     const { path, ref, source_id: sourceId } = adopted
-    yield* staleReasons.laneMoved({ sourceId, ref, path, commit, sourceSnapshotId: id })
+    yield* staleReasons.laneMoved({ sourceId, ref, path, sourceSnapshotId: id })
     // The scan of the same files says the same.
     const columns = [
       "workspace_id",

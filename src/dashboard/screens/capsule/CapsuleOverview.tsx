@@ -94,6 +94,7 @@ const StaleNotices = ({ capsule }: { readonly capsule: Capsule }) => {
       {capsule.staleReasons.some(({ kind }) => kind === "commit") ? (
         <Notice tone="info" title={words.staleTitle}>
           <p>{words.staleText}</p>
+          {capsule.staleReasons.map(({ because }) => (because === undefined ? null : <p key={because}>{because}.</p>))}
         </Notice>
       ) : null}
       {inputs.length === 0 ? null : (

@@ -81,6 +81,12 @@ const AutoUpdate = ({ capsule }: { readonly capsule: Capsule }) => {
           disabled={!enabled}
           onChange={(event) => change.mutate({ autoUpdate: { enabled, apply: event.target.checked } })}
         />
+        <CheckField
+          label={words.pathFilter}
+          helper={words.pathFilterHelp}
+          checked={capsule.pathFilter}
+          onChange={(event) => change.mutate({ pathFilter: event.target.checked })}
+        />
       </div>
       {change.error === null ? null : <FaultNotice error={change.error} />}
     </Panel>

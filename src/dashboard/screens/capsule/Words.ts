@@ -143,6 +143,9 @@ const en = {
   autoEnable: "Make a plan when a new commit arrives",
   autoApply: "Also apply it, when it destroys nothing",
   autoApplyHelp: "Without this, each plan waits for approval.",
+  pathFilter: "Pass over commits that do not touch this module",
+  pathFilterHelp:
+    "For repositories of many modules: a commit counts only when it changes a file of this module, of a local module it calls, or one they read. Manifest changes, source builds and computed paths always count.",
   renameTitle: "General",
   name: "Name",
   disableTitle: "Disable",
@@ -306,6 +309,9 @@ const ja: typeof en = {
   autoEnable: "新しいコミットが届いたらプランを作成する",
   autoApply: "削除を伴わない場合は、そのまま適用する",
   autoApplyHelp: "オフの場合、プランは承認を待ちます。",
+  pathFilter: "このモジュールに関係のないコミットを無視する",
+  pathFilterHelp:
+    "複数のモジュールを含むリポジトリ向けです。このモジュール、呼び出すローカルモジュール、またはそれらが読むファイルを変更するコミットだけを対象にします。マニフェストの変更、ソースビルド、計算されるパスは常に対象です。",
   renameTitle: "基本設定",
   name: "名前",
   disableTitle: "無効化",

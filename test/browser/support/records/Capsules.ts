@@ -24,6 +24,7 @@ const capsule = (fields: Partial<Capsule> & Pick<Capsule, "id" | "name">): Capsu
   },
   installConfigReAdoption: { authorityGuard: "guard-1" },
   autoUpdate: { enabled: true, apply: false },
+  pathFilter: false,
   driftChecks: { mode: "inherit" },
   driftStatus: "none",
   driftCheckedAt: ago(180),

@@ -1,0 +1,208 @@
+import { type ConfigToken, configTokens } from "./ConfigTokens.ts"
+import { resolveLocalSource } from "./ModuleSource.ts"
+
+/** Where a configuration file is, and where the tool runs: relative paths start there. Canonical folders of the tree. */
+export interface ReadingPlace {
+  readonly path: string
+  readonly folder: string
+  readonly root: string
+  readonly isFolder: (path: string) => boolean
+}
+
+/**
+ * What a configuration may read of the tree.
+ *
+ * - `paths`: files, and folders with all below them
+ * - `templates`: those of them that the tool evaluates
+ * - `unproven`: why there may be more
+ */
+export interface FileReads {
+  readonly paths: ReadonlySet<string>
+  readonly templates: ReadonlySet<string>
+  readonly unproven?: string
+}
+
+/** Also those that providers and later versions of the tools may add. */
+const readingFunction = /^(?:file[a-z0-9_]*|templatefile)$/
+const pathFunction = /^(?:templatestring|abspath|pathexpand)$/
+const functionCall = /\b(?:file[a-z0-9_]*|templatefile|templatestring|abspath|pathexpand)\s*\(|\bprovider\s*::/
+const programBlock = /^(?:external|local_command)$/
+
+/** Arguments in which providers take a path. */
+const readingArgument =
+  /^(?:sources?|src|path|chart|program|scripts?|interpreter|context|dockerfile|working_dir)$|(?:^|_)(?:files?|filenames?|filepath|dirs?|directory|folder)$|^(?:config|source|local|package|template|script|build|chart|values|module)_paths?$/
+
+type NameToken = Extract<ConfigToken, { readonly kind: "name" }>
+
+const isSign = (token: ConfigToken | undefined, ...signs: ReadonlyArray<string>) =>
+  token?.kind === "sign" && signs.includes(token.text)
+
+const isPathAttribute = (token: ConfigToken | undefined) =>
+  token?.kind === "name" && (token.text === "module" || token.text === "root")
+
+/** A template that some other file is made from calls a function that may read. */
+export const callsReader = (template: string): boolean => functionCall.test(template)
+
+class ReadWalk {
+  readonly paths = new Set<string>()
+  readonly templates = new Set<string>()
+  readonly #place: ReadingPlace
+  unproven: string | undefined
+
+  constructor(place: ReadingPlace) {
+    this.#place = place
+  }
+
+  #doubt(what: string, { line }: ConfigToken) {
+    this.unproven ??= `${what} (${this.#place.path}:${line})`
+  }
+
+  /** What the tree has at a path; outside of the tree nothing can change with a commit. */
+  #resolved(from: string, path: string): string | undefined {
+    return path.startsWith("/") || path.startsWith("~") ? undefined : resolveLocalSource(from, path)
+  }
+
+  /** The folder that exactly `path.module` or `path.root` names. */
+  #folderOf(tokens: ReadonlyArray<ConfigToken>): string | undefined {
+    const [path, dot, name, ...rest] = tokens
+    if (rest.length > 0 || path?.kind !== "name" || path.text !== "path") return undefined
+    if (!isSign(dot, ".") || !isPathAttribute(name)) return undefined
+    return name?.kind === "name" && name.text === "module" ? this.#place.folder : this.#place.root
+  }
+
+  /** A path in plain text, also below `path.module` or `path.root`. `inTree` is absent for one outside of the tree. */
+  #provenPath(token: ConfigToken | undefined): { readonly inTree: string | undefined } | undefined {
+    if (token?.kind !== "text" || token.heredoc) return undefined
+    const [first, second, ...rest] = token.parts
+    if (rest.length > 0) return undefined
+    if (first === undefined) return { inTree: this.#place.root }
+    if (typeof first === "string")
+      return second === undefined ? { inTree: this.#resolved(this.#place.root, first) } : undefined
+    const folder = this.#folderOf(first)
+    if (folder === undefined) return undefined
+    if (second === undefined) return { inTree: folder }
+    return typeof second === "string" && second.startsWith("/")
+      ? { inTree: this.#resolved(folder, `.${second}`) }
+      : undefined
+  }
+
+  #add(path: string | undefined) {
+    if (path !== undefined) this.paths.add(path)
+  }
+
+  /** Any text may name a file to a provider. */
+  #text(token: Extract<ConfigToken, { readonly kind: "text" }>) {
+    const proven = this.#provenPath(token)
+    const [first, ...rest] = token.parts
+    if (proven !== undefined) {
+      const isTrivial = first === undefined || (typeof first === "string" && /^[./]*$/.test(first))
+      if (!isTrivial) this.#add(proven.inTree)
+      return
+    }
+    if (!token.heredoc && typeof first === "string" && rest.length > 0 && first.includes("/")) {
+      const folder = this.#resolved(this.#place.root, first.slice(0, first.lastIndexOf("/") + 1))
+      if (folder !== undefined && this.#place.isFolder(folder)) this.#doubt("A path is computed", token)
+    }
+    for (const part of token.parts) if (typeof part !== "string") this.walk(part)
+  }
+
+  /** The arguments of a function that reads, which begin at `at`. Answers how many tokens behind its name were understood. */
+  #call(name: NameToken, tokens: ReadonlyArray<ConfigToken>, at: number): number {
+    const places: Array<number> = []
+    for (let place = at; place < tokens.length && places.length < 5; place++) {
+      if (tokens[place]?.kind !== "line-end") places.push(place)
+    }
+    const after = places.flatMap((place) => tokens[place] ?? [])
+    const bare = name.text === "fileset" ? this.#folderOf(after.slice(0, 3)) : undefined
+    const width = bare === undefined ? 1 : 3
+    const proven = bare === undefined ? this.#provenPath(after[0]) : { inTree: bare }
+    if (proven === undefined || !isSign(after[width], ",", ")")) {
+      this.#doubt(`${name.text}() reads a path that is computed`, name)
+      return 0
+    }
+    if (name.text === "fileset") {
+      const pattern = after[width + 1]
+      const [glob, ...rest] = pattern?.kind === "text" ? pattern.parts : []
+      if (typeof glob !== "string" || rest.length > 0 || glob.includes("..")) {
+        this.#doubt("fileset() lists by a pattern that is computed", name)
+        return 0
+      }
+    }
+    this.#add(proven.inTree)
+    if (name.text === "templatefile" && proven.inTree !== undefined) this.templates.add(proven.inTree)
+    return (places[width - 1] ?? at) - at + 2
+  }
+
+  /** The value at `at` of an argument that providers take for a path or a list of them. */
+  #argument(name: string, tokens: ReadonlyArray<ConfigToken>, at: number) {
+    const value = tokens[at]
+    const isList = isSign(value, "[")
+    for (let item = isList ? at + 1 : at; ; item++) {
+      const token = tokens[item]
+      if (isList && isSign(token, "]")) return
+      if (isList && (token?.kind === "line-end" || isSign(token, ","))) continue
+      const proven = this.#provenPath(token)
+      const end = tokens[item + 1]
+      const isEnd = end === undefined || end.kind === "line-end" || isSign(end, ",", isList ? "]" : "}")
+      if (isEnd && proven !== undefined) this.#add(proven.inTree)
+      else if (!isEnd || token?.kind !== "name" || token.text !== "null") {
+        return this.#doubt(`${name} takes a path that is computed`, token ?? value ?? { kind: "line-end", line: 1 })
+      }
+      if (!isList) return
+    }
+  }
+
+  /** A key of an object or the name of an argument, with or without quotes. */
+  #key(name: string, tokens: ReadonlyArray<ConfigToken>, at: number) {
+    const isAssigned = isSign(tokens[at + 1], "=", ":") && !isSign(tokens[at + 2], "=", ">", ":")
+    if (isAssigned && readingArgument.test(name)) this.#argument(name, tokens, at + 2)
+  }
+
+  /** Answers how many tokens behind the name were understood. */
+  #name(token: NameToken, tokens: ReadonlyArray<ConfigToken>, at: number): number {
+    if (isSign(tokens[at - 1], ".")) return 0
+    const next = tokens[at + 1]
+    const block = next?.kind === "name" ? next.text : next?.kind === "text" ? next.parts[0] : undefined
+    if (token.text === "provisioner" && block !== undefined) this.#doubt("A provisioner runs a program", token)
+    if (typeof block === "string" && programBlock.test(block)) this.#doubt(`${block} runs a program`, token)
+    if (token.text === "provider" && isSign(next, ":")) this.#doubt("A provider's function may read files", token)
+    if (token.text === "path" && isSign(next, ".", "[")) this.#doubt("A path is computed", token)
+    if (isSign(next, "(") && pathFunction.test(token.text)) this.#doubt(`${token.text}() computes a path`, token)
+    if (isSign(next, "(") && readingFunction.test(token.text)) return this.#call(token, tokens, at + 2)
+    this.#key(token.text, tokens, at)
+    return 0
+  }
+
+  walk(tokens: ReadonlyArray<ConfigToken>) {
+    let depth = 0
+    let inModule = false
+    for (let at = 0; at < tokens.length; at++) {
+      const token = tokens[at]
+      if (isSign(token, "{")) depth++
+      if (isSign(token, "}")) depth--
+      if (token?.kind === "name" && depth === 0) inModule = token.text === "module"
+      // Which folders are called is known from the scan; the rest of what is below them is not read.
+      const isCall = inModule && depth === 1 && token?.kind === "name" && token.text === "source"
+      if (isCall && isSign(tokens[at + 1], "=")) at += 2
+      else if (token?.kind === "name") at += this.#name(token, tokens, at)
+      else if (token?.kind === "text") {
+        const [name, ...rest] = token.parts
+        if (typeof name === "string" && rest.length === 0) this.#key(name, tokens, at)
+        this.#text(token)
+      }
+    }
+  }
+}
+
+/**
+ * What a file of configuration may read of the tree. It errs on the side of more: a text that names a file counts as a read, and
+ * whatever may be a path and is not plain text cannot be proven.
+ */
+export const fileReads = (text: string, place: ReadingPlace): FileReads => {
+  const walk = new ReadWalk(place)
+  const tokens = configTokens(text)
+  if (tokens === undefined) walk.unproven = `${place.path} cannot be read`
+  else walk.walk(tokens)
+  const { paths, templates, unproven } = walk
+  return { paths, templates, ...(unproven === undefined ? {} : { unproven }) }
+}

@@ -1,0 +1,39 @@
+import { posix } from "node:path"
+import type { ModuleFootprint } from "./ModuleFootprint.ts"
+
+/**
+ * One of two commits, as a module sees it.
+ *
+ * - `files`: a digest of each file of the tree; what it covers counts as a change
+ * - `manifest`: a digest of the repository's manifest; `null` when it is not known
+ */
+export interface ModuleAt {
+  readonly files: ReadonlyMap<string, string>
+  readonly footprint: ModuleFootprint
+  readonly manifest: string | null
+}
+
+export type ModuleChange = { readonly kind: "touched"; readonly because: string } | { readonly kind: "untouched" }
+
+const touched = (because: string): ModuleChange => ({ kind: "touched", because })
+
+const holds = (footprint: ModuleFootprint, file: string): boolean => {
+  if (footprint.kind === "unknown") return true
+  if (footprint.folders.has(posix.dirname(file)) || footprint.paths.has(".")) return true
+  for (let path = file; path !== "."; path = posix.dirname(path)) if (footprint.paths.has(path)) return true
+  return false
+}
+
+/**
+ * Whether what lies between two commits changes anything of a module. `untouched` is a proof; whatever cannot be proven is
+ * `touched`.
+ */
+export const moduleChange = (applied: ModuleAt, newer: ModuleAt): ModuleChange => {
+  if (applied.manifest === null || applied.manifest !== newer.manifest) return touched("The manifest changed")
+  for (const { footprint } of [newer, applied]) if (footprint.kind === "unknown") return touched(footprint.reason)
+  for (const file of new Set([...newer.files.keys(), ...applied.files.keys()])) {
+    if (newer.files.get(file) === applied.files.get(file)) continue
+    if (holds(newer.footprint, file) || holds(applied.footprint, file)) return touched(`${file} changed`)
+  }
+  return { kind: "untouched" }
+}

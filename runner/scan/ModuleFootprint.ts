@@ -1,0 +1,61 @@
+import { posix } from "node:path"
+import { Effect, Result } from "effect"
+import type { SourceTree } from "../snapshot/SourceTree.ts"
+import { configFileName } from "./ConfigFileName.ts"
+import { configText } from "./ConfigText.ts"
+import { callsReader, fileReads } from "./FileReads.ts"
+import { ModuleScanner } from "./ModuleScanner.ts"
+import { TreeIndex } from "./TreeIndex.ts"
+
+/**
+ * What of a tree a module is made of.
+ *
+ * - `folders`: the module's and those of the local modules that it reaches, with the files directly in them
+ * - `paths`: files that it reads, and folders that it reads anything below of
+ * - `unknown`: why that cannot be said of this tree
+ */
+export type ModuleFootprint =
+  | { readonly kind: "known"; readonly folders: ReadonlySet<string>; readonly paths: ReadonlySet<string> }
+  | { readonly kind: "unknown"; readonly reason: string }
+
+const unknown = (reason: string): ModuleFootprint => ({ kind: "unknown", reason })
+
+/** Bounded by what a scan of the module accepts, and by the size of the tree. */
+export const moduleFootprint = Effect.fn("moduleFootprint")(function* (tree: SourceTree, modulePath: string) {
+  const scanner = yield* ModuleScanner
+  const [module] = yield* scanner.scanModules(tree, [modulePath])
+  if (module === undefined) return unknown("The commit has no such module")
+  if (module.status === "unsupported") return unknown("The scan refuses the module")
+  const folders = new Set([module.path, ...module.localModules.map(({ path }) => path)])
+  const index = new TreeIndex(tree)
+  const paths = new Set<string>()
+  const templates = new Set<string>()
+  for (const folder of folders) {
+    for (const { path } of index.filesOf(folder)) {
+      const name = configFileName(posix.basename(path))
+      if (name === undefined) continue
+      if (name.syntax === "json") return unknown(`${path} is in JSON syntax`)
+      const text = yield* Effect.result(
+        Effect.flatMap(tree.read(path), (bytes) => Effect.fromResult(configText(bytes)))
+      )
+      if (Result.isFailure(text)) return unknown(`${path} cannot be read`)
+      const reads = fileReads(text.success, {
+        path,
+        folder,
+        root: module.path,
+        isFolder: (other) => index.kindOf(other) === "folder"
+      })
+      if (reads.unproven !== undefined) return unknown(reads.unproven)
+      for (const read of reads.paths) paths.add(read)
+      for (const template of reads.templates) templates.add(template)
+      yield* Effect.yieldNow
+    }
+  }
+  for (const { path } of tree.files) {
+    if (!templates.has(path)) continue
+    const bytes = yield* Effect.result(tree.read(path))
+    if (Result.isFailure(bytes)) return unknown(`${path} cannot be read`)
+    if (callsReader(new TextDecoder().decode(bytes.success))) return unknown(`The template ${path} may read files`)
+  }
+  return { kind: "known", folders, paths } satisfies ModuleFootprint
+})
