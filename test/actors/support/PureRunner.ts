@@ -3,6 +3,7 @@ import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { StaleReasons } from "../../../actors/capsule/StaleReasons.ts"
 import { transaction } from "../../../actors/database/Transaction.ts"
+import { SourceLanes } from "../../../actors/source/SourceLanes.ts"
 import { SourceStore } from "../../../actors/source/SourceStore.ts"
 import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import type { PlanJob } from "../../../runner/execution/RunJob.ts"
@@ -172,6 +173,7 @@ export const newCommit = Effect.fnUntraced(function* (capsuleId: string, given?:
   const sql = yield* SqlClient.SqlClient
   const store = yield* SourceStore
   const staleReasons = yield* StaleReasons
+  const lanes = yield* SourceLanes
   commits += 1
   const commit = given ?? digestOf(`commit ${commits}`).slice(0, 40)
   return yield* Effect.gen(function* () {
@@ -184,6 +186,7 @@ export const newCommit = Effect.fnUntraced(function* (capsuleId: string, given?:
     const createdAt = new Date(Math.max(Date.now(), Date.parse(newest?.at ?? "") + 1)).toISOString()
     yield* sql`INSERT INTO source_snapshots ${sql.insert({ ...adopted, id, resolved_commit: commit, created_at: createdAt })}`
     const { path, ref, source_id: sourceId } = adopted
+    yield* lanes.seen(sourceId, { ref, path }, { snapshotId: id, commit, lookedAt: createdAt })
     yield* staleReasons.laneMoved({ sourceId, ref, path, sourceSnapshotId: id })
     // The scan of the same files says the same.
     const columns = [
