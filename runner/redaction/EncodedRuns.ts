@@ -135,8 +135,9 @@ export class Base64Runs extends RunSink {
     this.#broken = false
     this.#lineLength++
     const pair = (this.previous << 6) | value
+    if (index === 0) return
     // Every reading from the second digit on: what is read may begin in the middle of a group.
-    for (let phase = 0; phase < 4 && index > 0; phase++) {
+    for (let phase = 0; phase < 4; phase++) {
       const place = (index - phase) & 3
       if (place !== 0) layers[phase]?.byte((pair >> (6 - 2 * place)) & 0xff, this.previousStart, end)
     }

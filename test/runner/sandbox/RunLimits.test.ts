@@ -124,7 +124,7 @@ for (const [level, settings] of rungs) {
       it.live("is ended at the lower limit of its profile, while the machine's own is higher", () =>
         Effect.gen(function* () {
           const own = { profile: "small", limits: { processes: 40, memoryBytes: 96 * mebibyte } }
-          const bred = yield* ended("for n in $(seq 50); do sleep 1000 & done; exec sleep 1000", runFolder, own)
+          const bred = yield* ended("(for n in $(seq 50); do sleep 1000 & done); exec sleep 1000", runFolder, own)
           expect<string | undefined>(bred.exceeded?.code).toBe("process_limit")
           expect(bred.exceeded?.message).toContain("than its limit of 40")
           const fed = yield* ended(hungry, runFolder, own)
