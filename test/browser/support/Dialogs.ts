@@ -6,10 +6,12 @@ import { releaseWords } from "../../../src/dashboard/screens/capsule/ReleaseWord
 import { capsuleWords } from "../../../src/dashboard/screens/capsule/Words.ts"
 import { connectionWords } from "../../../src/dashboard/screens/connections/Words.ts"
 import { decisionWords } from "../../../src/dashboard/screens/run/DecisionWords.ts"
+import { updateWords } from "../../../src/dashboard/screens/update/Words.ts"
 import { sourceWords } from "../../../src/dashboard/screens/sources/Words.ts"
 import { workspaceWords } from "../../../src/dashboard/screens/workspace/Words.ts"
 import { vocabulary } from "../../../src/dashboard/words/Vocabulary.ts"
 import { storefrontId } from "./records/Capsules.ts"
+import { waitingUpdate } from "./records/RunGroups.ts"
 import { applyRun, reviewRun } from "./records/Runs.ts"
 
 type Language = "en" | "ja"
@@ -87,6 +89,18 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
     path: `${capsule}/danger`,
     ready: ".panel-danger",
     open: button((to) => releaseWords[to].release)
+  },
+  {
+    source: "screens/capsule/Rollback.tsx",
+    path: `${capsule}/state`,
+    ready: ".row",
+    open: button((to) => capsuleWords[to].rollback)
+  },
+  {
+    source: "screens/update/UpdateScreen.tsx",
+    path: `/w/acme/updates/${waitingUpdate.id}`,
+    ready: ".row-static",
+    open: button((to) => updateWords[to].cancel)
   },
   {
     source: "screens/connections/NewConnection.tsx",
