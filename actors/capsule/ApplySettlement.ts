@@ -327,7 +327,12 @@ export class ApplySettlement extends Context.Service<
 
       const conclude = yield* makeConclusion
 
-      const settle = (runId: string, left: ApplyResult) => Effect.andThen(prepareFilter(runId), commit(runId, left))
+      // Nothing about a comparison keeps what an apply has done from being recorded; without one the module counts as touched.
+      const compared = (runId: string) =>
+        prepareFilter(runId).pipe(
+          Effect.catchCause((cause) => Effect.logError(`The commits of ${runId} could not be compared`, cause))
+        )
+      const settle = (runId: string, left: ApplyResult) => Effect.andThen(compared(runId), commit(runId, left))
 
       return ApplySettlement.of({ settle, conclude })
     })

@@ -88,6 +88,14 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
       const response = yield* failureResponse(Exit.isFailure(exit) ? exit.cause : Cause.die("nothing failed"), "req_1")
       expect(response.status).toBe(500)
       expect((yield* connections.test(context, two.id)).connection.status).toBe("verified")
+
+      // What the message asks for works: the value is entered again, in place.
+      expect(Exit.isFailure(yield* Effect.exit(connections.update(context, one.id, { displayName: "kept" })))).toBe(
+        true
+      )
+      const { notesDir } = yield* TestPlane
+      yield* connections.update(context, one.id, { values: { DEMO_TOKEN: "third-token-value", DEMO_DIR: notesDir } })
+      expect((yield* connections.test(context, one.id)).connection.status).toBe("verified")
     })
   )
 
