@@ -4,28 +4,28 @@ import { SqlClient } from "effect/sql"
 import { OAuthClient } from "../runner/oauth/OAuthClient.ts"
 import { InstallPlanActor, RevisionPlanActor } from "../schema/protocol/PlanActors.ts"
 import { handedOver } from "./ActorClient.ts"
-import { ApplySettlement } from "./capsule/ApplySettlement.ts"
-import { makeApplyExecution } from "./capsule/ApplyExecution.ts"
-import { makeBackupExecution } from "./capsule/BackupExecution.ts"
-import { BackupStore } from "./capsule/BackupStore.ts"
-import { BuildArchives } from "./capsule/BuildArchives.ts"
+import { ApplySettlement } from "./execution/ApplySettlement.ts"
+import { makeApplyExecution } from "./execution/ApplyExecution.ts"
+import { makeBackupExecution } from "./execution/BackupExecution.ts"
+import { BackupStore } from "./state/BackupStore.ts"
+import { BuildArchives } from "./build/BuildArchives.ts"
 import * as CapsuleBehavior from "./capsule/CapsuleBehavior.ts"
-import { CapsuleLedger } from "./capsule/CapsuleLedger.ts"
+import { CapsuleLedger } from "./authority/CapsuleLedger.ts"
 import { CapsuleRuns } from "./capsule/CapsuleRuns.ts"
 import * as CapsulesLive from "./capsule/CapsulesLive.ts"
-import { ConfigSuccession } from "./capsule/ConfigSuccession.ts"
+import { ConfigSuccession } from "./succession/ConfigSuccession.ts"
 import { DriftSchedule } from "./capsule/DriftSchedule.ts"
-import { OperatorSuccession } from "./capsule/OperatorSuccession.ts"
-import { makeDriftExecution } from "./capsule/DriftExecution.ts"
-import { InstallConfigCompilation } from "./capsule/InstallConfigCompilation.ts"
+import { OperatorSuccession } from "./succession/OperatorSuccession.ts"
+import { makeDriftExecution } from "./execution/DriftExecution.ts"
+import { InstallConfigCompilation } from "./configuration/InstallConfigCompilation.ts"
 import { DeferredFollows } from "./capsule/DeferredFollows.ts"
-import { InstallConfigStore } from "./capsule/InstallConfigStore.ts"
-import { makePlanExecution } from "./capsule/PlanExecution.ts"
-import { RunInputs } from "./capsule/RunInputs.ts"
-import { RunPreparation } from "./capsule/RunPreparation.ts"
-import { PathFilters } from "./capsule/PathFilters.ts"
-import { StaleReasons } from "./capsule/StaleReasons.ts"
-import { StateVersions } from "./capsule/StateVersions.ts"
+import { InstallConfigStore } from "./configuration/InstallConfigStore.ts"
+import { makePlanExecution } from "./execution/PlanExecution.ts"
+import { RunInputs } from "./execution/RunInputs.ts"
+import { RunPreparation } from "./execution/RunPreparation.ts"
+import { PathFilters } from "./staleness/PathFilters.ts"
+import { StaleReasons } from "./staleness/StaleReasons.ts"
+import { StateVersions } from "./state/StateVersions.ts"
 import * as ConnectionBehavior from "./connection/ConnectionBehavior.ts"
 import { ConnectionAuthorizations } from "./connection/ConnectionAuthorizations.ts"
 import { ConnectionStore } from "./connection/ConnectionStore.ts"
@@ -50,7 +50,7 @@ import * as InstallPlansLive from "./install-plan/InstallPlansLive.ts"
 import { InstallPlanSteps } from "./install-plan/InstallPlanSteps.ts"
 import { InstallPlanStore } from "./install-plan/InstallPlanStore.ts"
 import * as InterfaceBehavior from "./interface/InterfaceBehavior.ts"
-import { InterfaceConsumption } from "./interface/InterfaceConsumption.ts"
+import { InterfaceConsumption } from "./delivery/InterfaceConsumption.ts"
 import { InterfaceLedger } from "./interface/InterfaceLedger.ts"
 import { InterfaceMaterialization } from "./interface/InterfaceMaterialization.ts"
 import * as InterfacesLive from "./interface/InterfacesLive.ts"
@@ -61,35 +61,36 @@ import * as RevisionPlanBehavior from "./revision-plan/RevisionPlanBehavior.ts"
 import * as RevisionPlansLive from "./revision-plan/RevisionPlansLive.ts"
 import { RevisionPlanSteps } from "./revision-plan/RevisionPlanSteps.ts"
 import { RevisionPlanStore } from "./revision-plan/RevisionPlanStore.ts"
-import { ApplyRecovery } from "./run/ApplyRecovery.ts"
-import * as RunBehavior from "./run/RunBehavior.ts"
-import { RunCheckpoints } from "./run/RunCheckpoints.ts"
-import { RunExecutions } from "./run/RunExecution.ts"
-import { RunExecutor } from "./run/RunExecutor.ts"
+import { ApplyRecovery } from "./execution/ApplyRecovery.ts"
+import * as RunBehavior from "./run-commands/RunBehavior.ts"
+import { RunCheckpoints } from "./state/RunCheckpoints.ts"
+import { RunExecutions } from "./execution/RunExecution.ts"
+import { RunCancels } from "./run/RunCancels.ts"
+import { RunExecutor } from "./execution/RunExecutor.ts"
 import * as RunHandoverLive from "./run/RunHandoverLive.ts"
 import { RunJournal } from "./run/RunJournal.ts"
 import { RunLedger } from "./run/RunLedger.ts"
 import { RunLogs } from "./run/RunLogs.ts"
-import { QueueRows } from "./run/QueueRows.ts"
-import * as RunMaintenance from "./run/RunMaintenance.ts"
-import { RunAdmission } from "./run/RunAdmission.ts"
-import { RunPlans } from "./run/RunPlans.ts"
-import { RunQueue } from "./run/RunQueue.ts"
-import { RunRecovery } from "./run/RunRecovery.ts"
+import { QueueRows } from "./queue/QueueRows.ts"
+import * as BackgroundCleanup from "./cleanup/BackgroundCleanup.ts"
+import { RunAdmission } from "./queue/RunAdmission.ts"
+import { RunPlans } from "./execution/RunPlans.ts"
+import { RunQueue } from "./queue/RunQueue.ts"
+import { RunRecovery } from "./execution/RunRecovery.ts"
 import { RunResults } from "./run/RunResults.ts"
-import * as RunStreamsLive from "./run/RunStreamsLive.ts"
-import * as RunsLive from "./run/RunsLive.ts"
-import { makeCheckExecution } from "./source/CheckExecution.ts"
+import * as RunStreamsLive from "./run-commands/RunStreamsLive.ts"
+import * as RunsLive from "./run-commands/RunsLive.ts"
+import { makeCheckExecution } from "./execution/CheckExecution.ts"
 import { CompatibilityCheck } from "./source/CompatibilityCheck.ts"
 import { DeferredSyncs } from "./source/DeferredSyncs.ts"
 import { SnapshotReads } from "./source/SnapshotReads.ts"
-import * as SourceBehavior from "./source/SourceBehavior.ts"
-import { sweepSnapshots } from "./source/SnapshotSweep.ts"
+import * as SourceBehavior from "./source-commands/SourceBehavior.ts"
+import { cleanUpSnapshots } from "./source/SnapshotCleanup.ts"
 import { SourceLanes } from "./source/SourceLanes.ts"
-import { SourceSchedule } from "./source/SourceSchedule.ts"
+import { SourceSchedule } from "./source-commands/SourceSchedule.ts"
 import { SourceStore } from "./source/SourceStore.ts"
-import * as SourcesLive from "./source/SourcesLive.ts"
-import { makeSyncExecution } from "./source/SyncExecution.ts"
+import * as SourcesLive from "./source-commands/SourcesLive.ts"
+import { makeSyncExecution } from "./execution/SyncExecution.ts"
 
 /** What holds records, and needs no other actor. */
 const records = Layer.mergeAll(
@@ -202,7 +203,7 @@ const work = Layer.effectDiscard(
     yield* Effect.forkScoped(executor.work)
     yield* Effect.forkScoped(groups.follow)
     // Archives are kept for a day after their last record is gone: one may be on its way.
-    yield* Effect.forkScoped(Effect.repeat(sweepSnapshots, Schedule.spaced("1 day")))
+    yield* Effect.forkScoped(Effect.repeat(cleanUpSnapshots, Schedule.spaced("1 day")))
     yield* Effect.addFinalizer(() => executor.drain)
   })
 ).pipe(Layer.provide(RunRecovery.layer))
@@ -229,7 +230,7 @@ export const layer = Layer.mergeAll(
   clients,
   RunStreamsLive.layer,
   work,
-  RunMaintenance.layer.pipe(
+  BackgroundCleanup.layer.pipe(
     Layer.provide(TokenRenewals.layer),
     Layer.provideMerge(Layer.mergeAll(SourceSchedule.layer, DeferredFollows.layer, DriftSchedule.layer))
   )
@@ -237,6 +238,7 @@ export const layer = Layer.mergeAll(
   Layer.provide(RunGroups.layer),
   Layer.provide(behaviors),
   Layer.provideMerge(RunExecutor.layer),
+  Layer.provideMerge(RunCancels.layer),
   Layer.provide(executions),
   Layer.provideMerge(ApplyRecovery.layer),
   Layer.provide(RunHandoverLive.layer),

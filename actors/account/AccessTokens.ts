@@ -13,7 +13,7 @@ import { type CursorBinding, Cursors } from "../paging/Cursors.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
 import { Memberships } from "../workspace/Memberships.ts"
 import { AccessTokenRow, accessTokenColumns } from "./AccessTokenRow.ts"
-import { mintSecret, secretHash } from "./BearerSecret.ts"
+import { mintSecret, secretHash } from "../credential/BearerSecret.ts"
 import { ExtensionScopes, type ScopeEntry, scopeCatalog, scopeRefusal } from "./ScopeCatalog.ts"
 import { readTokenPage } from "./TokenPage.ts"
 

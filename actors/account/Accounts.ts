@@ -1,8 +1,8 @@
 import { Context, Effect, Layer, Redacted } from "effect"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
-import { bearerPrefixes } from "./BearerSecret.ts"
-import { invalidToken } from "./CredentialRefusal.ts"
-import type { Principal } from "./Principal.ts"
+import { bearerPrefixes } from "../credential/BearerSecret.ts"
+import { invalidToken } from "../credential/CredentialRefusal.ts"
+import type { Principal } from "../credential/Principal.ts"
 import { Sessions } from "./Sessions.ts"
 import { TokenAuthority } from "./TokenAuthority.ts"
 

@@ -9,9 +9,9 @@ import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
 import { newId, now } from "../Identity.ts"
 import { Grants } from "../identity/Grants.ts"
-import { isWellFormed, mintSecret, secretHash } from "./BearerSecret.ts"
-import { unauthenticated } from "./CredentialRefusal.ts"
-import type { Principal } from "./Principal.ts"
+import { isWellFormed, mintSecret, secretHash } from "../credential/BearerSecret.ts"
+import { unauthenticated } from "../credential/CredentialRefusal.ts"
+import type { Principal } from "../credential/Principal.ts"
 
 /** How long a session lasts after its last use. */
 export const sessionLifetime = Duration.days(30)

@@ -7,7 +7,7 @@ import { Subject } from "../../schema/records/Ids.ts"
 import type { CommandContext } from "../Command.ts"
 import { transaction } from "../database/Transaction.ts"
 import { newId, now } from "../Identity.ts"
-import { mintSecret, secretHash } from "./BearerSecret.ts"
+import { mintSecret, secretHash } from "../credential/BearerSecret.ts"
 import {
   creationOptions,
   NewPasskeys,

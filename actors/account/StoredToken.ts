@@ -1,7 +1,7 @@
 import { Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AccessTokenRow, accessTokenColumns } from "./AccessTokenRow.ts"
-import type { Principal } from "./Principal.ts"
+import type { Principal } from "../credential/Principal.ts"
 
 /** What the database knows of a presented personal access token. */
 export const StoredToken = Schema.Struct({

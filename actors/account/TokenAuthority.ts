@@ -5,9 +5,9 @@ import type { AccountTokenAuthority } from "../../schema/records/AccountToken.ts
 import { PointReads } from "../database/PointReads.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { Memberships } from "../workspace/Memberships.ts"
-import { isWellFormed, secretHash } from "./BearerSecret.ts"
-import { invalidToken } from "./CredentialRefusal.ts"
-import type { Principal } from "./Principal.ts"
+import { isWellFormed, secretHash } from "../credential/BearerSecret.ts"
+import { invalidToken } from "../credential/CredentialRefusal.ts"
+import type { Principal } from "../credential/Principal.ts"
 import { selectStoredToken, StoredToken, usableToken } from "./StoredToken.ts"
 import { TokenUse } from "./TokenUse.ts"
 

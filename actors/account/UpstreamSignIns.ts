@@ -4,7 +4,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { Subject } from "../../schema/records/Ids.ts"
 import { now } from "../Identity.ts"
-import { isWellFormed, mintSecret, secretHash } from "./BearerSecret.ts"
+import { isWellFormed, mintSecret, secretHash } from "../credential/BearerSecret.ts"
 
 const validFor = Duration.minutes(10)
 

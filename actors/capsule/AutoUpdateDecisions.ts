@@ -4,7 +4,7 @@ import { AutoUpdateDecision, type AutoUpdateVerdict } from "../../schema/records
 import { AutoUpdateDecisionId } from "../../schema/records/Ids.ts"
 import { derivedId, now } from "../Identity.ts"
 import { present } from "../run/RunRow.ts"
-import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
+import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 
 export interface DecisionRow {
   readonly id: string

@@ -14,10 +14,10 @@ import { InterfaceLedger } from "../interface/InterfaceLedger.ts"
 import { InterfaceSettlement } from "../interface/InterfaceSettlement.ts"
 import { endShares } from "../output-share/EndedShares.ts"
 import { RunLedger } from "../run/RunLedger.ts"
-import { CapsuleLedger } from "./CapsuleLedger.ts"
-import { type GuardedCapsuleRow, toCapsule } from "./CapsuleRow.ts"
-import { ConfigSuccession, guardMoved } from "./ConfigSuccession.ts"
-import { StaleReasons } from "./StaleReasons.ts"
+import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
+import { type GuardedCapsuleRow, toCapsule } from "../authority/CapsuleRow.ts"
+import { ConfigSuccession, guardMoved } from "../succession/ConfigSuccession.ts"
+import { StaleReasons } from "../staleness/StaleReasons.ts"
 
 /** Nothing of the Capsule may be on its way: a Run that settles later would write to what nobody looks after any more. */
 const refuseMoving = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {

@@ -5,23 +5,23 @@ import type { PlanPurpose, RunType } from "../../schema/records/Run.ts"
 import type { ConnectionStore } from "../connection/ConnectionStore.ts"
 import type { ConnectionUses } from "../connection/ConnectionUses.ts"
 import { rotatedSince } from "../connection/RotatedConnections.ts"
-import { movedInputsOf } from "../dependency/ConsumedOutputs.ts"
+import { movedInputsOf } from "../consumption/ConsumedOutputs.ts"
 import { now } from "../Identity.ts"
-import { RunAdmission } from "../run/RunAdmission.ts"
-import { RunExecutor } from "../run/RunExecutor.ts"
+import { RunAdmission } from "../queue/RunAdmission.ts"
+import { RunCancels } from "../run/RunCancels.ts"
 import { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
-import { RunQueue } from "../run/RunQueue.ts"
+import { RunQueue } from "../queue/RunQueue.ts"
 import { toRun } from "../run/RunRow.ts"
 import { updateToRetry } from "../run-group/RetriedMember.ts"
 import { SourceStore } from "../source/SourceStore.ts"
-import { capsuleSite, checkUses, starterOf } from "./CapsuleConnections.ts"
-import type { RollbackWish } from "./AutoUpdatePins.ts"
-import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
-import { OperatorSuccession } from "./OperatorSuccession.ts"
-import { authorityMoved } from "./RunAuthority.ts"
-import { InstallConfigStore } from "./InstallConfigStore.ts"
-import type { StateVersions } from "./StateVersions.ts"
+import { capsuleSite, checkUses, starterOf } from "../execution/CapsuleConnections.ts"
+import type { RollbackWish } from "../authority/AutoUpdatePins.ts"
+import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
+import { OperatorSuccession } from "../succession/OperatorSuccession.ts"
+import { authorityMoved } from "../authority/RunAuthority.ts"
+import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
+import type { StateVersions } from "../state/StateVersions.ts"
 import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
 
 /** A Run to be created for a Capsule under its present authority. */
@@ -63,7 +63,7 @@ export class CapsuleRuns extends Context.Service<
       const queue = yield* RunQueue
       const admission = yield* RunAdmission
       const journal = yield* RunJournal
-      const executor = yield* RunExecutor
+      const cancels = yield* RunCancels
       const store = yield* SourceStore
       const configs = yield* InstallConfigStore
       const operator = yield* OperatorSuccession
@@ -121,7 +121,7 @@ export class CapsuleRuns extends Context.Service<
           const reason = "Another Run of this Capsule goes first."
           yield* ledger.set(run.id, { cancel_requested_at: yield* now, cancel_reason: reason })
           yield* journal.append(run.id, "run.cancelling", { reason })
-          yield* sql.afterCommit(executor.cancel(run.id))
+          yield* sql.afterCommit(cancels.cancel(run.id))
         }
       })
 

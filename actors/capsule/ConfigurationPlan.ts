@@ -1,11 +1,9 @@
 import { Effect, Result } from "effect"
 import type { ConfigurationPlanRequest } from "../../schema/api/CapsulesApi.ts"
 import { type ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
-import { ConnectionId, InstallConfigId, RunId } from "../../schema/records/Ids.ts"
-import { type ProviderBinding, requirementKey } from "../../schema/records/Provider.ts"
+import { InstallConfigId, RunId } from "../../schema/records/Ids.ts"
 import type { CommandContext, IdempotentRequest } from "../../schema/protocol/Command.ts"
 import { Audit } from "../audit/Audit.ts"
-import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
 import { newId } from "../Identity.ts"
 import { patchBlueprints } from "../interface/BlueprintPatch.ts"
@@ -13,56 +11,18 @@ import { InterfaceLedger } from "../interface/InterfaceLedger.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { toRun } from "../run/RunRow.ts"
 import { SourceStore } from "../source/SourceStore.ts"
-import { type GuardedCapsuleRow, guardHolds } from "./CapsuleRow.ts"
+import { type GuardedCapsuleRow, guardHolds } from "../authority/CapsuleRow.ts"
+import { checkBindings } from "./CheckedBindings.ts"
 import { CapsuleRuns } from "./CapsuleRuns.ts"
-import { ConfigSuccession, guardMoved } from "./ConfigSuccession.ts"
-import { InstallConfigStore, type LoadedInstallConfig, type VariableValues } from "./InstallConfigStore.ts"
-import { InstallPolicy } from "./InstallPolicy.ts"
-import { checkValues, governedVariables, marked, missingInputs } from "./VariableRules.ts"
-
-/** Bindings as given: each names a requirement of the module exactly, once, and a Connection of the Workspace. */
-export const checkBindings = Effect.fnUntraced(function* (
-  workspaceId: string,
-  requirements: ReadonlyArray<{
-    readonly provider: string
-    readonly moduleLocalName: string
-    readonly childAlias?: string
-  }>,
-  bindings: ReadonlyArray<ProviderBinding>
-): Effect.fn.Return<void, ApiError, ConnectionStore> {
-  const connections = yield* ConnectionStore
-  const known = new Set(requirements.map(requirementKey))
-  const seen = new Set<string>()
-  for (const [index, binding] of bindings.entries()) {
-    const key = requirementKey(binding)
-    if (!known.has(key)) {
-      return yield* invalidRequest(
-        `providerBindings[${index}]: the selected module has no such provider requirement; provider, moduleLocalName and childAlias must equal one exactly.`
-      )
-    }
-    if (seen.has(key)) return yield* invalidRequest(`providerBindings[${index}]: this requirement is bound twice.`)
-    seen.add(key)
-    const connection = yield* connections.find(binding.connectionId)
-    const usable =
-      connection !== undefined && (connection.scope === "operator" || connection.workspace_id === workspaceId)
-    if (!usable || connection.kind !== "provider") {
-      return yield* invalidRequest(
-        `providerBindings[${index}].connectionId: the Workspace has no such provider Connection.`
-      )
-    }
-  }
-})
-
-/** The bindings of a configuration, as a successor takes them over. */
-export const bindingsOf = Effect.fnUntraced(function* (installConfigId: string) {
-  const configs = yield* InstallConfigStore
-  return (yield* configs.bindings(installConfigId)).map((row) => ({
-    provider: row.provider,
-    moduleLocalName: row.module_local_name,
-    ...(row.child_alias === null ? {} : { childAlias: row.child_alias }),
-    connectionId: ConnectionId.make(row.connection_id)
-  }))
-})
+import { ConfigSuccession, guardMoved } from "../succession/ConfigSuccession.ts"
+import { bindingsOf } from "../configuration/StoredBindings.ts"
+import {
+  InstallConfigStore,
+  type LoadedInstallConfig,
+  type VariableValues
+} from "../configuration/InstallConfigStore.ts"
+import { InstallPolicy } from "../configuration/InstallPolicy.ts"
+import { checkValues, governedVariables, marked, missingInputs } from "../configuration/VariableRules.ts"
 
 const patched = Effect.fnUntraced(function* (config: LoadedInstallConfig, request: ConfigurationPlanRequest) {
   const configs = yield* InstallConfigStore

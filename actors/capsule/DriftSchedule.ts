@@ -4,7 +4,7 @@ import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import { serviceContext } from "../../schema/protocol/Command.ts"
 import { effectiveDriftHours } from "../../schema/tables/DriftTables.ts"
 import { answered } from "../ActorClient.ts"
-import { CapsuleLedger } from "./CapsuleLedger.ts"
+import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 
 /** Scheduled checks of one Workspace that may wait at a time: a schedule never fills a queue. */
 const waitingPerWorkspace = 5

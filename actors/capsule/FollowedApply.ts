@@ -11,11 +11,11 @@ import { type RunRow, toRun } from "../run/RunRow.ts"
 import { SourceLanes } from "../source/SourceLanes.ts"
 import { automationRefusal } from "../workspace/Automation.ts"
 import { type Decided, decide } from "./AutoUpdateDecisions.ts"
-import { isPinned, pinWords } from "./AutoUpdatePins.ts"
-import { CapsuleLedger } from "./CapsuleLedger.ts"
-import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
+import { isPinned, pinWords } from "../authority/AutoUpdatePins.ts"
+import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
+import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { CapsuleRuns } from "./CapsuleRuns.ts"
-import { StateVersions } from "./StateVersions.ts"
+import { StateVersions } from "../state/StateVersions.ts"
 
 /** Why a plan waits for a person; `undefined` when its owner has opted in to have it applied. */
 const personNeeded = Effect.fnUntraced(function* (

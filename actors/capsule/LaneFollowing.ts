@@ -11,9 +11,9 @@ import { type SnapshotRow, SourceStore } from "../source/SourceStore.ts"
 import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
 import { automationRefusal } from "../workspace/Automation.ts"
 import { type Decided, decide, isPlannedNow } from "./AutoUpdateDecisions.ts"
-import { endsWith, isPinned, pinWords, unpinned } from "./AutoUpdatePins.ts"
-import { CapsuleLedger } from "./CapsuleLedger.ts"
-import { decodeStaleReasons, type GuardedCapsuleRow } from "./CapsuleRow.ts"
+import { endsWith, isPinned, pinWords, unpinned } from "../authority/AutoUpdatePins.ts"
+import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
+import { decodeStaleReasons, type GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { CapsuleRuns } from "./CapsuleRuns.ts"
 
 const skipped = (reason: string, message: string): Decided => ({ decision: "skipped", reason, message })

@@ -8,18 +8,18 @@ import { Audit } from "../audit/Audit.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
 import { newId } from "../Identity.ts"
 import { requirementKey } from "../../schema/records/Provider.ts"
-import { type GuardedCapsuleRow, guardHolds, toCapsule } from "./CapsuleRow.ts"
-import { bindingsOf } from "./ConfigurationPlan.ts"
-import { ConfigSuccession, guardMoved } from "./ConfigSuccession.ts"
+import { type GuardedCapsuleRow, guardHolds, toCapsule } from "../authority/CapsuleRow.ts"
+import { bindingsOf } from "../configuration/StoredBindings.ts"
+import { ConfigSuccession, guardMoved } from "../succession/ConfigSuccession.ts"
 import {
   InstallConfigStore,
   type LoadedInstallConfig,
   type StoredConfig,
   type VariableValues
-} from "./InstallConfigStore.ts"
+} from "../configuration/InstallConfigStore.ts"
 import { checkEvidence } from "./ReAdoptionEvidence.ts"
 import { reAdoptionTarget } from "./ReAdoptionTarget.ts"
-import { checkValues, governedVariables, isFillable, marked, missingInputs } from "./VariableRules.ts"
+import { checkValues, governedVariables, isFillable, marked, missingInputs } from "../configuration/VariableRules.ts"
 
 const reviewedValues = Effect.fnUntraced(function* (
   config: LoadedInstallConfig,

@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { failedPrecondition } from "../../schema/errors/ApiError.ts"
 import { type RunRow, toRun } from "../run/RunRow.ts"
-import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
-import type { StateVersionRow } from "./StateVersions.ts"
+import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
+import type { StateVersionRow } from "../state/StateVersions.ts"
 
 /** The last Run that decided over the real infrastructure. */
 const decisiveRun = Effect.fnUntraced(function* (capsuleId: string) {

@@ -1,11 +1,11 @@
 import { Effect } from "effect"
 import { type ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
 import { SourceStore } from "../source/SourceStore.ts"
-import { type DerivedConfig, derivedConfig } from "./DerivedConfig.ts"
-import type { InstallConfigCompilation } from "./InstallConfigCompilation.ts"
-import type { LoadedInstallConfig } from "./InstallConfigStore.ts"
-import { baseMoved } from "./OperatorAuthority.ts"
-import { OperatorConfigs } from "./OperatorConfigs.ts"
+import { type DerivedConfig, derivedConfig } from "../configuration/DerivedConfig.ts"
+import type { InstallConfigCompilation } from "../configuration/InstallConfigCompilation.ts"
+import type { LoadedInstallConfig } from "../configuration/InstallConfigStore.ts"
+import { baseMoved } from "../configuration/OperatorAuthority.ts"
+import { OperatorConfigs } from "../configuration/OperatorConfigs.ts"
 
 /** The current record, which has to say still what the check of its snapshot found. */
 const checkContract = Effect.fnUntraced(function* ({ row }: LoadedInstallConfig) {

@@ -2,7 +2,7 @@ import { Context, DateTime, Duration, Effect, Layer, Option, Redacted, Schema } 
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { ConnectionUse } from "../../schema/records/ConnectionUse.ts"
-import { isWellFormed, mintSecret, secretHash } from "../account/BearerSecret.ts"
+import { isWellFormed, mintSecret, secretHash } from "../credential/BearerSecret.ts"
 import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
 

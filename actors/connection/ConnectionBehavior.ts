@@ -10,10 +10,10 @@ import { ConnectionActor } from "../../schema/protocol/ConnectionActor.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { actorOptions } from "../ActorClient.ts"
 import { Audit, type AuditData } from "../audit/Audit.ts"
-import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
+import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
-import type { RunExecutor } from "../run/RunExecutor.ts"
+import type { RunCancels } from "../run/RunCancels.ts"
 import type { RunJournal } from "../run/RunJournal.ts"
 import type { RunLedger } from "../run/RunLedger.ts"
 import { removeConnection, revokeConnection, updateConnection } from "./ConnectionChanges.ts"
@@ -59,7 +59,7 @@ export const layer = ConnectionActor.toLayer(
       | GitPolicy
       | HeldValues
       | OAuthClient
-      | RunExecutor
+      | RunCancels
       | RunJournal
       | RunLedger
       | SqlClient.SqlClient

@@ -4,12 +4,12 @@ import type { UpdateConnection } from "../../schema/api/ConnectionsApi.ts"
 import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { Audit } from "../audit/Audit.ts"
-import { CapsuleLedger } from "../capsule/CapsuleLedger.ts"
+import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { transaction } from "../database/Transaction.ts"
 import type { RunType } from "../../schema/records/Run.ts"
 import { now } from "../Identity.ts"
 import { isApply } from "../run/RunAttempt.ts"
-import { RunExecutor } from "../run/RunExecutor.ts"
+import { RunCancels } from "../run/RunCancels.ts"
 import { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { orOnIntegrityFault } from "../vault/IntegrityFault.ts"
@@ -174,7 +174,7 @@ const stopRuns = Effect.fn("Connection.stopRuns")(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
   const ledger = yield* RunLedger
   const journal = yield* RunJournal
-  const executor = yield* RunExecutor
+  const cancels = yield* RunCancels
   const reason = "A Connection that this Run uses was revoked."
   const running = yield* sql<{ id: string; type: RunType; cancel_requested_at: string | null }>`
     SELECT id, type, cancel_requested_at FROM runs WHERE status = 'running'
@@ -185,7 +185,7 @@ const stopRuns = Effect.fn("Connection.stopRuns")(function* (id: string) {
     if (run.cancel_requested_at !== null) continue
     yield* ledger.set(run.id, { cancel_requested_at: yield* now, cancel_reason: reason })
     yield* journal.append(run.id, "run.cancelling", { reason })
-    yield* sql.afterCommit(executor.cancel(run.id))
+    yield* sql.afterCommit(cancels.cancel(run.id))
   }
   return {
     cancelledRunIds: stoppable.map((run) => run.id),

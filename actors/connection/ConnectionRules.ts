@@ -11,7 +11,7 @@ import { type ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
 import type { ConnectionKind } from "../../schema/records/Connection.ts"
 import type { ConnectionUse } from "../../schema/records/ConnectionUse.ts"
 import { now } from "../Identity.ts"
-import { holdsRoundedNumber } from "../capsule/VariableRules.ts"
+import { holdsRoundedNumber } from "../configuration/VariableRules.ts"
 import { originsProblem } from "./ConnectionOrigins.ts"
 import { credentialRecipes, genericRecipeId } from "./CredentialRecipes.ts"
 

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { now } from "../Identity.ts"
-import type { HeldRecord, RestoredRecords, ReviewItem } from "../restore/RestoredRecords.ts"
+import type { HeldRecord, RestoredRecords, ReviewItem } from "../RestoredRecords.ts"
 
 /** Connections that a restore brought back, with the values that were sealed in them. */
 export const restoredConnections = Effect.map(SqlClient.SqlClient, (sql): RestoredRecords => {

@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { GuardedCapsuleRow } from "../capsule/CapsuleRow.ts"
+import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { canonicalJson } from "../idempotency/RequestDigest.ts"
 import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"

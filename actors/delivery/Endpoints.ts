@@ -1,6 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { CapsuleRow } from "../capsule/CapsuleRow.ts"
+import type { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { type DeliveryRefused, refused } from "./DeliveryRefused.ts"
 import { assignedEndpoint, EndpointPolicy } from "./EndpointPolicy.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"

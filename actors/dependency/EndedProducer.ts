@@ -5,7 +5,7 @@ import type { ReleaseReason } from "../../schema/records/Capsule.ts"
 import type { CapsuleId } from "../../schema/records/Ids.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import { Audit } from "../audit/Audit.ts"
-import { StaleReasons } from "../capsule/StaleReasons.ts"
+import { StaleReasons } from "../staleness/StaleReasons.ts"
 
 interface ConsumerRow {
   readonly id: string

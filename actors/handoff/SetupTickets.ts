@@ -2,7 +2,7 @@ import { Context, DateTime, Effect, Layer, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { ApiError } from "../../schema/errors/ApiError.ts"
-import { mintSecret, secretHash } from "../account/BearerSecret.ts"
+import { mintSecret, secretHash } from "../credential/BearerSecret.ts"
 import { Audit } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
 

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Option } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import { InstallPolicy } from "../capsule/InstallPolicy.ts"
+import { InstallPolicy } from "../configuration/InstallPolicy.ts"
 import type { Client } from "./Client.ts"
 import { decodeScopes } from "./Scopes.ts"
 import { StaticClients } from "./StaticClients.ts"

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { mintSecret } from "../account/BearerSecret.ts"
+import { mintSecret } from "../credential/BearerSecret.ts"
 import { Vault } from "../vault/Vault.ts"
 
 const codeBytes = 32

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import { InstallPolicy } from "../capsule/InstallPolicy.ts"
+import { InstallPolicy } from "../configuration/InstallPolicy.ts"
 import { findInterfaceByResource } from "../interface/InterfaceResource.ts"
 import { type InterfaceUse, readInterfaceUse } from "../interface/InterfaceUse.ts"
 import type { Client } from "./Client.ts"

@@ -1,8 +1,8 @@
 import { Context, Effect, Layer, type Redacted } from "effect"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { WorkspaceId } from "../../schema/records/Ids.ts"
-import { invalidToken } from "../account/CredentialRefusal.ts"
-import type { Principal } from "../account/Principal.ts"
+import { invalidToken } from "../credential/CredentialRefusal.ts"
+import type { Principal } from "../credential/Principal.ts"
 import { TokenInspection } from "./TokenInspection.ts"
 
 const unverifiable = new ApiError({

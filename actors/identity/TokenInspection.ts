@@ -1,7 +1,7 @@
 import { Clock, Context, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import { isWellFormed, secretHash } from "../account/BearerSecret.ts"
+import { isWellFormed, secretHash } from "../credential/BearerSecret.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { now } from "../Identity.ts"
 import type { Client } from "./Client.ts"

@@ -2,7 +2,7 @@ import { Clock, Context, DateTime, Duration, Effect, Layer, Redacted, Schema } f
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import { mintSecret, secretHash } from "../account/BearerSecret.ts"
+import { mintSecret, secretHash } from "../credential/BearerSecret.ts"
 import { newId } from "../Identity.ts"
 import type { Client } from "./Client.ts"
 import type { Grant } from "./Grants.ts"

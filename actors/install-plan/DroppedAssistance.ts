@@ -1,6 +1,6 @@
 import type { CompiledInstall } from "../../schema/manifest/CompiledInstall.ts"
 import type { Finding } from "../../schema/records/CompatibilityReport.ts"
-import { manifestPath } from "../capsule/SnapshotManifest.ts"
+import { manifestPath } from "../source/SnapshotManifest.ts"
 
 const namedAtMost = 20
 

@@ -3,16 +3,16 @@ import { SqlClient } from "effect/sql"
 import type { Finding } from "../../schema/records/CompatibilityReport.ts"
 import { RunId, SourceId } from "../../schema/records/Ids.ts"
 import { isFinalStatus } from "../../schema/records/Run.ts"
-import { SqliteMaintenance } from "../database/SqliteMaintenance.ts"
+import { DatabaseFile } from "../database/DatabaseFile.ts"
 import { derivedId } from "../Identity.ts"
 import { KillPoint } from "../run/KillPoint.ts"
 import { RunLedger } from "../run/RunLedger.ts"
-import { RunQueue } from "../run/RunQueue.ts"
+import { RunQueue } from "../queue/RunQueue.ts"
 import { RunResults } from "../run/RunResults.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { StagedSnapshotJson } from "../source/StagedFindings.ts"
-import type { CheckSpec } from "../source/CheckExecution.ts"
-import type { SyncSpec } from "../source/LaneFetch.ts"
+import type { CheckSpec } from "../execution/CheckExecution.ts"
+import type { SyncSpec } from "../git-fetch/LaneFetch.ts"
 import { InitialCommit } from "./InitialCommit.ts"
 import { type InstallPlanRow, StoredActorJson, type StoredRequest, StoredRequestJson } from "./InstallPlanRow.ts"
 import { InstallPlanStore } from "./InstallPlanStore.ts"
@@ -50,7 +50,7 @@ export class InstallPlanSteps extends Context.Service<
       const killPoint = yield* KillPoint
       const results = yield* RunResults
       const initialCommit = yield* InitialCommit
-      const maintenance = yield* SqliteMaintenance
+      const databaseFile = yield* DatabaseFile
 
       const startSync = Effect.fnUntraced(function* (
         row: InstallPlanRow,
@@ -137,7 +137,7 @@ export class InstallPlanSteps extends Context.Service<
               orOnIntegrityFault(() => store.fail(id, [{ severity: "error", ...integrityFault }]))
             )
             // The private values are gone from the coordinator; now from the write-ahead log as well.
-            yield* sql.afterCommit(Effect.ignore(maintenance.checkpoint))
+            yield* sql.afterCommit(Effect.ignore(databaseFile.checkpoint))
             return true
           }
           case "planning": {

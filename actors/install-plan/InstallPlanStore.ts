@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { Finding } from "../../schema/records/CompatibilityReport.ts"
 import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
-import type { VariableValues } from "../capsule/InstallConfigStore.ts"
+import type { VariableValues } from "../configuration/InstallConfigStore.ts"
 import { type InstallPlanRow, maxDiagnostics } from "./InstallPlanRow.ts"
 
 const place = (workspaceId: string, id: string) => ({

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { InterfaceActor } from "../../schema/protocol/InterfaceActor.ts"
 import { handedOver } from "../ActorClient.ts"
-import type { InstallConfigStore } from "../capsule/InstallConfigStore.ts"
+import type { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { derivedId, now } from "../Identity.ts"
 import { InterfaceLedger } from "./InterfaceLedger.ts"
 

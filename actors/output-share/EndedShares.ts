@@ -4,7 +4,7 @@ import type { CommandContext } from "../../schema/protocol/Command.ts"
 import type { OutputShareId } from "../../schema/records/Ids.ts"
 import { SharedOutput } from "../../schema/records/OutputShare.ts"
 import { Audit } from "../audit/Audit.ts"
-import { shareRevoked } from "../dependency/ConsumedOutputs.ts"
+import { shareRevoked } from "../consumption/ConsumedOutputs.ts"
 import { now } from "../Identity.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 

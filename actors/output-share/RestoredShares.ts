@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { now } from "../Identity.ts"
-import type { HeldRecord, RestoredRecords, ReviewItem } from "../restore/RestoredRecords.ts"
+import type { HeldRecord, RestoredRecords, ReviewItem } from "../RestoredRecords.ts"
 
 /** OutputShares that a restore brought back; plans that used one were ended by the restore. */
 export const restoredShares = Effect.map(SqlClient.SqlClient, (sql): RestoredRecords => {

@@ -8,7 +8,7 @@ import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import { restoredShares } from "../output-share/RestoredShares.ts"
 import { restoredMemberships } from "../workspace/RestoredMemberships.ts"
-import type { ReviewItem } from "./RestoredRecords.ts"
+import type { ReviewItem } from "../RestoredRecords.ts"
 
 export type ReviewDecision = "confirmed" | "removed"
 

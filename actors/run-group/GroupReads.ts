@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { notFound } from "../../schema/errors/ApiError.ts"
-import { RunQueue } from "../run/RunQueue.ts"
+import { RunQueue } from "../queue/RunQueue.ts"
 import { type RunRow, toRun } from "../run/RunRow.ts"
 import { groupMembers } from "./GroupMembers.ts"
 import { toRunGroup } from "./GroupProjection.ts"

@@ -29,7 +29,7 @@ export type KillPointName =
   | "connection.renewed"
   | "recovery.begun"
   | "recovery.settled"
-  | "recovery.sweeping"
+  | "recovery.cleaning"
   | `restoring.${"copied" | "authenticated" | "prepared" | "cleared" | "placed"}`
 
 /**

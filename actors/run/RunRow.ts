@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import type { SlotPool } from "../../schema/records/QueuePlace.ts"
-import type { WordedPlace } from "./QueueWords.ts"
+import type { QueuePlace } from "../../schema/records/QueuePlace.ts"
 import {
   LatestRun,
   Run,
@@ -89,7 +89,7 @@ export const present = <A extends Record<string, unknown>>(fields: A): { [K in k
 }
 
 /** The public projection of a Run. */
-export const toRun = (row: RunRow, queue?: WordedPlace): Run => {
+export const toRun = (row: RunRow, queue?: typeof QueuePlace.Encoded): Run => {
   const { sandboxLevel, ...evidence } = decodeEvidence(row.evidence)
   return decodeRun({
     id: row.id,

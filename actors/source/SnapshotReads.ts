@@ -6,7 +6,7 @@ import { ApiError, invalidRequest, notFound } from "../../schema/errors/ApiError
 import type { InstallModules } from "../../schema/records/CompatibilityReport.ts"
 import { SourceSnapshotId } from "../../schema/records/Ids.ts"
 import type { SnapshotFile } from "../../schema/records/Source.ts"
-import { manifestPath, repositoryPathOf } from "../capsule/SnapshotManifest.ts"
+import { manifestPath, repositoryPathOf } from "./SnapshotManifest.ts"
 import type { SnapshotRow } from "./SourceStore.ts"
 
 /** Largest file that the file reader answers, in bytes (spec: Limits). */

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { MemberStatus } from "../../schema/records/Workspace.ts"
 import { now } from "../Identity.ts"
-import type { HeldRecord, RestoredRecords, ReviewItem } from "../restore/RestoredRecords.ts"
+import type { HeldRecord, RestoredRecords, ReviewItem } from "../RestoredRecords.ts"
 
 /** Memberships that a restore brought back. */
 export const restoredMemberships = Effect.map(SqlClient.SqlClient, (sql): RestoredRecords => {

@@ -5,8 +5,8 @@ import { holdArchive, type OpenedArchive, openArchive, readArchiveFile } from ".
 import { SnapshotDamaged, SnapshotMissing, SnapshotStorageFailed } from "./SnapshotError.ts"
 import { SourceFileUnreadable, type SourceTree } from "./SourceTree.ts"
 
-/** What a sweep removed. */
-export interface SweptSnapshots {
+/** What a cleanup removed. */
+export interface RemovedSnapshots {
   readonly temporaryFolders: number
   readonly archives: number
 }
@@ -51,7 +51,7 @@ export class SnapshotStore extends Context.Service<
       target: string
     ) => Effect.Effect<void, ReadFailure | SnapshotStorageFailed>
     /** Removes left-over temporary folders and every archive that is old enough and not in `keep` (digests `sha256:...`). */
-    readonly sweep: (keep: ReadonlySet<string>) => Effect.Effect<SweptSnapshots, SnapshotStorageFailed>
+    readonly cleanUp: (keep: ReadonlySet<string>) => Effect.Effect<RemovedSnapshots, SnapshotStorageFailed>
     /** A new folder on the same file system as the archives, removed with the Scope. */
     readonly temporaryFolder: Effect.Effect<string, SnapshotStorageFailed, Scope.Scope>
     /** Takes over a finished archive, which must be on disk already, by renaming it. */
@@ -194,7 +194,7 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
     }),
     (name) =>
       fileSystem.remove(`${temporary}/${name}`, { recursive: true, force: true }).pipe(
-        // What cannot be removed now is removed by the next sweep.
+        // What cannot be removed now is removed by the next cleanup.
         Effect.ignore,
         Effect.ensuring(Effect.sync(() => live.delete(name)))
       )
@@ -209,7 +209,7 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
   ): Effect.fn.Return<void, SnapshotStorageFailed> {
     const sha256 = digestText.exec(archiveDigest)?.[1]
     if (sha256 === undefined) return yield* Effect.die(new Error(`not an archive digest: ${archiveDigest}`))
-    // Also when it is there already: it may be damaged, and its time protects it from the sweep.
+    // Also when it is there already: it may be damaged, and its time protects it from the cleanup.
     yield* fileSystem
       .makeDirectory(shardOf(sha256), { recursive: true, mode: 0o700 })
       .pipe(
@@ -227,9 +227,9 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
     return Option.exists(info.mtime, (mtime) => now - mtime.getTime() >= grace)
   })
 
-  const sweep = Effect.fn("SnapshotStore.sweep")(function* (
+  const cleanUp = Effect.fn("SnapshotStore.cleanUp")(function* (
     keep: ReadonlySet<string>
-  ): Effect.fn.Return<SweptSnapshots, SnapshotStorageFailed> {
+  ): Effect.fn.Return<RemovedSnapshots, SnapshotStorageFailed> {
     return yield* Effect.gen(function* () {
       let temporaryFolders = 0
       for (const name of yield* fileSystem.readDirectory(temporary)) {
@@ -252,5 +252,5 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
     }).pipe(Effect.mapError(storageFailed("Old snapshots could not be removed.")))
   })
 
-  return SnapshotStore.of({ open, digests, extract, sweep, temporaryFolder, adopt })
+  return SnapshotStore.of({ open, digests, extract, cleanUp, temporaryFolder, adopt })
 })

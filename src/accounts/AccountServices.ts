@@ -1,5 +1,5 @@
 import { Layer } from "effect"
-import { AccountHousekeeping } from "../../actors/account/AccountHousekeeping.ts"
+import { AccountCleanup } from "../../actors/account/AccountCleanup.ts"
 import { AccessTokens } from "../../actors/account/AccessTokens.ts"
 import { Accounts } from "../../actors/account/Accounts.ts"
 import { NewPasskeys } from "../../actors/account/NewPasskeys.ts"
@@ -14,7 +14,7 @@ import { UpstreamIdentities } from "../../actors/account/UpstreamIdentities.ts"
 import { UpstreamSignIns } from "../../actors/account/UpstreamSignIns.ts"
 import { Users } from "../../actors/account/Users.ts"
 import { Grants } from "../../actors/identity/Grants.ts"
-import { Members } from "../../actors/workspace/Members.ts"
+import { Members } from "../../actors/member/Members.ts"
 import { Memberships } from "../../actors/workspace/Memberships.ts"
 import { Projects } from "../../actors/workspace/Projects.ts"
 import { Workspaces } from "../../actors/workspace/Workspaces.ts"
@@ -34,7 +34,7 @@ const people = Layer.mergeAll(signIns, Members.layer).pipe(
 )
 
 const authority = Accounts.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(TokenAuthority.layer, AccessTokens.layer, AccountHousekeeping.layer)),
+  Layer.provideMerge(Layer.mergeAll(TokenAuthority.layer, AccessTokens.layer, AccountCleanup.layer)),
   Layer.provideMerge(Layer.mergeAll(Memberships.layer, TokenUse.layer, Workspaces.layer, Projects.layer))
 )
 

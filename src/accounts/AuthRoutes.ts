@@ -1,6 +1,6 @@
 import { Effect, Layer, Option, Schema } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { unauthenticated } from "../../actors/account/CredentialRefusal.ts"
+import { unauthenticated } from "../../actors/credential/CredentialRefusal.ts"
 import { PasswordSignIn } from "../../actors/account/PasswordSignIn.ts"
 import { AccountSession, Sessions } from "../../actors/account/Sessions.ts"
 import { SetupLinkPurpose, SetupLinks } from "../../actors/account/SetupLinks.ts"

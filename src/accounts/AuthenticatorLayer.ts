@@ -1,6 +1,6 @@
 import { Effect, Layer, Option, Redacted } from "effect"
 import { Accounts } from "../../actors/account/Accounts.ts"
-import { bearerPrefixes } from "../../actors/account/BearerSecret.ts"
+import { bearerPrefixes } from "../../actors/credential/BearerSecret.ts"
 import { OAuthAuthority } from "../../actors/identity/OAuthAuthority.ts"
 import { Authenticator } from "../http/authorization/Authenticator.ts"
 

@@ -1,6 +1,6 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import type { ReviewItem } from "../../actors/restore/RestoredRecords.ts"
+import type { ReviewItem } from "../../actors/RestoredRecords.ts"
 import type { ReviewDecision } from "../../actors/restore/RestoreReview.ts"
 import { OperatorRestore } from "../operator/Operator.ts"
 import { CommandFailed, jsonFlag, print } from "./Output.ts"

@@ -1,7 +1,7 @@
 import { Console, Effect, Layer, Option, Redacted } from "effect"
 import { Command, Flag } from "effect/cli"
 import { SetupLinks } from "../../actors/account/SetupLinks.ts"
-import { DrainHurry } from "../../actors/run/DrainHurry.ts"
+import { DrainHurry } from "../../actors/execution/DrainHurry.ts"
 import { controlPlane } from "../Composition.ts"
 import { ExpectedInstallation } from "../database/FirstStart.ts"
 import { HttpListener } from "../http/HttpListener.ts"

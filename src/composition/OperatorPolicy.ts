@@ -1,6 +1,6 @@
 import { Clock, Context, Effect, FileSystem, Layer } from "effect"
-import { InstallPolicy } from "../../actors/capsule/InstallPolicy.ts"
-import { OperatorConfigs } from "../../actors/capsule/OperatorConfigs.ts"
+import { InstallPolicy } from "../../actors/configuration/InstallPolicy.ts"
+import { OperatorConfigs } from "../../actors/configuration/OperatorConfigs.ts"
 import { EndpointPolicy } from "../../actors/delivery/EndpointPolicy.ts"
 import { Prices } from "../../actors/run/PriceTable.ts"
 import { defaultOperatorPolicy } from "../../schema/manifest/OperatorPolicy.ts"

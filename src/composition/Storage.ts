@@ -16,7 +16,7 @@ export const vaultSettings = (settings: Settings) =>
     Effect.map(DataFolder, (folder) => ({ masterKey: masterKeySource(settings, folder.masterKeyFile) }))
   )
 
-/** What a database has to give: the writing client, the reading one, and upkeep. */
+/** What a database has to give: the writing client, the reading one, and the operations on its file. */
 export type DatabaseServices = Layer.Success<typeof Database.layer>
 
 /** What the settings say of the folder, beside what a command does. */

@@ -2,7 +2,7 @@ import { pathToFileURL } from "node:url"
 import { Effect, FileSystem, Layer, Path } from "effect"
 import { SqlClient } from "effect/sql"
 import { ReadSql } from "../../actors/database/ReadSql.ts"
-import { SqliteMaintenance } from "../../actors/database/SqliteMaintenance.ts"
+import { DatabaseFile } from "../../actors/database/DatabaseFile.ts"
 import { now } from "../../actors/Identity.ts"
 import { masterKeysInUse } from "../../actors/vault/DataKeys.ts"
 import type { Keyring } from "../../actors/vault/MasterKey.ts"
@@ -47,7 +47,7 @@ const factsOf = (file: string) =>
 export const backupTo = Effect.fn("backupTo")(
   function* (file: string, keyring: Keyring) {
     const fs = yield* FileSystem.FileSystem
-    const maintenance = yield* SqliteMaintenance
+    const databaseFile = yield* DatabaseFile
     if (yield* fs.exists(file)) {
       return yield* new BackupRefused({ message: `${file} exists already. Name a new file.` })
     }
@@ -55,7 +55,7 @@ export const backupTo = Effect.fn("backupTo")(
     yield* Effect.gen(function* () {
       // Created first so that its mode is right before any byte is in it.
       yield* fs.writeFile(partial, new Uint8Array(), { flag: "w", mode: 0o600 })
-      yield* maintenance.backup(partial)
+      yield* databaseFile.backup(partial)
       const { facts, needed } = yield* factsOf(partial)
       const missing = needed.filter((id) => !keyring.keys.some((key) => key.id === id))
       if (missing.length > 0) {

@@ -2,7 +2,7 @@ import { Effect, type FileSystem, Layer, type Path } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Commits } from "../../actors/database/Commits.ts"
 import type { ReadSql } from "../../actors/database/ReadSql.ts"
-import type { SqliteMaintenance } from "../../actors/database/SqliteMaintenance.ts"
+import type { DatabaseFile } from "../../actors/database/DatabaseFile.ts"
 import { checkDatabase, namingDamage } from "./DatabaseCheck.ts"
 import { databasePresence } from "./DatabasePresence.ts"
 import { DataFolder } from "./DataFolder.ts"
@@ -32,7 +32,7 @@ const layerOf = (folder: string, file: string) => {
  * was replaced by another installation's, is refused.
  */
 export const layer: Layer.Layer<
-  SqlClient.SqlClient | ReadSql | SqliteMaintenance | Commits,
+  SqlClient.SqlClient | ReadSql | DatabaseFile | Commits,
   Layer.Error<ReturnType<typeof layerOf>>,
   DataFolder | FileSystem.FileSystem | Path.Path
 > = Layer.unwrap(Effect.map(DataFolder, (folder) => layerOf(folder.path, folder.databaseFile)))

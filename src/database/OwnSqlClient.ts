@@ -2,7 +2,7 @@ import { Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Commits, commitListeners } from "../../actors/database/Commits.ts"
 import { ReadSql } from "../../actors/database/ReadSql.ts"
-import { SqliteMaintenance } from "../../actors/database/SqliteMaintenance.ts"
+import { DatabaseFile } from "../../actors/database/DatabaseFile.ts"
 import { migrate } from "./Migrations.ts"
 
 /** The given `SqlClient` cannot hold the ledger. */
@@ -28,10 +28,10 @@ const requireSqlite = Effect.gen(function* () {
   yield* sql`PRAGMA secure_delete=ON`
 })
 
-/** Upkeep by statements, since an unknown client has nothing else. */
-const maintenance = Effect.map(SqlClient.SqlClient, (sql) =>
-  SqliteMaintenance.of({
-    backup: Effect.fn("SqliteMaintenance.backup")((file: string) => Effect.asVoid(sql`VACUUM INTO ${file}`)),
+/** The operations by statements, since an unknown client has nothing else. */
+const databaseFile = Effect.map(SqlClient.SqlClient, (sql) =>
+  DatabaseFile.of({
+    backup: Effect.fn("DatabaseFile.backup")((file: string) => Effect.asVoid(sql`VACUUM INTO ${file}`)),
     checkpoint: Effect.map(sql<{ busy: number }>`PRAGMA wal_checkpoint(TRUNCATE)`, ([row]) => row?.busy === 0),
     integrityCheck: Effect.gen(function* () {
       const findings = yield* sql<{ integrity_check: string }>`PRAGMA integrity_check`
@@ -61,7 +61,7 @@ const commits = Effect.gen(function* () {
  */
 export const layerFromSqlClient = Layer.mergeAll(
   Layer.effect(ReadSql, SqlClient.SqlClient),
-  Layer.effect(SqliteMaintenance, maintenance),
+  Layer.effect(DatabaseFile, databaseFile),
   Layer.effect(Commits, commits),
   Layer.effect(SqlClient.SqlClient, SqlClient.SqlClient)
 ).pipe(Layer.provideMerge(Layer.effectDiscard(Effect.andThen(requireSqlite, migrate))))

@@ -2,16 +2,16 @@ import { Effect, FileSystem, Layer, Option, Path } from "effect"
 import { SqlClient } from "effect/sql"
 import { endCredentials } from "../../actors/account/EndedCredentials.ts"
 import { appendAudit } from "../../actors/audit/Audit.ts"
-import { CapsuleLedger } from "../../actors/capsule/CapsuleLedger.ts"
+import { CapsuleLedger } from "../../actors/authority/CapsuleLedger.ts"
 import { serviceContext } from "../../actors/Command.ts"
-import { SqliteMaintenance } from "../../actors/database/SqliteMaintenance.ts"
+import { DatabaseFile } from "../../actors/database/DatabaseFile.ts"
 import { transaction } from "../../actors/database/Transaction.ts"
 import { endTickets } from "../../actors/handoff/EndedTickets.ts"
 import { now } from "../../actors/Identity.ts"
 import { endGrants } from "../../actors/identity/EndedGrants.ts"
 import { holdRestored, pendingReview } from "../../actors/restore/RestoreReview.ts"
 import { KillPoint } from "../../actors/run/KillPoint.ts"
-import { fenceRestored } from "../../actors/run/RestoreFence.ts"
+import { fenceRestored } from "../../actors/execution/RestoreFence.ts"
 import { RunJournal } from "../../actors/run/RunJournal.ts"
 import { RunLedger } from "../../actors/run/RunLedger.ts"
 import { syncFile } from "./Backup.ts"
@@ -78,19 +78,19 @@ const checkOwner = Effect.fnUntraced(function* (folder: string) {
 
 const prepare = (file: string, folder: string, manifest: Option.Option<Manifest>) =>
   Effect.gen(function* () {
-    const maintenance = yield* SqliteMaintenance
+    const databaseFile = yield* DatabaseFile
     const sql = yield* SqlClient.SqlClient
     const known = yield* sql`SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'svc_migrations'`
     if (known.length === 0)
       return yield* new BackupRefused({ message: "The file is a database, but not a backup of svc." })
-    const problems = yield* maintenance.integrityCheck
+    const problems = yield* databaseFile.integrityCheck
     if (problems.length > 0) {
       return yield* new BackupRefused({ message: `The file is damaged: ${problems.slice(0, 3).join("; ")}` })
     }
     yield* migrate
     yield* checkOwner(folder)
     const taken = yield* takeBack(manifest)
-    yield* maintenance.checkpoint
+    yield* databaseFile.checkpoint
     return taken
   }).pipe(Effect.provide(Layer.provideMerge(ledgers, layerWriter(file)), { local: true }))
 

@@ -5,7 +5,7 @@ import { SqlClient, Statement } from "effect/sql"
 import { Commits, commitListeners } from "../../actors/database/Commits.ts"
 import { PointReads } from "../../actors/database/PointReads.ts"
 import { ReadSql } from "../../actors/database/ReadSql.ts"
-import { SqliteMaintenance } from "../../actors/database/SqliteMaintenance.ts"
+import { DatabaseFile } from "../../actors/database/DatabaseFile.ts"
 import { createPrivateFile } from "./PrivateFile.ts"
 import { SqliteConnection, sqliteFailure } from "./SqliteConnection.ts"
 import { sqlitePointReads } from "./SqlitePointReads.ts"
@@ -40,9 +40,9 @@ const open = (filename: string, options: { readonly readOnly: boolean }) =>
       )
   )
 
-const makeMaintenance = (database: DatabaseSync, writing: Semaphore.Semaphore) =>
-  SqliteMaintenance.of({
-    backup: Effect.fn("SqliteMaintenance.backup")((file: string) =>
+const makeDatabaseFile = (database: DatabaseSync, writing: Semaphore.Semaphore) =>
+  DatabaseFile.of({
+    backup: Effect.fn("DatabaseFile.backup")((file: string) =>
       Effect.asVoid(
         Effect.tryPromise({ try: () => backup(database, file, { rate: allPages }), catch: sqliteFailure("backup") })
       )
@@ -99,7 +99,7 @@ const makeWriter = Effect.fn("SqliteClient.writer")(function* (filename: string)
     spanAttributes
   })
   return Context.make(SqlClient.SqlClient, client).pipe(
-    Context.add(SqliteMaintenance, makeMaintenance(database, writing)),
+    Context.add(DatabaseFile, makeDatabaseFile(database, writing)),
     Context.add(Commits, commits)
   )
 })
@@ -124,16 +124,16 @@ const makeReader = Effect.fn("SqliteClient.reader")(function* (filename: string)
   return Context.make(ReadSql, client).pipe(Context.add(PointReads, sqlitePointReads(shared)))
 })
 
-/** The writing connection of a database file, with its upkeep. WAL, synchronous FULL. */
+/** The writing connection of a database file, with the operations on it. WAL, synchronous FULL. */
 export const layerWriter = (filename: string) =>
   Layer.effectContext(makeWriter(filename)).pipe(Layer.provide(Reactivity.layer))
 
-/** Upkeep that only reads, of a file in WAL mode that another process may be writing: no lock of a writer is waited for. */
+/** Operations that only read, on a file in WAL mode that another process may be writing: no lock of a writer is waited for. */
 export const layerCopying = (filename: string) =>
   Layer.effect(
-    SqliteMaintenance,
+    DatabaseFile,
     Effect.gen(function* () {
-      return makeMaintenance(yield* open(filename, { readOnly: true }), yield* Semaphore.make(1))
+      return makeDatabaseFile(yield* open(filename, { readOnly: true }), yield* Semaphore.make(1))
     })
   )
 

@@ -1,5 +1,5 @@
 import { Context, type Duration, Effect, Layer, Option, Random, Schema, type Scope } from "effect"
-import { DrainHurry } from "../../actors/run/DrainHurry.ts"
+import { DrainHurry } from "../../actors/execution/DrainHurry.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { Draining } from "../streams/Draining.ts"
 import type { RunFrames } from "../streams/RunFrames.ts"

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Audit } from "../../actors/audit/Audit.ts"
-import { OperatorSuccession } from "../../actors/capsule/OperatorSuccession.ts"
+import { OperatorSuccession } from "../../actors/succession/OperatorSuccession.ts"
 import { serviceContext } from "../../actors/Command.ts"
 import { transaction } from "../../actors/database/Transaction.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"

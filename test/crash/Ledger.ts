@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
-import { StateVersions, type StateVersionRow } from "../../actors/capsule/StateVersions.ts"
+import { StateVersions, type StateVersionRow } from "../../actors/state/StateVersions.ts"
 import { storage } from "../../src/composition/Storage.ts"
 import { loadSettings } from "../../src/settings/Settings.ts"
 

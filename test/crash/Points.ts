@@ -96,7 +96,7 @@ const points: ReadonlyArray<Scenario> = [
 
 /** Recovery is killed too, several times over. */
 const recoveries: ReadonlyArray<Scenario> = [
-  ...(["recovery.begun", "apply.run.failed", "recovery.settled", "recovery.sweeping"] as const).map((point) =>
+  ...(["recovery.begun", "apply.run.failed", "recovery.settled", "recovery.cleaning"] as const).map((point) =>
     chain(["apply.resource.started", 2], [point, 1])
   ),
   chain(["plan.after-runner", 1], ["plan.run.queued", 1]),
@@ -107,9 +107,9 @@ const recoveries: ReadonlyArray<Scenario> = [
     ["recovery.begun", 1],
     ["apply.run.failed", 1],
     ["recovery.settled", 1],
-    ["recovery.sweeping", 1]
+    ["recovery.cleaning", 1]
   ),
-  chain(["plan.run.phase", 2], ["recovery.settled", 1], ["recovery.sweeping", 1])
+  chain(["plan.run.phase", 2], ["recovery.settled", 1], ["recovery.cleaning", 1])
 ]
 
 const inSandbox: ReadonlyArray<Victim> = ["tool", "plugin", "sandbox"]

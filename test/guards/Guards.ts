@@ -15,20 +15,20 @@ const authorization = "test/src/http/AuthorizationTable.test.ts"
 const fence = "test/actors/capsule/CapsuleFence.test.ts"
 const createApply = "test/actors/capsule/CreateApply.test.ts"
 const applyRefusals = "test/actors/capsule/ApplyRefusals.test.ts"
-const preparation = "test/actors/capsule/RunPreparation.test.ts"
+const preparation = "test/actors/execution/RunPreparation.test.ts"
 
 const redactionLines = "test/runner/redaction/Lines.test.ts"
 const provisionerOutput = "test/runner/execution/ProvisionerOutput.test.ts"
 const openPgp = "test/runner/toolchain/OpenPgp.test.ts"
 
-const ledgerFile = "actors/capsule/CapsuleLedger.ts"
-const authorityFile = "actors/capsule/RunAuthority.ts"
+const ledgerFile = "actors/authority/CapsuleLedger.ts"
+const authorityFile = "actors/authority/RunAuthority.ts"
 const runsFile = "actors/capsule/CapsuleRuns.ts"
-const applyFile = "actors/capsule/ApplyExecution.ts"
-const preparationFile = "actors/capsule/RunPreparation.ts"
+const applyFile = "actors/execution/ApplyExecution.ts"
+const preparationFile = "actors/execution/RunPreparation.ts"
 const signatureFile = "runner/toolchain/openpgp/OpenPgpSignature.ts"
 const keyringFile = "runner/toolchain/openpgp/OpenPgpKeyring.ts"
-const providersFile = "actors/capsule/ProviderResolutions.ts"
+const providersFile = "actors/execution/ProviderResolutions.ts"
 
 const fenceColumn = (column: string): Guard => ({
   name: `fence: ${column}`,
@@ -83,21 +83,21 @@ export const guards: ReadonlyArray<Guard> = [
   },
   {
     name: "only owners change roles",
-    file: "actors/workspace/Members.ts",
+    file: "actors/member/Members.ts",
     text: `if (role !== present.role && actor !== "owner")`,
     broken: "if (role !== role)",
     test: "test/src/http/MemberRules.test.ts"
   },
   {
     name: "only owners change owners",
-    file: "actors/workspace/Members.ts",
+    file: "actors/member/Members.ts",
     text: `if (present.role === "owner" && actor !== "owner")`,
     broken: "if (role !== role)",
     test: "test/src/http/MemberRules.test.ts"
   },
   {
     name: "only owners add owners",
-    file: "actors/workspace/Members.ts",
+    file: "actors/member/Members.ts",
     text: `if (role === "owner" && actor !== "owner")`,
     broken: "if (role !== role)",
     test: "test/src/http/MemberRules.test.ts"

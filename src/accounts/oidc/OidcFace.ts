@@ -46,7 +46,7 @@ const advertised = (clientId: string | undefined) =>
   )
 
 /**
- * The whole issuer over storage: decisions, keys, upkeep and routes. `issuer` is the public origin without a trailing
+ * The whole issuer over storage: decisions, keys, cleanup and routes. `issuer` is the public origin without a trailing
  * slash. Its services belong below the actors, which lend Capsules their identity through it.
  */
 export const oidcIssuer = (options: {

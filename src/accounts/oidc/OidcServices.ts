@@ -7,7 +7,7 @@ import { ConnectedApplications } from "../../../actors/identity/ConnectedApplica
 import { Consents } from "../../../actors/identity/Consents.ts"
 import { DeviceCodes } from "../../../actors/identity/DeviceCodes.ts"
 import { Grants } from "../../../actors/identity/Grants.ts"
-import { IdentityUpkeep } from "../../../actors/identity/IdentityUpkeep.ts"
+import { IdentityCleanup } from "../../../actors/identity/IdentityCleanup.ts"
 import { OAuthAuthority } from "../../../actors/identity/OAuthAuthority.ts"
 import { RefreshTokens } from "../../../actors/identity/RefreshTokens.ts"
 import { SigningKeys } from "../../../actors/identity/SigningKeys.ts"
@@ -29,7 +29,7 @@ const decisions = Layer.mergeAll(
   Authorizations.layer,
   CapsuleClients.layer,
   ConnectedApplications.layer,
-  IdentityUpkeep.layer,
+  IdentityCleanup.layer,
   TokenInspection.layer,
   TokenService.layer.pipe(Layer.provide(TokenIssuance.layer))
 )

@@ -1,6 +1,6 @@
 import { Context, Effect, Option } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
-import type { Principal } from "../../../actors/account/Principal.ts"
+import type { Principal } from "../../../actors/credential/Principal.ts"
 import { archivedWorkspace } from "../../../actors/workspace/ArchivedWorkspace.ts"
 import type { AccessRule, WorkspaceLocator } from "../../../schema/api/Access.ts"
 import type { CallerShape } from "../../../schema/api/Middleware.ts"

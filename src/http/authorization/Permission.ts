@@ -4,7 +4,7 @@ import { membershipUnconfirmed } from "../../../actors/workspace/UnconfirmedMemb
 import { ApiError } from "../../../schema/errors/ApiError.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { type Role, roleAtLeast } from "../../../schema/records/Workspace.ts"
-import type { Principal } from "../../../actors/account/Principal.ts"
+import type { Principal } from "../../../actors/credential/Principal.ts"
 import type { LocatedWorkspace } from "./WorkspaceLocation.ts"
 
 /** The Workspace that a request was granted, with the role held there. */

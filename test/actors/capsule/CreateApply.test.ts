@@ -1,15 +1,15 @@
 import { expect } from "bun:test"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { CapsuleLedger } from "../../../actors/capsule/CapsuleLedger.ts"
+import { CapsuleLedger } from "../../../actors/authority/CapsuleLedger.ts"
 import { CapsuleRuns } from "../../../actors/capsule/CapsuleRuns.ts"
-import { RunAdmission } from "../../../actors/run/RunAdmission.ts"
-import { InstallConfigStore } from "../../../actors/capsule/InstallConfigStore.ts"
-import { StateVersions } from "../../../actors/capsule/StateVersions.ts"
+import { RunAdmission } from "../../../actors/queue/RunAdmission.ts"
+import { InstallConfigStore } from "../../../actors/configuration/InstallConfigStore.ts"
+import { StateVersions } from "../../../actors/state/StateVersions.ts"
 import { ConnectionStore } from "../../../actors/connection/ConnectionStore.ts"
-import { RunExecutor } from "../../../actors/run/RunExecutor.ts"
+import { RunCancels } from "../../../actors/run/RunCancels.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
-import { RunQueue } from "../../../actors/run/RunQueue.ts"
+import { RunQueue } from "../../../actors/queue/RunQueue.ts"
 import type { RunRow } from "../../../actors/run/RunRow.ts"
 import { transaction } from "../../../actors/database/Transaction.ts"
 import { SourceStore } from "../../../actors/source/SourceStore.ts"
@@ -35,7 +35,7 @@ const planeOver = (given: typeof ledgers) =>
       Layer.provideMerge(given),
       Layer.provide(Layer.mock(RunQueue)({ wake: Effect.void })),
       Layer.provide(Layer.mock(RunAdmission)({ admit: () => Effect.void })),
-      Layer.provide(Layer.mock(RunExecutor)({})),
+      Layer.provide(Layer.mock(RunCancels)({})),
       Layer.provide(Layer.mock(SourceStore)({ findSnapshot: () => Effect.undefined })),
       Layer.provide(Layer.mock(InstallConfigStore)({ bindings: () => Effect.succeed([]) })),
       Layer.provide(Layer.mock(ConnectionStore)({})),

@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { ApplySettlement } from "../../../actors/capsule/ApplySettlement.ts"
+import { ApplySettlement } from "../../../actors/execution/ApplySettlement.ts"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
-import { ApplyRecovery } from "../../../actors/run/ApplyRecovery.ts"
+import { ApplyRecovery } from "../../../actors/execution/ApplyRecovery.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
-import { RunExecutor } from "../../../actors/run/RunExecutor.ts"
+import { RunCancels } from "../../../actors/run/RunCancels.ts"
 import { Runs, RunStreams } from "../../../actors/run/Runs.ts"
 import type { CapsuleId } from "../../../schema/records/Ids.ts"
 import { suite } from "../../support/Effect.ts"
@@ -212,7 +212,7 @@ describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => 
       // Whoever comes second finds it ended.
       yield* (yield* ApplySettlement).conclude(apply.id, { results: [] })
       expect((yield* (yield* Capsules).read(capsuleId)).status).toBe("error")
-      yield* (yield* RunExecutor).cancel(apply.id)
+      yield* (yield* RunCancels).cancel(apply.id)
     })
   )
 })

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, renameSync, utimesSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, describe, expect } from "bun:test"
 import { Effect } from "effect"
-import { BuildArchives } from "../../../actors/capsule/BuildArchives.ts"
+import { BuildArchives } from "../../../actors/build/BuildArchives.ts"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
 import { RelativePath } from "../../../schema/records/Primitives.ts"
@@ -60,14 +60,14 @@ describe.skipIf(Bun.which("terraform") === null)("source builds", () => {
         expect(readdirSync(folder)).toHaveLength(2)
         yield* runs.cancel(context, lost.id, undefined)
         age(folder)
-        yield* archives.sweep
+        yield* archives.cleanUp
         expect(readdirSync(folder)).toEqual([first ?? ""])
 
         // Without its build an approved plan is not applied, and a drift check says why it cannot be made.
         const next = yield* replanned(capsuleId)
         expect(next.status).toBe("waiting_approval")
         age(folder)
-        yield* archives.sweep
+        yield* archives.cleanUp
         expect(readdirSync(folder)).toHaveLength(2)
         for (const name of readdirSync(folder)) renameSync(join(folder, name), join(dataDir, name))
         const refused = yield* applied(next)

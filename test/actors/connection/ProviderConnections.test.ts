@@ -118,7 +118,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
         }
         expect(yield* everythingOf(apply.id)).toContain("Echo")
         expect(canarySweep(dataDir, [tokenA, tokenB])).toEqual([])
-        // The sweep itself can find something.
+        // The cleanup itself can find something.
         expect(canarySweep(notesDir, ["edited by hand"])).toHaveLength(1)
 
         // A lock that is not the reviewed one is refused before the tool is started.

@@ -147,7 +147,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is revoked",
           const values = { DEMO_TOKEN: after, DEMO_DIR: notesDir }
           yield* (yield* Connections).update(context, connection.id, { values })
           seen.going = (yield* revoke(connection.id)).runningApplyIds
-          // The minute's upkeep comes by while the apply runs.
+          // The minute's cleanup comes by while the apply runs.
           yield* held.release
           seen.sealed = yield* sealedOf(connection.id)
           seen.former = (yield* held.former(connection.id)).map(({ value }) => Redacted.value(value))

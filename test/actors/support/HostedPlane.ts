@@ -1,7 +1,7 @@
 import { Context, Duration, Effect, Layer } from "effect"
 import { Users } from "../../../actors/account/Users.ts"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
-import { InstallPolicy } from "../../../actors/capsule/InstallPolicy.ts"
+import { InstallPolicy } from "../../../actors/configuration/InstallPolicy.ts"
 import type { CommandContext } from "../../../actors/Command.ts"
 import { type EndpointAssignment, EndpointPolicy } from "../../../actors/delivery/EndpointPolicy.ts"
 import { CapsuleClients } from "../../../actors/identity/CapsuleClients.ts"

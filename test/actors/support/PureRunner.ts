@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { StaleReasons } from "../../../actors/capsule/StaleReasons.ts"
+import { StaleReasons } from "../../../actors/staleness/StaleReasons.ts"
 import { transaction } from "../../../actors/database/Transaction.ts"
 import { SourceLanes } from "../../../actors/source/SourceLanes.ts"
 import { SourceStore } from "../../../actors/source/SourceStore.ts"

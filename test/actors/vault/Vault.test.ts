@@ -1,7 +1,7 @@
 import { afterAll, expect } from "bun:test"
 import { Effect, FileSystem, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { SqliteMaintenance } from "../../../actors/database/SqliteMaintenance.ts"
+import { DatabaseFile } from "../../../actors/database/DatabaseFile.ts"
 import { type SealContext, Vault } from "../../../actors/vault/Vault.ts"
 import { DataFolder } from "../../../src/database/DataFolder.ts"
 import { suite } from "../../support/Effect.ts"
@@ -149,7 +149,7 @@ it.live("neither the value nor a key is in any file of the data folder", () =>
     const fs = yield* FileSystem.FileSystem
     const sql = yield* SqlClient.SqlClient
     const folder = yield* DataFolder
-    const maintenance = yield* SqliteMaintenance
+    const databaseFile = yield* DatabaseFile
     const canary = "canary-5d41402abc4b2a76"
     yield* sql`CREATE TABLE sealed (v TEXT)`
     yield* sql`INSERT INTO sealed VALUES (${yield* vault.seal(place, secret(canary))})`
@@ -157,7 +157,7 @@ it.live("neither the value nor a key is in any file of the data folder", () =>
     const passing = "passing-7215ee9c7d9dc229"
     yield* sql`INSERT INTO sealed VALUES (${passing})`
     yield* sql`DELETE FROM sealed WHERE v = ${passing}`
-    expect(yield* maintenance.checkpoint).toBe(true)
+    expect(yield* databaseFile.checkpoint).toBe(true)
     for (const name of yield* fs.readDirectory(folder.path)) {
       const bytes = Buffer.from(yield* fs.readFile(`${folder.path}/${name}`))
       expect(bytes.includes(canary)).toBe(false)

@@ -145,7 +145,7 @@ describe("SnapshotStore", () => {
           const kept = yield* stored()
           const orphan = yield* stored(new Map([["b.tf", Buffer.from("b")]]))
           yield* store.open(orphan)
-          expect(yield* store.sweep(new Set([kept]))).toEqual({ temporaryFolders: 1, archives: 1 })
+          expect(yield* store.cleanUp(new Set([kept]))).toEqual({ temporaryFolders: 1, archives: 1 })
           expect(fs.existsSync(inUse)).toBe(true)
           expect((yield* store.open(kept)).files).toHaveLength(4)
           expect((yield* Effect.flip(store.open(orphan)))._tag).toBe("SnapshotMissing")
@@ -154,7 +154,7 @@ describe("SnapshotStore", () => {
       expect(fs.readdirSync(`${folder}/tmp`)).toEqual([])
       yield* Effect.gen(function* () {
         const store = yield* SnapshotStore
-        expect(yield* store.sweep(new Set())).toEqual({ temporaryFolders: 0, archives: 0 })
+        expect(yield* store.cleanUp(new Set())).toEqual({ temporaryFolders: 0, archives: 0 })
       }).pipe(Effect.provide(storeAt(folder, Duration.days(1))))
     })
   )

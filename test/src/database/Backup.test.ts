@@ -1,7 +1,7 @@
 import { expect } from "bun:test"
 import { Effect, FileSystem, Layer, Path } from "effect"
 import { SqlClient } from "effect/sql"
-import { SqliteMaintenance } from "../../../actors/database/SqliteMaintenance.ts"
+import { DatabaseFile } from "../../../actors/database/DatabaseFile.ts"
 import type { Keyring } from "../../../actors/vault/MasterKey.ts"
 import { platform } from "../../../src/composition/Platform.ts"
 import { backupTo } from "../../../src/database/Backup.ts"
@@ -166,7 +166,7 @@ it.live("takes what nothing authenticates only when told to, and says what that 
     const file = `${root}/older.sqlite`
     yield* Effect.gen(function* () {
       yield* insertUser
-      yield* (yield* SqliteMaintenance).backup(file)
+      yield* (yield* DatabaseFile).backup(file)
     }).pipe(Effect.provide(databaseIn(`${root}/a`)))
     const refused = yield* Effect.flip(restoreFrom(file, `${root}/b`, { keys: noKeys, acceptUnauthenticated: false }))
     expect(refused.message).toContain("may have changed it")
@@ -187,7 +187,7 @@ it.live("sets aside the log of a database that was lost instead of replaying it 
     yield* Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* insertUser
-      yield* (yield* SqliteMaintenance).checkpoint
+      yield* (yield* DatabaseFile).checkpoint
       yield* backupTo(file, keyring)
       yield* sql`UPDATE users SET email = 'b@example.com'`
       yield* fs.copyFile(`${root}/a/svc.sqlite-wal`, `${root}/b/svc.sqlite-wal`)

@@ -2,7 +2,7 @@ import { describe, expect } from "bun:test"
 import { DatabaseSync } from "node:sqlite"
 import { Effect, FileSystem, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import { SqliteMaintenance } from "../../../actors/database/SqliteMaintenance.ts"
+import { DatabaseFile } from "../../../actors/database/DatabaseFile.ts"
 import { platform } from "../../../src/composition/Platform.ts"
 import * as Database from "../../../src/database/Database.ts"
 import { DatabasePresence } from "../../../src/database/DatabasePresence.ts"
@@ -219,7 +219,7 @@ describe("a running server", () => {
       const at = `${yield* temporary}/data`
       yield* Effect.gen(function* () {
         const { look } = yield* DatabasePresence
-        yield* (yield* SqliteMaintenance).checkpoint
+        yield* (yield* DatabaseFile).checkpoint
         expect(yield* look).toBe("present")
         yield* fs.rename(`${at}/svc.sqlite`, `${at}/aside.sqlite`)
         expect(yield* look).toBe("missing")

@@ -1,7 +1,7 @@
 import { expect } from "bun:test"
 import { Effect, FileSystem, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { SqliteMaintenance } from "../../../actors/database/SqliteMaintenance.ts"
+import { DatabaseFile } from "../../../actors/database/DatabaseFile.ts"
 import { writeKeyringFile } from "../../../actors/vault/MasterKeyStore.ts"
 import { platform } from "../../../src/composition/Platform.ts"
 import { backupTo } from "../../../src/database/Backup.ts"
@@ -59,7 +59,7 @@ it.live(
         yield* sql`INSERT INTO workspaces ${sql.insert({ id: "ws_a", handle: "acme", display_name: "acme", type: "organization", ...times })}`
         yield* sql`INSERT INTO memberships ${sql.insert({ id: "mbr_a", workspace_id: "ws_a", subject: "usr_a", role: "owner", status: "active", ...times })}`
         yield* sql`INSERT INTO account_sessions ${sql.insert({ id: "ses_a", secret_hash: "h", subject: "usr_a", method: "password", created_at: times.created_at, last_seen_at: times.created_at, expires_at: "2126-01-01T00:00:00.000Z" })}`
-        yield* (yield* SqliteMaintenance).checkpoint
+        yield* (yield* DatabaseFile).checkpoint
         yield* backupTo(file, keyring)
       }).pipe(Effect.provide(databaseIn(`${root}/first`)))
       for (const point of points) {

@@ -3,7 +3,7 @@ import { afterAll, expect } from "bun:test"
 import { Deferred, Effect, Fiber, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
-import { SqliteMaintenance } from "../../../actors/database/SqliteMaintenance.ts"
+import { DatabaseFile } from "../../../actors/database/DatabaseFile.ts"
 import { testDatabase } from "../../support/Database.ts"
 import { suite } from "../../support/Effect.ts"
 
@@ -163,25 +163,25 @@ it.live("is durable and overwrites what is deleted", () =>
     expect((yield* sql`PRAGMA synchronous`)[0]).toMatchObject({ synchronous: 2 })
     expect((yield* sql`PRAGMA foreign_keys`)[0]).toMatchObject({ foreign_keys: 1 })
     expect((yield* sql`PRAGMA secure_delete`)[0]).toMatchObject({ secure_delete: 1 })
-    const maintenance = yield* SqliteMaintenance
-    expect(yield* maintenance.integrityCheck).toEqual([])
-    expect(yield* maintenance.checkpoint).toBe(true)
+    const databaseFile = yield* DatabaseFile
+    expect(yield* databaseFile.integrityCheck).toEqual([])
+    expect(yield* databaseFile.checkpoint).toBe(true)
   })
 )
 
 it.live("does not wait for a reader to empty its log, and waits for writers as before", () =>
   Effect.gen(function* () {
     const sql = yield* table("read")
-    const maintenance = yield* SqliteMaintenance
+    const databaseFile = yield* DatabaseFile
     const [main] = yield* sql<{ file: string }>`PRAGMA database_list`
     const other = new DatabaseSync(main?.file ?? "", { readOnly: true })
     yield* Effect.addFinalizer(() => Effect.sync(() => other.close()))
     other.exec("BEGIN")
     other.prepare("SELECT * FROM read").all()
     yield* sql`INSERT INTO read VALUES (1, 'a')`
-    expect(yield* maintenance.checkpoint).toBe(false)
+    expect(yield* databaseFile.checkpoint).toBe(false)
     expect((yield* sql`PRAGMA busy_timeout`)[0]).toMatchObject({ timeout: 5000 })
     other.exec("COMMIT")
-    expect(yield* maintenance.checkpoint).toBe(true)
+    expect(yield* databaseFile.checkpoint).toBe(true)
   })
 )

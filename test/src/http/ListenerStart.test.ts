@@ -3,7 +3,7 @@ import { Context, Deferred, Effect, Fiber, Layer } from "effect"
 import { HttpListener } from "../../../src/http/HttpListener.ts"
 import { Draining } from "../../../src/streams/Draining.ts"
 import { WebSockets } from "../../../src/streams/WebSockets.ts"
-import { DrainHurry } from "../../../actors/run/DrainHurry.ts"
+import { DrainHurry } from "../../../actors/execution/DrainHurry.ts"
 import { it } from "../../support/Effect.ts"
 
 const address = { host: "127.0.0.1", port: 0 }

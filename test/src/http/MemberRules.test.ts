@@ -1,6 +1,6 @@
 import { expect } from "bun:test"
 import { Effect, Layer } from "effect"
-import { Members } from "../../../actors/workspace/Members.ts"
+import { Members } from "../../../actors/member/Members.ts"
 import type { Role } from "../../../schema/records/Workspace.ts"
 import { as, newPerson, newWorkspace } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"

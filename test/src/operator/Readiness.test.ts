@@ -1,6 +1,6 @@
 import { describe, expect } from "bun:test"
 import { Effect, FileSystem } from "effect"
-import { SqliteMaintenance } from "../../../actors/database/SqliteMaintenance.ts"
+import { DatabaseFile } from "../../../actors/database/DatabaseFile.ts"
 import { SqlClient } from "effect/sql"
 import { folder, live, svc } from "../cli/support/CommandLine.ts"
 import { serve } from "./support/Server.ts"
@@ -18,7 +18,7 @@ describe("/readyz of a running server", () => {
       const dataDir = `${yield* folder}/data`
       const { logged, services, url } = yield* serve(dataDir)
       expect(yield* readyz(url)).toEqual([200, undefined])
-      yield* Effect.flatMap(SqliteMaintenance, ({ checkpoint }) => checkpoint).pipe(Effect.provide(services))
+      yield* Effect.flatMap(DatabaseFile, ({ checkpoint }) => checkpoint).pipe(Effect.provide(services))
       const file = `${dataDir}/svc.sqlite`
       yield* files.rename(file, `${dataDir}/aside`)
       expect(yield* readyz(url)).toEqual([503, "database_missing"])

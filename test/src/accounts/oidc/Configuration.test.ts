@@ -2,7 +2,7 @@ import { afterAll, describe, expect } from "bun:test"
 import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Layer, Logger, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { IdentityUpkeep } from "../../../../actors/identity/IdentityUpkeep.ts"
+import { IdentityCleanup } from "../../../../actors/identity/IdentityCleanup.ts"
 import { OAuthAuthority } from "../../../../actors/identity/OAuthAuthority.ts"
 import { Grants } from "../../../../actors/identity/Grants.ts"
 import { type StaticClientConfig, StaticClients } from "../../../../actors/identity/StaticClients.ts"
@@ -124,19 +124,19 @@ describe("OAuth tokens at the API", () => {
   )
 })
 
-describe("upkeep", () => {
+describe("cleanup", () => {
   tests.live("forgets what ended 30 days ago, and keeps what lives", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const time = yield* TestTime
-      const upkeep = yield* IdentityUpkeep
+      const cleanup = yield* IdentityCleanup
       const { cookie, subject } = yield* someone
       yield* signInTo({}, cookie)
       const kept = yield* signInTo({ scope: "openid offline_access" }, cookie)
       yield* time.advance("29 days")
       const renewed = yield* json(yield* refresh(kept.refresh_token ?? ""))
       yield* time.advance("2 days")
-      yield* upkeep.purge
+      yield* cleanup.purge
       const rows = yield* sql`SELECT id FROM oidc_grants WHERE subject = ${subject}`
       expect(rows.length).toBe(1)
       expect((yield* refresh(String(renewed["refresh_token"]))).status).toBe(200)
@@ -146,12 +146,12 @@ describe("upkeep", () => {
   tests.live("rotates the signing keys after 90 days", () =>
     Effect.gen(function* () {
       const time = yield* TestTime
-      const upkeep = yield* IdentityUpkeep
+      const cleanup = yield* IdentityCleanup
       const kids = Effect.map(json(yield* send("/oauth/jwks")), ({ keys }) => JSON.stringify(keys))
       const before = yield* kids
-      yield* upkeep.rotateIfDue
+      yield* cleanup.rotateIfDue
       yield* time.advance("90 days")
-      yield* upkeep.rotateIfDue
+      yield* cleanup.rotateIfDue
       const after = yield* Effect.map(json(yield* send("/oauth/jwks")), ({ keys }) => JSON.stringify(keys))
       expect(after).not.toBe(before)
     })

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Principal } from "../../../../actors/account/Principal.ts"
+import type { Principal } from "../../../../actors/credential/Principal.ts"
 import { WorkspaceId } from "../../../../schema/records/Ids.ts"
 
 const id = (prefix: string, letter: string) => `${prefix}_${letter.repeat(24)}`

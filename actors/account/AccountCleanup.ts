@@ -1,0 +1,33 @@
+import { Context, DateTime, Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { transaction } from "../database/Transaction.ts"
+
+const every = Duration.hours(6)
+// An ended session says for a while when it ended, which helps after a theft.
+const keepEnded = Duration.days(30)
+
+/** Forgets what has ended: old sessions, links and challenges. Tokens stay, as their inventory counts revoked ones. */
+export class AccountCleanup extends Context.Service<
+  AccountCleanup,
+  {
+    /** Happens by itself every six hours. */
+    readonly purge: Effect.Effect<void>
+  }
+>()("svc/account/AccountCleanup") {
+  static readonly layer = Layer.effect(
+    AccountCleanup,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const purge = Effect.gen(function* () {
+        const at = yield* DateTime.now
+        const before = DateTime.formatIso(DateTime.subtractDuration(at, keepEnded))
+        yield* sql`DELETE FROM account_sessions WHERE expires_at < ${before} OR revoked_at < ${before}`
+        yield* sql`DELETE FROM setup_links WHERE expires_at < ${before}`
+        yield* sql`DELETE FROM passkey_challenges WHERE expires_at < ${DateTime.formatIso(at)}`
+      }).pipe(transaction(sql), Effect.withSpan("AccountCleanup.purge"))
+      const guarded = Effect.catchCause(purge, (cause) => Effect.logWarning("Ended sessions were not forgotten", cause))
+      yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(every), guarded)))
+      return AccountCleanup.of({ purge })
+    })
+  )
+}

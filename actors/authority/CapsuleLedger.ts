@@ -1,0 +1,164 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { CapsuleStatus, StaleReason } from "../../schema/records/Capsule.ts"
+import { now } from "../Identity.ts"
+import { encodeStaleReasons, guardedCapsules, type GuardedCapsuleRow } from "./CapsuleRow.ts"
+import { renewedWait } from "./CredentialWait.ts"
+import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
+
+/** What a Capsule is created with, in the transaction of an initial commit. */
+export interface NewCapsule {
+  readonly id: string
+  readonly workspaceId: string
+  readonly projectId: string
+  readonly name: string
+  readonly slug: string
+  readonly environment: string
+  readonly sourceId: string
+  readonly modulePath: string
+  readonly installConfigId: string
+  readonly trackedRef: string
+  readonly trackedPath: string
+}
+
+/** Where a Capsule takes its commits from. */
+export interface Lane {
+  readonly sourceId: string
+  readonly ref: string
+  readonly path: string
+}
+
+type Columns = Readonly<Record<string, string | number | null>>
+
+/** What the fence compares: everything of a Capsule that carries authority. */
+export const fenceColumns = [
+  "id",
+  "status",
+  "execution_authority_epoch",
+  "install_config_id",
+  "current_state_generation",
+  "current_state_version_id"
+] as const satisfies ReadonlyArray<keyof GuardedCapsuleRow>
+
+/** The only writer of `capsules`. Every method works in the caller's transaction. */
+export class CapsuleLedger extends Context.Service<
+  CapsuleLedger,
+  {
+    readonly find: (id: string) => Effect.Effect<GuardedCapsuleRow | undefined>
+    readonly insert: (capsule: NewCapsule) => Effect.Effect<void>
+    /** The name is taken by a living Capsule of the Project and environment. */
+    readonly nameTaken: (projectId: string, name: string, environment: string) => Effect.Effect<boolean>
+    /**
+     * The fence: one compare-and-set over `fenceColumns`. `false` is a refusal: the Capsule is no
+     * longer what the caller read, and nothing was written.
+     */
+    readonly fence: (expected: GuardedCapsuleRow, changes: Columns) => Effect.Effect<boolean>
+    /** Metadata that carries no authority. */
+    readonly annotate: (id: string, changes: Columns) => Effect.Effect<void>
+    /** When the next drift check without a person is due. It is no change of the Capsule, so `updated_at` stays. */
+    readonly schedule: (id: string, dueAt: string | null) => Effect.Effect<void>
+    /** Why the Capsule is stale. Without a reason it is `active`; a status that says more than either stays. */
+    readonly setStaleReasons: (capsule: GuardedCapsuleRow, reasons: ReadonlyArray<StaleReason>) => Effect.Effect<void>
+    /** A Connection was changed: Capsules that wait for it may be planned again. */
+    readonly credentialRenewed: (connectionId: string) => Effect.Effect<void>
+    /** The Capsules that follow this lane and were applied from it. */
+    readonly ofLane: (lane: Lane) => Effect.Effect<ReadonlyArray<GuardedCapsuleRow>>
+  }
+>()("svc/actors/authority/CapsuleLedger") {
+  static readonly layer = Layer.effect(
+    CapsuleLedger,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const find = Effect.fnUntraced(function* (id: string) {
+        const rows = yield* sql<GuardedCapsuleRow>`${sql.literal(guardedCapsules)} WHERE c.id = ${id}`
+        return rows[0]
+      }, Effect.orDie)
+
+      const insert = Effect.fn("CapsuleLedger.insert")(function* (capsule: NewCapsule) {
+        const at = yield* now
+        yield* sql`INSERT INTO capsules ${sql.insert({
+          id: capsule.id,
+          workspace_id: capsule.workspaceId,
+          project_id: capsule.projectId,
+          name: capsule.name,
+          slug: capsule.slug,
+          environment: capsule.environment,
+          source_id: capsule.sourceId,
+          module_path: capsule.modulePath,
+          install_config_id: capsule.installConfigId,
+          status: "pending" satisfies CapsuleStatus,
+          runtime_safety: "safe",
+          current_state_generation: 0,
+          execution_authority_epoch: 1,
+          tracked_ref: capsule.trackedRef,
+          tracked_path: capsule.trackedPath,
+          auto_update_enabled: 0,
+          auto_update_apply: 0,
+          drift_status: "unknown",
+          created_at: at,
+          updated_at: at
+        })}`
+      }, Effect.orDie)
+
+      const nameTaken = (projectId: string, name: string, environment: string) =>
+        sql`SELECT id FROM capsules WHERE project_id = ${projectId} AND name = ${name}
+          AND environment = ${environment} AND ${sql.literal(livingCapsule())}`.pipe(
+          Effect.map((rows) => rows.length > 0),
+          Effect.orDie
+        )
+
+      const fence = Effect.fn("CapsuleLedger.fence")(function* (expected: GuardedCapsuleRow, changes: Columns) {
+        const moved = yield* sql`UPDATE capsules SET ${sql.update({ ...changes, updated_at: yield* now })}
+          WHERE ${sql.and(fenceColumns.map((column) => sql`${sql(column)} IS NOT DISTINCT FROM ${expected[column]}`))}
+          RETURNING id`
+        return moved.length === 1
+      }, Effect.orDie)
+
+      const annotate = Effect.fnUntraced(function* (id: string, changes: Columns) {
+        yield* sql`UPDATE capsules SET ${sql.update({ ...changes, updated_at: yield* now })} WHERE id = ${id}`
+      }, Effect.orDie)
+
+      const schedule = (id: string, dueAt: string | null) =>
+        Effect.orDie(
+          Effect.asVoid(sql`UPDATE capsules SET ${sql.update({ drift_check_due_at: dueAt })} WHERE id = ${id}`)
+        )
+
+      const setStaleReasons = Effect.fn("CapsuleLedger.setStaleReasons")(function* (
+        capsule: GuardedCapsuleRow,
+        reasons: ReadonlyArray<StaleReason>
+      ) {
+        const either = capsule.status === "active" || capsule.status === "stale"
+        const status = !either ? capsule.status : reasons.length === 0 ? "active" : "stale"
+        const stale_reasons = encodeStaleReasons(reasons)
+        // What stays as it is was not updated.
+        if (status === capsule.status && stale_reasons === capsule.stale_reasons) return
+        yield* annotate(capsule.id, { status, stale_reasons })
+      })
+
+      const credentialRenewed = Effect.fn("CapsuleLedger.credentialRenewed")(function* (connectionId: string) {
+        yield* sql`UPDATE capsules SET credential_wait = json_set(credential_wait, '$.turn', ${renewedWait.turn},
+            '$.next', ${renewedWait.next}), updated_at = ${yield* now}
+          WHERE credential_wait IS NOT NULL AND json_extract(credential_wait, '$.connectionId') = ${connectionId}`
+      }, Effect.orDie)
+
+      const ofLane = Effect.fn("CapsuleLedger.ofLane")(function* ({ path, ref, sourceId }: Lane) {
+        return yield* sql<GuardedCapsuleRow>`${sql.literal(guardedCapsules)}
+          WHERE c.source_id = ${sourceId} AND c.adopted_ref = ${ref} AND c.adopted_path = ${path}
+            AND ${sql.literal(livingCapsule("c."))} ORDER BY c.created_at, c.id`
+      }, Effect.orDie)
+
+      return CapsuleLedger.of({
+        find,
+        insert,
+        nameTaken,
+        fence,
+        annotate,
+        schedule,
+        setStaleReasons,
+        credentialRenewed,
+        ofLane
+      })
+    })
+  )
+}

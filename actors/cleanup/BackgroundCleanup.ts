@@ -1,0 +1,90 @@
+import { Clock, Duration, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { HeldValues } from "../connection/HeldValues.ts"
+import { TokenRenewals } from "../connection/TokenRenewals.ts"
+import { transaction } from "../database/Transaction.ts"
+import { BuildArchives } from "../build/BuildArchives.ts"
+import { DeferredFollows } from "../capsule/DeferredFollows.ts"
+import { DriftSchedule } from "../capsule/DriftSchedule.ts"
+import { Receipts } from "../idempotency/Receipts.ts"
+import { now } from "../Identity.ts"
+import { RunGroups } from "../run-group/RunGroups.ts"
+import { SourceSchedule } from "../source-commands/SourceSchedule.ts"
+import { RunJournal } from "../run/RunJournal.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { RunPlans } from "../execution/RunPlans.ts"
+
+/** How often the service looks after itself, and how long it remembers repeated requests and deliveries. */
+const interval: Duration.Input = "1 minute"
+const idempotencyWindow: Duration.Input = "48 hours"
+
+/** A Run whose id was answered to somebody stays readable for at least that long. */
+const quietLookAge: Duration.Input = "25 hours"
+
+const before = (age: Duration.Input) =>
+  Effect.map(Clock.currentTimeMillis, (millis) =>
+    new Date(millis - Duration.toMillis(Duration.fromInputUnsafe(age))).toISOString()
+  )
+
+/** Ends plans that nobody applied in time: reviewable ones, and approved ones that were never used. */
+export const expirePlans = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const ledger = yield* RunLedger
+  const plans = yield* RunPlans
+  const journal = yield* RunJournal
+  const at = yield* now
+  const due = yield* Effect.orDie(sql<{ id: string; status: string }>`SELECT id, status FROM runs
+    WHERE expires_at <= ${at} AND used_by_run_id IS NULL
+      AND (status = 'waiting_approval' OR (status = 'succeeded' AND approved_at IS NOT NULL AND type IN ('plan', 'destroy_plan')))`)
+  for (const { id, status } of due) {
+    yield* transaction(sql)(
+      Effect.gen(function* () {
+        if (status === "waiting_approval") {
+          yield* ledger.move(id, { from: ["waiting_approval"], to: "expired", event: "run.expired" })
+        } else {
+          yield* ledger.set(id, { status: "expired", finished_at: at })
+          yield* journal.append(id, "run.expired")
+        }
+        yield* plans.drop(id)
+      })
+    )
+  }
+})
+
+/** Receipts and processed messages past the idempotency window, and looks that found nothing. */
+export const purge = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const receipts = yield* Receipts
+  yield* receipts.purge(yield* before(idempotencyWindow))
+  yield* (yield* RunLedger).purgeQuiet(yield* before(quietLookAge))
+  yield* Effect.ignore(sql`DELETE FROM cluster_replies WHERE request_id IN (
+    SELECT id FROM cluster_messages WHERE processed AND last_read < ${yield* before(idempotencyWindow)})`)
+  yield* Effect.ignore(
+    sql`DELETE FROM cluster_messages WHERE processed AND last_read < ${yield* before(idempotencyWindow)}`
+  )
+})
+
+const guarded = <E, R>(name: string, work: Effect.Effect<void, E, R>) =>
+  Effect.catchCause(work, (cause) => Effect.logError(`Cleanup failed: ${name}`, cause))
+
+/** Runs in the background for as long as the service does. */
+export const layer = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const archives = yield* BuildArchives
+    const schedule = yield* SourceSchedule
+    const follows = yield* DeferredFollows
+    const held = yield* HeldValues
+    const drift = yield* DriftSchedule
+    const tokens = yield* TokenRenewals
+    const groups = yield* RunGroups
+    yield* guarded("expire plans", expirePlans)
+    yield* guarded("sync due Sources", schedule.syncDue)
+    yield* guarded("follow lanes", follows.followAll)
+    yield* guarded("check drift", drift.checkDue)
+    yield* guarded("go on with updates", groups.advanceAll)
+    yield* guarded("purge", purge)
+    yield* guarded("release replaced values", held.release)
+    yield* guarded("revoke tokens", tokens.revokeEnded)
+    yield* archives.cleanUp
+  }).pipe(Effect.andThen(Effect.sleep(interval)), Effect.forever, Effect.forkScoped)
+)

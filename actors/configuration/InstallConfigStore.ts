@@ -1,0 +1,189 @@
+import { createHash } from "node:crypto"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { CompiledInstall } from "../../schema/manifest/CompiledInstall.ts"
+import { ReportOutput } from "../../schema/records/CompatibilityReport.ts"
+import { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
+import { type ProviderBinding, ProviderRequirement } from "../../schema/records/Provider.ts"
+import { SourceBuild } from "../../schema/records/Run.ts"
+import { canonicalJson } from "../idempotency/RequestDigest.ts"
+import { derivedId, now } from "../Identity.ts"
+import { ProviderBindingId } from "../../schema/records/Ids.ts"
+import { StoredOperatorConfig } from "./OperatorConfigs.ts"
+import { Vault } from "../vault/Vault.ts"
+
+/**
+ * Everything of a configuration but its private values. Immutable; the digest covers it and the values. `compiled` is what
+ * the manifest compiler made of snapshot, report and operator policy: plan and apply read nothing else of a manifest.
+ */
+export const StoredConfig = Schema.Struct({
+  compiled: CompiledInstall,
+  variables: Schema.Array(DeclaredVariable),
+  outputs: Schema.Array(ReportOutput),
+  rootProviderRequirements: Schema.Array(ProviderRequirement),
+  sourceBuild: Schema.optionalKey(SourceBuild),
+  /** Absent where the operator has no base configuration for the module, and in configurations of releases that knew none. */
+  operator: Schema.optionalKey(StoredOperatorConfig)
+})
+export type StoredConfig = typeof StoredConfig.Type
+
+export type VariableValues = Readonly<Record<string, Schema.Json>>
+
+/** What a configuration is made from. */
+export interface NewInstallConfig {
+  readonly id: string
+  readonly workspaceId: string
+  readonly capsuleId?: string | undefined
+  readonly origin: "operator" | "repository_manifest" | "generic"
+  readonly modulePath: string
+  readonly sourceSnapshotId?: string | undefined
+  readonly compatibilityReportId?: string | undefined
+  readonly contractDigest: string
+  readonly config: StoredConfig
+  readonly values: VariableValues
+  readonly bindings: ReadonlyArray<ProviderBinding>
+  readonly predecessorId?: string | undefined
+}
+
+export interface InstallConfigRow {
+  readonly id: string
+  readonly workspace_id: string
+  readonly capsule_id: string | null
+  readonly origin: "operator" | "repository_manifest" | "generic"
+  readonly module_path: string
+  readonly source_snapshot_id: string | null
+  readonly compatibility_report_id: string | null
+  readonly contract_digest: string
+  readonly digest: string
+  readonly config: string
+  readonly private_variables: string | null
+  readonly predecessor_id: string | null
+  readonly created_at: string
+}
+
+export interface LoadedInstallConfig {
+  readonly row: InstallConfigRow
+  readonly config: StoredConfig
+}
+
+const ConfigJson = Schema.fromJsonString(StoredConfig)
+const encodeConfig = Schema.encodeSync(ConfigJson)
+export const decodeStoredConfig = Schema.decodeUnknownEffect(ConfigJson)
+const ValuesJson = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json))
+const decodeValues = Schema.decodeUnknownEffect(ValuesJson)
+
+const sealPlace = (workspaceId: string, id: string) => ({
+  table: "install_configs",
+  column: "private_variables",
+  workspaceId,
+  rowId: id
+})
+
+interface BindingRow {
+  readonly provider: string
+  readonly module_local_name: string
+  readonly child_alias: string | null
+  readonly connection_id: string
+}
+
+/** The only writer of `install_configs` and `provider_bindings`. Rows are inserted once and never changed. */
+export class InstallConfigStore extends Context.Service<
+  InstallConfigStore,
+  {
+    /** In the caller's transaction. Answers the digest. Inserting the same id with the same digest again is no error. */
+    readonly insert: (config: NewInstallConfig) => Effect.Effect<string>
+    readonly load: (id: string) => Effect.Effect<LoadedInstallConfig | undefined>
+    /** The private values; never to be projected. */
+    readonly values: (row: InstallConfigRow) => Effect.Effect<VariableValues>
+    readonly bindings: (id: string) => Effect.Effect<ReadonlyArray<BindingRow>>
+    /** Deletes what checks compiled for nobody and whose report is gone. In the caller's transaction. */
+    readonly dropUnreported: (workspaceId: string) => Effect.Effect<void>
+  }
+>()("svc/actors/configuration/InstallConfigStore") {
+  static readonly layer = Layer.effect(
+    InstallConfigStore,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+
+      const insert = Effect.fn("InstallConfigStore.insert")(function* (input: NewInstallConfig) {
+        const encoded = encodeConfig(input.config)
+        const plainValues = canonicalJson(input.values)
+        // Keyed, so that a digest that leaves the service cannot be used to guess short private values.
+        const valuesDigest = yield* vault.mac("install-config-values", plainValues)
+        const bindings = input.bindings.map((b) => [
+          b.provider,
+          b.moduleLocalName,
+          b.childAlias ?? null,
+          b.connectionId
+        ])
+        const digest = `sha256:${createHash("sha256")
+          .update(
+            canonicalJson([
+              input.modulePath,
+              input.sourceSnapshotId ?? null,
+              JSON.parse(encoded),
+              valuesDigest,
+              bindings
+            ])
+          )
+          .digest("hex")}`
+        const existing = yield* sql<{ digest: string }>`SELECT digest FROM install_configs WHERE id = ${input.id}`
+        if (existing[0]?.digest === digest) return digest
+        yield* sql`INSERT INTO install_configs ${sql.insert({
+          id: input.id,
+          workspace_id: input.workspaceId,
+          capsule_id: input.capsuleId ?? null,
+          origin: input.origin,
+          module_path: input.modulePath,
+          source_snapshot_id: input.sourceSnapshotId ?? null,
+          compatibility_report_id: input.compatibilityReportId ?? null,
+          contract_digest: input.contractDigest,
+          digest,
+          config: encoded,
+          private_variables: yield* vault.seal(sealPlace(input.workspaceId, input.id), Redacted.make(plainValues)),
+          predecessor_id: input.predecessorId ?? null,
+          created_at: yield* now
+        })}`
+        for (const [index, binding] of input.bindings.entries()) {
+          yield* sql`INSERT INTO provider_bindings ${sql.insert({
+            id: derivedId(ProviderBindingId, "pb", input.id, `binding ${index}`),
+            workspace_id: input.workspaceId,
+            install_config_id: input.id,
+            provider: binding.provider,
+            module_local_name: binding.moduleLocalName,
+            child_alias: binding.childAlias ?? null,
+            connection_id: binding.connectionId
+          })}`
+        }
+        return digest
+      }, Effect.orDie)
+
+      const load = Effect.fnUntraced(function* (id: string) {
+        const rows = yield* sql<InstallConfigRow>`SELECT * FROM install_configs WHERE id = ${id}`
+        const row = rows[0]
+        return row === undefined ? undefined : { row, config: yield* decodeStoredConfig(row.config) }
+      }, Effect.orDie)
+
+      const values = Effect.fnUntraced(function* (row: InstallConfigRow) {
+        if (row.private_variables === null) return {}
+        const opened = yield* vault.openText(sealPlace(row.workspace_id, row.id), row.private_variables)
+        return yield* decodeValues(Redacted.value(opened))
+      }, Effect.orDie)
+
+      const bindings = (id: string) =>
+        Effect.orDie(sql<BindingRow>`SELECT provider, module_local_name, child_alias, connection_id
+          FROM provider_bindings WHERE install_config_id = ${id} ORDER BY provider, module_local_name, child_alias`)
+
+      const dropUnreported = Effect.fn("InstallConfigStore.dropUnreported")(function* (workspaceId: string) {
+        yield* sql`DELETE FROM install_configs WHERE workspace_id = ${workspaceId} AND capsule_id IS NULL
+          AND compatibility_report_id IS NOT NULL
+          AND NOT EXISTS (SELECT 1 FROM compatibility_reports r WHERE r.id = compatibility_report_id)
+          AND NOT EXISTS (SELECT 1 FROM capsules c WHERE c.install_config_id = install_configs.id)
+          AND NOT EXISTS (SELECT 1 FROM provider_bindings b WHERE b.install_config_id = install_configs.id)`
+      }, Effect.orDie)
+
+      return InstallConfigStore.of({ insert, load, values, bindings, dropUnreported })
+    })
+  )
+}

@@ -1,0 +1,14 @@
+import { Effect } from "effect"
+import { ConnectionId } from "../../schema/records/Ids.ts"
+import { InstallConfigStore } from "./InstallConfigStore.ts"
+
+/** The bindings of a configuration, as a successor takes them over. */
+export const bindingsOf = Effect.fnUntraced(function* (installConfigId: string) {
+  const configs = yield* InstallConfigStore
+  return (yield* configs.bindings(installConfigId)).map((row) => ({
+    provider: row.provider,
+    moduleLocalName: row.module_local_name,
+    ...(row.child_alias === null ? {} : { childAlias: row.child_alias }),
+    connectionId: ConnectionId.make(row.connection_id)
+  }))
+})

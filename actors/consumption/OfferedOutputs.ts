@@ -1,0 +1,160 @@
+import { Effect, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
+import { type OutputRow, privacyElsewhere, privacyReason, StateVersions } from "../state/StateVersions.ts"
+import type { CapsuleStatus, Dependency } from "../../schema/records/Capsule.ts"
+import { activeShares } from "./SharedOutputs.ts"
+import { orOnIntegrityFault } from "../vault/IntegrityFault.ts"
+import { type DependencyRow, DependencyOutputsJson } from "./DependencyRow.ts"
+
+const decodeOutputs = Schema.decodeUnknownEffect(DependencyOutputsJson)
+
+interface ProducerRow {
+  readonly name: string
+  readonly workspace_id: string
+  readonly current_state_version_id: string | null
+  readonly status: CapsuleStatus
+  readonly release_reason: string | null
+}
+
+/** Why an ended Capsule gives nothing, and the way on. */
+const endOf = ({ release_reason, status }: ProducerRow): string => {
+  const why =
+    release_reason === "moved_elsewhere"
+      ? "It was released: it moved elsewhere."
+      : release_reason === "infrastructure_gone"
+        ? "It was released: its infrastructure is gone."
+        : `It was ${status}.`
+  return `${why} Remove the dependency and give the input a value, or take it from another Capsule.`
+}
+
+/** Who takes Outputs of others, as far as that decides what they are given. */
+export interface Consumer {
+  readonly id: string
+  readonly workspace_id: string
+}
+
+/** What a dependency gives at this moment: one Output for one input, or, as `remote_state`, whatever the producer has. */
+export interface OfferedOutput {
+  readonly dependencyId: string
+  readonly producerCapsuleId: string
+  /** `undefined` for a producer that has ended. */
+  readonly producerName: string | undefined
+  /** The Output as the consumer names it, and the input that it fills; both absent for `remote_state`. */
+  readonly output: string | undefined
+  readonly input: string | undefined
+  readonly required: boolean
+  /** What the producer itself calls it. */
+  readonly name: string | undefined
+  readonly outputShareId: string | undefined
+  readonly stateVersionId: string | undefined
+  readonly given: ReadonlyArray<OutputRow>
+  /** Why the producer has it and must not give it. */
+  readonly withheld: string | undefined
+  /** How the producer ended, if it has. */
+  readonly ended: string | undefined
+}
+
+/** What one dependency gives, or would give if it stood. */
+export const offersOf = Effect.fn("offersOf")(function* (
+  consumer: Pick<Consumer, "workspace_id">,
+  dependency: {
+    readonly dependencyId: string
+    readonly mode: Dependency["mode"]
+    readonly producerCapsuleId: string
+    readonly wanted: Dependency["outputs"]
+  }
+) {
+  const sql = yield* SqlClient.SqlClient
+  const states = yield* StateVersions
+  const { dependencyId, mode, producerCapsuleId, wanted } = dependency
+  const [found] = yield* sql<ProducerRow>`SELECT name, workspace_id, current_state_version_id, status, release_reason
+    FROM capsules WHERE id = ${producerCapsuleId}`
+  const producer = found === undefined || isEnded(found.status) ? undefined : found
+  const ended = found === undefined || producer !== undefined ? undefined : endOf(found)
+  const stateVersionId = producer?.current_state_version_id ?? undefined
+  const outputs = stateVersionId === undefined ? [] : yield* states.outputs(stateVersionId)
+  const of = { dependencyId, producerCapsuleId, producerName: producer?.name, stateVersionId, ended }
+  if (mode === "remote_state") {
+    const everything = { output: undefined, input: undefined, name: undefined, outputShareId: undefined }
+    const only: OfferedOutput = { ...of, ...everything, required: false, given: outputs, withheld: undefined }
+    return [only]
+  }
+  // From another Workspace only what it shares at this moment, by the name it shares it under, and never a secret.
+  const shared =
+    producer === undefined || producer.workspace_id === consumer.workspace_id
+      ? undefined
+      : yield* activeShares(producerCapsuleId, consumer.workspace_id)
+  const secretToo = mode === "variable_injection" && shared === undefined
+  return wanted.map(({ from, required, to }): OfferedOutput => {
+    const share = shared?.get(from)
+    const name = shared === undefined ? from : share?.name
+    const output = outputs.find((candidate) => candidate.name === name)
+    const isGiven = output !== undefined && (secretToo || output.sensitive === 0)
+    return {
+      ...of,
+      output: from,
+      input: to,
+      required,
+      name,
+      outputShareId: share?.shareId,
+      given: isGiven ? [output] : [],
+      withheld:
+        output === undefined || isGiven
+          ? undefined
+          : shared === undefined
+            ? privacyReason(output)
+            : privacyElsewhere(output, from)
+    }
+  })
+})
+
+/** What a Capsule is given by every dependency that it has, in the order in which they were made. */
+export const offeredOutputs = Effect.fn("offeredOutputs")(function* (consumer: Consumer) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<DependencyRow>`SELECT * FROM dependencies
+    WHERE consumer_capsule_id = ${consumer.id} ORDER BY created_at, id`
+  const offered: Array<OfferedOutput> = []
+  for (const { id: dependencyId, mode, outputs, producer_capsule_id: producerCapsuleId } of rows) {
+    const wanted = yield* decodeOutputs(outputs)
+    offered.push(...(yield* offersOf(consumer, { dependencyId, mode, producerCapsuleId, wanted })))
+  }
+  return offered
+}, Effect.orDie)
+
+const sameOutput = Effect.fnUntraced(
+  function* (one: OutputRow, other: OutputRow) {
+    if (one.id === other.id) return true
+    if (one.sensitive !== other.sensitive) return false
+    if (one.sensitive === 0) return one.value === other.value
+    const states = yield* StateVersions
+    const texts = yield* Effect.forEach([one, other], (row) => Effect.map(states.outputText(row), Redacted.value))
+    return texts[0] === texts[1]
+  },
+  orOnIntegrityFault(() => Effect.succeed(false))
+)
+
+/** What was taken of a producer, as far as it is recorded: nothing without a StateVersion, everything without a name. */
+export interface TakenOutput {
+  readonly stateVersionId: string | undefined
+  readonly name: string | undefined
+}
+
+/** Whether what was taken is what is offered now. Values that cannot be compared are not the same. */
+export const isOfferedStill = Effect.fn("isOfferedStill")(function* (
+  taken: TakenOutput | undefined,
+  { given, name, stateVersionId }: OfferedOutput
+) {
+  const states = yield* StateVersions
+  const from = taken?.stateVersionId
+  if (from !== undefined && from === stateVersionId && taken?.name === name && given.length > 0) return true
+  const outputs = from === undefined ? [] : yield* states.outputs(from)
+  const before = outputs.filter((output) => taken?.name === undefined || output.name === taken.name)
+  if (before.length !== given.length) return false
+  for (const [index, output] of given.entries()) {
+    const earlier = before[index]
+    const isSameName = name !== undefined || earlier?.name === output.name
+    if (earlier === undefined || !isSameName || !(yield* sameOutput(earlier, output))) return false
+  }
+  return true
+})

@@ -1,0 +1,222 @@
+import { Context, Effect, Layer, Option, Path, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { withExactNumbers } from "../../runner/execution/ExactNumbers.ts"
+import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
+import type { LeftOver, StateOutput } from "../../runner/execution/RunOutcome.ts"
+import { ApplySettlement } from "./ApplySettlement.ts"
+import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
+import { interruptedChecks } from "./PostApplyChecks.ts"
+import { StateVersions } from "../state/StateVersions.ts"
+import { HeldValues } from "../connection/HeldValues.ts"
+import { transaction } from "../database/Transaction.ts"
+import { integrityFault, orOnIntegrityFault } from "../vault/IntegrityFault.ts"
+import { runFolderName } from "../run/RunAttempt.ts"
+import { RunCheckpoints } from "../state/RunCheckpoints.ts"
+import { failRun } from "./RunEnding.ts"
+import { RunHandover } from "../run/RunHandover.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { RunPlans } from "./RunPlans.ts"
+import { type RunRow, toRun } from "../run/RunRow.ts"
+import { RunSettings } from "../run/RunSettings.ts"
+
+interface RunError {
+  readonly code: string
+  readonly message: string
+}
+
+const StateResource = Schema.Struct({
+  module: Schema.optionalKey(Schema.String),
+  mode: Schema.String,
+  type: Schema.String,
+  name: Schema.String,
+  instances: Schema.optionalKey(
+    Schema.Array(Schema.Struct({ index_key: Schema.optionalKey(Schema.Union([Schema.String, Schema.Int])) }))
+  )
+})
+
+/** The addresses of a resource's instances, as the tool writes them. */
+const addressesOf = ({ instances = [], module, name, type }: typeof StateResource.Type): ReadonlyArray<string> =>
+  instances.map(({ index_key }) => {
+    const index = index_key === undefined ? "" : `[${JSON.stringify(index_key)}]`
+    return `${module === undefined ? "" : `${module}.`}${type}.${name}${index}`
+  })
+
+/** As much of a state file as can be read without the tool. */
+const StateFile = Schema.fromJsonString(
+  Schema.Struct({
+    lineage: Schema.String,
+    serial: Schema.Int,
+    outputs: Schema.optionalKey(
+      Schema.Record(
+        Schema.String,
+        Schema.Struct({ value: Schema.Json, type: Schema.Json, sensitive: Schema.optionalKey(Schema.Boolean) })
+      )
+    ),
+    resources: Schema.optionalKey(Schema.Array(StateResource))
+  })
+)
+const decodeState = Schema.decodeUnknownEffect(StateFile)
+
+const readState = Effect.fnUntraced(function* (state: Redacted.Redacted<Uint8Array>) {
+  const parsed = yield* decodeState(withExactNumbers(new TextDecoder().decode(Redacted.value(state))))
+  const outputs: ReadonlyArray<StateOutput> = Object.entries(parsed.outputs ?? {}).map(([name, output]) => ({
+    name,
+    type: output.type,
+    value: Redacted.make(output.value),
+    sensitive: output.sensitive ?? false
+  }))
+  const resourceCount = (parsed.resources ?? []).reduce((sum, resource) => sum + (resource.instances?.length ?? 0), 0)
+  const managed = (parsed.resources ?? []).filter(({ mode }) => mode === "managed").flatMap(addressesOf)
+  return { lineage: parsed.lineage, serial: parsed.serial, outputs, resourceCount, managed }
+})
+
+/** No notes are left: something was changed, and nobody knows what else. */
+const unknown: LeftOver = { started: [], completed: [], possiblyCreated: [], changedAnything: true }
+
+/** A folder that cannot be read may hold anything. */
+const unreadable: LeftOver = { ...unknown, stateProblem: "unreadable" }
+
+/**
+ * Ends an apply whose execution is over without a result (design section 5): it is never run again, its left-over state
+ * is imported as partial, and what it may have created is listed.
+ */
+export class ApplyRecovery extends Context.Service<
+  ApplyRecovery,
+  {
+    /**
+     * Settles a running apply from its run folder, else its last checkpoint. `untouched` is told when the tool was never
+     * started, `interrupted` otherwise. Answers `false` when the folder could not be read and has to be kept.
+     */
+    readonly settle: (
+      run: RunRow,
+      errors: { readonly untouched: RunError; readonly interrupted: RunError }
+    ) => Effect.Effect<boolean>
+  }
+>()("svc/actors/execution/ApplyRecovery") {
+  static readonly layer = Layer.effect(
+    ApplyRecovery,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ledger = yield* RunLedger
+      const handover = yield* RunHandover
+      const plans = yield* RunPlans
+      const held = yield* HeldValues
+      const checkpoints = yield* RunCheckpoints
+      const settlement = yield* ApplySettlement
+      const runner = yield* ModuleRunner
+      const states = yield* StateVersions
+      const configs = yield* InstallConfigStore
+      const settings = yield* RunSettings
+      const path = yield* Path.Path
+
+      const leftIn = (run: RunRow) =>
+        runner.recover(path.join(settings.runsFolder, runFolderName(run))).pipe(
+          Effect.map((left) => ({ left, isReadable: true })),
+          Effect.catch((error) =>
+            Effect.as(Effect.logError("The run folder of an apply could not be read", error), {
+              left: Option.some(unreadable),
+              isReadable: false
+            })
+          )
+        )
+
+      /** Told by the ledger alone: the phase is written before the tool is started. A run folder can be lost, an event not. */
+      const mayHaveStarted = (run: RunRow) =>
+        sql`SELECT 1 AS one FROM run_events WHERE run_id = ${run.id} AND kind = 'run.phase'
+          AND json_extract(data, '$.phase') = 'apply' LIMIT 1`.pipe(
+          Effect.map((rows) => rows.length > 0),
+          Effect.orDie
+        )
+
+      /**
+       * The tool may have started more than it could still tell us: every creation of the plan that neither the state nor
+       * the tool accounts for may have happened.
+       */
+      const suspected = Effect.fnUntraced(function* (run: RunRow, left: LeftOver, managed: ReadonlyArray<string>) {
+        const plan = yield* ledger.find(run.plan_run_id ?? "")
+        const changes = plan === undefined ? [] : (toRun(plan).resourceChanges ?? [])
+        const accounted = new Set([...left.started, ...left.completed].map(({ address }) => address))
+        const inState = new Set(managed)
+        const untold = changes.filter(
+          ({ actions, address }) =>
+            actions.includes("create") &&
+            !accounted.has(address) &&
+            // What is replaced is in the state before and after.
+            !(actions.length === 1 && inState.has(address))
+        )
+        return [...new Set([...left.possiblyCreated, ...untold.map(({ address }) => address)])]
+      })
+
+      /**
+       * What the Run kept secret, by its plan, by the state it started from, and by what its Connections hold since;
+       * `undefined` when that is not known as a whole.
+       */
+      const secretsOf = Effect.fnUntraced(function* (run: RunRow) {
+        const plan = yield* plans.secrets(run.workspace_id, run.plan_run_id ?? "")
+        if (plan === undefined || !plan.isComplete) return undefined
+        const base = yield* states.find(run.base_state_version_id ?? "")
+        return [
+          ...plan.inputs,
+          ...plan.credentials,
+          ...plan.marked,
+          ...(base === undefined ? [] : yield* states.secrets(base)),
+          ...(yield* held.renewedSince(run.id))
+        ]
+      })
+
+      const settle = Effect.fn("ApplyRecovery.settle")(function* (
+        run: RunRow,
+        errors: { readonly untouched: RunError; readonly interrupted: RunError }
+      ) {
+        // Its state was committed: what was under way are the checks after it, which are not made again.
+        const now = yield* ledger.find(run.id)
+        if (now?.provider_apply_succeeded === 1) {
+          const config = yield* configs.load(run.install_config_id ?? "")
+          yield* settlement.conclude(run.id, interruptedChecks(config?.config.operator?.lifecycle))
+          return true
+        }
+        const { isReadable, left } = yield* leftIn(run)
+        // One that does not open must not keep the service from starting: the apply ends without it.
+        const { checkpoint, isSound } = yield* checkpoints.load(run.workspace_id, run.id).pipe(
+          Effect.map((checkpoint) => ({ checkpoint, isSound: true })),
+          orOnIntegrityFault(() => Effect.succeed({ checkpoint: Option.none(), isSound: false }))
+        )
+        if (isSound && Option.isNone(left) && Option.isNone(checkpoint) && !(yield* mayHaveStarted(run))) {
+          yield* transaction(sql)(
+            Effect.andThen(plans.drop(run.plan_run_id ?? ""), failRun({ ledger, handover }, run, errors.untouched))
+          )
+          return isReadable
+        }
+        const found = Option.getOrElse(left, () => unknown)
+        const state = found.state ?? Option.getOrUndefined(checkpoint)
+        const read = state === undefined ? Option.none() : yield* Effect.option(readState(state))
+        const known = Option.getOrUndefined(read)
+        const possiblyCreated = yield* suspected(run, found, known?.managed ?? [])
+        const secrets = yield* secretsOf(run).pipe(orOnIntegrityFault(() => Effect.undefined))
+        const outputs =
+          secrets === undefined
+            ? // With a secret unknown no Output can be known to be public.
+              (known?.outputs ?? []).map((output) => ({ ...output, sensitive: true }))
+            : yield* runner.withhold(known?.outputs ?? [], secrets)
+        yield* settlement.settle(run.id, {
+          exit: "killed",
+          state,
+          stateProblem: found.stateProblem ?? (isSound || state !== undefined ? undefined : "unreadable"),
+          rejectedState: found.rejectedState,
+          lineage: known?.lineage ?? found.lineage,
+          serial: known?.serial ?? found.serial,
+          resourceCount: known?.resourceCount ?? found.resourceCount,
+          outputs,
+          changedAnything: found.changedAnything || possiblyCreated.length > 0,
+          possiblyCreated,
+          sandboxKilled: true,
+          evidence: {},
+          error: isSound ? errors.interrupted : integrityFault
+        })
+        return isReadable
+      })
+
+      return ApplyRecovery.of({ settle })
+    })
+  )
+}

@@ -1,0 +1,70 @@
+import { Effect } from "effect"
+import type { ApiError } from "../../schema/errors/ApiError.ts"
+import { ConnectionStore } from "../connection/ConnectionStore.ts"
+import { ConnectionUses, type UseSite, type UseStarter } from "../connection/ConnectionUses.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import { chosenDefault } from "../git-fetch/GitConnectionUse.ts"
+import type { SnapshotRow, SourceRow } from "../source/SourceStore.ts"
+import type { CapsuleRow } from "../authority/CapsuleRow.ts"
+
+/** The path of a module within its repository: a snapshot may be of a folder of it. */
+export const repositoryPath = (folder: string, modulePath: string): string => {
+  if (folder === ".") return modulePath
+  return modulePath === "." ? folder : `${folder}/${modulePath}`
+}
+
+/** A module that no Capsule has yet, and its Source perhaps not either: then the default is the repository's own. */
+export const newCapsuleSite = (install: {
+  readonly workspaceId: string
+  readonly projectId: string
+  readonly url: string
+  readonly ref: string
+  readonly folder: string
+  readonly modulePath: string | undefined
+  readonly source: SourceRow | undefined
+}): UseSite => ({
+  workspaceId: install.workspaceId,
+  projectId: install.projectId,
+  module: {
+    url: install.url,
+    path: install.modulePath === undefined ? undefined : repositoryPath(install.folder, install.modulePath)
+  },
+  ref: install.ref,
+  defaultRefs: chosenDefault(install.source)
+})
+
+/** Where a Run of a Capsule uses its Connections: the module at the ref that its snapshot was taken of. */
+export const capsuleSite = (
+  capsule: CapsuleRow,
+  source: SourceRow | undefined,
+  snapshot: Pick<SnapshotRow, "url" | "ref" | "path">
+): UseSite => ({
+  workspaceId: capsule.workspace_id,
+  projectId: capsule.project_id,
+  module: { url: snapshot.url, path: repositoryPath(snapshot.path, capsule.module_path) },
+  ref: snapshot.ref,
+  defaultRefs: [
+    ...(capsule.adopted_ref === null ? [] : [capsule.adopted_ref]),
+    ...(source === undefined ? [] : chosenDefault(source))
+  ]
+})
+
+/** On whose authority a Run of a Capsule works. What it started by itself has that of the person who enabled it. */
+export const starterOf = (run: Pick<RunRow, "created_by" | "trigger_kind">, capsule: CapsuleRow): UseStarter =>
+  run.trigger_kind === "auto_update"
+    ? { subject: capsule.auto_update_by ?? undefined, automatic: true }
+    : { subject: run.created_by ?? undefined, automatic: run.trigger_kind === "schedule" }
+
+/** Asks the rule of each of these Connections. One that is gone is evidence of the Run. */
+export const checkUses = Effect.fn("checkUses")(function* (
+  connectionIds: ReadonlyArray<string>,
+  starter: UseStarter,
+  site: UseSite
+): Effect.fn.Return<void, ApiError, ConnectionStore | ConnectionUses> {
+  const connections = yield* ConnectionStore
+  const uses = yield* ConnectionUses
+  for (const id of new Set(connectionIds)) {
+    const row = yield* connections.find(id)
+    if (row !== undefined) yield* uses.grant(row, starter, site)
+  }
+})

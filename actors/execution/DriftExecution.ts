@@ -1,0 +1,106 @@
+import { Effect, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
+import type { DriftOutcome } from "../../runner/execution/RunOutcome.ts"
+import type { RunnerFailure } from "../../runner/execution/RunnerFailure.ts"
+import { transaction } from "../database/Transaction.ts"
+import type { DeliveryRefused } from "../delivery/DeliveryRefused.ts"
+import { now } from "../Identity.ts"
+import { cancelRun, failRun } from "./RunEnding.ts"
+import type { RunExecution } from "./RunExecution.ts"
+import { RunHandover } from "../run/RunHandover.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import { BuildArchives, storedBuild } from "../build/BuildArchives.ts"
+import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
+import { recordConfinement } from "./ConfinedRun.ts"
+import type { MissingInput } from "./RunInputs.ts"
+import { RunBlocked } from "./RunBlocked.ts"
+import { type PreparedRun, RunPreparation } from "./RunPreparation.ts"
+import { makeRunVariables } from "./RunVariables.ts"
+
+const codeOf = (failure: RunBlocked | MissingInput | DeliveryRefused | RunnerFailure): string => {
+  switch (failure._tag) {
+    case "RunBlocked":
+    case "DeliveryRefused":
+      return failure.code
+    case "MissingInput":
+      return "missing_input"
+    case "RunnerFailure":
+      return failure.reason
+  }
+}
+
+/** Compares the state with the real objects, and says so on the Capsule. It never parks and changes nothing. */
+export const makeDriftExecution = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const preparation = yield* RunPreparation
+  const variablesOf = yield* makeRunVariables
+  const runner = yield* ModuleRunner
+  const capsules = yield* CapsuleLedger
+  const archives = yield* BuildArchives
+  const ledger = yield* RunLedger
+  const handover = yield* RunHandover
+  const ending = { ledger, handover }
+
+  /** The state is compared with what it was made from: nothing is built for a comparison. */
+  const buildOf = Effect.fnUntraced(function* ({ base, evidence }: PreparedRun) {
+    const stored = base === undefined ? undefined : storedBuild(base)
+    if (stored === undefined) return undefined
+    const found = yield* archives.find(stored)
+    if (Option.isSome(found)) return found.value
+    const message = "What the source build of the last apply made is gone. Plan and apply the Capsule again."
+    return yield* new RunBlocked({ code: "build_missing", message, evidence })
+  })
+
+  const settle = Effect.fn("Run.driftChecked")(function* (run: RunRow, prepared: PreparedRun, outcome: DriftOutcome) {
+    yield* capsules.annotate(prepared.capsule.id, {
+      drift_status: outcome.drifted ? "drifted" : "none",
+      drift_checked_at: yield* now
+    })
+    yield* ledger.move(run.id, {
+      from: ["running"],
+      to: "succeeded",
+      event: "run.succeeded",
+      data: { drifted: outcome.drifted },
+      evidence: {
+        ...prepared.evidence,
+        drifted: outcome.drifted,
+        resourceDrift: outcome.resourceDrift,
+        diagnostics: outcome.diagnostics,
+        tool: outcome.tool
+      }
+    })
+    yield* handover.finished(run)
+  }, transaction(sql))
+
+  const execution: RunExecution = Effect.fn("Run.driftCheck")(function* (run, control) {
+    const checked = yield* Effect.gen(function* () {
+      const prepared = yield* preparation.prepare(run)
+      const { values: variables } = yield* variablesOf(run, prepared)
+      const lock = prepared.capsule.provider_lock
+      const build = yield* buildOf(prepared)
+      yield* recordConfinement({ runner, ledger }, run, prepared.job.demands)
+      const outcome = yield* runner.driftCheck(
+        {
+          ...prepared.job,
+          runFolder: control.runFolder,
+          cancel: control.cancelRequested,
+          variables,
+          ...(lock === null ? {} : { lockText: lock }),
+          ...(build === undefined ? {} : { build })
+        },
+        control.sink
+      )
+      return { prepared, outcome }
+    }).pipe(Effect.result)
+    if (checked._tag === "Success") return yield* settle(run, checked.success.prepared, checked.success.outcome)
+    const { failure } = checked
+    yield* control.sink.log("prepare", "system", failure.message)
+    const code = codeOf(failure)
+    yield* transaction(sql)(
+      code === "cancelled" ? cancelRun(ending, run) : failRun(ending, run, { code, message: failure.message })
+    )
+  })
+  return execution
+})

@@ -1,0 +1,121 @@
+import { Effect, Result, Schema } from "effect"
+import { ConnectionId } from "../../schema/records/Ids.ts"
+import { type ProviderRequirement, type ProviderResolution, requirementKey } from "../../schema/records/Provider.ts"
+import { normalProviderAddress } from "../../schema/records/NormalProviderAddress.ts"
+import { credentialFreeProviders } from "../connection/CredentialRecipes.ts"
+import {
+  type ConnectionRow,
+  ConnectionStore,
+  effectiveStatus,
+  isUsable,
+  statusRemedy
+} from "../connection/ConnectionStore.ts"
+import { ConnectionUses, type UseSite, type UseStarter } from "../connection/ConnectionUses.ts"
+import { now } from "../Identity.ts"
+import { RunSettings } from "../run/RunSettings.ts"
+import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
+
+const decodeNames = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(Schema.String)))
+const namesOf = (row: ConnectionRow): ReadonlyArray<string> => decodeNames(row.env_names)
+const idOf = (row: ConnectionRow) => ConnectionId.make(row.id)
+
+const blockedBy = (
+  requirement: ProviderRequirement,
+  row: ConnectionRow | undefined,
+  workspaceId: string,
+  at: string,
+  deniedProviders: ReadonlyArray<string>
+) => {
+  const provider = normalProviderAddress(requirement.provider)
+  if (deniedProviders.some((denied) => normalProviderAddress(denied) === provider)) {
+    return ["blocked_policy", "The operator does not allow this provider."] as const
+  }
+  if (row === undefined) return undefined
+  const status = effectiveStatus(row, at)
+  if (!isUsable(status)) {
+    return ["blocked_missing_connection", `The bound Connection is ${status}. ${statusRemedy(status)}`] as const
+  }
+  if (row.scope !== "operator" && row.workspace_id !== workspaceId) {
+    return ["blocked_policy", "The bound Connection belongs to another Workspace."] as const
+  }
+  if (normalProviderAddress(row.provider) !== provider) {
+    return ["blocked_policy", `The bound Connection is for ${row.provider}.`] as const
+  }
+  return undefined
+}
+
+/** On whose authority the Connections are used, and where. */
+export interface ProviderUse {
+  readonly starter: UseStarter
+  readonly site: UseSite
+}
+
+/**
+ * How the bindings of a configuration meet the requirements of a module; reads no secret. Without a `use` nothing is started,
+ * so no rule is asked.
+ */
+export const resolveProviders = Effect.fn("resolveProviders")(function* (
+  workspaceId: string,
+  installConfigId: string,
+  requirements: ReadonlyArray<ProviderRequirement>,
+  use?: ProviderUse
+) {
+  const configs = yield* InstallConfigStore
+  const connections = yield* ConnectionStore
+  const uses = yield* ConnectionUses
+  const { deniedProviders } = yield* RunSettings
+  const at = yield* now
+  const bound = new Map<string, string>()
+  for (const row of yield* configs.bindings(installConfigId)) {
+    bound.set(
+      requirementKey({
+        provider: row.provider,
+        moduleLocalName: row.module_local_name,
+        childAlias: row.child_alias ?? undefined
+      }),
+      row.connection_id
+    )
+  }
+  const resolutions: Array<ProviderResolution> = []
+  const used: Array<{ readonly requirement: ProviderRequirement; readonly row: ConnectionRow }> = []
+  for (const requirement of requirements) {
+    const connectionId = bound.get(requirementKey(requirement))
+    const row = connectionId === undefined ? undefined : yield* connections.find(connectionId)
+    const blocked = blockedBy(requirement, row, workspaceId, at, deniedProviders)
+    if (blocked !== undefined) {
+      resolutions.push({
+        ...requirement,
+        status: blocked[0],
+        blockedReason: blocked[1],
+        envNames: [],
+        ...(row === undefined ? {} : { connectionId: idOf(row) })
+      })
+    } else if (row !== undefined) {
+      const granted = use === undefined ? undefined : yield* Effect.result(uses.grant(row, use.starter, use.site))
+      if (granted !== undefined && Result.isFailure(granted)) {
+        const { message } = granted.failure
+        const refused = { status: "blocked_policy", blockedReason: message, connectionId: idOf(row) } as const
+        resolutions.push({ ...requirement, ...refused, envNames: [] })
+        continue
+      }
+      used.push({ requirement, row })
+      resolutions.push({
+        ...requirement,
+        status: "resolved_provider_connection",
+        connectionId: idOf(row),
+        ...(granted === undefined ? {} : { use: granted.success }),
+        envNames: namesOf(row)
+      })
+    } else if (credentialFreeProviders.has(requirement.provider)) {
+      resolutions.push({ ...requirement, status: "resolved_provider_connection", envNames: [] })
+    } else {
+      resolutions.push({
+        ...requirement,
+        status: "blocked_missing_connection",
+        blockedReason: `No Connection is bound to ${requirement.moduleLocalName}${requirement.childAlias === undefined ? "" : `.${requirement.childAlias}`}.`,
+        envNames: []
+      })
+    }
+  }
+  return { resolutions, used }
+})

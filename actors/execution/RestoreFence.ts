@@ -1,0 +1,77 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
+import { transaction } from "../database/Transaction.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { type RunRow, toRun } from "../run/RunRow.ts"
+import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
+
+/** What a restore took back, because nobody can know what became of it after the backup was written. */
+export interface RestoreFence {
+  /** Plans that were waiting for approval, or approved and not yet applied. */
+  readonly plans: number
+  /** Applies that were queued or running. */
+  readonly applies: number
+  /** Capsules that no longer apply by themselves. */
+  readonly automaticApplies: number
+}
+
+const reason = "The service was restored from a backup, and this plan may have been applied since. Plan again."
+
+const outcomeUnknown = {
+  code: "apply_interrupted",
+  message:
+    "The service was restored from a backup that was written while this apply was queued or running. What it did after that is not known; check what may have been created, then plan again."
+}
+
+/**
+ * Takes the authority to apply out of a database that was restored: what was applied between the backup and the restore is
+ * not in it, and would be applied a second time.
+ */
+export const fenceRestored = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const ledger = yield* RunLedger
+  const capsules = yield* CapsuleLedger
+
+  /** Whatever the plan creates may be there: there is neither a journal nor a state to tell. */
+  const mayExist = Effect.fnUntraced(function* (run: RunRow) {
+    const plan = yield* ledger.find(run.plan_run_id ?? "")
+    const changes = plan === undefined ? [] : (toRun(plan).resourceChanges ?? [])
+    return changes.filter(({ actions }) => actions.includes("create")).map(({ address }) => address)
+  })
+
+  return yield* Effect.gen(function* () {
+    // One with a checkpoint is settled by the next start, which makes that checkpoint the Capsule's partial state.
+    const applies = yield* Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE type IN ('apply', 'destroy_apply')
+      AND (status = 'queued' OR (status = 'running' AND id NOT IN (SELECT run_id FROM run_checkpoints)))
+      ORDER BY queued_at, id`)
+    for (const run of applies) {
+      yield* ledger.move(run.id, {
+        from: ["queued", "running"],
+        to: "failed",
+        event: "run.failed",
+        error: outcomeUnknown,
+        evidence: { possiblyCreated: yield* mayExist(run) }
+      })
+      yield* Effect.orDie(sql`DELETE FROM run_plans WHERE run_id = ${run.plan_run_id ?? ""}`)
+      yield* capsules.annotate(run.capsule_id ?? "", { status: "error", runtime_safety: "unknown" })
+    }
+    const planned = yield* Effect.orDie(sql<{ capsule_id: string; plans: number }>`SELECT capsule_id, COUNT(*) AS plans
+      FROM runs WHERE type IN ('plan', 'destroy_plan') AND (status = 'waiting_approval'
+        OR (status = 'succeeded' AND approved_at IS NOT NULL AND used_by_run_id IS NULL))
+      GROUP BY capsule_id ORDER BY capsule_id`)
+    for (const { capsule_id } of planned) yield* ledger.supersedePlans(capsule_id, reason)
+    const automatic = yield* Effect.orDie(sql<{ id: string }>`SELECT id FROM capsules
+      WHERE auto_update_apply = 1 AND ${sql.literal(livingCapsule())} ORDER BY id`)
+    for (const { id } of automatic) yield* capsules.annotate(id, { auto_update_apply: 0 })
+    const compared = yield* Effect.orDie(sql<{ id: string }>`SELECT id FROM capsules
+      WHERE drift_status <> 'unknown' AND ${sql.literal(livingCapsule())} ORDER BY id`)
+    for (const { id } of compared) yield* capsules.annotate(id, { drift_status: "unknown" })
+    const fence: RestoreFence = {
+      plans: planned.reduce((sum, { plans }) => sum + plans, 0),
+      applies: applies.length,
+      automaticApplies: automatic.length
+    }
+    return fence
+  }).pipe(transaction(sql))
+}).pipe(Effect.withSpan("fenceRestored"))

@@ -1,0 +1,23 @@
+import { Context, type Effect } from "effect"
+import type { RunSink } from "../../runner/execution/RunSink.ts"
+import type { RunType } from "../../schema/records/Run.ts"
+import type { RunRow } from "../run/RunRow.ts"
+
+/** What an execution has at hand while its Run is running. */
+export interface RunControl {
+  readonly sink: RunSink
+  /** Completes when somebody asks the Run to stop. */
+  readonly cancelRequested: Effect.Effect<void>
+  /** Folder of this attempt: absolute, not yet there, removed once the Run is settled. */
+  readonly runFolder: string
+  /** Records how the Run ended, again and again while the database refuses (a full disk), until the service stops. */
+  readonly record: <A>(end: Effect.Effect<A>) => Effect.Effect<A>
+}
+
+/** Executes one Run that was claimed, and settles it. It never fails: every end is recorded on the Run. */
+export type RunExecution = (run: RunRow, control: RunControl) => Effect.Effect<void>
+
+/** One execution per type of Run. */
+export class RunExecutions extends Context.Service<RunExecutions, Readonly<Record<RunType, RunExecution>>>()(
+  "svc/actors/run/RunExecutions"
+) {}

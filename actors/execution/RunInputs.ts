@@ -1,0 +1,221 @@
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { ProviderCredentials, RunVariable } from "../../runner/execution/RunJob.ts"
+import type { SecretText } from "../../runner/redaction/SecretRule.ts"
+import type { ProviderRequirement, ProviderResolution } from "../../schema/records/Provider.ts"
+import { argumentNames } from "../connection/CredentialRecipes.ts"
+import { ConnectionStore } from "../connection/ConnectionStore.ts"
+import type { ConnectionUses } from "../connection/ConnectionUses.ts"
+import { HeldValues } from "../connection/HeldValues.ts"
+import { transaction } from "../database/Transaction.ts"
+import { type ConsumedOutput, consumedOf } from "../consumption/ConsumedOutputs.ts"
+import { offeredOutputs } from "../consumption/OfferedOutputs.ts"
+import type { RunSettings } from "../run/RunSettings.ts"
+import type { CapsuleRow } from "../authority/CapsuleRow.ts"
+import { InstallConfigStore, type LoadedInstallConfig, type StoredConfig } from "../configuration/InstallConfigStore.ts"
+import { inputSource } from "../configuration/InputSource.ts"
+import { type ProviderUse, resolveProviders } from "./ProviderResolutions.ts"
+import { StateVersions } from "../state/StateVersions.ts"
+
+/** How each requirement of the module is met, with the secrets when all of them are. */
+export interface ResolvedProviders {
+  readonly resolutions: ReadonlyArray<ProviderResolution>
+  readonly blocked: ProviderResolution | undefined
+  readonly credentials: ReadonlyArray<ProviderCredentials>
+  readonly moduleInputDefaults: Readonly<Record<string, Schema.Json>>
+  /** Values that a rotation has replaced and another Run still holds: they are hidden as well. */
+  readonly formerSecrets: ReadonlyArray<SecretText>
+}
+
+/** The inputs that people and other Capsules give, with what let the latter flow. */
+export interface GivenVariables {
+  readonly values: Readonly<Record<string, RunVariable>>
+  readonly consumed: ReadonlyArray<ConsumedOutput>
+}
+
+/** A value that the configuration needs and nothing gives. */
+export class MissingInput extends Schema.TaggedError<MissingInput>()("MissingInput", { message: Schema.String }) {}
+
+const decodeJsonRecord = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json)))
+
+/** `DEMO_TOKEN` of provider `acme/demo` is its argument `token`: the convention nearly every provider follows. */
+const conventionalArguments = (provider: string, names: ReadonlyArray<string>): Record<string, string> => {
+  const prefix = `${(provider.split("/").at(-1) ?? "").toUpperCase().replaceAll("-", "_")}_`
+  return Object.fromEntries(
+    names
+      .filter((name) => name.startsWith(prefix) && name.length > prefix.length)
+      .map((name) => [name, name.slice(prefix.length).toLowerCase()])
+  )
+}
+
+const redactedValues = (values: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, Redacted.make(value)]))
+
+/** Gathers what a Run injects: credentials of the bound Connections, and the values of the module's inputs. */
+export class RunInputs extends Context.Service<
+  RunInputs,
+  {
+    readonly providers: (
+      run: { readonly id: string; readonly workspace_id: string },
+      installConfigId: string,
+      requirements: ReadonlyArray<ProviderRequirement>,
+      inherited: ReadonlyArray<string>,
+      use: ProviderUse
+    ) => Effect.Effect<ResolvedProviders>
+    readonly variables: (
+      capsule: CapsuleRow,
+      config: LoadedInstallConfig,
+      declared: StoredConfig["variables"],
+      defaults: Readonly<Record<string, Schema.Json>>
+    ) => Effect.Effect<GivenVariables, MissingInput>
+  }
+>()("svc/actors/execution/RunInputs") {
+  static readonly layer = Layer.effect(
+    RunInputs,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const configs = yield* InstallConfigStore
+      const connections = yield* ConnectionStore
+      const held = yield* HeldValues
+      const states = yield* StateVersions
+      const context = yield* Effect.context<
+        InstallConfigStore | ConnectionStore | ConnectionUses | RunSettings | SqlClient.SqlClient | StateVersions
+      >()
+
+      // One transaction: the values that are read are of the version that is recorded, or a rotation comes after both.
+      const providers = Effect.fn("RunInputs.providers")(
+        function* (
+          run: { readonly id: string; readonly workspace_id: string },
+          installConfigId: string,
+          requirements: ReadonlyArray<ProviderRequirement>,
+          inherited: ReadonlyArray<string>,
+          use: ProviderUse
+        ) {
+          const { resolutions, used } = yield* resolveProviders(
+            run.workspace_id,
+            installConfigId,
+            requirements,
+            use
+          ).pipe(Effect.provideContext(context))
+          const blocked = resolutions.find((resolution) => resolution.status !== "resolved_provider_connection")
+          if (blocked !== undefined) {
+            return { resolutions, blocked, credentials: [], moduleInputDefaults: {}, formerSecrets: [] }
+          }
+          const credentials: Array<ProviderCredentials> = []
+          const formerSecrets: Array<SecretText> = []
+          let moduleInputDefaults: Readonly<Record<string, Schema.Json>> = {}
+          for (const { requirement, row } of used) {
+            const secrets = Redacted.value(yield* connections.secrets(row))
+            moduleInputDefaults = { ...(yield* decodeJsonRecord(row.module_input_defaults)), ...moduleInputDefaults }
+            credentials.push({
+              provider: requirement.provider,
+              moduleLocalName: requirement.moduleLocalName,
+              alias: requirement.childAlias,
+              inherited: inherited.includes(requirement.provider),
+              connection: row.id,
+              values: redactedValues(secrets.values),
+              files: secrets.files.map((file) => ({
+                name: file.name,
+                content: Redacted.make(new TextEncoder().encode(file.content)),
+                envName: file.envName
+              })),
+              config: yield* decodeJsonRecord(row.provider_config),
+              argumentNames: {
+                ...conventionalArguments(requirement.provider, Object.keys(secrets.values)),
+                ...argumentNames(row.recipe_id)
+              }
+            })
+            formerSecrets.push(...(yield* held.former(row.id)))
+            yield* held.hold(run.id, row)
+            yield* connections.touch(row.id)
+          }
+          return {
+            resolutions,
+            blocked: undefined,
+            credentials,
+            moduleInputDefaults,
+            formerSecrets
+          }
+        },
+        transaction(sql),
+        Effect.orDie
+      )
+
+      /** Outputs of the Capsules this one depends on, by the variable they go to; of two that fill the same one the later wins. */
+      const injected = Effect.fnUntraced(function* (capsule: CapsuleRow) {
+        const values = new Map<string, RunVariable>()
+        // One transaction: what is recorded is what was given.
+        const offered = yield* Effect.provideContext(offeredOutputs(capsule), context).pipe(transaction(sql))
+        for (const { given, input, output, ended, producerName, required, withheld } of offered) {
+          if (input === undefined || output === undefined) continue
+          const [row] = given
+          if (row !== undefined) {
+            values.set(input, { value: yield* states.outputValue(row), sensitive: row.sensitive === 1 })
+          } else if (required || withheld !== undefined) {
+            // A default in the place of a value that became private would be another value, and nobody would see it.
+            const why = withheld ?? ended ?? "Apply that Capsule first, or renew the share of its Outputs."
+            return yield* new MissingInput({
+              message: `The input ${input} needs the Output ${output} of the Capsule ${producerName ?? "that it depends on"}, which gives it no such Output. ${why}`
+            })
+          }
+        }
+        return { values, consumed: offered.map(consumedOf) }
+      })
+
+      const variables = Effect.fn("RunInputs.variables")(function* (
+        capsule: CapsuleRow,
+        config: LoadedInstallConfig,
+        declared: StoredConfig["variables"],
+        defaults: Readonly<Record<string, Schema.Json>>
+      ) {
+        const values = yield* configs.values(config.row)
+        const { consumed, values: fromDependencies } = yield* injected(capsule)
+        const workspaces = yield* Effect.orDie(
+          sql<{ handle: string }>`SELECT handle FROM workspaces WHERE id = ${capsule.workspace_id}`
+        )
+        const result: Record<string, RunVariable> = {}
+        const givers = {
+          dependencies: fromDependencies,
+          values: new Set(Object.keys(values)),
+          connections: new Set(Object.keys(defaults))
+        }
+        for (const variable of declared) {
+          const plain = (value: Schema.Json): RunVariable => ({
+            value: Redacted.make(value),
+            sensitive: variable.sensitive
+          })
+          switch (inputSource(variable, givers)) {
+            case "dependency": {
+              const dependency = fromDependencies.get(variable.name)
+              if (dependency === undefined) break
+              const { sensitive, value } = dependency
+              result[variable.name] = { value, sensitive: sensitive || variable.sensitive }
+              break
+            }
+            case "value":
+              result[variable.name] = plain(values[variable.name] ?? null)
+              break
+            case "capsule_name":
+              result[variable.name] = plain(capsule.name)
+              break
+            case "workspace_scoped_capsule_name":
+              result[variable.name] = plain(`${workspaces[0]?.handle ?? "workspace"}-${capsule.slug}`)
+              break
+            case "connection":
+              result[variable.name] = plain(defaults[variable.name] ?? null)
+              break
+            case "module":
+              break
+            case "missing":
+              return yield* new MissingInput({
+                message: `The required input ${variable.name} has no value. Set it in the configuration.`
+              })
+          }
+        }
+        return { values: result, consumed }
+      })
+
+      return RunInputs.of({ providers, variables })
+    })
+  )
+}

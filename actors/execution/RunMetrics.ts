@@ -1,0 +1,74 @@
+import { Clock, DateTime, Effect, Metric } from "effect"
+import type { RunEventKind } from "../../schema/events/RunEvent.ts"
+import type { RunSink } from "../../runner/execution/RunSink.ts"
+import type { RunRow } from "../run/RunRow.ts"
+
+const boundaries = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600]
+
+const wait = Metric.histogram("svc_run_wait_seconds", {
+  description: "Time that Runs spent queued before they were executed, by type.",
+  boundaries
+})
+
+const duration = Metric.histogram("svc_run_duration_seconds", {
+  description: "Time that Runs executed, by type and the status they ended in.",
+  boundaries
+})
+
+const phaseDuration = Metric.histogram("svc_run_phase_duration_seconds", {
+  description: "Time that Runs spent in each phase, by type and phase.",
+  boundaries
+})
+
+const ended = Metric.counter("svc_runs_ended_total", {
+  description: "Executed Runs by type, status and error code.",
+  incremental: true
+})
+
+const millisOf = (at: string): number => DateTime.toEpochMillis(DateTime.makeUnsafe(at))
+
+const observe = (
+  metric: Metric.Histogram<number>,
+  millis: number,
+  attributes: Readonly<Record<string, string>>
+): Effect.Effect<void> => Metric.update(Metric.withAttributes(metric, attributes), Math.max(0, millis) / 1000)
+
+/**
+ * The metrics of one execution. Labels are types, phases, statuses and error codes: a closed set, and nothing of what a Run
+ * is about.
+ */
+export const measureRun = Effect.fnUntraced(function* (run: RunRow) {
+  const { type } = run
+  const begun = yield* Clock.currentTimeMillis
+  let phase: { readonly name: string; readonly since: number } | undefined
+
+  yield* observe(wait, begun - millisOf(run.queued_at), { type })
+
+  const leavePhase = Effect.fnUntraced(function* (next: string | undefined) {
+    const at = yield* Clock.currentTimeMillis
+    const left = phase
+    phase = next === undefined ? undefined : { name: next, since: at }
+    if (left !== undefined) yield* observe(phaseDuration, at - left.since, { type, phase: left.name })
+  })
+
+  const onEvent = (kind: RunEventKind, data: Readonly<Record<string, unknown>> | undefined): Effect.Effect<void> => {
+    const name = data?.["phase"]
+    return kind === "run.phase" && typeof name === "string" ? leavePhase(name) : Effect.void
+  }
+
+  return {
+    /** The sink of the Run, watched for phases. */
+    watched: (sink: RunSink): RunSink => ({
+      ...sink,
+      event: (kind, data) => Effect.andThen(onEvent(kind, data), sink.event(kind, data))
+    }),
+    /** Counts the end, as the ledger has it. */
+    end: Effect.fnUntraced(function* (settled: RunRow | undefined) {
+      yield* leavePhase(undefined)
+      if (settled === undefined) return
+      const { error_code: code, status } = settled
+      yield* observe(duration, (yield* Clock.currentTimeMillis) - begun, { type, status })
+      yield* Metric.update(Metric.withAttributes(ended, { type, status, code: code ?? "" }), 1)
+    })
+  }
+})

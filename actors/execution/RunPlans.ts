@@ -1,0 +1,139 @@
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { PlanSecrets } from "../../runner/execution/RunJob.ts"
+import { secretRuleVersion } from "../../runner/redaction/SecretRule.ts"
+import { now } from "../Identity.ts"
+import { type BuildColumns, buildColumns, type StoredBuild, storedBuild } from "../build/BuildArchives.ts"
+import { type ConsumedOutput, encodeConsumed } from "../consumption/ConsumedOutputs.ts"
+import { fromStoredSecrets, StoredSecrets, toStoredSecrets } from "../vault/SealedSecrets.ts"
+import { Vault } from "../vault/Vault.ts"
+
+/** A saved plan as an apply needs it. The file holds secrets in the clear and is sealed at rest. */
+export interface SavedPlan {
+  readonly planFile: Redacted.Redacted<Uint8Array>
+  readonly secrets: PlanSecrets
+  /** Empty when the module uses no installed provider. */
+  readonly lockText: string
+  /** What the source build of the plan made; the apply is made with exactly that. */
+  readonly build?: StoredBuild | undefined
+}
+
+/** A plan with what let Outputs of other Capsules flow into it. */
+export interface ConsumingPlan extends SavedPlan {
+  readonly consumed: ReadonlyArray<ConsumedOutput>
+}
+
+interface PlanRow extends BuildColumns {
+  readonly plan_file: string
+  readonly lock_text: string
+  readonly sealed_secrets: string | null
+  readonly secret_rule: number | null
+}
+
+const place = (workspaceId: string, runId: string) => ({
+  table: "run_plans",
+  column: "plan_file",
+  workspaceId,
+  rowId: runId
+})
+
+const secretsPlace = (workspaceId: string, runId: string) => ({
+  ...place(workspaceId, runId),
+  column: "sealed_secrets"
+})
+
+const SecretsJson = Schema.fromJsonString(
+  Schema.Struct({
+    inputs: StoredSecrets,
+    credentials: Schema.optionalKey(StoredSecrets),
+    marked: StoredSecrets
+  })
+)
+const encodeSecrets = Schema.encodeSync(SecretsJson)
+const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
+
+/** What a plan keeps secret. `isComplete` is false for one of a release that kept nothing, or less than is hidden now. */
+export interface RecordedSecrets extends PlanSecrets {
+  readonly isComplete: boolean
+}
+
+/** The saved plan of each reviewable Plan Run. It is deleted when it was used, superseded or has expired. */
+export class RunPlans extends Context.Service<
+  RunPlans,
+  {
+    /** In the caller's transaction. */
+    readonly save: (workspaceId: string, runId: string, plan: ConsumingPlan) => Effect.Effect<void>
+    readonly load: (workspaceId: string, runId: string) => Effect.Effect<SavedPlan | undefined>
+    /** What the plan's inputs and marks keep secret; `undefined` when the plan is gone. */
+    readonly secrets: (workspaceId: string, runId: string) => Effect.Effect<RecordedSecrets | undefined>
+    readonly drop: (runId: string) => Effect.Effect<void>
+  }
+>()("svc/actors/execution/RunPlans") {
+  static readonly layer = Layer.effect(
+    RunPlans,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+
+      const opened = Effect.fnUntraced(function* (workspaceId: string, runId: string, sealed: string | null) {
+        // A plan of a release that kept none.
+        if (sealed === null) return { inputs: [], credentials: [], marked: [] }
+        const text = yield* vault.openText(secretsPlace(workspaceId, runId), sealed)
+        const { credentials = [], inputs, marked } = yield* decodeSecrets(Redacted.value(text))
+        return {
+          inputs: fromStoredSecrets(inputs),
+          credentials: fromStoredSecrets(credentials),
+          marked: fromStoredSecrets(marked)
+        }
+      })
+
+      return RunPlans.of({
+        save: Effect.fn("RunPlans.save")(function* (workspaceId: string, runId: string, plan: ConsumingPlan) {
+          yield* sql`INSERT INTO run_plans ${sql.insert({
+            run_id: runId,
+            plan_file: yield* vault.seal(place(workspaceId, runId), plan.planFile),
+            lock_text: plan.lockText,
+            sealed_secrets: yield* vault.seal(
+              secretsPlace(workspaceId, runId),
+              Redacted.make(
+                encodeSecrets({
+                  inputs: toStoredSecrets(plan.secrets.inputs),
+                  credentials: toStoredSecrets(plan.secrets.credentials),
+                  marked: toStoredSecrets(plan.secrets.marked)
+                })
+              )
+            ),
+            secret_rule: secretRuleVersion,
+            consumed_outputs: encodeConsumed(plan.consumed),
+            ...buildColumns(plan.build),
+            created_at: yield* now
+          })}`
+        }, Effect.orDie),
+        load: Effect.fn("RunPlans.load")(function* (workspaceId: string, runId: string) {
+          const rows = yield* sql<PlanRow>`
+            SELECT plan_file, lock_text, sealed_secrets, secret_rule, build_digest, build_size_bytes FROM run_plans
+            WHERE run_id = ${runId}`
+          const row = rows[0]
+          // What the rule hides now, an older plan does not know or showed to its reviewers: it has to be made again.
+          if (row === undefined || row.sealed_secrets === null || row.secret_rule !== secretRuleVersion)
+            return undefined
+          return {
+            planFile: yield* vault.open(place(workspaceId, runId), row.plan_file),
+            secrets: yield* opened(workspaceId, runId, row.sealed_secrets),
+            lockText: row.lock_text,
+            build: storedBuild(row)
+          }
+        }, Effect.orDie),
+        secrets: Effect.fn("RunPlans.secrets")(function* (workspaceId: string, runId: string) {
+          const rows = yield* sql<Pick<PlanRow, "sealed_secrets" | "secret_rule">>`
+            SELECT sealed_secrets, secret_rule FROM run_plans WHERE run_id = ${runId}`
+          const row = rows[0]
+          if (row === undefined) return undefined
+          const secrets = yield* opened(workspaceId, runId, row.sealed_secrets)
+          return { ...secrets, isComplete: row.sealed_secrets !== null && row.secret_rule === secretRuleVersion }
+        }, Effect.orDie),
+        drop: (runId) => sql`DELETE FROM run_plans WHERE run_id = ${runId}`.pipe(Effect.asVoid, Effect.orDie)
+      })
+    })
+  )
+}

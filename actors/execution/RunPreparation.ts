@@ -1,0 +1,283 @@
+import { Context, Effect, Layer, type Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { LocalModule, RunJob } from "../../runner/execution/RunJob.ts"
+import { ExtractionFailed } from "../../runner/execution/RunJob.ts"
+import type { ScannedModule } from "../../runner/scan/ScannedModule.ts"
+import { dependsOnTool, toolProblems } from "../../runner/scan/ToolFit.ts"
+import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
+import { defaultProfile } from "../../schema/policy/ExecutionProfile.ts"
+import { CompatibilityReportId } from "../../schema/records/Ids.ts"
+import type { ProviderRequirement } from "../../schema/records/Provider.ts"
+import type { RunEvidence } from "../../schema/records/Run.ts"
+import { transaction } from "../database/Transaction.ts"
+import { ConnectionStore } from "../connection/ConnectionStore.ts"
+import { rotatedSince } from "../connection/RotatedConnections.ts"
+import { TokenRenewals } from "../connection/TokenRenewals.ts"
+import { movedInputsOf } from "../consumption/ConsumedOutputs.ts"
+import { derivedId, now } from "../Identity.ts"
+import { isApply } from "../run/RunAttempt.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { type RunRow, toRun } from "../run/RunRow.ts"
+import { RunSettings } from "../run/RunSettings.ts"
+import { CompatibilityCheck, decodeScan } from "../source/CompatibilityCheck.ts"
+import { makeModuleVerdicts } from "../configuration/ModuleVerdicts.ts"
+import { stagedOf } from "../source/StagedRows.ts"
+import { type ReportRow, type SnapshotRow, SourceStore, toReport } from "../source/SourceStore.ts"
+import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
+import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
+import { capsuleSite, starterOf } from "./CapsuleConnections.ts"
+import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
+import { credentialWaitOf, encodeCredentialWait } from "../authority/CredentialWait.ts"
+import { carriedVariables } from "../configuration/CarriedVariables.ts"
+import { InstallConfigCompilation } from "../configuration/InstallConfigCompilation.ts"
+import { InstallConfigStore, type LoadedInstallConfig, type StoredConfig } from "../configuration/InstallConfigStore.ts"
+import { demandsOf, operatorEvidence, type SnapshotPlace } from "../configuration/OperatorAuthority.ts"
+import { OperatorSuccession } from "../succession/OperatorSuccession.ts"
+import { authorityMoved } from "../authority/RunAuthority.ts"
+import { blocked, type RunBlocked } from "./RunBlocked.ts"
+import { RunInputs } from "./RunInputs.ts"
+import { makeRunProfiles } from "./RunProfiles.ts"
+import { type StateVersionRow, StateVersions } from "../state/StateVersions.ts"
+import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
+
+/** A block that says where the state is, and what stands for findings that are left out. */
+const stateFindings: ReadonlySet<string> = new Set(["backend_overridden", "cloud_overridden", "more_findings"])
+
+const isSelfContained = ({ findings, providerPackages }: Pick<ScannedModule, "findings" | "providerPackages">) =>
+  providerPackages.length === 0 && findings.every(({ code }) => !stateFindings.has(code))
+
+/** Everything that plan, drift check and apply have in common. `run` is the row with the authority that it has now. */
+export interface PreparedRun {
+  readonly run: RunRow
+  readonly capsule: GuardedCapsuleRow
+  readonly config: LoadedInstallConfig
+  readonly snapshot: SnapshotRow
+  readonly report: ReportRow
+  readonly variables: StoredConfig["variables"]
+  readonly moduleInputDefaults: Readonly<Record<string, Schema.Json>>
+  /** The StateVersion that the Run starts from. */
+  readonly base: StateVersionRow | undefined
+  readonly evidence: RunEvidence
+  /** What decides which base configuration of the operator counts. */
+  readonly place: SnapshotPlace
+  readonly job: Omit<RunJob, "cancel" | "runFolder">
+}
+
+/**
+ * Reads the authority of a Run again and gathers what the runner needs. An apply must find the authority it was reviewed
+ * under. A plan or drift check that waited behind another Run takes the authority that this one left, and records it.
+ */
+export class RunPreparation extends Context.Service<
+  RunPreparation,
+  { readonly prepare: (run: RunRow) => Effect.Effect<PreparedRun, RunBlocked> }
+>()("svc/actors/execution/RunPreparation") {
+  static readonly layer = Layer.effect(
+    RunPreparation,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ledger = yield* RunLedger
+      const capsules = yield* CapsuleLedger
+      const configs = yield* InstallConfigStore
+      const store = yield* SourceStore
+      const states = yield* StateVersions
+      const inputs = yield* RunInputs
+      const connections = yield* ConnectionStore
+      const renewals = yield* TokenRenewals
+      const compatibility = yield* CompatibilityCheck
+      const compilation = yield* InstallConfigCompilation
+      const judged = yield* makeModuleVerdicts
+      const snapshots = yield* SnapshotStore
+      const settings = yield* RunSettings
+      const values = yield* Effect.context<SqlClient.SqlClient | StateVersions>()
+      const profiles = yield* makeRunProfiles
+      const succession = yield* OperatorSuccession
+
+      /** Destroy plans and drift checks are about what is deployed: the apply before them may have changed what that is. */
+      const rebased = Effect.fnUntraced(function* (run: RunRow, capsule: GuardedCapsuleRow) {
+        const deployed = run.type === "plan" ? null : capsule.adopted_snapshot_id
+        const snapshotId = deployed ?? run.source_snapshot_id
+        const snapshot = yield* store.findSnapshot(snapshotId ?? "")
+        const authority = {
+          source_snapshot_id: snapshotId,
+          resolved_commit: snapshot?.resolved_commit ?? run.resolved_commit,
+          install_config_id: capsule.install_config_id,
+          execution_authority_epoch: capsule.execution_authority_epoch,
+          base_state_generation: capsule.current_state_generation,
+          base_state_version_id: capsule.current_state_version_id
+        }
+        yield* ledger.set(run.id, authority)
+        return { ...run, ...authority }
+      })
+
+      /** What the plan of an apply was made with and is not given any more. */
+      const lostOf = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, planRunId: string) {
+        const lost = yield* Effect.provideContext(movedInputsOf(capsule, planRunId), values)
+        const plan = lost === undefined ? yield* ledger.find(planRunId) : undefined
+        return plan === undefined
+          ? lost
+          : yield* Effect.provideService(rotatedSince(toRun(plan).providerResolutions), ConnectionStore, connections)
+      })
+
+      const authority = Effect.fnUntraced(function* (created: RunRow) {
+        const capsule = yield* capsules.find(created.capsule_id ?? "")
+        if (capsule === undefined) return yield* Effect.die(new Error(`The Capsule of Run ${created.id} is gone`))
+        // Queued before the Workspace was put away, or admitted at that very moment.
+        yield* refuseArchived(capsule.workspace_id).pipe(
+          Effect.provideService(SqlClient.SqlClient, sql),
+          Effect.catchTag("ApiError", ({ code, message }) => Effect.fail(blocked(code, message)))
+        )
+        if (!isInService(capsule.status)) {
+          return yield* blocked("failed_precondition", `The Capsule is ${capsule.status}.`)
+        }
+        const moved = authorityMoved(created, capsule)
+        if (moved && isApply(created.type)) {
+          return yield* blocked(
+            "superseded",
+            "The Capsule's configuration or state has changed since this plan was reviewed. Plan again."
+          )
+        }
+        const lost = isApply(created.type) ? yield* lostOf(capsule, created.plan_run_id ?? "") : undefined
+        if (lost !== undefined) return yield* blocked("superseded", lost)
+        const run = moved ? yield* rebased(created, capsule) : created
+        const config = yield* configs.load(run.install_config_id ?? "")
+        const snapshot = yield* store.findSnapshot(run.source_snapshot_id ?? "")
+        if (config === undefined || snapshot === undefined) {
+          return yield* Effect.die(new Error(`Run ${run.id} refers to records that do not exist`))
+        }
+        // A plan is made under what the operator says now; an apply under what its plan was reviewed with.
+        const followed =
+          run.type === "plan" || run.type === "destroy_plan"
+            ? yield* succession
+                .follow(capsule, config, run.id)
+                .pipe(Effect.mapError(({ message }) => blocked("operator_config_refused", message)))
+            : undefined
+        if (followed === undefined) return { run, capsule, config, snapshot }
+        const successor = yield* configs.load(followed.install_config_id)
+        if (successor === undefined) {
+          return yield* Effect.die(new Error(`InstallConfig ${followed.install_config_id} was not stored`))
+        }
+        return { run: yield* rebased(run, followed), capsule: followed, config: successor, snapshot }
+      }, transaction(sql))
+
+      /**
+       * A newer commit of the lane has no report until something looks at it: the plan does. What an older tool could not
+       * run is looked at again, since the tool may be another one by now.
+       */
+      const reportOf = Effect.fnUntraced(function* (
+        run: RunRow,
+        snapshot: SnapshotRow,
+        { module_path: modulePath, tool_name: tool }: Pick<GuardedCapsuleRow, "module_path" | "tool_name">
+      ) {
+        const known = yield* store.newestReport(snapshot.id, modulePath)
+        if (known !== undefined && !(known.status === "unsupported" && dependsOnTool(toReport(known).findings))) {
+          return known
+        }
+        const staged = yield* compatibility
+          .check({
+            reportId: derivedId(CompatibilityReportId, "rep", run.id, "report"),
+            runId: run.id,
+            sourceId: snapshot.source_id,
+            snapshot: { id: snapshot.id, archiveDigest: snapshot.archive_digest, warnings: [] },
+            modulePath,
+            tool: tool ?? undefined
+          })
+          .pipe(Effect.catchTag("CheckImpossible", (error) => Effect.fail(blocked(error.code, error.message))))
+        const carrier = stagedOf(snapshot)
+        const verdicts = yield* judged(compilation.annotate(staged, carrier), carrier).pipe(
+          Effect.catchTag("CheckImpossible", (error) => Effect.fail(blocked(error.code, error.message)))
+        )
+        yield* store.insertReport(run.workspace_id, verdicts)
+        const stored = yield* store.newestReport(snapshot.id, modulePath)
+        return stored ?? (yield* Effect.die(new Error(`The report of ${snapshot.id} was not stored`)))
+      })
+
+      const prepare = Effect.fn("Run.prepare")(function* (created: RunRow) {
+        const { run, capsule, config, snapshot } = yield* authority(created)
+        const profile = yield* profiles.of(run, config)
+        const report = yield* reportOf(run, snapshot, capsule)
+        if (report.status === "unsupported") {
+          const reasons = toReport(report).findings.filter((finding) => finding.severity === "error")
+          return yield* blocked("module_unsupported", reasons.map((finding) => finding.message).join(" "))
+        }
+        const scan = yield* Effect.orDie(decodeScan(report.module_scan))
+        const requirements: ReadonlyArray<ProviderRequirement> = toReport(report).rootProviderRequirements
+        const source = yield* store.find(snapshot.source_id)
+        // Before they are read: a server that is asked takes its time, and no transaction waits for one.
+        const bindings = yield* configs.bindings(config.row.id)
+        const unrenewed = yield* renewals.renew(bindings.map(({ connection_id }) => connection_id))
+        // Asked again where it takes effect: a rule may have been narrowed, or a role lost, since the Run was created.
+        const providers = yield* inputs.providers(run, config.row.id, requirements, scan.inheritedProviders ?? [], {
+          starter: starterOf(run, capsule),
+          site: capsuleSite(capsule, source, snapshot)
+        })
+        const ofOperator = operatorEvidence(config.config)
+        const evidence: RunEvidence = {
+          providerResolutions: providers.resolutions,
+          ...(ofOperator === undefined ? {} : { operatorConfig: ofOperator })
+        }
+        // Whether it may be used at all comes first; why it cannot be used says more than the status it has by now.
+        const lapsed = providers.resolutions.flatMap(({ connectionId = "" }) => unrenewed.get(connectionId) ?? [])[0]
+        if (lapsed !== undefined && providers.blocked?.status !== "blocked_policy") {
+          return yield* blocked("blocked_missing_connection", lapsed, evidence)
+        }
+        if (providers.blocked !== undefined) {
+          const isDenied = settings.deniedProviders.includes(providers.blocked.provider)
+          const wait = credentialWaitOf({ id: run.id, since: yield* now }, providers.blocked, isDenied)
+          yield* capsules.annotate(capsule.id, { credential_wait: encodeCredentialWait(wait) })
+          return yield* blocked(
+            providers.blocked.status,
+            `${providers.blocked.provider}: ${providers.blocked.blockedReason ?? "no Connection"}${providers.blocked.status === "blocked_policy" ? "" : " Bind a Connection with a configuration plan."}`,
+            evidence
+          )
+        }
+        if (capsule.credential_wait !== null) yield* capsules.annotate(capsule.id, { credential_wait: null })
+        const tool = yield* profiles.tool(capsule, profile, evidence)
+        // The report may be older than the tool.
+        const [unfit] = toolProblems(scan, tool)
+        if (unfit !== undefined) {
+          const where = unfit.path === undefined ? "" : ` (${unfit.path})`
+          return yield* blocked("tool_unavailable", `${unfit.message}${where}`, evidence)
+        }
+        const base =
+          capsule.current_state_version_id === null ? undefined : yield* states.find(capsule.current_state_version_id)
+        const localModules: ReadonlyArray<LocalModule> = scan.localModules
+        return {
+          run: { ...run, profile: profile.name, profile_digest: profile.digest },
+          capsule,
+          config,
+          place: (yield* succession.placeOf(config)) ?? snapshot,
+          snapshot,
+          report,
+          variables: carriedVariables(config.config, toReport(report).variables),
+          moduleInputDefaults: providers.moduleInputDefaults,
+          base,
+          evidence: {
+            ...evidence,
+            tool: { name: tool.name, version: tool.version },
+            ...(config.config.sourceBuild === undefined ? {} : { sourceBuild: config.config.sourceBuild })
+          },
+          job: {
+            runId: run.id,
+            extractModule: (target: string) =>
+              snapshots
+                .extract(snapshot.archive_digest, target)
+                .pipe(Effect.mapError((error) => new ExtractionFailed({ message: error.message }))),
+            modulePath: capsule.module_path,
+            localModules,
+            variableTypes: Object.fromEntries(scan.variables.map(({ name, typeExpression }) => [name, typeExpression])),
+            selfContained: isSelfContained(scan),
+            tool,
+            credentials: providers.credentials,
+            mirror: settings.mirror,
+            timing: settings.timing,
+            ...(profile.name === defaultProfile ? {} : { demands: demandsOf(profile.name, profile.profile) }),
+            stateSecrets: [...(base === undefined ? [] : yield* states.secrets(base)), ...providers.formerSecrets],
+            ...(base === undefined ? {} : { state: yield* states.open(base) })
+          }
+        } satisfies PreparedRun
+      })
+
+      return RunPreparation.of({ prepare })
+    })
+  )
+}

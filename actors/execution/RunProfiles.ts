@@ -1,0 +1,59 @@
+import { Effect } from "effect"
+import { toolTitles } from "../../runner/toolchain/Tool.ts"
+import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
+import type { RunEvidence } from "../../schema/records/Run.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
+import type { LoadedInstallConfig } from "../configuration/InstallConfigStore.ts"
+import { type NamedProfile, OperatorConfigs, profileNameOf, profileOf } from "../configuration/OperatorConfigs.ts"
+import { blocked } from "./RunBlocked.ts"
+
+/** Which profile executes a Run, and with which tool. */
+export const makeRunProfiles = Effect.gen(function* () {
+  const ledger = yield* RunLedger
+  const toolchain = yield* Toolchain
+  const operator = yield* OperatorConfigs
+
+  /** Recorded before anything is executed: it stays known however the Run ends. */
+  const of = Effect.fnUntraced(function* (run: RunRow, config: LoadedInstallConfig) {
+    const name = profileNameOf(config.config.operator)
+    const profile = profileOf(operator, name)
+    if (profile === undefined) {
+      return yield* blocked(
+        "profile_unavailable",
+        `The execution profile ${name} of this Capsule's configuration is not defined any more. Plan again to follow the operator's policy, or ask the operator to define it.`
+      )
+    }
+    yield* ledger.set(run.id, { profile: profile.name, profile_digest: profile.digest })
+    return profile
+  })
+
+  /** A Capsule stays with the tool that applied it, and a profile says which tool and version that has to be. */
+  const tool = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, profile: NamedProfile, evidence: RunEvidence) {
+    const wanted = profile.profile.tool
+    if (capsule.tool_name !== null && wanted?.name !== undefined && wanted.name !== capsule.tool_name) {
+      return yield* blocked(
+        "profile_unavailable",
+        `The Capsule was applied with ${toolTitles[capsule.tool_name]}, and the execution profile ${profile.name} uses ${toolTitles[wanted.name]}. A Capsule keeps its tool: ask the operator to choose another profile for it.`,
+        evidence
+      )
+    }
+    const name = capsule.tool_name ?? wanted?.name
+    return yield* toolchain
+      .resolve(name === undefined && wanted?.version === undefined ? undefined : { name, version: wanted?.version })
+      .pipe(
+        Effect.mapError((error) =>
+          wanted === undefined
+            ? blocked("tool_unavailable", error.message, evidence)
+            : blocked(
+                "profile_unavailable",
+                `The execution profile ${profile.name}: ${error.message} ${error.remedy}`,
+                evidence
+              )
+        )
+      )
+  })
+
+  return { of, tool }
+})

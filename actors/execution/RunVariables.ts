@@ -1,0 +1,42 @@
+import { Effect } from "effect"
+import type { RunVariable } from "../../runner/execution/RunJob.ts"
+import { Deliveries, type DeliverySubject, type PlannedDeliveries } from "../delivery/Deliveries.ts"
+import type { ConsumedOutput } from "../consumption/ConsumedOutputs.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import { RunInputs } from "./RunInputs.ts"
+import type { PreparedRun } from "./RunPreparation.ts"
+
+/** A prepared Run as the host's deliveries see it. */
+export const deliverySubject = ({ capsule, config, variables }: PreparedRun): DeliverySubject => ({
+  capsule,
+  requires: config.config.compiled.requires,
+  variables
+})
+
+/** Every input of a Run, and what of it the host delivers. */
+export interface GatheredVariables {
+  readonly values: Readonly<Record<string, RunVariable>>
+  readonly planned: PlannedDeliveries
+  readonly consumed: ReadonlyArray<ConsumedOutput>
+}
+
+/** Gathers the inputs of plans and drift checks: what the host delivers, and for the rest what people and Capsules gave. */
+export const makeRunVariables = Effect.gen(function* () {
+  const deliveries = yield* Deliveries
+  const inputs = yield* RunInputs
+  return Effect.fn("Run.variables")(function* (run: RunRow, prepared: PreparedRun) {
+    const planned = yield* deliveries.resolve(run, deliverySubject(prepared))
+    const given = yield* inputs.variables(
+      prepared.capsule,
+      prepared.config,
+      prepared.variables.filter(({ name }) => !planned.variables.has(name)),
+      prepared.moduleInputDefaults
+    )
+    const gathered: GatheredVariables = {
+      values: { ...given.values, ...Object.fromEntries(planned.variables) },
+      planned,
+      consumed: given.consumed
+    }
+    return gathered
+  })
+})

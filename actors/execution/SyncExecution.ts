@@ -1,0 +1,245 @@
+import { Effect, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { serviceContext } from "../../schema/protocol/Command.ts"
+import { SourceSnapshotId } from "../../schema/records/Ids.ts"
+import { Audit } from "../audit/Audit.ts"
+import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
+import { contentOf, PathFilters } from "../staleness/PathFilters.ts"
+import { StaleReasons } from "../staleness/StaleReasons.ts"
+import { transaction } from "../database/Transaction.ts"
+import { derivedId, now } from "../Identity.ts"
+import { KillPoint } from "../run/KillPoint.ts"
+import { cancelRun, failRun } from "./RunEnding.ts"
+import type { RunExecution } from "./RunExecution.ts"
+import { RunHandover } from "../run/RunHandover.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import { RunResults } from "../run/RunResults.ts"
+import { type FetchedLane, type LaneUnavailable, makeLaneFetch, SyncSpec } from "../git-fetch/LaneFetch.ts"
+import { judgedAgain, manifestVerdict } from "../source/ManifestVerdict.ts"
+import { type Lane, SourceLanes } from "../source/SourceLanes.ts"
+import { SourceStore } from "../source/SourceStore.ts"
+import { type StagedSnapshot, StagedSnapshotJson } from "../source/StagedFindings.ts"
+
+const decodeSpec = Schema.decodeUnknownEffect(Schema.fromJsonString(SyncSpec))
+const encodeSnapshot = Schema.encodeEffect(StagedSnapshotJson)
+
+/** Nobody asked for this Run: it leaves a trace only where it finds something. */
+const isLook = (run: RunRow) => run.trigger_kind === "webhook" || run.trigger_kind === "schedule"
+
+/** Fetches a commit and records it as an immutable snapshot, or hands it to the coordinator that asked. */
+export const makeSyncExecution = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const store = yield* SourceStore
+  const lanes = yield* SourceLanes
+  const staleReasons = yield* StaleReasons
+  const capsules = yield* CapsuleLedger
+  const filters = yield* PathFilters
+  const ledger = yield* RunLedger
+  const killPoint = yield* KillPoint
+  const results = yield* RunResults
+  const handover = yield* RunHandover
+  const audit = yield* Audit
+  const fetchLane = yield* makeLaneFetch
+
+  const staged = Effect.fnUntraced(function* (
+    run: RunRow,
+    spec: SyncSpec,
+    id: string,
+    { synced }: Extract<FetchedLane, { readonly kind: "fetched" }>
+  ) {
+    const manifest = manifestVerdict(synced.repositoryManifest)
+    return {
+      id,
+      url: spec.url,
+      ref: spec.ref,
+      path: spec.path,
+      resolvedCommit: synced.resolvedCommit,
+      archiveDigest: synced.archiveDigest,
+      archiveSizeBytes: synced.archiveSizeBytes,
+      fileCount: synced.fileCount,
+      omitted: synced.omitted,
+      warnings: synced.warnings,
+      repositoryManifest: manifest.status,
+      ...(manifest.document === undefined ? {} : { manifestDocument: manifest.document }),
+      createdByRunId: run.id,
+      createdAt: yield* now
+    } satisfies StagedSnapshot
+  })
+
+  /** A snapshot that is there already, with this release's verdict on its manifest. Answers whether that is another one. */
+  const judged = Effect.fnUntraced(function* ({ snapshot }: Extract<FetchedLane, { readonly kind: "known" }>) {
+    const verdict = judgedAgain(snapshot)
+    if (verdict === undefined) return false
+    yield* store.judgeManifest(snapshot.id, verdict.status)
+    return verdict.differs
+  })
+
+  /** What Capsules that filter make of a commit takes reading, and is known before the lane moves. */
+  const compared = Effect.fnUntraced(function* (sourceId: string, { path, ref }: SyncSpec, fetched: FetchedLane) {
+    const content =
+      fetched.kind === "known"
+        ? contentOf(fetched.snapshot)
+        : {
+            archiveDigest: fetched.synced.archiveDigest,
+            repositoryManifest: manifestVerdict(fetched.synced.repositoryManifest).status
+          }
+    yield* filters.prepare(yield* capsules.ofLane({ sourceId, ref, path }), content)
+  })
+
+  /** Records where a lane stands, and what follows from it. */
+  const settleLane = Effect.fnUntraced(function* (
+    run: RunRow,
+    sourceId: string,
+    spec: SyncSpec,
+    snapshotId: string,
+    lookedAt: string,
+    fetched: FetchedLane
+  ) {
+    const before = yield* lanes.find(sourceId, spec)
+    const rejudged = fetched.kind === "known" && (yield* judged(fetched))
+    const found =
+      fetched.kind === "known"
+        ? {
+            id: fetched.snapshot.id,
+            resolvedCommit: fetched.snapshot.resolved_commit,
+            fileCount: fetched.snapshot.file_count
+          }
+        : yield* staged(run, spec, snapshotId, fetched).pipe(
+            Effect.tap((snapshot) => store.insertSnapshot(run.workspace_id, sourceId, snapshot))
+          )
+    const isNewest = yield* lanes.seen(sourceId, spec, {
+      snapshotId: found.id,
+      commit: found.resolvedCommit,
+      lookedAt
+    })
+    yield* store.synced(sourceId)
+    yield* lanes.settleStatus(sourceId)
+    if (isNewest) {
+      yield* staleReasons.laneMoved({
+        sourceId,
+        ref: spec.ref,
+        path: spec.path,
+        sourceSnapshotId: found.id
+      })
+      yield* handover.snapshotTaken({
+        sourceId,
+        snapshotId: found.id,
+        autoUpdate: spec.intent === "observe",
+        cause: run.id
+      })
+    }
+    const isNews =
+      rejudged || (isNewest && (before?.resolved_commit !== found.resolvedCommit || before.error_code !== null))
+    return { ...found, isNews }
+  })
+
+  /** A look that found something is shown like a sync that somebody asked for. */
+  const shown = Effect.fnUntraced(function* (run: RunRow, lane: Lane) {
+    yield* ledger.set(run.id, { quiet: 0 })
+    yield* audit.append({
+      workspaceId: run.workspace_id,
+      actor: run.trigger_kind === "webhook" ? { kind: "webhook" } : serviceContext.actor,
+      action: "source.sync",
+      target: { kind: "source", id: run.source_id ?? "" },
+      runId: run.id,
+      data: { intent: "observe", trigger: run.trigger_kind, ref: lane.ref, path: lane.path }
+    })
+  })
+
+  const succeed = Effect.fnUntraced(function* (run: RunRow, spec: SyncSpec, lookedAt: string, fetched: FetchedLane) {
+    const id = derivedId(SourceSnapshotId, "snap", run.id, "snapshot")
+    const settled = Effect.gen(function* () {
+      // An install plan has no Source yet: the snapshot waits for its initial commit.
+      if (run.coordinator_kind === "install_plan" && fetched.kind === "fetched") {
+        const snapshot = yield* staged(run, spec, id, fetched)
+        yield* results.save(run.id, yield* Effect.orDie(encodeSnapshot(snapshot)))
+        return { ...snapshot, isNews: true }
+      }
+      if (run.source_id === null) return yield* Effect.die(new Error(`The sync ${run.id} has no Source`))
+      return yield* settleLane(run, run.source_id, spec, id, lookedAt, fetched)
+    })
+    const { fileCount, id: snapshotId, isNews, resolvedCommit } = yield* settled
+    yield* ledger.set(run.id, { source_snapshot_id: snapshotId, resolved_commit: resolvedCommit })
+    if (isLook(run) && isNews) yield* shown(run, spec)
+    yield* ledger.move(run.id, {
+      from: ["running"],
+      to: "succeeded",
+      event: "run.succeeded",
+      data: { sourceSnapshotId: snapshotId, resolvedCommit, fileCount, reused: fetched.kind === "known" }
+    })
+    yield* handover.finished(run)
+  }, transaction(sql))
+
+  /** What a failed fetch says of the lane; a ref that a revision plan asked for says nothing of the Source. */
+  const laneFailed = Effect.fnUntraced(function* (run: RunRow, lane: Lane, error: LaneUnavailable, lookedAt: string) {
+    if (run.source_id === null || run.coordinator_id !== null || error.ofRequest) return false
+    const isNews = yield* lanes.failed(run.source_id, lane, error, lookedAt)
+    yield* lanes.settleStatus(run.source_id)
+    return isNews
+  })
+
+  const fail = Effect.fnUntraced(function* (run: RunRow, spec: SyncSpec, error: LaneUnavailable, lookedAt: string) {
+    if ((yield* laneFailed(run, spec, error, lookedAt)) && isLook(run)) yield* shown(run, spec)
+    yield* failRun({ ledger, handover }, run, { code: error.code, message: error.message })
+  }, transaction(sql))
+
+  /** The other lanes in use, when a person asked for the whole Source. What fails there is the lane's own error. */
+  const lookAtOthers = Effect.fnUntraced(function* (
+    run: RunRow,
+    spec: SyncSpec,
+    log: (line: string) => Effect.Effect<void>
+  ) {
+    const source = run.source_id === null ? undefined : yield* store.find(run.source_id)
+    if (spec.everyLane !== true || source === undefined) return
+    for (const { path, ref } of yield* lanes.inUse(source)) {
+      if (ref === spec.ref && path === spec.path) continue
+      const { expectedCommit: _, ...rest } = spec
+      const other = { ...rest, ref, path }
+      const lookedAt = yield* now
+      yield* log(`Looking at ${ref} (${path}), which Capsules follow.`)
+      yield* fetchLane(run, other, true, log).pipe(
+        Effect.flatMap((fetched) => {
+          const commit = fetched.kind === "known" ? fetched.snapshot.resolved_commit : fetched.synced.resolvedCommit
+          const id = derivedId(SourceSnapshotId, "snap", run.id, JSON.stringify([ref, path, commit]))
+          return Effect.andThen(
+            compared(source.id, other, fetched),
+            transaction(sql)(settleLane(run, source.id, other, id, lookedAt, fetched))
+          )
+        }),
+        Effect.catchTag("LaneUnavailable", (error) =>
+          Effect.andThen(log(`${ref}: ${error.message}`), transaction(sql)(laneFailed(run, other, error, lookedAt)))
+        )
+      )
+    }
+  })
+
+  /** A look that was queued before its Source stopped following is not taken any more. */
+  const isWanted = Effect.fnUntraced(function* (run: RunRow) {
+    if (!isLook(run)) return true
+    const source = yield* store.find(run.source_id ?? "")
+    return source !== undefined && source.auto_sync === 1 && source.status !== "disabled"
+  })
+
+  const execution: RunExecution = Effect.fn("Run.sync")(function* (run, control) {
+    const spec = yield* Effect.orDie(decodeSpec(run.spec))
+    if (!(yield* isWanted(run))) return yield* transaction(sql)(cancelRun({ ledger, handover }, run))
+    yield* control.sink.event("run.phase", { phase: "fetch" })
+    yield* killPoint(`${run.type}.before-runner`)
+    const log = (line: string) => control.sink.log("fetch", "system", line)
+    const lookedAt = yield* now
+    const outcome = yield* Effect.gen(function* () {
+      const fetched = yield* Effect.result(fetchLane(run, spec, isLook(run), log))
+      if (fetched._tag === "Success" && run.source_id !== null) yield* compared(run.source_id, spec, fetched.success)
+      yield* lookAtOthers(run, spec, log)
+      return { kind: "looked" as const, fetched }
+    }).pipe(Effect.raceFirst(Effect.as(control.cancelRequested, { kind: "cancelled" as const })))
+    yield* killPoint(`${run.type}.after-runner`)
+    if (outcome.kind === "cancelled") return yield* transaction(sql)(cancelRun({ ledger, handover }, run))
+    const { fetched } = outcome
+    if (fetched._tag === "Success") return yield* succeed(run, spec, lookedAt, fetched.success)
+    yield* log(fetched.failure.message)
+    yield* fail(run, spec, fetched.failure, lookedAt)
+  })
+  return execution
+})

@@ -1,0 +1,54 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { ConnectionStore } from "../connection/ConnectionStore.ts"
+import { ConnectionUses, type UseStarter } from "../connection/ConnectionUses.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import type { SourceRow } from "../source/SourceStore.ts"
+import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
+
+type SourceDefault = Pick<SourceRow, "default_ref" | "default_ref_by_manager">
+
+/**
+ * The default refs that a rule of use means: a Source's default counts when an owner or admin chose it, or it is the
+ * repository's own, since members set it too. A Source that does not exist yet has the repository's own.
+ */
+export const chosenDefault = (source: SourceDefault | undefined): ReadonlyArray<string> =>
+  source === undefined ? ["HEAD"] : source.default_ref_by_manager === 1 ? [source.default_ref] : []
+
+/** What a Git Connection is sent for. */
+export interface GitFetch {
+  readonly workspaceId: string
+  readonly url: string
+  readonly ref: string
+  readonly source: (SourceDefault & Pick<SourceRow, "id">) | undefined
+}
+
+/** On whose authority a sync fetches: schedule and webhook have that of the person who attached the Connection. */
+export const fetchStarter = (
+  run: Pick<RunRow, "created_by" | "trigger_kind">,
+  source: Pick<SourceRow, "auth_connection_by"> | undefined
+): UseStarter =>
+  run.trigger_kind === "user"
+    ? { subject: run.created_by ?? undefined, automatic: false }
+    : { subject: source?.auth_connection_by ?? undefined, automatic: true }
+
+/** Asks the rule of a Git Connection. One that is gone is evidence of the Run. */
+export const checkGitUse = Effect.fn("checkGitUse")(function* (
+  connectionId: string | null | undefined,
+  starter: UseStarter,
+  { workspaceId, url, ref, source }: GitFetch
+) {
+  const connections = yield* ConnectionStore
+  const uses = yield* ConnectionUses
+  const row = connectionId == null ? undefined : yield* connections.find(connectionId)
+  if (row === undefined) return
+  const sql = yield* SqlClient.SqlClient
+  const adopted = yield* Effect.orDie(sql<{ ref: string }>`SELECT DISTINCT adopted_ref AS ref FROM capsules
+    WHERE source_id = ${source?.id ?? ""} AND adopted_ref IS NOT NULL AND ${sql.literal(livingCapsule())}`)
+  yield* uses.grant(row, starter, {
+    workspaceId,
+    module: { url, path: undefined },
+    ref,
+    defaultRefs: [...chosenDefault(source), ...adopted.map((lane) => lane.ref)]
+  })
+})

@@ -1,0 +1,157 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { SlotPool } from "../../schema/records/QueuePlace.ts"
+import type { QueuedRun, QueueLimits, RunningRun } from "./QueueDecision.ts"
+
+interface QueuedRow {
+  readonly id: string
+  readonly workspace_id: string
+  readonly slot_pool: SlotPool
+  readonly subject: string
+  readonly capsule_line: string | null
+  readonly drift: number
+  readonly queued_at: string
+  readonly workspace_turn: number
+  readonly subject_turn: number
+}
+
+interface RunningRow {
+  readonly id: string
+  readonly workspace_id: string
+  readonly slot_pool: SlotPool
+  readonly capsule_line: string | null
+  readonly started_at: string | null
+}
+
+const toQueued = (row: QueuedRow): QueuedRun => ({
+  id: row.id,
+  workspaceId: row.workspace_id,
+  pool: row.slot_pool,
+  subject: row.subject,
+  capsuleLine: row.capsule_line ?? undefined,
+  isDriftCheck: row.drift === 1,
+  queuedAt: row.queued_at,
+  workspaceTurn: row.workspace_turn,
+  subjectTurn: row.subject_turn
+})
+
+/**
+ * For each pool, and apart for drift checks: the first claimable Run of each person in the Workspaces whose turn is nearest.
+ * Each step of a recursion is one look into an index: the next Workspace with something claimable, the next person in it.
+ */
+export const nearestInTurn = (sql: SqlClient.SqlClient, limits: QueueLimits) => {
+  // The expressions of the indexes `runs_claimable` and `runs_claimable_of_subject`, word for word: only so are they used.
+  const drift = sql.literal("(type = 'drift_check')")
+  const subject = sql.literal("COALESCE(created_by, '')")
+  const claimable = sql.literal("status = 'queued' AND capsule_wait = 0")
+  return sql<QueuedRow>`
+    WITH RECURSIVE line (slot_pool, drift, workspaces) AS (
+      VALUES ('runs', 0, ${limits.runs.places + 1}), ('runs', 1, ${limits.runs.places + 1}),
+        ('builds', 0, ${limits.builds.places + 1})
+    ), waiting (slot_pool, drift, workspaces, workspace_id) AS (
+      SELECT l.slot_pool, l.drift, l.workspaces, (SELECT workspace_id FROM runs
+        WHERE ${claimable} AND slot_pool = l.slot_pool AND ${drift} = l.drift ORDER BY workspace_id LIMIT 1) FROM line l
+      UNION ALL
+      SELECT w.slot_pool, w.drift, w.workspaces, (SELECT workspace_id FROM runs
+        WHERE ${claimable} AND slot_pool = w.slot_pool AND ${drift} = w.drift AND workspace_id > w.workspace_id
+        ORDER BY workspace_id LIMIT 1)
+      FROM waiting w WHERE w.workspace_id IS NOT NULL
+    ), turns AS (
+      SELECT w.*, COALESCE((SELECT MAX(turn) FROM run_turns
+        WHERE slot_pool = w.slot_pool AND workspace_id = w.workspace_id), 0) AS turn, (SELECT id FROM runs
+        WHERE ${claimable} AND slot_pool = w.slot_pool AND ${drift} = w.drift AND workspace_id = w.workspace_id
+        ORDER BY queued_at, id LIMIT 1) AS first_id
+      FROM waiting w WHERE w.workspace_id IS NOT NULL
+    ), nearest AS (
+      SELECT * FROM (SELECT t.*, ROW_NUMBER() OVER (PARTITION BY t.slot_pool, t.drift
+        ORDER BY t.turn, r.queued_at, r.id) AS place FROM turns t JOIN runs r ON r.id = t.first_id)
+      WHERE place <= workspaces
+    ), people (slot_pool, drift, workspace_id, turn, subject) AS (
+      SELECT n.slot_pool, n.drift, n.workspace_id, n.turn, (SELECT ${subject} FROM runs
+        WHERE ${claimable} AND slot_pool = n.slot_pool AND ${drift} = n.drift AND workspace_id = n.workspace_id
+        ORDER BY ${subject} LIMIT 1)
+      FROM nearest n
+      UNION ALL
+      SELECT p.slot_pool, p.drift, p.workspace_id, p.turn, (SELECT ${subject} FROM runs
+        WHERE ${claimable} AND slot_pool = p.slot_pool AND ${drift} = p.drift AND workspace_id = p.workspace_id
+          AND ${subject} > p.subject ORDER BY ${subject} LIMIT 1)
+      FROM people p WHERE p.subject IS NOT NULL
+    )
+    SELECT r.id, r.workspace_id, r.slot_pool, p.subject, r.capsule_line, p.drift, r.queued_at,
+      p.turn AS workspace_turn, COALESCE((SELECT t.turn FROM run_turns t WHERE t.slot_pool = p.slot_pool
+        AND t.workspace_id = p.workspace_id AND t.subject = p.subject), 0) AS subject_turn
+    FROM people p JOIN runs r ON r.id = (SELECT id FROM runs
+      WHERE ${claimable} AND slot_pool = p.slot_pool AND ${drift} = p.drift AND workspace_id = p.workspace_id
+        AND ${subject} = p.subject ORDER BY queued_at, id LIMIT 1)
+    WHERE p.subject IS NOT NULL`
+}
+
+/** Reads of the queue for `decide`; each is bounded by places, people or one Workspace, never by the length of the queue. */
+export class QueueRows extends Context.Service<
+  QueueRows,
+  {
+    readonly running: Effect.Effect<ReadonlyArray<RunningRun>>
+    /**
+     * For each pool, and apart for drift checks: the first claimable Run of each person in the Workspaces whose turn is
+     * nearest. One Workspace more than there are places: as only a Workspace that executes a Run can be at its limit, the
+     * next Run is among them.
+     */
+    readonly candidates: (limits: QueueLimits) => Effect.Effect<ReadonlyArray<QueuedRun>>
+    /** What a Workspace has queued, in the order of arrival. */
+    readonly queuedOf: (workspaceId: string, most: number) => Effect.Effect<ReadonlyArray<QueuedRun>>
+    /** How many Runs a Workspace has queued, counted up to `most`. */
+    readonly countOf: (workspaceId: string, most: number) => Effect.Effect<number>
+    /** Notes that a Workspace and one of its people had their turn. In the caller's transaction. */
+    readonly turnTaken: (run: QueuedRun) => Effect.Effect<void>
+  }
+>()("svc/actors/queue/QueueRows") {
+  static readonly layer = Layer.effect(
+    QueueRows,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+
+      const running = Effect.map(
+        Effect.orDie(sql<RunningRow>`SELECT id, workspace_id, slot_pool, capsule_line, started_at FROM runs
+          WHERE status = 'running'`),
+        (rows) =>
+          rows.map((row) => ({
+            id: row.id,
+            workspaceId: row.workspace_id,
+            pool: row.slot_pool,
+            capsuleLine: row.capsule_line ?? undefined,
+            startedAt: row.started_at ?? ""
+          }))
+      )
+
+      const candidates = (limits: QueueLimits) =>
+        Effect.map(Effect.orDie(nearestInTurn(sql, limits)), (rows) => rows.map(toQueued))
+
+      const queuedOf = Effect.fnUntraced(function* (workspaceId: string, most: number) {
+        const rows = yield* sql<QueuedRow>`
+          SELECT r.id, r.workspace_id, r.slot_pool, COALESCE(r.created_by, '') AS subject, r.capsule_line,
+            (r.type = 'drift_check') AS drift, r.queued_at, 0 AS workspace_turn, COALESCE(t.turn, 0) AS subject_turn
+          FROM (SELECT * FROM runs WHERE status = 'queued' AND workspace_id = ${workspaceId}
+            ORDER BY queued_at, id LIMIT ${most}) r
+          LEFT JOIN run_turns t ON t.slot_pool = r.slot_pool AND t.workspace_id = r.workspace_id
+            AND t.subject = COALESCE(r.created_by, '')`
+        return rows.map(toQueued)
+      }, Effect.orDie)
+
+      const countOf = Effect.fnUntraced(function* (workspaceId: string, most: number) {
+        const rows = yield* sql<{ count: number }>`SELECT COUNT(*) AS count FROM (
+          SELECT 1 FROM runs WHERE status = 'queued' AND workspace_id = ${workspaceId} LIMIT ${most})`
+        return rows[0]?.count ?? 0
+      }, Effect.orDie)
+
+      const turnTaken = Effect.fnUntraced(function* (run: QueuedRun) {
+        yield* sql`INSERT OR REPLACE INTO run_turns ${sql.insert({
+          slot_pool: run.pool,
+          workspace_id: run.workspaceId,
+          subject: run.subject
+        })}`
+      }, Effect.orDie)
+
+      return QueueRows.of({ running, candidates, queuedOf, countOf, turnTaken })
+    })
+  )
+}

@@ -1,0 +1,46 @@
+import { Context, Effect, Layer } from "effect"
+import { ApiError } from "../../schema/errors/ApiError.ts"
+import type { NewRun } from "../run/RunLedger.ts"
+import { QueueRows } from "./QueueRows.ts"
+import { RunSettings } from "../run/RunSettings.ts"
+
+/** How long a client should wait before it asks again. */
+const retryAfterSeconds = 30
+
+/** The part of a Workspace's queue that stays open for what a person asks for. */
+const keptForPeople = (limit: number) => Math.floor(limit / 10)
+
+/**
+ * Whether a Workspace may queue one more Run. Asked in the transaction that writes it, before anything is written. Only new
+ * work asks: what coordinators go on with, and the apply of a plan that the service made for itself, was admitted with
+ * its first Run.
+ */
+export class RunAdmission extends Context.Service<
+  RunAdmission,
+  { readonly admit: (run: Pick<NewRun, "workspaceId" | "type" | "trigger">) => Effect.Effect<void, ApiError> }
+>()("svc/actors/queue/RunAdmission") {
+  static readonly layer = Layer.effect(
+    RunAdmission,
+    Effect.gen(function* () {
+      const rows = yield* QueueRows
+      const { workspaceQueue } = yield* RunSettings
+
+      const admit = Effect.fn("RunAdmission.admit")(function* ({
+        trigger,
+        type,
+        workspaceId
+      }: Pick<NewRun, "workspaceId" | "type" | "trigger">) {
+        const isAsked = trigger === "user" && type !== "drift_check"
+        const limit = isAsked ? workspaceQueue : workspaceQueue - keptForPeople(workspaceQueue)
+        if ((yield* rows.countOf(workspaceId, limit)) < limit) return
+        return yield* new ApiError({
+          code: "rate_limited",
+          message: `The Workspace has ${limit} Runs queued, which is ${isAsked ? "its limit" : "the limit for drift checks and automation"}. Nothing was started. Try again when some have ended, or cancel some.`,
+          retryAfter: retryAfterSeconds
+        })
+      })
+
+      return RunAdmission.of({ admit })
+    })
+  )
+}

@@ -1,0 +1,107 @@
+import { Context, Effect, Layer, Queue } from "effect"
+import { SqlClient } from "effect/sql"
+import { transaction } from "../database/Transaction.ts"
+import { now } from "../Identity.ts"
+import { KillPoint } from "../run/KillPoint.ts"
+import { decide, type QueuedRun, type QueueLimits } from "./QueueDecision.ts"
+import { QueueRows } from "./QueueRows.ts"
+import { inWords, type WordedPlace } from "./QueueWords.ts"
+import { RunJournal } from "../run/RunJournal.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import { RunSettings } from "../run/RunSettings.ts"
+
+const standing = (run: RunRow): QueuedRun => ({
+  id: run.id,
+  workspaceId: run.workspace_id,
+  pool: run.slot_pool,
+  subject: run.created_by ?? "",
+  capsuleLine: run.capsule_line ?? undefined,
+  isDriftCheck: run.type === "drift_check",
+  queuedAt: run.queued_at,
+  workspaceTurn: 0,
+  subjectTurn: 0
+})
+
+/**
+ * Which Run goes next, and where the others stand: both are what `decide` says of the rows. At most one Run that reads or
+ * changes a Capsule's infrastructure is active for it; Workspaces, and the people of one, take turns.
+ */
+export class RunQueue extends Context.Service<
+  RunQueue,
+  {
+    /** Something may have become runnable. */
+    readonly wake: Effect.Effect<void>
+    /** Waits for the next wake-up. */
+    readonly woken: Effect.Effect<void>
+    /** Takes the next runnable Run: it is `running` and owned by `owner` when this answers. */
+    readonly claim: (owner: string) => Effect.Effect<RunRow | undefined>
+    /** Where a queued Run stands; none for any other. */
+    readonly place: (run: RunRow) => Effect.Effect<WordedPlace | undefined>
+    /** The same for a page of Runs, with one look at the queue of each of their Workspaces. */
+    readonly places: (runs: ReadonlyArray<RunRow>) => Effect.Effect<ReadonlyMap<string, WordedPlace>>
+  }
+>()("svc/actors/queue/RunQueue") {
+  static readonly layer = Layer.effect(
+    RunQueue,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* RunJournal
+      const rows = yield* QueueRows
+      const settings = yield* RunSettings
+      const killPoint = yield* KillPoint
+      const signals = yield* Queue.sliding<void>(1)
+
+      const limits: QueueLimits = {
+        runs: { places: settings.concurrency, perWorkspace: settings.workspaceConcurrency },
+        builds: { places: settings.buildConcurrency, perWorkspace: settings.workspaceBuildConcurrency }
+      }
+
+      const claim = Effect.fn("RunQueue.claim")(function* (owner: string) {
+        const running = yield* rows.running
+        const free = (["runs", "builds"] as const).some(
+          (pool) => running.filter((run) => run.pool === pool).length < limits[pool].places
+        )
+        if (!free) return undefined
+        const { next } = decide({ limits, running, queued: yield* rows.candidates(limits) })
+        if (next === undefined) return undefined
+        const at = yield* now
+        const [claimed] = yield* sql<RunRow>`UPDATE runs
+          SET ${sql.update({ status: "running", owner, started_at: at })}, attempt = attempt + 1
+          WHERE id = ${next.id} AND status = 'queued' RETURNING *`
+        if (claimed === undefined) return undefined
+        yield* rows.turnTaken(next)
+        yield* journal.append(next.id, "run.started", { attempt: claimed.attempt })
+        yield* killPoint(`${claimed.type}.run.started`)
+        return claimed
+      }, transaction(sql))
+
+      const places = Effect.fnUntraced(function* (runs: ReadonlyArray<RunRow>) {
+        const wanted = new Map<string, WordedPlace>()
+        const queued = runs.filter(({ status }) => status === "queued")
+        if (queued.length === 0) return wanted
+        const running = yield* rows.running
+        for (const workspaceId of new Set(queued.map(({ workspace_id }) => workspace_id))) {
+          const asked = queued.filter((run) => run.workspace_id === workspaceId)
+          const window = yield* rows.queuedOf(workspaceId, settings.workspaceQueue)
+          const seen = new Set(window.map(({ id }) => id))
+          // A queue that is longer than it may be now, since the limit was lowered: the rest stands behind what was read.
+          const beyond = asked.filter(({ id }) => !seen.has(id)).map(standing)
+          const decided = decide({ limits, running, queued: [...window, ...beyond] })
+          for (const { id } of asked) {
+            const place = decided.places.get(id)
+            if (place !== undefined) wanted.set(id, inWords(place))
+          }
+        }
+        return wanted
+      })
+
+      return RunQueue.of({
+        wake: Effect.asVoid(Queue.offer(signals, undefined)),
+        woken: Queue.take(signals),
+        claim,
+        place: (run) => Effect.map(places([run]), (found) => found.get(run.id)),
+        places
+      })
+    })
+  )
+}

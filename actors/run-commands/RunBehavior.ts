@@ -1,0 +1,149 @@
+import { Effect } from "effect"
+import { Entity } from "effect/cluster"
+import { SqlClient } from "effect/sql"
+import { ApiError, failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
+import type { CommandContext } from "../../schema/protocol/Command.ts"
+import { RunActor } from "../../schema/protocol/RunActor.ts"
+import { actorOptions } from "../ActorClient.ts"
+import { Audit } from "../audit/Audit.ts"
+import { transaction } from "../database/Transaction.ts"
+import { now } from "../Identity.ts"
+import { KillPoint } from "../run/KillPoint.ts"
+import { RunCancels } from "../run/RunCancels.ts"
+import { RunHandover } from "../run/RunHandover.ts"
+import { RunJournal } from "../run/RunJournal.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { RunPlans } from "../execution/RunPlans.ts"
+import { RunQueue } from "../queue/RunQueue.ts"
+import { type RunRow, toRun } from "../run/RunRow.ts"
+
+/** The Run actor: approval and cancellation of one Run. */
+export const layer = RunActor.toLayer(
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const ledger = yield* RunLedger
+    const journal = yield* RunJournal
+    const plans = yield* RunPlans
+    const queue = yield* RunQueue
+    const cancels = yield* RunCancels
+    const handover = yield* RunHandover
+    const audit = yield* Audit
+    const killPoint = yield* KillPoint
+    const { entityId: id } = yield* Entity.CurrentAddress
+
+    const load = Effect.gen(function* () {
+      const row = yield* ledger.find(id)
+      return row === undefined ? yield* notFound("Run") : row
+    })
+
+    const projected = Effect.gen(function* () {
+      const row = yield* load
+      return toRun(row, yield* queue.place(row))
+    })
+
+    const audited = (context: CommandContext, row: RunRow, action: string, data: Record<string, string | null>) =>
+      audit.append({
+        workspaceId: row.workspace_id,
+        actor: context.actor,
+        action,
+        target: { kind: "run", id },
+        capsuleId: row.capsule_id ?? undefined,
+        runId: id,
+        data: { type: row.type, ...data },
+        requestId: context.requestId
+      })
+
+    return RunActor.of({
+      Approve: Effect.fn("Run.Approve")(
+        function* ({ payload: { context, planDigest, comment } }) {
+          const row = yield* load
+          if (row.type !== "plan" && row.type !== "destroy_plan") {
+            return yield* failedPrecondition("Only a plan or destroy plan is approved.")
+          }
+          if (planDigest !== undefined && planDigest !== row.plan_digest) {
+            return yield* new ApiError({
+              code: "guard_conflict",
+              message: "The plan digest is not that of this Run: it is not the plan that was reviewed."
+            })
+          }
+          const at = yield* now
+          if (row.status !== "waiting_approval" || (row.expires_at !== null && row.expires_at <= at)) {
+            const state = row.approved_at === null ? row.status : "approved already"
+            return yield* failedPrecondition(
+              `Only a plan that waits for approval can be approved; this one is ${state}.`
+            )
+          }
+          yield* ledger.set(id, {
+            approved_by: context.actor.subject ?? null,
+            approved_at: at,
+            approval_comment: comment ?? null
+          })
+          yield* ledger.move(id, {
+            from: ["waiting_approval"],
+            to: "succeeded",
+            event: "run.approved",
+            data: { planDigest: row.plan_digest, ...(comment === undefined ? {} : { comment }) }
+          })
+          const { isolation, network } = toRun(row)
+          yield* audited(context, row, "run.approve", {
+            planDigest: row.plan_digest,
+            ...(comment === undefined ? {} : { comment }),
+            // How the plan that was reviewed was kept apart; unknown of plans of older releases.
+            isolation: isolation ?? null,
+            network: network ?? null
+          })
+          return yield* projected
+        },
+        transaction(sql),
+        Effect.tap(() => killPoint("approve.decided"))
+      ),
+
+      Cancel: Effect.fn("Run.Cancel")(
+        function* ({ payload: { context, reason } }) {
+          const row = yield* load
+          const data = reason === undefined ? {} : { reason }
+          switch (row.status) {
+            case "queued":
+            case "waiting_approval": {
+              yield* ledger.move(id, { from: [row.status], to: "cancelled", event: "run.cancelled", data })
+              // An apply that never started has used its plan all the same: the sealed file serves nobody any more.
+              yield* plans.drop(row.plan_run_id ?? id)
+              const cancelled = yield* load
+              yield* handover.finished(cancelled)
+              yield* sql.afterCommit(queue.wake)
+              break
+            }
+            case "running": {
+              if (row.cancel_requested_at === null) {
+                yield* ledger.set(id, { cancel_requested_at: yield* now, cancel_reason: reason ?? null })
+                yield* journal.append(id, "run.cancelling", data)
+              }
+              yield* sql.afterCommit(cancels.cancel(id))
+              break
+            }
+            default: {
+              if (row.status !== "succeeded" || row.approved_at === null) {
+                return yield* failedPrecondition(`The Run is ${row.status} already and cannot be cancelled.`)
+              }
+              // Which of withdrawal and apply came first is decided by the same columns that an apply leases.
+              if (row.used_by_run_id !== null || !(yield* ledger.withdraw(id, data))) {
+                return yield* new ApiError({
+                  code: "run_conflict",
+                  message: `The approval cannot be withdrawn: the Run ${row.used_by_run_id ?? "of its apply"} has used the plan. Cancel that Run while it is queued or running.`
+                })
+              }
+              yield* plans.drop(id)
+              yield* audited(context, row, "run.withdraw_approval", data)
+              return yield* projected
+            }
+          }
+          yield* audited(context, row, "run.cancel", data)
+          return yield* projected
+        },
+        transaction(sql),
+        Effect.tap(() => killPoint("cancel.decided"))
+      )
+    })
+  }),
+  actorOptions
+)

@@ -1,0 +1,67 @@
+import { Effect, Layer, Schema } from "effect"
+import { RunEvent, type RunLogEntry } from "../../schema/events/RunEvent.ts"
+import { isFinalStatus, type RunStatus } from "../../schema/records/Run.ts"
+import { ReadSql } from "../database/ReadSql.ts"
+import { RunJournal } from "../run/RunJournal.ts"
+import { decodeChunk, RunLogs } from "../run/RunLogs.ts"
+import { RunStreams } from "../run/Runs.ts"
+
+const decodeEvents = Schema.decodeUnknownEffect(
+  Schema.Array(
+    Schema.Struct({
+      ...RunEvent.fields,
+      data: Schema.fromJsonString(RunEvent.fields.data)
+    })
+  )
+)
+
+/** Reads of the durable sequences. What says that nothing follows is read first, so `done` never comes before the last entry. */
+export const layer = Layer.effect(
+  RunStreams,
+  Effect.gen(function* () {
+    const sql = yield* ReadSql
+    const journal = yield* RunJournal
+    const runLogs = yield* RunLogs
+
+    const statusOf = (id: string) =>
+      Effect.map(sql<{ status: RunStatus }>`SELECT status FROM runs WHERE id = ${id}`, (rows) => rows[0]?.status)
+
+    const events = Effect.fn("RunStreams.events")(function* (id: string, after: number, limit: number) {
+      const status = yield* statusOf(id)
+      const rows = yield* sql`SELECT seq, at, kind, data FROM run_events
+        WHERE run_id = ${id} AND seq > ${after} ORDER BY seq LIMIT ${limit}`
+      const items = yield* decodeEvents(rows)
+      const last = items[items.length - 1]
+      return {
+        items,
+        nextAfter: last?.seq ?? after,
+        done: items.length < limit && (status === undefined || isFinalStatus(status))
+      }
+    }, Effect.orDie)
+
+    const logs = Effect.fn("RunStreams.logs")(function* (id: string, after: number, limit: number) {
+      const status = yield* statusOf(id)
+      const open = status === "queued" || status === "running" || runLogs.isOpen(id)
+      const items: Array<RunLogEntry> = []
+      let from = after
+      let exhausted = false
+      // Chunks hold many lines, so a page is gathered from as few rows as it takes.
+      while (items.length < limit && !exhausted) {
+        const chunks = yield* sql<{ entries: string }>`SELECT entries FROM run_log_chunks
+          WHERE run_id = ${id} AND last_seq > ${from} ORDER BY first_seq LIMIT 8`
+        exhausted = chunks.length < 8
+        for (const chunk of chunks) {
+          for (const entry of yield* decodeChunk(chunk.entries)) {
+            if (entry.seq <= from) continue
+            if (items.length >= limit) break
+            items.push(entry)
+            from = entry.seq
+          }
+        }
+      }
+      return { items, nextAfter: from, done: items.length < limit && !open }
+    }, Effect.orDie)
+
+    return RunStreams.of({ events, logs, listen: (id, listener) => journal.listen(id, listener) })
+  })
+)

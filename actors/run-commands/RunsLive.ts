@@ -1,0 +1,141 @@
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
+import { RunId } from "../../schema/records/Ids.ts"
+import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
+import { RunActor } from "../../schema/protocol/RunActor.ts"
+import { answered } from "../ActorClient.ts"
+import { ReadSql } from "../database/ReadSql.ts"
+import { Cursors } from "../paging/Cursors.ts"
+import { pageOfRows } from "../paging/RowPages.ts"
+import { readGroup } from "../run-group/GroupReads.ts"
+import { RunGroups } from "../run-group/RunGroups.ts"
+import { RunQueue } from "../queue/RunQueue.ts"
+import { type LatestRunRow, type RunRow, toLatestRun, toRun } from "../run/RunRow.ts"
+import { Runs } from "../run/Runs.ts"
+
+export const layer = Layer.effect(
+  Runs,
+  Effect.gen(function* () {
+    const runActor = yield* RunActor.client
+    const capsuleActor = yield* CapsuleActor.client
+    const sql = yield* ReadSql
+    const queue = yield* RunQueue
+    const groups = yield* RunGroups
+    const cursors = yield* Cursors
+
+    const projectedAll = (rows: ReadonlyArray<RunRow>) =>
+      Effect.map(queue.places(rows), (places) => rows.map((row) => toRun(row, places.get(row.id))))
+    const projected = (row: RunRow) => Effect.map(queue.place(row), (place) => toRun(row, place))
+
+    const row = Effect.fnUntraced(function* (id: string) {
+      const rows = yield* Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE id = ${id}`)
+      return rows[0] === undefined ? yield* notFound("Run") : rows[0]
+    })
+
+    const group = (id: string) =>
+      readGroup(id).pipe(Effect.provideService(SqlClient.SqlClient, sql), Effect.provideService(RunQueue, queue))
+
+    return Runs.of({
+      approve: (context, id, request) => answered(runActor(id).Approve({ context, ...request })),
+      apply: Effect.fn("Runs.apply")(function* (context, planRunId, idempotency) {
+        const plan = yield* row(planRunId)
+        if (plan.capsule_id === null) return yield* notFound("Plan")
+        return yield* answered(
+          capsuleActor(plan.capsule_id).Apply({
+            context,
+            planRunId,
+            ...(idempotency === undefined ? {} : { idempotency })
+          })
+        )
+      }),
+      cancel: (context, id, reason) =>
+        answered(runActor(id).Cancel({ context, ...(reason === undefined ? {} : { reason }) })),
+      read: Effect.fn("Runs.read")(function* (id) {
+        return yield* projected(yield* row(id))
+      }),
+      list: Effect.fn("Runs.list")(function* (workspaceId, filter, page) {
+        const conditions = [
+          sql`workspace_id = ${workspaceId}`,
+          ...(filter.includeLooks === true ? [] : [sql`quiet = 0`]),
+          ...(filter.capsuleId === undefined ? [] : [sql`capsule_id = ${filter.capsuleId}`]),
+          ...(filter.sourceId === undefined ? [] : [sql`source_id = ${filter.sourceId}`]),
+          ...(filter.type === undefined ? [] : [sql`type = ${filter.type}`]),
+          ...(filter.status === undefined ? [] : [sql`status = ${filter.status}`])
+        ]
+        const rows = yield* pageOfRows<RunRow>(
+          sql,
+          cursors,
+          {
+            table: "runs",
+            route: "runs.list",
+            newestFirst: true,
+            conditions,
+            filter: [
+              workspaceId,
+              filter.capsuleId,
+              filter.sourceId,
+              filter.type,
+              filter.status,
+              filter.includeLooks === true ? "looks" : undefined
+            ]
+          },
+          page
+        )
+        return { ...rows, items: yield* projectedAll(rows.items) }
+      }),
+      latest: Effect.fn("Runs.latest")(function* (workspaceId, capsuleIds) {
+        // One look into the index for each Capsule, however many Runs it has; what a Run found stays where it is.
+        const rows = yield* Effect.orDie(sql<LatestRunRow>`SELECT r.id, r.capsule_id, r.type, r.status, r.approved_at,
+            r.created_at, r.finished_at
+          FROM json_each(${JSON.stringify(capsuleIds)}) AS wanted JOIN runs r ON r.id = (
+            SELECT id FROM runs WHERE capsule_id = wanted.value ORDER BY created_at DESC, id DESC LIMIT 1)
+          WHERE r.workspace_id = ${workspaceId}`)
+        return rows.map(toLatestRun)
+      }),
+      group,
+      approveGroup: Effect.fn("Runs.approveGroup")(function* (context, id, { comment, planDigests }) {
+        const { runs } = yield* group(id)
+        const plans = runs.filter(({ type }) => type === "plan" || type === "destroy_plan")
+        // One that is made between the reviewer's look and the approval would be approved unseen.
+        const unmade = plans.find(({ status }) => status === "queued" || status === "running")
+        if (unmade !== undefined) {
+          return yield* new ApiError({
+            code: "run_conflict",
+            message: `The plan ${unmade.id} of the group is ${unmade.status}. Wait for it, review it, and approve again.`
+          })
+        }
+        const waiting = plans.filter(({ status }) => status === "waiting_approval")
+        const unseen = waiting.find(({ planDigest }) => planDigests?.includes(planDigest ?? "") === false)
+        if (unseen !== undefined) {
+          return yield* new ApiError({
+            code: "guard_conflict",
+            message: `planDigests does not hold the digest of ${unseen.id}: that plan was not reviewed. Nothing was approved.`
+          })
+        }
+        for (const run of waiting) {
+          // Each approval is bound to the digest that this group read showed.
+          yield* answered(
+            runActor(RunId.make(run.id)).Approve({
+              context,
+              ...(run.planDigest === undefined ? {} : { planDigest: run.planDigest }),
+              ...(comment === undefined ? {} : { comment })
+            })
+          )
+        }
+        return yield* group(id)
+      }),
+      cancelGroup: Effect.fn("Runs.cancelGroup")(function* (context, id, reason) {
+        yield* groups.cancel(context, id, reason)
+        return yield* group(id)
+      }),
+      rollbackPlan: Effect.fn("Runs.rollbackPlan")(function* (context, id, request = {}) {
+        const rows = yield* Effect.orDie(
+          sql<{ capsule_id: string }>`SELECT capsule_id FROM state_versions WHERE id = ${id}`
+        )
+        if (rows[0] === undefined) return yield* notFound("StateVersion")
+        return yield* answered(capsuleActor(rows[0].capsule_id).RollbackPlan({ context, stateVersionId: id, request }))
+      })
+    })
+  })
+)

@@ -1,0 +1,35 @@
+import { Context, Deferred, Effect, Layer } from "effect"
+
+/**
+ * Carries a cancel to the execution of a Run. Commands ask here and need not know who executes; the executor registers what it
+ * executes. The request itself is a column of the Run, so that it also reaches an execution that registers later.
+ */
+export class RunCancels extends Context.Service<
+  RunCancels,
+  {
+    /** Asks the execution of a Run to stop. Nothing happens when it does not execute here. */
+    readonly cancel: (runId: string) => Effect.Effect<void>
+    /** Registers an execution; the effect answered completes when it is asked to stop. */
+    readonly register: (runId: string) => Effect.Effect<Effect.Effect<void>>
+    readonly forget: (runId: string) => Effect.Effect<void>
+    /** The Runs that are registered. */
+    readonly registered: Effect.Effect<ReadonlyArray<string>>
+  }
+>()("svc/actors/run/RunCancels") {
+  static readonly layer = Layer.sync(RunCancels, () => {
+    const requests = new Map<string, Deferred.Deferred<void>>()
+    return RunCancels.of({
+      cancel: Effect.fnUntraced(function* (runId: string) {
+        const request = requests.get(runId)
+        if (request !== undefined) yield* Deferred.succeed(request, undefined)
+      }),
+      register: Effect.fnUntraced(function* (runId: string) {
+        const request = yield* Deferred.make<void>()
+        requests.set(runId, request)
+        return Deferred.await(request)
+      }),
+      forget: (runId) => Effect.sync(() => void requests.delete(runId)),
+      registered: Effect.sync(() => Array.from(requests.keys()))
+    })
+  })
+}

@@ -1,0 +1,333 @@
+import { Effect, Redacted, Result } from "effect"
+import { Entity } from "effect/cluster"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import { GitPolicy } from "../../runner/git/GitPolicy.ts"
+import { parseGitRef } from "../../runner/git/GitRef.ts"
+import { parseGitUrl } from "../../runner/git/GitUrl.ts"
+import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
+import { RunId } from "../../schema/records/Ids.ts"
+import type { CommandContext } from "../../schema/protocol/Command.ts"
+import type { SyncIntent } from "../../schema/records/Source.ts"
+import { SourceActor } from "../../schema/protocol/SourceActor.ts"
+import { actorOptions } from "../ActorClient.ts"
+import { type AuditData, Audit } from "../audit/Audit.ts"
+import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
+import { checkGitConnection } from "../connection/ConnectionOrigins.ts"
+import { ConnectionStore } from "../connection/ConnectionStore.ts"
+import { ConnectionUses } from "../connection/ConnectionUses.ts"
+import { transaction } from "../database/Transaction.ts"
+import { Receipts } from "../idempotency/Receipts.ts"
+import { newId } from "../Identity.ts"
+import { RunAdmission } from "../queue/RunAdmission.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { RunQueue } from "../queue/RunQueue.ts"
+import { toRun } from "../run/RunRow.ts"
+import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
+import type { CheckSpec } from "../execution/CheckExecution.ts"
+import { type DeferredSync, DeferredSyncs } from "../source/DeferredSyncs.ts"
+import { checkGitUse, type GitFetch } from "../git-fetch/GitConnectionUse.ts"
+import type { SyncSpec } from "../git-fetch/LaneFetch.ts"
+import { type Lane, SourceLanes } from "../source/SourceLanes.ts"
+import { removeSource } from "./SourceRemoval.ts"
+import { type SourceRow, SourceStore, toSource } from "../source/SourceStore.ts"
+import { stagedOf } from "../source/StagedRows.ts"
+
+interface SyncPayload {
+  readonly context: CommandContext
+  readonly intent: SyncIntent
+  readonly expectedCommit?: string | undefined
+  readonly lane?: Lane | undefined
+  readonly trigger: "user" | "webhook" | "schedule" | "service"
+}
+
+/** The Source's own lane unless another is asked for. */
+const laneOf = (row: SourceRow, lane: Lane | undefined): Lane =>
+  lane ?? { ref: row.default_ref, path: row.default_path }
+
+/** The Source actor: one Git address, its metadata, its syncs and checks. */
+export const layer = SourceActor.toLayer(
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const policy = yield* GitPolicy
+    const store = yield* SourceStore
+    const connections = yield* ConnectionStore
+    const configs = yield* InstallConfigStore
+    const ledger = yield* RunLedger
+    const queue = yield* RunQueue
+    const admission = yield* RunAdmission
+    const deferred = yield* DeferredSyncs
+    const lanes = yield* SourceLanes
+    const audit = yield* Audit
+    const receipts = yield* Receipts
+    const uses = yield* ConnectionUses
+    const services = yield* Effect.context<ConnectionStore | ConnectionUses | SqlClient.SqlClient>()
+    const removal = yield* Effect.context<Audit | InstallConfigStore | SourceStore | SqlClient.SqlClient>()
+    const random = yield* SecureRandom.SecureRandom
+    const { entityId: id } = yield* Entity.CurrentAddress
+
+    const load = Effect.gen(function* () {
+      const row = yield* store.find(id)
+      // One that was removed is known to its history alone.
+      return row === undefined || row.removed_at !== null ? yield* notFound("Source") : row
+    })
+
+    const audited = (context: CommandContext, workspaceId: string, action: string, data: AuditData, runId?: string) =>
+      audit.append({
+        workspaceId,
+        actor: context.actor,
+        action,
+        target: { kind: "source", id },
+        runId,
+        data,
+        requestId: context.requestId
+      })
+
+    const checkRef = (ref: string | undefined) => {
+      if (ref === undefined) return Effect.void
+      const parsed = parseGitRef(ref)
+      return Result.isFailure(parsed)
+        ? Effect.fail(invalidRequest(`defaultRef: ${parsed.failure.message}`))
+        : Effect.void
+    }
+
+    const checkConnection = (workspaceId: string, connectionId: string | null | undefined, url: string) =>
+      Effect.provideService(
+        checkGitConnection("authConnectionId", workspaceId, connectionId, url),
+        ConnectionStore,
+        connections
+      )
+
+    /** One of another Workspace is refused like one that nobody has. */
+    const checkConfig = Effect.fnUntraced(function* (workspaceId: string, installConfigId: string | undefined) {
+      if (installConfigId === undefined) return
+      const config = yield* configs.load(installConfigId)
+      if (config === undefined || config.row.workspace_id !== workspaceId) {
+        return yield* invalidRequest("installConfigId: the Workspace has no such InstallConfig.")
+      }
+    })
+
+    const mayUse = (context: CommandContext, connectionId: string | null | undefined, fetch: GitFetch) =>
+      Effect.provideContext(
+        checkGitUse(connectionId, { subject: context.actor.subject, automatic: false }, fetch),
+        services
+      )
+
+    const started = Effect.fnUntraced(function* (runId: string) {
+      yield* sql.afterCommit(queue.wake)
+      const row = yield* ledger.find(runId)
+      return row === undefined
+        ? yield* Effect.die(new Error(`Run ${runId} is gone`))
+        : toRun(row, yield* queue.place(row))
+    })
+
+    const mintRunId = newId(RunId, "run").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
+
+    /** Checked where the Run is written: webhooks and the schedule come by no route that would have asked. */
+    const usable = Effect.fnUntraced(function* (row: SourceRow) {
+      if (row.status === "disabled") return yield* failedPrecondition("The Source is disabled.")
+      yield* Effect.provideService(refuseArchived(row.workspace_id), SqlClient.SqlClient, sql)
+    })
+
+    const mintHookSecret = Effect.map(random.randomBytes(32), (bytes) =>
+      Redacted.make(Buffer.from(bytes).toString("base64url"))
+    )
+
+    /** In the caller's transaction. The new secret leaves with the answer and is readable nowhere afterwards. */
+    const renew = Effect.fnUntraced(function* (context: CommandContext, version: number) {
+      const row = yield* load
+      if (row.hook_secret_version !== version) {
+        return yield* new ApiError({
+          code: "guard_conflict",
+          message: `hookSecretVersion: the Source has ${row.hook_secret_version}, not ${version}. Somebody renewed the secret meanwhile; read the Source again.`
+        })
+      }
+      const secret = yield* mintHookSecret
+      yield* store.renewHookSecret(row, secret)
+      yield* audited(context, row.workspace_id, "source.hook_secret.renew", { version: version + 1 })
+      return { source: toSource(yield* load), hookSecret: Redacted.value(secret) }
+    })
+
+    const startSync = Effect.fn("Source.Sync")(function* ({
+      context,
+      intent,
+      expectedCommit,
+      lane,
+      trigger
+    }: SyncPayload) {
+      const row = yield* load
+      yield* usable(row)
+      yield* admission.admit({ workspaceId: row.workspace_id, type: "source_sync", trigger })
+      const { path, ref } = laneOf(row, lane)
+      const isLook = trigger === "webhook" || trigger === "schedule"
+      // Of webhook and schedule nobody is there to be refused: their Run says why it cannot fetch.
+      if (trigger === "user") {
+        const fetch = { workspaceId: row.workspace_id, url: row.url, ref, source: row }
+        yield* mayUse(context, row.auth_connection_id, fetch)
+      }
+      const runId = yield* mintRunId
+      yield* ledger.insert({
+        id: runId,
+        workspaceId: row.workspace_id,
+        type: "source_sync",
+        sourceId: id,
+        createdBy: context.actor.subject,
+        trigger,
+        quiet: isLook,
+        spec: {
+          url: row.url,
+          ref,
+          path,
+          intent,
+          ...(trigger === "user" && lane === undefined ? { everyLane: true } : {}),
+          ...(expectedCommit === undefined ? {} : { expectedCommit }),
+          ...(row.auth_connection_id === null ? {} : { authConnectionId: row.auth_connection_id })
+        } satisfies SyncSpec
+      })
+      if (intent === "observe") yield* deferred.queued(id, { ref, path })
+      yield* lanes.expected(id, { ref, path })
+      // A look is a line of the history when it has found something.
+      if (!isLook) yield* audited(context, row.workspace_id, "source.sync", { intent, trigger }, runId)
+      return yield* started(runId)
+    })
+
+    const defer = Effect.fnUntraced(function* (
+      context: CommandContext,
+      trigger: DeferredSync["trigger"],
+      lane: Lane | undefined
+    ) {
+      const row = yield* load
+      const wanted = laneOf(row, lane)
+      if (!(yield* deferred.defer({ sourceId: id, ...wanted, trigger }))) return
+      yield* Effect.logWarning(`A sync of ${id} is deferred: the queue of its Workspace is full.`)
+      yield* audited(context, row.workspace_id, "source.sync_deferred", { ...wanted, trigger })
+    })
+
+    return SourceActor.of({
+      Create: Effect.fn("Source.Create")(function* ({ payload: { context, request } }) {
+        const url = parseGitUrl(request.url, policy)
+        if (Result.isFailure(url)) return yield* invalidRequest(`url: ${url.failure.message}`)
+        yield* checkRef(request.defaultRef)
+        yield* checkConnection(request.workspaceId, request.authConnectionId, request.url)
+        const defaultRef = request.defaultRef ?? "HEAD"
+        yield* mayUse(context, request.authConnectionId, {
+          workspaceId: request.workspaceId,
+          url: request.url,
+          ref: defaultRef,
+          source: undefined
+        })
+        const hookSecret = yield* mintHookSecret
+        yield* store.insert({
+          id,
+          workspaceId: request.workspaceId,
+          name: request.name,
+          url: request.url,
+          defaultRef,
+          defaultRefByManager:
+            defaultRef === "HEAD" || (yield* uses.isManager(context.actor.subject, request.workspaceId)),
+          defaultPath: request.defaultPath ?? ".",
+          authConnectionId: request.authConnectionId,
+          createdBy: context.actor.subject,
+          autoSync: request.autoSync ?? false,
+          hookSecret
+        })
+        yield* audited(context, request.workspaceId, "source.create", { name: request.name })
+        return { source: toSource(yield* load), hookSecret: Redacted.value(hookSecret) }
+      }, transaction(sql)),
+
+      Update: Effect.fn("Source.Update")(function* ({ payload: { context, request } }) {
+        const row = yield* load
+        yield* checkRef(request.defaultRef)
+        yield* checkConnection(row.workspace_id, request.authConnectionId, row.url)
+        const ref = request.defaultRef ?? row.default_ref
+        // Whoever attaches a Connection, chooses what it fetches, or lets it be used without anybody, uses it.
+        const attached = request.authConnectionId === undefined ? row.auth_connection_id : request.authConnectionId
+        if (request.authConnectionId !== undefined || request.autoSync === true || ref !== row.default_ref) {
+          yield* mayUse(context, attached, { workspaceId: row.workspace_id, url: row.url, ref, source: row })
+        }
+        const byManager =
+          request.defaultRef === undefined ||
+          (request.defaultRef === row.default_ref && row.default_ref_by_manager === 1)
+            ? row.default_ref_by_manager === 1
+            : ref === "HEAD" || (yield* uses.isManager(context.actor.subject, row.workspace_id))
+        yield* store.update(id, {
+          default_ref_by_manager: byManager ? 1 : 0,
+          ...(request.name === undefined ? {} : { name: request.name }),
+          ...(request.defaultRef === undefined ? {} : { default_ref: request.defaultRef }),
+          ...(request.defaultPath === undefined ? {} : { default_path: request.defaultPath }),
+          ...(request.authConnectionId === undefined
+            ? {}
+            : {
+                auth_connection_id: request.authConnectionId,
+                auth_connection_by: request.authConnectionId === null ? null : (context.actor.subject ?? null)
+              }),
+          ...(request.autoSync === undefined ? {} : { auto_sync: request.autoSync ? 1 : 0 }),
+          ...(request.status === undefined ? {} : { status: request.status })
+        })
+        if (request.autoSync === false) yield* deferred.forget(id)
+        yield* lanes.settleStatus(id)
+        yield* audited(context, row.workspace_id, "source.update", { fields: Object.keys(request) })
+        return toSource(yield* load)
+      }, transaction(sql)),
+
+      Remove: ({ payload: { context } }) =>
+        removeSource(load, context, mintHookSecret).pipe(Effect.provideContext(removal)),
+
+      RenewHookSecret: Effect.fn("Source.RenewHookSecret")(function* ({
+        payload: { context, hookSecretVersion, idempotency }
+      }) {
+        const row = yield* load
+        const create = renew(context, hookSecretVersion)
+        if (idempotency === undefined) return { replayed: false, ...(yield* create) }
+        const { replayed, value } = yield* receipts.once(
+          { scope: row.workspace_id, actor: context.actorKey, route: `sources.renewHookSecret ${id}` },
+          idempotency,
+          {
+            create: Effect.map(create, (value) => ({ value, receipt: { resultId: id, firstStatus: 201 } })),
+            replay: () => Effect.map(load, (current) => ({ source: toSource(current) }))
+          }
+        )
+        return { replayed, ...value }
+      }, transaction(sql)),
+
+      Sync: ({ payload }) =>
+        startSync(payload).pipe(
+          transaction(sql),
+          // Nobody reads this refusal who would ask again: the schedule does.
+          Effect.tapError(({ code }) =>
+            code === "rate_limited" && (payload.trigger === "webhook" || payload.trigger === "schedule")
+              ? transaction(sql)(defer(payload.context, payload.trigger, payload.lane))
+              : Effect.void
+          )
+        ),
+
+      CheckCompatibility: Effect.fn("Source.CheckCompatibility")(function* ({
+        payload: { context, sourceSnapshotId, modulePath, installConfigId }
+      }) {
+        const row = yield* load
+        const snapshot = yield* store.findSnapshot(sourceSnapshotId)
+        if (snapshot === undefined || snapshot.source_id !== id) {
+          return yield* invalidRequest("sourceSnapshotId: the Source has no such snapshot.")
+        }
+        yield* checkConfig(row.workspace_id, installConfigId)
+        yield* admission.admit({ workspaceId: row.workspace_id, type: "compatibility_check", trigger: "user" })
+        const compared = installConfigId === undefined ? {} : { installConfigId }
+        const runId = yield* mintRunId
+        yield* ledger.insert({
+          id: runId,
+          workspaceId: row.workspace_id,
+          type: "compatibility_check",
+          sourceId: id,
+          sourceSnapshotId,
+          resolvedCommit: snapshot.resolved_commit,
+          createdBy: context.actor.subject,
+          trigger: "user",
+          spec: { sourceId: id, snapshot: stagedOf(snapshot), modulePath, ...compared } satisfies CheckSpec
+        })
+        yield* audited(context, row.workspace_id, "source.compatibility_check", { modulePath, ...compared }, runId)
+        return yield* started(runId)
+      }, transaction(sql))
+    })
+  }),
+  actorOptions
+)

@@ -1,0 +1,99 @@
+import { Effect, type Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
+import type { CommandContext } from "../../schema/protocol/Command.ts"
+import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
+import { Audit } from "../audit/Audit.ts"
+import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
+import { now } from "../Identity.ts"
+import { transaction } from "../database/Transaction.ts"
+import { type SourceRow, SourceStore } from "../source/SourceStore.ts"
+
+/** More than that is a number. */
+const mostNamed = 10
+
+/** What living depends on a Source: Capsules that came from it, and installs that will. Capsules that ended do not count. */
+const usersOf = Effect.fn("Source.usersOf")(function* (id: string) {
+  const sql = yield* SqlClient.SqlClient
+  const capsules = yield* sql<{ name: string; environment: string }>`SELECT name, environment FROM capsules
+    WHERE source_id = ${id} AND ${sql.literal(livingCapsule())} ORDER BY name, id`
+  const installs = yield* sql<{ id: string }>`SELECT id FROM install_plans
+    WHERE source_id = ${id} AND phase NOT IN ('reviewable', 'failed') ORDER BY id`
+  const named = [
+    ...capsules.map(({ environment, name }) => `the Capsule ${name} (${environment})`),
+    ...installs.map((install) => `the install plan ${install.id}`)
+  ]
+  const more = named.length - mostNamed
+  return more > 0 ? [...named.slice(0, mostNamed), `${more} more`] : named
+}, Effect.orDie)
+
+/** A sync or check that settles later would write to a Source that nobody lists any more. */
+const refuseMoving = Effect.fnUntraced(function* (id: string) {
+  const sql = yield* SqlClient.SqlClient
+  const [open] = yield* Effect.orDie(sql<{ id: string; type: string; status: string }>`SELECT id, type, status FROM runs
+    WHERE source_id = ${id} AND status IN ('queued', 'running') ORDER BY queued_at, id LIMIT 1`)
+  if (open === undefined) return
+  return yield* new ApiError({
+    code: "run_conflict",
+    message: `The Run ${open.id} (${open.type}) of this Source is ${open.status}. Wait for it or cancel it.`
+  })
+})
+
+/**
+ * Takes a Source out of use: no webhook secret that anybody knows, no schedule, no Connection, and no snapshot or report but
+ * those that Capsules which ended came from.
+ */
+const takeOut = Effect.fn("Source.takeOut")(function* (row: SourceRow, unknownSecret: Redacted.Redacted) {
+  const sql = yield* SqlClient.SqlClient
+  const store = yield* SourceStore
+  yield* store.renewHookSecret(row, unknownSecret)
+  yield* store.update(row.id, {
+    status: "disabled",
+    auto_sync: 0,
+    auth_connection_id: null,
+    auth_connection_by: null,
+    removed_at: yield* now
+  })
+  for (const table of ["deferred_syncs", "webhook_deliveries", "source_lanes"]) {
+    yield* sql`DELETE FROM ${sql(table)} WHERE source_id = ${row.id}`
+  }
+  const evidence = sql`SELECT c.adopted_snapshot_id AS id FROM capsules c WHERE c.source_id = ${row.id}
+      AND c.adopted_snapshot_id IS NOT NULL
+    UNION SELECT v.source_snapshot_id FROM state_versions v JOIN capsules c ON c.id = v.capsule_id
+      WHERE c.source_id = ${row.id} AND v.source_snapshot_id IS NOT NULL
+    UNION SELECT i.source_snapshot_id FROM install_configs i JOIN capsules c ON c.id = i.capsule_id
+      WHERE c.source_id = ${row.id} AND i.source_snapshot_id IS NOT NULL`
+  yield* sql`DELETE FROM compatibility_reports WHERE source_id = ${row.id} AND source_snapshot_id NOT IN (${evidence})`
+  yield* sql`DELETE FROM source_snapshots WHERE source_id = ${row.id} AND id NOT IN (${evidence})`
+}, Effect.orDie)
+
+/** Removes a Source that nothing living uses, with its webhook secret, its schedule, and the snapshots that nothing came from. */
+export const removeSource = Effect.fn("Source.remove")(function* (
+  load: Effect.Effect<SourceRow, ApiError>,
+  context: CommandContext,
+  mintSecret: Effect.Effect<Redacted.Redacted>
+) {
+  const sql = yield* SqlClient.SqlClient
+  const configs = yield* InstallConfigStore
+  const audit = yield* Audit
+  return yield* Effect.gen(function* () {
+    const row = yield* load
+    const users = yield* usersOf(row.id)
+    if (users.length > 0) {
+      return yield* failedPrecondition(
+        `The Source is used by ${users.join(", ")}. Destroy or release what came from it first, or disable the Source.`
+      )
+    }
+    yield* refuseMoving(row.id)
+    yield* takeOut(row, yield* mintSecret)
+    yield* configs.dropUnreported(row.workspace_id)
+    yield* audit.append({
+      workspaceId: row.workspace_id,
+      actor: context.actor,
+      action: "source.remove",
+      target: { kind: "source", id: row.id },
+      data: { name: row.name, url: row.url },
+      requestId: context.requestId
+    })
+  }).pipe(transaction(sql))
+})

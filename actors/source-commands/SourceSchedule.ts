@@ -1,0 +1,42 @@
+import { Context, Effect, Layer } from "effect"
+import { serviceContext } from "../../schema/protocol/Command.ts"
+import { SourceActor } from "../../schema/protocol/SourceActor.ts"
+import { answered } from "../ActorClient.ts"
+import { type DeferredSync, DeferredSyncs } from "../source/DeferredSyncs.ts"
+import { SourceLanes } from "../source/SourceLanes.ts"
+
+/** Looks at the lanes of Sources that follow automatically (spec: Sources, autoSync). */
+export class SourceSchedule extends Context.Service<
+  SourceSchedule,
+  {
+    /** Starts a look at every lane that is deferred, and at each one in use whose time has come. */
+    readonly syncDue: Effect.Effect<void>
+  }
+>()("svc/actors/source-commands/SourceSchedule") {
+  static readonly layer = Layer.effect(
+    SourceSchedule,
+    Effect.gen(function* () {
+      const client = yield* SourceActor.client
+      const deferred = yield* DeferredSyncs
+      const sourceLanes = yield* SourceLanes
+
+      const syncDue = Effect.gen(function* () {
+        const lanes = new Map<string, DeferredSync>()
+        const scheduled = (yield* sourceLanes.due).map((lane) => ({ ...lane, trigger: "schedule" as const }))
+        // What is deferred keeps what it came from; a lane that is due as well is looked at once.
+        for (const lane of [...scheduled, ...(yield* deferred.all)]) {
+          lanes.set(JSON.stringify([lane.sourceId, lane.ref, lane.path]), lane)
+        }
+        for (const { path, ref, sourceId, trigger } of lanes.values()) {
+          yield* Effect.ignore(
+            answered(
+              client(sourceId).Sync({ context: serviceContext, intent: "observe", trigger, lane: { ref, path } })
+            )
+          )
+        }
+      }).pipe(Effect.withSpan("SourceSchedule.syncDue"))
+
+      return SourceSchedule.of({ syncDue })
+    })
+  )
+}

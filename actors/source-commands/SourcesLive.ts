@@ -1,0 +1,208 @@
+import { Clock, Effect, Layer, Redacted, Result } from "effect"
+import { SecureRandom } from "effect/crypto"
+import { SqlClient } from "effect/sql"
+import type { GitError } from "../../runner/git/GitError.ts"
+import { GitPolicy } from "../../runner/git/GitPolicy.ts"
+import { GitRemote } from "../../runner/git/GitRemote.ts"
+import { parseGitUrl } from "../../runner/git/GitUrl.ts"
+import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
+import { SourceId } from "../../schema/records/Ids.ts"
+import type { CommandContext } from "../../schema/protocol/Command.ts"
+import { SourceActor } from "../../schema/protocol/SourceActor.ts"
+import { answered } from "../ActorClient.ts"
+import { ReadSql } from "../database/ReadSql.ts"
+import { transaction } from "../database/Transaction.ts"
+import { newId } from "../Identity.ts"
+import { Cursors } from "../paging/Cursors.ts"
+import { pageOfRows } from "../paging/RowPages.ts"
+import { RunJournal } from "../run/RunJournal.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { toRun } from "../run/RunRow.ts"
+import { awaitRun } from "../run/RunWaiting.ts"
+import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
+import { cleanUpSnapshots } from "../source/SnapshotCleanup.ts"
+import { SnapshotReads } from "../source/SnapshotReads.ts"
+import { DeferredSyncs } from "../source/DeferredSyncs.ts"
+import { failingLanes, projectLanes, SourceLanes } from "../source/SourceLanes.ts"
+import { hookIsAuthentic } from "../source/SourceHook.ts"
+import {
+  type ReportRow,
+  type SnapshotRow,
+  type SourceRow,
+  SourceStore,
+  toReport,
+  toSnapshot,
+  toSource
+} from "../source/SourceStore.ts"
+import { Sources } from "../source/Sources.ts"
+
+const hookContext: CommandContext = { actor: { kind: "webhook" }, actorKey: "webhook" }
+const deliveryWindowMillis = 24 * 60 * 60 * 1000
+
+const gitRefusal = (error: GitError): ApiError => {
+  switch (error._tag) {
+    case "GitNoStableVersion":
+      return new ApiError({ code: "no_stable_version", message: error.message })
+    case "GitVersionAmbiguous":
+    case "GitRefAmbiguous":
+      return new ApiError({ code: "source_ref_ambiguous", message: error.message })
+    default:
+      return failedPrecondition(error.message)
+  }
+}
+
+export const layer = Layer.effect(
+  Sources,
+  Effect.gen(function* () {
+    const client = yield* SourceActor.client
+    const sql = yield* ReadSql
+    const write = yield* SqlClient.SqlClient
+    const journal = yield* RunJournal
+    const ledger = yield* RunLedger
+    const store = yield* SourceStore
+    const deferred = yield* DeferredSyncs
+    const reads = yield* SnapshotReads
+    const lanes = yield* SourceLanes
+    const archives = yield* SnapshotStore
+    const remote = yield* GitRemote
+    const policy = yield* GitPolicy
+    const cursors = yield* Cursors
+    const random = yield* SecureRandom.SecureRandom
+
+    const snapshotOf = Effect.fnUntraced(function* (sourceId: string, snapshotId: string) {
+      const rows = yield* Effect.orDie(sql<SnapshotRow>`SELECT * FROM source_snapshots
+        WHERE id = ${snapshotId} AND source_id = ${sourceId}`)
+      return rows[0] === undefined ? yield* notFound("SourceSnapshot") : rows[0]
+    })
+
+    return Sources.of({
+      create: Effect.fn("Sources.create")(function* (context, request) {
+        const id = yield* newId(SourceId, "src").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
+        return yield* answered(client(id).Create({ context, request }))
+      }),
+      update: (context, id, request) => answered(client(id).Update({ context, request })),
+      remove: (context, id) =>
+        answered(client(id).Remove({ context })).pipe(
+          Effect.andThen(cleanUpSnapshots),
+          Effect.provideService(SqlClient.SqlClient, write),
+          Effect.provideService(SnapshotStore, archives)
+        ),
+      renewHookSecret: (context, id, hookSecretVersion, idempotency) =>
+        answered(
+          client(id).RenewHookSecret({
+            context,
+            hookSecretVersion,
+            ...(idempotency === undefined ? {} : { idempotency })
+          })
+        ),
+      sync: (context, id, { intent = "observe", expectedCommit }) =>
+        answered(
+          client(id).Sync({
+            context,
+            intent,
+            trigger: "user",
+            ...(expectedCommit === undefined ? {} : { expectedCommit })
+          })
+        ),
+      checkCompatibility: Effect.fn("Sources.checkCompatibility")(function* (context, id, request) {
+        const { id: runId } = yield* answered(client(id).CheckCompatibility({ context, ...request }))
+        yield* awaitRun(runId).pipe(
+          Effect.provideService(SqlClient.SqlClient, write),
+          Effect.provideService(RunJournal, journal)
+        )
+        const row = yield* ledger.find(runId)
+        const report =
+          row?.compatibility_report_id == null ? undefined : yield* store.findReport(row.compatibility_report_id)
+        if (row !== undefined && report !== undefined) return { run: toRun(row), compatibilityReport: toReport(report) }
+        return yield* new ApiError({
+          code: row?.error_code === "module_not_found" ? "module_not_found" : "module_unsupported",
+          message: row?.error_message ?? "The check did not finish."
+        })
+      }),
+      stableSemver: Effect.fn("Sources.stableSemver")(function* (_workspaceId, text) {
+        const url = parseGitUrl(text, policy)
+        if (Result.isFailure(url)) return yield* invalidRequest(`url: ${url.failure.message}`)
+        const { tag, commit, version } = yield* Effect.mapError(
+          remote.newestStableTag({ url: url.success }),
+          gitRefusal
+        )
+        return { tag, commit, version }
+      }),
+      read: Effect.fn("Sources.read")(function* (id) {
+        const rows = yield* Effect.orDie(sql<SourceRow>`SELECT * FROM sources WHERE id = ${id}`)
+        return rows[0] === undefined
+          ? yield* notFound("Source")
+          : { ...toSource(rows[0]), lanes: yield* projectLanes(sql, rows[0]) }
+      }),
+      list: Effect.fn("Sources.list")(function* (workspaceId, page) {
+        const list = {
+          table: "sources",
+          route: "sources.list",
+          newestFirst: false,
+          conditions: [sql`workspace_id = ${workspaceId}`, sql`removed_at IS NULL`],
+          filter: [workspaceId]
+        }
+        const rows = yield* pageOfRows<SourceRow>(sql, cursors, list, page)
+        return { ...rows, items: rows.items.map(toSource) }
+      }),
+      failingLanes: Effect.fn("Sources.failingLanes")((workspaceId) => failingLanes(sql, workspaceId)),
+      snapshots: Effect.fn("Sources.snapshots")(function* (id, page) {
+        const list = {
+          table: "source_snapshots",
+          route: "sources.snapshots",
+          newestFirst: true,
+          conditions: [sql`source_id = ${id}`],
+          filter: [id]
+        }
+        const rows = yield* pageOfRows<SnapshotRow>(sql, cursors, list, page)
+        return { ...rows, items: rows.items.map(toSnapshot) }
+      }),
+      installModules: (id, snapshotId) => Effect.flatMap(snapshotOf(id, snapshotId), reads.modules),
+      file: (id, snapshotId, path) => Effect.flatMap(snapshotOf(id, snapshotId), (row) => reads.file(row, path)),
+      report: Effect.fn("Sources.report")(function* (id) {
+        const rows = yield* Effect.orDie(sql<ReportRow>`SELECT * FROM compatibility_reports WHERE id = ${id}`)
+        return rows[0] === undefined ? yield* notFound("Compatibility report") : toReport(rows[0])
+      }),
+      hook: Effect.fn("Sources.hook")(function* (id, delivery) {
+        const row = yield* store.find(id)
+        const secret =
+          row === undefined || row.removed_at !== null ? undefined : Redacted.value(yield* store.hookSecret(row))
+        // An unknown Source answers like a wrong secret: a hook address tells nothing.
+        if (row === undefined || secret === undefined || !hookIsAuthentic(secret, delivery)) {
+          return yield* new ApiError({
+            code: "unauthenticated",
+            message: "The delivery does not prove that it knows the Source's secret."
+          })
+        }
+        // Accepted, so that the forge does not give up on the hook, and without effect. Not remembered either, as it may be
+        // delivered again once the Source follows or the Workspace is restored.
+        if (delivery.isPing === true || row.auto_sync !== 1 || row.status === "disabled") return { runIds: [] }
+        const archived = yield* Effect.orDie(sql`SELECT 1 AS one FROM workspaces
+          WHERE id = ${row.workspace_id} AND archived_at IS NOT NULL`)
+        if (archived.length > 0) return { runIds: [] }
+        const deliveryId = delivery.deliveryId?.slice(0, 200)
+        if (deliveryId !== undefined) {
+          const windowStart = new Date((yield* Clock.currentTimeMillis) - deliveryWindowMillis).toISOString()
+          if (!(yield* transaction(write)(store.recordDelivery(id, deliveryId, windowStart)))) return { runIds: [] }
+        }
+        const runs = yield* Effect.forEach(yield* lanes.inUse(row), ({ path, ref }) => {
+          const lane = { ref, path }
+          const look = client(id).Sync({ context: hookContext, intent: "observe", trigger: "webhook", lane })
+          return answered(look).pipe(
+            Effect.map((run) => [run]),
+            // The queue is full: the lane is noted, and synced without another delivery.
+            Effect.catch((error) =>
+              Effect.flatMap(deferred.isDeferred(id, lane), (isNoted) =>
+                isNoted ? Effect.succeed([]) : Effect.fail(error)
+              )
+            )
+          )
+        }).pipe(
+          // The forge sees an error and delivers again: that delivery must count.
+          Effect.onError(() => (deliveryId === undefined ? Effect.void : store.forgetDelivery(id, deliveryId)))
+        )
+        return { runIds: runs.flat().map((run) => run.id) }
+      })
+    })
+  })
+)

@@ -1,0 +1,203 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { StaleReason } from "../../schema/records/Capsule.ts"
+import { CapsuleId, SourceSnapshotId } from "../../schema/records/Ids.ts"
+import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
+import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
+import { type ConsumedOutput, movedInputsOf } from "../consumption/ConsumedOutputs.ts"
+import { type SnapshotRow, SourceStore } from "../source/SourceStore.ts"
+import { SourceLanes } from "../source/SourceLanes.ts"
+import { isOfferedStill, offeredOutputs } from "../consumption/OfferedOutputs.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { CapsuleLedger, type Lane } from "../authority/CapsuleLedger.ts"
+import { decodeStaleReasons, type GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
+import { contentOf, PathFilters } from "./PathFilters.ts"
+import type { StateVersions } from "../state/StateVersions.ts"
+
+interface ConsumedRow {
+  readonly capsule_id: string
+  readonly dependency_id: string
+  readonly input: string
+  readonly producer_capsule_id: string
+  readonly output: string
+  readonly name: string
+  readonly state_version_id: string
+}
+
+/** How a successful apply left a Capsule. */
+export interface AppliedInputs {
+  readonly consumed: ReadonlyArray<ConsumedOutput>
+}
+
+const reasonOf = (producerCapsuleId: string, output: string | undefined): StaleReason => ({
+  kind: "input",
+  producerCapsuleId: CapsuleId.make(producerCapsuleId),
+  ...(output === undefined || output === "" ? {} : { output })
+})
+
+const commitReason = (sourceSnapshotId: string, because: string | undefined): StaleReason => ({
+  kind: "commit",
+  sourceSnapshotId: SourceSnapshotId.make(sourceSnapshotId),
+  ...(because === undefined ? {} : { because })
+})
+
+/**
+ * Why Capsules are behind, and the only writer of `consumed_inputs`. Whatever moves a commit or an Output calls it in its own
+ * transaction, so that no Capsule is ever `active` with an input that is not what its producer gives.
+ */
+export class StaleReasons extends Context.Service<
+  StaleReasons,
+  {
+    /** The lane stands at this snapshot now: its Capsules that were applied from another have a reason, the others none. */
+    readonly laneMoved: (lane: Lane & { readonly sourceSnapshotId: string }) => Effect.Effect<void>
+    /** Compares the commit of one Capsule with the one at which its lane stands: an older plan may be applied after it moved. */
+    readonly compareCommit: (capsuleId: string) => Effect.Effect<void>
+    /** A Capsule was applied with these inputs. */
+    readonly applied: (capsuleId: string, inputs: AppliedInputs) => Effect.Effect<void>
+    /** A Capsule that has ended consumes nothing. */
+    readonly destroyed: (capsuleId: string) => Effect.Effect<void>
+    /** Compares what a Capsule was applied with with what it is given now. */
+    readonly compare: (capsuleId: string) => Effect.Effect<void>
+    /**
+     * What a producer gives may have changed: its consumers, of any Workspace, are compared, and their plans that hold other
+     * values than it gives now are voided. Answers those plans.
+     */
+    readonly producerMoved: (producerCapsuleId: string) => Effect.Effect<ReadonlyArray<string>>
+    /** Compares the Capsules that an older release recorded nothing of. */
+    readonly compareUnread: Effect.Effect<void>
+  }
+>()("svc/actors/staleness/StaleReasons") {
+  static readonly layer = Layer.effect(
+    StaleReasons,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const capsules = yield* CapsuleLedger
+      const ledger = yield* RunLedger
+      const lanes = yield* SourceLanes
+      const sources = yield* SourceStore
+      const filters = yield* PathFilters
+      const context = yield* Effect.context<SqlClient.SqlClient | StateVersions>()
+
+      const withReasons = (
+        capsule: GuardedCapsuleRow,
+        kind: StaleReason["kind"],
+        reasons: ReadonlyArray<StaleReason>
+      ) => {
+        const others = decodeStaleReasons(capsule.stale_reasons).filter((reason) => reason.kind !== kind)
+        return capsules.setStaleReasons(capsule, kind === "commit" ? [...reasons, ...others] : [...others, ...reasons])
+      }
+
+      /** Always against what is applied, so that any number of commits that touch nothing hides none that does. */
+      const commitReasons = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, newer: SnapshotRow | undefined) {
+        if (newer === undefined || capsule.adopted_commit === newer.resolved_commit) return []
+        if (capsule.path_filter !== 1) return [commitReason(newer.id, undefined)]
+        const change = yield* filters.change(capsule, contentOf(newer))
+        return change.kind === "untouched" ? [] : [commitReason(newer.id, change.because)]
+      })
+
+      const laneMoved = Effect.fn("StaleReasons.laneMoved")(function* ({
+        sourceSnapshotId,
+        ...lane
+      }: Lane & { readonly sourceSnapshotId: string }) {
+        const newer = yield* sources.findSnapshot(sourceSnapshotId)
+        for (const capsule of yield* capsules.ofLane(lane)) {
+          yield* withReasons(capsule, "commit", yield* commitReasons(capsule, newer))
+        }
+      })
+
+      const compareCommit = Effect.fn("StaleReasons.compareCommit")(function* (capsuleId: string) {
+        const capsule = yield* capsules.find(capsuleId)
+        if (capsule === undefined || capsule.adopted_ref === null || capsule.adopted_path === null) return
+        const { adopted_path: path, adopted_ref: ref } = capsule
+        const stands = yield* lanes.find(capsule.source_id, { ref, path })
+        const newer = yield* sources.findSnapshot(stands?.source_snapshot_id ?? "")
+        yield* withReasons(capsule, "commit", yield* commitReasons(capsule, newer))
+      })
+
+      const inputReasons = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
+        const reasons = new Map<string, StaleReason>()
+        const add = (producerCapsuleId: string, output: string | undefined) =>
+          reasons.set(`${producerCapsuleId} ${output ?? ""}`, reasonOf(producerCapsuleId, output))
+        const rows = yield* Effect.orDie(
+          sql<ConsumedRow>`SELECT * FROM consumed_inputs WHERE capsule_id = ${capsule.id} ORDER BY dependency_id, input`
+        )
+        const left = new Map(rows.map((row) => [`${row.dependency_id} ${row.input}`, row]))
+        for (const offer of yield* offeredOutputs(capsule)) {
+          const key = `${offer.dependencyId} ${offer.input ?? ""}`
+          const row = left.get(key)
+          left.delete(key)
+          const taken =
+            row === undefined
+              ? undefined
+              : { stateVersionId: row.state_version_id, name: row.name === "" ? undefined : row.name }
+          if (!(yield* isOfferedStill(taken, offer))) add(offer.producerCapsuleId, offer.output)
+        }
+        // What came through a dependency that is gone is still deployed.
+        for (const row of left.values()) add(row.producer_capsule_id, row.output)
+        return [...reasons.values()]
+      }, Effect.provideContext(context))
+
+      const compare = Effect.fn("StaleReasons.compare")(function* (capsuleId: string) {
+        const capsule = yield* capsules.find(capsuleId)
+        if (capsule === undefined || isEnded(capsule.status)) return
+        // What was never applied has no input yet.
+        const reasons = capsule.current_state_version_id === null ? [] : yield* inputReasons(capsule)
+        yield* withReasons(capsule, "input", reasons)
+      })
+
+      const applied = Effect.fn("StaleReasons.applied")(function* (capsuleId: string, { consumed }: AppliedInputs) {
+        yield* Effect.orDie(sql`DELETE FROM consumed_inputs WHERE capsule_id = ${capsuleId}`)
+        for (const { dependencyId, input, name, output, producerCapsuleId, stateVersionId } of consumed) {
+          if (producerCapsuleId === undefined || stateVersionId === undefined) continue
+          const row: ConsumedRow = {
+            capsule_id: capsuleId,
+            dependency_id: dependencyId,
+            input: input ?? "",
+            producer_capsule_id: producerCapsuleId,
+            output: output ?? "",
+            name: name ?? "",
+            state_version_id: stateVersionId
+          }
+          yield* Effect.orDie(sql`INSERT INTO consumed_inputs ${sql.insert({ ...row })}`)
+        }
+        yield* compareCommit(capsuleId)
+        yield* compare(capsuleId)
+      })
+
+      const destroyed = Effect.fn("StaleReasons.destroyed")(function* (capsuleId: string) {
+        yield* Effect.orDie(sql`DELETE FROM consumed_inputs WHERE capsule_id = ${capsuleId}`)
+        const capsule = yield* capsules.find(capsuleId)
+        if (capsule !== undefined) yield* capsules.setStaleReasons(capsule, [])
+      })
+
+      const producerMoved = Effect.fn("StaleReasons.producerMoved")(function* (producerCapsuleId: string) {
+        const consumers = yield* Effect.orDie(sql<{ id: string; workspace_id: string }>`SELECT id, workspace_id
+          FROM capsules WHERE ${sql.literal(livingCapsule())} AND id IN (
+            SELECT consumer_capsule_id FROM dependencies WHERE producer_capsule_id = ${producerCapsuleId}
+            UNION SELECT capsule_id FROM consumed_inputs WHERE producer_capsule_id = ${producerCapsuleId})
+          ORDER BY id`)
+        const voided: Array<string> = []
+        for (const consumer of consumers) {
+          for (const plan of yield* ledger.applicablePlans(consumer.id)) {
+            const moved = yield* Effect.provideContext(movedInputsOf(consumer, plan), context)
+            if (moved === undefined) continue
+            yield* ledger.supersedePlan(plan, moved)
+            voided.push(plan)
+          }
+          yield* compare(consumer.id)
+        }
+        return voided
+      })
+
+      const compareUnread = Effect.gen(function* () {
+        const unread = yield* sql<{ id: string }>`SELECT id FROM capsules WHERE inputs_compared = 0
+          AND ${sql.literal(livingCapsule())} AND id IN (SELECT consumer_capsule_id FROM dependencies) ORDER BY id`
+        for (const { id } of unread) {
+          yield* Effect.andThen(compare(id), capsules.annotate(id, { inputs_compared: 1 })).pipe(sql.withTransaction)
+        }
+      }).pipe(Effect.orDie, Effect.withSpan("StaleReasons.compareUnread"))
+
+      return StaleReasons.of({ laneMoved, compareCommit, applied, destroyed, compare, producerMoved, compareUnread })
+    })
+  )
+}

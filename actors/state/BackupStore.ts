@@ -1,0 +1,107 @@
+import { createHash } from "node:crypto"
+import { gzipSync } from "node:zlib"
+import { Context, Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { Backup } from "../../schema/records/Backup.ts"
+import { BackupId, CapsuleId, RunId, WorkspaceId } from "../../schema/records/Ids.ts"
+import { derivedId, now } from "../Identity.ts"
+import { Vault } from "../vault/Vault.ts"
+
+export interface BackupRow {
+  readonly id: string
+  readonly workspace_id: string
+  readonly capsule_id: string | null
+  readonly digest: string
+  readonly size_bytes: number
+  readonly created_by_run_id: string
+  readonly created_at: string
+}
+
+export const toBackup = (row: BackupRow): Backup =>
+  Backup.make({
+    id: BackupId.make(row.id),
+    workspaceId: WorkspaceId.make(row.workspace_id),
+    ...(row.capsule_id === null ? {} : { capsuleId: CapsuleId.make(row.capsule_id) }),
+    digest: row.digest,
+    sizeBytes: row.size_bytes,
+    createdByRunId: RunId.make(row.created_by_run_id),
+    createdAt: row.created_at
+  })
+
+/** Exports of control information. Sealed values inside stay sealed, and the whole is sealed once more. */
+export class BackupStore extends Context.Service<
+  BackupStore,
+  {
+    /** In the caller's transaction. */
+    readonly create: (run: {
+      readonly id: string
+      readonly workspaceId: string
+      readonly capsuleId: string | null
+    }) => Effect.Effect<BackupRow>
+    readonly find: (id: string) => Effect.Effect<BackupRow | undefined>
+  }
+>()("svc/actors/state/BackupStore") {
+  static readonly layer = Layer.effect(
+    BackupStore,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+
+      const exported = Effect.fnUntraced(function* (workspaceId: string, capsuleId: string | null) {
+        const ofCapsule = capsuleId === null ? sql`workspace_id = ${workspaceId}` : sql`capsule_id = ${capsuleId}`
+        const self = capsuleId === null ? sql`workspace_id = ${workspaceId}` : sql`id = ${capsuleId}`
+        return {
+          format: "svc.backup/v1",
+          workspaceId,
+          capsuleId,
+          capsules: yield* sql`SELECT * FROM capsules WHERE ${self} ORDER BY id`,
+          installConfigs: yield* sql`SELECT * FROM install_configs WHERE ${ofCapsule} ORDER BY id`,
+          stateVersions: yield* sql`SELECT * FROM state_versions WHERE ${ofCapsule} ORDER BY capsule_id, generation`,
+          outputs: yield* sql`SELECT * FROM outputs WHERE ${ofCapsule} ORDER BY id`,
+          runs: yield* sql`SELECT * FROM runs WHERE ${ofCapsule} ORDER BY created_at, id`,
+          sources:
+            capsuleId === null ? yield* sql`SELECT * FROM sources WHERE workspace_id = ${workspaceId} ORDER BY id` : [],
+          snapshots:
+            capsuleId === null
+              ? yield* sql`SELECT * FROM source_snapshots WHERE workspace_id = ${workspaceId} ORDER BY id`
+              : [],
+          bindings: yield* sql`SELECT * FROM provider_bindings WHERE workspace_id = ${workspaceId} ORDER BY id`,
+          // Sealed, as they lie in the database: without them a restored Capsule would be given other secrets.
+          generatedSecrets: yield* sql`SELECT * FROM generated_secrets WHERE ${ofCapsule} ORDER BY id`,
+          deliveries: yield* sql`SELECT * FROM run_deliveries WHERE ${ofCapsule} ORDER BY created_at, run_id`,
+          interfaces: yield* sql`SELECT * FROM interfaces WHERE ${ofCapsule} ORDER BY id`,
+          interfaceBindings: yield* sql`SELECT b.* FROM interface_bindings b
+            WHERE b.interface_id IN (SELECT id FROM interfaces WHERE ${ofCapsule}) ORDER BY b.id`,
+          dependencies: yield* sql`SELECT * FROM dependencies WHERE workspace_id = ${workspaceId}
+            AND (${capsuleId} IS NULL OR consumer_capsule_id = ${capsuleId} OR producer_capsule_id = ${capsuleId}) ORDER BY id`
+        }
+      })
+
+      return BackupStore.of({
+        create: Effect.fn("BackupStore.create")(function* ({ id: runId, workspaceId, capsuleId }) {
+          const archive = gzipSync(JSON.stringify(yield* exported(workspaceId, capsuleId)))
+          const id = derivedId(BackupId, "bkp", runId, "backup")
+          const place = { table: "backups", column: "archive", workspaceId, rowId: id }
+          const row: BackupRow = {
+            id,
+            workspace_id: workspaceId,
+            capsule_id: capsuleId,
+            digest: `sha256:${createHash("sha256").update(archive).digest("hex")}`,
+            size_bytes: archive.length,
+            created_by_run_id: runId,
+            created_at: yield* now
+          }
+          const sealed = yield* vault.seal(place, Redacted.make(new Uint8Array(archive)))
+          yield* sql`INSERT INTO backups ${sql.insert({ ...row, archive: sealed })}`
+          return row
+        }, Effect.orDie),
+        find: (id) =>
+          sql<BackupRow>`SELECT id, workspace_id, capsule_id, digest, size_bytes, created_by_run_id, created_at
+            FROM backups WHERE id = ${id}`.pipe(
+            Effect.map((rows) => rows[0]),
+            Effect.orDie
+          )
+      })
+    })
+  )
+}

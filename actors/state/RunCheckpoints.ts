@@ -1,0 +1,51 @@
+import { Context, Effect, Layer, Option, type Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { now } from "../Identity.ts"
+import { Vault } from "../vault/Vault.ts"
+
+const place = (workspaceId: string, runId: string) => ({
+  table: "run_checkpoints",
+  column: "state",
+  workspaceId,
+  rowId: runId
+})
+
+/** The newest whole state of each apply that is under way, sealed: what recovery falls back to when the run folder is gone. */
+export class RunCheckpoints extends Context.Service<
+  RunCheckpoints,
+  {
+    readonly save: (workspaceId: string, runId: string, state: Redacted.Redacted<Uint8Array>) => Effect.Effect<void>
+    readonly load: (workspaceId: string, runId: string) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
+    readonly drop: (runId: string) => Effect.Effect<void>
+  }
+>()("svc/actors/state/RunCheckpoints") {
+  static readonly layer = Layer.effect(
+    RunCheckpoints,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+
+      const save = Effect.fn("RunCheckpoints.save")(function* (
+        workspaceId: string,
+        runId: string,
+        state: Redacted.Redacted<Uint8Array>
+      ) {
+        const sealed = yield* vault.seal(place(workspaceId, runId), state)
+        const at = yield* now
+        yield* sql`INSERT INTO run_checkpoints ${sql.insert({ run_id: runId, state: sealed, saved_at: at })}
+          ON CONFLICT (run_id) DO UPDATE SET state = ${sealed}, saved_at = ${at}`
+      }, Effect.orDie)
+
+      const load = Effect.fn("RunCheckpoints.load")(function* (workspaceId: string, runId: string) {
+        const rows = yield* sql<{ state: string }>`SELECT state FROM run_checkpoints WHERE run_id = ${runId}`
+        const row = rows[0]
+        return row === undefined ? Option.none() : Option.some(yield* vault.open(place(workspaceId, runId), row.state))
+      }, Effect.orDie)
+
+      const drop = (runId: string) =>
+        sql`DELETE FROM run_checkpoints WHERE run_id = ${runId}`.pipe(Effect.asVoid, Effect.orDie)
+
+      return RunCheckpoints.of({ save, load, drop })
+    })
+  )
+}

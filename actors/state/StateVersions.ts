@@ -1,0 +1,232 @@
+import { createHash } from "node:crypto"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import type { StateOutput } from "../../runner/execution/RunOutcome.ts"
+import type { SecretText } from "../../runner/redaction/SecretRule.ts"
+import { OutputId, StateVersionId } from "../../schema/records/Ids.ts"
+import { Output, StateVersion } from "../../schema/records/StateVersion.ts"
+import { derivedId, now } from "../Identity.ts"
+import { fromStoredSecrets, StoredSecrets, toStoredSecrets } from "../vault/SealedSecrets.ts"
+import { Vault } from "../vault/Vault.ts"
+import type { BuildColumns } from "../build/BuildArchives.ts"
+
+export interface StateVersionRow extends BuildColumns {
+  readonly id: string
+  readonly workspace_id: string
+  readonly capsule_id: string
+  readonly generation: number
+  readonly serial: number
+  readonly lineage: string
+  readonly digest: string
+  readonly resource_count: number
+  readonly size_bytes: number
+  readonly state: string
+  readonly partial: number
+  readonly source_snapshot_id: string | null
+  readonly install_config_id: string
+  readonly created_by_run_id: string
+  readonly created_at: string
+  readonly sealed_secrets: string | null
+}
+
+export interface OutputRow {
+  readonly id: string
+  readonly workspace_id: string
+  readonly state_version_id: string
+  readonly name: string
+  readonly type: string
+  readonly value: string | null
+  readonly sealed_value: string | null
+  readonly sensitive: number
+  /** JSON; of an Output that is private for the secrets it repeats, what they are. */
+  readonly private_origins: string | null
+}
+
+/** A state to be committed, with what was read from it. */
+export interface NewStateVersion {
+  readonly workspaceId: string
+  readonly capsuleId: string
+  readonly runId: string
+  readonly generation: number
+  readonly state: Redacted.Redacted<Uint8Array>
+  readonly lineage: string
+  readonly serial: number
+  readonly resourceCount: number
+  readonly partial: boolean
+  readonly sourceSnapshotId: string | undefined
+  readonly installConfigId: string
+  readonly outputs: ReadonlyArray<StateOutput>
+  /** Text of the secret inputs that were applied, now or earlier: the state may hold it where nothing marks it. */
+  readonly secrets: ReadonlyArray<SecretText>
+  /** The source build of the plan whose apply left this state. */
+  readonly build: BuildColumns
+}
+
+// The generation is part of the identity: an older state cannot be passed off as a newer one.
+const statePlace = (row: { readonly workspace_id: string; readonly id: string; readonly generation: number }) => ({
+  table: "state_versions",
+  column: "state",
+  workspaceId: row.workspace_id,
+  rowId: row.id,
+  version: row.generation
+})
+
+const outputPlace = (workspaceId: string, id: string) => ({
+  table: "outputs",
+  column: "sealed_value",
+  workspaceId,
+  rowId: id
+})
+
+const secretsPlace = (row: Parameters<typeof statePlace>[0]) => ({ ...statePlace(row), column: "sealed_secrets" })
+
+const SecretsJson = Schema.fromJsonString(StoredSecrets)
+const encodeSecrets = Schema.encodeSync(SecretsJson)
+const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
+
+const OriginsJson = Schema.fromJsonString(Schema.Array(Schema.String))
+const encodeOrigins = Schema.encodeSync(OriginsJson)
+const decodeOrigins = Schema.decodeUnknownSync(OriginsJson)
+
+const decodeStateVersion = Schema.decodeUnknownSync(StateVersion)
+const decodeOutput = Schema.decodeUnknownSync(Output)
+
+export const toStateVersion = (row: StateVersionRow): StateVersion =>
+  decodeStateVersion({
+    id: row.id,
+    workspaceId: row.workspace_id,
+    capsuleId: row.capsule_id,
+    generation: row.generation,
+    serial: row.serial,
+    digest: row.digest,
+    resourceCount: row.resource_count,
+    createdByRunId: row.created_by_run_id,
+    createdAt: row.created_at,
+    partial: row.partial === 1
+  })
+
+/** Why an Output that the module does not call sensitive is private all the same; undefined for any other. */
+export const privacyReason = ({ name, private_origins }: OutputRow): string | undefined => {
+  if (private_origins === null) return undefined
+  const origins = decodeOrigins(private_origins)
+  return `The Output ${name} is private: it repeats ${origins.length === 0 ? "a secret" : origins.join(", ")}.`
+}
+
+/** The same for another Workspace, under the name that it knows the Output by: what secrets there are is not its affair. */
+export const privacyElsewhere = ({ private_origins }: OutputRow, name: string): string | undefined =>
+  private_origins === null ? undefined : `The Output ${name} is private: it repeats a secret.`
+
+/** A public Output, or undefined for a sensitive one. */
+export const toOutput = (row: OutputRow): Output | undefined =>
+  row.sensitive === 1 || row.value === null
+    ? undefined
+    : decodeOutput({
+        name: row.name,
+        type: JSON.parse(row.type),
+        value: JSON.parse(row.value),
+        sensitive: false,
+        stateVersionId: row.state_version_id
+      })
+
+/** The only writer of `state_versions` and `outputs`. States are sealed before they are stored. */
+export class StateVersions extends Context.Service<
+  StateVersions,
+  {
+    /** In the caller's transaction. */
+    readonly insert: (version: NewStateVersion) => Effect.Effect<{ readonly id: string; readonly digest: string }>
+    readonly find: (id: string) => Effect.Effect<StateVersionRow | undefined>
+    readonly open: (row: StateVersionRow) => Effect.Effect<Redacted.Redacted<Uint8Array>>
+    /** The secret inputs that the state may hold. */
+    readonly secrets: (row: StateVersionRow) => Effect.Effect<ReadonlyArray<SecretText>>
+    readonly outputs: (stateVersionId: string) => Effect.Effect<ReadonlyArray<OutputRow>>
+    /** The value of an Output as JSON text, to be compared with another one. */
+    readonly outputText: (row: OutputRow) => Effect.Effect<Redacted.Redacted<string>>
+    /** The value of an Output, sensitive or not; for delivery into another Run, never for projection. */
+    readonly outputValue: (row: OutputRow) => Effect.Effect<Redacted.Redacted<Schema.Json>>
+  }
+>()("svc/actors/state/StateVersions") {
+  static readonly layer = Layer.effect(
+    StateVersions,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+
+      const insert = Effect.fn("StateVersions.insert")(function* (version: NewStateVersion) {
+        const id = derivedId(StateVersionId, "sv", version.runId, "state")
+        const bytes = Redacted.value(version.state)
+        const digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`
+        const place = statePlace({ workspace_id: version.workspaceId, id, generation: version.generation })
+        yield* sql`INSERT INTO state_versions ${sql.insert({
+          id,
+          workspace_id: version.workspaceId,
+          capsule_id: version.capsuleId,
+          generation: version.generation,
+          serial: version.serial,
+          lineage: version.lineage,
+          digest,
+          resource_count: version.resourceCount,
+          size_bytes: bytes.length,
+          state: yield* vault.seal(place, version.state),
+          partial: version.partial ? 1 : 0,
+          source_snapshot_id: version.sourceSnapshotId ?? null,
+          install_config_id: version.installConfigId,
+          sealed_secrets: yield* vault.seal(
+            secretsPlace({ workspace_id: version.workspaceId, id, generation: version.generation }),
+            Redacted.make(encodeSecrets(toStoredSecrets(version.secrets)))
+          ),
+          ...version.build,
+          created_by_run_id: version.runId,
+          created_at: yield* now
+        })}`
+        for (const output of version.outputs) {
+          const outputId = derivedId(OutputId, "out", id, output.name)
+          const value = JSON.stringify(Redacted.value(output.value))
+          yield* sql`INSERT INTO outputs ${sql.insert({
+            id: outputId,
+            workspace_id: version.workspaceId,
+            capsule_id: version.capsuleId,
+            state_version_id: id,
+            name: output.name,
+            type: JSON.stringify(output.type),
+            value: output.sensitive ? null : value,
+            sealed_value: output.sensitive
+              ? yield* vault.seal(outputPlace(version.workspaceId, outputId), Redacted.make(value))
+              : null,
+            sensitive: output.sensitive ? 1 : 0,
+            private_origins: output.origins === undefined ? null : encodeOrigins(output.origins)
+          })}`
+        }
+        return { id, digest }
+      }, Effect.orDie)
+
+      const find = Effect.fnUntraced(function* (id: string) {
+        const rows = yield* sql<StateVersionRow>`SELECT * FROM state_versions WHERE id = ${id}`
+        return rows[0]
+      }, Effect.orDie)
+
+      const open = (row: StateVersionRow) => Effect.orDie(vault.open(statePlace(row), row.state))
+
+      const secrets = Effect.fnUntraced(function* (row: StateVersionRow) {
+        // A state of a release that kept none.
+        if (row.sealed_secrets === null) return []
+        const texts = yield* vault.openText(secretsPlace(row), row.sealed_secrets)
+        return fromStoredSecrets(yield* decodeSecrets(Redacted.value(texts)))
+      }, Effect.orDie)
+
+      const outputs = (stateVersionId: string) =>
+        Effect.orDie(sql<OutputRow>`SELECT * FROM outputs WHERE state_version_id = ${stateVersionId} ORDER BY name`)
+
+      const outputText = (row: OutputRow) =>
+        row.sealed_value === null
+          ? Effect.succeed(Redacted.make(row.value ?? "null"))
+          : Effect.orDie(vault.openText(outputPlace(row.workspace_id, row.id), row.sealed_value))
+
+      const outputValue = Effect.fnUntraced(function* (row: OutputRow) {
+        const text = Redacted.value(yield* outputText(row))
+        return Redacted.make(yield* Schema.decodeEffect(Schema.fromJsonString(Schema.Json))(text))
+      }, Effect.orDie)
+
+      return StateVersions.of({ insert, find, open, secrets, outputs, outputText, outputValue })
+    })
+  )
+}

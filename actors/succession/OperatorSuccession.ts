@@ -1,0 +1,125 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { type ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
+import { InstallConfigId } from "../../schema/records/Ids.ts"
+import { Audit } from "../audit/Audit.ts"
+import { derivedId } from "../Identity.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import { SourceStore } from "../source/SourceStore.ts"
+import type { CapsuleRow, GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
+import { ConfigSuccession } from "./ConfigSuccession.ts"
+import { bindingsOf } from "../configuration/StoredBindings.ts"
+import { derivedConfig } from "../configuration/DerivedConfig.ts"
+import type { InstallConfigCompilation } from "../configuration/InstallConfigCompilation.ts"
+import { InstallConfigStore, type LoadedInstallConfig } from "../configuration/InstallConfigStore.ts"
+import { baseMoved, operatorMoved, type SnapshotPlace } from "../configuration/OperatorAuthority.ts"
+import { OperatorConfigs } from "../configuration/OperatorConfigs.ts"
+import { marked } from "../configuration/VariableRules.ts"
+
+/** Lets Capsules follow what the operator decides: a plan is made under today's base configuration, or not at all. */
+export class OperatorSuccession extends Context.Service<
+  OperatorSuccession,
+  {
+    /** Where the snapshot of a configuration is, which says what base configuration counts for it. */
+    readonly placeOf: (config: LoadedInstallConfig) => Effect.Effect<SnapshotPlace | undefined>
+    /**
+     * In the caller's transaction, for a plan that starts: where the base configuration has moved, the Capsule gets a successor of its
+     * configuration that was compiled with it. Answers the Capsule as it is then; `undefined` when nothing has moved. Fails when the
+     * module cannot be configured so.
+     */
+    readonly follow: (
+      capsule: GuardedCapsuleRow,
+      config: LoadedInstallConfig,
+      runId: string
+    ) => Effect.Effect<GuardedCapsuleRow | undefined, ApiError>
+    /** Why the plan of a Capsule must not be applied any more, because of what the operator decided since. */
+    readonly planMoved: (capsule: CapsuleRow, plan: RunRow) => Effect.Effect<string | undefined>
+    /** Voids every plan that is not applied yet and was made under what is not in force any more. Answers how many. */
+    readonly supersedeMoved: Effect.Effect<number>
+  }
+>()("svc/actors/succession/OperatorSuccession") {
+  static readonly layer = Layer.effect(
+    OperatorSuccession,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const store = yield* SourceStore
+      const configs = yield* InstallConfigStore
+      const succession = yield* ConfigSuccession
+      const ledger = yield* RunLedger
+      const audit = yield* Audit
+      const operator = yield* OperatorConfigs
+      const services = yield* Effect.context<InstallConfigCompilation | InstallConfigStore>()
+
+      const placeOf = (config: LoadedInstallConfig) => store.findSnapshot(config.row.source_snapshot_id ?? "")
+
+      const follow = Effect.fn("OperatorSuccession.follow")(function* (
+        capsule: GuardedCapsuleRow,
+        config: LoadedInstallConfig,
+        runId: string
+      ) {
+        const snapshot = yield* placeOf(config)
+        if (snapshot === undefined || !baseMoved(operator, config.config, snapshot, config.row.module_path)) {
+          return undefined
+        }
+        const report = yield* store.findReport(config.row.compatibility_report_id ?? "")
+        if (report === undefined) {
+          return yield* failedPrecondition(
+            "The compatibility report of the configuration is gone. Re-adopt the Capsule."
+          )
+        }
+        const derived = yield* derivedConfig(config, snapshot, report)
+        const former = new Set(config.config.operator?.variables)
+        const given = Object.entries(yield* configs.values(config.row)).filter(([name]) => !former.has(name))
+        const values = { ...Object.fromEntries(given), ...derived.operatorValues }
+        // A second attempt of the same Run finds what the first one made.
+        const id = derivedId(InstallConfigId, "icfg", runId, `operator ${derived.config.operator?.digest ?? "none"}`)
+        const after = yield* succession.succeed(capsule, {
+          id,
+          workspaceId: capsule.workspace_id,
+          origin: derived.origin,
+          modulePath: config.row.module_path,
+          sourceSnapshotId: config.row.source_snapshot_id ?? undefined,
+          compatibilityReportId: derived.compatibilityReportId,
+          contractDigest: derived.contractDigest,
+          config: { ...derived.config, variables: marked(derived.config.variables, values) },
+          values,
+          bindings: yield* bindingsOf(config.row.id)
+        })
+        yield* audit.append({
+          workspaceId: capsule.workspace_id,
+          actor: { kind: "service" },
+          action: "capsule.follow_operator",
+          target: { kind: "capsule", id: capsule.id },
+          capsuleId: capsule.id,
+          runId,
+          data: {
+            previousInstallConfigId: config.row.id,
+            targetInstallConfigId: id,
+            baseConfigDigest: derived.config.operator?.digest ?? null
+          }
+        })
+        return after
+      }, Effect.provideContext(services))
+
+      const planMoved = Effect.fnUntraced(function* (capsule: CapsuleRow, plan: RunRow) {
+        const config = yield* configs.load(plan.install_config_id ?? "")
+        const place = config === undefined ? undefined : yield* placeOf(config)
+        return config === undefined || place === undefined
+          ? undefined
+          : operatorMoved(operator, plan, config.config, place, capsule.module_path)
+      })
+
+      const supersedeMoved = ledger
+        .supersedeWhere((plan) =>
+          Effect.gen(function* () {
+            const [capsule] = yield* Effect.orDie(sql<CapsuleRow>`SELECT * FROM capsules WHERE id = ${plan.capsule_id}`)
+            return capsule === undefined ? undefined : yield* planMoved(capsule, plan)
+          })
+        )
+        .pipe(Effect.withSpan("OperatorSuccession.supersedeMoved"))
+
+      return OperatorSuccession.of({ placeOf, follow, planMoved, supersedeMoved })
+    })
+  )
+}

@@ -1,0 +1,13 @@
+import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Effect, FileSystem, Path } from "effect"
+import { actorsPage, folderImports } from "../test/support/ActorFolders.ts"
+
+/** Prints the folders of `actors/` and their arrows into the documentation. Run it after a new import between two folders. */
+const program = Effect.gen(function* () {
+  const fs = yield* FileSystem.FileSystem
+  const path = yield* Path.Path
+  const root = path.join(import.meta.dirname, "..")
+  yield* fs.writeFileString(path.join(root, "docs", "actors.md"), actorsPage(folderImports(root)))
+})
+
+NodeRuntime.runMain(program.pipe(Effect.provide(NodeServices.layer)))

@@ -1,0 +1,31 @@
+import { describe, expect, test } from "bun:test"
+import { readdirSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { actorFolders, actorsPage, folderImports, upwardImports } from "./support/ActorFolders.ts"
+
+const root = dirname(import.meta.dir)
+const imports = folderImports(root)
+
+describe("the folders of actors/", () => {
+  test("are those of the list", () => {
+    const folders = readdirSync(join(root, "actors"), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+    expect(folders.map(({ name }) => name).toSorted()).toEqual(
+      actorFolders.flatMap(([name]) => (name === "" ? [] : [name])).toSorted()
+    )
+    expect(imports.length).toBeGreaterThan(500)
+  })
+
+  test("import only from folders that stand before them", () => {
+    expect(upwardImports(imports)).toEqual([])
+  })
+
+  test("would not go unnoticed", () => {
+    const upward = { from: "run", to: "capsule", file: "run/A.ts", target: "capsule/B.ts" }
+    const unknown = { from: "run", to: "misplaced", file: "run/A.ts", target: "misplaced/B.ts" }
+    expect(upwardImports([upward, unknown])).toHaveLength(2)
+  })
+
+  test("are printed into the documentation", () => {
+    expect(readFileSync(join(root, "docs", "actors.md"), "utf8")).toBe(actorsPage(imports))
+  })
+})

@@ -1,0 +1,59 @@
+import { describe, expect, test } from "bun:test"
+import { Effect, Result, type Schema } from "effect"
+import { checkValues, missingInputs } from "../../../actors/configuration/VariableRules.ts"
+import type { DeclaredVariable } from "../../../schema/records/InstallConfig.ts"
+import { declared } from "../support/DeclaredVariables.ts"
+
+const outcome = (type: DeclaredVariable["type"], value: string | number | ReadonlyArray<number>) =>
+  Effect.runSync(Effect.result(checkValues("variables", [declared("a", type)], { a: value })))
+
+describe("values of inputs", () => {
+  test("an input that is called like something that every object has is missing until it is given", () => {
+    for (const name of ["constructor", "toString", "valueOf"]) {
+      expect(missingInputs([declared(name)], {})).toEqual([name])
+      expect(missingInputs([declared(name)], { [name]: "given" })).toEqual([])
+    }
+  })
+
+  test("a secret that could not be hidden is refused with the reason, any other value is not", () => {
+    const told = (value: Schema.Json, sensitive = true) => {
+      const result = Effect.runSync(
+        Effect.result(checkValues("variables", [{ ...declared("a", "json"), sensitive }], { a: value }))
+      )
+      return Result.isFailure(result) ? result.failure.message : undefined
+    }
+    expect(told("x")).toBe(
+      "variables.a: has a single character, too short to be hidden in logs and plans; a secret needs at least 2."
+    )
+    expect(told(7)).toContain("a single character")
+    expect(told("   ")).toContain("blank")
+    for (const value of ["ab", 42, "true", null, false, { a: "x", b: ["", true] }]) expect(told(value)).toBeUndefined()
+    expect(told("x", false)).toBeUndefined()
+    expect(told("[redacted var.db.password]", false)).toContain("holds the redaction mark")
+    expect(told(Array.from({ length: 40 }, (_, index) => `${index}`.padEnd(30_000, "x")))).toContain("1048576 bytes")
+  })
+
+  test("values may be nested exactly as deep as the limit says, the set of variables counted", () => {
+    const nested = (levels: number): Schema.Json => (levels === 0 ? 1 : [nested(levels - 1)])
+    const told = (levels: number) => {
+      const values = { a: nested(levels) }
+      const result = Effect.runSync(Effect.result(checkValues("variables", [declared("a", "json")], values)))
+      return Result.isFailure(result) ? result.failure.message : undefined
+    }
+    expect(told(31)).toBeUndefined()
+    expect([told(32), told(33)]).toEqual(Array.from({ length: 2 }, () => "variables: is nested deeper than 32 levels."))
+  })
+
+  test("a whole number that JSON rounds is refused wherever it is, and taken as digits", () => {
+    for (const [type, value] of [
+      ["number", 9007199254740992],
+      ["json", [1, 12345678901234567000]]
+    ] as const) {
+      expect(Result.isFailure(outcome(type, value))).toBe(true)
+    }
+    expect(Result.isSuccess(outcome("number", 9007199254740991))).toBe(true)
+    expect(Result.isSuccess(outcome("number", "12345678901234567891"))).toBe(true)
+    expect(Result.isFailure(outcome("number", "twelve"))).toBe(true)
+    expect(Result.isFailure(outcome("number", "0x12345678901234567"))).toBe(true)
+  })
+})

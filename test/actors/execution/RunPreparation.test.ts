@@ -1,0 +1,155 @@
+import { expect } from "bun:test"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { RunPreparation } from "../../../actors/execution/RunPreparation.ts"
+import { RunLedger } from "../../../actors/run/RunLedger.ts"
+import type { RunRow } from "../../../actors/run/RunRow.ts"
+import { world } from "../../src/http/support/World.ts"
+import { it } from "../../support/Effect.ts"
+import { connection, ordinary, preparation, provider, type Surroundings } from "../support/GuardedPlane.ts"
+
+type Columns = Readonly<Record<string, string | number | null>>
+
+/** A refused start: what differs from a Run that may start, and the code it ends with. */
+interface Refusal {
+  readonly why: string
+  readonly code: string
+  readonly around?: Partial<Surroundings>
+  readonly run?: Partial<RunRow>
+  readonly capsule?: Columns
+  readonly workspace?: Columns
+}
+
+const cloud = { provider, moduleLocalName: "cloud" }
+const needsCloud = { requirements: [cloud] }
+const past = "2020-01-01T00:00:00.000Z"
+
+const ofEveryRun: ReadonlyArray<Refusal> = [
+  { why: "of an archived Workspace", code: "failed_precondition", workspace: { archived_at: past } },
+  { why: "of a destroyed Capsule", code: "failed_precondition", capsule: { status: "destroyed" } },
+  { why: "of a disabled Capsule", code: "failed_precondition", capsule: { status: "disabled" } },
+  {
+    why: "of a module that is not supported",
+    code: "module_unsupported",
+    around: { module: { status: "unsupported", findings: ["backend"] } }
+  },
+  { why: "without a Connection for a provider", code: "blocked_missing_connection", around: needsCloud },
+  {
+    why: "with a revoked Connection",
+    code: "blocked_missing_connection",
+    around: { ...needsCloud, bound: connection({ status: "revoked" }) }
+  },
+  {
+    why: "with a Connection in error",
+    code: "blocked_missing_connection",
+    around: { ...needsCloud, bound: connection({ status: "error" }) }
+  },
+  {
+    why: "with a Connection that nobody confirmed after a restore",
+    code: "blocked_missing_connection",
+    around: { ...needsCloud, bound: connection({ status: "unconfirmed" }) }
+  },
+  {
+    why: "with a Connection whose time is over",
+    code: "blocked_missing_connection",
+    around: { ...needsCloud, bound: connection({ expires_at: past }) }
+  },
+  {
+    why: "with a Connection of another Workspace",
+    code: "blocked_policy",
+    around: { ...needsCloud, bound: connection({ workspace_id: world.workspaceB }) }
+  },
+  {
+    why: "with a Connection for another provider",
+    code: "blocked_policy",
+    around: { ...needsCloud, bound: connection({ provider: "registry.opentofu.org/acme/other" }) }
+  },
+  {
+    why: "with a provider that the operator denies",
+    code: "blocked_policy",
+    around: { ...needsCloud, bound: connection(), deniedProviders: [provider] }
+  },
+  { why: "without a tool", code: "tool_unavailable", around: { tool: undefined } },
+  {
+    why: "with Terraform, of a module with OpenTofu's own files",
+    code: "tool_unavailable",
+    around: {
+      tool: { name: "terraform", version: "1.9.0" },
+      module: { status: "needs_attention", findings: ["opentofu_file"] }
+    }
+  }
+]
+
+/** What only an apply is refused for: a plan takes the authority of now instead. */
+const ofApplies: ReadonlyArray<Refusal> = [
+  { why: "whose Capsule has a newer epoch", code: "superseded", capsule: { execution_authority_epoch: 2 } },
+  { why: "whose Capsule has a newer state", code: "superseded", capsule: { current_state_generation: 1 } },
+  {
+    why: "whose Capsule has another configuration",
+    code: "superseded",
+    run: { install_config_id: "icfg_bbbbbbbbbbbbbbbbbbbbbbbb" }
+  }
+]
+
+const runOf = Effect.fnUntraced(function* (type: "plan" | "apply", { capsule, run, workspace }: Partial<Refusal>) {
+  const sql = yield* SqlClient.SqlClient
+  const authority = { install_config_id: world.capsuleConfigId, execution_authority_epoch: 1, base_state_generation: 0 }
+  const columns = { type, source_snapshot_id: world.sourceSnapshotId, ...authority, ...run }
+  yield* sql`UPDATE runs SET ${sql.update(columns)} WHERE id = ${world.runId}`
+  if (capsule !== undefined) yield* sql`UPDATE capsules SET ${sql.update(capsule)} WHERE id = ${world.capsuleId}`
+  if (workspace !== undefined) {
+    yield* sql`UPDATE workspaces SET ${sql.update(workspace)} WHERE id = ${world.workspaceA}`
+  }
+  return (yield* (yield* RunLedger).find(world.runId)) ?? (yield* Effect.die("no Run"))
+})
+
+const prepared = (type: "plan" | "apply", given: Partial<Refusal>) =>
+  Effect.gen(function* () {
+    const run = yield* runOf(type, given)
+    return yield* (yield* RunPreparation).prepare(run)
+  }).pipe(Effect.provide(Layer.fresh(preparation({ ...ordinary, ...given.around }))))
+
+for (const type of ["plan", "apply"] as const) {
+  for (const refusal of type === "plan" ? ofEveryRun : [...ofEveryRun, ...ofApplies]) {
+    it.live(`${type === "plan" ? "a plan" : "an apply"} ${refusal.why} does not start: ${refusal.code}`, () =>
+      Effect.gen(function* () {
+        const blocked = yield* Effect.flip(prepared(type, refusal))
+        expect(blocked).toMatchObject({ _tag: "RunBlocked", code: refusal.code })
+        expect(blocked.message).not.toContain("a-cloud-token")
+      })
+    )
+  }
+
+  it.live(`${type === "plan" ? "a plan" : "an apply"} with all that it needs starts with its Connection`, () =>
+    Effect.gen(function* () {
+      const { job } = yield* prepared(type, { around: { ...needsCloud, bound: connection() } })
+      expect(job.tool).toMatchObject({ name: "opentofu", version: "1.10.0" })
+      expect(job.credentials.map(({ connection: id }) => id)).toEqual([world.connectionId])
+    })
+  )
+}
+
+it.live("an apply is refused when an Output that its plan used is not given any more", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const planRunId = "run_pppppppppppppppppppppppp"
+    const at = "2026-01-01T00:00:00.000Z"
+    yield* sql`INSERT INTO runs ${sql.insert({ id: planRunId, workspace_id: world.workspaceA, type: "plan", status: "succeeded", capsule_id: world.capsuleId, requires_approval: 1, trigger_kind: "user", attempt: 1, spec: "{}", evidence: "{}", created_at: at, queued_at: at })}`
+    const consumed = JSON.stringify([{ dependencyId: "dep_nnnnnnnnnnnnnnnnnnnnnnnn" }])
+    yield* sql`INSERT INTO run_plans ${sql.insert({ run_id: planRunId, plan_file: "", lock_text: "", consumed_outputs: consumed, created_at: at })}`
+    const run = yield* runOf("apply", { run: { plan_run_id: planRunId } })
+    const blocked = yield* Effect.flip((yield* RunPreparation).prepare(run))
+    expect(blocked.code).toBe("superseded")
+  }).pipe(Effect.provide(Layer.fresh(preparation(ordinary))))
+)
+
+it.live("a plan that waited takes the authority of now, and records it", () =>
+  Effect.gen(function* () {
+    const run = yield* runOf("plan", { capsule: { execution_authority_epoch: 7, current_state_generation: 3 } })
+    yield* (yield* RunPreparation).prepare(run)
+    expect(yield* (yield* RunLedger).find(world.runId)).toMatchObject({
+      execution_authority_epoch: 7,
+      base_state_generation: 3
+    })
+  }).pipe(Effect.provide(Layer.fresh(preparation(ordinary))))
+)

@@ -1,0 +1,194 @@
+import { expect } from "bun:test"
+import { Effect, Layer, Option, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { Users } from "../../../actors/account/Users.ts"
+import { Audit } from "../../../actors/audit/Audit.ts"
+import { serviceContext } from "../../../actors/Command.ts"
+import { type MemberChange, Members, type NewMember } from "../../../actors/member/Members.ts"
+import { Memberships } from "../../../actors/workspace/Memberships.ts"
+import type { Role } from "../../../schema/records/Workspace.ts"
+import { as, newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
+import { it } from "../../support/Effect.ts"
+
+const fresh = Effect.provide(Layer.fresh(testAccounts))
+
+/** A Workspace with one person of each role, and one outside. */
+const team = Effect.gen(function* () {
+  const members = yield* Members
+  const owner = (yield* newPerson("owner")).subject
+  const { id } = yield* newWorkspace(owner, { handle: "acme" })
+  const join = Effect.fnUntraced(function* (name: string, role: Role) {
+    const { subject } = yield* newPerson(name)
+    yield* members.add(as(owner), { workspaceId: id, acting: { subject: owner } }, { subject, role })
+    return subject
+  })
+  return {
+    id,
+    owner,
+    admin: yield* join("admin", "admin"),
+    member: yield* join("member", "member"),
+    viewer: yield* join("viewer", "viewer"),
+    outsider: (yield* newPerson("outsider")).subject
+  }
+})
+type Team = Effect.Success<typeof team>
+
+const add = (of: Team, acting: string, member: NewMember) =>
+  Effect.flatMap(Members, (members) =>
+    members.add(as(acting), { workspaceId: of.id, acting: { subject: acting } }, member)
+  )
+const update = (of: Team, acting: string, subject: string, change: MemberChange) =>
+  Effect.flatMap(Members, (members) =>
+    members.update(as(acting), { workspaceId: of.id, acting: { subject: acting } }, subject, change)
+  )
+const remove = (of: Team, acting: string, subject: string) =>
+  Effect.flatMap(Members, (members) =>
+    members.remove(as(acting), { workspaceId: of.id, acting: { subject: acting } }, subject)
+  )
+const code = <A, E extends { readonly code: string }, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.map(Effect.result(effect), (outcome) => (Result.isFailure(outcome) ? outcome.failure.code : "ok"))
+
+it.effect("owners and admins add, by subject or address; a member is the default", () =>
+  Effect.gen(function* () {
+    const of = yield* team
+    expect(yield* add(of, of.admin, { email: "Outsider@example.com" })).toMatchObject({
+      subject: of.outsider,
+      email: "outsider@example.com",
+      displayName: "outsider",
+      role: "member",
+      status: "active"
+    })
+    expect(yield* code(add(of, of.owner, { subject: of.outsider }))).toBe("failed_precondition")
+    expect(yield* code(add(of, of.owner, { subject: "usr_aaaaaaaaaaaaaaaaaaaaaaaa" }))).toBe("not_found")
+    expect(yield* code(add(of, of.owner, { email: "nobody@example.com" }))).toBe("not_found")
+    expect(yield* code(add(of, of.owner, {}))).toBe("invalid_request")
+    expect(yield* code(add(of, of.owner, { subject: of.outsider, email: "outsider@example.com" }))).toBe(
+      "invalid_request"
+    )
+  }).pipe(fresh)
+)
+
+it.effect("lower roles and outsiders change nothing", () =>
+  Effect.gen(function* () {
+    const of = yield* team
+    for (const acting of [of.member, of.viewer, of.outsider]) {
+      expect(yield* code(add(of, acting, { subject: of.outsider }))).toBe("permission_denied")
+      expect(yield* code(update(of, acting, acting, { role: "owner" }))).not.toBe("ok")
+      expect(yield* code(update(of, acting, of.viewer, { status: "suspended" }))).toBe("permission_denied")
+      expect(yield* code(remove(of, acting, of.viewer))).toBe("permission_denied")
+    }
+  }).pipe(fresh)
+)
+
+it.effect("only owners change roles, add owners, or touch an owner's membership", () =>
+  Effect.gen(function* () {
+    const of = yield* team
+    expect(yield* code(update(of, of.admin, of.viewer, { role: "member" }))).toBe("permission_denied")
+    expect(yield* code(update(of, of.admin, of.admin, { role: "owner" }))).toBe("permission_denied")
+    expect(yield* code(add(of, of.admin, { subject: of.outsider, role: "owner" }))).toBe("permission_denied")
+    expect(yield* code(update(of, of.admin, of.owner, { status: "suspended" }))).toBe("permission_denied")
+    expect(yield* code(remove(of, of.admin, of.owner))).toBe("permission_denied")
+    // Naming the present role changes nothing, so nothing is refused.
+    expect(yield* code(update(of, of.admin, of.viewer, { role: "viewer", status: "suspended" }))).toBe("ok")
+    expect((yield* update(of, of.owner, of.member, { role: "owner" })).role).toBe("owner")
+  }).pipe(fresh)
+)
+
+it.effect("the last owner stays owner, active and present", () =>
+  Effect.gen(function* () {
+    const of = yield* team
+    const users = yield* Users
+    expect(yield* code(update(of, of.owner, of.owner, { role: "admin" }))).toBe("failed_precondition")
+    expect(yield* code(update(of, of.owner, of.owner, { status: "suspended" }))).toBe("failed_precondition")
+    expect(yield* code(remove(of, of.owner, of.owner))).toBe("failed_precondition")
+    yield* update(of, of.owner, of.admin, { role: "owner" })
+    // A locked account cannot act, so it is no second owner.
+    yield* users.setStatus(serviceContext, of.admin, "disabled")
+    expect(yield* code(remove(of, of.owner, of.owner))).toBe("failed_precondition")
+    yield* users.setStatus(serviceContext, of.admin, "active")
+    expect(yield* code(remove(of, of.owner, of.owner))).toBe("ok")
+    expect(yield* code(remove(of, of.admin, of.admin))).toBe("failed_precondition")
+  }).pipe(fresh)
+)
+
+it.effect("two owners who leave at the same moment cannot both leave", () =>
+  Effect.gen(function* () {
+    const of = yield* team
+    yield* update(of, of.owner, of.admin, { role: "owner" })
+    const codes = yield* Effect.forEach([of.owner, of.admin], (who) => code(remove(of, who, who)), {
+      concurrency: "unbounded"
+    })
+    expect(codes.toSorted()).toEqual(["failed_precondition", "ok"])
+  }).pipe(fresh)
+)
+
+it.effect("removal suspends at once: the role is gone, and so is what the removed one is just doing", () =>
+  Effect.gen(function* () {
+    const of = yield* team
+    const memberships = yield* Memberships
+    const sql = yield* SqlClient.SqlClient
+    yield* remove(of, of.owner, of.admin)
+    expect(Option.isNone(yield* memberships.role(of.admin, of.id))).toBe(true)
+    expect(yield* code(add(of, of.admin, { subject: of.outsider }))).toBe("permission_denied")
+    expect(yield* sql`SELECT status FROM memberships WHERE subject = ${of.admin}`).toMatchObject([
+      { status: "suspended" }
+    ])
+    // Added again, with the role given now.
+    expect(yield* add(of, of.owner, { subject: of.admin, role: "viewer" })).toMatchObject({
+      role: "viewer",
+      status: "active"
+    })
+    expect(Option.getOrNull(yield* memberships.role(of.admin, of.id))).toBe("viewer")
+  }).pipe(fresh)
+)
+
+it.effect("a role counts only while membership and account are active, in that very Workspace", () =>
+  Effect.gen(function* () {
+    const of = yield* team
+    const memberships = yield* Memberships
+    const users = yield* Users
+    const other = yield* newWorkspace(of.outsider, { handle: "other" })
+    const roleOf = (subject: string, id: string) => Effect.map(memberships.role(subject, id), Option.getOrNull)
+    expect(yield* roleOf(of.viewer, of.id)).toBe("viewer")
+    expect(yield* roleOf(of.viewer, other.id)).toBeNull()
+    expect(yield* roleOf(of.outsider, of.id)).toBeNull()
+    yield* users.setStatus(serviceContext, of.viewer, "disabled")
+    expect(yield* roleOf(of.viewer, of.id)).toBeNull()
+  }).pipe(fresh)
+)
+
+it.effect("an empty change, an invitation by status and an unknown member are refused", () =>
+  Effect.gen(function* () {
+    const of = yield* team
+    expect(yield* code(update(of, of.owner, of.viewer, {}))).toBe("invalid_request")
+    expect(yield* code(update(of, of.owner, of.viewer, { status: "invited" }))).toBe("invalid_request")
+    expect(yield* code(update(of, of.owner, of.outsider, { role: "admin" }))).toBe("not_found")
+    expect(yield* code(remove(of, of.owner, of.outsider))).toBe("not_found")
+  }).pipe(fresh)
+)
+
+it.effect("members are listed oldest first, suspended ones too, and each change is in the history", () =>
+  Effect.gen(function* () {
+    const of = yield* team
+    const members = yield* Members
+    const audit = yield* Audit
+    yield* remove(of, of.owner, of.viewer)
+    const first = yield* members.list(of.id, of.owner, { limit: 3 })
+    const rest = yield* members.list(of.id, of.owner, { limit: 3, cursor: first.nextCursor })
+    const all = [...first.items, ...rest.items]
+    expect(all.map(({ subject }) => subject).toSorted()).toEqual([of.owner, of.admin, of.member, of.viewer].toSorted())
+    expect(all.find(({ subject }) => subject === of.viewer)?.status).toBe("suspended")
+    const { items } = yield* audit.list(of.id, of.owner, { action: "member.remove" }, { limit: 10 })
+    expect(items).toMatchObject([{ actor: { kind: "user", subject: of.owner }, target: { id: of.viewer } }])
+    expect((yield* audit.list(of.id, of.owner, { action: "member.add" }, { limit: 10 })).items.length).toBe(3)
+  }).pipe(fresh)
+)
+
+it.effect("the operator's command line acts with the authority of an owner", () =>
+  Effect.gen(function* () {
+    const of = yield* team
+    const members = yield* Members
+    const scope = { workspaceId: of.id, acting: "operator" as const }
+    expect((yield* members.add(serviceContext, scope, { subject: of.outsider, role: "owner" })).role).toBe("owner")
+  }).pipe(fresh)
+)

@@ -1,0 +1,307 @@
+import { describe, expect, test } from "bun:test"
+import * as fc from "fast-check"
+import {
+  decide,
+  type QueuedRun,
+  type QueueLimits,
+  type QueueState,
+  type RunningRun
+} from "../../../actors/queue/QueueDecision.ts"
+import type { SlotPool } from "../../../schema/records/QueuePlace.ts"
+
+const limits: QueueLimits = { runs: { places: 4, perWorkspace: 3 }, builds: { places: 3, perWorkspace: 2 } }
+
+const queued = (id: string, more: Partial<QueuedRun> = {}): QueuedRun => ({
+  id,
+  workspaceId: "ws_a",
+  pool: "runs",
+  subject: "ada",
+  isDriftCheck: false,
+  queuedAt: "2026-01-01T00:00:00.000Z",
+  workspaceTurn: 0,
+  subjectTurn: 0,
+  ...more
+})
+
+const running = (id: string, more: Partial<RunningRun> = {}): RunningRun => ({
+  id,
+  workspaceId: "ws_a",
+  pool: "runs",
+  startedAt: "2026-01-01T00:00:00.000Z",
+  ...more
+})
+
+const of = (state: Partial<QueueState>) => decide({ limits, running: [], queued: [], ...state })
+
+describe("which Run starts next", () => {
+  test("nothing when nothing is queued", () => expect(of({}).next).toBeUndefined())
+
+  test("the Workspace whose last Run started longest ago, whatever the others queued before", () => {
+    const many = ["1", "2", "3"].map((id) => queued(`a${id}`, { workspaceTurn: 7, subjectTurn: 7 }))
+    const late = queued("b1", { workspaceId: "ws_b", workspaceTurn: 6, queuedAt: "2026-01-02T00:00:00.000Z" })
+    expect(of({ queued: [...many, late] }).next?.id).toBe("b1")
+  })
+
+  test("within a Workspace, the person whose last Run started longest ago", () => {
+    const many = ["1", "2", "3"].map((id) => queued(`a${id}`, { workspaceTurn: 7, subjectTurn: 7 }))
+    const late = queued("b1", {
+      subject: "bob",
+      workspaceTurn: 7,
+      subjectTurn: 3,
+      queuedAt: "2026-01-02T00:00:00.000Z"
+    })
+    const { next, places } = of({ queued: [...many, late] })
+    expect(next?.id).toBe("b1")
+    expect([...many, late].map(({ id }) => places.get(id)?.position)).toEqual([2, 3, 4, 1])
+  })
+
+  test("a Run of a free Capsule, although an older one waits for its Capsule", () => {
+    const behind = queued("behind", { capsuleLine: "cap_1" })
+    const free = queued("free", { capsuleLine: "cap_2", queuedAt: "2026-01-02T00:00:00.000Z" })
+    const { next, places } = of({ running: [running("holder", { capsuleLine: "cap_1" })], queued: [behind, free] })
+    expect(next?.id).toBe("free")
+    expect(places.get("behind")).toEqual({ position: 2, pool: "runs", reason: "capsule_busy", heldByRunId: "holder" })
+  })
+
+  test("a Run of another Workspace when one has reached its limit", () => {
+    const full = ["1", "2", "3"].map((id) => running(id, { startedAt: `2026-01-0${id}T00:00:00.000Z` }))
+    const { next, places } = of({
+      running: full,
+      queued: [queued("own"), queued("other", { workspaceId: "ws_b", workspaceTurn: 9 })]
+    })
+    expect(next?.id).toBe("other")
+    expect(places.get("own")).toEqual({
+      position: 1,
+      pool: "runs",
+      reason: "workspace_limit",
+      limit: 3,
+      heldByRunId: "1"
+    })
+  })
+
+  test("an apply while every place for builds is taken, and the other way round", () => {
+    const builds = ["1", "2", "3"].map((id) => running(id, { pool: "builds", workspaceId: `ws_${id}` }))
+    const build = queued("build", { pool: "builds" })
+    const state = of({ running: builds, queued: [build, queued("apply")] })
+    expect(state.next?.id).toBe("apply")
+    expect(state.places.get("build")).toEqual({ position: 1, pool: "builds", reason: "places_taken", limit: 3 })
+    const runs = ["1", "2", "3", "4"].map((id) => running(id, { workspaceId: `ws_${id}` }))
+    expect(of({ running: runs, queued: [build, queued("apply")] }).next?.id).toBe("build")
+  })
+
+  test("a drift check behind what a person asked for, and never in the last place", () => {
+    const drift = queued("drift", { isDriftCheck: true, queuedAt: "2025-01-01T00:00:00.000Z" })
+    expect(of({ queued: [drift, queued("plan")] }).next?.id).toBe("plan")
+    const three = ["1", "2", "3"].map((id) => running(id, { workspaceId: `ws_${id}` }))
+    expect(of({ running: three, queued: [drift] }).next).toBeUndefined()
+    expect(of({ running: three.slice(1), queued: [drift] }).next?.id).toBe("drift")
+    // Two of the three places of its Workspace are taken: the third is for a person, though the pool has two free.
+    const own = of({ running: [running("1"), running("2")], queued: [drift] })
+    expect(own.places.get("drift")).toMatchObject({ reason: "place_kept", limit: 3, heldByRunId: "1" })
+  })
+
+  test("says nothing about the Runs of another Workspace", () => {
+    const others = ["1", "2", "3", "4"].map((id) => running(id, { workspaceId: "ws_b" }))
+    expect(of({ running: others, queued: [queued("own")] }).places.get("own")).toEqual({
+      position: 1,
+      pool: "runs",
+      reason: "places_taken",
+      limit: 4
+    })
+  })
+})
+
+interface Arrival {
+  readonly workspace: number
+  readonly subject: number
+  readonly capsule: number
+  readonly kind: "plan" | "build" | "drift"
+}
+
+/** The queue in memory, with `decide` as its only rule. What it does with a decision is what the claim does with rows. */
+const simulated = (given: QueueLimits) => {
+  const waiting: Array<Omit<QueuedRun, "workspaceTurn" | "subjectTurn">> = []
+  const active: Array<RunningRun> = []
+  const turns = new Map<string, number>()
+  let clock = 0
+  const workspaceKey = (pool: SlotPool, workspaceId: string) => `${pool} ${workspaceId}`
+  const subjectKey = (pool: SlotPool, workspaceId: string, subject: string) => `${pool} ${workspaceId} ${subject}`
+  const tick = () => String((clock += 1)).padStart(6, "0")
+  const state = (): QueueState => ({
+    limits: given,
+    running: active,
+    queued: waiting.map((run) => ({
+      ...run,
+      workspaceTurn: turns.get(workspaceKey(run.pool, run.workspaceId)) ?? 0,
+      subjectTurn: turns.get(subjectKey(run.pool, run.workspaceId, run.subject)) ?? 0
+    }))
+  })
+  const startAll = () => {
+    const started: Array<QueuedRun> = []
+    for (let { next } = decide(state()); next !== undefined; { next } = decide(state())) {
+      const found = next
+      waiting.splice(
+        waiting.findIndex(({ id }) => id === found.id),
+        1
+      )
+      const { capsuleLine, id, pool, subject, workspaceId } = found
+      active.push({ id, pool, workspaceId, capsuleLine, startedAt: tick() })
+      turns.set(workspaceKey(pool, workspaceId), clock)
+      turns.set(subjectKey(pool, workspaceId, subject), clock)
+      started.push(found)
+    }
+    return started
+  }
+  return {
+    active,
+    waiting,
+    state,
+    startAll,
+    arrive: ({ capsule, kind, subject, workspace }: Arrival) => {
+      const at = tick()
+      waiting.push({
+        id: `run_${at}`,
+        workspaceId: `ws_${workspace}`,
+        subject: `usr_${workspace}_${subject}`,
+        pool: kind === "build" ? "builds" : "runs",
+        capsuleLine: `cap_${workspace}_${capsule}`,
+        isDriftCheck: kind === "drift",
+        queuedAt: at
+      })
+    },
+    complete: (index: number) => active.splice(index % active.length, 1)[0]
+  }
+}
+
+const arrival = (workspaces: number, kinds: ReadonlyArray<Arrival["kind"]>): fc.Arbitrary<Arrival> =>
+  fc.record({
+    workspace: fc.nat(workspaces - 1),
+    subject: fc.nat(2),
+    capsule: fc.nat(30),
+    kind: fc.constantFrom(...kinds)
+  })
+
+/** Arrivals, and completions of whichever Run chance names. */
+const story = (workspaces: number, kinds: ReadonlyArray<Arrival["kind"]>) =>
+  fc.array(
+    fc.oneof(
+      { weight: 3, arbitrary: arrival(workspaces, kinds) },
+      { weight: 2, arbitrary: fc.nat(100).map((ends) => ({ ends })) }
+    ),
+    { minLength: 20, maxLength: 120 }
+  )
+
+const anyLimits = fc.tuple(fc.integer({ min: 1, max: 6 }), fc.integer({ min: 1, max: 6 })).map(
+  ([places, perWorkspace]): QueueLimits => ({
+    runs: { places, perWorkspace: Math.min(places, perWorkspace) },
+    builds: { places: 2, perWorkspace: 1 }
+  })
+)
+
+const seed = 20_261_122
+
+describe("fairness over random arrivals", () => {
+  // N completions in all are ceil(N / K) of each of the K places: nobody is passed over by another twice.
+  test("with N active Workspaces the first claimable Run of each starts within N completions", () =>
+    fc.assert(
+      fc.property(
+        fc
+          .integer({ min: 1, max: 9 })
+          .chain((workspaces) => fc.tuple(fc.constant(workspaces), story(workspaces, ["plan"]))),
+        fc.integer({ min: 1, max: 5 }),
+        ([workspaces, events], places) => {
+          const queue = simulated({ ...limits, runs: { places, perWorkspace: places } })
+          // Completions of others that a Workspace with a claimable Run has seen since it last started one.
+          const passed = new Map<string, number>()
+          const settle = () => {
+            for (const { workspaceId } of queue.startAll()) passed.delete(workspaceId)
+            const { places: now, ...rest } = decide(queue.state())
+            expect(rest.next).toBeUndefined()
+            const claimable = new Set(
+              queue.waiting.flatMap(({ id, workspaceId }) =>
+                now.get(id)?.reason === "capsule_busy" ? [] : [workspaceId]
+              )
+            )
+            for (const workspace of passed.keys()) if (!claimable.has(workspace)) passed.delete(workspace)
+            for (const workspace of claimable) if (!passed.has(workspace)) passed.set(workspace, 0)
+          }
+          const complete = (index: number) => {
+            if (queue.complete(index) === undefined) return
+            for (const [workspace, count] of passed) passed.set(workspace, count + 1)
+            settle()
+            for (const count of passed.values()) expect(count).toBeLessThan(workspaces)
+          }
+          for (const event of events) {
+            if ("ends" in event) complete(event.ends)
+            else {
+              queue.arrive(event)
+              settle()
+            }
+          }
+          while (queue.active.length > 0) complete(0)
+          expect(queue.waiting).toEqual([])
+        }
+      ),
+      { seed, numRuns: 300 }
+    ))
+
+  test("with K places that all turn over, within ceil(N / K) rounds, and so for the people of one Workspace", () => {
+    const rounds = (lines: number, places: number, of: (line: number) => Partial<Arrival>) => {
+      const queue = simulated({ ...limits, runs: { places, perWorkspace: places } })
+      // One member has asked for much before anybody else came.
+      for (let n = 0; n < 40; n++) queue.arrive({ workspace: 0, subject: 0, capsule: n, kind: "plan", ...of(0) })
+      queue.startAll()
+      for (let line = 1; line < lines; line++) {
+        queue.arrive({ workspace: 0, subject: 0, capsule: 100 + line, kind: "plan", ...of(line) })
+      }
+      for (let round = 1; round <= Math.ceil(lines / places); round++) {
+        queue.active.splice(0)
+        queue.startAll()
+      }
+      return queue.waiting.filter(({ capsuleLine }) => /_1\d\d$/.test(capsuleLine ?? ""))
+    }
+    fc.assert(
+      fc.property(fc.integer({ min: 2, max: 12 }), fc.integer({ min: 1, max: 6 }), (lines, places) => {
+        expect(rounds(lines, places, (line) => ({ workspace: line }))).toEqual([])
+        expect(rounds(lines, places, (line) => ({ subject: line }))).toEqual([])
+      }),
+      { seed, numRuns: 60 }
+    )
+  })
+
+  test("limits hold, one Run of a Capsule is active, and no place stays empty that a Run could take", () =>
+    fc.assert(
+      fc.property(anyLimits, story(5, ["plan", "plan", "build", "drift"]), (given, events) => {
+        const queue = simulated(given)
+        const check = () => {
+          queue.startAll()
+          const { places } = decide(queue.state())
+          const lines = queue.active.map(({ capsuleLine }) => capsuleLine)
+          expect(new Set(lines).size).toBe(lines.length)
+          for (const pool of ["runs", "builds"] as const) {
+            const inPool = queue.active.filter((run) => run.pool === pool)
+            expect(inPool.length).toBeLessThanOrEqual(given[pool].places)
+            for (const { workspaceId } of inPool) {
+              const own = inPool.filter((run) => run.workspaceId === workspaceId)
+              expect(own.length).toBeLessThanOrEqual(given[pool].perWorkspace)
+            }
+          }
+          // Each queued Run has a place and a reason that holds.
+          for (const run of queue.waiting) {
+            const place = places.get(run.id)
+            expect(place?.position).toBeGreaterThan(0)
+            expect(place?.reason).not.toBe("turn")
+            expect(place?.reason === "place_kept" && !run.isDriftCheck).toBe(false)
+            const holder = queue.active.find(({ id }) => id === place?.heldByRunId)
+            if (holder !== undefined) expect(holder.workspaceId).toBe(run.workspaceId)
+          }
+        }
+        for (const event of events) {
+          if (!("ends" in event)) queue.arrive(event)
+          else if (queue.active.length > 0) queue.complete(event.ends)
+          check()
+        }
+      }),
+      { seed, numRuns: 200 }
+    ))
+})

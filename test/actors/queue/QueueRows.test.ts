@@ -1,0 +1,203 @@
+import { afterAll, expect } from "bun:test"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import * as fc from "fast-check"
+import { transaction } from "../../../actors/database/Transaction.ts"
+import { decide, type QueuedRun, type QueueLimits } from "../../../actors/queue/QueueDecision.ts"
+import { nearestInTurn, QueueRows } from "../../../actors/queue/QueueRows.ts"
+import { RunJournal } from "../../../actors/run/RunJournal.ts"
+import { RunLedger } from "../../../actors/run/RunLedger.ts"
+import { RunQueue } from "../../../actors/queue/RunQueue.ts"
+import type { RunRow } from "../../../actors/run/RunRow.ts"
+import { defaultRunSettings, RunSettings } from "../../../actors/run/RunSettings.ts"
+import type { RunType } from "../../../schema/records/Run.ts"
+import { newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
+import { suite } from "../../support/Effect.ts"
+
+const settings = {
+  ...defaultRunSettings,
+  runsFolder: "/nowhere",
+  buildsFolder: "/nowhere",
+  concurrency: 3,
+  workspaceConcurrency: 2,
+  buildConcurrency: 2,
+  workspaceBuildConcurrency: 1
+}
+const limits: QueueLimits = { runs: { places: 3, perWorkspace: 2 }, builds: { places: 2, perWorkspace: 1 } }
+
+/** A new database with a queue; the rows are all that one process leaves to the next. */
+const database = () =>
+  suite(
+    Layer.mergeAll(RunLedger.layer, RunQueue.layer).pipe(
+      Layer.provideMerge(Layer.mergeAll(QueueRows.layer, RunJournal.layer)),
+      Layer.provide(Layer.succeed(RunSettings, settings)),
+      Layer.provideMerge(testAccounts)
+    )
+  )
+
+const tests = database()
+const crowded = database()
+afterAll(async () => {
+  await tests.dispose()
+  await crowded.dispose()
+})
+
+const workspaces = Effect.forEach(["one", "two", "three", "four", "five"], (name) =>
+  Effect.gen(function* () {
+    const owner = yield* newPerson(`rows-${name}`)
+    return (yield* newWorkspace(owner.subject, { handle: `rows-${name}` })).id
+  })
+)
+
+/** The whole queue, read without any index trick: what `decide` would say if it saw everything. */
+const wholeQueue = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<RunRow & { readonly workspace_turn: number; readonly subject_turn: number }>`
+    SELECT r.*,
+      COALESCE((SELECT MAX(turn) FROM run_turns t WHERE t.slot_pool = r.slot_pool AND t.workspace_id = r.workspace_id), 0)
+        AS workspace_turn,
+      COALESCE((SELECT turn FROM run_turns t WHERE t.slot_pool = r.slot_pool AND t.workspace_id = r.workspace_id
+        AND t.subject = COALESCE(r.created_by, '')), 0) AS subject_turn
+    FROM runs r WHERE r.status = 'queued'`
+  return rows.map(
+    (row): QueuedRun => ({
+      id: row.id,
+      workspaceId: row.workspace_id,
+      pool: row.slot_pool,
+      subject: row.created_by ?? "",
+      capsuleLine: row.capsule_line ?? undefined,
+      isDriftCheck: row.type === "drift_check",
+      queuedAt: row.queued_at,
+      workspaceTurn: row.workspace_turn,
+      subjectTurn: row.subject_turn
+    })
+  )
+})
+
+const events = fc.array(
+  fc.oneof(
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        workspace: fc.nat(4),
+        subject: fc.constantFrom("usr_1", "usr_2", undefined),
+        capsule: fc.nat(3),
+        type: fc.constantFrom<RunType>("plan", "plan", "apply", "drift_check", "source_sync", "backup", "destroy_plan"),
+        at: fc.nat(9)
+      })
+    },
+    { weight: 3, arbitrary: fc.constant("claim" as const) },
+    { weight: 2, arbitrary: fc.record({ ends: fc.nat(100) }) },
+    { weight: 1, arbitrary: fc.record({ requeued: fc.nat(100) }) },
+    { weight: 1, arbitrary: fc.record({ cancelled: fc.nat(100) }) }
+  ),
+  { minLength: 150, maxLength: 150 }
+)
+
+tests.live(
+  "the claim and the places say of a few rows what they would say of the whole queue",
+  () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ledger = yield* RunLedger
+      const queue = yield* RunQueue
+      const rows = yield* QueueRows
+      const ids = yield* workspaces
+      const [story = []] = fc.sample(events, { seed: 20_261_122, numRuns: 1 })
+      let counter = 0
+      let claims = 0
+
+      const anyOf = Effect.fnUntraced(function* (status: string, index: number) {
+        const found = yield* sql<{ id: string }>`SELECT id FROM runs WHERE status = ${status} ORDER BY id`
+        return found[index % Math.max(1, found.length)]?.id
+      })
+
+      for (const event of story) {
+        if (event === "claim") {
+          const running = yield* rows.running
+          const expected = decide({ limits, running, queued: yield* wholeQueue }).next
+          const claimed = yield* queue.claim("owner")
+          expect(claimed?.id).toBe(expected?.id)
+          if (claimed !== undefined) claims += 1
+        } else if ("ends" in event) {
+          const id = yield* anyOf("running", event.ends)
+          const end = { from: ["running"], to: "succeeded", event: "run.succeeded" } as const
+          if (id !== undefined) yield* transaction(sql)(ledger.move(id, end))
+        } else if ("requeued" in event) {
+          const id = yield* anyOf("running", event.requeued)
+          const back = { from: ["running"], to: "queued", event: "run.queued" } as const
+          if (id !== undefined) yield* transaction(sql)(ledger.move(id, back))
+        } else if ("cancelled" in event) {
+          const id = yield* anyOf("queued", event.cancelled)
+          const end = { from: ["queued"], to: "cancelled", event: "run.cancelled" } as const
+          if (id !== undefined) yield* transaction(sql)(ledger.move(id, end))
+        } else {
+          const workspaceId = ids[event.workspace] ?? ""
+          const id = `run_${String((counter += 1)).padStart(4, "0")}`
+          const capsuleId = event.type === "source_sync" ? undefined : `cap_${event.workspace}_${event.capsule}`
+          yield* ledger.insert({
+            id,
+            workspaceId,
+            type: event.type,
+            capsuleId,
+            createdBy: event.subject,
+            trigger: "user",
+            spec: {}
+          })
+          // Also Runs that came at the same time, and earlier than others that are there already.
+          yield* ledger.set(id, { queued_at: `2026-01-01T00:00:0${event.at}.000Z` })
+        }
+        const whole = decide({ limits, running: yield* rows.running, queued: yield* wholeQueue })
+        const queued = yield* sql<RunRow>`SELECT * FROM runs WHERE status = 'queued'`
+        const places = yield* queue.places(queued)
+        expect(places.size).toBe(queued.length)
+        for (const [id, { message, ...place }] of places) {
+          const { ...expected } = whole.places.get(id)
+          expect({ id, ...place }).toEqual({ id, ...expected } as typeof place & { id: string })
+          expect(message.length).toBeGreaterThan(10)
+        }
+      }
+      expect(claims).toBeGreaterThan(20)
+    }),
+  120_000
+)
+
+crowded.live(
+  "a queue of 100,000 is not read for a claim",
+  () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const rows = yield* QueueRows
+      const queue = yield* RunQueue
+      const [one = "", two = "", three = ""] = yield* workspaces
+      const at = "2026-01-01T00:00:00.000Z"
+      const crowd = (workspaceId: string, first: number, count: number, capsule: string) => sql`
+        WITH RECURSIVE n (i) AS (SELECT ${first} UNION ALL SELECT i + 1 FROM n WHERE i < ${first + count - 1})
+        INSERT INTO runs (id, workspace_id, type, status, capsule_id, capsule_line, requires_approval, created_by,
+          trigger_kind, attempt, spec, evidence, created_at, queued_at)
+        SELECT printf('run_%06d', i), ${workspaceId}, 'plan', 'queued', ${sql.literal(capsule)}, ${sql.literal(capsule)}, 1,
+          'usr_' || (i % 3), 'user', 0, '{}', '{}', ${at}, printf('2026-01-01T00:%02d:%02d.%03dZ', i / 60000, i / 1000 % 60, i % 1000)
+        FROM n`
+      // One Workspace has half of it behind one Capsule, ahead of everything else; another has a Capsule for each Run.
+      yield* crowd(one, 0, 50_000, "'cap_one'")
+      yield* crowd(two, 50_000, 49_999, "'cap_' || i")
+      yield* crowd(three, 99_999, 1, "'cap_three'")
+
+      const candidates = yield* rows.candidates(limits)
+      // One for each person with something claimable: the Capsule's first, three people, one.
+      expect(candidates.map(({ workspaceId }) => workspaceId).toSorted()).toEqual(
+        [one, two, two, two, three].toSorted()
+      )
+      expect((yield* queue.claim("owner"))?.workspace_id).toBe(one)
+      expect((yield* queue.claim("owner"))?.workspace_id).toBe(two)
+      expect((yield* queue.claim("owner"))?.workspace_id).toBe(three)
+
+      // Each look is a search in an index that holds claimable Runs only; no step reads `runs` from end to end.
+      const plan = yield* sql<{ detail: string }>`EXPLAIN QUERY PLAN ${nearestInTurn(sql, limits)}`
+      const looks = plan.map(({ detail }) => detail).filter((step) => /\bruns\b|\br\b/.test(step))
+      expect(looks.length).toBeGreaterThan(6)
+      expect(looks.filter((step) => !step.startsWith("SEARCH"))).toEqual([])
+      expect(looks.filter((step) => /claimable/.test(step)).length).toBeGreaterThanOrEqual(6)
+    }),
+  120_000
+)

@@ -1,0 +1,141 @@
+import { afterAll, expect } from "bun:test"
+import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import { transaction } from "../../../actors/database/Transaction.ts"
+import { QueueRows } from "../../../actors/queue/QueueRows.ts"
+import { RunJournal } from "../../../actors/run/RunJournal.ts"
+import { RunLedger } from "../../../actors/run/RunLedger.ts"
+import { RunQueue } from "../../../actors/queue/RunQueue.ts"
+import { defaultRunSettings, RunSettings } from "../../../actors/run/RunSettings.ts"
+import type { RunType } from "../../../schema/records/Run.ts"
+import { newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
+import { suite } from "../../support/Effect.ts"
+
+const settings = Layer.succeed(RunSettings, {
+  ...defaultRunSettings,
+  runsFolder: "/nowhere",
+  buildsFolder: "/nowhere",
+  concurrency: 3,
+  workspaceConcurrency: 2
+})
+
+const tests = suite(
+  Layer.mergeAll(RunLedger.layer, RunQueue.layer).pipe(
+    Layer.provideMerge(Layer.mergeAll(QueueRows.layer, RunJournal.layer)),
+    Layer.provide(settings),
+    Layer.provideMerge(testAccounts)
+  )
+)
+afterAll(tests.dispose)
+
+let counter = 0
+
+/** A Workspace, and a function that queues Runs in it in the order of the calls. */
+const workspace = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const ledger = yield* RunLedger
+  counter += 1
+  const owner = yield* newPerson(`queue-${counter}`)
+  const { id } = yield* newWorkspace(owner.subject, { handle: `queue-${counter}` })
+  const queued = Effect.fnUntraced(function* (name: string, type: RunType, capsuleId?: string) {
+    const runId = `run_${counter}_${name}`
+    yield* ledger.insert({ id: runId, workspaceId: id, type, capsuleId, trigger: "user", spec: {} })
+    counter += 1
+    yield* ledger.set(runId, { queued_at: `2026-01-01T00:00:${String(counter % 60).padStart(2, "0")}.000Z` })
+    return runId
+  })
+  const finish = (...ids: ReadonlyArray<string>) =>
+    Effect.forEach(ids, (runId) =>
+      transaction(sql)(ledger.move(runId, { from: ["running"], to: "succeeded", event: "run.succeeded" }))
+    )
+  return { queued, finish }
+})
+
+const claim = Effect.gen(function* () {
+  return (yield* (yield* RunQueue).claim("owner"))?.id
+})
+const placeOf = Effect.fnUntraced(function* (id: string) {
+  const row = yield* (yield* RunLedger).find(id)
+  return row === undefined ? undefined : yield* (yield* RunQueue).place(row)
+})
+
+tests.live("one Run of a Capsule at a time, drift checks behind what a person asked for", () =>
+  Effect.gen(function* () {
+    const { finish, queued } = yield* workspace
+    const apply = yield* queued("apply", "apply", "cap_1")
+    const drift = yield* queued("drift", "drift_check", "cap_1")
+    const plan = yield* queued("plan", "plan", "cap_1")
+    const backup = yield* queued("backup", "backup", "cap_1")
+    expect(yield* claim).toBe(apply)
+    expect(yield* placeOf(apply)).toBeUndefined()
+    expect(yield* placeOf(plan)).toMatchObject({
+      position: 2,
+      pool: "runs",
+      reason: "capsule_busy",
+      heldByRunId: apply
+    })
+    expect(yield* placeOf(drift)).toMatchObject({ position: 3, reason: "capsule_busy", heldByRunId: apply })
+    // What neither reads nor changes infrastructure waits for nobody.
+    expect(yield* claim).toBe(backup)
+    expect(yield* claim).toBeUndefined()
+    yield* finish(apply, backup)
+    expect(yield* claim).toBe(plan)
+    expect(yield* claim).toBeUndefined()
+    yield* finish(plan)
+    expect(yield* claim).toBe(drift)
+    yield* finish(drift)
+  })
+)
+
+tests.live("limits hold over a Workspace and over all, and drift checks leave a place open", () =>
+  Effect.gen(function* () {
+    const one = yield* workspace
+    const other = yield* workspace
+    const first = yield* one.queued("a", "plan", "cap_a")
+    const second = yield* one.queued("b", "plan", "cap_b")
+    const third = yield* one.queued("c", "plan", "cap_c")
+    const elsewhereDrift = yield* other.queued("d", "drift_check", "cap_d")
+    const elsewhere = yield* other.queued("e", "plan", "cap_e")
+    expect(yield* placeOf(third)).toMatchObject({ position: 3, reason: "turn" })
+    expect(yield* claim).toBe(first)
+    // Workspaces take turns, although the first one asked for more before the second one came.
+    expect(yield* claim).toBe(elsewhere)
+    // A drift check must not take the last place.
+    expect(yield* placeOf(elsewhereDrift)).toMatchObject({ position: 1, reason: "place_kept", limit: 3 })
+    expect(yield* claim).toBe(second)
+    expect(yield* claim).toBeUndefined()
+    expect(yield* placeOf(third)).toEqual({
+      position: 1,
+      pool: "runs",
+      reason: "workspace_limit",
+      limit: 2,
+      heldByRunId: first,
+      message: "The Workspace has 2 Runs executing, which is its limit. The next starts when one of them ends."
+    })
+    yield* one.finish(first)
+    expect(yield* claim).toBe(third)
+    expect(yield* placeOf(elsewhereDrift)).toMatchObject({ reason: "places_taken", limit: 3, heldByRunId: elsewhere })
+    yield* one.finish(second)
+    expect(yield* claim).toBeUndefined()
+    yield* one.finish(third)
+    // Nor the last one of its Workspace, which a person may ask for just as well.
+    expect(yield* claim).toBeUndefined()
+    expect(yield* placeOf(elsewhereDrift)).toMatchObject({ reason: "place_kept", limit: 2, heldByRunId: elsewhere })
+    yield* other.finish(elsewhere)
+    expect(yield* claim).toBe(elsewhereDrift)
+    yield* other.finish(elsewhereDrift)
+  })
+)
+
+tests.live("of concurrent claims each Run goes to one", () =>
+  Effect.gen(function* () {
+    const { finish, queued } = yield* workspace
+    const ids = [yield* queued("x", "plan", "cap_x"), yield* queued("y", "plan", "cap_y")]
+    const claims = yield* Effect.all(
+      Array.from({ length: 6 }, () => claim),
+      { concurrency: "unbounded" }
+    )
+    expect(claims.filter((id) => id !== undefined).toSorted()).toEqual(ids.toSorted())
+    yield* finish(...ids)
+  })
+)

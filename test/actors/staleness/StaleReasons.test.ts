@@ -1,0 +1,132 @@
+import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { Capsules } from "../../../actors/capsule/Capsules.ts"
+import { StaleReasons } from "../../../actors/staleness/StaleReasons.ts"
+import { Dependencies } from "../../../actors/dependency/Dependencies.ts"
+import { Runs } from "../../../actors/run/Runs.ts"
+import type { CapsuleId } from "../../../schema/records/Ids.ts"
+import { attentionOf } from "../../../src/http/handlers/Attention.ts"
+import { suite } from "../../support/Effect.ts"
+import { active, applied, freshKey, replanned, settled } from "../../support/Journey.ts"
+import { TestPlane, testPlane } from "../../support/TestPlane.ts"
+import { pureModule, pureModules, pureRunner } from "../support/PureRunner.ts"
+
+setDefaultTimeout(60_000)
+
+const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
+afterAll(tests.dispose)
+
+const capsuleOf = Effect.fnUntraced(function* (id: CapsuleId) {
+  const { staleReasons, status } = yield* (yield* Capsules).read(id)
+  return { staleReasons, status }
+})
+
+const renewed = Effect.fnUntraced(function* (id: CapsuleId) {
+  const apply = yield* applied(yield* replanned(id))
+  expect(apply.status).toBe("succeeded")
+})
+
+/** Plans and applies other values of the producer's own inputs. */
+const reconfigured = Effect.fnUntraced(function* (id: CapsuleId, variables: Readonly<Record<string, string>>) {
+  const { context } = yield* TestPlane
+  const capsules = yield* Capsules
+  const { installConfigReAdoption } = yield* capsules.read(id)
+  const request = {
+    variablePatch: { set: variables },
+    expected: { authorityGuard: installConfigReAdoption.authorityGuard }
+  }
+  const asked = yield* capsules.configurationPlan(context, id, request, freshKey())
+  const apply = yield* applied(yield* settled(asked.value.planRunId))
+  expect(apply.status).toBe("succeeded")
+})
+
+describe("why a Capsule is stale", () => {
+  tests.live("a consumer follows the Outputs that it takes: changed, secret, unchanged, and taken away", () =>
+    Effect.gen(function* () {
+      const { context, workspaceId } = yield* TestPlane
+      const capsules = yield* Capsules
+      const dependencies = yield* Dependencies
+      const { capsule: producer } = yield* active("values", pureModule)
+      const { capsule: consumer } = yield* active("taker", pureModule)
+      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
+      const input = (output: string) => ({ kind: "input" as const, producerCapsuleId: producer.id, output })
+
+      const waiting = yield* replanned(consumer.id)
+      const dependency = yield* dependencies.create(context, consumer.id, {
+        producerCapsuleId: producer.id,
+        mode: "variable_injection",
+        outputs: [
+          { from: "value", to: "a", required: true },
+          { from: "secret", to: "key", required: true }
+        ]
+      })
+      // It was applied without them, and planned without them.
+      expect(yield* capsuleOf(consumer.id)).toEqual({
+        staleReasons: [input("value"), input("secret")],
+        status: "stale"
+      })
+      expect((yield* (yield* Runs).read(waiting.id)).status).toBe("superseded")
+      const [needed] = attentionOf(yield* capsules.inNeed(workspaceId), [], new Map())
+      expect(needed).toMatchObject({ kind: "stale", capsuleId: consumer.id, staleReasons: [{ kind: "input" }, {}] })
+      yield* reconfigured(producer.id, { a: "one", key: "first" })
+      yield* renewed(consumer.id)
+      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
+
+      // What a producer applies without changing an Output makes nobody stale.
+      const kept = yield* replanned(consumer.id)
+      yield* renewed(producer.id)
+      expect((yield* capsuleOf(consumer.id)).status).toBe("active")
+      expect((yield* (yield* Runs).read(kept.id)).status).toBe("waiting_approval")
+
+      yield* reconfigured(producer.id, { a: "two" })
+      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [input("value")], status: "stale" })
+      expect((yield* (yield* Runs).read(kept.id)).status).toBe("superseded")
+      yield* reconfigured(producer.id, { key: "second" })
+      expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual([input("value"), input("secret")])
+      // Back to what it was applied with: nothing is behind.
+      yield* reconfigured(producer.id, { a: "one", key: "first" })
+      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
+
+      // A disabled Capsule keeps its reasons, and is stale once it is enabled.
+      yield* capsules.update(context, consumer.id, { status: "disabled" })
+      yield* reconfigured(producer.id, { a: "three" })
+      expect((yield* capsuleOf(consumer.id)).status).toBe("disabled")
+      yield* capsules.update(context, consumer.id, { status: "active" })
+      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [input("value")], status: "stale" })
+
+      // What is deployed still holds the value of a dependency that is gone.
+      yield* renewed(consumer.id)
+      yield* dependencies.remove(context, dependency.id)
+      expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual([input("value"), input("secret")])
+      yield* renewed(consumer.id)
+      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
+    })
+  )
+
+  tests.live("remote_state follows whatever the producer has, and what an older release left is compared once", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const sql = yield* SqlClient.SqlClient
+      const { capsule: producer } = yield* active("whole", pureModule)
+      const { capsule: consumer } = yield* active("reader", pureModule)
+      yield* (yield* Dependencies).create(context, consumer.id, {
+        producerCapsuleId: producer.id,
+        mode: "remote_state",
+        outputs: []
+      })
+      const reasons = [{ kind: "input" as const, producerCapsuleId: producer.id }]
+      expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual(reasons)
+      yield* renewed(consumer.id)
+      expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual([])
+      yield* reconfigured(producer.id, { key: "other" })
+      expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual(reasons)
+
+      yield* renewed(consumer.id)
+      yield* sql`DELETE FROM consumed_inputs`
+      yield* sql`UPDATE capsules SET inputs_compared = 0`
+      yield* (yield* StaleReasons).compareUnread
+      expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual(reasons)
+    })
+  )
+})
