@@ -51,11 +51,15 @@ const program = Effect.gen(function* () {
   for (const test of isShort ? [] : new Set(chosen.map((guard) => guard.test))) {
     if (!(yield* passes(folder, test))) wrong.push(`${test} fails on sound code`)
   }
+  let missed = 0
   for (const guard of chosen) {
     const noticed = yield* isNoticed(folder, guard)
     yield* Console.log(`${noticed ? "noticed" : "MISSED "} ${guard.name}`)
-    if (!noticed) wrong.push(`${guard.test} passes without the guard "${guard.name}"`)
+    if (noticed) continue
+    missed++
+    wrong.push(`${guard.test} passes without the guard "${guard.name}"`)
   }
+  yield* Console.log(`\n ${chosen.length - missed} pass\n ${missed} fail`)
   if (wrong.length > 0) return yield* new GuardUntested({ message: wrong.join("\n") })
 })
 

@@ -1,0 +1,103 @@
+import { stripVTControlCharacters } from "node:util"
+
+/** What one suite of CI printed, and how it ended. */
+export interface SuiteLog {
+  readonly name: string
+  readonly exitCode: number
+  readonly log: string
+}
+
+interface Failure {
+  readonly name: string
+  readonly error: ReadonlyArray<string>
+}
+
+const mostLines = 60
+const mostNamed = 20
+const mostErrorLines = 15
+const mostLastLines = 15
+const widestLine = 240
+
+// The formats of `bun test`, with or without the groups of GitHub, of test:crash and of test:guards.
+const fileHeader = /^(?:::group::)?(\S+\.test\.tsx?):$/
+const result = /^\((pass|fail|skip|todo)\) (.*?)(?: \[[\d.]+ms\])?$/
+const hookOrTimeout = /^ {2}\^ /
+const betweenTests = "# Unhandled error between tests"
+const ruler = /^-{10,}$/
+const crashFailure = /^FAILED {2}(.*)$/
+const missedGuard = /^MISSED {2,}(.*)$/
+const repeatedFailures = /^\d+ tests? failed:$/
+
+const beginsError = (line: string) => /^(?:error|[A-Za-z]*Error)\b/.test(line)
+
+/** From the first error on, without the code that bun prints above it; what was printed last when there is none. */
+const errorOf = (printed: ReadonlyArray<string>) => {
+  const said = printed.filter((line) => line.trim() !== "")
+  const at = said.findIndex(beginsError)
+  return at === -1 ? said.slice(-mostErrorLines) : said.slice(at)
+}
+
+/** Every failure that a log names, in its order. */
+const failuresIn = (lines: ReadonlyArray<string>): ReadonlyArray<Failure> => {
+  const found: Array<Failure> = []
+  let file = ""
+  let printed: Array<string> = []
+  for (const [at, line] of lines.entries()) {
+    if (repeatedFailures.test(line)) break
+    const header = fileHeader.exec(line)?.[1]
+    const [, outcome, test] = result.exec(line) ?? []
+    const special = crashFailure.exec(line)?.[1] ?? missedGuard.exec(line)?.[1]
+    if (header !== undefined) file = header
+    else if (outcome === "fail") {
+      const after = lines.slice(at + 1, at + 2).filter((next) => hookOrTimeout.test(next))
+      found.push({ name: `${file}: ${test}`, error: [...after.map((next) => next.trim()), ...errorOf(printed)] })
+    } else if (special !== undefined) {
+      const end = lines.findIndex((next, index) => index > at && !next.startsWith("    "))
+      found.push({ name: special, error: lines.slice(at + 1, end === -1 ? undefined : end).map((next) => next.trim()) })
+    } else if (line === betweenTests) {
+      const end = lines.findIndex((next, index) => index > at + 1 && ruler.test(next))
+      found.push({
+        name: `${file}: outside of its tests`,
+        error: errorOf(lines.slice(at + 2, end === -1 ? undefined : end))
+      })
+    } else if (outcome === undefined) {
+      printed.push(line)
+      continue
+    }
+    printed = []
+  }
+  return found
+}
+
+const cut = (line: string) => (line.length > widestLine ? `${line.slice(0, widestLine)}…` : line)
+
+/**
+ * The failures of all suites: which suite, which test, and its error, in at most 60 lines. Names come before error text: of
+ * many failures each has few lines, and those after the twentieth are only counted. Empty when every suite ended with 0.
+ */
+export const closingReport = (suites: ReadonlyArray<SuiteLog>): string => {
+  const failed = suites
+    .filter(({ exitCode }) => exitCode !== 0)
+    .map(({ exitCode, log, name }) => {
+      const lines = stripVTControlCharacters(log).split("\n")
+      const failures = failuresIn(lines)
+      const last = { name: "names no test; its last lines:", error: lines.filter((line) => line.trim() !== "") }
+      return {
+        title: `${name} ended with ${exitCode}`,
+        failures: failures.length > 0 ? failures : [{ ...last, error: last.error.slice(-mostLastLines) }]
+      }
+    })
+  const count = failed.reduce((sum, { failures }) => sum + failures.length, 0)
+  const shown = Math.min(count, mostNamed)
+  // A line for each suite, and one that counts what is left out.
+  const room = mostLines - failed.length - shown - 1
+  const each = Math.min(mostErrorLines, Math.floor(room / Math.max(1, shown)))
+  let named = 0
+  const report = failed.flatMap(({ failures, title }) => [
+    title,
+    ...failures.flatMap(({ error, name }) =>
+      named++ < shown ? [`  ${name}`, ...error.slice(0, each).map((line) => `      ${line}`)] : []
+    )
+  ])
+  return [...report, ...(count > shown ? [`  and ${count - shown} more`] : [])].map(cut).join("\n")
+}

@@ -1,0 +1,18 @@
+// `closing-report.ts [name exitCode logFile]...`: the failures of the suites that CI ran, for whoever reads only the end.
+import { NodeRuntime, NodeServices } from "@effect/platform-node"
+import { Console, Effect, FileSystem } from "effect"
+import { closingReport } from "./ClosingReport.ts"
+
+const args = process.argv.slice(2)
+const suites = Array.from({ length: Math.floor(args.length / 3) }, (_, index) => args.slice(index * 3, index * 3 + 3))
+
+const program = Effect.gen(function* () {
+  const files = yield* FileSystem.FileSystem
+  const logs = yield* Effect.forEach(suites, ([name = "", exitCode = "", file = ""]) =>
+    Effect.map(files.readFileString(file), (log) => ({ name, exitCode: Number(exitCode), log }))
+  )
+  const report = closingReport(logs)
+  if (report !== "") yield* Console.log(`\n${report}\n`)
+})
+
+NodeRuntime.runMain(program.pipe(Effect.provide(NodeServices.layer)))
