@@ -1,15 +1,16 @@
-// `bun run test:crash [--short] [--points N] [--seed S] [--only text]`: kills the real server, and the processes that it
-// starts, at every step and at random times, and says what was not as promised. Ends with 1 when anything was not.
+// `bun run test:crash [--short [--share K]] [--points N] [--seed S] [--only text]`: kills the real server, and the processes
+// that it starts, at every step and at random times, and says what was not as promised. Ends with 1 when anything was not.
 import { NodeRuntime } from "@effect/platform-node"
-import { Cause, Console, Duration, Effect, FileSystem, type Layer, Random, Runtime, Schema } from "effect"
+import { Cause, Console, Duration, Effect, FileSystem, type Layer, Option, Random, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { platform } from "../../src/composition/Platform.ts"
 import { type Broken, brokenBy } from "./CrashClient.ts"
 import { type CrashWorld, crashWorld } from "./CrashWorld.ts"
 import { folderFaults } from "./FolderFaults.ts"
-import { namedScenarios, randomScenarios, shortScenarios } from "./Points.ts"
+import { coreScenarios, namedScenarios, randomScenarios } from "./Points.ts"
 import { runScenario } from "./RunScenario.ts"
 import type { Scenario } from "./Scenario.ts"
+import { shareCount, shareOf, shareOfCommit } from "./Share.ts"
 
 class CrashesFailed extends Schema.TaggedError<CrashesFailed>()("CrashesFailed", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
@@ -42,7 +43,18 @@ const faultCases = folderFaults.map(
 )
 
 const flags = {
-  short: Flag.Boolean("short").pipe(Flag.withDefault(false), Flag.withDescription("Each named point once, for CI")),
+  short: Flag.Boolean("short").pipe(
+    Flag.withDefault(false),
+    Flag.withDescription("For CI: the most important ones and one share of all others")
+  ),
+  share: Flag.Int("share").pipe(
+    Flag.filter(
+      (share) => share >= 0 && share < shareCount,
+      (share) => `There is no share ${share}: they are 0 to ${shareCount - 1}`
+    ),
+    Flag.optional,
+    Flag.withDescription(`Which share the short form takes, from 0 to ${shareCount - 1}; by default the commit says`)
+  ),
   points: Flag.Int("points").pipe(
     Flag.withDefault(namedScenarios.length + randomByDefault),
     Flag.withDescription("All named ones, and random ones up to this many; fewer are a sample of the named ones")
@@ -52,12 +64,12 @@ const flags = {
   parallel: Flag.Int("parallel").pipe(Flag.withDefault(2), Flag.withDescription("Servers at a time"))
 }
 
-const chosen = (
-  { points, short }: { readonly points: number; readonly short: boolean },
-  random: () => number
-): ReadonlyArray<Case> => {
-  if (short)
-    return [...shortScenarios, ...randomScenarios(randomByDefault, random)].map(scenarioCase).concat(faultCases)
+const chosen = (points: number, share: number | undefined, random: () => number): ReadonlyArray<Case> => {
+  if (share !== undefined) {
+    const others = namedScenarios.filter((scenario) => !coreScenarios.includes(scenario))
+    const cases = [...others, ...randomScenarios(randomByDefault, random)].map(scenarioCase).concat(faultCases)
+    return [...coreScenarios.map(scenarioCase), ...shareOf(cases, share)]
+  }
   const drawn = randomScenarios(Math.max(0, points - namedScenarios.length), random)
   if (points >= namedScenarios.length) return [...namedScenarios, ...drawn].map(scenarioCase).concat(faultCases)
   return namedScenarios
@@ -85,12 +97,14 @@ const play = Effect.fnUntraced(function* (world: CrashWorld, { name, run }: Case
 const crash = Command.make(
   "test:crash",
   flags,
-  Effect.fn("crash")(function* ({ only, parallel, seed, ...options }) {
+  Effect.fn("crash")(function* ({ only, parallel, points, seed, short, share: asked }) {
+    const share = short ? (Option.getOrUndefined(asked) ?? (yield* shareOfCommit)) : undefined
+    if (share !== undefined) yield* Console.log(`Share ${share} of 0 to ${shareCount - 1}`)
     const numbers = yield* Effect.forEach(
-      Array.from({ length: (Math.max(options.points, randomByDefault) + namedScenarios.length) * drawnByScenario }),
+      Array.from({ length: (Math.max(points, randomByDefault) + namedScenarios.length) * drawnByScenario }),
       () => Random.next
     ).pipe(Random.withSeed(seed))
-    const cases = chosen(options, () => numbers.shift() ?? 0).filter(({ name }) => name.includes(only))
+    const cases = chosen(points, share, () => numbers.shift() ?? 0).filter(({ name }) => name.includes(only))
     const [time, results] = yield* Effect.gen(function* () {
       const world = yield* crashWorld
       return yield* Effect.forEach(cases, (one, index) => play(world, one, `${world.folder}/${index}`), {

@@ -17,12 +17,11 @@ const live = (
   body: () => Effect.Effect<unknown, unknown, Layer.Success<typeof platform> | Scope.Scope>
 ) => it.live(name, () => Effect.suspend(body).pipe(Effect.provide(platform)))
 
-/** Sends bytes as they are, and answers everything that came back until the server closed or fell silent. */
+/** Sends bytes as they are, and answers everything that came back until the server closed. */
 const raw = (port: number, text: string) =>
   Effect.callback<string>((resume) => {
     let answer = ""
     const socket = connect(port, "127.0.0.1", () => socket.write(text))
-    socket.setTimeout(2000, () => socket.destroy())
     socket.on("data", (chunk) => {
       answer += chunk.toString()
     })
