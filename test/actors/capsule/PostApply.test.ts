@@ -35,7 +35,7 @@ const check = (more: Readonly<Record<string, unknown>> = {}) => ({
   kind: "http",
   target: { output: "site" },
   path: "/healthz",
-  timeout: 1,
+  timeout: 2,
   interval: 1,
   ...more
 })
@@ -75,10 +75,10 @@ const rowOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
 describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => {
   tests.live("an apply succeeds when its check is answered as expected, and is asked without credentials", () =>
     Effect.gen(function* () {
-      const { answers, site } = yield* arranged([check({ contains: canary })], { status: 200 })
+      const { answers, site } = yield* arranged([check({ contains: canary, timeout: 600 })], { status: 200 })
       const { apply, capsule, plan } = yield* active("healthy", main, { variables: { site } })
       expect(plan.operatorConfig?.postApply).toEqual([
-        { name: "health", target: "the Output site", path: "/healthz", status: [200], timeoutSeconds: 1 }
+        { name: "health", target: "the Output site", path: "/healthz", status: [200], timeoutSeconds: 600 }
       ])
       expect(apply.postApply).toEqual([{ name: "health", status: "passed", attempts: 1 }])
       expect([capsule.status, capsule.runtimeSafety]).toEqual(["active", "safe"])

@@ -46,8 +46,9 @@ describe("a tool that misbehaves while it plans", () => {
       const folder = yield* temporaryFolder
       const hanging = brokenPlan(
         folder,
-        { plan: "trap '' INT TERM; while :; do sleep 1; done" },
-        { timing: shortTiming }
+        { plan: "trap '' INT TERM; echo deaf; while :; do sleep 1; done" },
+        // The grace is also how long a program may take until its first word; until it is deaf it would hear the signal.
+        { timing: { ...shortTiming, planGrace: "1 second" } }
       )
       const failure = yield* Effect.flip(runner.plan(hanging, recorder().sink))
       expect(failure).toMatchObject({ reason: "timed_out", phase: "plan", sandboxKilled: true })

@@ -120,8 +120,9 @@ describe("a source build", () => {
       expect(failed.message).toContain("exit code 4. broken")
       const absent = yield* Effect.flip(runner.plan(building(folder, [{ argv: ["no-such-program"] }]), recorder().sink))
       expect(absent).toMatchObject({ reason: "build_failed", phase: "build" })
-      const hanging = building(folder, [shell("trap '' INT; while :; do sleep 1; done")], {
-        timing: { build: "100 millis", planGrace: "50 millis" }
+      const hanging = building(folder, [shell("trap '' INT; echo deaf; while :; do sleep 1; done")], {
+        // The grace is also how long a program may take until its first word; until it is deaf it would hear the signal.
+        timing: { build: "100 millis", planGrace: "1 second" }
       })
       expect(yield* Effect.flip(runner.plan(hanging, recorder().sink))).toMatchObject({
         reason: "timed_out",
