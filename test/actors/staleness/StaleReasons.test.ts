@@ -4,12 +4,14 @@ import { SqlClient } from "effect/sql"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { StaleReasons } from "../../../actors/staleness/StaleReasons.ts"
 import { Dependencies } from "../../../actors/dependency/Dependencies.ts"
+import { OutputShares } from "../../../actors/output-share/OutputShares.ts"
+import { restoredShares } from "../../../actors/output-share/RestoredShares.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
 import type { CapsuleId } from "../../../schema/records/Ids.ts"
 import { attentionOf } from "../../../src/http/handlers/Attention.ts"
 import { suite } from "../../support/Effect.ts"
 import { active, applied, freshKey, replanned, settled } from "../../support/Journey.ts"
-import { TestPlane, testPlane } from "../../support/TestPlane.ts"
+import { newOwner, TestPlane, testPlane } from "../../support/TestPlane.ts"
 import { pureModule, pureModules, pureRunner } from "../support/PureRunner.ts"
 
 setDefaultTimeout(60_000)
@@ -127,6 +129,50 @@ describe("why a Capsule is stale", () => {
       yield* sql`UPDATE capsules SET inputs_compared = 0`
       yield* (yield* StaleReasons).compareUnread
       expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual(reasons)
+    })
+  )
+
+  tests.live("a share that a restore brought back gives nothing until it is confirmed, and then at once", () =>
+    Effect.gen(function* () {
+      const plane = yield* TestPlane
+      const { context, workspaceId } = plane
+      const shares = yield* OutputShares
+      const runs = yield* Runs
+      const other = yield* newOwner("giver")
+      const elsewhere = Effect.provideService(TestPlane, TestPlane.of({ ...plane, ...other }))
+      const { capsule: producer } = yield* active("given", pureModule).pipe(elsewhere)
+      const { capsule: consumer } = yield* active("guest", pureModule)
+      const share = yield* shares.create(other.context, {
+        fromWorkspaceId: other.workspaceId,
+        toWorkspaceId: workspaceId,
+        producerCapsuleId: producer.id,
+        outputs: [{ name: "value", alias: "hello" }]
+      })
+      yield* shares.approve(context, share.id, workspaceId)
+      yield* (yield* Dependencies).create(context, consumer.id, {
+        producerCapsuleId: producer.id,
+        mode: "published_output",
+        outputs: [{ from: "hello", to: "a", required: false }]
+      })
+      yield* renewed(consumer.id)
+      const restored = yield* restoredShares
+      const staleReasons = yield* StaleReasons
+
+      expect(yield* restored.hold).toMatchObject([{ id: share.id, previousStatus: "active" }])
+      yield* staleReasons.compareUnread
+      const input = { kind: "input" as const, producerCapsuleId: producer.id, output: "hello" }
+      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [input], status: "stale" })
+      const waiting = yield* replanned(consumer.id)
+
+      yield* restored.confirm(share.id, "active")
+      yield* staleReasons.compareUnread
+      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
+      expect((yield* runs.read(waiting.id)).status).toBe("superseded")
+
+      yield* restored.hold
+      yield* restored.remove(share.id)
+      yield* staleReasons.compareUnread
+      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [input], status: "stale" })
     })
   )
 })
