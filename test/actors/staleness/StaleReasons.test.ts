@@ -10,13 +10,14 @@ import { Runs } from "../../../actors/run/Runs.ts"
 import type { CapsuleId } from "../../../schema/records/Ids.ts"
 import { attentionOf } from "../../../src/http/handlers/Attention.ts"
 import { suite } from "../../support/Effect.ts"
-import { active, applied, freshKey, replanned, settled } from "../../support/Journey.ts"
+import { active, applied, freshKey, planned, replanned, settled } from "../../support/Journey.ts"
 import { newOwner, TestPlane, testPlane } from "../../support/TestPlane.ts"
-import { pureModule, pureModules, pureRunner } from "../support/PureRunner.ts"
+import { newCommit, pureModule, pureModules, pureRunner } from "../support/PureRunner.ts"
 
 setDefaultTimeout(60_000)
 
-const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
+const modules = pureModules()
+const tests = suite(testPlane({ runner: pureRunner(modules) }))
 afterAll(tests.dispose)
 
 const capsuleOf = Effect.fnUntraced(function* (id: CapsuleId) {
@@ -129,6 +130,43 @@ describe("why a Capsule is stale", () => {
       yield* sql`UPDATE capsules SET inputs_compared = 0`
       yield* (yield* StaleReasons).compareUnread
       expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual(reasons)
+    })
+  )
+
+  tests.live("a Capsule that is enabled is what it was: in error, or stale for what moved meanwhile", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const capsules = yield* Capsules
+      const { capsule } = yield* active("switched", pureModule)
+      const switched = Effect.fnUntraced(function* <R>(meanwhile: Effect.Effect<unknown, unknown, R>) {
+        yield* capsules.update(context, capsule.id, { status: "disabled" })
+        yield* Effect.orDie(meanwhile)
+        return (yield* capsules.update(context, capsule.id, { status: "active" })).status
+      })
+      expect(yield* switched(Effect.void)).toBe("active")
+      modules.faults.set(capsule.id, "apply_fails_late")
+      expect((yield* applied(yield* replanned(capsule.id))).status).toBe("failed")
+      expect(yield* switched(Effect.void)).toBe("error")
+      expect((yield* capsules.read(capsule.id)).runtimeSafety).toBe("unknown")
+      yield* renewed(capsule.id)
+      expect(yield* switched(newCommit(capsule.id))).toBe("stale")
+    })
+  )
+
+  tests.live("a producer that is removed before it was ever applied voids the plans that were made with it", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const capsules = yield* Capsules
+      const { capsuleId: producer } = yield* planned("unborn", pureModule)
+      const { capsule: consumer } = yield* active("expectant", pureModule)
+      yield* (yield* Dependencies).create(context, consumer.id, {
+        producerCapsuleId: producer,
+        mode: "variable_injection",
+        outputs: [{ from: "value", to: "a", required: false }]
+      })
+      const waiting = yield* replanned(consumer.id)
+      yield* capsules.remove(context, producer)
+      expect((yield* (yield* Runs).read(waiting.id)).status).toBe("superseded")
     })
   )
 
