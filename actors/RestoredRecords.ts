@@ -29,12 +29,12 @@ export interface HeldRecord {
  * Records of one kind, kept by the actor that owns them. All of it happens in the caller's transaction. `unconfirmed` is a
  * status of the record itself, so every read of authority refuses it without knowing of restores.
  */
-export interface RestoredRecords {
+export interface RestoredRecords<R = never> {
   readonly kind: ReviewKind
   /** Makes every record that has an effect, or could get one, `unconfirmed`. */
-  readonly hold: Effect.Effect<ReadonlyArray<HeldRecord>>
+  readonly hold: Effect.Effect<ReadonlyArray<HeldRecord>, never, R>
   readonly pending: Effect.Effect<ReadonlyArray<ReviewItem>>
-  readonly confirm: (id: string, previousStatus: string) => Effect.Effect<void>
+  readonly confirm: (id: string, previousStatus: string) => Effect.Effect<void, never, R>
   /** Ends the record as its own removal would. */
-  readonly remove: (id: string) => Effect.Effect<void>
+  readonly remove: (id: string) => Effect.Effect<void, never, R>
 }

@@ -61,6 +61,8 @@ export class CapsuleLedger extends Context.Service<
     readonly setStaleReasons: (capsule: GuardedCapsuleRow, reasons: ReadonlyArray<StaleReason>) => Effect.Effect<void>
     /** A Connection was changed: Capsules that wait for it may be planned again. */
     readonly credentialRenewed: (connectionId: string) => Effect.Effect<void>
+    /** Has everything that takes from this Capsule compared the next time that `StaleReasons.compareUnread` runs. */
+    readonly consumersUnread: (producerCapsuleId: string) => Effect.Effect<void>
     /** The Capsules that follow this lane and were applied from it. */
     readonly ofLane: (lane: Lane) => Effect.Effect<ReadonlyArray<GuardedCapsuleRow>>
   }
@@ -142,6 +144,12 @@ export class CapsuleLedger extends Context.Service<
           WHERE credential_wait IS NOT NULL AND json_extract(credential_wait, '$.connectionId') = ${connectionId}`
       }, Effect.orDie)
 
+      const consumersUnread = Effect.fnUntraced(function* (producerCapsuleId: string) {
+        yield* sql`UPDATE capsules SET inputs_compared = 0 WHERE id IN (
+          SELECT consumer_capsule_id FROM dependencies WHERE producer_capsule_id = ${producerCapsuleId}
+          UNION SELECT capsule_id FROM consumed_inputs WHERE producer_capsule_id = ${producerCapsuleId})`
+      }, Effect.orDie)
+
       const ofLane = Effect.fn("CapsuleLedger.ofLane")(function* ({ path, ref, sourceId }: Lane) {
         return yield* sql<GuardedCapsuleRow>`${sql.literal(guardedCapsules)}
           WHERE c.source_id = ${sourceId} AND c.adopted_ref = ${ref} AND c.adopted_path = ${path}
@@ -157,6 +165,7 @@ export class CapsuleLedger extends Context.Service<
         schedule,
         setStaleReasons,
         credentialRenewed,
+        consumersUnread,
         ofLane
       })
     })

@@ -139,6 +139,7 @@ export const removeUnapplied = Effect.fn("Capsule.removeUnapplied")(function* (l
   const audit = yield* Audit
   const deliveries = yield* Deliveries
   const interfaces = yield* InterfaceSettlement
+  const staleReasons = yield* StaleReasons
   return yield* Effect.gen(function* () {
     const capsule = yield* load
     const open = yield* ledger.openExclusive(capsule.id)
@@ -150,6 +151,7 @@ export const removeUnapplied = Effect.fn("Capsule.removeUnapplied")(function* (l
     }
     if (!(yield* capsules.fence(capsule, { status: "destroyed" }))) return yield* guardMoved()
     yield* ledger.supersedePlans(capsule.id, "The Capsule was removed.")
+    yield* staleReasons.producerMoved(capsule.id)
     yield* interfaces.destroyed(capsule.id)
     yield* deliveries.destroyed(capsule.id)
     yield* audit.append({

@@ -1,20 +1,34 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { now } from "../Identity.ts"
 import type { HeldRecord, RestoredRecords, ReviewItem } from "../RestoredRecords.ts"
 
-/** OutputShares that a restore brought back; plans that used one were ended by the restore. */
-export const restoredShares = Effect.map(SqlClient.SqlClient, (sql): RestoredRecords => {
+/**
+ * OutputShares that a restore brought back; plans that used one were ended by the restore. Whoever takes something through a
+ * share is given nothing while it waits, and is compared after each decision.
+ */
+export const restoredShares = Effect.map(SqlClient.SqlClient, (sql): RestoredRecords<CapsuleLedger> => {
+  const unread = Effect.fnUntraced(function* (shares: ReadonlyArray<{ readonly producer: string }>) {
+    const capsules = yield* CapsuleLedger
+    for (const producer of new Set(shares.map((share) => share.producer))) yield* capsules.consumersUnread(producer)
+  })
+
   const set = Effect.fnUntraced(function* (id: string, change: { status: string; revoked_at?: string }) {
-    yield* sql`UPDATE output_shares SET ${sql.update(change)} WHERE id = ${id} AND status = 'unconfirmed'`
+    const moved = yield* sql<{ producer: string }>`UPDATE output_shares SET ${sql.update(change)}
+      WHERE id = ${id} AND status = 'unconfirmed' RETURNING producer_capsule_id AS producer`
+    yield* unread(moved)
   }, Effect.orDie)
 
   return {
     kind: "output_share",
     hold: Effect.gen(function* () {
-      const held = yield* sql<HeldRecord>`SELECT id, status AS "previousStatus" FROM output_shares
+      const held = yield* sql<
+        HeldRecord & { readonly producer: string }
+      >`SELECT id, status AS "previousStatus", producer_capsule_id AS producer FROM output_shares
         WHERE status IN ('pending', 'active') ORDER BY id`
       yield* sql`UPDATE output_shares SET status = 'unconfirmed' WHERE status IN ('pending', 'active')`
+      yield* unread(held)
       return held
     }).pipe(Effect.orDie),
     pending:

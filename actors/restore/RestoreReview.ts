@@ -2,6 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { type ApiError, notFound } from "../../schema/errors/ApiError.ts"
 import { Audit } from "../audit/Audit.ts"
+import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { serviceContext } from "../Command.ts"
 import { restoredConnections } from "../connection/RestoredConnections.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -75,6 +76,7 @@ export class RestoreReview extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const audit = yield* Audit
       const kinds = yield* allKinds
+      const capsules = yield* CapsuleLedger
       const list = Effect.provideService(pendingReview, SqlClient.SqlClient, sql)
 
       const chosen = Effect.fnUntraced(function* (ids: ReadonlyArray<string> | "all") {
@@ -93,7 +95,9 @@ export class RestoreReview extends Context.Service<
           for (const item of items) {
             const records = kinds.find(({ kind }) => kind === item.kind)
             if (records === undefined) continue
-            yield* decision === "confirmed" ? records.confirm(item.id, item.previousStatus) : records.remove(item.id)
+            const decided =
+              decision === "confirmed" ? records.confirm(item.id, item.previousStatus) : records.remove(item.id)
+            yield* Effect.provideService(decided, CapsuleLedger, capsules)
             yield* Effect.orDie(sql`UPDATE restore_review SET ${sql.update({ decision, decided_at: yield* now })}
               WHERE record_id = ${item.id}`)
             yield* audit.append({

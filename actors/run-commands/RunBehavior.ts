@@ -17,6 +17,13 @@ import { RunPlans } from "../execution/RunPlans.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { type RunRow, toRun } from "../run/RunRow.ts"
 
+/** Why a plan does not wait for approval. */
+const unapprovable = ({ approved_at, status }: RunRow): string => {
+  // The job that ends such plans may be late.
+  if (status === "waiting_approval") return "has expired"
+  return status === "succeeded" && approved_at !== null ? "is approved already" : `is ${status}`
+}
+
 /** The Run actor: approval and cancellation of one Run. */
 export const layer = RunActor.toLayer(
   Effect.gen(function* () {
@@ -68,9 +75,8 @@ export const layer = RunActor.toLayer(
           }
           const at = yield* now
           if (row.status !== "waiting_approval" || (row.expires_at !== null && row.expires_at <= at)) {
-            const state = row.approved_at === null ? row.status : "approved already"
             return yield* failedPrecondition(
-              `Only a plan that waits for approval can be approved; this one is ${state}.`
+              `Only a plan that waits for approval can be approved; this one ${unapprovable(row)}.`
             )
           }
           yield* ledger.set(id, {

@@ -92,8 +92,10 @@ const standingOf = (group: RunGroupRow, row: MemberRow, plan: PlanRow | undefine
   if (!isInService(row.status)) {
     return found("left_out", { code: `capsule_${row.status}`, message: `The Capsule is ${row.status}.` })
   }
+  if (group.cancelled_at !== null && (planned === undefined || ["cancelled", "outdated"].includes(planned.standing))) {
+    return found("cancelled", { code: "cancelled", message: group.cancel_reason ?? "The update was cancelled." })
+  }
   if (planned !== undefined && planned.standing !== "outdated") return planned
-  if (group.cancelled_at !== null) return found("cancelled")
   if (row.decision === "refused") return found("failed", reason)
   return planned ?? found("unplanned")
 }

@@ -248,7 +248,10 @@ const make = Effect.gen(function* () {
     return id
   })
 
+  /** The updates whose place it took are open again. */
   const discard = Effect.fnUntraced(function* (id: RunGroupId) {
+    const open = { cancelled_at: null, cancelled_by: null, cancel_reason: null, replaced_by: null }
+    yield* Effect.orDie(sql`UPDATE run_groups SET ${sql.update(open)}, moved = moved + 1 WHERE replaced_by = ${id}`)
     yield* Effect.orDie(sql`DELETE FROM run_group_members WHERE group_id = ${id}`)
     yield* Effect.orDie(sql`DELETE FROM run_groups WHERE id = ${id}`)
   }, transaction(sql))
@@ -278,22 +281,16 @@ const make = Effect.gen(function* () {
       const member = { group_id: id, capsule_id, wave: waves.get(capsule_id) ?? 1 }
       yield* Effect.orDie(sql`INSERT INTO run_group_members ${sql.insert(member)}`)
     }
-    return id
-  }, transaction(sql))
-
-  /** Two updates of one Workspace would plan the same Capsules against each other. */
-  const replaceOlder = Effect.fnUntraced(function* (context: CommandContext, id: RunGroupId, workspaceId: string) {
-    const at = yield* now
-    const { actor, actorKey } = context
+    // Two open updates of one Workspace would void each other's plans for ever, so that there are two at no moment.
     const older = {
-      cancelled_at: at,
-      cancelled_by: encodeStarter({ actor, actorKey }),
+      cancelled_at: row.created_at,
+      cancelled_by: started_by,
       cancel_reason: "A newer update of the Workspace took its place.",
       replaced_by: id
     }
     yield* Effect.orDie(sql`UPDATE run_groups SET ${sql.update(older)}, moved = moved + 1 WHERE workspace_id = ${workspaceId}
       AND type = 'update' AND finished_at IS NULL AND cancelled_at IS NULL AND id <> ${id}`)
-    yield* audited(context, { id, workspace_id: workspaceId }, "run_group.start", {})
+    return id
   }, transaction(sql))
 
   const startUpdate = Effect.fn("RunGroups.startUpdate")(function* (context: CommandContext, workspaceId: string) {
@@ -305,7 +302,7 @@ const make = Effect.gen(function* () {
       yield* discard(id)
       return yield* first.error
     }
-    yield* replaceOlder(context, id, workspaceId)
+    yield* audited(context, { id, workspace_id: workspaceId }, "run_group.start", {}).pipe(transaction(sql))
     return { id, refused }
   }, oneAtATime.withPermits(1))
 

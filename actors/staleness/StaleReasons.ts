@@ -7,7 +7,7 @@ import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import { type ConsumedOutput, movedInputsOf } from "../consumption/ConsumedOutputs.ts"
 import { type SnapshotRow, SourceStore } from "../source/SourceStore.ts"
 import { SourceLanes } from "../source/SourceLanes.ts"
-import { isOfferedStill, offeredOutputs } from "../consumption/OfferedOutputs.ts"
+import { type Consumer, isOfferedStill, offeredOutputs } from "../consumption/OfferedOutputs.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { CapsuleLedger, type Lane } from "../authority/CapsuleLedger.ts"
 import { decodeStaleReasons, type GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
@@ -63,7 +63,10 @@ export class StaleReasons extends Context.Service<
      * values than it gives now are voided. Answers those plans.
      */
     readonly producerMoved: (producerCapsuleId: string) => Effect.Effect<ReadonlyArray<string>>
-    /** Compares the Capsules that an older release recorded nothing of. */
+    /**
+     * The same for Capsules that an older release recorded nothing of, or that something was given or taken while no service
+     * could compare.
+     */
     readonly compareUnread: Effect.Effect<void>
   }
 >()("svc/actors/staleness/StaleReasons") {
@@ -170,30 +173,36 @@ export class StaleReasons extends Context.Service<
         if (capsule !== undefined) yield* capsules.setStaleReasons(capsule, [])
       })
 
+      /** Answers the plans that it voids. */
+      const settleConsumer = Effect.fnUntraced(function* (consumer: Consumer) {
+        const voided: Array<string> = []
+        for (const plan of yield* ledger.applicablePlans(consumer.id)) {
+          const moved = yield* Effect.provideContext(movedInputsOf(consumer, plan), context)
+          if (moved === undefined) continue
+          yield* ledger.supersedePlan(plan, moved)
+          voided.push(plan)
+        }
+        yield* compare(consumer.id)
+        return voided
+      })
+
       const producerMoved = Effect.fn("StaleReasons.producerMoved")(function* (producerCapsuleId: string) {
-        const consumers = yield* Effect.orDie(sql<{ id: string; workspace_id: string }>`SELECT id, workspace_id
+        const consumers = yield* Effect.orDie(sql<Consumer>`SELECT id, workspace_id
           FROM capsules WHERE ${sql.literal(livingCapsule())} AND id IN (
             SELECT consumer_capsule_id FROM dependencies WHERE producer_capsule_id = ${producerCapsuleId}
             UNION SELECT capsule_id FROM consumed_inputs WHERE producer_capsule_id = ${producerCapsuleId})
           ORDER BY id`)
-        const voided: Array<string> = []
-        for (const consumer of consumers) {
-          for (const plan of yield* ledger.applicablePlans(consumer.id)) {
-            const moved = yield* Effect.provideContext(movedInputsOf(consumer, plan), context)
-            if (moved === undefined) continue
-            yield* ledger.supersedePlan(plan, moved)
-            voided.push(plan)
-          }
-          yield* compare(consumer.id)
-        }
-        return voided
+        return (yield* Effect.forEach(consumers, settleConsumer)).flat()
       })
 
       const compareUnread = Effect.gen(function* () {
-        const unread = yield* sql<{ id: string }>`SELECT id FROM capsules WHERE inputs_compared = 0
+        const unread = yield* sql<Consumer>`SELECT id, workspace_id FROM capsules WHERE inputs_compared = 0
           AND ${sql.literal(livingCapsule())} AND id IN (SELECT consumer_capsule_id FROM dependencies) ORDER BY id`
-        for (const { id } of unread) {
-          yield* Effect.andThen(compare(id), capsules.annotate(id, { inputs_compared: 1 })).pipe(sql.withTransaction)
+        for (const consumer of unread) {
+          yield* settleConsumer(consumer).pipe(
+            Effect.andThen(capsules.annotate(consumer.id, { inputs_compared: 1 })),
+            sql.withTransaction
+          )
         }
       }).pipe(Effect.orDie, Effect.withSpan("StaleReasons.compareUnread"))
 

@@ -2,6 +2,7 @@ import { NodeSocketServer } from "@effect/platform-node"
 import { Effect, FileSystem, Layer } from "effect"
 import { RpcSerialization, RpcServer } from "effect/rpc"
 import { SocketServer } from "effect/socket"
+import { StaleReasons } from "../../actors/staleness/StaleReasons.ts"
 import { DataFolder } from "../database/DataFolder.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
 import { AccountCommands } from "./AccountCommands.ts"
@@ -57,6 +58,7 @@ const handlers = OperatorProtocol.toLayer(
     const keys = yield* KeyCommands
     const restored = yield* RestoreCommands
     const policies = yield* PolicyCommands
+    const staleReasons = yield* StaleReasons
     return OperatorProtocol.of({
       CreateUser: accounts.createUser,
       CreateToken: accounts.createToken,
@@ -64,7 +66,8 @@ const handlers = OperatorProtocol.toLayer(
       ResetLink: ({ email }) => accounts.resetLink(email),
       SetPassword: accounts.setPassword,
       ListRestoreReview: () => restored.list,
-      DecideRestoreReview: restored.decide,
+      // Without a server its next start compares.
+      DecideRestoreReview: (request) => restored.decide(request).pipe(Effect.tap(staleReasons.compareUnread)),
       ReloadPolicy: () => policies.reload,
       RotateKeys: keys.rotate
     })

@@ -1,4 +1,5 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
+import { CapsuleLedger } from "../../actors/authority/CapsuleLedger.ts"
 import { RestoreReview } from "../../actors/restore/RestoreReview.ts"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 
@@ -45,5 +46,5 @@ export class RestoreCommands extends Context.Service<
           )
       })
     )
-  ).pipe(Layer.provide(RestoreReview.layer))
+  ).pipe(Layer.provide(RestoreReview.layer), Layer.provide(CapsuleLedger.layer))
 }

@@ -1,26 +1,11 @@
 import { Effect } from "effect"
 import type { Run } from "../../schema/records/Run.ts"
-import { Broken, type CrashClient, holds } from "./CrashClient.ts"
-import type { Acknowledged } from "./Acknowledged.ts"
-import type { CrashWorld } from "./CrashWorld.ts"
+import { Broken, holds } from "./CrashClient.ts"
 import { canaries } from "./CrashWorld.ts"
-
-export interface Traveller {
-  readonly client: CrashClient
-  readonly world: CrashWorld
-  readonly repositoryUrl: string
-  readonly acknowledged: Acknowledged
-  /** Runs may end for another reason than that the server died. */
-  readonly mayFail: boolean
-  /** Looks at a failed apply right away: what the Capsule says must be true then. */
-  readonly applyFailed: (apply: Run) => Effect.Effect<void, Broken>
-}
+import { approve, isExcused, planAgain, startApply, type Traveller } from "./Traveller.ts"
+import { updateJourney } from "./UpdateJourney.ts"
 
 const mostAttempts = 8
-
-/** A Run that did not come through has to say why, and a defect of the service is no reason. */
-const isExcused = (traveller: Traveller, code: string | undefined) =>
-  traveller.mayFail ? code !== undefined && code !== "internal_error" : code === "interrupted"
 
 const install = Effect.fnUntraced(function* (traveller: Traveller) {
   const { acknowledged, client, repositoryUrl, world } = traveller
@@ -64,49 +49,6 @@ const install = Effect.fnUntraced(function* (traveller: Traveller) {
     }
   }
   return yield* new Broken({ message: "The install never came to a plan" })
-})
-
-const approve = Effect.fnUntraced(function* ({ acknowledged, client }: Traveller, plan: Run) {
-  yield* client
-    .call(({ runs }) =>
-      runs.approve({
-        params: { runId: plan.id },
-        payload: plan.planDigest === undefined ? {} : { planDigest: plan.planDigest }
-      })
-    )
-    .pipe(
-      Effect.catchTag("ApiError", (error) =>
-        // The answer to the first approval may have died with the server.
-        Effect.flatMap(client.settled(plan.id), (run) =>
-          holds(run.approvedAt !== undefined, `The approval was refused: ${error.message}`)
-        )
-      )
-    )
-  acknowledged.approved.add(plan.id)
-})
-
-const startApply = Effect.fnUntraced(function* ({ acknowledged, client }: Traveller, plan: Run) {
-  const ask = client.call(({ runs }) =>
-    runs.apply({ params: { runId: plan.id }, headers: { "idempotency-key": `apply-${plan.id}` }, payload: {} })
-  )
-  const { run } = yield* ask
-  acknowledged.runs.add(run.id)
-  const again = yield* ask
-  yield* holds(again.run.id === run.id, "The same key started a second apply")
-  return run.id
-})
-
-const planAgain = Effect.fnUntraced(function* (
-  { acknowledged, client }: Traveller,
-  capsuleId: string,
-  kind: "plan" | "destroyPlan",
-  key: string
-) {
-  const { run } = yield* client.call(({ capsules }) =>
-    capsules[kind]({ params: { capsuleId }, headers: { "idempotency-key": key }, payload: {} })
-  )
-  acknowledged.runs.add(run.id)
-  return yield* client.settled(run.id)
 })
 
 /** Plans, approves and applies until an apply succeeds; a plan or apply that a crash ended is made again. */
@@ -190,20 +132,24 @@ const cancelSlowApply = Effect.fnUntraced(function* (traveller: Traveller, capsu
   )
 })
 
-export type JourneyName = "install" | "destroy" | "cancel"
+export type JourneyName = "install" | "destroy" | "cancel" | "update"
 
-/** The main job as far as a kill point needs it. `slower` commits a revision whose apply lasts until it is cancelled. */
-export const travel = Effect.fn("travel")(function* (
-  traveller: Traveller,
-  name: JourneyName,
-  slower: Effect.Effect<unknown>
-) {
+/** What is committed on the way. */
+export interface Commits {
+  /** A revision whose apply lasts until it is cancelled. */
+  readonly slower: Effect.Effect<unknown>
+  /** Three modules of which each can take the value of another. */
+  readonly chain: (revision: string) => Effect.Effect<unknown>
+}
+
+/** The main job as far as a kill point needs it, or an update of several Capsules. */
+export const travel = Effect.fn("travel")(function* (traveller: Traveller, name: JourneyName, commits: Commits) {
+  if (name === "update") return yield* updateJourney(traveller, commits.chain)
   const { capsuleId, plan } = yield* install(traveller)
   yield* carryThrough(traveller, capsuleId, "plan", "again", plan)
   if (name === "cancel") {
-    yield* slower
+    yield* commits.slower
     yield* cancelSlowApply(traveller, capsuleId)
   }
   if (name !== "install") yield* carryThrough(traveller, capsuleId, "destroyPlan", "destroy")
-  return capsuleId
 })

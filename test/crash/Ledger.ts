@@ -11,6 +11,7 @@ const RunRecord = Schema.Struct({
   id: Schema.String,
   type: Schema.String,
   status: Schema.String,
+  capsule_id: text,
   attempt: Schema.Int,
   owner: text,
   approved_at: text,
@@ -58,6 +59,7 @@ const State = Schema.fromJsonString(
 
 export interface StateRecord {
   readonly id: string
+  readonly capsuleId: string
   readonly generation: number
   readonly partial: boolean
   readonly notes: ReadonlyArray<string>
@@ -105,6 +107,7 @@ export const readLedger = Effect.fn("readLedger")(function* (dataDir: string) {
         const state = yield* Schema.decodeEffect(State)(new TextDecoder().decode(bytes))
         const record: StateRecord = {
           id,
+          capsuleId: row.capsule_id,
           generation: row.generation,
           partial: row.partial === 1,
           notes: state.resources.flatMap(({ instances }) => instances.map(({ attributes }) => attributes.id))

@@ -112,6 +112,16 @@ const recoveries: ReadonlyArray<Scenario> = [
   chain(["plan.run.phase", 2], ["recovery.settled", 1], ["recovery.cleaning", 1])
 ]
 
+/** Three installs make three plans; the fourth begins the update. Each of its later waves is met as well. */
+const updates: ReadonlyArray<Scenario> = [
+  {
+    name: "an update in waves: at its start, between two waves, in a plan and in an apply",
+    journey: "update",
+    kills: [at("plan.run.queued", 4), at("apply.settled", 1), at("plan.after-runner", 1), at("apply.before-runner", 1)],
+    mustKill: true
+  }
+]
+
 const inSandbox: ReadonlyArray<Victim> = ["tool", "plugin", "sandbox"]
 const withoutSandbox: ReadonlyArray<Hunt["victim"]> = ["tool", "plugin", "server"]
 
@@ -131,7 +141,7 @@ const fullDisks: ReadonlyArray<Scenario> =
     : []
 
 /** Every named point at each of its passings, recovery, the processes that a server starts, and a full disk. */
-export const namedScenarios: ReadonlyArray<Scenario> = [...points, ...recoveries, ...hunts, ...fullDisks]
+export const namedScenarios: ReadonlyArray<Scenario> = [...points, ...recoveries, ...updates, ...hunts, ...fullDisks]
 
 // A process of each kind that dies while something is created, and a recovery that is killed.
 const coreNames = new Set([

@@ -13,6 +13,7 @@ import { canaries, type CrashWorld } from "./CrashWorld.ts"
 import { hunt, spoil, strike } from "./Disturbance.ts"
 import { holdNote, holdOrigin } from "./Hold.ts"
 import { travel } from "./Journey.ts"
+import { chainModules } from "./UpdateJourney.ts"
 import { readCloud, readLedger } from "./Ledger.ts"
 import { mayFail, type Scenario } from "./Scenario.ts"
 import { smallDisk } from "./SmallDisk.ts"
@@ -118,7 +119,10 @@ export const runScenario = Effect.fn("runScenario")(
         applyFailed
       },
       scenario.journey,
-      Effect.orDie(commit(slowNote))
+      {
+        slower: Effect.orDie(commit(slowNote)),
+        chain: (revision) => Effect.orDie(commitFiles({ gitdir, files: chainModules(revision) }))
+      }
     ).pipe(
       Effect.timeoutOrElse({
         duration: "4 minutes",

@@ -99,18 +99,19 @@ const creationsAreKnown = (ledger: Ledger, cloud: Cloud) => {
 /** The Capsule's status, epoch, generation, pointer and runtimeSafety follow from its applies and states. */
 const capsulesAreTrue = (ledger: Ledger, cloud: Cloud) =>
   ledger.capsules.flatMap((capsule) => {
-    const last = ledger.runs.filter(isApply).at(-1)
-    const newest = ledger.states.at(-1)
+    const last = ledger.runs.filter((run) => isApply(run) && run.capsule_id === capsule.id).at(-1)
+    const states = ledger.states.filter(({ capsuleId }) => capsuleId === capsule.id)
+    const newest = states.at(-1)
     const succeeded = last?.status === "succeeded"
     const expected =
       last === undefined ? "pending" : succeeded ? (last.type === "apply" ? "active" : "destroyed") : undefined
     const lost = (newest?.notes ?? []).filter((id) => !cloud.present.includes(id))
     return [
       ...(capsule.execution_authority_epoch === 1 ? [] : [`The epoch is ${capsule.execution_authority_epoch}`]),
-      ...(capsule.current_state_generation === ledger.states.length &&
-      ledger.states.every(({ generation }, index) => generation === index + 1)
+      ...(capsule.current_state_generation === states.length &&
+      states.every(({ generation }, index) => generation === index + 1)
         ? []
-        : [`The generation is ${capsule.current_state_generation} after ${ledger.states.length} states`]),
+        : [`The generation is ${capsule.current_state_generation} after ${states.length} states`]),
       ...(capsule.current_state_version_id === (newest?.id ?? null)
         ? []
         : ["The state pointer is not at the newest state"]),
@@ -145,7 +146,7 @@ const nothingStays = (ledger: Ledger) => [
     .map(({ id }) => `The saved plan of ${id} stayed`)
 ]
 
-/** Everything that is not as promised, after a journey of one Capsule. */
+/** Everything that is not as promised, after a journey. */
 export const untruths = (ledger: Ledger, cloud: Cloud, acknowledged: Acknowledged): ReadonlyArray<string> => [
   ...ledger.integrity.map((problem) => `The database is damaged: ${JSON.stringify(problem)}`),
   ...acknowledgedIsThere(ledger, acknowledged),

@@ -201,6 +201,8 @@ describe("an update that does not go straight", () => {
       yield* runs.cancelGroup(context, id, "not today")
       const over = yield* groupWhen(id, ({ finishedAt }) => finishedAt !== undefined)
       expect(over).toMatchObject({ status: "cancelled", cancelReason: "not today" })
+      // Planning it again would not go on with this update.
+      expect(memberOf(over, named("two"))?.reason).toEqual({ code: "cancelled", message: "not today" })
       expect((yield* Effect.flip(runs.apply(context, approvedId, undefined))).code).toBe("failed_precondition")
       expect((yield* runs.read(approvedId)).status).toBe("superseded")
       expect((yield* Effect.flip(runs.cancelGroup(context, id, undefined))).code).toBe("failed_precondition")
@@ -213,6 +215,17 @@ describe("an update that does not go straight", () => {
         status: "cancelled",
         replacedBy: newer
       })
+      // At once: a crash between the two would leave updates that plan the same Capsules against each other for ever.
+      const sql = yield* SqlClient.SqlClient
+      const [ended] = yield* sql<{ cancelled_at: string }>`SELECT cancelled_at FROM run_groups WHERE id = ${older}`
+      expect(ended?.cancelled_at).toBe((yield* runs.group(newer)).runGroup.createdAt)
+
+      // One that every Capsule refuses takes nobody's place.
+      yield* sql`UPDATE capsules SET tracked_ref = tracked_ref || '-gone' WHERE workspace_id = ${workspaceId}`
+      const refused = (yield* Capsules).planUpdate(context, workspaceId)
+      expect((yield* Effect.flip(refused)).code).toBe("failed_precondition")
+      expect((yield* runs.group(newer)).runGroup).not.toHaveProperty("replacedBy")
+      yield* sql`UPDATE capsules SET tracked_ref = REPLACE(tracked_ref, '-gone', '') WHERE workspace_id = ${workspaceId}`
       yield* runs.cancelGroup(context, newer, undefined)
     })
   )

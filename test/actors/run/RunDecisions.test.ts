@@ -124,7 +124,10 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
         const waiting = yield* replanned(capsuleId)
         const sql = yield* SqlClient.SqlClient
         yield* sql`UPDATE runs SET expires_at = '2020-01-01T00:00:00.000Z' WHERE id = ${waiting.id}`
-        expect((yield* Effect.flip(runs.approve(context, waiting.id, {}))).code).toBe("failed_precondition")
+        expect(yield* Effect.flip(runs.approve(context, waiting.id, {}))).toMatchObject({
+          code: "failed_precondition",
+          message: expect.stringContaining("has expired")
+        })
         yield* expirePlans
         expect((yield* runs.read(waiting.id)).status).toBe("expired")
         const late = yield* replanned(capsuleId)
@@ -177,6 +180,7 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
         expect(yield* planFiles(plan.id)).toBe(0)
         expect((yield* Effect.flip(runs.apply(context, plan.id, undefined))).code).toBe("failed_precondition")
         expect((yield* Effect.flip(runs.cancel(context, plan.id, undefined))).code).toBe("failed_precondition")
+        expect((yield* Effect.flip(runs.approve(context, plan.id, {}))).message).toContain("is cancelled")
         expect((yield* applied(yield* replanned(capsule.id))).status).toBe("succeeded")
 
         const { installConfigId, executionAuthorityEpoch, currentStateGeneration } = yield* (yield* Capsules).read(

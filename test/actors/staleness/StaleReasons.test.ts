@@ -4,17 +4,20 @@ import { SqlClient } from "effect/sql"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { StaleReasons } from "../../../actors/staleness/StaleReasons.ts"
 import { Dependencies } from "../../../actors/dependency/Dependencies.ts"
+import { OutputShares } from "../../../actors/output-share/OutputShares.ts"
+import { restoredShares } from "../../../actors/output-share/RestoredShares.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
 import type { CapsuleId } from "../../../schema/records/Ids.ts"
 import { attentionOf } from "../../../src/http/handlers/Attention.ts"
 import { suite } from "../../support/Effect.ts"
-import { active, applied, freshKey, replanned, settled } from "../../support/Journey.ts"
-import { TestPlane, testPlane } from "../../support/TestPlane.ts"
-import { pureModule, pureModules, pureRunner } from "../support/PureRunner.ts"
+import { active, applied, freshKey, planned, replanned, settled } from "../../support/Journey.ts"
+import { newOwner, TestPlane, testPlane } from "../../support/TestPlane.ts"
+import { newCommit, pureModule, pureModules, pureRunner } from "../support/PureRunner.ts"
 
 setDefaultTimeout(60_000)
 
-const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
+const modules = pureModules()
+const tests = suite(testPlane({ runner: pureRunner(modules) }))
 afterAll(tests.dispose)
 
 const capsuleOf = Effect.fnUntraced(function* (id: CapsuleId) {
@@ -127,6 +130,87 @@ describe("why a Capsule is stale", () => {
       yield* sql`UPDATE capsules SET inputs_compared = 0`
       yield* (yield* StaleReasons).compareUnread
       expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual(reasons)
+    })
+  )
+
+  tests.live("a Capsule that is enabled is what it was: in error, or stale for what moved meanwhile", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const capsules = yield* Capsules
+      const { capsule } = yield* active("switched", pureModule)
+      const switched = Effect.fnUntraced(function* <R>(meanwhile: Effect.Effect<unknown, unknown, R>) {
+        yield* capsules.update(context, capsule.id, { status: "disabled" })
+        yield* Effect.orDie(meanwhile)
+        return (yield* capsules.update(context, capsule.id, { status: "active" })).status
+      })
+      expect(yield* switched(Effect.void)).toBe("active")
+      modules.faults.set(capsule.id, "apply_fails_late")
+      expect((yield* applied(yield* replanned(capsule.id))).status).toBe("failed")
+      expect(yield* switched(Effect.void)).toBe("error")
+      expect((yield* capsules.read(capsule.id)).runtimeSafety).toBe("unknown")
+      yield* renewed(capsule.id)
+      expect(yield* switched(newCommit(capsule.id))).toBe("stale")
+    })
+  )
+
+  tests.live("a producer that is removed before it was ever applied voids the plans that were made with it", () =>
+    Effect.gen(function* () {
+      const { context } = yield* TestPlane
+      const capsules = yield* Capsules
+      const { capsuleId: producer } = yield* planned("unborn", pureModule)
+      const { capsule: consumer } = yield* active("expectant", pureModule)
+      yield* (yield* Dependencies).create(context, consumer.id, {
+        producerCapsuleId: producer,
+        mode: "variable_injection",
+        outputs: [{ from: "value", to: "a", required: false }]
+      })
+      const waiting = yield* replanned(consumer.id)
+      yield* capsules.remove(context, producer)
+      expect((yield* (yield* Runs).read(waiting.id)).status).toBe("superseded")
+    })
+  )
+
+  tests.live("a share that a restore brought back gives nothing until it is confirmed, and then at once", () =>
+    Effect.gen(function* () {
+      const plane = yield* TestPlane
+      const { context, workspaceId } = plane
+      const shares = yield* OutputShares
+      const runs = yield* Runs
+      const other = yield* newOwner("giver")
+      const elsewhere = Effect.provideService(TestPlane, TestPlane.of({ ...plane, ...other }))
+      const { capsule: producer } = yield* active("given", pureModule).pipe(elsewhere)
+      const { capsule: consumer } = yield* active("guest", pureModule)
+      const share = yield* shares.create(other.context, {
+        fromWorkspaceId: other.workspaceId,
+        toWorkspaceId: workspaceId,
+        producerCapsuleId: producer.id,
+        outputs: [{ name: "value", alias: "hello" }]
+      })
+      yield* shares.approve(context, share.id, workspaceId)
+      yield* (yield* Dependencies).create(context, consumer.id, {
+        producerCapsuleId: producer.id,
+        mode: "published_output",
+        outputs: [{ from: "hello", to: "a", required: false }]
+      })
+      yield* renewed(consumer.id)
+      const restored = yield* restoredShares
+      const staleReasons = yield* StaleReasons
+
+      expect(yield* restored.hold).toMatchObject([{ id: share.id, previousStatus: "active" }])
+      yield* staleReasons.compareUnread
+      const input = { kind: "input" as const, producerCapsuleId: producer.id, output: "hello" }
+      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [input], status: "stale" })
+      const waiting = yield* replanned(consumer.id)
+
+      yield* restored.confirm(share.id, "active")
+      yield* staleReasons.compareUnread
+      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
+      expect((yield* runs.read(waiting.id)).status).toBe("superseded")
+
+      yield* restored.hold
+      yield* restored.remove(share.id)
+      yield* staleReasons.compareUnread
+      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [input], status: "stale" })
     })
   )
 })

@@ -1,0 +1,63 @@
+import { Effect } from "effect"
+import type { Run } from "../../schema/records/Run.ts"
+import { type Broken, type CrashClient, holds } from "./CrashClient.ts"
+import type { Acknowledged } from "./Acknowledged.ts"
+import type { CrashWorld } from "./CrashWorld.ts"
+
+export interface Traveller {
+  readonly client: CrashClient
+  readonly world: CrashWorld
+  readonly repositoryUrl: string
+  readonly acknowledged: Acknowledged
+  /** Runs may end for another reason than that the server died. */
+  readonly mayFail: boolean
+  /** Looks at a failed apply right away: what the Capsule says must be true then. */
+  readonly applyFailed: (apply: Run) => Effect.Effect<void, Broken>
+}
+
+/** A Run that did not come through has to say why, and a defect of the service is no reason. */
+export const isExcused = (traveller: Traveller, code: string | undefined) =>
+  traveller.mayFail ? code !== undefined && code !== "internal_error" : code === "interrupted"
+
+export const approve = Effect.fnUntraced(function* ({ acknowledged, client }: Traveller, plan: Run) {
+  yield* client
+    .call(({ runs }) =>
+      runs.approve({
+        params: { runId: plan.id },
+        payload: plan.planDigest === undefined ? {} : { planDigest: plan.planDigest }
+      })
+    )
+    .pipe(
+      Effect.catchTag("ApiError", (error) =>
+        // The answer to the first approval may have died with the server.
+        Effect.flatMap(client.settled(plan.id), (run) =>
+          holds(run.approvedAt !== undefined, `The approval was refused: ${error.message}`)
+        )
+      )
+    )
+  acknowledged.approved.add(plan.id)
+})
+
+export const startApply = Effect.fnUntraced(function* ({ acknowledged, client }: Traveller, plan: Run) {
+  const ask = client.call(({ runs }) =>
+    runs.apply({ params: { runId: plan.id }, headers: { "idempotency-key": `apply-${plan.id}` }, payload: {} })
+  )
+  const { run } = yield* ask
+  acknowledged.runs.add(run.id)
+  const again = yield* ask
+  yield* holds(again.run.id === run.id, "The same key started a second apply")
+  return run.id
+})
+
+export const planAgain = Effect.fnUntraced(function* (
+  { acknowledged, client }: Traveller,
+  capsuleId: string,
+  kind: "plan" | "destroyPlan",
+  key: string
+) {
+  const { run } = yield* client.call(({ capsules }) =>
+    capsules[kind]({ params: { capsuleId }, headers: { "idempotency-key": key }, payload: {} })
+  )
+  acknowledged.runs.add(run.id)
+  return yield* client.settled(run.id)
+})
