@@ -96,7 +96,10 @@ import { makeSyncExecution } from "./execution/SyncExecution.ts"
 const records = Layer.mergeAll(
   RunLogs.layer,
   RunLedger.layer,
-  Layer.mergeAll(RunQueue.layer, RunAdmission.layer).pipe(Layer.provideMerge(QueueRows.layer)),
+  Layer.mergeAll(RunQueue.layer, RunAdmission.layer).pipe(
+    Layer.provideMerge(QueueRows.layer),
+    Layer.provide(Layer.mergeAll(RunLedger.layer, RunCancels.layer))
+  ),
   RunCheckpoints.layer,
   RunPlans.layer,
   RunResults.layer,

@@ -18,6 +18,7 @@ import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { type GuardedCapsuleRow, toCapsule } from "../authority/CapsuleRow.ts"
 import { ConfigSuccession, guardMoved } from "../succession/ConfigSuccession.ts"
 import { StaleReasons } from "../staleness/StaleReasons.ts"
+import { SourceLanes } from "../source/SourceLanes.ts"
 
 /** Nothing of the Capsule may be on its way: a Run that settles later would write to what nobody looks after any more. */
 const refuseMoving = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
@@ -50,6 +51,7 @@ export const releaseCapsule = Effect.fn("Capsule.release")(function* (
   const interfaces = yield* InterfaceSettlement
   const staleReasons = yield* StaleReasons
   const interfaceLedger = yield* InterfaceLedger
+  const lanes = yield* SourceLanes
   return yield* Effect.gen(function* () {
     const capsule = yield* load
     if (confirm !== capsule.name) {
@@ -83,6 +85,8 @@ export const releaseCapsule = Effect.fn("Capsule.release")(function* (
       .filter(({ status }) => status !== "retired")
       .map(({ id }) => InterfaceId.make(id))
     yield* staleReasons.destroyed(capsule.id)
+    // A lane that nobody relies on any more keeps no Source in error.
+    yield* lanes.settleStatus(capsule.source_id)
     yield* interfaces.destroyed(capsule.id)
     yield* deliveries.released(capsule.id)
     // Before the shares: a plan that loses its input is told of the release.

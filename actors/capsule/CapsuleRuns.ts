@@ -8,7 +8,8 @@ import { rotatedSince } from "../connection/RotatedConnections.ts"
 import { movedInputsOf } from "../consumption/ConsumedOutputs.ts"
 import { now } from "../Identity.ts"
 import { RunAdmission } from "../queue/RunAdmission.ts"
-import { RunCancels } from "../run/RunCancels.ts"
+import { giveWay } from "../run/GivingWay.ts"
+import type { RunCancels } from "../run/RunCancels.ts"
 import { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
@@ -62,8 +63,7 @@ export class CapsuleRuns extends Context.Service<
       const ledger = yield* RunLedger
       const queue = yield* RunQueue
       const admission = yield* RunAdmission
-      const journal = yield* RunJournal
-      const cancels = yield* RunCancels
+      const stopping = yield* Effect.context<RunCancels | RunJournal | RunLedger | SqlClient.SqlClient>()
       const store = yield* SourceStore
       const configs = yield* InstallConfigStore
       const operator = yield* OperatorSuccession
@@ -111,19 +111,13 @@ export class CapsuleRuns extends Context.Service<
         return capsule.adopted_snapshot_id ?? (yield* trackedSnapshot(capsule))
       })
 
-      /**
-       * A drift check never delays what a person asked for. The request is recorded, since the check may have been claimed
-       * and not yet listen.
-       */
+      /** A drift check never delays another Run of its Capsule. */
       const yieldDriftChecks = Effect.fnUntraced(function* (capsuleId: string) {
         for (const run of yield* ledger.openExclusive(capsuleId)) {
           if (run.type !== "drift_check" || run.status !== "running" || run.cancel_requested_at !== null) continue
-          const reason = "Another Run of this Capsule goes first."
-          yield* ledger.set(run.id, { cancel_requested_at: yield* now, cancel_reason: reason })
-          yield* journal.append(run.id, "run.cancelling", { reason })
-          yield* sql.afterCommit(cancels.cancel(run.id))
+          yield* giveWay(run.id)
         }
-      })
+      }, Effect.provideContext(stopping))
 
       const groupOf = (capsule: GuardedCapsuleRow, request: CapsuleRunRequest) =>
         request.type === "plan" && request.trigger === "user"

@@ -1,4 +1,4 @@
-import { Effect, Option } from "effect"
+import { Clock, Duration, Effect, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
 import type { DriftOutcome } from "../../runner/execution/RunOutcome.ts"
@@ -8,6 +8,7 @@ import type { DeliveryRefused } from "../delivery/DeliveryRefused.ts"
 import { now } from "../Identity.ts"
 import { cancelRun, failRun } from "./RunEnding.ts"
 import type { RunExecution } from "./RunExecution.ts"
+import { goesFirst } from "../run/GivingWay.ts"
 import { RunHandover } from "../run/RunHandover.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import type { RunRow } from "../run/RunRow.ts"
@@ -30,6 +31,9 @@ const codeOf = (failure: RunBlocked | MissingInput | DeliveryRefused | RunnerFai
       return failure.reason
   }
 }
+
+/** When a scheduled check that gave way to another Run is made again. */
+const afterGivingWay: Duration.Input = "15 minutes"
 
 /** Compares the state with the real objects, and says so on the Capsule. It never parks and changes nothing. */
 export const makeDriftExecution = Effect.gen(function* () {
@@ -74,6 +78,14 @@ export const makeDriftExecution = Effect.gen(function* () {
     yield* handover.finished(run)
   }, transaction(sql))
 
+  /** A scheduled check that was stopped for another Run does not wait for its whole interval. */
+  const againSoon = Effect.fnUntraced(function* ({ capsule_id, id, trigger_kind }: RunRow) {
+    const ended = yield* ledger.find(id)
+    if (capsule_id === null || trigger_kind !== "schedule" || ended?.cancel_reason !== goesFirst) return
+    const at = (yield* Clock.currentTimeMillis) + Duration.toMillis(Duration.fromInputUnsafe(afterGivingWay))
+    yield* capsules.schedule(capsule_id, new Date(at).toISOString())
+  })
+
   const execution: RunExecution = Effect.fn("Run.driftCheck")(function* (run, control) {
     const checked = yield* Effect.gen(function* () {
       const prepared = yield* preparation.prepare(run)
@@ -99,7 +111,9 @@ export const makeDriftExecution = Effect.gen(function* () {
     yield* control.sink.log("prepare", "system", failure.message)
     const code = codeOf(failure)
     yield* transaction(sql)(
-      code === "cancelled" ? cancelRun(ending, run) : failRun(ending, run, { code, message: failure.message })
+      code === "cancelled"
+        ? Effect.andThen(cancelRun(ending, run), againSoon(run))
+        : failRun(ending, run, { code, message: failure.message })
     )
   })
   return execution

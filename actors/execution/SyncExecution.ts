@@ -87,15 +87,27 @@ export const makeSyncExecution = Effect.gen(function* () {
     yield* filters.prepare(yield* capsules.ofLane({ sourceId, ref, path }), content)
   })
 
-  /** Records where a lane stands, and what follows from it. */
+  /** Another look may have recorded the same commit while this one fetched it: then that snapshot is the lane's. */
+  const unrepeated = Effect.fnUntraced(function* (sourceId: string, spec: SyncSpec, fetched: FetchedLane) {
+    if (fetched.kind === "known") return fetched
+    const snapshot = yield* store.snapshotOf(sourceId, spec, fetched.synced.resolvedCommit)
+    return snapshot === undefined ? fetched : { kind: "known" as const, snapshot }
+  })
+
+  /**
+   * Records where a lane stands, and what follows from it. A sync that somebody asked for keeps a record of its own of the lane that
+   * it was asked for.
+   */
   const settleLane = Effect.fnUntraced(function* (
     run: RunRow,
     sourceId: string,
     spec: SyncSpec,
     snapshotId: string,
     lookedAt: string,
-    fetched: FetchedLane
+    taken: FetchedLane,
+    ownRecord: boolean
   ) {
+    const fetched = ownRecord ? taken : yield* unrepeated(sourceId, spec, taken)
     const before = yield* lanes.find(sourceId, spec)
     const rejudged = fetched.kind === "known" && (yield* judged(fetched))
     const found =
@@ -129,9 +141,13 @@ export const makeSyncExecution = Effect.gen(function* () {
         cause: run.id
       })
     }
+    const reused = fetched.kind === "known"
+    // A snapshot names the Run that took it, which has to stay even where a later look was faster.
     const isNews =
-      rejudged || (isNewest && (before?.resolved_commit !== found.resolvedCommit || before.error_code !== null))
-    return { ...found, isNews }
+      rejudged ||
+      !reused ||
+      (isNewest && (before?.resolved_commit !== found.resolvedCommit || before.error_code !== null))
+    return { ...found, isNews, reused }
   })
 
   /** A look that found something is shown like a sync that somebody asked for. */
@@ -154,19 +170,19 @@ export const makeSyncExecution = Effect.gen(function* () {
       if (run.coordinator_kind === "install_plan" && fetched.kind === "fetched") {
         const snapshot = yield* staged(run, spec, id, fetched)
         yield* results.save(run.id, yield* Effect.orDie(encodeSnapshot(snapshot)))
-        return { ...snapshot, isNews: true }
+        return { ...snapshot, isNews: true, reused: false }
       }
       if (run.source_id === null) return yield* Effect.die(new Error(`The sync ${run.id} has no Source`))
-      return yield* settleLane(run, run.source_id, spec, id, lookedAt, fetched)
+      return yield* settleLane(run, run.source_id, spec, id, lookedAt, fetched, !isLook(run))
     })
-    const { fileCount, id: snapshotId, isNews, resolvedCommit } = yield* settled
+    const { fileCount, id: snapshotId, isNews, resolvedCommit, reused } = yield* settled
     yield* ledger.set(run.id, { source_snapshot_id: snapshotId, resolved_commit: resolvedCommit })
     if (isLook(run) && isNews) yield* shown(run, spec)
     yield* ledger.move(run.id, {
       from: ["running"],
       to: "succeeded",
       event: "run.succeeded",
-      data: { sourceSnapshotId: snapshotId, resolvedCommit, fileCount, reused: fetched.kind === "known" }
+      data: { sourceSnapshotId: snapshotId, resolvedCommit, fileCount, reused }
     })
     yield* handover.finished(run)
   }, transaction(sql))
@@ -204,7 +220,7 @@ export const makeSyncExecution = Effect.gen(function* () {
           const id = derivedId(SourceSnapshotId, "snap", run.id, JSON.stringify([ref, path, commit]))
           return Effect.andThen(
             compared(source.id, other, fetched),
-            transaction(sql)(settleLane(run, source.id, other, id, lookedAt, fetched))
+            transaction(sql)(settleLane(run, source.id, other, id, lookedAt, fetched, false))
           )
         }),
         Effect.catchTag("LaneUnavailable", (error) =>

@@ -17,6 +17,8 @@ interface Standing {
 
 export interface RunningRun extends Standing {
   readonly startedAt: string
+  /** Of drift checks that the schedule started: whether it was asked to stop already. */
+  readonly scheduledCheck?: { readonly isStopping: boolean } | undefined
 }
 
 /** Turns are numbers that grow with every start; 0 for a Workspace or subject that never started a Run in the pool. */
@@ -107,6 +109,36 @@ const obstacleOf = (run: QueuedRun, { limits, running }: QueueState): Omit<Place
   if (places > 1 && inPool.length === places - 1) return { ...held, reason: "place_kept", limit: places }
   if (perWorkspace > 1 && own.length === perWorkspace - 1) return { ...held, reason: "place_kept", limit: perWorkspace }
   return undefined
+}
+
+/** Where a Run waits that a person asked for and that its Capsule does not hold up. */
+export interface AskedRun {
+  readonly workspaceId: string
+  readonly pool: SlotPool
+}
+
+/**
+ * The scheduled drift checks that have to stop, so that what people asked for finds a place: the one that began last, one for each
+ * Workspace that waits, and none where one is stopping already.
+ */
+export const givingWay = (
+  { limits, running }: Pick<QueueState, "limits" | "running">,
+  asked: ReadonlyArray<AskedRun>
+): ReadonlyArray<string> => {
+  const stopping = new Set(running.filter((run) => run.scheduledCheck?.isStopping === true).map(({ id }) => id))
+  const chosen: Array<string> = []
+  for (const { pool, workspaceId } of asked) {
+    const inPool = running.filter((run) => run.pool === pool)
+    const own = inPool.filter((run) => run.workspaceId === workspaceId)
+    const holders = own.length >= limits[pool].perWorkspace ? own : inPool.length >= limits[pool].places ? inPool : []
+    const checks = holders.filter(({ scheduledCheck }) => scheduledCheck !== undefined)
+    if (checks.some(({ id }) => stopping.has(id))) continue
+    const last = checks.toSorted((a, b) => compared(b.startedAt, a.startedAt) || compared(a.id, b.id))[0]
+    if (last === undefined) continue
+    chosen.push(last.id)
+    stopping.add(last.id)
+  }
+  return chosen
 }
 
 /** Where each Run stands that waits for its Capsule. */

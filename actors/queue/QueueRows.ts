@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SlotPool } from "../../schema/records/QueuePlace.ts"
-import type { QueuedRun, QueueLimits, RunningRun } from "./QueueDecision.ts"
+import type { AskedRun, QueuedRun, QueueLimits, RunningRun } from "./QueueDecision.ts"
 
 interface QueuedRow {
   readonly id: string
@@ -21,6 +21,8 @@ interface RunningRow {
   readonly slot_pool: SlotPool
   readonly capsule_line: string | null
   readonly started_at: string | null
+  readonly is_scheduled_check: number
+  readonly is_stopping: number
 }
 
 const toQueued = (row: QueuedRow): QueuedRun => ({
@@ -97,6 +99,8 @@ export class QueueRows extends Context.Service<
      * next Run is among them.
      */
     readonly candidates: (limits: QueueLimits) => Effect.Effect<ReadonlyArray<QueuedRun>>
+    /** Where Runs wait for a place that people asked for. */
+    readonly asked: Effect.Effect<ReadonlyArray<AskedRun>>
     /** What a Workspace has queued, in the order of arrival. */
     readonly queuedOf: (workspaceId: string, most: number) => Effect.Effect<ReadonlyArray<QueuedRun>>
     /** How many Runs a Workspace has queued, counted up to `most`. */
@@ -111,20 +115,28 @@ export class QueueRows extends Context.Service<
       const sql = yield* SqlClient.SqlClient
 
       const running = Effect.map(
-        Effect.orDie(sql<RunningRow>`SELECT id, workspace_id, slot_pool, capsule_line, started_at FROM runs
-          WHERE status = 'running'`),
+        Effect.orDie(sql<RunningRow>`SELECT id, workspace_id, slot_pool, capsule_line, started_at,
+            CASE WHEN type = 'drift_check' AND trigger_kind = 'schedule' THEN 1 ELSE 0 END AS is_scheduled_check,
+            CASE WHEN cancel_requested_at IS NULL THEN 0 ELSE 1 END AS is_stopping
+          FROM runs WHERE status = 'running'`),
         (rows) =>
           rows.map((row) => ({
             id: row.id,
             workspaceId: row.workspace_id,
             pool: row.slot_pool,
             capsuleLine: row.capsule_line ?? undefined,
-            startedAt: row.started_at ?? ""
+            startedAt: row.started_at ?? "",
+            ...(row.is_scheduled_check === 1 ? { scheduledCheck: { isStopping: row.is_stopping === 1 } } : {})
           }))
       )
 
       const candidates = (limits: QueueLimits) =>
         Effect.map(Effect.orDie(nearestInTurn(sql, limits)), (rows) => rows.map(toQueued))
+
+      const asked =
+        Effect.orDie(sql<AskedRun>`SELECT DISTINCT workspace_id AS "workspaceId", slot_pool AS pool FROM runs
+        WHERE status = 'queued' AND capsule_wait = 0 AND type <> 'drift_check' AND trigger_kind = 'user'
+        ORDER BY workspace_id`)
 
       const queuedOf = Effect.fnUntraced(function* (workspaceId: string, most: number) {
         const rows = yield* sql<QueuedRow>`
@@ -151,7 +163,7 @@ export class QueueRows extends Context.Service<
         })}`
       }, Effect.orDie)
 
-      return QueueRows.of({ running, candidates, queuedOf, countOf, turnTaken })
+      return QueueRows.of({ running, candidates, asked, queuedOf, countOf, turnTaken })
     })
   )
 }

@@ -2,11 +2,14 @@ import { Context, Effect, Layer, Queue } from "effect"
 import { SqlClient } from "effect/sql"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
+import { giveWay } from "../run/GivingWay.ts"
 import { KillPoint } from "../run/KillPoint.ts"
-import { decide, type QueuedRun, type QueueLimits } from "./QueueDecision.ts"
+import { decide, givingWay, type QueuedRun, type QueueLimits, type RunningRun } from "./QueueDecision.ts"
 import { QueueRows } from "./QueueRows.ts"
 import { inWords, type WordedPlace } from "./QueueWords.ts"
+import type { RunCancels } from "../run/RunCancels.ts"
 import { RunJournal } from "../run/RunJournal.ts"
+import type { RunLedger } from "../run/RunLedger.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { RunSettings } from "../run/RunSettings.ts"
 
@@ -50,14 +53,22 @@ export class RunQueue extends Context.Service<
       const settings = yield* RunSettings
       const killPoint = yield* KillPoint
       const signals = yield* Queue.sliding<void>(1)
+      const stopping = yield* Effect.context<RunCancels | RunJournal | RunLedger | SqlClient.SqlClient>()
 
       const limits: QueueLimits = {
         runs: { places: settings.concurrency, perWorkspace: settings.workspaceConcurrency },
         builds: { places: settings.buildConcurrency, perWorkspace: settings.workspaceBuildConcurrency }
       }
 
+      /** A scheduled drift check stops where somebody waits for its place. */
+      const makeRoom = Effect.fnUntraced(function* (running: ReadonlyArray<RunningRun>) {
+        if (running.every(({ scheduledCheck }) => scheduledCheck === undefined)) return
+        yield* Effect.forEach(givingWay({ limits, running }, yield* rows.asked), giveWay, { discard: true })
+      }, Effect.provideContext(stopping))
+
       const claim = Effect.fn("RunQueue.claim")(function* (owner: string) {
         const running = yield* rows.running
+        yield* makeRoom(running)
         const free = (["runs", "builds"] as const).some(
           (pool) => running.filter((run) => run.pool === pool).length < limits[pool].places
         )

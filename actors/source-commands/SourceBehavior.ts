@@ -29,6 +29,7 @@ import { type DeferredSync, DeferredSyncs } from "../source/DeferredSyncs.ts"
 import { checkGitUse, type GitFetch } from "../git-fetch/GitConnectionUse.ts"
 import type { SyncSpec } from "../git-fetch/LaneFetch.ts"
 import { type Lane, SourceLanes } from "../source/SourceLanes.ts"
+import { queuedLook } from "./QueuedLook.ts"
 import { removeSource } from "./SourceRemoval.ts"
 import { type SourceRow, SourceStore, toSource } from "../source/SourceStore.ts"
 import { stagedOf } from "../source/StagedRows.ts"
@@ -157,9 +158,21 @@ export const layer = SourceActor.toLayer(
     }: SyncPayload) {
       const row = yield* load
       yield* usable(row)
-      yield* admission.admit({ workspaceId: row.workspace_id, type: "source_sync", trigger })
       const { path, ref } = laneOf(row, lane)
       const isLook = trigger === "webhook" || trigger === "schedule"
+      const spec = {
+        url: row.url,
+        ref,
+        path,
+        intent,
+        ...(trigger === "user" && lane === undefined ? { everyLane: true } : {}),
+        ...(expectedCommit === undefined ? {} : { expectedCommit }),
+        ...(row.auth_connection_id === null ? {} : { authConnectionId: row.auth_connection_id })
+      } satisfies SyncSpec
+      if (intent === "observe") yield* deferred.queued(id, { ref, path })
+      const waiting = isLook ? yield* Effect.provideContext(queuedLook(id, spec), services) : undefined
+      if (waiting !== undefined) return yield* started(waiting)
+      yield* admission.admit({ workspaceId: row.workspace_id, type: "source_sync", trigger })
       // Of webhook and schedule nobody is there to be refused: their Run says why it cannot fetch.
       if (trigger === "user") {
         const fetch = { workspaceId: row.workspace_id, url: row.url, ref, source: row }
@@ -174,17 +187,8 @@ export const layer = SourceActor.toLayer(
         createdBy: context.actor.subject,
         trigger,
         quiet: isLook,
-        spec: {
-          url: row.url,
-          ref,
-          path,
-          intent,
-          ...(trigger === "user" && lane === undefined ? { everyLane: true } : {}),
-          ...(expectedCommit === undefined ? {} : { expectedCommit }),
-          ...(row.auth_connection_id === null ? {} : { authConnectionId: row.auth_connection_id })
-        } satisfies SyncSpec
+        spec
       })
-      if (intent === "observe") yield* deferred.queued(id, { ref, path })
       yield* lanes.expected(id, { ref, path })
       // A look is a line of the history when it has found something.
       if (!isLook) yield* audited(context, row.workspace_id, "source.sync", { intent, trigger }, runId)

@@ -240,7 +240,7 @@ export class SourceStore extends Context.Service<
           created_by_run_id: staged.createdByRunId,
           created_at: staged.createdAt
         })}`
-        yield* sql`UPDATE sources SET ${sql.update({ last_synced_at: staged.createdAt, updated_at: staged.createdAt })}
+        yield* sql`UPDATE sources SET ${sql.update({ last_synced_at: staged.createdAt, updated_at: yield* now })}
           WHERE id = ${sourceId}`
       }, Effect.orDie)
 

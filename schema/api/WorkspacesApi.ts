@@ -114,7 +114,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       described(
         of("admin"),
         "Pause or resume all automation",
-        "While it is paused nothing is planned or applied without a person in this Workspace: no auto-update, no next wave of a group, no scheduled drift check. Webhooks and schedules go on looking at Sources, so that Capsules become `stale`. What already runs ends; an automatic apply that has not started is cancelled. `automationPause` of the Workspace says since when, by whom and why; the first pause stands until somebody resumes. What was passed over meanwhile is decided anew at the resume."
+        "While it is paused nothing is planned or applied without a person in this Workspace: no auto-update, no next wave of a group, no scheduled drift check. Webhooks and schedules go on looking at Sources, so that Capsules become `stale`. What already runs ends; an automatic apply that has not started is cancelled. `automationPause` of the Workspace says since when, by whom and why; the first pause stands until somebody resumes. What was passed over meanwhile is decided anew within a minute of the resume."
       )
     )
   )

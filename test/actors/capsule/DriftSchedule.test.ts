@@ -7,7 +7,7 @@ import { Runs } from "../../../actors/run/Runs.ts"
 import { Workspaces } from "../../../actors/workspace/Workspaces.ts"
 import type { CapsuleId } from "../../../schema/records/Ids.ts"
 import { suite } from "../../support/Effect.ts"
-import { active, planned, settled } from "../../support/Journey.ts"
+import { active, eventOf, planned, replanned, settled } from "../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 
 const tests = suite(testPlane())
@@ -77,6 +77,16 @@ describe.skipIf(Bun.which("terraform") === null)("scheduled drift checks", () =>
         for (const { id } of checks) expect((yield* settled(id)).status).toBe("succeeded")
         expect(yield* nextOf(own.id)).toBeGreaterThanOrEqual(before + 2 * hour)
         expect((yield* capsules.read(own.id)).driftStatus).toBe("none")
+
+        // One that gives way to another Run does not wait for the whole interval.
+        yield* elapse(own.id)
+        yield* turn
+        const [yielding = yield* Effect.die("no check")] = yield* checksOf(own.id)
+        yield* eventOf(yielding.id, "run.started")
+        yield* replanned(own.id)
+        expect((yield* settled(yielding.id)).status).toBe("cancelled")
+        expect(yield* nextOf(own.id)).toBeGreaterThan(before)
+        expect(yield* nextOf(own.id)).toBeLessThan(Date.now() + hour)
 
         // The Workspace's interval holds for who makes no choice, and for what is deployed.
         yield* workspaces.update(context, subject, workspaceId, { driftChecks: { mode: "every", hours: 24 } })

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import * as fc from "fast-check"
 import {
   decide,
+  givingWay,
   type QueuedRun,
   type QueueLimits,
   type QueueState,
@@ -304,4 +305,34 @@ describe("fairness over random arrivals", () => {
       }),
       { seed, numRuns: 200 }
     ))
+})
+
+describe("a scheduled drift check that is executed", () => {
+  const check = (id: string, more: Partial<RunningRun> = {}) =>
+    running(id, { scheduledCheck: { isStopping: false }, ...more })
+  const asked = [{ workspaceId: "ws_a", pool: "runs" as const }]
+  const one: QueueLimits = { ...limits, runs: { places: 1, perWorkspace: 1 } }
+
+  test("stops where somebody waits for its place, in its Workspace or in all", () => {
+    expect(givingWay({ limits: one, running: [check("own")] }, asked)).toEqual(["own"])
+    const shared = { ...limits, runs: { places: 1, perWorkspace: 2 } }
+    expect(givingWay({ limits: shared, running: [check("other", { workspaceId: "ws_b" })] }, asked)).toEqual(["other"])
+  })
+
+  test("goes on while nobody waits, or while there is a place", () => {
+    expect(givingWay({ limits: one, running: [check("own")] }, [])).toEqual([])
+    expect(givingWay({ limits, running: [check("own")] }, asked)).toEqual([])
+    const held = [running("1"), running("2"), running("3"), check("other", { workspaceId: "ws_b" })]
+    expect(givingWay({ limits, running: held }, asked)).toEqual([])
+    expect(givingWay({ limits: one, running: [running("asked for")] }, asked)).toEqual([])
+  })
+
+  test("is one at a time for each that waits: the one that began last", () => {
+    const late = check("late", { startedAt: "2026-01-02T00:00:00.000Z" })
+    const early = check("early")
+    const two: QueueLimits = { ...limits, runs: { places: 2, perWorkspace: 2 } }
+    expect(givingWay({ limits: two, running: [early, late] }, asked)).toEqual(["late"])
+    const stopping = { ...late, scheduledCheck: { isStopping: true } }
+    expect(givingWay({ limits: two, running: [early, stopping] }, asked)).toEqual([])
+  })
 })

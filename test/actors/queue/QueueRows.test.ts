@@ -6,6 +6,7 @@ import { transaction } from "../../../actors/database/Transaction.ts"
 import { decide, type QueuedRun, type QueueLimits } from "../../../actors/queue/QueueDecision.ts"
 import { nearestInTurn, QueueRows } from "../../../actors/queue/QueueRows.ts"
 import { RunJournal } from "../../../actors/run/RunJournal.ts"
+import { RunCancels } from "../../../actors/run/RunCancels.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import { RunQueue } from "../../../actors/queue/RunQueue.ts"
 import type { RunRow } from "../../../actors/run/RunRow.ts"
@@ -28,7 +29,8 @@ const limits: QueueLimits = { runs: { places: 3, perWorkspace: 2 }, builds: { pl
 /** A new database with a queue; the rows are all that one process leaves to the next. */
 const database = () =>
   suite(
-    Layer.mergeAll(RunLedger.layer, RunQueue.layer).pipe(
+    RunQueue.layer.pipe(
+      Layer.provideMerge(Layer.mergeAll(RunLedger.layer, RunCancels.layer)),
       Layer.provideMerge(Layer.mergeAll(QueueRows.layer, RunJournal.layer)),
       Layer.provide(Layer.succeed(RunSettings, settings)),
       Layer.provideMerge(testAccounts)

@@ -4,6 +4,8 @@ import { SqlClient } from "effect/sql"
 import { transaction } from "../../../actors/database/Transaction.ts"
 import { QueueRows } from "../../../actors/queue/QueueRows.ts"
 import { RunJournal } from "../../../actors/run/RunJournal.ts"
+import { goesFirst } from "../../../actors/run/GivingWay.ts"
+import { RunCancels } from "../../../actors/run/RunCancels.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import { RunQueue } from "../../../actors/queue/RunQueue.ts"
 import { defaultRunSettings, RunSettings } from "../../../actors/run/RunSettings.ts"
@@ -20,7 +22,8 @@ const settings = Layer.succeed(RunSettings, {
 })
 
 const tests = suite(
-  Layer.mergeAll(RunLedger.layer, RunQueue.layer).pipe(
+  RunQueue.layer.pipe(
+    Layer.provideMerge(Layer.mergeAll(RunLedger.layer, RunCancels.layer)),
     Layer.provideMerge(Layer.mergeAll(QueueRows.layer, RunJournal.layer)),
     Layer.provide(settings),
     Layer.provideMerge(testAccounts)
@@ -48,7 +51,7 @@ const workspace = Effect.gen(function* () {
     Effect.forEach(ids, (runId) =>
       transaction(sql)(ledger.move(runId, { from: ["running"], to: "succeeded", event: "run.succeeded" }))
     )
-  return { queued, finish }
+  return { queued, finish, workspaceId: id }
 })
 
 const claim = Effect.gen(function* () {
@@ -124,6 +127,28 @@ tests.live("limits hold over a Workspace and over all, and drift checks leave a 
     yield* other.finish(elsewhere)
     expect(yield* claim).toBe(elsewhereDrift)
     yield* other.finish(elsewhereDrift)
+  })
+)
+
+tests.live("a scheduled drift check stops for a Run that somebody asked for and that has no place", () =>
+  Effect.gen(function* () {
+    const { finish, queued, workspaceId } = yield* workspace
+    const ledger = yield* RunLedger
+    const check = "run_scheduled_check"
+    const scheduled = { type: "drift_check", capsuleId: "cap_s", trigger: "schedule", spec: {} } as const
+    yield* ledger.insert({ id: check, workspaceId, ...scheduled })
+    expect(yield* claim).toBe(check)
+    const first = yield* queued("first", "plan", "cap_f")
+    expect(yield* claim).toBe(first)
+    expect((yield* ledger.find(check))?.cancel_requested_at).toBeNull()
+    const second = yield* queued("second", "plan", "cap_g")
+    expect(yield* claim).toBeUndefined()
+    expect((yield* ledger.find(check))?.cancel_reason).toBe(goesFirst)
+    yield* transaction(yield* SqlClient.SqlClient)(
+      ledger.move(check, { from: ["running"], to: "cancelled", event: "run.cancelled" })
+    )
+    expect(yield* claim).toBe(second)
+    yield* finish(first, second)
   })
 )
 

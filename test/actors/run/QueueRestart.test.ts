@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import { transaction } from "../../../actors/database/Transaction.ts"
 import { QueueRows } from "../../../actors/queue/QueueRows.ts"
 import { RunJournal } from "../../../actors/run/RunJournal.ts"
+import { RunCancels } from "../../../actors/run/RunCancels.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import { RunQueue } from "../../../actors/queue/RunQueue.ts"
 import { defaultRunSettings, RunSettings } from "../../../actors/run/RunSettings.ts"
@@ -17,7 +18,8 @@ const settings = { ...defaultRunSettings, runsFolder: "/nowhere", buildsFolder: 
 
 /** One process after the other on the same database. */
 const processAt = (folder: string) =>
-  Layer.mergeAll(RunLedger.layer, RunQueue.layer).pipe(
+  RunQueue.layer.pipe(
+    Layer.provideMerge(Layer.mergeAll(RunLedger.layer, RunCancels.layer)),
     Layer.provideMerge(Layer.mergeAll(QueueRows.layer, RunJournal.layer)),
     Layer.provide(Layer.succeed(RunSettings, settings)),
     Layer.provideMerge(Layer.fresh(Database.layer)),

@@ -273,7 +273,7 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
         const yielded = (yield* (yield* RunStreams).events(drift.id, 0, 100)).items.find(
           ({ kind }) => kind === "run.cancelling"
         )
-        expect(yielded?.data).toEqual({ reason: "Another Run of this Capsule goes first." })
+        expect(yielded?.data).toEqual({ reason: "Another Run goes first." })
         expect((yield* settled(drift.id)).status).toBe("cancelled")
         expect((yield* settled(queued.id)).status).toBe("succeeded")
         expect((yield* capsules.read(capsuleId)).currentStateGeneration).toBe(2)

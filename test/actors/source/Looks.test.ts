@@ -246,6 +246,8 @@ describe.skipIf(Bun.which("terraform") === null)("lanes that Capsules have adopt
         const sources = yield* Sources
         const { capsule } = yield* active("adopted", greeting("one"))
         const { sourceId } = capsule
+        const { createdAt, updatedAt } = yield* sources.read(sourceId)
+        expect(updatedAt >= createdAt).toBe(true)
         const applied = capsule.adoptedSourceRevision?.resolvedCommit ?? ""
         yield* commit("elsewhere", greeting("default"))
         yield* sources.update(context, sourceId, { defaultRef: "elsewhere" })
@@ -282,6 +284,13 @@ describe.skipIf(Bun.which("terraform") === null)("lanes that Capsules have adopt
         yield* moveBranch("adopted", applied)
         yield* synced(sourceId)
         expect((yield* capsules.read(capsule.id)).laneError).toBeUndefined()
+        expect((yield* sources.read(sourceId)).status).toBe("active")
+
+        // A lane whose last Capsule is released is nobody's concern any more.
+        yield* moveBranch("adopted", undefined)
+        yield* synced(sourceId)
+        expect((yield* sources.read(sourceId)).status).toBe("error")
+        yield* capsules.release(context, capsule.id, { confirm: capsule.name, reason: "moved_elsewhere" })
         expect((yield* sources.read(sourceId)).status).toBe("active")
       }),
     60_000
