@@ -10,7 +10,7 @@ type Undelivered =
 
 const isApiError = (error: ApiError | Undelivered): error is ApiError => error._tag === "ApiError"
 
-/** The answer of an actor as its clients know it: a full mailbox asks for patience, everything else undelivered is a defect. */
+/** The answer of an actor as its clients know it: a full mailbox is a retryable 429, everything else undelivered is a defect. */
 export const answered = <A, R>(reply: Effect.Effect<A, ApiError | Undelivered, R>): Effect.Effect<A, ApiError, R> =>
   Effect.catch(reply, (error) => {
     if (isApiError(error)) return Effect.fail(error)

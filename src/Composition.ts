@@ -5,8 +5,8 @@ import { identity } from "./composition/Identity.ts"
 import { machineWith, type RunnerServices } from "./composition/Machine.ts"
 import { operatorPolicy } from "./composition/OperatorPolicy.ts"
 import { outsideSpans } from "./composition/OutsideSpans.ts"
-import { presence } from "./composition/Presence.ts"
-import { beginSandbox, begunSandbox } from "./composition/SandboxAhead.ts"
+import { readinessSignal } from "./composition/ReadinessSignal.ts"
+import { startSandboxWarmup, warmSandbox } from "./composition/SandboxWarmup.ts"
 import { type DatabaseServices, storageOver } from "./composition/Storage.ts"
 import * as Database from "./database/Database.ts"
 import type { HttpListener } from "./http/HttpListener.ts"
@@ -39,7 +39,7 @@ export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseA, DatabaseE, Databa
   const operator =
     settings.operatorListen === undefined ? OperatorListener.none : OperatorListener.layer(settings.operatorListen)
   const observed = settings.operatorListen !== undefined || settings.otlpUrl !== undefined
-  return Layer.mergeAll(presence, operatorServer, observed ? runMetrics : Layer.empty).pipe(
+  return Layer.mergeAll(readinessSignal, operatorServer, observed ? runMetrics : Layer.empty).pipe(
     Layer.provideMerge(face(settings).pipe(Layer.provide(isolationNotice))),
     Layer.provideMerge(Actors.layer),
     Layer.provideMerge(identity(settings)),
@@ -57,6 +57,6 @@ export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseA, DatabaseE, Databa
 export const controlPlane = (settings: Settings) =>
   controlPlaneOf(settings, {
     http: listener(settings),
-    database: Database.layer.pipe(Layer.provideMerge(beginSandbox(settings))),
-    runner: machineWith(settings, begunSandbox)
+    database: Database.layer.pipe(Layer.provideMerge(startSandboxWarmup(settings))),
+    runner: machineWith(settings, warmSandbox)
   })

@@ -10,7 +10,7 @@ const keepEnded = Duration.days(30)
 export class AccountCleanup extends Context.Service<
   AccountCleanup,
   {
-    /** Happens by itself every six hours. */
+    /** Happens automatically every six hours. */
     readonly purge: Effect.Effect<void>
   }
 >()("svc/account/AccountCleanup") {

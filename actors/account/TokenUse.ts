@@ -18,7 +18,7 @@ export class TokenUse extends Context.Service<
     readonly isNoted: (tokenId: string, lastWritten: number, millis: number) => boolean
     /** `lastWritten` as for `isNoted`. */
     readonly note: (tokenId: string, lastWritten: number) => Effect.Effect<void>
-    /** Writes what was gathered. Happens by itself soon after a use, and when the service stops. */
+    /** Writes what was gathered. Happens automatically soon after a use, and when the service stops. */
     readonly flush: Effect.Effect<void>
   }
 >()("svc/account/TokenUse") {

@@ -50,7 +50,7 @@ export class UpstreamSignIns extends Context.Service<
       readonly linkSubject?: string | undefined
       readonly returnPath: string
     }) => Effect.Effect<StartedSignIn>
-    /** Uses the sign-in up; none when it is unknown, used or expired. */
+    /** Consumes the sign-in; none when it is unknown, used or expired. */
     readonly finish: (secret: Redacted.Redacted) => Effect.Effect<Option.Option<ReturnedSignIn>>
   }
 >()("svc/account/UpstreamSignIns") {

@@ -16,7 +16,7 @@ import type { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunAdmission } from "../queue/RunAdmission.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
-import { capsuleInNeed, livingCapsule } from "../../schema/tables/CapsuleTables.ts"
+import { capsulesNeedingAttention, livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import { awaitRun } from "../run/RunWaiting.ts"
 import { Vault } from "../vault/Vault.ts"
 import { type DecisionRow, toDecision } from "./AutoUpdateDecisions.ts"
@@ -155,7 +155,7 @@ export const layer = Layer.effect(
       }),
       inNeed: Effect.fn("Capsules.inNeed")(function* (workspaceId) {
         const rows = yield* sql<{ id: string }>`SELECT id, updated_at FROM capsules
-            WHERE workspace_id = ${workspaceId} AND ${sql.literal(capsuleInNeed)} AND status <> 'released'
+            WHERE workspace_id = ${workspaceId} AND ${sql.literal(capsulesNeedingAttention)} AND status <> 'released'
           UNION SELECT id, updated_at FROM capsules WHERE workspace_id = ${workspaceId}
             AND credential_wait IS NOT NULL AND ${sql.literal(livingCapsule())}
           ORDER BY updated_at DESC, id LIMIT ${mostInNeed}`

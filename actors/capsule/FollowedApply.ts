@@ -49,7 +49,7 @@ const personNeeded = Effect.fnUntraced(function* (
 })
 
 /**
- * Applies a plan that the Capsule made by itself, where its owner opted in: to commits of the lane. What would destroy or
+ * Applies a plan that the Capsule made automatically, where its owner opted in: to commits of the lane. What would destroy or
  * replace something waits for a person all the same, and so does a configuration that nobody has applied yet.
  */
 export const applyFollowed = Effect.fn("Capsule.applyFollowed")(function* (planRunId: RunId) {

@@ -6,7 +6,7 @@ import type { RunEventKind } from "../../schema/events/RunEvent.ts"
 import { transaction } from "../database/Transaction.ts"
 import { ApplyRecovery } from "./ApplyRecovery.ts"
 import { hasIntegrityFault, integrityFault } from "../vault/IntegrityFault.ts"
-import { DrainHurry } from "./DrainHurry.ts"
+import { SkipDrainGrace } from "./SkipDrainGrace.ts"
 import { KillPoint } from "../run/KillPoint.ts"
 import { isApply, runFolderName, setAsideSuffix } from "../run/RunAttempt.ts"
 import { RunCheckpoints } from "../state/RunCheckpoints.ts"
@@ -43,7 +43,7 @@ export class RunExecutor extends Context.Service<
     /** Starts nothing more; what runs goes on. */
     readonly quiesce: Effect.Effect<void>
     /**
-     * Starts nothing more, gives running Runs their grace (unless there is a `DrainHurry`), then interrupts them and waits
+     * Starts nothing more, gives running Runs their grace (unless `SkipDrainGrace` completes first), then interrupts them and waits
      * until each is settled.
      */
     readonly drain: Effect.Effect<void>
@@ -71,7 +71,7 @@ export class RunExecutor extends Context.Service<
       const owner = yield* random.uuidV4()
       const fibers = yield* FiberMap.make<string, void, never>()
       const cancels = yield* RunCancels
-      const hurry = yield* DrainHurry
+      const skipGrace = yield* SkipDrainGrace
       const lifecycle = { quiet: false, draining: false }
 
       const record = <A>(end: Effect.Effect<A>) =>
@@ -213,7 +213,7 @@ export class RunExecutor extends Context.Service<
         if (running > 0) {
           yield* Effect.logInfo(`Stopping: ${running} Runs are executing and have ${Duration.format(grace)} to end`)
         }
-        yield* FiberMap.awaitEmpty(fibers).pipe(Effect.raceFirst(hurry), Effect.timeoutOption(grace))
+        yield* FiberMap.awaitEmpty(fibers).pipe(Effect.raceFirst(skipGrace), Effect.timeoutOption(grace))
         for (const runId of yield* cancels.registered) {
           const run = yield* ledger.find(runId)
           if (run === undefined) continue

@@ -1,7 +1,7 @@
 import { Context } from "effect"
 import type { Role } from "../records/Workspace.ts"
 
-/** Which path parameter, query key or body field tells the Workspace that a request touches. */
+/** Which path parameter, query key or body field identifies the Workspace that a request touches. */
 export type WorkspaceLocator =
   | "path.workspaceId"
   | "path.projectId"

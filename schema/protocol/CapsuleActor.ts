@@ -87,7 +87,7 @@ export const CapsuleActor = Entity.make("Capsule", [
     success: replayable(ReAdopted),
     error: ApiError
   }),
-  /** A hand-over: the lane has a newer snapshot, and the Capsule has opted in to plan it by itself. */
+  /** A hand-over: the lane has a newer snapshot, and the Capsule has opted in to plan it automatically. */
   Rpc.make("FollowLane", {
     // Messages of earlier releases have no cause.
     payload: { sourceSnapshotId: Schema.String, cause: Schema.optionalKey(Schema.String) },
@@ -98,7 +98,7 @@ export const CapsuleActor = Entity.make("Capsule", [
     .annotate(ClusterSchema.WithTransaction, true),
   /** Another chance for the plan of a followed lane that met a full queue. */
   Rpc.make("FollowDeferred"),
-  /** A hand-over: a plan that the Capsule made by itself is there, and its owner has opted in to have such plans applied. */
+  /** A hand-over: a plan that the Capsule made automatically is there, and its owner has opted in to have such plans applied. */
   Rpc.make("ApplyFollowed", { payload: { planRunId: RunId }, primaryKey: ({ planRunId }) => planRunId })
     .annotate(ClusterSchema.Persisted, true)
     .annotate(ClusterSchema.WithTransaction, true)

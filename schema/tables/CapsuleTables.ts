@@ -125,10 +125,10 @@ export const capsuleTables: ReadonlyArray<string> = [
 export const stateSecretColumns: ReadonlyArray<string> = [`ALTER TABLE state_versions ADD COLUMN sealed_secrets TEXT`]
 
 /** What somebody has to look at is few among many; a query finds it by saying the same. */
-export const capsuleInNeed = `status <> 'destroyed' AND (status IN ('error', 'stale') OR runtime_safety = 'unknown' OR drift_status = 'drifted')`
+export const capsulesNeedingAttention = `status <> 'destroyed' AND (status IN ('error', 'stale') OR runtime_safety = 'unknown' OR drift_status = 'drifted')`
 
-export const capsuleInNeedIndex: ReadonlyArray<string> = [
-  `CREATE INDEX capsules_in_need ON capsules (workspace_id, updated_at, id) WHERE ${capsuleInNeed}`
+export const capsulesNeedingAttentionIndex: ReadonlyArray<string> = [
+  `CREATE INDEX capsules_in_need ON capsules (workspace_id, updated_at, id) WHERE ${capsulesNeedingAttention}`
 ]
 
 export const pathFilterColumns: ReadonlyArray<string> = [

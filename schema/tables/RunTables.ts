@@ -97,12 +97,12 @@ export const runTables: ReadonlyArray<string> = [
 /** What the apply of a plan must hide, sealed: text of its inputs and of what it marks as sensitive. */
 export const planSecretColumns: ReadonlyArray<string> = [`ALTER TABLE run_plans ADD COLUMN sealed_secrets TEXT`]
 
-/** Which dependencies and shares gave values to a plan, as JSON; `NULL` for a plan of a release that did not say. */
+/** Which dependencies and shares gave values to a plan, as JSON; `NULL` for plans written before this column existed. */
 export const planConsumptionColumns: ReadonlyArray<string> = [`ALTER TABLE run_plans ADD COLUMN consumed_outputs TEXT`]
 
 /**
  * Under which version of the rule about secrets a plan was made, and what makes an Output private that its module does not
- * call sensitive; `NULL` for those of a release that did not say.
+ * call sensitive; `NULL` in rows written before this column existed.
  */
 export const secretRuleColumns: ReadonlyArray<string> = [
   `ALTER TABLE run_plans ADD COLUMN secret_rule INTEGER`,
@@ -112,7 +112,7 @@ export const secretRuleColumns: ReadonlyArray<string> = [
 /** Why a plan was asked for; `NULL` for one of the newest commit. */
 export const runPurposeColumns: ReadonlyArray<string> = [`ALTER TABLE runs ADD COLUMN purpose TEXT`]
 
-/** What the module of a Run was kept apart by, and what it reached; `NULL` before it executes, and in Runs of a release that did not say. */
+/** What the module of a Run was kept apart by, and what it reached; `NULL` before it executes, and in rows written before this column existed. */
 export const runConfinementColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN isolation TEXT`,
   `ALTER TABLE runs ADD COLUMN network TEXT`
@@ -129,7 +129,7 @@ export const quietLookColumns: ReadonlyArray<string> = [
 
 /**
  * Under which execution profile a Run works, by name and by digest of what it said then; and of an apply, whether the tool itself
- * succeeded (1) or not (0), whatever came after. `NULL` before that is known, and in Runs of a release that did not say.
+ * succeeded (1) or not (0), whatever came after. `NULL` before that is known, and in rows written before this column existed.
  */
 export const runProfileColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN profile TEXT`,

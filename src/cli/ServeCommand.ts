@@ -1,7 +1,7 @@
 import { Console, Effect, Layer, Option, Redacted } from "effect"
 import { Command, Flag } from "effect/cli"
 import { SetupLinks } from "../../actors/account/SetupLinks.ts"
-import { DrainHurry } from "../../actors/execution/DrainHurry.ts"
+import { SkipDrainGrace } from "../../actors/execution/SkipDrainGrace.ts"
 import { controlPlane } from "../Composition.ts"
 import { ExpectedInstallation } from "../database/FirstStart.ts"
 import { HttpListener } from "../http/HttpListener.ts"
@@ -90,7 +90,7 @@ export const serveCommand = Command.make(
       .pipe(
         Effect.provide(controlPlane(settings).pipe(Layer.provideMerge(logs))),
         Effect.provideService(ExpectedInstallation, { isNew, id: undefined }),
-        Effect.provideService(DrainHurry, yield* secondSignal)
+        Effect.provideService(SkipDrainGrace, yield* secondSignal)
       )
   }, Effect.scoped)
 ).pipe(

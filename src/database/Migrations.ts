@@ -6,7 +6,7 @@ import { authorityTables } from "../../schema/tables/AuthorityTables.ts"
 import { autoUpdateTables } from "../../schema/tables/AutoUpdateTables.ts"
 import { buildTables } from "../../schema/tables/BuildTables.ts"
 import {
-  capsuleInNeedIndex,
+  capsulesNeedingAttentionIndex,
   capsuleReleaseColumns,
   capsuleTables,
   credentialWaitColumns,
@@ -77,7 +77,7 @@ const migrations = {
   "0007_hook_secret_renewal": statements(hookSecretColumns),
   "0008_plan_secrets": statements(planSecretColumns),
   "0009_state_secrets": statements(stateSecretColumns),
-  "0010_capsules_in_need": statements(capsuleInNeedIndex),
+  "0010_capsules_in_need": statements(capsulesNeedingAttentionIndex),
   "0011_plan_consumption": statements(planConsumptionColumns),
   "0012_connection_origins": statements(connectionOriginColumns),
   "0013_connection_use": statements(connectionUseColumns),

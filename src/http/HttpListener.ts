@@ -1,5 +1,5 @@
 import { Context, type Duration, Effect, Layer, Option, Random, Schema, type Scope } from "effect"
-import { DrainHurry } from "../../actors/execution/DrainHurry.ts"
+import { SkipDrainGrace } from "../../actors/execution/SkipDrainGrace.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { Draining } from "../streams/Draining.ts"
 import type { RunFrames } from "../streams/RunFrames.ts"
@@ -66,7 +66,7 @@ const hasBody = (request: Request) =>
 /**
  * The listening socket. It opens before the application exists, so that the address can be told to those who need it, and
  * answers 503 until a handler is mounted (`/healthz` 200). Unmounting drains: nothing new is begun (503), live streams end
- * with the place to resume from, and requests in progress get time to finish, unless there is a `DrainHurry`.
+ * with the place to resume from, and requests in progress get time to finish, unless `SkipDrainGrace` completes first.
  */
 export class HttpListener extends Context.Service<
   HttpListener,
@@ -174,15 +174,15 @@ export class HttpListener extends Context.Service<
           (server) => Effect.promise(() => server.stop(true))
         )
 
-        const hurry = yield* DrainHurry
+        const skipGrace = yield* SkipDrainGrace
         const abandon = Effect.promise(() => server.stop(true))
         const drain = yield* Effect.cached(
           draining.begin.pipe(
-            Effect.andThen(Effect.raceFirst(Effect.sleep(options.drainDelay ?? 0), hurry)),
+            Effect.andThen(Effect.raceFirst(Effect.sleep(options.drainDelay ?? 0), skipGrace)),
             Effect.andThen(sockets.drain),
             Effect.andThen(
               Effect.promise(() => server.stop()).pipe(
-                Effect.raceFirst(Effect.andThen(Effect.raceFirst(Effect.sleep(drainDeadline), hurry), abandon))
+                Effect.raceFirst(Effect.andThen(Effect.raceFirst(Effect.sleep(drainDeadline), skipGrace), abandon))
               )
             )
           )

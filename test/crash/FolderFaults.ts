@@ -37,11 +37,11 @@ const used = Effect.fnUntraced(function* (program: string, root: string) {
   return options
 })
 
-/** Refused with exit code 1 and words that hold each of `telling`. */
-const isRefused = Effect.fnUntraced(function* (options: ServeOptions, ...telling: ReadonlyArray<string>) {
+/** Refused with exit code 1 and a message that contains each of `expected`. */
+const isRefused = Effect.fnUntraced(function* (options: ServeOptions, ...expected: ReadonlyArray<string>) {
   const { code, message } = yield* Effect.flip(serve(options))
   yield* holds(code === 1, `It ended with ${code}: ${message}`)
-  const missing = telling.filter((words) => !message.includes(words))
+  const missing = expected.filter((words) => !message.includes(words))
   yield* holds(missing.length === 0, `The refusal does not say ${missing.join(", ")}: ${message}`)
 })
 

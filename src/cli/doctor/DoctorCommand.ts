@@ -3,7 +3,7 @@ import { Command } from "effect/cli"
 import { databaseName } from "../../database/DataFolder.ts"
 import { type DataFolderLook, layerLook, lookAtDataFolder } from "../../database/DataFolderLook.ts"
 import { namingDamage } from "../../database/DatabaseCheck.ts"
-import { lookAtDatabase } from "../../database/DatabaseLook.ts"
+import { withReadOnlyDatabase } from "../../database/ReadOnlyDatabase.ts"
 import { lookAtInstance } from "../../database/InstanceLock.ts"
 import type { Settings } from "../../settings/Settings.ts"
 import { jsonFlag, print, refused } from "../Output.ts"
@@ -77,8 +77,8 @@ const databaseFindings = Effect.fn("databaseFindings")(function* (settings: Sett
     findings.push(...(yield* Effect.orElseSucceed(restoreFinding, () => [])))
     return { findings, needed }
   })
-  const { findings, needed } = yield* lookAtDatabase(file, isServed, inside).pipe(
-    Effect.catchTag("DatabaseUnseen", ({ message }) => {
+  const { findings, needed } = yield* withReadOnlyDatabase(file, isServed, inside).pipe(
+    Effect.catchTag("DatabaseUnreadable", ({ message }) => {
       const finding: Finding = { check: "database", status: "warning", message }
       return Effect.succeed({ findings: [finding], needed: undefined })
     }),

@@ -28,7 +28,7 @@ const delivered = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   yield* (yield* Capsules).update(context, capsuleId, {})
 })
 
-/** What the service started for the Capsule by itself, newest first, each at its end. */
+/** What the service started for the Capsule automatically, newest first, each at its end. */
 const followed = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const { workspaceId } = yield* TestPlane
   const { items } = yield* (yield* Runs).list(workspaceId, { capsuleId }, { limit: 50 })

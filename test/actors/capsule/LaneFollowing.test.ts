@@ -17,7 +17,7 @@ import { greeting, greetingsOf } from "../support/GreetingModule.ts"
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-/** Runs that the Capsule planned by itself, newest first, each at its end. */
+/** Runs that the Capsule planned automatically, newest first, each at its end. */
 const followed = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const { workspaceId } = yield* TestPlane
   const runs = yield* Runs
@@ -40,7 +40,7 @@ const delivered = (capsuleId: CapsuleId) =>
     yield* (yield* Capsules).update(context, capsuleId, {})
   })
 
-/** What the Capsule planned by itself until the newest commit of its lane was seen. */
+/** What the Capsule planned automatically until the newest commit of its lane was seen. */
 const afterSync = Effect.fnUntraced(function* ({ id, sourceId }: Capsule) {
   const { context } = yield* TestPlane
   const sync = yield* (yield* Sources).sync(context, sourceId, {})
@@ -73,7 +73,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that follows its lan
         yield* capsules.update(context, capsule.id, { autoUpdate: { enabled: true, apply: false } })
 
         yield* commit("follow", greeting("two"))
-        // A sync for a reviewed plan starts nothing by itself.
+        // A sync for a reviewed plan starts nothing automatically.
         yield* settled((yield* (yield* Sources).sync(context, capsule.sourceId, { intent: "manual_plan" })).id)
         yield* delivered(capsule.id)
         expect(yield* followed(capsule.id)).toEqual([])
@@ -122,7 +122,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that follows its lan
   )
 
   tests.live(
-    "an opted-in Capsule does not apply a configuration by itself that nobody approved",
+    "an opted-in Capsule does not automatically apply a configuration that nobody approved",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane

@@ -122,7 +122,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
     })
   )
 
-  tests.live("are shared with no other Workspace, with the reason, and a share of before gives them no more", () =>
+  tests.live("are shared with no other Workspace, with the reason, and a previous share gives them no more", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -151,7 +151,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
       expect(yield* sql`SELECT id FROM output_shares`).toHaveLength(1)
       yield* share(producer.capsuleId, "plain", "plain")
 
-      // The other Workspace is told that it is a secret, not which; an offer of before is not taken up.
+      // The other Workspace is told that it is a secret, not which; a previous offer is not taken up.
       const late = yield* Effect.flip(shares.approve(receiver.context, early.id, receiver.workspaceId))
       expect(late.code).toBe("failed_precondition")
       expect(late.message).toBe(

@@ -3,7 +3,7 @@ import { Context, Deferred, Effect, Fiber, Layer } from "effect"
 import { HttpListener } from "../../../src/http/HttpListener.ts"
 import { Draining } from "../../../src/streams/Draining.ts"
 import { WebSockets } from "../../../src/streams/WebSockets.ts"
-import { DrainHurry } from "../../../actors/execution/DrainHurry.ts"
+import { SkipDrainGrace } from "../../../actors/execution/SkipDrainGrace.ts"
 import { it } from "../../support/Effect.ts"
 
 const address = { host: "127.0.0.1", port: 0 }
@@ -24,9 +24,9 @@ it.live("before the service is up, the process is alive, not ready, and says whe
   )
 )
 
-it.live("a request that hangs does not keep the listener open for whoever is in a hurry", () =>
+it.live("a hanging request does not keep the listener open once the drain grace is skipped", () =>
   Effect.gen(function* () {
-    const hurry = yield* Deferred.make<void>()
+    const skipGrace = yield* Deferred.make<void>()
     const arrived = yield* Deferred.make<void>()
     const served = Effect.gen(function* () {
       const listener = yield* HttpListener
@@ -43,7 +43,7 @@ it.live("a request that hangs does not keep the listener open for whoever is in 
         )
       )
       yield* Deferred.await(arrived)
-      yield* Deferred.succeed(hurry, undefined)
+      yield* Deferred.succeed(skipGrace, undefined)
       return hanging
     }).pipe(
       Effect.scoped,
@@ -53,7 +53,7 @@ it.live("a request that hangs does not keep the listener open for whoever is in 
           Layer.provide(Draining.layer)
         )
       ),
-      Effect.provideService(DrainHurry, Deferred.await(hurry))
+      Effect.provideService(SkipDrainGrace, Deferred.await(skipGrace))
     )
     expect(yield* Fiber.join(yield* served)).toBe("cut")
   })

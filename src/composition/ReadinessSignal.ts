@@ -5,10 +5,10 @@ import { OperatorListener } from "../observability/OperatorListener.ts"
 import { Draining } from "../streams/Draining.ts"
 
 /**
- * The operator is told that the service is up. On the way down this goes first: no new work is taken, neither from clients nor
- * from the queue, before anybody is told so.
+ * Reports readiness to the operator's listener. Closes first on the way down, so that the service stops taking work, from
+ * clients and from the queue, before anything else closes.
  */
-export const presence = Layer.effectDiscard(
+export const readinessSignal = Layer.effectDiscard(
   Effect.gen(function* () {
     const executor = yield* RunExecutor
     const operator = yield* OperatorListener

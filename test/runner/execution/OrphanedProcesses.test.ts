@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs"
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
-import { endProcessesIn } from "../../../runner/execution/LeftProcesses.ts"
+import { endProcessesIn } from "../../../runner/execution/OrphanedProcesses.ts"
 import { it } from "../../support/Effect.ts"
 import { temporaryFolder } from "./support/RunnerHarness.ts"
 

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import { CapsuleId, WorkspaceId } from "../../../schema/records/Ids.ts"
-import { capsuleInNeed } from "../../../schema/tables/CapsuleTables.ts"
+import { capsulesNeedingAttention } from "../../../schema/tables/CapsuleTables.ts"
 import { attentionOf } from "../../../src/http/handlers/Attention.ts"
 import { suite } from "../../support/Effect.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
@@ -68,7 +68,7 @@ tests.live("whoever needs somebody is found in the whole Workspace, and nobody e
     expect(yield* capsules.inNeed(WorkspaceId.make(`ws_${"z".repeat(24)}`))).toEqual([])
     const read = yield* ReadSql
     const plan = yield* read<{ detail: string }>`EXPLAIN QUERY PLAN SELECT id FROM capsules
-      WHERE workspace_id = ${workspaceId} AND ${read.literal(capsuleInNeed)} ORDER BY updated_at DESC, id LIMIT 100`
+      WHERE workspace_id = ${workspaceId} AND ${read.literal(capsulesNeedingAttention)} ORDER BY updated_at DESC, id LIMIT 100`
     expect(plan.map(({ detail }) => detail).join(" ")).toContain("capsules_in_need")
     const names = yield* capsules.names([CapsuleId.make(id(129)), CapsuleId.make(id(999))])
     expect([...names]).toEqual([[id(129), "capsule-129"]])

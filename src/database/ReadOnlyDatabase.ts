@@ -5,7 +5,7 @@ import { ReadSql } from "../../actors/database/ReadSql.ts"
 import { layerReader } from "./SqliteClient.ts"
 
 /** The database cannot be read at this moment without changing something. */
-export class DatabaseUnseen extends Schema.TaggedError<DatabaseUnseen>()("DatabaseUnseen", {
+export class DatabaseUnreadable extends Schema.TaggedError<DatabaseUnreadable>()("DatabaseUnreadable", {
   message: Schema.String
 }) {}
 
@@ -33,10 +33,10 @@ const readAs = (file: string, way: string) => {
 
 /**
  * Gives `use` a reading client of a database file, beside its server or without one, and creates and changes nothing.
- * What a server that started meanwhile may have disturbed is read again. Fails with `DatabaseUnseen`, and with `SqlError`
+ * What a server that started meanwhile may have disturbed is read again. Fails with `DatabaseUnreadable`, and with `SqlError`
  * for a file that cannot be read.
  */
-export const lookAtDatabase = <A, E, R, R2>(
+export const withReadOnlyDatabase = <A, E, R, R2>(
   file: string,
   isServed: Effect.Effect<boolean, never, R2>,
   use: Effect.Effect<A, E, R | SqlClient.SqlClient>
@@ -44,7 +44,7 @@ export const lookAtDatabase = <A, E, R, R2>(
   const once = Effect.gen(function* () {
     const way = yield* wayOf(file, yield* isServed)
     if (way === "unseen") {
-      return yield* new DatabaseUnseen({
+      return yield* new DatabaseUnreadable({
         message: `${file} is being opened, or was left behind by a copy of the folder or a crash without its -shm file. Look again once a server is ready on it.`
       })
     }
