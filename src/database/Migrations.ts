@@ -1,4 +1,4 @@
-import { Effect, Schema } from "effect"
+import { Effect, Record, Schema } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import { accountTables } from "../../schema/tables/AccountTables.ts"
 import { auditTables } from "../../schema/tables/AuditTables.ts"
@@ -63,37 +63,36 @@ const initialTables: ReadonlyArray<string> = [
   ...planTables
 ]
 
-const statements = (list: ReadonlyArray<string>) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) =>
-    Effect.forEach(list, (statement) => sql.unsafe(statement).unprepared, { discard: true })
-  )
-
-const migrations = {
-  "0001_initial": statements(initialTables),
-  "0002_identity": statements(identityTables),
-  "0003_build_archives": statements(buildTables),
-  "0004_interfaces": statements(interfaceTables),
-  "0006_upstream_sign_in": statements(upstreamTables),
-  "0007_hook_secret_renewal": statements(hookSecretColumns),
-  "0008_plan_secrets": statements(planSecretColumns),
-  "0009_state_secrets": statements(stateSecretColumns),
-  "0010_capsules_in_need": statements(capsulesNeedingAttentionIndex),
-  "0011_plan_consumption": statements(planConsumptionColumns),
-  "0012_connection_origins": statements(connectionOriginColumns),
-  "0013_connection_use": statements(connectionUseColumns),
-  "0014_run_confinement": statements(runConfinementColumns),
-  "0015_fair_queue": statements([...queueTables, ...deferredSyncTables, ...deferredFollowColumns]),
-  "0017_restored_installation": statements([...authorityTables, ...installationTables]),
-  "0018_secret_rule": statements(secretRuleColumns),
-  "0021_values_between_capsules": statements([...staleTables, ...waveTables]),
-  "0022_lanes": statements([...automationColumns, ...laneTables, ...quietLookColumns, ...autoUpdateTables]),
-  "0023_ways_out": statements([...capsuleReleaseColumns, ...sourceRemovalColumns, ...credentialWaitColumns]),
-  "0024_provider_addresses": statements(providerAddressSpelling),
-  "0025_run_profile": statements(runProfileColumns),
-  "0026_connection_oauth": statements(connectionOAuthTables),
-  "0027_run_purpose": statements(runPurposeColumns),
-  "0028_drift_checks": statements(driftCheckColumns),
-  "0029_path_filters": statements(pathFilterColumns)
+/**
+ * The statements of every migration, by number and name. What a release brought out is frozen and only appended to: a
+ * database that ran it never runs it again. The fingerprints of the released ones are checked by a test.
+ */
+export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "0001_initial": initialTables,
+  "0002_identity": identityTables,
+  "0003_build_archives": buildTables,
+  "0004_interfaces": interfaceTables,
+  "0006_upstream_sign_in": upstreamTables,
+  "0007_hook_secret_renewal": hookSecretColumns,
+  "0008_plan_secrets": planSecretColumns,
+  "0009_state_secrets": stateSecretColumns,
+  "0010_capsules_in_need": capsulesNeedingAttentionIndex,
+  "0011_plan_consumption": planConsumptionColumns,
+  "0012_connection_origins": connectionOriginColumns,
+  "0013_connection_use": connectionUseColumns,
+  "0014_run_confinement": runConfinementColumns,
+  "0015_fair_queue": [...queueTables, ...deferredSyncTables, ...deferredFollowColumns],
+  "0017_restored_installation": [...authorityTables, ...installationTables],
+  "0018_secret_rule": secretRuleColumns,
+  "0021_values_between_capsules": [...staleTables, ...waveTables],
+  "0022_lanes": [...automationColumns, ...laneTables, ...quietLookColumns, ...autoUpdateTables],
+  "0023_ways_out": [...capsuleReleaseColumns, ...sourceRemovalColumns, ...credentialWaitColumns],
+  "0024_provider_addresses": providerAddressSpelling,
+  "0025_run_profile": runProfileColumns,
+  "0026_connection_oauth": connectionOAuthTables,
+  "0027_run_purpose": runPurposeColumns,
+  "0028_drift_checks": driftCheckColumns,
+  "0029_path_filters": pathFilterColumns
 }
 
 /** The database was written by a newer release than this one. */
@@ -104,6 +103,19 @@ export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("Databa
 const table = "svc_migrations"
 /** The version of this release's tables. */
 export const newestKnown = Math.max(...Object.keys(migrations).map((name) => Number.parseInt(name, 10)))
+
+/** Runs those of the given migrations that the database has not seen, in one transaction. */
+export const migrateBy = (list: typeof migrations) =>
+  Migrator.make({})({
+    loader: Migrator.fromRecord(
+      Record.map(list, (statements) =>
+        Effect.flatMap(SqlClient.SqlClient, (sql) =>
+          Effect.forEach(statements, (statement) => sql.unsafe(statement).unprepared, { discard: true })
+        )
+      )
+    ),
+    table
+  })
 
 const checkVersion = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -120,7 +132,4 @@ const checkVersion = Effect.gen(function* () {
  * Brings the database to this release's tables, in one transaction. Fails with `DatabaseTooNew` rather than to work on
  * tables it does not know.
  */
-export const migrate = Effect.andThen(
-  Migrator.make({})({ loader: Migrator.fromRecord(migrations), table }),
-  checkVersion
-).pipe(Effect.withSpan("migrate"))
+export const migrate = Effect.andThen(migrateBy(migrations), checkVersion).pipe(Effect.withSpan("migrate"))

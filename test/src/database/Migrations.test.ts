@@ -1,0 +1,116 @@
+import { describe, expect, test } from "bun:test"
+import { createHash } from "node:crypto"
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { migrate, migrateBy, migrations } from "../../../src/database/Migrations.ts"
+import { layerWriter } from "../../../src/database/SqliteClient.ts"
+import { it } from "../../support/Effect.ts"
+import { temporaryFolder } from "../../support/TemporaryFolder.ts"
+import { releasedMigrations } from "./support/MigrationFingerprints.ts"
+import { representativeRows } from "./support/RepresentativeRows.ts"
+
+type Row = Readonly<Record<string, unknown>>
+
+const numberOf = (name: string) => Number.parseInt(name, 10)
+const fingerprint = (statements: ReadonlyArray<string> | undefined) =>
+  createHash("sha256").update(JSON.stringify(statements)).digest("hex")
+
+describe("a released migration", () => {
+  for (const [name, digest] of Object.entries(releasedMigrations)) {
+    test(`${name} says what it said when it was released`, () => {
+      expect(fingerprint(migrations[name])).toBe(digest)
+    })
+  }
+
+  test("is followed only by later ones", () => {
+    const newest = Math.max(...Object.keys(releasedMigrations).map(numberOf))
+    const unknown = Object.keys(migrations).filter((name) => !(name in releasedMigrations))
+    expect(unknown.filter((name) => numberOf(name) <= newest)).toEqual([])
+  })
+})
+
+const upTo = (version: number) =>
+  Object.fromEntries(Object.entries(migrations).filter(([name]) => numberOf(name) <= version))
+
+// Nothing here has to outlive the process.
+const unsynced = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`PRAGMA synchronous=OFF`)
+
+/** Runs the effect on a database without tables. */
+const onEmpty = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
+  Effect.flatMap(temporaryFolder, (folder) =>
+    Effect.provide(Effect.andThen(unsynced, effect), layerWriter(`${folder}/svc.db`))
+  )
+
+/** Tables, indexes and triggers as the database keeps them. */
+const schemaOf = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql<Row>`SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name`
+)
+
+const newest = await Effect.runPromise(Effect.cached(Effect.scoped(onEmpty(Effect.andThen(migrate, schemaOf)))))
+
+const columnsByTable = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const found = yield* sql<{ table: string; column: string }>`SELECT t.name AS "table", c.name AS "column"
+    FROM sqlite_schema t, pragma_table_xinfo(t.name) c WHERE t.type = 'table'`
+  const columns = new Map<string, Set<string>>()
+  for (const { column, table } of found) columns.set(table, (columns.get(table) ?? new Set()).add(column))
+  return columns
+})
+
+/** Stores the representative rows with what this version has of their columns. */
+const fill = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const columnsOf = yield* columnsByTable
+  const stored: Array<readonly [string, Row]> = []
+  for (const [table, values] of representativeRows) {
+    const columns = columnsOf.get(table)
+    if (columns === undefined) continue
+    const row = Object.fromEntries(Object.entries(values).filter(([column]) => columns.has(column)))
+    yield* sql`INSERT INTO ${sql(table)} ${sql.insert(row)}`
+    stored.push([table, row])
+  }
+  return stored
+})
+
+const countsOf = Effect.fnUntraced(function* (tables: Iterable<string>) {
+  const sql = yield* SqlClient.SqlClient
+  const counts: Record<string, unknown> = {}
+  for (const table of tables) counts[table] = (yield* sql`SELECT COUNT(*) AS count FROM ${sql(table)}`)[0]
+  return counts
+})
+
+/** What a migration after the version rewrites in rows that were there. */
+const rewritten = (version: number, table: string, row: Row): Row => ({
+  ...row,
+  ...(version < 24 && table === "connections" && row["kind"] === "provider" ? { provider: "hashicorp/aws" } : {}),
+  ...(version < 21 && table === "run_groups" ? { finished_at: row["created_at"] } : {})
+})
+
+describe("a database of an earlier release", () => {
+  for (const version of Object.keys(migrations).map(numberOf)) {
+    it.live(`of version ${version} is brought to this release's tables with its rows`, () =>
+      onEmpty(
+        Effect.gen(function* () {
+          const sql = yield* SqlClient.SqlClient
+          yield* migrateBy(upTo(version))
+          const stored = yield* fill
+          // Earlier inputs are told from the history, in rows of their own.
+          const tables = new Set(stored.map(([table]) => table).filter((table) => table !== "consumed_inputs"))
+          const before = yield* countsOf(tables)
+          yield* migrate
+          expect(yield* countsOf(tables)).toEqual(before)
+          for (const [table, row] of stored) {
+            const kept = Object.entries(rewritten(version, table, row)).map(
+              ([name, value]) => sql`${sql(name)} = ${value}`
+            )
+            const found = yield* sql`SELECT 1 AS one FROM ${sql(table)} WHERE ${sql.and(kept)}`
+            expect([table, row, found.length]).toEqual([table, row, 1])
+          }
+          expect(yield* sql`PRAGMA foreign_key_check`).toEqual([])
+          expect(yield* schemaOf).toEqual(yield* newest)
+        })
+      )
+    )
+  }
+})

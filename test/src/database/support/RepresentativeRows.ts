@@ -1,0 +1,479 @@
+/** Columns that a row is stored with; those that a version does not have yet are left out there. */
+type Values = Readonly<Record<string, string | number>>
+
+const id = (prefix: string, letter: string) => `${prefix}_${letter.repeat(24)}`
+const at = "2026-01-01T00:00:00.000Z"
+const later = "2026-01-02T00:00:00.000Z"
+const times = { created_at: at, updated_at: at }
+const workspace_id = id("ws", "a")
+const subject = id("usr", "a")
+const source_id = id("src", "a")
+const source_snapshot_id = id("snap", "a")
+const install_config_id = id("icfg", "a")
+const producer = id("cap", "a")
+const consumer = id("cap", "b")
+const connection_id = id("conn", "a")
+const plan = id("run", "a")
+const apply = id("run", "b")
+const group_id = id("rgrp", "a")
+const grant_id = id("grt", "a")
+
+const capsule = {
+  workspace_id,
+  project_id: id("prj", "a"),
+  environment: "production",
+  source_id,
+  module_path: ".",
+  install_config_id,
+  runtime_safety: "safe",
+  current_state_generation: 1,
+  execution_authority_epoch: 1,
+  tracked_ref: "HEAD",
+  tracked_path: ".",
+  adopted_ref: "refs/heads/main",
+  adopted_path: ".",
+  auto_update_enabled: 1,
+  auto_update_apply: 0,
+  drift_status: "unknown",
+  ...times
+}
+
+const state = {
+  workspace_id,
+  generation: 1,
+  serial: 1,
+  lineage: "lineage",
+  digest: "d",
+  resource_count: 1,
+  size_bytes: 2,
+  state: "sealed",
+  partial: 0,
+  install_config_id
+}
+
+const run = {
+  workspace_id,
+  capsule_id: consumer,
+  install_config_id,
+  requires_approval: 1,
+  trigger_kind: "user",
+  attempt: 1,
+  spec: "{}",
+  evidence: "{}",
+  created_at: at,
+  queued_at: at
+}
+
+/** A few rows of an installation in use, in the order in which they refer to each other. */
+export const representativeRows: ReadonlyArray<readonly [table: string, values: Values]> = [
+  ["users", { subject, email: "ada@example.test", is_operator: 1, status: "active", ...times }],
+  ["user_passwords", { subject, password_hash: "hash", updated_at: at }],
+  ["setup_links", { id: "lnk_1", secret_hash: "h", purpose: "first_user", created_at: at, expires_at: later }],
+  [
+    "account_sessions",
+    { id: "ses_1", secret_hash: "h", subject, method: "password", created_at: at, last_seen_at: at, expires_at: later }
+  ],
+  [
+    "access_tokens",
+    {
+      token_id: id("pat", "a"),
+      secret_hash: "h",
+      subject,
+      name: "ci",
+      prefix: "svc_",
+      scopes: '["read"]',
+      created_at: at
+    }
+  ],
+  [
+    "passkeys",
+    {
+      id: "pky_1",
+      subject,
+      credential_id: "c",
+      public_key: "k",
+      counter: 3,
+      transports: "[]",
+      device_type: "singleDevice",
+      backed_up: 0,
+      name: "laptop",
+      created_at: at
+    }
+  ],
+  ["workspaces", { id: workspace_id, handle: "alpha", display_name: "Alpha", type: "organization", ...times }],
+  ["memberships", { id: id("mbr", "a"), workspace_id, subject, role: "owner", status: "active", ...times }],
+  ["projects", { id: id("prj", "a"), workspace_id, name: "Default", slug: "default", is_default: 1, ...times }],
+  [
+    "vault_data_keys",
+    {
+      id: "key_1",
+      record_kind: "connections",
+      workspace_id,
+      master_key_id: "m",
+      wrapped_key: "w",
+      status: "active",
+      created_at: at,
+      wrapped_at: at
+    }
+  ],
+  [
+    "audit_events",
+    {
+      id: id("act", "a"),
+      workspace_id,
+      actor_kind: "session",
+      actor_subject: subject,
+      action: "capsule.update",
+      target_kind: "capsule",
+      target_id: producer,
+      data: '{"fields":["autoUpdate"]}',
+      created_at: at
+    }
+  ],
+  [
+    "audit_events",
+    {
+      id: id("act", "b"),
+      workspace_id,
+      actor_kind: "session",
+      actor_subject: subject,
+      action: "source.create",
+      target_kind: "source",
+      target_id: source_id,
+      data: "{}",
+      created_at: at
+    }
+  ],
+  [
+    "idempotency_receipts",
+    {
+      scope: workspace_id,
+      actor: subject,
+      route: "runs",
+      idempotency_key: "k",
+      request_digest: "d",
+      result_id: plan,
+      first_status: 201,
+      created_at: at
+    }
+  ],
+  [
+    "connections",
+    {
+      id: connection_id,
+      workspace_id,
+      scope: "workspace",
+      provider: "git",
+      kind: "git_https",
+      recipe_id: "git-https",
+      auth_mode: "token",
+      display_name: "Git",
+      status: "verified",
+      env_names: "[]",
+      file_names: "[]",
+      sealed_values: "sealed",
+      provider_config: "{}",
+      module_input_defaults: "{}",
+      ...times
+    }
+  ],
+  [
+    "connections",
+    {
+      id: id("conn", "b"),
+      workspace_id,
+      scope: "workspace",
+      provider: "registry.opentofu.org/Hashicorp/AWS",
+      kind: "provider",
+      recipe_id: "generic-env",
+      auth_mode: "env",
+      display_name: "Cloud",
+      status: "pending",
+      env_names: "[]",
+      file_names: "[]",
+      provider_config: "{}",
+      module_input_defaults: "{}",
+      ...times
+    }
+  ],
+  [
+    "output_shares",
+    {
+      id: id("oshare", "a"),
+      from_workspace_id: workspace_id,
+      to_workspace_id: workspace_id,
+      producer_capsule_id: producer,
+      outputs: "[]",
+      status: "active",
+      created_at: at
+    }
+  ],
+  [
+    "sources",
+    {
+      id: source_id,
+      workspace_id,
+      name: "app",
+      url: "https://Git.example.test:443/app.git",
+      default_ref: "HEAD",
+      default_path: ".",
+      auth_connection_id: connection_id,
+      auto_sync: 1,
+      status: "active",
+      hook_secret: "sealed",
+      ...times
+    }
+  ],
+  [
+    "source_snapshots",
+    {
+      id: source_snapshot_id,
+      workspace_id,
+      source_id,
+      url: "https://git.example.test/app.git",
+      ref: "refs/heads/main",
+      resolved_commit: "0".repeat(40),
+      path: ".",
+      archive_digest: "d",
+      archive_size_bytes: 1,
+      file_count: 1,
+      omitted: "[]",
+      repository_manifest: "{}",
+      warnings: "[]",
+      created_by_run_id: plan,
+      created_at: at
+    }
+  ],
+  [
+    "compatibility_reports",
+    {
+      id: id("rep", "a"),
+      workspace_id,
+      source_id,
+      source_snapshot_id,
+      module_path: ".",
+      status: "ready",
+      report: "{}",
+      module_scan: "{}",
+      contract_digest: "d",
+      created_by_run_id: plan,
+      created_at: at
+    }
+  ],
+  ["webhook_deliveries", { source_id, delivery_id: "1", received_at: at }],
+  [
+    "install_configs",
+    {
+      id: install_config_id,
+      workspace_id,
+      origin: "generic",
+      module_path: ".",
+      contract_digest: "d",
+      digest: "d",
+      config: '{"variables":[]}',
+      created_at: at
+    }
+  ],
+  ["capsules", { id: producer, name: "network", slug: "network", status: "active", ...capsule }],
+  [
+    "capsules",
+    { id: consumer, name: "app", slug: "app", status: "stale", current_state_version_id: id("sv", "b"), ...capsule }
+  ],
+  [
+    "provider_bindings",
+    { id: id("pb", "a"), workspace_id, install_config_id, provider: "p", module_local_name: "p", connection_id }
+  ],
+  ["state_versions", { id: id("sv", "a"), capsule_id: producer, created_by_run_id: apply, created_at: at, ...state }],
+  [
+    "state_versions",
+    { id: id("sv", "b"), capsule_id: consumer, created_by_run_id: apply, created_at: later, ...state }
+  ],
+  [
+    "outputs",
+    {
+      id: id("out", "a"),
+      workspace_id,
+      capsule_id: producer,
+      state_version_id: id("sv", "a"),
+      name: "url",
+      type: '"string"',
+      value: '"https://a.test"',
+      sensitive: 0
+    }
+  ],
+  [
+    "dependencies",
+    {
+      id: id("dep", "a"),
+      workspace_id,
+      producer_capsule_id: producer,
+      consumer_capsule_id: consumer,
+      mode: "published_output",
+      outputs: '[{"from":"url","to":"address","required":true}]',
+      created_at: at
+    }
+  ],
+  [
+    "backups",
+    {
+      id: id("bkp", "a"),
+      workspace_id,
+      digest: "d",
+      size_bytes: 1,
+      archive: "sealed",
+      created_by_run_id: plan,
+      created_at: at
+    }
+  ],
+  ["runs", { id: plan, type: "plan", status: "succeeded", started_at: later, finished_at: later, ...run }],
+  ["runs", { id: apply, type: "apply", status: "succeeded", plan_run_id: plan, started_at: later, ...run }],
+  ["runs", { id: id("run", "c"), type: "plan", status: "queued", ...run }],
+  ["runs", { id: id("run", "d"), type: "plan", status: "queued", ...run, queued_at: later }],
+  ["run_plans", { run_id: plan, plan_file: "sealed", lock_text: "lock", created_at: at }],
+  ["run_checkpoints", { run_id: apply, state: "sealed", saved_at: at }],
+  ["run_results", { run_id: plan, result: "{}", created_at: at }],
+  ["run_events", { run_id: plan, seq: 1, at, kind: "run.queued", data: "{}" }],
+  ["run_log_chunks", { run_id: plan, first_seq: 1, last_seq: 2, bytes: 10, entries: "[]" }],
+  ["run_groups", { id: group_id, workspace_id, type: "update", created_at: at }],
+  [
+    "install_plans",
+    {
+      id: id("ipl", "a"),
+      workspace_id,
+      phase: "reviewable",
+      request: "{}",
+      actor: `{"actor":{"subject":"${subject}"}}`,
+      source_id,
+      diagnostics: "[]",
+      ...times
+    }
+  ],
+  [
+    "revision_plans",
+    {
+      id: id("rpl", "a"),
+      workspace_id,
+      capsule_id: consumer,
+      ref: "main",
+      phase: "reviewable",
+      actor: "{}",
+      execution_authority_epoch: 1,
+      diagnostics: "[]",
+      ...times
+    }
+  ],
+  [
+    "oidc_signing_keys",
+    { kid: "k", algorithm: "ES256", status: "active", public_jwk: "{}", private_jwk: "sealed", published_at: at }
+  ],
+  [
+    "oidc_capsule_clients",
+    {
+      client_id: "cli_1",
+      workspace_id,
+      capsule_id: producer,
+      redirect_uri: "https://a.test/cb",
+      scopes: "[]",
+      status: "active",
+      ...times
+    }
+  ],
+  [
+    "oidc_grants",
+    {
+      id: grant_id,
+      client_id: "cli_1",
+      subject,
+      workspace_id,
+      scopes: "[]",
+      claims: "{}",
+      auth_time: 1,
+      created_at: at
+    }
+  ],
+  ["oidc_refresh_tokens", { secret_hash: "r", grant_id, created_at: at, expires_at: later }],
+  ["oidc_consents", { subject, client_id: "cli_1", workspace_id, scopes: "[]", updated_at: at }],
+  [
+    "interfaces",
+    {
+      id: id("ifc", "a"),
+      workspace_id,
+      capsule_id: producer,
+      interface_key: "web",
+      name: "web",
+      type: "http",
+      version: "1",
+      document: "{}",
+      inputs: "{}",
+      access: "{}",
+      status: "active",
+      revision: 1,
+      ...times
+    }
+  ],
+  [
+    "interface_bindings",
+    {
+      id: id("ifb", "a"),
+      workspace_id,
+      interface_id: id("ifc", "a"),
+      subject,
+      request_key: "r",
+      permissions: "[]",
+      delivery_type: "none",
+      status: "active",
+      ...times
+    }
+  ],
+  [
+    "generated_secrets",
+    {
+      id: "gen_1",
+      workspace_id,
+      capsule_id: producer,
+      target: "t",
+      bytes: 32,
+      encoding: "base64",
+      sealed_value: "sealed",
+      created_at: at
+    }
+  ],
+  [
+    "upstream_identities",
+    { issuer: "https://i.test", upstream_subject: "u", subject, created_at: at, last_used_at: at }
+  ],
+  ["deferred_syncs", { source_id, ref: "refs/heads/main", path: ".", trigger_kind: "webhook", since: at }],
+  ["run_turns", { turn: 7, slot_pool: "runs", workspace_id, subject }],
+  [
+    "consumed_inputs",
+    {
+      capsule_id: consumer,
+      dependency_id: id("dep", "a"),
+      input: "other",
+      producer_capsule_id: producer,
+      output: "url",
+      name: "url",
+      state_version_id: id("sv", "a")
+    }
+  ],
+  ["run_group_members", { group_id, capsule_id: consumer, wave: 1 }],
+  ["source_lanes", { source_id, ref: "refs/heads/other", path: "." }],
+  [
+    "auto_update_decisions",
+    {
+      id: id("aud", "a"),
+      capsule_id: consumer,
+      source_snapshot_id,
+      resolved_commit: "0".repeat(40),
+      decision: "held",
+      reason: "paused",
+      message: "m",
+      execution_authority_epoch: 1,
+      state_generation: 1,
+      ...times
+    }
+  ],
+  ["connection_holds", { run_id: plan, connection_id, version: 1 }],
+  ["former_connection_values", { connection_id, version: 1, sealed_values: "sealed" }],
+  ["former_connection_tokens", { connection_id, token_generation: 1, sealed_tokens: "sealed" }]
+]
