@@ -8,7 +8,6 @@ import { ApplySettlement } from "./execution/ApplySettlement.ts"
 import { makeApplyExecution } from "./execution/ApplyExecution.ts"
 import { makeBackupExecution } from "./execution/BackupExecution.ts"
 import { BackupStore } from "./state/BackupStore.ts"
-import { BuildArchives } from "./build/BuildArchives.ts"
 import * as CapsuleBehavior from "./capsule/CapsuleBehavior.ts"
 import { CapsuleLedger } from "./authority/CapsuleLedger.ts"
 import { CapsuleRuns } from "./capsule/CapsuleRuns.ts"
@@ -106,7 +105,6 @@ const records = Layer.mergeAll(
   CapsuleLedger.layer,
   InstallConfigStore.layer,
   StateVersions.layer,
-  BuildArchives.layer,
   BackupStore.layer,
   HeldValues.layer.pipe(Layer.provideMerge(Layer.mergeAll(ConnectionStore.layer, ConnectionTokens.layer))),
   ConnectionAuthorizations.layer,

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { HeldValues } from "../connection/HeldValues.ts"
 import { TokenRenewals } from "../connection/TokenRenewals.ts"
 import { transaction } from "../database/Transaction.ts"
-import { BuildArchives } from "../build/BuildArchives.ts"
+import { cleanUpBuilds } from "../build/BuildCleanup.ts"
 import { DeferredFollows } from "../capsule/DeferredFollows.ts"
 import { DriftSchedule } from "../capsule/DriftSchedule.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
@@ -70,7 +70,6 @@ const guarded = <E, R>(name: string, work: Effect.Effect<void, E, R>) =>
 /** Runs in the background for as long as the service does. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
-    const archives = yield* BuildArchives
     const schedule = yield* SourceSchedule
     const follows = yield* DeferredFollows
     const held = yield* HeldValues
@@ -85,6 +84,6 @@ export const layer = Layer.effectDiscard(
     yield* guarded("purge", purge)
     yield* guarded("release replaced values", held.release)
     yield* guarded("revoke tokens", tokens.revokeEnded)
-    yield* archives.cleanUp
+    yield* cleanUpBuilds
   }).pipe(Effect.andThen(Effect.sleep(interval)), Effect.forever, Effect.forkScoped)
 )

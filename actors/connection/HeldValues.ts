@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { SecretText } from "../../runner/redaction/SecretRule.ts"
+import type { SecretText } from "../../runner/redaction/SecretText.ts"
 import { transaction } from "../database/Transaction.ts"
 import { Vault } from "../vault/Vault.ts"
 import { type ConnectionRow, ConnectionSecrets, ConnectionStore } from "./ConnectionStore.ts"

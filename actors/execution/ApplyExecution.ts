@@ -1,5 +1,6 @@
 import { Effect, Option } from "effect"
 import { SqlClient } from "effect/sql"
+import { BuildStore } from "../../runner/execution/BuildStore.ts"
 import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
 import type { RunVariable } from "../../runner/execution/RunJob.ts"
 import type { ApplyOutcome } from "../../runner/execution/RunOutcome.ts"
@@ -16,7 +17,6 @@ import { RunPlans } from "./RunPlans.ts"
 import { toRun, type RunRow } from "../run/RunRow.ts"
 import { automationRefusal } from "../workspace/Automation.ts"
 import { orOnIntegrityFault } from "../vault/IntegrityFault.ts"
-import { BuildArchives } from "../build/BuildArchives.ts"
 import { type ApplyResult, ApplySettlement } from "./ApplySettlement.ts"
 import { recordConfinement } from "./ConfinedRun.ts"
 import { operatorMoved } from "../configuration/OperatorAuthority.ts"
@@ -67,7 +67,7 @@ export const makeApplyExecution = Effect.gen(function* () {
   const runner = yield* ModuleRunner
   const ledger = yield* RunLedger
   const plans = yield* RunPlans
-  const archives = yield* BuildArchives
+  const builds = yield* BuildStore
   const held = yield* HeldValues
   const handover = yield* RunHandover
   const killPoint = yield* KillPoint
@@ -101,13 +101,11 @@ export const makeApplyExecution = Effect.gen(function* () {
     if (saved === undefined || plan.plan_digest === null) {
       return yield* Effect.fail(refusal("plan_not_usable", "The saved plan is gone. Plan again.", prepared.evidence))
     }
-    if (saved.build === undefined) return { ...saved, planDigest: plan.plan_digest, archive: undefined }
-    const archive = yield* archives.find(saved.build)
-    if (Option.isNone(archive)) {
+    if (saved.build !== undefined && Option.isNone(yield* builds.find(saved.build))) {
       const message = "What the source build of this plan made is gone. Plan again."
       return yield* Effect.fail(refusal("plan_not_usable", message, prepared.evidence))
     }
-    return { ...saved, planDigest: plan.plan_digest, archive: archive.value }
+    return { ...saved, planDigest: plan.plan_digest }
   })
 
   /** Nothing of what the host delivers has moved since the review. Answers it as the plan was given it. */
@@ -164,16 +162,14 @@ export const makeApplyExecution = Effect.gen(function* () {
         .apply(
           {
             ...prepared.job,
-            runFolder: control.runFolder,
-            cancel: control.cancelRequested,
             planFile: saved.planFile,
             secrets: saved.secrets,
             planDigest: saved.planDigest,
             ...(saved.lockText === "" ? {} : { lockText: saved.lockText }),
-            ...(saved.archive === undefined ? {} : { build: saved.archive }),
+            ...(saved.build === undefined ? {} : { build: saved.build }),
             ephemeralVariables
           },
-          control.sink
+          control
         )
         .pipe(
           Effect.mapError((failure) =>

@@ -12,7 +12,8 @@ import { goesFirst } from "../run/GivingWay.ts"
 import { RunHandover } from "../run/RunHandover.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import type { RunRow } from "../run/RunRow.ts"
-import { BuildArchives, storedBuild } from "../build/BuildArchives.ts"
+import { BuildStore } from "../../runner/execution/BuildStore.ts"
+import { storedBuild } from "../build/BuildColumns.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { recordConfinement } from "./ConfinedRun.ts"
 import type { MissingInput } from "./RunInputs.ts"
@@ -42,7 +43,7 @@ export const makeDriftExecution = Effect.gen(function* () {
   const variablesOf = yield* makeRunVariables
   const runner = yield* ModuleRunner
   const capsules = yield* CapsuleLedger
-  const archives = yield* BuildArchives
+  const builds = yield* BuildStore
   const ledger = yield* RunLedger
   const handover = yield* RunHandover
   const ending = { ledger, handover }
@@ -51,8 +52,7 @@ export const makeDriftExecution = Effect.gen(function* () {
   const buildOf = Effect.fnUntraced(function* ({ base, evidence }: PreparedRun) {
     const stored = base === undefined ? undefined : storedBuild(base)
     if (stored === undefined) return undefined
-    const found = yield* archives.find(stored)
-    if (Option.isSome(found)) return found.value
+    if (Option.isSome(yield* builds.find(stored))) return stored
     const message = "What the source build of the last apply made is gone. Plan and apply the Capsule again."
     return yield* new RunBlocked({ code: "build_missing", message, evidence })
   })
@@ -96,13 +96,11 @@ export const makeDriftExecution = Effect.gen(function* () {
       const outcome = yield* runner.driftCheck(
         {
           ...prepared.job,
-          runFolder: control.runFolder,
-          cancel: control.cancelRequested,
           variables,
           ...(lock === null ? {} : { lockText: lock }),
           ...(build === undefined ? {} : { build })
         },
-        control.sink
+        control
       )
       return { prepared, outcome }
     }).pipe(Effect.result)

@@ -17,7 +17,6 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { RunPlans } from "./RunPlans.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { RunSettings } from "../run/RunSettings.ts"
-import { BuildArchives, type StoredBuild } from "../build/BuildArchives.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { recordConfinement } from "./ConfinedRun.ts"
 import { OperatorConfigs } from "../configuration/OperatorConfigs.ts"
@@ -49,7 +48,6 @@ export const makePlanExecution = Effect.gen(function* () {
   const connections = yield* ConnectionStore
   const ledger = yield* RunLedger
   const plans = yield* RunPlans
-  const archives = yield* BuildArchives
   const handover = yield* RunHandover
   const settings = yield* RunSettings
   const operator = yield* OperatorConfigs
@@ -88,8 +86,7 @@ export const makePlanExecution = Effect.gen(function* () {
   const settle = Effect.fn("Run.planComputed")(function* (
     prepared: PreparedRun,
     { consumed, planned }: GatheredVariables,
-    outcome: PlanOutcome,
-    build: StoredBuild | undefined
+    outcome: PlanOutcome
   ) {
     const { run } = prepared
     const capsule = yield* capsules.find(prepared.capsule.id)
@@ -114,7 +111,7 @@ export const makePlanExecution = Effect.gen(function* () {
       secrets: outcome.secrets,
       lockText: outcome.lockText ?? "",
       consumed,
-      build
+      build: outcome.build
     })
     const expires =
       (yield* Clock.currentTimeMillis) + Duration.toMillis(Duration.fromInputUnsafe(settings.planLifetime))
@@ -137,9 +134,6 @@ export const makePlanExecution = Effect.gen(function* () {
     yield* handover.finished(run)
     yield* handover.planned(run)
   }, transaction(sql))
-
-  const keptBuild = ({ build }: PlanOutcome): Effect.Effect<StoredBuild | undefined> =>
-    build === undefined ? Effect.undefined : archives.adopt(build)
 
   /** What is consumed could not be resolved: the plan that was computed is not kept. */
   const refusedPlan = (
@@ -177,21 +171,18 @@ export const makePlanExecution = Effect.gen(function* () {
         runner.plan(
           {
             ...job,
-            runFolder: control.runFolder,
-            cancel: control.cancelRequested,
             mode: destroy ? "destroy" : "create_or_update",
             variables: values,
             ...(destroy && capsule.provider_lock !== null ? { lockText: capsule.provider_lock } : {}),
             ...(build === undefined ? {} : { sourceBuild: { ...build, network: settings.buildNetwork } })
           },
-          control.sink
+          control
         )
       ),
       Effect.tap(() => killPoint(`${run.type}.after-runner`)),
       Effect.matchEffect({
         onSuccess: (outcome) =>
-          keptBuild(outcome).pipe(
-            Effect.flatMap((kept) => settle(prepared.success, gathered.success, outcome, kept)),
+          settle(prepared.success, gathered.success, outcome).pipe(
             Effect.catchTag("DeliveryRefused", (reason) =>
               Effect.andThen(
                 control.sink.log("prepare", "system", reason.message),

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { ProviderCredentials, RunVariable } from "../../runner/execution/RunJob.ts"
-import type { SecretText } from "../../runner/redaction/SecretRule.ts"
+import type { SecretText } from "../../runner/redaction/SecretText.ts"
 import type { ProviderRequirement, ProviderResolution } from "../../schema/records/Provider.ts"
 import { argumentNames } from "../connection/CredentialRecipes.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"

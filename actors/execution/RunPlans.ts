@@ -3,7 +3,8 @@ import { SqlClient } from "effect/sql"
 import type { PlanSecrets } from "../../runner/execution/RunJob.ts"
 import { secretRuleVersion } from "../../runner/redaction/SecretRule.ts"
 import { now } from "../Identity.ts"
-import { type BuildColumns, buildColumns, type StoredBuild, storedBuild } from "../build/BuildArchives.ts"
+import type { BuildReference } from "../../runner/execution/RunJob.ts"
+import { type BuildColumns, buildColumns, storedBuild } from "../build/BuildColumns.ts"
 import { type ConsumedOutput, encodeConsumed } from "../consumption/ConsumedOutputs.ts"
 import { fromStoredSecrets, StoredSecrets, toStoredSecrets } from "../vault/SealedSecrets.ts"
 import { Vault } from "../vault/Vault.ts"
@@ -15,7 +16,7 @@ export interface SavedPlan {
   /** Empty when the module uses no installed provider. */
   readonly lockText: string
   /** What the source build of the plan made; the apply is made with exactly that. */
-  readonly build?: StoredBuild | undefined
+  readonly build?: BuildReference | undefined
 }
 
 /** A plan with what let Outputs of other Capsules flow into it. */

@@ -1,10 +1,8 @@
 import { Context, Effect, Layer, type Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { LocalModule, RunJob } from "../../runner/execution/RunJob.ts"
-import { ExtractionFailed } from "../../runner/execution/RunJob.ts"
+import { type LocalModule, type RunJob, timingWith } from "../../runner/execution/RunJob.ts"
 import type { ScannedModule } from "../../runner/scan/ScannedModule.ts"
 import { dependsOnTool, toolProblems } from "../../runner/scan/ToolFit.ts"
-import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
 import { defaultProfile } from "../../schema/policy/ExecutionProfile.ts"
 import { CompatibilityReportId } from "../../schema/records/Ids.ts"
 import type { ProviderRequirement } from "../../schema/records/Provider.ts"
@@ -60,7 +58,7 @@ export interface PreparedRun {
   readonly evidence: RunEvidence
   /** What decides which base configuration of the operator counts. */
   readonly place: SnapshotPlace
-  readonly job: Omit<RunJob, "cancel" | "runFolder">
+  readonly job: RunJob
 }
 
 /**
@@ -86,7 +84,6 @@ export class RunPreparation extends Context.Service<
       const compatibility = yield* CompatibilityCheck
       const compilation = yield* InstallConfigCompilation
       const judged = yield* makeModuleVerdicts
-      const snapshots = yield* SnapshotStore
       const settings = yield* RunSettings
       const values = yield* Effect.context<SqlClient.SqlClient | StateVersions>()
       const profiles = yield* makeRunProfiles
@@ -258,18 +255,13 @@ export class RunPreparation extends Context.Service<
           },
           job: {
             runId: run.id,
-            extractModule: (target: string) =>
-              snapshots
-                .extract(snapshot.archive_digest, target)
-                .pipe(Effect.mapError((error) => new ExtractionFailed({ message: error.message }))),
-            modulePath: capsule.module_path,
+            module: { snapshotDigest: snapshot.archive_digest, path: capsule.module_path },
             localModules,
             variableTypes: Object.fromEntries(scan.variables.map(({ name, typeExpression }) => [name, typeExpression])),
             selfContained: isSelfContained(scan),
-            tool,
+            tool: { name: tool.name, version: tool.version },
             credentials: providers.credentials,
-            mirror: settings.mirror,
-            timing: settings.timing,
+            timing: timingWith(settings.timing),
             ...(profile.name === defaultProfile ? {} : { demands: demandsOf(profile.name, profile.profile) }),
             stateSecrets: [...(base === undefined ? [] : yield* states.secrets(base)), ...providers.formerSecrets],
             ...(base === undefined ? {} : { state: yield* states.open(base) })

@@ -1,11 +1,10 @@
 import { Context, type Duration } from "effect"
-import { defaultTiming, type ProviderMirror, type RunTiming } from "../../runner/execution/RunJob.ts"
+import { defaultTiming, type RunTiming } from "../../runner/execution/RunJob.ts"
 
 /**
  * How Runs are executed.
  *
  * - `runsFolder`: absolute folder on a durable disk; each attempt has a folder of its own in it
- * - `buildsFolder`: absolute folder on the same disk, for what source builds made
  * - `concurrency`, `workspaceConcurrency`: Runs executing at once, in all and of one Workspace, beside those of builds
  * - `buildConcurrency`, `workspaceBuildConcurrency`: the same of the builds' pool
  * - `workspaceQueue`: Runs that one Workspace may have queued
@@ -17,7 +16,6 @@ import { defaultTiming, type ProviderMirror, type RunTiming } from "../../runner
  */
 export interface RunSettingsShape {
   readonly runsFolder: string
-  readonly buildsFolder: string
   readonly concurrency: number
   readonly workspaceConcurrency: number
   readonly buildConcurrency: number
@@ -25,14 +23,13 @@ export interface RunSettingsShape {
   readonly workspaceQueue: number
   readonly planLifetime: Duration.Input
   readonly drainGrace: Duration.Input
-  readonly mirror: ProviderMirror | undefined
   readonly mostLogBytes: number
   readonly deniedProviders: ReadonlyArray<string>
   readonly buildNetwork: boolean
-  readonly timing: Partial<RunTiming>
+  readonly timing: { readonly [Phase in keyof RunTiming]?: Duration.Input }
 }
 
-export const defaultRunSettings: Omit<RunSettingsShape, "runsFolder" | "buildsFolder"> = {
+export const defaultRunSettings: Omit<RunSettingsShape, "runsFolder"> = {
   concurrency: 4,
   workspaceConcurrency: 3,
   buildConcurrency: 3,
@@ -40,7 +37,6 @@ export const defaultRunSettings: Omit<RunSettingsShape, "runsFolder" | "buildsFo
   workspaceQueue: 1000,
   planLifetime: "7 days",
   drainGrace: "30 seconds",
-  mirror: undefined,
   mostLogBytes: 512 * 1024 * 1024,
   deniedProviders: [],
   buildNetwork: false,

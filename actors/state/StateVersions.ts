@@ -2,13 +2,13 @@ import { createHash } from "node:crypto"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { StateOutput } from "../../runner/execution/RunOutcome.ts"
-import type { SecretText } from "../../runner/redaction/SecretRule.ts"
+import type { SecretText } from "../../runner/redaction/SecretText.ts"
 import { OutputId, StateVersionId } from "../../schema/records/Ids.ts"
 import { Output, StateVersion } from "../../schema/records/StateVersion.ts"
 import { derivedId, now } from "../Identity.ts"
 import { fromStoredSecrets, StoredSecrets, toStoredSecrets } from "../vault/SealedSecrets.ts"
 import { Vault } from "../vault/Vault.ts"
-import type { BuildColumns } from "../build/BuildArchives.ts"
+import type { BuildColumns } from "../build/BuildColumns.ts"
 
 export interface StateVersionRow extends BuildColumns {
   readonly id: string

@@ -1,5 +1,5 @@
 import { Redacted, Schema } from "effect"
-import type { SecretText } from "../../runner/redaction/SecretRule.ts"
+import type { SecretText } from "../../runner/redaction/SecretText.ts"
 
 /** A plain text is one that a release kept which did not note where it came from. */
 const Stored = Schema.Union([Schema.String, Schema.Struct({ origin: Schema.String, text: Schema.String })])

@@ -14,11 +14,12 @@ import { withheldOutputs } from "./OutputPrivacy.ts"
 import { linkProviders } from "./ProviderLinks.ts"
 import { fileOperation, type RunFileFailed } from "./RunFiles.ts"
 import { moduleFolder, runFolderPaths } from "./RunFolder.ts"
+import { requiredBuild } from "./RequiredBuild.ts"
 import type { ApplyJob } from "./RunJob.ts"
+import type { RunControl, RunPlace } from "./RunPlace.ts"
 import { type RunnerFailure, runnerFailure } from "./RunnerFailure.ts"
 import type { ApplyExit, ApplyOutcome, StateOutput } from "./RunOutcome.ts"
 import { derivedSecrets, inputSecrets, openSession, type RunSession } from "./RunSession.ts"
-import type { RunSink } from "./RunSink.ts"
 import type { StateFile } from "./StateFile.ts"
 import { watchState } from "./StateWatch.ts"
 import type { ToolEnd } from "./ToolRun.ts"
@@ -102,8 +103,8 @@ const hasPackages = Effect.fnUntraced(function* (session: RunSession, job: Apply
   const { lockText } = job
   const cache = session.providerCache
   if (lockText === undefined || cache === undefined || !worksUninstalled(job.tool)) return false
-  const folder = join(session.paths.sandbox, moduleFolder(job.modulePath))
-  return yield* linkProviders({ folder, lockText, cache, mirror: job.mirror?.path }).pipe(
+  const folder = join(session.paths.sandbox, moduleFolder(job.module.path))
+  return yield* linkProviders({ folder, lockText, cache, mirror: session.mirror?.path }).pipe(
     Effect.mapError(prepareFailed)
   )
 })
@@ -114,7 +115,7 @@ const runApply = Effect.fnUntraced(function* (session: RunSession, job: ApplyJob
   const printed: Array<Uint8Array> = []
   yield* writeApplyRecord(paths.applyRecord, {
     version: 1,
-    modulePath: job.modulePath,
+    modulePath: job.module.path,
     ...(base === undefined ? {} : { base: { lineage: base.lineage, serial: base.serial } })
   }).pipe(Effect.mapError(prepareFailed))
 
@@ -155,11 +156,11 @@ const runApply = Effect.fnUntraced(function* (session: RunSession, job: ApplyJob
 /** Applies a reviewed plan. See `ModuleRunner.apply`. */
 export const executeApply = Effect.fnUntraced(function* (
   job: ApplyJob,
-  sink: RunSink,
+  control: RunControl,
   installLock: Semaphore.Semaphore
-): Effect.fn.Return<ApplyOutcome, RunnerFailure, Sandbox | Redaction | Scope.Scope> {
+): Effect.fn.Return<ApplyOutcome, RunnerFailure, Sandbox | Redaction | RunPlace | Scope.Scope> {
   const sandbox = yield* Sandbox
-  const paths = runFolderPaths(job.runFolder)
+  const paths = runFolderPaths(control.runFolder)
   yield* refuseSecondStart(paths.applyRecord)
   const digest = sha256(Redacted.value(job.planFile))
   if (digest !== job.planDigest) {
@@ -180,7 +181,7 @@ export const executeApply = Effect.fnUntraced(function* (
   const session = yield* openSession(
     {
       job,
-      sink,
+      control,
       inputs: ephemeral,
       secrets: [
         ...Object.entries(ephemeral).flatMap(([name, value]) => inputSecrets(job, name, value)),
@@ -190,7 +191,7 @@ export const executeApply = Effect.fnUntraced(function* (
       derived: job.secrets.marked,
       planFile: job.planFile,
       lock: "given",
-      build: () => Effect.succeed(job.build)
+      build: () => requiredBuild(job.build)
     },
     installLock
   )

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { create, extract } from "tar"
 import { sha256OfFile } from "./Digest.ts"
 import { fileOperation, RunFileFailed } from "./RunFiles.ts"
-import type { BuildArchive } from "./RunJob.ts"
+import type { BuildArchive } from "./RunPlace.ts"
 
 const mostEntries = 50_000
 const mostBytes = 1024 ** 3

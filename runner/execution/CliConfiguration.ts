@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect } from "effect"
-import type { ProviderMirror } from "./RunJob.ts"
+import type { ProviderMirror } from "./RunPlace.ts"
 
 const plainPath = /^[^"\\$%\p{Cc}]+$/u
 const segment = /^[A-Za-z0-9][A-Za-z0-9._-]*$/

@@ -6,18 +6,20 @@ import { RelativePath } from "../../schema/records/Primitives.ts"
 import { isConfigurablePath } from "./CliConfiguration.ts"
 import { fileOperation } from "./RunFiles.ts"
 import type { RunJob } from "./RunJob.ts"
+import { type RunControl, RunPlace } from "./RunPlace.ts"
 import { runnerFailure } from "./RunnerFailure.ts"
 
 const isRelativePath = Schema.is(RelativePath)
 
 /** Refuses a job that cannot work before anything is written. Gives the tool's program with links followed. */
-export const checkJob = Effect.fnUntraced(function* (job: RunJob) {
+export const checkJob = Effect.fnUntraced(function* (job: RunJob, control: RunControl) {
+  const place = yield* RunPlace
   const invalid = (message: string) => runnerFailure("job_invalid", "prepare", message)
-  if (!isAbsolute(job.runFolder)) return yield* invalid("The run folder must be an absolute path.")
-  if (!isRelativePath(job.modulePath)) {
-    return yield* invalid(`The module path ${JSON.stringify(job.modulePath)} is not canonical.`)
+  if (!isAbsolute(control.runFolder)) return yield* invalid("The run folder must be an absolute path.")
+  if (!isRelativePath(job.module.path)) {
+    return yield* invalid(`The module path ${JSON.stringify(job.module.path)} is not canonical.`)
   }
-  const mirror = job.mirror?.path
+  const mirror = (yield* place.mirror)?.path
   if (mirror !== undefined && !(isAbsolute(mirror) && isConfigurablePath(mirror))) {
     return yield* invalid("The provider mirror must be an absolute path without quotes, backslashes, $ or %.")
   }
@@ -27,15 +29,18 @@ export const checkJob = Effect.fnUntraced(function* (job: RunJob) {
     )
   }
   // Only the program itself is let into the sandbox, so a link to it must be followed first.
+  const program = yield* place
+    .tool(job.tool)
+    .pipe(Effect.mapError(({ message }) => runnerFailure("tool_missing", "prepare", message)))
   return yield* fileOperation("find the tool", async () => {
-    await access(job.tool.path, constants.X_OK)
-    return await realpath(job.tool.path)
+    await access(program, constants.X_OK)
+    return await realpath(program)
   }).pipe(
     Effect.mapError(() =>
       runnerFailure(
         "tool_missing",
         "prepare",
-        `${job.tool.name} ${job.tool.version} is not at ${job.tool.path}, or it cannot be executed. Install it or configure its path.`
+        `${job.tool.name} ${job.tool.version} is not at ${program}, or it cannot be executed. Install it or configure its path.`
       )
     )
   )

@@ -18,7 +18,8 @@ import {
 } from "./ModuleOverride.ts"
 import { createPrivateFile, fileOperation, RunFileFailed, readOptional } from "./RunFiles.ts"
 import { moduleFolder, planFileName, type RunFolderPaths, sandboxPaths } from "./RunFolder.ts"
-import type { BuildArchive, RunJob } from "./RunJob.ts"
+import type { RunJob } from "./RunJob.ts"
+import { type BuildArchive, RunPlace } from "./RunPlace.ts"
 import type { StateFile } from "./StateFile.ts"
 
 export const lockFileName = ".terraform.lock.hcl"
@@ -78,9 +79,11 @@ export const prepareModule = Effect.fnUntraced(function* (
   job: RunJob,
   preparation: Preparation
 ) {
+  const place = yield* RunPlace
+  const mirror = yield* place.mirror
   const inside = (path: string) => join(paths.sandbox, path)
-  const root = inside(moduleFolder(job.modulePath))
-  yield* job.extractModule(inside(sandboxPaths.source))
+  const root = inside(moduleFolder(job.module.path))
+  yield* place.extractModule(job.module.snapshotDigest, inside(sandboxPaths.source))
   const { build, delivery } = preparation
   if (build !== undefined) yield* extractBuildArchive(build, inside(sandboxPaths.source))
   // A build, or the provider of a Connection, is a program that the tree does not hold.
@@ -89,7 +92,7 @@ export const prepareModule = Effect.fnUntraced(function* (
       ? Option.getOrUndefined(yield* folderDigest(inside(sandboxPaths.source)))
       : undefined
 
-  const names = yield* checkRootModule(root, job.modulePath)
+  const names = yield* checkRootModule(root, job.module.path)
   yield* Effect.forEach(
     names.filter(isAmbientFile),
     (name) =>
@@ -126,12 +129,8 @@ export const prepareModule = Effect.fnUntraced(function* (
     yield* write(join(root, stateFileName), Redacted.value(job.state), "the state")
   }
 
-  const mirrored = job.mirror === undefined || job.mirror.required ? [] : yield* mirroredProviders(job.mirror.path)
-  yield* write(
-    inside(sandboxPaths.cliConfiguration),
-    cliConfiguration(job.mirror, mirrored),
-    "the tool's configuration"
-  )
+  const mirrored = mirror === undefined || mirror.required ? [] : yield* mirroredProviders(mirror.path)
+  yield* write(inside(sandboxPaths.cliConfiguration), cliConfiguration(mirror, mirrored), "the tool's configuration")
   const providerInputs = preparation.planFile === undefined ? delivery.variables : {}
   const inputs = Object.entries({ ...preparation.inputs, ...providerInputs })
   if (inputs.length > 0) {

@@ -4,7 +4,7 @@ import type { RunDemands } from "../sandbox/RunDemands.ts"
 import { Sandbox } from "../sandbox/Sandbox.ts"
 import { executeApply } from "./ApplyExecution.ts"
 import { Redaction } from "../redaction/Redaction.ts"
-import type { SecretText } from "../redaction/SecretRule.ts"
+import type { SecretText } from "../redaction/SecretText.ts"
 import { endProcessesIn } from "./OrphanedProcesses.ts"
 import { withheldOutputs } from "./OutputPrivacy.ts"
 import { executeDriftCheck, executePlan } from "./PlanExecution.ts"
@@ -14,13 +14,13 @@ import type { ApplyJob, DriftJob, PlanJob } from "./RunJob.ts"
 import { type RunnerFailure, runnerFailure } from "./RunnerFailure.ts"
 import { RunnerSettings } from "./RunnerSettings.ts"
 import type { ApplyOutcome, DriftOutcome, LeftOver, PlanOutcome, StateOutput } from "./RunOutcome.ts"
-import type { RunSink } from "./RunSink.ts"
+import { type RunControl, RunPlace } from "./RunPlace.ts"
 
 /**
  * Executes plans and applies of one module with OpenTofu or Terraform, inside the sandbox, in a run folder of its own.
  *
  * - `plan`: computes a reviewable plan (to create, update or destroy). Fails with `RunnerFailure` when there is none, also when it was
- *   cancelled. Inputs and the tree are gone from the disk afterwards; a build archive stays in the run folder.
+ *   cancelled. Inputs and the tree are gone from the disk afterwards; a build archive is kept at the place.
  * - `apply`: applies exactly the reviewed plan file, with the reviewed lock and build. A `RunnerFailure` means that the tool was not
  *   started and nothing was changed; everything else is an `ApplyOutcome`, whose state must be imported whatever the exit is. A run
  *   folder serves one apply: a second start is refused.
@@ -32,15 +32,15 @@ import type { RunSink } from "./RunSink.ts"
  *   `profile_unavailable` where this machine does not give what they ask.
  * - `discard`: removes a run folder, once its state is kept elsewhere, and ends what still works in it.
  *
- * An interrupted effect ends the sandbox by force; a graceful stop is the job's `cancel`.
+ * An interrupted effect ends the sandbox by force; a graceful stop is `cancelRequested`.
  */
 export class ModuleRunner extends Context.Service<
   ModuleRunner,
   {
     readonly confinement: (demands: RunDemands | undefined) => Effect.Effect<RunConfinement, RunnerFailure>
-    readonly plan: (job: PlanJob, sink: RunSink) => Effect.Effect<PlanOutcome, RunnerFailure>
-    readonly apply: (job: ApplyJob, sink: RunSink) => Effect.Effect<ApplyOutcome, RunnerFailure>
-    readonly driftCheck: (job: DriftJob, sink: RunSink) => Effect.Effect<DriftOutcome, RunnerFailure>
+    readonly plan: (job: PlanJob, control: RunControl) => Effect.Effect<PlanOutcome, RunnerFailure>
+    readonly apply: (job: ApplyJob, control: RunControl) => Effect.Effect<ApplyOutcome, RunnerFailure>
+    readonly driftCheck: (job: DriftJob, control: RunControl) => Effect.Effect<DriftOutcome, RunnerFailure>
     readonly recover: (runFolder: string) => Effect.Effect<Option.Option<LeftOver>, RunFileFailed>
     readonly withhold: (
       outputs: ReadonlyArray<StateOutput>,
@@ -55,38 +55,42 @@ export class ModuleRunner extends Context.Service<
       const sandbox = yield* Sandbox
       const redaction = yield* Redaction
       const settings = yield* RunnerSettings
+      const place = yield* RunPlace
       const installLock = yield* Semaphore.make(1)
 
       const plan = Effect.fn("ModuleRunner.plan")(
-        function* (job: PlanJob, sink: RunSink) {
+        function* (job: PlanJob, control: RunControl) {
           yield* Effect.annotateCurrentSpan({ runId: job.runId })
-          return yield* executePlan(job, sink, installLock)
+          return yield* executePlan(job, control, installLock)
         },
         Effect.scoped,
         Effect.provideService(Sandbox, sandbox),
         Effect.provideService(Redaction, redaction),
+        Effect.provideService(RunPlace, place),
         Effect.provideService(RunnerSettings, settings)
       )
 
       const apply = Effect.fn("ModuleRunner.apply")(
-        function* (job: ApplyJob, sink: RunSink) {
+        function* (job: ApplyJob, control: RunControl) {
           yield* Effect.annotateCurrentSpan({ runId: job.runId })
-          return yield* executeApply(job, sink, installLock)
+          return yield* executeApply(job, control, installLock)
         },
         Effect.scoped,
         Effect.provideService(Sandbox, sandbox),
         Effect.provideService(Redaction, redaction),
+        Effect.provideService(RunPlace, place),
         Effect.provideService(RunnerSettings, settings)
       )
 
       const driftCheck = Effect.fn("ModuleRunner.driftCheck")(
-        function* (job: DriftJob, sink: RunSink) {
+        function* (job: DriftJob, control: RunControl) {
           yield* Effect.annotateCurrentSpan({ runId: job.runId })
-          return yield* executeDriftCheck(job, sink, installLock)
+          return yield* executeDriftCheck(job, control, installLock)
         },
         Effect.scoped,
         Effect.provideService(Sandbox, sandbox),
         Effect.provideService(Redaction, redaction),
+        Effect.provideService(RunPlace, place),
         Effect.provideService(RunnerSettings, settings)
       )
 

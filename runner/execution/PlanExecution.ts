@@ -11,11 +11,12 @@ import { checkProviderArguments } from "./ProviderArguments.ts"
 import { type PlanProjection, planSensitiveTexts, projectPlan } from "./PlanProjection.ts"
 import { removeTree } from "./RunFiles.ts"
 import { planFileName } from "./RunFolder.ts"
-import type { BuildArchive, DriftJob, PlanJob, PlanSecrets, RunJob, RunVariable } from "./RunJob.ts"
+import type { DriftJob, PlanJob, PlanSecrets, RunJob, RunVariable } from "./RunJob.ts"
+import { type BuildArchive, type RunControl, RunPlace } from "./RunPlace.ts"
+import { requiredBuild } from "./RequiredBuild.ts"
 import { type RunnerFailure, runnerFailure } from "./RunnerFailure.ts"
 import type { DriftOutcome, PlanOutcome } from "./RunOutcome.ts"
 import { derivedSecrets, inputSecrets, openSession, type RunSession, type SessionStart } from "./RunSession.ts"
-import type { RunSink } from "./RunSink.ts"
 import { runSourceBuild } from "./SourceBuild.ts"
 import { requireSuccess } from "./ToolSuccess.ts"
 
@@ -127,14 +128,14 @@ const lockEvidence = (lockText: string | undefined) =>
 
 const openPlanSession = (
   job: PlanJob | DriftJob,
-  sink: RunSink,
+  control: RunControl,
   installLock: Semaphore.Semaphore,
-  build: (start: SessionStart) => Effect.Effect<BuildArchive | undefined, RunnerFailure, Sandbox>
+  build: (start: SessionStart) => Effect.Effect<BuildArchive | undefined, RunnerFailure, Sandbox | RunPlace>
 ) =>
   openSession(
     {
       job,
-      sink,
+      control,
       inputs: inputsOf(job.variables),
       secrets: secretsOf(job),
       planFile: undefined,
@@ -152,19 +153,19 @@ const openPlanSession = (
 /** Computes a reviewable plan. See `ModuleRunner.plan`. */
 export const executePlan = Effect.fnUntraced(function* (
   job: PlanJob,
-  sink: RunSink,
+  control: RunControl,
   installLock: Semaphore.Semaphore
-): Effect.fn.Return<PlanOutcome, RunnerFailure, Sandbox | Redaction | Scope.Scope> {
+): Effect.fn.Return<PlanOutcome, RunnerFailure, Sandbox | Redaction | RunPlace | Scope.Scope> {
   const sandbox = yield* Sandbox
+  const place = yield* RunPlace
   const { sourceBuild } = job
-  const session = yield* openPlanSession(job, sink, installLock, (start) =>
+  const session = yield* openPlanSession(job, control, installLock, (start) =>
     sourceBuild === undefined
       ? Effect.undefined
       : runSourceBuild(
           {
             paths: start.paths,
-            extractModule: job.extractModule,
-            modulePath: job.modulePath,
+            module: job.module,
             localModules: job.localModules,
             build: sourceBuild,
             network: sourceBuild.network,
@@ -185,7 +186,7 @@ export const executePlan = Effect.fnUntraced(function* (
     ...planned.projection,
     hasChanges: planned.hasChanges,
     applyable: planned.applyable,
-    ...(session.build === undefined ? {} : { build: session.build }),
+    ...(session.build === undefined ? {} : { build: yield* place.keepBuild(session.build) }),
     tool: { name: job.tool.name, version: job.tool.version },
     sandboxLevel: sandbox.status.level,
     envNames: session.envNames,
@@ -196,11 +197,11 @@ export const executePlan = Effect.fnUntraced(function* (
 /** Compares the state with the real objects and changes nothing. See `ModuleRunner.driftCheck`. */
 export const executeDriftCheck = Effect.fnUntraced(function* (
   job: DriftJob,
-  sink: RunSink,
+  control: RunControl,
   installLock: Semaphore.Semaphore
-): Effect.fn.Return<DriftOutcome, RunnerFailure, Sandbox | Redaction | Scope.Scope> {
+): Effect.fn.Return<DriftOutcome, RunnerFailure, Sandbox | Redaction | RunPlace | Scope.Scope> {
   const sandbox = yield* Sandbox
-  const session = yield* openPlanSession(job, sink, installLock, () => Effect.succeed(job.build))
+  const session = yield* openPlanSession(job, control, installLock, () => requiredBuild(job.build))
   const planned = yield* computePlan(session, job, ["-refresh-only"])
   return {
     drifted: planned.projection.resourceDrift.length > 0,

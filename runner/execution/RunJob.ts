@@ -1,27 +1,29 @@
-import { type Duration, type Effect, type Redacted, Schema } from "effect"
-import type { SourceBuild, ToolIdentity } from "../../schema/records/Run.ts"
-import type { SecretText } from "../redaction/SecretRule.ts"
-import type { RunDemands } from "../sandbox/RunDemands.ts"
+import { Duration, Schema } from "effect"
+import { SourceBuild, ToolIdentity } from "../../schema/records/Run.ts"
+import { SecretText } from "../redaction/SecretText.ts"
+import { RunDemands } from "../sandbox/RunDemands.ts"
 
-/** The files of the snapshot could not be written out. */
-export class ExtractionFailed extends Schema.TaggedError<ExtractionFailed>()("ExtractionFailed", {
-  message: Schema.String
-}) {}
+/*
+ * What is executed, as data: a job names files by digest and a tool by requirement, so that it can be executed by another process or
+ * machine. Where the files and the tool are is `RunPlace`'s to know. Encoded, a job holds its secrets in clear text: it is sealed
+ * before it leaves the process.
+ */
+
+const SecretBytes = Schema.RedactedFromValue(Schema.Uint8ArrayFromBase64)
+const SecretString = Schema.RedactedFromValue(Schema.String)
+const SecretJson = Schema.RedactedFromValue(Schema.Json)
 
 /** A local module call that the scan found. `key` is nested with dots; `dir` is relative to the root module's folder. */
-export interface LocalModule {
-  readonly key: string
-  readonly source: string
-  readonly dir: string
-}
+export const LocalModule = Schema.Struct({ key: Schema.String, source: Schema.String, dir: Schema.String })
+export type LocalModule = typeof LocalModule.Type
 
-export interface CredentialFile {
-  /** One path segment. */
-  readonly name: string
-  readonly content: Redacted.Redacted<Uint8Array>
-  /** Receives the path of the file. */
-  readonly envName?: string | undefined
-}
+/** `name` is one path segment; the variable `envName` receives the path of the file. */
+export const CredentialFile = Schema.Struct({
+  name: Schema.String,
+  content: SecretBytes,
+  envName: Schema.optional(Schema.String)
+})
+export type CredentialFile = typeof CredentialFile.Type
 
 /**
  * What one provider configuration of the root module gets.
@@ -35,105 +37,116 @@ export interface CredentialFile {
  * - `argumentNames`: the provider argument of the same meaning by environment name, for the case that two configurations of one
  *   provider have different credentials: an environment cannot differ between them
  */
-export interface ProviderCredentials {
-  readonly provider: string
-  readonly moduleLocalName: string
-  readonly alias?: string | undefined
-  readonly inherited?: boolean | undefined
-  readonly connection?: string | undefined
-  readonly values: Readonly<Record<string, Redacted.Redacted<string>>>
-  readonly files: ReadonlyArray<CredentialFile>
-  readonly config: Readonly<Record<string, Schema.Json>>
-  readonly argumentNames: Readonly<Record<string, string>>
-}
+export const ProviderCredentials = Schema.Struct({
+  provider: Schema.String,
+  moduleLocalName: Schema.String,
+  alias: Schema.optional(Schema.String),
+  inherited: Schema.optional(Schema.Boolean),
+  connection: Schema.optional(Schema.String),
+  values: Schema.Record(Schema.String, SecretString),
+  files: Schema.Array(CredentialFile),
+  config: Schema.Record(Schema.String, Schema.Json),
+  argumentNames: Schema.Record(Schema.String, Schema.String)
+})
+export type ProviderCredentials = typeof ProviderCredentials.Type
 
 /** A module input. A sensitive one is redacted wherever it appears. */
-export interface RunVariable {
-  readonly value: Redacted.Redacted<Schema.Json>
-  readonly sensitive: boolean
-}
+export const RunVariable = Schema.Struct({ value: SecretJson, sensitive: Schema.Boolean })
+export type RunVariable = typeof RunVariable.Type
 
 /** Bounds of each phase, and how long a cancelled tool may take to stop by itself before it is ended by force. */
-export interface RunTiming {
-  readonly build: Duration.Input
-  readonly init: Duration.Input
-  readonly plan: Duration.Input
-  readonly show: Duration.Input
-  readonly apply: Duration.Input
-  readonly planGrace: Duration.Input
-  readonly applyGrace: Duration.Input
-}
+export const RunTiming = Schema.Struct({
+  build: Schema.DurationFromMillis,
+  init: Schema.DurationFromMillis,
+  plan: Schema.DurationFromMillis,
+  show: Schema.DurationFromMillis,
+  apply: Schema.DurationFromMillis,
+  planGrace: Schema.DurationFromMillis,
+  applyGrace: Schema.DurationFromMillis
+})
+export type RunTiming = typeof RunTiming.Type
 
 export const defaultTiming: RunTiming = {
-  build: "15 minutes",
-  init: "15 minutes",
-  plan: "1 hour",
-  show: "5 minutes",
-  apply: "6 hours",
-  planGrace: "30 seconds",
-  applyGrace: "10 minutes"
+  build: Duration.minutes(15),
+  init: Duration.minutes(15),
+  plan: Duration.hours(1),
+  show: Duration.minutes(5),
+  apply: Duration.hours(6),
+  planGrace: Duration.seconds(30),
+  applyGrace: Duration.minutes(10)
 }
 
-/** Where providers come from. With `required`, a provider that the mirror does not hold is an error; otherwise its registry is asked. */
-export interface ProviderMirror {
-  readonly path: string
-  readonly required: boolean
+/** The default timing with some of its bounds replaced. */
+export const timingWith = (bounds: { readonly [Phase in keyof RunTiming]?: Duration.Input }): RunTiming => {
+  const bound = (phase: keyof RunTiming) => {
+    const given = bounds[phase]
+    return given === undefined ? defaultTiming[phase] : Duration.fromInputUnsafe(given)
+  }
+  return {
+    build: bound("build"),
+    init: bound("init"),
+    plan: bound("plan"),
+    show: bound("show"),
+    apply: bound("apply"),
+    planGrace: bound("planGrace"),
+    applyGrace: bound("applyGrace")
+  }
 }
+
+/** The module: the snapshot by the digest of its archive, and the path of the root module in it, `.` or canonical and relative. */
+export const ModuleReference = Schema.Struct({ snapshotDigest: Schema.String, path: Schema.String })
+export type ModuleReference = typeof ModuleReference.Type
+
+/** What a source build made: an archive of the declared outputs, laid over the tree of plan and apply. `digest`: `sha256:` and hex. */
+export const BuildReference = Schema.Struct({ digest: Schema.String, sizeBytes: Schema.Number })
+export type BuildReference = typeof BuildReference.Type
 
 /**
  * What every run needs.
  *
- * - `runFolder`: absolute, on a durable disk; created here with mode 0700
- * - `extractModule`: writes the snapshot's files into an existing empty folder; called again for a source build
- * - `modulePath`: `.` or canonical relative path of the root module
+ * - `tool`: flavour and exact version; the place of execution finds or refuses it
  * - `lockText`: the dependency lock to use; for a plan only when the module has none of its own
  * - `selfContained`: the scan found no provider to install and no block that says where the state is. When it is wrong, the tool
  *   refuses to plan.
  * - `state`: the state that the run starts from
  * - `stateSecrets`: text of secret inputs that the state may hold without marking it
  * - `variableTypes`: the type constraint of each input, as the module writes it
+ * - `network`: default true, since most providers speak to an API
  * - `demands`: what the execution profile of the Run asks of the machine, of its source build as well
- * - `cancel`: completes when somebody asks the run to stop
  */
-export interface RunJob {
-  readonly runId: string
-  readonly runFolder: string
-  readonly extractModule: (target: string) => Effect.Effect<void, ExtractionFailed>
-  readonly modulePath: string
-  readonly localModules: ReadonlyArray<LocalModule>
-  readonly tool: ToolIdentity & { readonly path: string }
-  readonly credentials: ReadonlyArray<ProviderCredentials>
-  readonly mirror?: ProviderMirror | undefined
-  readonly lockText?: string | undefined
-  readonly selfContained?: boolean | undefined
-  readonly state?: Redacted.Redacted<Uint8Array> | undefined
-  readonly stateSecrets?: ReadonlyArray<SecretText> | undefined
-  readonly variableTypes?: Readonly<Record<string, string>> | undefined
-  /** Default true: most providers speak to an API. */
-  readonly network?: boolean | undefined
-  readonly timing?: Partial<RunTiming> | undefined
-  readonly demands?: RunDemands | undefined
-  readonly cancel: Effect.Effect<void>
-}
+export const RunJob = Schema.Struct({
+  runId: Schema.String,
+  module: ModuleReference,
+  localModules: Schema.Array(LocalModule),
+  tool: ToolIdentity,
+  credentials: Schema.Array(ProviderCredentials),
+  lockText: Schema.optional(Schema.String),
+  selfContained: Schema.optional(Schema.Boolean),
+  state: Schema.optional(SecretBytes),
+  stateSecrets: Schema.optional(Schema.Array(SecretText)),
+  variableTypes: Schema.optional(Schema.Record(Schema.String, Schema.String)),
+  network: Schema.optional(Schema.Boolean),
+  timing: Schema.optional(RunTiming),
+  demands: Schema.optional(RunDemands)
+})
+export type RunJob = typeof RunJob.Type
 
-export interface PlanJob extends RunJob {
-  readonly mode: "create_or_update" | "destroy"
-  readonly variables: Readonly<Record<string, RunVariable>>
-  readonly sourceBuild?: (SourceBuild & { readonly network: boolean }) | undefined
-}
-
-/** What a source build made: an archive of the declared outputs, kept in the run folder, laid over the tree of plan and apply. */
-export interface BuildArchive {
-  readonly path: string
-  readonly digest: string
-  readonly sizeBytes: number
-}
+export const PlanJob = Schema.Struct({
+  ...RunJob.fields,
+  mode: Schema.Literals(["create_or_update", "destroy"]),
+  variables: Schema.Record(Schema.String, RunVariable),
+  /** `network`: whether the operator lets builds reach it. */
+  sourceBuild: Schema.optional(Schema.Struct({ ...SourceBuild.fields, network: Schema.Boolean }))
+})
+export type PlanJob = typeof PlanJob.Type
 
 /** A drift check runs on the build of the last apply; it builds nothing. */
-export interface DriftJob extends RunJob {
-  readonly variables: Readonly<Record<string, RunVariable>>
-  readonly build?: BuildArchive | undefined
-}
+export const DriftJob = Schema.Struct({
+  ...RunJob.fields,
+  variables: Schema.Record(Schema.String, RunVariable),
+  build: Schema.optional(BuildReference)
+})
+export type DriftJob = typeof DriftJob.Type
 
 /**
  * Text that was secret when a plan was made. The apply is given no inputs: without this it could not tell what to hide of
@@ -143,11 +156,12 @@ export interface DriftJob extends RunJob {
  * - `credentials`: what the plan was made with; the apply may be given others
  * - `marked`: what the plan itself marks as sensitive; not all of it when it is a lot
  */
-export interface PlanSecrets {
-  readonly inputs: ReadonlyArray<SecretText>
-  readonly credentials: ReadonlyArray<SecretText>
-  readonly marked: ReadonlyArray<SecretText>
-}
+export const PlanSecrets = Schema.Struct({
+  inputs: Schema.Array(SecretText),
+  credentials: Schema.Array(SecretText),
+  marked: Schema.Array(SecretText)
+})
+export type PlanSecrets = typeof PlanSecrets.Type
 
 /**
  * The apply of a reviewed plan. Credentials that travelled as provider arguments are inside the plan file and are used as they were
@@ -158,10 +172,12 @@ export interface PlanSecrets {
  * - `secrets`: those of the plan
  * - `ephemeralVariables`: the ephemeral inputs that the plan was given; a plan file does not hold them
  */
-export interface ApplyJob extends RunJob {
-  readonly planFile: Redacted.Redacted<Uint8Array>
-  readonly planDigest: string
-  readonly secrets: PlanSecrets
-  readonly build?: BuildArchive | undefined
-  readonly ephemeralVariables?: Readonly<Record<string, Redacted.Redacted<Schema.Json>>> | undefined
-}
+export const ApplyJob = Schema.Struct({
+  ...RunJob.fields,
+  planFile: SecretBytes,
+  planDigest: Schema.String,
+  secrets: PlanSecrets,
+  build: Schema.optional(BuildReference),
+  ephemeralVariables: Schema.optional(Schema.Record(Schema.String, SecretJson))
+})
+export type ApplyJob = typeof ApplyJob.Type

@@ -1,5 +1,5 @@
-import type { Redacted, Schema } from "effect"
-import type {
+import { Schema } from "effect"
+import {
   OutputChange,
   PlanSummary,
   ResourceChange,
@@ -7,23 +7,30 @@ import type {
   SandboxLevel,
   ToolIdentity
 } from "../../schema/records/Run.ts"
-import type { LimitExceeded } from "../sandbox/limits/LimitExceeded.ts"
-import type { BuildArchive, PlanSecrets } from "./RunJob.ts"
+import { RunLimitCode } from "../../schema/records/RunConfinement.ts"
+import { BuildReference, PlanSecrets } from "./RunJob.ts"
 
-export interface PlannedOutput {
-  readonly name: string
-  readonly sensitive: boolean
-  readonly unknown: boolean
-  /** Absent when sensitive or unknown. */
-  readonly value?: Schema.Json
-}
+/*
+ * What an execution answers, as data. Encoded, an outcome holds secrets in clear text: it is sealed before it leaves the process.
+ */
 
-interface Evidence {
-  readonly tool: ToolIdentity
-  readonly sandboxLevel: SandboxLevel
-  /** Names of the environment variables that credentials were delivered by. */
-  readonly envNames: ReadonlyArray<string>
-  readonly diagnostics: ReadonlyArray<RunDiagnostic>
+const SecretBytes = Schema.RedactedFromValue(Schema.Uint8ArrayFromBase64)
+
+/** `value` is absent when sensitive or unknown. */
+export const PlannedOutput = Schema.Struct({
+  name: Schema.String,
+  sensitive: Schema.Boolean,
+  unknown: Schema.Boolean,
+  value: Schema.optionalKey(Schema.Json)
+})
+export type PlannedOutput = typeof PlannedOutput.Type
+
+/** `envNames`: names of the environment variables that credentials were delivered by. */
+const evidence = {
+  tool: ToolIdentity,
+  sandboxLevel: SandboxLevel,
+  envNames: Schema.Array(Schema.String),
+  diagnostics: Schema.Array(RunDiagnostic)
 }
 
 /**
@@ -32,89 +39,104 @@ interface Evidence {
  * - `planDigest`, `providerLockDigest`: `sha256:` and hex
  * - `lockText`: absent when the module uses no installed provider
  * - `hasChanges`: by the tool's own account; `applyable`: whether the tool would apply it
+ * - `build`: kept at the place of execution
  */
-export interface PlanOutcome extends Evidence {
-  readonly planFile: Redacted.Redacted<Uint8Array>
-  readonly secrets: PlanSecrets
-  readonly planDigest: string
-  readonly lockText?: string
-  readonly providerLockDigest?: string
-  readonly summary: PlanSummary
-  readonly resourceChanges: ReadonlyArray<ResourceChange>
-  readonly outputChanges: ReadonlyArray<OutputChange>
-  readonly resourceDrift: ReadonlyArray<ResourceChange>
-  readonly plannedOutputs: ReadonlyArray<PlannedOutput>
-  readonly hasChanges: boolean
-  readonly applyable: boolean
-  readonly build?: BuildArchive
-}
+export const PlanOutcome = Schema.Struct({
+  ...evidence,
+  planFile: SecretBytes,
+  secrets: PlanSecrets,
+  planDigest: Schema.String,
+  lockText: Schema.optionalKey(Schema.String),
+  providerLockDigest: Schema.optionalKey(Schema.String),
+  summary: PlanSummary,
+  resourceChanges: Schema.Array(ResourceChange),
+  outputChanges: Schema.Array(OutputChange),
+  resourceDrift: Schema.Array(ResourceChange),
+  plannedOutputs: Schema.Array(PlannedOutput),
+  hasChanges: Schema.Boolean,
+  applyable: Schema.Boolean,
+  build: Schema.optionalKey(BuildReference)
+})
+export type PlanOutcome = typeof PlanOutcome.Type
 
 /** `drifted`: at least one object differs from the state. */
-export interface DriftOutcome extends Evidence {
-  readonly drifted: boolean
-  readonly resourceDrift: ReadonlyArray<ResourceChange>
-  readonly lockText?: string
-  readonly providerLockDigest?: string
-}
+export const DriftOutcome = Schema.Struct({
+  ...evidence,
+  drifted: Schema.Boolean,
+  resourceDrift: Schema.Array(ResourceChange),
+  lockText: Schema.optionalKey(Schema.String),
+  providerLockDigest: Schema.optionalKey(Schema.String)
+})
+export type DriftOutcome = typeof DriftOutcome.Type
 
-/** An output of the state. Sensitive values are given too, so that the caller can seal them; it must not project them. */
-export interface StateOutput {
-  readonly name: string
-  /** The tool's type expression, e.g. `"string"` or `["list","string"]`. */
-  readonly type: Schema.Json
-  readonly value: Redacted.Redacted<Schema.Json>
-  readonly sensitive: boolean
-  /** The module does not call it sensitive, but it repeats these secrets. */
-  readonly origins?: ReadonlyArray<string> | undefined
-}
+/**
+ * An output of the state. Sensitive values are given too, so that the caller can seal them; it must not project them.
+ *
+ * - `type`: the tool's type expression, e.g. `"string"` or `["list","string"]`
+ * - `origins`: the module does not call it sensitive, but it repeats these secrets
+ */
+export const StateOutput = Schema.Struct({
+  name: Schema.String,
+  type: Schema.Json,
+  value: Schema.RedactedFromValue(Schema.Json),
+  sensitive: Schema.Boolean,
+  origins: Schema.optional(Schema.Array(Schema.String))
+})
+export type StateOutput = typeof StateOutput.Type
 
-export type ApplyExit = "succeeded" | "failed" | "cancelled" | "killed" | "timed_out"
+export const ApplyExit = Schema.Literals(["succeeded", "failed", "cancelled", "killed", "timed_out"])
+export type ApplyExit = typeof ApplyExit.Type
 
 /** Why the state that an apply left cannot become the Capsule's state. */
-export type StateProblem = "lineage_changed" | "serial_decreased" | "unreadable"
+export const StateProblem = Schema.Literals(["lineage_changed", "serial_decreased", "unreadable"])
+export type StateProblem = typeof StateProblem.Type
+
+/** The newest whole state of the run's own lineage, or what was left instead. */
+const leftState = {
+  state: Schema.optionalKey(SecretBytes),
+  stateProblem: Schema.optionalKey(StateProblem),
+  rejectedState: Schema.optionalKey(SecretBytes),
+  lineage: Schema.optionalKey(Schema.String),
+  serial: Schema.optionalKey(Schema.Number),
+  resourceCount: Schema.optionalKey(Schema.Number)
+}
 
 /**
  * How an apply ended. The state is imported whatever the exit is.
  *
- * - `state`: the newest whole state of the run's own lineage; absent when there is none
+ * - `state`: absent when there is none
  * - `stateProblem` and `rejectedState`: what was left is not a continuation of the base state and must be looked at by a person
  * - `changedAnything`: an operation on a resource was started, or the state differs from the base
  * - `possiblyCreated`: addresses that were started and never reported as finished, or reported as created and missing in `state`
  * - `sandboxKilled`: ended by force, so evidence may be incomplete
  * - `limit`: the limit of the Run that ended it
  */
-export interface ApplyOutcome extends Evidence {
-  readonly exit: ApplyExit
-  readonly state?: Redacted.Redacted<Uint8Array>
-  readonly stateProblem?: StateProblem
-  readonly rejectedState?: Redacted.Redacted<Uint8Array>
-  readonly lineage?: string
-  readonly serial?: number
-  readonly resourceCount?: number
-  readonly outputs: ReadonlyArray<StateOutput>
-  readonly changedAnything: boolean
-  readonly possiblyCreated: ReadonlyArray<string>
-  readonly sandboxKilled: boolean
-  readonly limit?: LimitExceeded
-}
+export const ApplyOutcome = Schema.Struct({
+  ...evidence,
+  ...leftState,
+  exit: ApplyExit,
+  outputs: Schema.Array(StateOutput),
+  changedAnything: Schema.Boolean,
+  possiblyCreated: Schema.Array(Schema.String),
+  sandboxKilled: Schema.Boolean,
+  limit: Schema.optionalKey(Schema.Struct({ code: RunLimitCode, message: Schema.String }))
+})
+export type ApplyOutcome = typeof ApplyOutcome.Type
 
-export interface JournalResource {
-  readonly address: string
-  readonly action: string
-  /** Redacted. */
-  readonly id?: string | undefined
-}
+/** `id` is redacted. */
+export const JournalResource = Schema.Struct({
+  address: Schema.String,
+  action: Schema.String,
+  id: Schema.optional(Schema.String)
+})
+export type JournalResource = typeof JournalResource.Type
 
 /** What an apply left behind that ended with the service itself. Present only when the tool had been started. */
-export interface LeftOver {
-  readonly state?: Redacted.Redacted<Uint8Array>
-  readonly stateProblem?: StateProblem
-  readonly rejectedState?: Redacted.Redacted<Uint8Array>
-  readonly lineage?: string
-  readonly serial?: number
-  readonly resourceCount?: number
-  readonly started: ReadonlyArray<JournalResource>
-  readonly completed: ReadonlyArray<JournalResource>
-  readonly possiblyCreated: ReadonlyArray<string>
-  readonly changedAnything: boolean
-}
+export const LeftOver = Schema.Struct({
+  ...leftState,
+  started: Schema.Array(JournalResource),
+  completed: Schema.Array(JournalResource),
+  possiblyCreated: Schema.Array(Schema.String),
+  changedAnything: Schema.Boolean
+})
+export type LeftOver = typeof LeftOver.Type

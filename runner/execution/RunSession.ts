@@ -5,7 +5,8 @@ import type { RunPhase } from "../../schema/events/RunEvent.ts"
 import { Redaction, type RedactionUnavailable } from "../redaction/Redaction.ts"
 import type { RunRedactor } from "../redaction/RunRedactor.ts"
 import { budgetProblem } from "../redaction/SecretBudget.ts"
-import { declaredKeys, type Secret, type SecretText, valueSecrets } from "../redaction/SecretRule.ts"
+import { declaredKeys, type Secret, valueSecrets } from "../redaction/SecretRule.ts"
+import type { SecretText } from "../redaction/SecretText.ts"
 import { Sandbox } from "../sandbox/Sandbox.ts"
 import { type CancelSignal, listenForCancel } from "./CancelSignal.ts"
 import { deliverCredentials, type ProviderBlock } from "./CredentialDelivery.ts"
@@ -21,7 +22,8 @@ import {
   runFolderPaths,
   sandboxPaths
 } from "./RunFolder.ts"
-import { type BuildArchive, defaultTiming, type ExtractionFailed, type RunJob, type RunTiming } from "./RunJob.ts"
+import { defaultTiming, type RunJob, type RunTiming } from "./RunJob.ts"
+import { type BuildArchive, type ExtractionFailed, type ProviderMirror, type RunControl, RunPlace } from "./RunPlace.ts"
 import { type RunnerFailure, runnerFailure } from "./RunnerFailure.ts"
 import { RunnerSettings } from "./RunnerSettings.ts"
 import { type RunReport, runReport } from "./RunReport.ts"
@@ -68,12 +70,13 @@ export interface RunSession {
   readonly uninstalled: boolean
   /** Where installed packages are kept, when this Run may use them. */
   readonly providerCache: string | undefined
+  readonly mirror: ProviderMirror | undefined
   readonly tool: (command: ToolCommand) => Effect.Effect<ToolEnd, RunnerFailure>
 }
 
 export interface SessionRequest {
   readonly job: RunJob
-  readonly sink: RunSink
+  readonly control: RunControl
   readonly inputs: Preparation["inputs"]
   readonly secrets: ReadonlyArray<Secret>
   /** What an earlier step found out to be secret: hidden as well, and not counted, since nobody gave it to this Run. */
@@ -81,7 +84,7 @@ export interface SessionRequest {
   readonly planFile: Preparation["planFile"]
   readonly lock: Preparation["lock"]
   /** Runs after the folder exists and before it is laid out; gives the archive to lay over the tree. */
-  readonly build: (start: SessionStart) => Effect.Effect<BuildArchive | undefined, RunnerFailure, Sandbox>
+  readonly build: (start: SessionStart) => Effect.Effect<BuildArchive | undefined, RunnerFailure, Sandbox | RunPlace>
 }
 
 export type SessionStart = Pick<RunSession, "paths" | "timing" | "sink" | "report" | "redactor" | "cancel">
@@ -122,23 +125,25 @@ const prepareFailed = ({ message }: RunFileFailed | ExtractionFailed | Redaction
 export const openSession = Effect.fn("RunSession.open")(function* (
   request: SessionRequest,
   installLock: Semaphore.Semaphore
-): Effect.fn.Return<RunSession, RunnerFailure, Sandbox | Redaction | Scope.Scope> {
-  const { job } = request
+): Effect.fn.Return<RunSession, RunnerFailure, Sandbox | Redaction | RunPlace | Scope.Scope> {
+  const { control, job } = request
+  const place = yield* RunPlace
+  const mirror = yield* place.mirror
   const sandbox = yield* Sandbox
   const redaction = yield* Redaction
   const { providerCache } = yield* RunnerSettings
   const { level } = sandbox.status
-  const sink = unbreakableSink(request.sink)
+  const sink = unbreakableSink(control.sink)
   const redactor = yield* redaction.redactor([]).pipe(Effect.mapError(prepareFailed))
   const report = runReport(sink, redactor)
-  const paths = runFolderPaths(job.runFolder)
-  const timing = { ...defaultTiming, ...job.timing }
-  const cancel = yield* listenForCancel(job.cancel)
+  const paths = runFolderPaths(control.runFolder)
+  const timing = job.timing ?? defaultTiming
+  const cancel = yield* listenForCancel(control.cancelRequested)
   yield* report.phase("prepare")
-  const program = yield* checkJob(job)
+  const program = yield* checkJob(job, control)
 
   const insideRoot = sandbox.insideRoot(paths.sandbox)
-  const cwd = moduleFolder(job.modulePath)
+  const cwd = moduleFolder(job.module.path)
   const delivered = deliverCredentials(job.credentials, {
     insideRoot,
     credentialFolder: sandboxPaths.credentials,
@@ -197,7 +202,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
       ...(prepared.moduleTree === undefined ? {} : { moduleTree: prepared.moduleTree }),
       readOnly: [
         ...(program.startsWith("/usr/") ? [] : [program]),
-        ...(job.mirror === undefined ? [] : [job.mirror.path]),
+        ...(mirror === undefined ? [] : [mirror.path]),
         ...(cache === undefined ? [] : [cache])
       ]
     })
@@ -255,6 +260,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     inputArguments: prepared.hasInputs ? [`-var-file=${posix.join(insideRoot, sandboxPaths.inputs)}`] : [],
     uninstalled: prepared.uninstalled,
     providerCache: cache,
+    mirror,
     tool
   }
 })

@@ -8,15 +8,15 @@ import { createBuildArchive } from "./BuildArchive.ts"
 import type { RunFolderPaths } from "./RunFolder.ts"
 import { sandboxPaths } from "./RunFolder.ts"
 import { fileOperation, removeTree } from "./RunFiles.ts"
-import type { BuildArchive, ExtractionFailed, LocalModule } from "./RunJob.ts"
+import type { LocalModule, ModuleReference } from "./RunJob.ts"
+import { type BuildArchive, RunPlace } from "./RunPlace.ts"
 import { type RunnerFailure, runnerFailure } from "./RunnerFailure.ts"
 import { baseEnvironment } from "./ToolEnvironment.ts"
 import { runTool, type ToolContext } from "./ToolRun.ts"
 
 export interface SourceBuildJob {
   readonly paths: RunFolderPaths
-  readonly extractModule: (target: string) => Effect.Effect<void, ExtractionFailed>
-  readonly modulePath: string
+  readonly module: ModuleReference
   readonly localModules: ReadonlyArray<LocalModule>
   readonly build: SourceBuild
   /** Whether the operator lets builds reach the network. */
@@ -28,7 +28,9 @@ export interface SourceBuildJob {
 
 /** Folders of the tree from which the tool reads configuration. */
 const moduleFolders = (job: SourceBuildJob): ReadonlySet<string> =>
-  new Set([job.modulePath, ...job.localModules.map(({ dir }) => posix.join(job.modulePath, dir))].map(posix.normalize))
+  new Set(
+    [job.module.path, ...job.localModules.map(({ dir }) => posix.join(job.module.path, dir))].map(posix.normalize)
+  )
 
 const createTree = (job: SourceBuildJob) => {
   const folders = [sandboxPaths.source, sandboxPaths.home, sandboxPaths.temporary]
@@ -38,7 +40,10 @@ const createTree = (job: SourceBuildJob) => {
         for (const folder of folders) await mkdir(join(job.paths.build, folder), { recursive: true, mode: 0o700 })
       })
     ),
-    Effect.andThen(job.extractModule(join(job.paths.build, sandboxPaths.source)))
+    Effect.andThen(RunPlace),
+    Effect.flatMap((place) =>
+      place.extractModule(job.module.snapshotDigest, join(job.paths.build, sandboxPaths.source))
+    )
   )
 }
 
@@ -100,7 +105,7 @@ const runCommands = Effect.fnUntraced(function* (job: SourceBuildJob, context: O
 export const runSourceBuild = Effect.fn("SourceBuild.run")(function* (
   job: SourceBuildJob,
   context: Omit<ToolContext, "box">
-): Effect.fn.Return<BuildArchive, RunnerFailure, Sandbox> {
+): Effect.fn.Return<BuildArchive, RunnerFailure, Sandbox | RunPlace> {
   const failed = ({ message }: { readonly message: string }) => runnerFailure("build_failed", "build", message)
   yield* context.report.phase("build")
   return yield* createTree(job).pipe(

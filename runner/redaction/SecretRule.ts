@@ -1,15 +1,11 @@
 import type { Schema } from "effect"
 import * as Redacted from "effect/Redacted"
+import type { SecretText } from "./SecretText.ts"
 
 /** Something that must never be shown, and the public name of where it comes from. */
 export interface Secret {
   readonly origin: string
   readonly value: Redacted.Redacted<string | Uint8Array>
-}
-
-/** A secret that is text, as it is kept for later Runs. */
-export interface SecretText extends Secret {
-  readonly value: Redacted.Redacted<string>
 }
 
 /** Grows when the rule hides more than before: what was reviewed under an earlier one has to be reviewed again. */

@@ -1,3 +1,4 @@
+import { Schema } from "effect"
 import { SandboxLevel } from "../../schema/records/Run.ts"
 import type { SandboxLimits } from "./SandboxSettings.ts"
 import type { NetworkStatus, SandboxStatus } from "./SandboxStatus.ts"
@@ -10,12 +11,21 @@ import type { NetworkStatus, SandboxStatus } from "./SandboxStatus.ts"
  * - `isolation`: the lowest level that is accepted
  * - `network`: `isolated` when a network of the Run's own is required
  */
-export interface RunDemands {
-  readonly profile: string
-  readonly isolation?: SandboxLevel | undefined
-  readonly network?: "isolated" | undefined
-  readonly limits?: Partial<Pick<SandboxLimits, "memoryBytes" | "processes" | "tmpBytes" | "shmBytes" | "folderBytes">>
-}
+export const RunDemands = Schema.Struct({
+  profile: Schema.String,
+  isolation: Schema.optional(SandboxLevel),
+  network: Schema.optional(Schema.Literal("isolated")),
+  limits: Schema.optional(
+    Schema.Struct({
+      memoryBytes: Schema.optional(Schema.Number),
+      processes: Schema.optional(Schema.Number),
+      tmpBytes: Schema.optional(Schema.Number),
+      shmBytes: Schema.optional(Schema.Number),
+      folderBytes: Schema.optional(Schema.Number)
+    })
+  )
+})
+export type RunDemands = typeof RunDemands.Type
 
 /** Best first. */
 const rank = (level: SandboxLevel): number => SandboxLevel.literals.indexOf(level)

@@ -1,6 +1,8 @@
 import { totalmem } from "node:os"
 import { Config, ConfigProvider, Effect, Layer } from "effect"
 import { RunSettings, defaultRunSettings } from "../../actors/run/RunSettings.ts"
+import { BuildStore } from "../../runner/execution/BuildStore.ts"
+import { localPlace } from "../../runner/execution/LocalPlace.ts"
 import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
 import { RunnerSettings } from "../../runner/execution/RunnerSettings.ts"
 import { GitPolicy } from "../../runner/git/GitPolicy.ts"
@@ -112,31 +114,44 @@ const runSettings = (settings: Settings) =>
       return {
         ...defaultRunSettings,
         runsFolder: yield* folder.subfolder("runs"),
-        buildsFolder: yield* folder.subfolder("builds"),
-        ...queueLimits(settings),
-        mirror:
-          settings.providerMirror === undefined
-            ? undefined
-            : { path: settings.providerMirror, required: settings.providerMirrorRequired }
+        ...queueLimits(settings)
       }
     })
   )
 
-const runnerSettings = Layer.effect(
-  RunnerSettings,
+const runnerSettings = ({ providerMirror, providerMirrorRequired }: Settings) =>
+  Layer.effect(
+    RunnerSettings,
+    Effect.gen(function* () {
+      const folder = yield* DataFolder
+      return {
+        providerCache: yield* folder.subfolder("providers"),
+        mirror: providerMirror === undefined ? undefined : { path: providerMirror, required: providerMirrorRequired }
+      }
+    })
+  )
+
+const builds = Layer.unwrap(
   Effect.gen(function* () {
     const folder = yield* DataFolder
-    return { providerCache: yield* folder.subfolder("providers") }
+    return BuildStore.layer({ folder: yield* folder.subfolder("builds") })
   })
 )
+
+/** The place where Runs are executed, and the runner there. */
+const execution = <E, R>(settings: Settings, box: Layer.Layer<Sandbox, E, R>) =>
+  ModuleRunner.layer.pipe(
+    Layer.provideMerge(localPlace),
+    Layer.provide(runnerSettings(settings)),
+    Layer.provideMerge(Layer.mergeAll(box, builds, snapshots, toolchain(settings)))
+  )
 
 /** Everything that executes, with a sandbox that is built elsewhere. */
 export const machineWith = <E, R>(settings: Settings, box: Layer.Layer<Sandbox, E, R>) =>
   Layer.mergeAll(
     SnapshotSync.layer.pipe(Layer.provideMerge(Layer.mergeAll(git(settings), snapshots))),
-    ModuleRunner.layer.pipe(Layer.provide(runnerSettings), Layer.provideMerge(box)),
+    execution(settings, box),
     ModuleScanner.layer,
-    toolchain(settings),
     runSettings(settings)
   )
 

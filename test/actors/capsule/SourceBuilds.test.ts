@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, renameSync, utimesSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, describe, expect } from "bun:test"
 import { Effect } from "effect"
-import { BuildArchives } from "../../../actors/build/BuildArchives.ts"
+import { cleanUpBuilds } from "../../../actors/build/BuildCleanup.ts"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
 import { RelativePath } from "../../../schema/records/Primitives.ts"
@@ -38,7 +38,6 @@ describe.skipIf(Bun.which("terraform") === null)("source builds", () => {
         const folder = join(dataDir, "builds")
         const capsules = yield* Capsules
         const runs = yield* Runs
-        const archives = yield* BuildArchives
         const { capsuleId, plan } = yield* planned("build", files, { initialConfiguration: { sourceBuild: build } })
         expect(plan.sourceBuild).toEqual(build)
         const [first] = readdirSync(folder)
@@ -60,14 +59,14 @@ describe.skipIf(Bun.which("terraform") === null)("source builds", () => {
         expect(readdirSync(folder)).toHaveLength(2)
         yield* runs.cancel(context, lost.id, undefined)
         age(folder)
-        yield* archives.cleanUp
+        yield* cleanUpBuilds
         expect(readdirSync(folder)).toEqual([first ?? ""])
 
         // Without its build an approved plan is not applied, and a drift check says why it cannot be made.
         const next = yield* replanned(capsuleId)
         expect(next.status).toBe("waiting_approval")
         age(folder)
-        yield* archives.cleanUp
+        yield* cleanUpBuilds
         expect(readdirSync(folder)).toHaveLength(2)
         for (const name of readdirSync(folder)) renameSync(join(folder, name), join(dataDir, name))
         const refused = yield* applied(next)

@@ -18,7 +18,6 @@ import { suite } from "../../support/Effect.ts"
 const settings = {
   ...defaultRunSettings,
   runsFolder: "/nowhere",
-  buildsFolder: "/nowhere",
   concurrency: 3,
   workspaceConcurrency: 2,
   buildConcurrency: 2,

@@ -16,7 +16,6 @@ import { suite } from "../../support/Effect.ts"
 const settings = Layer.succeed(RunSettings, {
   ...defaultRunSettings,
   runsFolder: "/nowhere",
-  buildsFolder: "/nowhere",
   concurrency: 3,
   workspaceConcurrency: 2
 })

@@ -14,7 +14,7 @@ import { DataFolder } from "../../../src/database/DataFolder.ts"
 import { temporaryFolder } from "../../support/ControlPlane.ts"
 import { it } from "../../support/Effect.ts"
 
-const settings = { ...defaultRunSettings, runsFolder: "/nowhere", buildsFolder: "/nowhere", concurrency: 1 }
+const settings = { ...defaultRunSettings, runsFolder: "/nowhere", concurrency: 1 }
 
 /** One process after the other on the same database. */
 const processAt = (folder: string) =>

@@ -12,7 +12,6 @@ const mostLogBytes = 64 * 1024
 const settings = Layer.succeed(RunSettings, {
   ...defaultRunSettings,
   runsFolder: "/nowhere",
-  buildsFolder: "/nowhere",
   mostLogBytes
 })
 

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, describe, expect } from "bun:test"
-import { Effect } from "effect"
+import { type Duration, Effect } from "effect"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import type { RunTiming } from "../../../runner/execution/RunJob.ts"
 import { suite } from "../../support/Effect.ts"
@@ -42,7 +42,7 @@ const behave = (command: string, fault: keyof typeof faults) => {
 behave("none", "none")
 
 /** Read anew for every Run. */
-const timing: { -readonly [K in keyof RunTiming]?: RunTiming[K] } = {}
+const timing: { -readonly [K in keyof RunTiming]?: Duration.Input } = {}
 const impatient = (part: typeof timing) => Object.assign(timing, part)
 const patient = () => {
   for (const key of Object.keys(timing)) Reflect.deleteProperty(timing, key)

@@ -1,6 +1,5 @@
 import { Effect, Layer, Redacted } from "effect"
 import { ApplySettlement } from "../../../actors/execution/ApplySettlement.ts"
-import { BuildArchives } from "../../../actors/build/BuildArchives.ts"
 import { CapsuleLedger } from "../../../actors/authority/CapsuleLedger.ts"
 import { InstallConfigCompilation } from "../../../actors/configuration/InstallConfigCompilation.ts"
 import { InstallConfigStore, type StoredConfig } from "../../../actors/configuration/InstallConfigStore.ts"
@@ -22,6 +21,7 @@ import { defaultRunSettings, RunSettings } from "../../../actors/run/RunSettings
 import { CompatibilityCheck } from "../../../actors/source/CompatibilityCheck.ts"
 import { type ReportRow, type SnapshotRow, SourceStore } from "../../../actors/source/SourceStore.ts"
 import { GitPolicy } from "../../../runner/git/GitPolicy.ts"
+import { BuildStore } from "../../../runner/execution/BuildStore.ts"
 import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import { SnapshotStore } from "../../../runner/snapshot/SnapshotStore.ts"
 import type { Tool } from "../../../runner/toolchain/Tool.ts"
@@ -220,7 +220,6 @@ export const preparation = (around: Surroundings) =>
         Layer.succeed(RunSettings, {
           ...defaultRunSettings,
           runsFolder: "/nowhere/runs",
-          buildsFolder: "/nowhere/builds",
           deniedProviders: around.deniedProviders
         }),
         Layer.mock(InstallConfigStore)({
@@ -280,7 +279,7 @@ export const applyPlane = (around: Surroundings, started: Array<string>) =>
   Layer.mergeAll(
     Layer.mock(Deliveries)({ verify: () => Effect.succeed(new Map()) }),
     Layer.mock(ApplySettlement)({ settle: () => Effect.succeed(false) }),
-    Layer.mock(BuildArchives)({}),
+    Layer.mock(BuildStore)({}),
     Layer.mock(Endpoints)({}),
     GitPolicy.layer,
     Layer.mock(RunHandover)({ finished: () => Effect.void }),

@@ -2,11 +2,11 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, describe, expect } from "bun:test"
 import { Deferred, Effect, Option, Redacted, References } from "effect"
-import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import type { RunSink } from "../../../runner/execution/RunSink.ts"
 import { it, suite } from "../../support/Effect.ts"
 import { brokenApply, canary, heredoc, shortTiming, state } from "./support/BrokenTool.ts"
-import { recorder, runnerWith, temporaryFolder } from "./support/RunnerHarness.ts"
+import { recorder, temporaryFolder } from "./support/RunnerHarness.ts"
+import { runnerWith, TestRunner } from "./support/TestRunner.ts"
 
 const { live, dispose } = suite(runnerWith())
 afterAll(dispose)
@@ -24,7 +24,7 @@ const complete = (address: string) => start(address).replace("apply_start", "app
 describe("a tool that misbehaves while it applies", () => {
   live("fails after it changed something: state and open operations are reported", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const script = {
         apply: `${heredoc("/tmp/line", start("demo.a"))}\ncat /tmp/line\n${heredoc("terraform.tfstate", state(2))}\nexit 1`
@@ -45,7 +45,7 @@ describe("a tool that misbehaves while it applies", () => {
 
   live("fails before it changed anything: the base state is what is left", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const outcome = yield* runner.apply(brokenApply(folder, { apply: "exit 1" }), recorder().sink)
       expect(outcome).toMatchObject({ exit: "failed", serial: 1, changedAnything: false, possiblyCreated: [] })
@@ -54,7 +54,7 @@ describe("a tool that misbehaves while it applies", () => {
 
   live("complains of what it made a moment ago: the state says that it is secret", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const seen = recorder()
       const made = "computed-canary-4410"
@@ -84,7 +84,7 @@ describe("a tool that misbehaves while it applies", () => {
 
   live("tears the state that would tell of what it created: that is listed", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const told = heredoc("/tmp/lines", `${start("demo.a")}\n${complete("demo.a")}`)
       const script = { apply: `${told}\ncat /tmp/lines\nprintf '{"version": 4, "ser' > terraform.tfstate\nexit 1` }
@@ -95,7 +95,7 @@ describe("a tool that misbehaves while it applies", () => {
 
   live("tears its state file: the last whole checkpoint counts", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const seen = recorder()
       const script = {
@@ -120,7 +120,7 @@ describe("a tool that misbehaves while it applies", () => {
 
   live("swaps the state for another one, an older one, or a link: rejected", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       writeFileSync(join(folder, "other.tfstate"), state(9))
       const cases = [
@@ -138,7 +138,7 @@ describe("a tool that misbehaves while it applies", () => {
 
   live("cannot write its state: the printed copy and the emergency file are imported", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const seen = recorder()
       const dump = `{"@level":"info","@message":"Emergency state dump","@module":"terraform.ui","@timestamp":"x","state":${state(4).replace('"1"', `"${canary}-state"`).replace('"serial":4', '"serial":4,"big":12345678901234567890')},"type":"log"}`
@@ -162,7 +162,7 @@ describe("a tool that misbehaves while it applies", () => {
 
   live("ignores a cancel: after the grace period the sandbox ends by force and the state is kept", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const script = {
         apply: `trap '' INT\n${heredoc("terraform.tfstate", state(2))}\n${heredoc("/tmp/line", start("demo.a"))}\ncat /tmp/line\nwhile :; do sleep 1; done`
@@ -185,7 +185,7 @@ describe("a tool that misbehaves while it applies", () => {
 
   live("finishes although nobody can store what it reports", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const script = { apply: `${heredoc("terraform.tfstate", state(2))}\nseq 1 20000\nexit 0` }
       const broken = Effect.die(new Error("the database is gone"))
@@ -198,7 +198,7 @@ describe("a tool that misbehaves while it applies", () => {
 
   it.live("is killed from outside", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const outcome = yield* runner.apply(brokenApply(folder, { apply: "kill -9 $$" }), recorder().sink)
       expect(outcome).toMatchObject({ exit: "killed", sandboxKilled: false, serial: 1, changedAnything: false })

@@ -2,11 +2,11 @@ import { readdirSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { describe, expect } from "bun:test"
 import { Effect, Option } from "effect"
-import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import { it } from "../../support/Effect.ts"
 import { countCreations, providerMirror } from "../../support/ProviderMirror.ts"
 import { note, required } from "./support/ProviderStage.ts"
-import { runnerWith, temporaryFolder } from "./support/RunnerHarness.ts"
+import { temporaryFolder } from "./support/RunnerHarness.ts"
+import { runnerWith, TestRunner } from "./support/TestRunner.ts"
 
 const slow = `delay_ms   = 60000
   depends_on = [demo_note.a]`
@@ -35,7 +35,7 @@ const firstLine = async (stream: ReadableStream<Uint8Array>) => {
 /** Kills the service in the middle of an apply and looks at what is left. */
 const crash = (isolation: "auto" | "off") =>
   Effect.gen(function* () {
-    const runner = yield* ModuleRunner
+    const runner = yield* TestRunner
     const mirror = yield* providerMirror
     const folder = yield* temporaryFolder
     const request = {

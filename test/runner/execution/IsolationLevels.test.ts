@@ -2,7 +2,6 @@ import { chmodSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
-import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
 import type { PlanJob } from "../../../runner/execution/RunJob.ts"
 import { treeDigest } from "../../../runner/sandbox/TreeDigest.ts"
@@ -11,7 +10,8 @@ import type { SandboxLevel } from "../../../schema/records/Run.ts"
 import { it } from "../../support/Effect.ts"
 import { countCreations, providerMirror } from "../../support/ProviderMirror.ts"
 import { credentials, note, required } from "./support/ProviderStage.ts"
-import { applyJob, planJob, recorder, runnerWith, temporaryFolder, type Tree } from "./support/RunnerHarness.ts"
+import { type Placed, type Tree, applyJob, planJob, recorder, temporaryFolder } from "./support/RunnerHarness.ts"
+import { runnerWith, TestRunner } from "./support/TestRunner.ts"
 
 const tree = { "main.tf": `${required}${note("a")}` }
 
@@ -25,7 +25,7 @@ const planAndApply = (settings: Partial<SandboxSettingsShape>) =>
       if (!status.accepted) return undefined
       // The run's own user writes them.
       if (status.level === "user_landlock") chmodSync(mirror.notesDir, 0o777)
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const job = planJob(folder, tree, {
         mirror: { path: mirror.path, required: false },
         credentials: [credentials(mirror.notesDir)]
@@ -63,7 +63,7 @@ describe("isolation levels", () => {
   for (const isolation of ["auto", "required"] as const)
     it.live(`${isolation}: where nothing that may be chosen works, the run is refused before anything starts`, () =>
       Effect.gen(function* () {
-        const runner = yield* ModuleRunner
+        const runner = yield* TestRunner
         const failure = yield* Effect.flip(runner.plan(planJob(yield* temporaryFolder, tree), recorder().sink))
         expect(failure).toMatchObject({ reason: "sandbox_refused", phase: "prepare" })
         expect(failure.message).toContain("Install the 'bubblewrap' package")
@@ -75,13 +75,13 @@ describe("isolation levels", () => {
 
   it.live("a module that is known by its digest runs where nothing works; the run says at which level", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const plan = yield* runner.plan(planJob(yield* temporaryFolder, plain), recorder().sink)
       expect(plan.sandboxLevel).toBe("process")
     }).pipe(Effect.provide(runnerWith(bare)))
   )
 
-  const others: ReadonlyArray<readonly [string, Tree, Partial<SandboxSettingsShape>, Partial<PlanJob>]> = [
+  const others: ReadonlyArray<readonly [string, Tree, Partial<SandboxSettingsShape>, Partial<Placed<PlanJob>>]> = [
     ["one changed byte", { "main.tf": `${plain["main.tf"]}\n` }, {}, {}],
     ["a further file", { ...plain, "more.tf": "" }, {}, {}],
     ["credentials, which bring a provider", plain, {}, { credentials: [credentials("/nowhere")] }],
@@ -90,7 +90,7 @@ describe("isolation levels", () => {
   for (const [name, tree, settings, more] of others)
     it.live(`and is refused with ${name}`, () =>
       Effect.gen(function* () {
-        const runner = yield* ModuleRunner
+        const runner = yield* TestRunner
         const job = planJob(yield* temporaryFolder, tree, more)
         expect(yield* Effect.flip(runner.plan(job, recorder().sink))).toMatchObject({ reason: "sandbox_refused" })
       }).pipe(Effect.provide(runnerWith({ ...bare, ...settings })))

@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, describe, expect } from "bun:test"
 import { Effect, Redacted } from "effect"
-import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import { suite } from "../../support/Effect.ts"
-import { applyJob, planJob, recorder, runnerWith, temporaryFolder, variable } from "./support/RunnerHarness.ts"
+import { applyJob, modulePath, planJob, recorder, temporaryFolder, variable } from "./support/RunnerHarness.ts"
+import { runnerWith, TestRunner } from "./support/TestRunner.ts"
 
 const { live, dispose } = suite(runnerWith())
 afterAll(dispose)
@@ -52,7 +52,7 @@ output "password" {
 
 const job = (folder: string) =>
   planJob(folder, module, {
-    modulePath: "infra",
+    ...modulePath("infra"),
     localModules: [{ key: "net", source: "../shared/net", dir: "../shared/net" }],
     variables: { password: variable(secret, true) }
   })
@@ -60,7 +60,7 @@ const job = (folder: string) =>
 describe("ModuleRunner", () => {
   live("plans, applies, plans again without changes, and destroys", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const first = job(folder)
       const seen = recorder()
@@ -144,7 +144,7 @@ describe("ModuleRunner", () => {
 
   live("refuses a plan file that is not the reviewed one, before anything is started", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const first = planJob(folder, { "main.tf": `output "x" {\n  value = 1\n}` })
       const plan = yield* runner.plan(first, recorder().sink)
@@ -158,7 +158,7 @@ describe("ModuleRunner", () => {
 
   live("gives an ephemeral input to the apply again, and says what the tool misses", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const tree = {
         "main.tf": `variable "token" {\n  type      = string\n  ephemeral = true\n}\nresource "terraform_data" "a" {\n  input = "x"\n}`
@@ -175,7 +175,7 @@ describe("ModuleRunner", () => {
 
   live("fetches no module: what the scan did not find does not exist", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const tree = { "main.tf": `module "far" {\n  source = "git::https://example.test/far.git"\n}` }
       const failure = yield* Effect.flip(runner.plan(planJob(folder, tree), recorder().sink))
@@ -186,23 +186,23 @@ describe("ModuleRunner", () => {
 
   live("refuses files that would win over its own, and a module that is not there", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       for (const name of ["~capsule_override.tofu.json", "~zzz_override.tf", "~capsule_variables.tf"]) {
         const failure = yield* Effect.flip(runner.plan(planJob(folder, { [name]: "" }), recorder().sink))
         expect(failure).toMatchObject({ reason: "prepare_failed", phase: "prepare" })
         expect(failure.message).toContain(name)
       }
-      const absent = planJob(folder, { "main.tf": "" }, { modulePath: "infra" })
+      const absent = planJob(folder, { "main.tf": "" }, { ...modulePath("infra") })
       expect((yield* Effect.flip(runner.plan(absent, recorder().sink))).message).toContain('"infra"')
-      const outside = planJob(folder, { "main.tf": "" }, { modulePath: "../x" })
+      const outside = planJob(folder, { "main.tf": "" }, { ...modulePath("../x") })
       expect((yield* Effect.flip(runner.plan(outside, recorder().sink))).reason).toBe("job_invalid")
     })
   )
 
   live("the module's own override, cloud block and plugins folder do not replace the runner's (G15)", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const tree = {
         "main.tf": `terraform {\n  cloud {\n    organization = "x"\n    workspaces {\n      name = "y"\n    }\n  }\n}\noutput "x" {\n  value = "$\{file("main.tf") == "" ? 1 : 2}"\n}`,
@@ -220,7 +220,7 @@ describe("ModuleRunner", () => {
 
   live("tells what is wrong with a module by its diagnostics", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const seen = recorder()
       const tree = { "main.tf": `resource "terraform_data" "a" {\n  input = nonsense.value\n}` }
@@ -232,7 +232,7 @@ describe("ModuleRunner", () => {
 
   live("a run that was cancelled before it began changes nothing", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const first = planJob(folder, { "main.tf": "" }, { cancel: Effect.void })
       const failure = yield* Effect.flip(runner.plan(first, recorder().sink))
@@ -242,7 +242,7 @@ describe("ModuleRunner", () => {
 
   live("a missing tool is told before anything is laid out", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const first = planJob(folder, {}, { tool: { name: "opentofu", version: "1.9.0", path: "/nowhere/tofu" } })
       const failure = yield* Effect.flip(runner.plan(first, recorder().sink))
@@ -254,7 +254,7 @@ describe("ModuleRunner", () => {
 
   live("nothing on the disk of the service can be read through the module", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       mkdirSync(join(folder, "data"))
       writeFileSync(join(folder, "data", "control.db"), "control-plane-secret")

@@ -2,11 +2,11 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, describe, expect } from "bun:test"
 import { Deferred, Effect } from "effect"
-import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import type { RunSink } from "../../../runner/execution/RunSink.ts"
 import { suite } from "../../support/Effect.ts"
 import { brokenPlan, canary, heredoc, shortTiming } from "./support/BrokenTool.ts"
-import { recorder, runnerWith, temporaryFolder } from "./support/RunnerHarness.ts"
+import { recorder, temporaryFolder } from "./support/RunnerHarness.ts"
+import { runnerWith, TestRunner } from "./support/TestRunner.ts"
 
 const { live, dispose } = suite(runnerWith())
 afterAll(dispose)
@@ -14,7 +14,7 @@ afterAll(dispose)
 describe("a tool that misbehaves while it plans", () => {
   live("dies with garbage: its last words are told, without secrets", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const seen = recorder()
       const script = {
@@ -32,7 +32,7 @@ describe("a tool that misbehaves while it plans", () => {
 
   live("says nothing at all", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const failure = yield* Effect.flip(runner.plan(brokenPlan(folder, { init: "exit 9" }), recorder().sink))
       expect(failure).toMatchObject({ reason: "init_failed", phase: "init" })
@@ -42,7 +42,7 @@ describe("a tool that misbehaves while it plans", () => {
 
   live("hangs, deaf to signals: the phase ends by force", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const hanging = brokenPlan(
         folder,
@@ -57,7 +57,7 @@ describe("a tool that misbehaves while it plans", () => {
 
   live("is cancelled while it plans: it gets one signal and ends by itself", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const cancel = yield* Deferred.make<void>()
       const seen = recorder()
@@ -78,7 +78,7 @@ describe("a tool that misbehaves while it plans", () => {
 
   live("claims success without a plan, or with a link in its place", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       writeFileSync(join(folder, "master.key"), canary)
       const none = yield* Effect.flip(runner.plan(brokenPlan(folder, { plan: "exit 0" }), recorder().sink))
@@ -92,7 +92,7 @@ describe("a tool that misbehaves while it plans", () => {
 
   live("describes the plan in an unknown form: refused, and not quoted", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       for (const document of [
         `{"format_version":"2.0","x":"${canary}"}`,

@@ -2,7 +2,6 @@ import { appendFileSync, cpSync, existsSync, lstatSync, readdirSync, realpathSyn
 import { join } from "node:path"
 import { describe, expect, test } from "bun:test"
 import { Effect } from "effect"
-import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import { lockedProviders } from "../../../runner/execution/ProviderLock.ts"
 import type { ApplyJob } from "../../../runner/execution/RunJob.ts"
 import type { ApplyOutcome, PlanOutcome } from "../../../runner/execution/RunOutcome.ts"
@@ -10,7 +9,8 @@ import type { RunSink } from "../../../runner/execution/RunSink.ts"
 import { it } from "../../support/Effect.ts"
 import { countCreations } from "../../support/ProviderMirror.ts"
 import { note, onStage, provider, required } from "./support/ProviderStage.ts"
-import { applyJob, recorder, type Recorded } from "./support/RunnerHarness.ts"
+import { type Placed, type Recorded, applyJob, recorder } from "./support/RunnerHarness.ts"
+import { TestRunner } from "./support/TestRunner.ts"
 
 const phasesOf = ({ events }: Recorded) =>
   events.flatMap(({ kind, data }) => (kind === "run.phase" ? [data["phase"]] : []))
@@ -27,16 +27,16 @@ const afterPlan = <E>(
     readonly cacheFolder: string
     readonly notesDir: string
     readonly plan: PlanOutcome
-    readonly apply: (sink: RunSink, more?: Partial<ApplyJob>) => ReturnType<ModuleRunner["Service"]["apply"]>
-  }) => Effect.Effect<unknown, E, ModuleRunner>
+    readonly apply: (sink: RunSink, more?: Partial<Placed<ApplyJob>>) => ReturnType<TestRunner["Service"]["apply"]>
+  }) => Effect.Effect<unknown, E, TestRunner>
 ) =>
   onStage(
     ({ job, folder, cacheFolder, notesDir }) =>
       Effect.gen(function* () {
-        const runner = yield* ModuleRunner
+        const runner = yield* TestRunner
         const planned = job({ "main.tf": `${required}${note("a")}` })
         const plan = yield* runner.plan(planned, recorder().sink)
-        const apply = (sink: RunSink, more: Partial<ApplyJob> = {}) =>
+        const apply = (sink: RunSink, more: Partial<Placed<ApplyJob>> = {}) =>
           runner.apply(applyJob(folder, planned, plan, more), sink)
         yield* body({ cacheFolder, notesDir, plan, apply })
       }),

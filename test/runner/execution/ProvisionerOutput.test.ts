@@ -1,10 +1,10 @@
 import { afterAll, describe, expect } from "bun:test"
 import { Deferred, Effect } from "effect"
-import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import type { PlanJob } from "../../../runner/execution/RunJob.ts"
 import { suite } from "../../support/Effect.ts"
 import { brokenApply, brokenPlan, canary } from "./support/BrokenTool.ts"
-import { applyJob, planJob, recorder, runnerWith, temporaryFolder, variable } from "./support/RunnerHarness.ts"
+import { type Placed, applyJob, planJob, recorder, temporaryFolder, variable } from "./support/RunnerHarness.ts"
+import { runnerWith, TestRunner } from "./support/TestRunner.ts"
 
 const { live, dispose } = suite(runnerWith())
 afterAll(dispose)
@@ -77,13 +77,13 @@ const expectNothingOf = (secret: string, shown: string) => {
   }
 }
 
-const job = (folder: string, files: Readonly<Record<string, string>>): PlanJob =>
+const job = (folder: string, files: Readonly<Record<string, string>>): Placed<PlanJob> =>
   planJob(folder, files, { variables: { token: variable(token, true), key: variable(key, true) } })
 
 describe("what a provisioner prints of a secret over several messages", () => {
   live("is hidden in each form, per resource, and all else is shown in order", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const seen = recorder()
       const plan = job(folder, { "main.tf": main })
@@ -125,7 +125,7 @@ describe("what a provisioner prints of a secret over several messages", () => {
 
   live("is hidden in the log and in the error when the command fails in the middle of it", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const seen = recorder()
       const plan = job(folder, {
@@ -154,7 +154,7 @@ const first = canary.slice(0, 12)
 describe("a line that shows the beginning of a secret", () => {
   live("keeps back only its own resource, and is given on when a cancel ends the tool", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const cancel = yield* Deferred.make<void>()
       const seen = recorder()
@@ -192,7 +192,7 @@ describe("a line that shows the beginning of a secret", () => {
 
   live("is one text with what a diagnostic says at length, and with the tool's plain lines", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const seen = recorder()
       const rest = canary.slice(12)

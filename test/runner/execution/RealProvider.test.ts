@@ -2,11 +2,11 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect } from "bun:test"
 import { Deferred, Effect, Fiber, Option, Redacted } from "effect"
-import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import type { RunSink } from "../../../runner/execution/RunSink.ts"
 import { it } from "../../support/Effect.ts"
 import { countCreations } from "../../support/ProviderMirror.ts"
-import { applyJob, recorder, type Recorded } from "./support/RunnerHarness.ts"
+import { type Recorded, applyJob, recorder } from "./support/RunnerHarness.ts"
+import { TestRunner } from "./support/TestRunner.ts"
 import {
   credentials,
   note,
@@ -35,7 +35,7 @@ describe("ModuleRunner with a real provider", () => {
   it.live("delivers one Connection by environment, locks the provider, hides the token that a provider prints", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
-        const runner = yield* ModuleRunner
+        const runner = yield* TestRunner
         const seen = recorder()
         const first = job(
           { "main.tf": `${required}${note("a")}` },
@@ -87,7 +87,7 @@ describe("ModuleRunner with a real provider", () => {
     onStage(
       ({ job, folder, cacheFolder }) =>
         Effect.gen(function* () {
-          const runner = yield* ModuleRunner
+          const runner = yield* TestRunner
           const first = job({ "main.tf": `${required}${note("a")}` })
           const plan = yield* runner.plan(first, recorder().sink)
           const applied = yield* runner.apply(applyJob(folder, first, plan), recorder().sink)
@@ -101,7 +101,7 @@ describe("ModuleRunner with a real provider", () => {
   it.live("keeps two Connections of one provider apart, and the apply needs neither again", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
-        const runner = yield* ModuleRunner
+        const runner = yield* TestRunner
         const tree = {
           "main.tf": `${required}provider "demo" {\n  alias = "b"\n}\n${note("a")}${note("b", "provider = demo.b")}`
         }
@@ -141,7 +141,7 @@ describe("ModuleRunner with a real provider", () => {
   it.live("configures providers that only child modules name, and keeps two of one type apart", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
-        const runner = yield* ModuleRunner
+        const runner = yield* TestRunner
         const child = (source: string, name: string) => required.replace(provider, source) + note(name)
         const tree = {
           "main.tf": 'module "a" {\n  source = "./a"\n}\nmodule "b" {\n  source = "./b"\n}\n',
@@ -176,7 +176,7 @@ describe("ModuleRunner with a real provider", () => {
   it.live("imports the state of an apply that failed half way", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
-        const runner = yield* ModuleRunner
+        const runner = yield* TestRunner
         const first = job({ "main.tf": `${required}${note("good")}${note("bad", 'fail = "before"')}` })
         const plan = yield* runner.plan(first, recorder().sink)
         const seen = recorder()
@@ -199,7 +199,7 @@ describe("ModuleRunner with a real provider", () => {
   it.live("a cancel stops gracefully: what was made is in the state", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
-        const runner = yield* ModuleRunner
+        const runner = yield* TestRunner
         const tree = {
           "main.tf": `${required}${note("a")}${note("b", "delay_ms = 60000\n  depends_on = [demo_note.a]")}${note("c", "depends_on = [demo_note.b]")}`
         }
@@ -225,7 +225,7 @@ describe("ModuleRunner with a real provider", () => {
   it.live("after a sudden end, the folder still tells what was made and what may have been", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
-        const runner = yield* ModuleRunner
+        const runner = yield* TestRunner
         const tree = {
           "main.tf": `${required}${note("a")}${note("b", "delay_ms = 60000\n  depends_on = [demo_note.a]")}`
         }
@@ -262,7 +262,7 @@ describe("ModuleRunner with a real provider", () => {
   it.live("refuses another provider than the reviewed lock names, a lost lock, and what the mirror does not hold", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
-        const runner = yield* ModuleRunner
+        const runner = yield* TestRunner
         const first = job({ "main.tf": `${required}${note("a")}` })
         const plan = yield* runner.plan(first, recorder().sink)
         const tampered = plan.lockText?.replace(/h1:[^"]{10}/, "h1:AAAAAAAAAA")

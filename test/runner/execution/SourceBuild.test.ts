@@ -2,10 +2,11 @@ import { existsSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, describe, expect } from "bun:test"
 import { Effect, Redacted } from "effect"
-import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import type { PlanJob } from "../../../runner/execution/RunJob.ts"
 import { suite } from "../../support/Effect.ts"
-import { applyJob, planJob, recorder, runnerWith, temporaryFolder } from "./support/RunnerHarness.ts"
+import { type Placed, applyJob, planJob, recorder, temporaryFolder } from "./support/RunnerHarness.ts"
+import { runFolderPaths } from "../../../runner/execution/RunFolder.ts"
+import { runnerWith, TestRunner } from "./support/TestRunner.ts"
 
 const { live, dispose } = suite(runnerWith())
 afterAll(dispose)
@@ -18,7 +19,7 @@ const tree = {
 
 const shell = (script: string) => ({ argv: ["/bin/sh", "-c", script] })
 
-const building = (folder: string, commands: ReadonlyArray<PlanJobCommand>, more: Partial<PlanJob> = {}) =>
+const building = (folder: string, commands: ReadonlyArray<PlanJobCommand>, more: Partial<Placed<PlanJob>> = {}) =>
   planJob(folder, tree, {
     sourceBuild: { commands, outputs: ["dist"], network: false },
     localModules: [{ key: "child", source: "./child", dir: "child" }],
@@ -29,7 +30,7 @@ type PlanJobCommand = NonNullable<PlanJob["sourceBuild"]>["commands"][number]
 describe("a source build", () => {
   live("runs without shell, credentials and network, and only its outputs reach plan and apply (G16)", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const seen = recorder()
       const commands = [
@@ -75,8 +76,7 @@ describe("a source build", () => {
       expect(outcome.exit).toBe("succeeded")
       expect(Redacted.value(outcome.outputs[0]?.value ?? Redacted.make(null))).toEqual(built?.value ?? "absent")
 
-      if (plan.build === undefined) throw new Error("the plan has no build")
-      writeFileSync(plan.build.path, "another build")
+      writeFileSync(runFolderPaths(first.runFolder).buildArchive, "another build")
       const changed = yield* Effect.flip(runner.apply(applyJob(folder, first, plan), recorder().sink))
       expect(changed).toMatchObject({ reason: "prepare_failed" })
       expect(changed.message).toContain("was reviewed")
@@ -85,7 +85,7 @@ describe("a source build", () => {
 
   live("refuses outputs that are missing, links, special files, or configuration", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       writeFileSync(join(folder, "master.key"), "key-material-canary")
       const cases: ReadonlyArray<readonly [string, string, string]> = [
@@ -95,8 +95,7 @@ describe("a source build", () => {
         ["mkfifo dist", "dist", "link or a special file"],
         ["echo > extra.tf", "extra.tf", "may not write configuration"],
         ["echo > child/more.tofu.json", "child", "may not write configuration"],
-        ["echo > x.auto.tfvars", "x.auto.tfvars", "may not write configuration"],
-        ["true", "../main.tf", "not canonical"]
+        ["echo > x.auto.tfvars", "x.auto.tfvars", "may not write configuration"]
       ]
       for (const [script, output, message] of cases) {
         const job = building(folder, [shell(script)], {
@@ -106,12 +105,18 @@ describe("a source build", () => {
         expect(failure).toMatchObject({ reason: "build_failed", phase: "build" })
         expect(failure.message).toContain(message)
       }
+      const outside = { commands: [shell("true")], outputs: ["../main.tf"], network: false }
+      const refused = yield* Effect.flip(
+        runner.plan(building(folder, [shell("true")], { sourceBuild: outside }), recorder().sink)
+      )
+      expect(refused.reason).toBe("job_invalid")
+      expect(refused.message).toContain("canonical")
     })
   )
 
   live("fails, hangs, or is missing: the plan ends with the reason", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const failed = yield* Effect.flip(
         runner.plan(building(folder, [shell("echo broken >&2; exit 4")]), recorder().sink)

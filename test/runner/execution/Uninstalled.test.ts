@@ -1,18 +1,18 @@
 import { afterAll, describe, expect } from "bun:test"
 import { Effect, Redacted } from "effect"
-import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import type { PlanJob } from "../../../runner/execution/RunJob.ts"
 import { it, suite } from "../../support/Effect.ts"
 import {
+  type Placed,
+  type Recorded,
+  type Tree,
   applyJob,
   planJob,
   recorder,
-  type Recorded,
-  runnerWith,
   temporaryFolder,
-  type Tree,
   variable
 } from "./support/RunnerHarness.ts"
+import { runnerWith, TestRunner } from "./support/TestRunner.ts"
 import { note, onStage, required } from "./support/ProviderStage.ts"
 
 const phasesOf = ({ events }: Recorded) =>
@@ -33,13 +33,13 @@ const localModules = [{ key: "net", source: "./net", dir: "net" }]
 const { live, dispose } = suite(runnerWith())
 afterAll(dispose)
 
-const alone = (folder: string, files: Tree, more: Partial<PlanJob> = {}) =>
+const alone = (folder: string, files: Tree, more: Partial<Placed<PlanJob>> = {}) =>
   planJob(folder, files, { selfContained: true, ...more })
 
 describe("A module with nothing to install", () => {
   live("is planned, applied, planned again and destroyed without an installation", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const first = alone(folder, tree, { localModules, variables: { size: variable(3) } })
       const seen = recorder()
@@ -73,7 +73,7 @@ describe("A module with nothing to install", () => {
 
   live("is refused by the tool when the scan was wrong about it, before anything is planned", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const wrong = {
         'terraform {\n  backend "http" {\n    address = "http://127.0.0.1:1/state"\n  }\n}\n':
@@ -93,7 +93,7 @@ describe("A module with nothing to install", () => {
 
   live("is initialised all the same when something else may need it", () =>
     Effect.gen(function* () {
-      const runner = yield* ModuleRunner
+      const runner = yield* TestRunner
       const folder = yield* temporaryFolder
       const text = 'resource "terraform_data" "a" {\n  input = 1\n}\n'
       const foreign = {
@@ -114,7 +114,7 @@ describe("A module with nothing to install", () => {
       }
       const state = Redacted.make(new TextEncoder().encode(JSON.stringify(foreign)))
       const lock = "# Made by hand.\n"
-      const jobs: ReadonlyArray<PlanJob> = [
+      const jobs: ReadonlyArray<Placed<PlanJob>> = [
         planJob(folder, { "main.tf": text }),
         alone(folder, { "main.tf": text, ".terraform.lock.hcl": lock }),
         alone(folder, { "main.tf": text }, { lockText: lock }),
@@ -132,7 +132,7 @@ describe("A module with nothing to install", () => {
   it.live("is told apart from one with a provider, whose plugin keeps its own collector", () =>
     onStage(({ job, folder }) =>
       Effect.gen(function* () {
-        const runner = yield* ModuleRunner
+        const runner = yield* TestRunner
         const text = `${required}${note("a", tellCollector)}`
         const first = job({ "main.tf": text })
         const plan = yield* runner.plan(first, recorder().sink)

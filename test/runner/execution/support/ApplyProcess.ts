@@ -1,8 +1,8 @@
 // Plans and applies in a process of its own, so that a test can kill it. Prints the run folder of the apply once it is under way.
 import { Effect, Schema } from "effect"
-import { ModuleRunner } from "../../../../runner/execution/ModuleRunner.ts"
 import { credentials } from "./ProviderStage.ts"
-import { applyJob, planJob, recorder, runnerWith } from "./RunnerHarness.ts"
+import { applyJob, planJob, recorder } from "./RunnerHarness.ts"
+import { runnerWith, TestRunner } from "./TestRunner.ts"
 
 const Request = Schema.fromJsonString(
   Schema.Struct({
@@ -26,7 +26,7 @@ const program = Effect.gen(function* () {
     }
   )
   const run = Effect.gen(function* () {
-    const runner = yield* ModuleRunner
+    const runner = yield* TestRunner
     const plan = yield* runner.plan(job, recorder().sink)
     const apply = applyJob(request.folder, job, plan)
     const seen = recorder()

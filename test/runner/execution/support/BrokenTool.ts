@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { Redacted } from "effect"
 import { sha256 } from "../../../../runner/execution/Digest.ts"
 import type { ApplyJob, PlanJob } from "../../../../runner/execution/RunJob.ts"
-import { planJob, runJob } from "./RunnerHarness.ts"
+import { type Placed, planJob, runJob } from "./RunnerHarness.ts"
 
 /** A credential that must never be seen. */
 export const canary = "fault-canary-token-77"
@@ -51,11 +51,11 @@ export const shortTiming = {
 } as const
 
 /** A plan by a stand-in for the tool. */
-export const brokenPlan = (folder: string, script: Script, more: Partial<PlanJob> = {}) =>
+export const brokenPlan = (folder: string, script: Script, more: Partial<Placed<PlanJob>> = {}) =>
   planJob(folder, { "main.tf": "" }, { tool: brokenTool(folder, script), credentials, ...more })
 
 /** An apply by a stand-in for the tool, on top of a state with the serial 1. */
-export const brokenApply = (folder: string, script: Script, more: Partial<ApplyJob> = {}): ApplyJob => {
+export const brokenApply = (folder: string, script: Script, more: Partial<Placed<ApplyJob>> = {}): Placed<ApplyJob> => {
   const planFile = new TextEncoder().encode("plan")
   return {
     ...runJob(folder, { "main.tf": "" }),

@@ -2,11 +2,11 @@ import { createHash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, Redacted } from "effect"
-import type { ModuleRunner } from "../../../../runner/execution/ModuleRunner.ts"
 import type { PlanJob, ProviderCredentials } from "../../../../runner/execution/RunJob.ts"
 import { RunnerSettings } from "../../../../runner/execution/RunnerSettings.ts"
 import { providerMirror } from "../../../support/ProviderMirror.ts"
-import { planJob, runnerWith, temporaryFolder, type Tree } from "./RunnerHarness.ts"
+import { type Placed, type Tree, planJob, temporaryFolder } from "./RunnerHarness.ts"
+import { runnerWith, TestRunner } from "./TestRunner.ts"
 
 export const provider = "example.test/acme/demo"
 export const tokenA = "token-alpha-canary-1234"
@@ -46,11 +46,11 @@ interface Stage {
   readonly folder: string
   readonly cacheFolder: string
   readonly notesDir: string
-  readonly job: (tree: Tree, more?: Partial<PlanJob>) => PlanJob
+  readonly job: (tree: Tree, more?: Partial<Placed<PlanJob>>) => Placed<PlanJob>
 }
 
 /** A runner whose sandbox may reach one mirror and one folder of notes. */
-export const onStage = <E>(body: (stage: Stage) => Effect.Effect<unknown, E, ModuleRunner>, useCache = false) =>
+export const onStage = <E>(body: (stage: Stage) => Effect.Effect<unknown, E, TestRunner>, useCache = false) =>
   Effect.gen(function* () {
     const mirror = yield* providerMirror
     const folder = yield* temporaryFolder
@@ -68,7 +68,7 @@ export const onStage = <E>(body: (stage: Stage) => Effect.Effect<unknown, E, Mod
     }
     yield* body(stage).pipe(
       Effect.provide(runnerWith({ extraReadOnly: [mirror.interpreter], extraWritable: [mirror.notesDir] })),
-      Effect.provideService(RunnerSettings, { providerCache: useCache ? cacheFolder : undefined })
+      Effect.provideService(RunnerSettings, { providerCache: useCache ? cacheFolder : undefined, mirror: undefined })
     )
   })
 

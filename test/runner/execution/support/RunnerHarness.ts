@@ -1,19 +1,13 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
-import { NodeServices } from "@effect/platform-node"
-import { Effect, Layer, Redacted, type Schema } from "effect"
-import type { ApplyJob, ExtractionFailed, PlanJob, RunJob } from "../../../../runner/execution/RunJob.ts"
-import { ModuleRunner } from "../../../../runner/execution/ModuleRunner.ts"
+import { join } from "node:path"
+import { Effect, Redacted, type Schema } from "effect"
+import type { ApplyJob, PlanJob, RunJob, timingWith } from "../../../../runner/execution/RunJob.ts"
 import type { PlanOutcome } from "../../../../runner/execution/RunOutcome.ts"
+import type { ProviderMirror } from "../../../../runner/execution/RunPlace.ts"
 import type { EventData, RunSink } from "../../../../runner/execution/RunSink.ts"
 import { parseState, type StateFile } from "../../../../runner/execution/StateFile.ts"
-import { Sandbox } from "../../../../runner/sandbox/Sandbox.ts"
-import {
-  defaultSandboxSettings,
-  SandboxSettings,
-  type SandboxSettingsShape
-} from "../../../../runner/sandbox/SandboxSettings.ts"
+import type { ToolIdentity } from "../../../../schema/records/Run.ts"
 import type { LogStream, RunEventKind, RunPhase } from "../../../../schema/events/RunEvent.ts"
 
 export const terraform = {
@@ -21,13 +15,6 @@ export const terraform = {
   version: "1.11.4",
   path: Bun.which("terraform") ?? "/usr/local/bin/terraform"
 } as const
-
-export const runnerWith = (settings: Partial<SandboxSettingsShape> = {}) =>
-  ModuleRunner.layer.pipe(
-    Layer.provideMerge(Sandbox.layer),
-    Layer.provide(Layer.succeed(SandboxSettings, { ...defaultSandboxSettings, ...settings })),
-    Layer.provide(NodeServices.layer)
-  )
 
 /** A folder that lives as long as the test. */
 export const temporaryFolder = Effect.acquireRelease(
@@ -41,15 +28,20 @@ export const temporaryFolder = Effect.acquireRelease(
 
 export type Tree = Readonly<Record<string, string>>
 
-export const extract =
-  (tree: Tree) =>
-  (target: string): Effect.Effect<void, ExtractionFailed> =>
-    Effect.sync(() => {
-      for (const [path, content] of Object.entries(tree)) {
-        mkdirSync(dirname(join(target, path)), { recursive: true })
-        writeFileSync(join(target, path), content)
-      }
-    })
+/** Where a job is executed: what its data does not say. */
+export interface Around {
+  readonly runFolder: string
+  readonly cancel: Effect.Effect<void>
+  readonly tree: Tree
+  readonly mirror: ProviderMirror | undefined
+}
+
+/** A job with its surroundings; `tool.path` is the program that the place answers with. */
+export type Placed<Job extends RunJob> = Omit<Job, "tool" | "timing"> &
+  Around & {
+    readonly tool: ToolIdentity & { readonly path: string }
+    readonly timing?: Parameters<typeof timingWith>[0] | undefined
+  }
 
 export interface Recorded {
   readonly events: Array<{ readonly kind: RunEventKind; readonly data: EventData }>
@@ -74,25 +66,29 @@ export const recorder = () => {
 let runs = 0
 
 /** A job with everything that a test does not care about. Each call has a run folder of its own below `folder`. */
-export const runJob = (folder: string, tree: Tree, more: Partial<RunJob> = {}): RunJob => {
+export const runJob = (folder: string, tree: Tree, more: Partial<Placed<RunJob>> = {}): Placed<RunJob> => {
   runs += 1
   return {
     runId: `run_${runs}`,
     runFolder: join(folder, `run-${runs}`),
-    extractModule: extract(tree),
-    modulePath: ".",
+    tree,
+    module: { snapshotDigest: `sha256:${runs}`, path: "." },
     localModules: [],
     tool: terraform,
     credentials: [],
     network: false,
+    mirror: undefined,
     cancel: Effect.never,
     ...more
   }
 }
 
+/** The module at a path of the tree. */
+export const modulePath = (path: string): Pick<RunJob, "module"> => ({ module: { snapshotDigest: "sha256:0", path } })
+
 export const variable = (value: Schema.Json, sensitive = false) => ({ value: Redacted.make(value), sensitive })
 
-export const planJob = (folder: string, tree: Tree, more: Partial<PlanJob> = {}): PlanJob => ({
+export const planJob = (folder: string, tree: Tree, more: Partial<Placed<PlanJob>> = {}): Placed<PlanJob> => ({
   mode: "create_or_update",
   variables: {},
   ...runJob(folder, tree),
@@ -102,10 +98,10 @@ export const planJob = (folder: string, tree: Tree, more: Partial<PlanJob> = {})
 /** The apply that belongs to a plan: same job, another run folder. */
 export const applyJob = (
   folder: string,
-  plan: PlanJob,
+  plan: Placed<PlanJob>,
   outcome: PlanOutcome,
-  more: Partial<ApplyJob> = {}
-): ApplyJob => {
+  more: Partial<Placed<ApplyJob>> = {}
+): Placed<ApplyJob> => {
   const { mode: _mode, variables: _variables, sourceBuild: _build, ...common } = plan
   const { runId, runFolder } = runJob(folder, {})
   return {

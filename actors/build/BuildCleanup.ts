@@ -1,0 +1,15 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { BuildStore } from "../../runner/execution/BuildStore.ts"
+import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
+
+/** Removes the builds that no plan may be applied with any more and that belong to no Capsule's current state. */
+export const cleanUpBuilds = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const builds = yield* BuildStore
+  const rows = yield* sql<{ build_digest: string }>`
+    SELECT build_digest FROM run_plans WHERE build_digest IS NOT NULL
+    UNION SELECT v.build_digest FROM state_versions v JOIN capsules c ON c.current_state_version_id = v.id
+      WHERE v.build_digest IS NOT NULL AND ${sql.literal(livingCapsule("c."))}`
+  yield* builds.cleanUp(new Set(rows.map((row) => row.build_digest)))
+}).pipe(Effect.orDie, Effect.withSpan("cleanUpBuilds"))

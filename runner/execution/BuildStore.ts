@@ -1,0 +1,74 @@
+import { Clock, Context, Duration, Effect, FileSystem, Layer, Option, Path } from "effect"
+import type { BuildReference } from "./RunJob.ts"
+import type { BuildArchive } from "./RunPlace.ts"
+
+/** Archives younger than this are never removed: the row that refers to them may be on its way. */
+const grace = Duration.toMillis(Duration.hours(1))
+const digestText = /^sha256:([0-9a-f]{64})$/
+const archiveFile = /^([0-9a-f]{64})\.tar$/
+
+/** What reviewed source builds made, each archive once under its digest. */
+export class BuildStore extends Context.Service<
+  BuildStore,
+  {
+    /** Takes an archive out of a run folder. It is on disk when this answers. */
+    readonly adopt: (archive: BuildArchive) => Effect.Effect<BuildReference>
+    /** The archive where the runner can read it; none when it is gone. The runner compares the digest. */
+    readonly find: (build: BuildReference) => Effect.Effect<Option.Option<BuildArchive>>
+    /** Removes what is not kept and not young. */
+    readonly cleanUp: (keep: ReadonlySet<string>) => Effect.Effect<void>
+  }
+>()("svc/execution/BuildStore") {
+  /** `folder`: absolute, on the disk of the run folders; created when the first archive comes. */
+  static readonly layer = ({ folder }: { readonly folder: string }) =>
+    Layer.effect(
+      BuildStore,
+      Effect.gen(function* () {
+        const files = yield* FileSystem.FileSystem
+        const path = yield* Path.Path
+
+        const fileOf = Effect.fnUntraced(function* (digest: string) {
+          const sha256 = digestText.exec(digest)?.[1]
+          if (sha256 === undefined) return yield* Effect.die(new Error("A build archive has no sha256 digest"))
+          return path.join(folder, `${sha256}.tar`)
+        })
+
+        const flushed = (file: string) =>
+          Effect.scoped(Effect.flatMap(files.open(file, { flag: "r" }), (handle) => handle.sync))
+
+        const adopt = Effect.fn("BuildStore.adopt")(function* (archive: BuildArchive) {
+          const target = yield* fileOf(archive.digest)
+          yield* files.makeDirectory(folder, { recursive: true, mode: 0o700 })
+          yield* flushed(archive.path)
+          // Also when it is there already: its time protects it from the cleanup.
+          yield* files.rename(archive.path, target)
+          yield* flushed(folder)
+          const at = new Date(yield* Clock.currentTimeMillis)
+          yield* files.utimes(target, at, at)
+          return { digest: archive.digest, sizeBytes: archive.sizeBytes }
+        }, Effect.orDie)
+
+        const find = Effect.fnUntraced(function* (build: BuildReference) {
+          const file = yield* fileOf(build.digest)
+          return (yield* files.exists(file)) ? Option.some({ ...build, path: file }) : Option.none<BuildArchive>()
+        }, Effect.orDie)
+
+        const cleanUp = Effect.fn("BuildStore.cleanUp")(
+          function* (keep: ReadonlySet<string>) {
+            if (!(yield* files.exists(folder))) return
+            const oldest = (yield* Clock.currentTimeMillis) - grace
+            for (const name of yield* files.readDirectory(folder)) {
+              const sha256 = archiveFile.exec(name)?.[1]
+              if (sha256 === undefined || keep.has(`sha256:${sha256}`)) continue
+              const file = path.join(folder, name)
+              const { mtime } = yield* files.stat(file)
+              if (Option.exists(mtime, (at) => at.getTime() < oldest)) yield* files.remove(file)
+            }
+          },
+          Effect.catch((error) => Effect.logWarning("Old build archives could not be removed", error))
+        )
+
+        return BuildStore.of({ adopt, find, cleanUp })
+      })
+    )
+}

@@ -1,0 +1,17 @@
+import { Effect, Option } from "effect"
+import type { BuildReference } from "./RunJob.ts"
+import { RunPlace } from "./RunPlace.ts"
+import { runnerFailure } from "./RunnerFailure.ts"
+
+/** The archive that a job names, at this place. Fails when it is gone; a job that names none gets none. */
+export const requiredBuild = Effect.fnUntraced(function* (build: BuildReference | undefined) {
+  if (build === undefined) return undefined
+  const place = yield* RunPlace
+  const found = yield* place.findBuild(build)
+  if (Option.isSome(found)) return found.value
+  return yield* runnerFailure(
+    "prepare_failed",
+    "prepare",
+    "What the source build of this plan made is gone. Plan again."
+  )
+})
