@@ -6,7 +6,7 @@ import type { PlanJob, ProviderCredentials } from "../../../../runner/execution/
 import { RunnerSettings } from "../../../../runner/execution/RunnerSettings.ts"
 import { providerMirror } from "../../../support/ProviderMirror.ts"
 import { type Placed, type Tree, planJob, temporaryFolder } from "./RunnerHarness.ts"
-import { runnerWith, TestRunner } from "./TestRunner.ts"
+import { runnerWith, type TestRunner } from "./TestRunner.ts"
 
 export const provider = "example.test/acme/demo"
 export const tokenA = "token-alpha-canary-1234"
