@@ -26,6 +26,7 @@ const betweenTests = "# Unhandled error between tests"
 const ruler = /^-{10,}$/
 const crashFailure = /^FAILED {2}(.*)$/
 const missedGuard = /^MISSED {2,}(.*)$/
+const crashedProcess = /^✗ (.*)$/
 const repeatedFailures = /^\d+ tests? failed:$/
 
 const beginsError = (line: string) => /^(?:error|[A-Za-z]*Error)\b/.test(line)
@@ -46,7 +47,7 @@ const failuresIn = (lines: ReadonlyArray<string>): ReadonlyArray<Failure> => {
     if (repeatedFailures.test(line)) break
     const header = fileHeader.exec(line)?.[1]
     const [, outcome, test] = result.exec(line) ?? []
-    const special = crashFailure.exec(line)?.[1] ?? missedGuard.exec(line)?.[1]
+    const special = crashFailure.exec(line)?.[1] ?? missedGuard.exec(line)?.[1] ?? crashedProcess.exec(line)?.[1]
     if (header !== undefined) file = header
     else if (outcome === "fail") {
       const after = lines.slice(at + 1, at + 2).filter((next) => hookOrTimeout.test(next))

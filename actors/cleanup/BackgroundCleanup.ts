@@ -1,4 +1,4 @@
-import { Clock, Duration, Effect, Layer } from "effect"
+import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { HeldValues } from "../connection/HeldValues.ts"
 import { TokenRenewals } from "../connection/TokenRenewals.ts"
@@ -67,23 +67,38 @@ export const purge = Effect.gen(function* () {
 const guarded = <E, R>(name: string, work: Effect.Effect<void, E, R>) =>
   Effect.catchCause(work, (cause) => Effect.logError(`Cleanup failed: ${name}`, cause))
 
+/** Everything that is due, once. */
+const turn = Effect.gen(function* () {
+  const schedule = yield* SourceSchedule
+  const follows = yield* DeferredFollows
+  const held = yield* HeldValues
+  const drift = yield* DriftSchedule
+  const tokens = yield* TokenRenewals
+  const groups = yield* RunGroups
+  yield* guarded("expire plans", expirePlans)
+  yield* guarded("sync due Sources", schedule.syncDue)
+  yield* guarded("follow lanes", follows.followAll)
+  yield* guarded("check drift", drift.checkDue)
+  yield* guarded("go on with updates", groups.advanceAll)
+  yield* guarded("purge", purge)
+  yield* guarded("release replaced values", held.release)
+  yield* guarded("revoke tokens", tokens.revokeEnded)
+  yield* cleanUpBuilds
+})
+
+type Rhythm = <R>(turn: Effect.Effect<void, never, R>) => Effect.Effect<void, never, R>
+
+export const atStartAndEveryMinute: Rhythm = (turn) => turn.pipe(Effect.andThen(Effect.sleep(interval)), Effect.forever)
+
+/** When turns are taken. A host that takes them by hand, as a test does, brings its own. */
+export const CleanupRhythm = Context.Reference<Rhythm>("svc/actors/cleanup/CleanupRhythm", {
+  defaultValue: () => atStartAndEveryMinute
+})
+
 /** Runs in the background for as long as the service does. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
-    const schedule = yield* SourceSchedule
-    const follows = yield* DeferredFollows
-    const held = yield* HeldValues
-    const drift = yield* DriftSchedule
-    const tokens = yield* TokenRenewals
-    const groups = yield* RunGroups
-    yield* guarded("expire plans", expirePlans)
-    yield* guarded("sync due Sources", schedule.syncDue)
-    yield* guarded("follow lanes", follows.followAll)
-    yield* guarded("check drift", drift.checkDue)
-    yield* guarded("go on with updates", groups.advanceAll)
-    yield* guarded("purge", purge)
-    yield* guarded("release replaced values", held.release)
-    yield* guarded("revoke tokens", tokens.revokeEnded)
-    yield* cleanUpBuilds
-  }).pipe(Effect.andThen(Effect.sleep(interval)), Effect.forever, Effect.forkScoped)
+    const rhythm = yield* CleanupRhythm
+    yield* Effect.forkScoped(rhythm(turn))
+  })
 )

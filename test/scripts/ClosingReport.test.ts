@@ -74,6 +74,11 @@ guards ended with 1
     )
   })
 
+  test("names the file that took its process with it", () => {
+    const log = "test/A.test.ts:\n✗ test/A.test.ts (worker crashed: SIGKILL)\n\n 6 pass\n 1 fail\n"
+    expect(closingReport([ended(1, log)])).toBe("npm test ended with 1\n  test/A.test.ts (worker crashed: SIGKILL)")
+  })
+
   test("shows the last lines of a suite that names no test", () => {
     const log = Array.from({ length: 90 }, (_, index) => `line ${index}`).join("\n")
     const lines = closingReport([ended(2, log, "build")]).split("\n")

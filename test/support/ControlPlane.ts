@@ -1,4 +1,5 @@
 import { Effect, FileSystem, Layer, Option, type Scope } from "effect"
+import { CleanupRhythm } from "../../actors/cleanup/BackgroundCleanup.ts"
 import * as Runtime from "../../actors/Runtime.ts"
 import { machine } from "../../src/composition/Machine.ts"
 import { platform } from "../../src/composition/Platform.ts"
@@ -12,9 +13,13 @@ export const testSettings = (overrides: Partial<Settings>) =>
     (settings): Settings => ({ ...settings, log: "error", ...overrides })
   )
 
+/** What the service does by itself every minute never meets a test that is in the middle of something; tests take such turns by hand. */
+export const cleanupByHand = Layer.succeed(CleanupRhythm, () => Effect.void)
+
 /** The actors with storage and runner, without the HTTP face. */
 export const controlPlane = (settings: Settings) =>
   Runtime.layer.pipe(
+    Layer.provide(cleanupByHand),
     Layer.provideMerge(machine(settings)),
     Layer.provideMerge(storage(settings)),
     Layer.provideMerge(platform)

@@ -27,7 +27,7 @@ import { machine } from "../../src/composition/Machine.ts"
 import { platform } from "../../src/composition/Platform.ts"
 import { storage } from "../../src/composition/Storage.ts"
 import type { Settings } from "../../src/settings/Settings.ts"
-import { temporaryFolder, testSettings } from "./ControlPlane.ts"
+import { cleanupByHand, temporaryFolder, testSettings } from "./ControlPlane.ts"
 import { providerMirror } from "./ProviderMirror.ts"
 
 /** The address of the demo provider in the mirror. */
@@ -40,6 +40,8 @@ export interface TestPlaneOptions {
   /** Further Git servers that may be read. */
   readonly gitOrigins?: ReadonlyArray<string>
   readonly sandbox?: Partial<SandboxSettingsShape>
+  /** When the service looks after itself; never, unless a test says so. */
+  readonly cleanup?: Layer.Layer<never>
   /** Another runner than the shipped one, with the tool that it stands for. */
   readonly runner?: Layer.Layer<ModuleRunner | Toolchain, never, SqlClient.SqlClient>
 }
@@ -130,6 +132,7 @@ export const planeAt = ({ dataDir, mirror, origins }: Surroundings, options: Tes
         Layer.provideMerge(GitPolicy.layerWith({ allowOrigins: origins, limits: options.git ?? {} }))
       )
       const replaced = Layer.mergeAll(
+        options.cleanup ?? cleanupByHand,
         options.runner ?? runner({ dataDir, mirror }, options.sandbox),
         runSettings,
         ...(options.git === undefined ? [] : [git])

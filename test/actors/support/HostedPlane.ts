@@ -19,7 +19,7 @@ import { RelativePath } from "../../../schema/records/Primitives.ts"
 import { machine } from "../../../src/composition/Machine.ts"
 import { platform } from "../../../src/composition/Platform.ts"
 import { storage } from "../../../src/composition/Storage.ts"
-import { temporaryFolder, testSettings } from "../../support/ControlPlane.ts"
+import { cleanupByHand, temporaryFolder, testSettings } from "../../support/ControlPlane.ts"
 import { settled, stepped } from "../../support/Journey.ts"
 import { hostedModules } from "./HostedModules.ts"
 
@@ -83,6 +83,7 @@ export const hostedPlane = Layer.unwrap(
     )
     return people.pipe(
       Layer.provideMerge(Runtime.layer),
+      Layer.provide(cleanupByHand),
       Layer.provideMerge(identity),
       Layer.provideMerge(machine(settings)),
       Layer.provideMerge(storage(settings)),

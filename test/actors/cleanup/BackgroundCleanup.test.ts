@@ -1,0 +1,42 @@
+import { afterAll, expect } from "bun:test"
+import { Deferred, Effect, Latch, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { atStartAndEveryMinute, CleanupRhythm } from "../../../actors/cleanup/BackgroundCleanup.ts"
+import { Runs } from "../../../actors/run/Runs.ts"
+import { Sources } from "../../../actors/source/Sources.ts"
+import { it, suite } from "../../support/Effect.ts"
+import { settled } from "../../support/Journey.ts"
+import { TestPlane, testPlane } from "../../support/TestPlane.ts"
+
+it.effect("a turn is taken at the start, and every minute from then on", () =>
+  Effect.gen(function* () {
+    let turns = 0
+    yield* Effect.forkScoped(atStartAndEveryMinute(Effect.sync(() => turns++)))
+    yield* TestClock.adjust("0 millis")
+    expect(turns).toBe(1)
+    yield* TestClock.adjust("59 seconds")
+    expect(turns).toBe(1)
+    yield* TestClock.adjust("2 minutes")
+    expect(turns).toBe(3)
+  })
+)
+
+const due = Latch.makeUnsafe()
+const taken = Deferred.makeUnsafe<void>()
+const once = Layer.succeed(CleanupRhythm, (turn) =>
+  due.await.pipe(Effect.andThen(turn), Effect.andThen(Deferred.succeed(taken, undefined)))
+)
+const tests = suite(testPlane({ cleanup: once }))
+afterAll(tests.dispose)
+
+tests.live("a turn does what is due, without anybody asking for it", () =>
+  Effect.gen(function* () {
+    const { context, url, workspaceId } = yield* TestPlane
+    const { source } = yield* (yield* Sources).create(context, { workspaceId, name: "due", url, autoSync: true })
+    yield* due.open
+    yield* Deferred.await(taken)
+    const { items } = yield* (yield* Runs).list(workspaceId, { sourceId: source.id, includeLooks: true }, { limit: 10 })
+    expect(items.map(({ trigger }) => trigger)).toEqual(["schedule"])
+    for (const { id } of items) yield* settled(id)
+  })
+)
