@@ -53,11 +53,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       params: ofCapsule,
       success: Schema.Struct({ capsule: Capsule })
     }).annotateMerge(
-      described(
-        of("viewer"),
-        "Read a Capsule",
-        "Includes the opaque `installConfigReAdoption.authorityGuard` for guarded mutations."
-      )
+      described(of("viewer"), "Read a Capsule", "Has the `installConfigReAdoption.authorityGuard` of guarded changes.")
     )
   )
   .add(
