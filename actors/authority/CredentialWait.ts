@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { CredentialWait } from "../../schema/records/Capsule.ts"
+import type { ConnectionStatus } from "../../schema/records/Connection.ts"
 import { RunId } from "../../schema/records/Ids.ts"
 import type { ProviderResolution } from "../../schema/records/Provider.ts"
 
@@ -8,13 +9,28 @@ export const encodeCredentialWait = Schema.encodeSync(Schema.fromJsonString(Cred
 /** What has to be done, and by whom, once the Connection that a Capsule waits for was changed. */
 export const renewedWait = { turn: "member", next: "Its Connection was changed since. Plan again." } as const
 
+/** What a Run met beside its resolution. */
+export interface CredentialObstacle {
+  /** The operator forbids the provider. */
+  readonly isDenied: boolean
+  /** The Connection that is bound. */
+  readonly connection: ConnectionStatus | undefined
+}
+
 const turnOf = (
   { connectionId, status }: ProviderResolution,
-  isDenied: boolean
+  { connection, isDenied }: CredentialObstacle
 ): Pick<CredentialWait, "turn" | "next"> => {
   if (isDenied) return { turn: "operator", next: "The operator of this service has to allow the provider." }
   if (connectionId === undefined) {
     return { turn: "admin", next: "An owner or admin binds a Connection with a configuration plan." }
+  }
+  if (connection === "unconfirmed") {
+    return { turn: "operator", next: "The operator of this service looks at what the restore brought back." }
+  }
+  // Nothing brings it back.
+  if (connection === "revoked") {
+    return { turn: "admin", next: "An owner or admin binds another Connection with a configuration plan." }
   }
   return {
     turn: "admin",
@@ -25,11 +41,11 @@ const turnOf = (
   }
 }
 
-/** What a Capsule waits for whose Run met this resolution. `isDenied`: the operator forbids the provider. */
+/** What a Capsule waits for whose Run met this resolution. */
 export const credentialWaitOf = (
   run: { readonly id: string; readonly since: string },
   blocked: ProviderResolution,
-  isDenied: boolean
+  obstacle: CredentialObstacle
 ): CredentialWait => ({
   runId: RunId.make(run.id),
   since: run.since,
@@ -38,5 +54,5 @@ export const credentialWaitOf = (
   ...(blocked.childAlias === undefined ? {} : { childAlias: blocked.childAlias }),
   ...(blocked.connectionId === undefined ? {} : { connectionId: blocked.connectionId }),
   reason: blocked.blockedReason ?? "No Connection is bound.",
-  ...turnOf(blocked, isDenied)
+  ...turnOf(blocked, obstacle)
 })

@@ -7,6 +7,7 @@ import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
 import { defaultConnectionUse } from "../../schema/records/ConnectionUse.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import type { FinishAuthorization } from "../../schema/protocol/ConnectionActor.ts"
+import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { Audit } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
@@ -133,6 +134,7 @@ const rotated = Effect.fnUntraced(function* (open: OpenAuthorization, declared: 
   yield* held.keep(row, before)
   yield* held.keepTokens(row)
   yield* store.put(row, oauth, tokenPair(tokens))
+  yield* (yield* CapsuleLedger).credentialRenewed(connectionId)
   const supersededRunIds = yield* ledger.supersedeUsers(connectionId, connectionRotated)
   return { action: "connection.rotate", row, data: { version: row.version + 1, supersededRunIds } }
 })

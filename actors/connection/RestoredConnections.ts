@@ -1,10 +1,11 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { now } from "../Identity.ts"
 import type { HeldRecord, RestoredRecords, ReviewItem } from "../RestoredRecords.ts"
 
 /** Connections that a restore brought back, with the values that were sealed in them. */
-export const restoredConnections = Effect.map(SqlClient.SqlClient, (sql): RestoredRecords => {
+export const restoredConnections = Effect.map(SqlClient.SqlClient, (sql): RestoredRecords<CapsuleLedger> => {
   const set = Effect.fnUntraced(function* (
     id: string,
     change: { status: string; sealed_values?: null; sealed_tokens?: null; oauth_fault?: null }
@@ -28,7 +29,11 @@ export const restoredConnections = Effect.map(SqlClient.SqlClient, (sql): Restor
       FROM restore_review r JOIN connections c ON c.id = r.record_id AND c.status = 'unconfirmed'
       LEFT JOIN workspaces w ON w.id = c.workspace_id
       WHERE r.decision IS NULL ORDER BY w.handle, c.display_name, c.id`),
-    confirm: (id, status) => set(id, { status }),
+    confirm: (id, status) =>
+      Effect.andThen(
+        set(id, { status }),
+        Effect.flatMap(CapsuleLedger, (capsules) => capsules.credentialRenewed(id))
+      ),
     remove: (id) => set(id, { status: "revoked", sealed_values: null, sealed_tokens: null, oauth_fault: null })
   }
 })

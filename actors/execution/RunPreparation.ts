@@ -5,10 +5,10 @@ import type { ScannedModule } from "../../runner/scan/ScannedModule.ts"
 import { dependsOnTool, toolProblems } from "../../runner/scan/ToolFit.ts"
 import { defaultProfile } from "../../schema/policy/ExecutionProfile.ts"
 import { CompatibilityReportId } from "../../schema/records/Ids.ts"
-import type { ProviderRequirement } from "../../schema/records/Provider.ts"
+import type { ProviderRequirement, ProviderResolution } from "../../schema/records/Provider.ts"
 import type { RunEvidence } from "../../schema/records/Run.ts"
 import { transaction } from "../database/Transaction.ts"
-import { ConnectionStore } from "../connection/ConnectionStore.ts"
+import { ConnectionStore, effectiveStatus } from "../connection/ConnectionStore.ts"
 import { rotatedSince } from "../connection/RotatedConnections.ts"
 import { TokenRenewals } from "../connection/TokenRenewals.ts"
 import { movedInputsOf } from "../consumption/ConsumedOutputs.ts"
@@ -188,6 +188,21 @@ export class RunPreparation extends Context.Service<
         return stored ?? (yield* Effect.die(new Error(`The report of ${snapshot.id} was not stored`)))
       })
 
+      /** The Capsule says what it waits for, and whose turn it is. */
+      const waits = Effect.fnUntraced(function* (
+        run: RunRow,
+        capsule: GuardedCapsuleRow,
+        resolution: ProviderResolution
+      ) {
+        const since = yield* now
+        const connection = yield* connections.find(resolution.connectionId ?? "")
+        const wait = credentialWaitOf({ id: run.id, since }, resolution, {
+          isDenied: settings.deniedProviders.includes(resolution.provider),
+          connection: connection === undefined ? undefined : effectiveStatus(connection, since)
+        })
+        yield* capsules.annotate(capsule.id, { credential_wait: encodeCredentialWait(wait) })
+      })
+
       const prepare = Effect.fn("Run.prepare")(function* (created: RunRow) {
         const { run, capsule, config, snapshot } = yield* authority(created)
         const profile = yield* profiles.of(run, config)
@@ -213,14 +228,16 @@ export class RunPreparation extends Context.Service<
           ...(ofOperator === undefined ? {} : { operatorConfig: ofOperator })
         }
         // Whether it may be used at all comes first; why it cannot be used says more than the status it has by now.
-        const lapsed = providers.resolutions.flatMap(({ connectionId = "" }) => unrenewed.get(connectionId) ?? [])[0]
+        const [lapsed] = providers.resolutions.flatMap((resolution) => {
+          const blockedReason = unrenewed.get(resolution.connectionId ?? "")
+          return blockedReason === undefined ? [] : [{ ...resolution, blockedReason }]
+        })
         if (lapsed !== undefined && providers.blocked?.status !== "blocked_policy") {
-          return yield* blocked("blocked_missing_connection", lapsed, evidence)
+          yield* waits(run, capsule, lapsed)
+          return yield* blocked("blocked_missing_connection", lapsed.blockedReason, evidence)
         }
         if (providers.blocked !== undefined) {
-          const isDenied = settings.deniedProviders.includes(providers.blocked.provider)
-          const wait = credentialWaitOf({ id: run.id, since: yield* now }, providers.blocked, isDenied)
-          yield* capsules.annotate(capsule.id, { credential_wait: encodeCredentialWait(wait) })
+          yield* waits(run, capsule, providers.blocked)
           return yield* blocked(
             providers.blocked.status,
             `${providers.blocked.provider}: ${providers.blocked.blockedReason ?? "no Connection"}${providers.blocked.status === "blocked_policy" ? "" : " Bind a Connection with a configuration plan."}`,

@@ -53,11 +53,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       params: ofCapsule,
       success: Schema.Struct({ capsule: Capsule })
     }).annotateMerge(
-      described(
-        of("viewer"),
-        "Read a Capsule",
-        "Includes the opaque `installConfigReAdoption.authorityGuard` for guarded mutations."
-      )
+      described(of("viewer"), "Read a Capsule", "Has the `installConfigReAdoption.authorityGuard` of guarded changes.")
     )
   )
   .add(
@@ -170,7 +166,11 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       payload: NewDependency,
       success: Schema.Struct({ dependency: Dependency }).pipe(created)
     }).annotateMerge(
-      described(of("admin"), "Let this Capsule depend on another one of the Workspace", "Cycles are refused (409).")
+      described(
+        of("admin"),
+        "Let this Capsule take Outputs of another one",
+        "`variable_injection` and `published_output` fill inputs from Outputs; from a Capsule of another Workspace only what an active share gives. `remote_state` names no Outputs: all of them count. Cycles are refused (409), and so is an input that a dependency fills already. Plans of this Capsule that are not applied yet were made without it and become `superseded`; the Capsule is `stale` with the reason `input` until it was applied with the value."
+      )
     )
   )
   .add(

@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { credentialWaitOf } from "../../../actors/authority/CredentialWait.ts"
 import { Connections } from "../../../actors/connection/Connections.ts"
-import type { CapsuleId, ConnectionId } from "../../../schema/records/Ids.ts"
+import { type CapsuleId, ConnectionId } from "../../../schema/records/Ids.ts"
 import type { ProviderResolution } from "../../../schema/records/Provider.ts"
 import { attentionOf } from "../../../src/http/handlers/Attention.ts"
 import { suite } from "../../support/Effect.ts"
@@ -100,8 +100,24 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that waits for a cre
 
   tests.live("waits for the operator where the operator forbids the provider, for an admin where a rule does", () =>
     Effect.sync(() => {
-      expect(credentialWaitOf(run, blocked, true).turn).toBe("operator")
-      expect(credentialWaitOf(run, blocked, false).turn).toBe("admin")
+      const connection = undefined
+      expect(credentialWaitOf(run, blocked, { isDenied: true, connection }).turn).toBe("operator")
+      expect(credentialWaitOf(run, blocked, { isDenied: false, connection }).turn).toBe("admin")
+    })
+  )
+
+  tests.live("does not ask for what cannot be done with the Connection that is bound", () =>
+    Effect.sync(() => {
+      const missing: ProviderResolution = {
+        ...blocked,
+        status: "blocked_missing_connection",
+        connectionId: ConnectionId.make("conn_aaaaaaaaaaaaaaaaaaaaaaaa")
+      }
+      const wait = (connection: "revoked" | "unconfirmed" | "error") =>
+        credentialWaitOf(run, missing, { isDenied: false, connection })
+      expect(wait("error")).toMatchObject({ turn: "admin", next: expect.stringContaining("renews the Connection") })
+      expect(wait("revoked")).toMatchObject({ turn: "admin", next: expect.not.stringContaining("renews") })
+      expect(wait("unconfirmed").turn).toBe("operator")
     })
   )
 })

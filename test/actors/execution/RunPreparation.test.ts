@@ -55,6 +55,11 @@ const ofEveryRun: ReadonlyArray<Refusal> = [
     around: { ...needsCloud, bound: connection({ expires_at: past }) }
   },
   {
+    why: "with a Connection whose tokens could not be renewed",
+    code: "blocked_missing_connection",
+    around: { ...needsCloud, bound: connection(), unrenewed: "The authorization server refuses it." }
+  },
+  {
     why: "with a Connection of another Workspace",
     code: "blocked_policy",
     around: { ...needsCloud, bound: connection({ workspace_id: world.workspaceB }) }
@@ -103,19 +108,33 @@ const runOf = Effect.fnUntraced(function* (type: "plan" | "apply", { capsule, ru
   return (yield* (yield* RunLedger).find(world.runId)) ?? (yield* Effect.die("no Run"))
 })
 
+const preparing = Effect.fnUntraced(function* (type: "plan" | "apply", given: Partial<Refusal>) {
+  const run = yield* runOf(type, given)
+  return yield* (yield* RunPreparation).prepare(run)
+})
+
 const prepared = (type: "plan" | "apply", given: Partial<Refusal>) =>
+  preparing(type, given).pipe(Effect.provide(Layer.fresh(preparation({ ...ordinary, ...given.around }))))
+
+/** How a Run is refused, and whether its Capsule says that it waits for a credential. */
+const refused = (type: "plan" | "apply", given: Refusal) =>
   Effect.gen(function* () {
-    const run = yield* runOf(type, given)
-    return yield* (yield* RunPreparation).prepare(run)
+    const blocked = yield* Effect.flip(preparing(type, given))
+    const sql = yield* SqlClient.SqlClient
+    const [row] = yield* sql<{ wait: string | null }>`SELECT credential_wait AS wait FROM capsules
+      WHERE id = ${world.capsuleId}`
+    return { blocked, waits: row?.wait != null }
   }).pipe(Effect.provide(Layer.fresh(preparation({ ...ordinary, ...given.around }))))
 
 for (const type of ["plan", "apply"] as const) {
   for (const refusal of type === "plan" ? ofEveryRun : [...ofEveryRun, ...ofApplies]) {
     it.live(`${type === "plan" ? "a plan" : "an apply"} ${refusal.why} does not start: ${refusal.code}`, () =>
       Effect.gen(function* () {
-        const blocked = yield* Effect.flip(prepared(type, refusal))
+        const { blocked, waits } = yield* refused(type, refusal)
         expect(blocked).toMatchObject({ _tag: "RunBlocked", code: refusal.code })
         expect(blocked.message).not.toContain("a-cloud-token")
+        // Whose turn it is stands on the Capsule, whatever it is about the credential.
+        expect(waits).toBe(refusal.code.startsWith("blocked_"))
       })
     )
   }

@@ -104,6 +104,8 @@ export interface Surroundings {
   /** The Connection that is bound to every requirement. */
   readonly bound: ConnectionRow | undefined
   readonly deniedProviders: ReadonlyArray<string>
+  /** Why the tokens of the bound Connection could not be renewed. */
+  readonly unrenewed?: string
   readonly module: Pick<ReportRow, "status"> & { readonly findings: ReadonlyArray<string> }
   readonly planIsSaved: boolean
 }
@@ -242,7 +244,12 @@ export const preparation = (around: Surroundings) =>
           touch: () => Effect.void,
           secrets: () => Effect.succeed(Redacted.make({ values: { CLOUD_TOKEN: "a-cloud-token" }, files: [] }))
         }),
-        Layer.mock(TokenRenewals)({ renew: () => Effect.succeed(new Map()) }),
+        Layer.mock(TokenRenewals)({
+          renew: (ids) =>
+            Effect.succeed(
+              new Map(around.unrenewed === undefined ? [] : ids.map((id) => [id, around.unrenewed ?? ""] as const))
+            )
+        }),
         Layer.mock(HeldValues)({ former: () => Effect.succeed([]), hold: () => Effect.void }),
         anybody,
         Layer.mock(SourceStore)({
