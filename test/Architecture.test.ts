@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { readdirSync, readFileSync } from "node:fs"
 import { builtinModules } from "node:module"
 import { dirname, join, normalize, relative } from "node:path"
+import { importCircles } from "./support/ImportCircles.ts"
 
 const root = dirname(import.meta.dir)
 const rooms = ["schema", "runner", "actors", "src"] as const
@@ -91,6 +92,19 @@ describe("the house", () => {
         file.room === "runner" && /^(?:effect\/sql|effect\/http-api|effect\/cluster|node:sqlite)/.test(specifier)
     )
     expect(wrong.map(({ file, specifier }) => `${file.path} -> ${specifier}`)).toEqual([])
+  })
+
+  test("has no circle of imports between files, of types neither", () => {
+    const within = imports.flatMap(({ file, target }) => (target === undefined ? [] : [{ file: file.path, target }]))
+    expect(importCircles(within)).toEqual([])
+  })
+
+  test("would notice a circle, a long one and one of a single file", () => {
+    const arrows = (text: string) =>
+      text.split(" ").map((arrow) => ({ file: arrow.charAt(0), target: arrow.charAt(1) }))
+    expect(importCircles(arrows("ab bc ad dc"))).toEqual([])
+    expect(importCircles(arrows("ab bc ca cd"))).toEqual([["a", "b", "c"]])
+    expect(importCircles(arrows("ab bb cd dc"))).toEqual([["b"], ["c", "d"]])
   })
 
   test("names every relative import with its extension", () => {

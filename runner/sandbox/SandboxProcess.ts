@@ -1,6 +1,7 @@
 import { Deferred, Effect, type Redacted, Ref, Schema, type Scope, Stream } from "effect"
 import type { PlatformError } from "effect/PlatformError"
 import { ChildProcess, type ChildProcessSpawner } from "effect/process"
+import type { CommandLine } from "./CommandLine.ts"
 import type { LimitExceeded } from "./limits/LimitExceeded.ts"
 import type { RunGuard } from "./limits/RunLimits.ts"
 import { SandboxSpawnFailed } from "./SandboxStatus.ts"
@@ -22,11 +23,6 @@ export interface SandboxProcess {
   readonly kill: Effect.Effect<void>
   /** The limit of the Run that was hit, if one was; asked once the program has ended. */
   readonly exceeded: Effect.Effect<LimitExceeded | undefined>
-}
-
-export interface CommandLine {
-  readonly program: string
-  readonly args: ReadonlyArray<string>
 }
 
 const ProcessInformation = Schema.fromJsonString(Schema.Struct({ "child-pid": Schema.Int }))

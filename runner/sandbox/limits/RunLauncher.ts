@@ -1,4 +1,4 @@
-import type { CommandLine } from "../SandboxProcess.ts"
+import type { CommandLine } from "../CommandLine.ts"
 
 // A machine that runs out of memory altogether ends a Run before it ends the service.
 const script = `{ echo 1000 > /proc/self/oom_score_adj; } 2> /dev/null

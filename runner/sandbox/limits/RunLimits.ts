@@ -1,7 +1,7 @@
 import { Clock, Duration, Effect, Ref, Schedule, type Scope, Semaphore } from "effect"
 import type { ChildProcessSpawner } from "effect/process"
 import type { RunLimitCode } from "../../../schema/records/RunConfinement.ts"
-import type { CommandLine } from "../SandboxProcess.ts"
+import type { CommandLine } from "../CommandLine.ts"
 import type { LimitKeeper } from "../SandboxStatus.ts"
 import { type ControlGroup, type ControlGroups, probeControlGroups } from "./ControlGroups.ts"
 import { diskSpace, folderBytes } from "./FolderSize.ts"

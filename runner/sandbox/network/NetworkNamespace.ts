@@ -1,7 +1,7 @@
 import { Effect, Fiber, Option, Ref, Schema, type Scope, Stream } from "effect"
 import { ChildProcess, type ChildProcessSpawner } from "effect/process"
 import ipaddr from "ipaddr.js"
-import type { CommandLine } from "../SandboxProcess.ts"
+import type { CommandLine } from "../CommandLine.ts"
 import { systemPath } from "../SandboxView.ts"
 import { type HostResolver, resolverInside } from "./HostResolver.ts"
 

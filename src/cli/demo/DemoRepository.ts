@@ -1,7 +1,7 @@
 import { Effect, FileSystem, Path } from "effect"
-import { serveRepository } from "../../../runner/git/GitServer.ts"
+import { serveRepository } from "./git-server/GitServer.ts"
 import { treeDigest } from "../../../runner/sandbox/TreeDigest.ts"
-import { commitFiles, createRepository } from "../../../runner/git/RepositoryWriter.ts"
+import { commitFiles, createRepository } from "./git-server/RepositoryWriter.ts"
 
 const firstRevision = `variable "name" {
   type        = string

@@ -5,6 +5,8 @@ import { StrictMode } from "react"
 import { createRoot } from "react-dom/client"
 import { retryQuery } from "../api/Queries.ts"
 import { applyPreferences } from "../preferences/Preferences.ts"
+import { MenuPopups } from "../ui/MenuPopups.ts"
+import { lazyMenuPopups } from "./LazyMenuPopups.ts"
 import { makeRouter } from "./Router.tsx"
 
 applyPreferences()
@@ -31,7 +33,9 @@ if (root !== null) {
   createRoot(root).render(
     <StrictMode>
       <QueryClientProvider client={queryClient}>
-        <RouterProvider router={router} />
+        <MenuPopups value={lazyMenuPopups}>
+          <RouterProvider router={router} />
+        </MenuPopups>
       </QueryClientProvider>
     </StrictMode>
   )

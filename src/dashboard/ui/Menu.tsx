@@ -1,34 +1,12 @@
-import {
-  type ButtonHTMLAttributes,
-  cloneElement,
-  lazy,
-  type ReactElement,
-  type ReactNode,
-  Suspense,
-  use,
-  useState
-} from "react"
+import { cloneElement, Suspense, use, useState } from "react"
 import { Icon, type IconName } from "./Icon.tsx"
 import { MenuParts } from "./MenuParts.ts"
-
-export interface MenuProps {
-  readonly trigger: ReactElement<ButtonHTMLAttributes<HTMLButtonElement>>
-  readonly align?: "start" | "end"
-  readonly side?: "top" | "bottom"
-  readonly children: ReactNode
-}
-
-// A tenth of what a page would load to start with, for what most visits never open.
-const loadPopup = () => import("./MenuPopup.tsx")
-const MenuPopup = lazy(async () => ({ default: (await loadPopup()).MenuPopup }))
-
-const fetchPopup = (): void => {
-  // A failure shows when the menu is opened.
-  loadPopup().catch(() => undefined)
-}
+import { MenuPopups, type MenuProps } from "./MenuPopups.ts"
 
 /** A button that opens a menu. */
 export const Menu = (props: MenuProps) => {
+  const popups = use(MenuPopups)
+  if (popups === undefined) throw new Error("A menu needs MenuPopups: put the page inside of it")
   const [asked, setAsked] = useState(false)
   const closed = (
     <span className="menu-anchor">
@@ -36,12 +14,12 @@ export const Menu = (props: MenuProps) => {
         "aria-haspopup": "menu",
         "aria-expanded": false,
         onClick: () => setAsked(true),
-        onFocus: fetchPopup,
-        onPointerEnter: fetchPopup
+        onFocus: popups.preload,
+        onPointerEnter: popups.preload
       })}
     </span>
   )
-  return <Suspense fallback={closed}>{asked ? <MenuPopup {...props} /> : closed}</Suspense>
+  return <Suspense fallback={closed}>{asked ? <popups.Popup {...props} /> : closed}</Suspense>
 }
 
 interface MenuItemProps {

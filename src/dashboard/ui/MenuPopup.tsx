@@ -1,8 +1,8 @@
 import "../app/Kit.ts"
 import { Menu as Base } from "@base-ui/react/menu"
 import { useState } from "react"
-import type { MenuProps } from "./Menu.tsx"
 import { MenuParts } from "./MenuParts.ts"
+import type { MenuProps } from "./MenuPopups.ts"
 
 /** A menu that starts open: it is loaded by the press that asks for it. */
 export const MenuPopup = ({ trigger, align = "end", side = "bottom", children }: MenuProps) => {

@@ -1,6 +1,6 @@
 import { Effect, FileSystem } from "effect"
-import { serveRepository } from "../../../runner/git/GitServer.ts"
-import { commitFiles, createRepository } from "../../../runner/git/RepositoryWriter.ts"
+import { serveRepository } from "../../../src/cli/demo/git-server/GitServer.ts"
+import { commitFiles, createRepository } from "../../../src/cli/demo/git-server/RepositoryWriter.ts"
 
 /** A module without providers that makes 20 resources. */
 export const module = `variable "name" {

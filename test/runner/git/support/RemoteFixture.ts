@@ -6,7 +6,7 @@ import { parseGitRef } from "../../../../runner/git/GitRef.ts"
 import { GitRemote } from "../../../../runner/git/GitRemote.ts"
 import { parseGitUrl } from "../../../../runner/git/GitUrl.ts"
 import { encodePacket, flushPacket } from "../../../../runner/git/PktLine.ts"
-import { commitFiles, createRepository } from "../../../../runner/git/RepositoryWriter.ts"
+import { commitFiles, createRepository } from "../../../../src/cli/demo/git-server/RepositoryWriter.ts"
 import { CredentialOrigin } from "../../../../schema/records/CredentialOrigin.ts"
 import { temporaryFolder } from "../../../support/TemporaryFolder.ts"
 

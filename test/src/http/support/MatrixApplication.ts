@@ -1,7 +1,7 @@
 import { Layer, References } from "effect"
 import { unlimitedAttempts } from "../../../support/Attempts.ts"
 import { authenticatorLayer } from "../../../../src/accounts/AuthenticatorLayer.ts"
-import { tokenHandlers } from "../../../../src/accounts/TokenHandlers.ts"
+import { tokenHandlers } from "../../../../src/http/handlers/TokenHandlers.ts"
 import { apiMiddleware } from "../../../../src/http/ApiRoutes.ts"
 import { testAccounts } from "../../../support/Accounts.ts"
 import { matrixIssuer, Principals } from "./Principals.ts"

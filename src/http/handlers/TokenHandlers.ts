@@ -1,13 +1,13 @@
 import { Effect, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { AccessTokens } from "../../actors/account/AccessTokens.ts"
-import { invalidToken } from "../../actors/credential/CredentialRefusal.ts"
-import { TokenAuthority } from "../../actors/account/TokenAuthority.ts"
-import { Caller } from "../../schema/api/Middleware.ts"
-import { SvcApi } from "../../schema/api/SvcApi.ts"
-import { ApiError } from "../../schema/errors/ApiError.ts"
-import { commandContext, pageRequest } from "../http/handlers/Commands.ts"
+import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
+import { invalidToken } from "../../../actors/credential/CredentialRefusal.ts"
+import { TokenAuthority } from "../../../actors/account/TokenAuthority.ts"
+import { Caller } from "../../../schema/api/Middleware.ts"
+import { SvcApi } from "../../../schema/api/SvcApi.ts"
+import { ApiError } from "../../../schema/errors/ApiError.ts"
+import { commandContext, pageRequest } from "./Commands.ts"
 
 /** The person whose tokens these are. */
 const owner = Effect.map(Caller, ({ subject }) => subject)

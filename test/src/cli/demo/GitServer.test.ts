@@ -5,10 +5,10 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import * as git from "isomorphic-git"
 import http from "isomorphic-git/http/node"
 import * as fs from "node:fs"
-import { serveRepository } from "../../../runner/git/GitServer.ts"
-import { commitFiles, createRepository, tagCommit } from "../../../runner/git/RepositoryWriter.ts"
-import { it } from "../../support/Effect.ts"
-import { temporaryFolder } from "../../support/TemporaryFolder.ts"
+import { serveRepository } from "../../../../src/cli/demo/git-server/GitServer.ts"
+import { commitFiles, createRepository, tagCommit } from "../../../../src/cli/demo/git-server/RepositoryWriter.ts"
+import { it } from "../../../support/Effect.ts"
+import { temporaryFolder } from "../../../support/TemporaryFolder.ts"
 
 const nativeGit = (args: ReadonlyArray<string>, environment: Record<string, string> = {}) =>
   Effect.gen(function* () {

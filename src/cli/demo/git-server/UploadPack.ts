@@ -1,8 +1,15 @@
 import { Result } from "effect"
 import * as git from "isomorphic-git"
 import type { FsClient } from "isomorphic-git"
-import { parseTree } from "./GitObjects.ts"
-import { delimPacket, encodePacket, encodeSideBand, flushPacket, type Packet, packetText } from "./PktLine.ts"
+import { parseTree } from "../../../../runner/git/GitObjects.ts"
+import {
+  delimPacket,
+  encodePacket,
+  encodeSideBand,
+  flushPacket,
+  type Packet,
+  packetText
+} from "../../../../runner/git/PktLine.ts"
 
 /** The repository a server reads from. */
 export interface ServedObjects {

@@ -5,7 +5,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as nodeFs from "node:fs"
 import { createServer } from "node:http"
 import { gunzipSync } from "node:zlib"
-import { type Packet, parsePackets } from "./PktLine.ts"
+import { type Packet, parsePackets } from "../../../../runner/git/PktLine.ts"
 import { advertiseV1, advertiseV2, type ServedObjects, uploadPackV1, uploadPackV2 } from "./UploadPack.ts"
 
 /** A repository that can be fetched for as long as the Scope is open. */

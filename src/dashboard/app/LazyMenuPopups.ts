@@ -1,0 +1,13 @@
+import { lazy } from "react"
+import type { MenuPopups } from "../ui/MenuPopups.ts"
+
+// A tenth of what a page would load to start with, for what most visits never open.
+const load = () => import("../ui/MenuPopup.tsx")
+
+/** The menus' open form, in a file of its own. */
+export const lazyMenuPopups: MenuPopups = {
+  preload: () => {
+    load().catch(() => undefined)
+  },
+  Popup: lazy(async () => ({ default: (await load()).MenuPopup }))
+}

@@ -1,0 +1,37 @@
+export interface FileImport {
+  readonly file: string
+  readonly target: string
+}
+
+/**
+ * The groups of files that reach each other by imports, each sorted; empty when there is an order in which every file stands after
+ * what it imports. Tarjan's strongly connected components.
+ */
+export const importCircles = (imports: ReadonlyArray<FileImport>): ReadonlyArray<ReadonlyArray<string>> => {
+  const targets = Map.groupBy(imports, ({ file }) => file)
+  const numbers = new Map<string, number>()
+  const stack: Array<string> = []
+  const circles: Array<ReadonlyArray<string>> = []
+
+  /** Answers the lowest number on the stack that the file reaches. */
+  const visit = (file: string): number => {
+    const number = numbers.size
+    numbers.set(file, number)
+    stack.push(file)
+    let lowest = number
+    for (const { target } of targets.get(file) ?? []) {
+      if (target === file) circles.push([file])
+      const known = numbers.get(target)
+      if (known === undefined) lowest = Math.min(lowest, visit(target))
+      else if (stack.includes(target)) lowest = Math.min(lowest, known)
+    }
+    if (lowest === number) {
+      const circle = stack.splice(stack.indexOf(file))
+      if (circle.length > 1) circles.push(circle.toSorted())
+    }
+    return lowest
+  }
+
+  for (const file of targets.keys()) if (!numbers.has(file)) visit(file)
+  return circles
+}
