@@ -140,7 +140,7 @@ export class Capsules extends Context.Service<
       workspaceId: WorkspaceId,
       page: PageRequest
     ) => Effect.Effect<Page<InstallConfig>, ApiError>
-    readonly installConfig: (id: InstallConfigId) => Effect.Effect<InstallConfig, ApiError>
+    readonly installConfig: (workspaceId: WorkspaceId, id: InstallConfigId) => Effect.Effect<InstallConfig, ApiError>
     readonly usage: (id: CapsuleId) => Effect.Effect<CapsuleUsage, ApiError>
     readonly workspaceUsage: (workspaceId: WorkspaceId) => Effect.Effect<CapsuleUsage, ApiError>
   }

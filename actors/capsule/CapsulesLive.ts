@@ -258,9 +258,13 @@ export const layer = Layer.effect(
         }
         return { ...rows, items: [...shown, ...(yield* Effect.forEach(rows.items, toInstallConfig))] }
       }),
-      installConfig: Effect.fn("Capsules.installConfig")(function* (id) {
-        const rows = yield* Effect.orDie(sql<InstallConfigRow>`SELECT * FROM install_configs WHERE id = ${id}`)
-        return rows[0] === undefined ? yield* notFound("InstallConfig") : yield* toInstallConfig(rows[0])
+      installConfig: Effect.fn("Capsules.installConfig")(function* (workspaceId, id) {
+        const [row] = yield* Effect.orDie(
+          sql<InstallConfigRow>`SELECT * FROM install_configs WHERE id = ${id} AND workspace_id = ${workspaceId}`
+        )
+        if (row !== undefined) return yield* toInstallConfig(row)
+        const found = (yield* readyMadeConfigs(operator, workspaceId)).find((config) => config.id === id)
+        return found ?? (yield* notFound("InstallConfig"))
       }),
       usage: (id) => usageOf(sql, sql`capsule_id = ${id}`),
       workspaceUsage: (workspaceId) => usageOf(sql, sql`workspace_id = ${workspaceId}`)

@@ -47,12 +47,13 @@ const patched = Effect.fnUntraced(function* (config: LoadedInstallConfig, reques
 /** Interfaces that the person proposes beside those that the configuration has (spec: Configuration plans). */
 const withBlueprints = Effect.fnUntraced(function* (config: LoadedInstallConfig, request: ConfigurationPlanRequest) {
   const { compiled, outputs } = config.config
-  if (request.interfaceBlueprints === undefined) return compiled
+  const { interfaceBlueprints: added = [] } = request
+  if (added.length === 0) return compiled
   if (config.row.origin === "repository_manifest") {
     return yield* invalidRequest("interfaceBlueprints: the Interfaces of this Capsule are those of its manifest.")
   }
   const { policy } = yield* InstallPolicy
-  const patched = patchBlueprints(compiled, outputs, request.interfaceBlueprints, policy)
+  const patched = patchBlueprints(compiled, outputs, added, policy)
   return Result.isFailure(patched) ? yield* invalidRequest(`interfaceBlueprints: ${patched.failure}`) : patched.success
 })
 

@@ -1,8 +1,9 @@
 import { Effect } from "effect"
 import { type ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
 import { SourceStore } from "../source/SourceStore.ts"
+import { stagedOf } from "../source/StagedRows.ts"
 import { type DerivedConfig, derivedConfig } from "../configuration/DerivedConfig.ts"
-import type { InstallConfigCompilation } from "../configuration/InstallConfigCompilation.ts"
+import { InstallConfigCompilation } from "../configuration/InstallConfigCompilation.ts"
 import type { LoadedInstallConfig } from "../configuration/InstallConfigStore.ts"
 import { baseMoved } from "../configuration/OperatorAuthority.ts"
 import { OperatorConfigs } from "../configuration/OperatorConfigs.ts"
@@ -27,6 +28,7 @@ export const reAdoptionTarget = Effect.fn("Capsule.reAdoptionTarget")(function* 
 ): Effect.fn.Return<DerivedConfig, ApiError, SourceStore | InstallConfigCompilation> {
   const store = yield* SourceStore
   const operator = yield* OperatorConfigs
+  const compilation = yield* InstallConfigCompilation
   const row = yield* store.findSnapshot(sourceSnapshotId)
   if (current.row.source_snapshot_id === sourceSnapshotId) {
     const report = yield* checkContract(current)
@@ -37,7 +39,8 @@ export const reAdoptionTarget = Effect.fn("Capsule.reAdoptionTarget")(function* 
         compatibilityReportId: report?.id,
         contractDigest: current.row.contract_digest,
         config: current.config,
-        operatorValues: {}
+        // The base configuration is the one that it was compiled with: what it sets is the same.
+        operatorValues: row === undefined ? {} : compilation.operatorValues(stagedOf(row), current.config)
       }
     }
     return yield* derivedConfig(current, row, report)

@@ -52,11 +52,15 @@ const typeOf = (value: Schema.Json): InstallConfig["variables"][number]["type"] 
   return typeof value === "boolean" ? "boolean" : "json"
 }
 
+/** A base configuration that says something else is another one; each Workspace has its own id of it. */
+const readyMadeId = (workspaceId: string, digest: string): InstallConfigId =>
+  derivedId(InstallConfigId, "icfg", workspaceId, `ready-made ${digest}`)
+
 const readyMade = (workspaceId: string, config: OperatorBaseConfig, loadedAt: string) => {
   const digest = digestOfBase(config)
   const { description, lifecycle, module, name, origin, path, profile = defaultProfile, variables = {} } = config
   return decodeInstallConfig({
-    id: derivedId(InstallConfigId, "icfg", workspaceId, `ready-made ${digest}`),
+    id: readyMadeId(workspaceId, digest),
     workspaceId,
     origin: "operator",
     modulePath: module ?? ".",
@@ -91,3 +95,9 @@ export const readyMadeConfigs = (operator: OperatorConfigsShape, workspaceId: st
     Effect.map((configs) => configs.toSorted((one, other) => (one.id < other.id ? -1 : 1))),
     Effect.orDie
   )
+
+/** Tells in which Workspaces an id is that of a ready-made configuration. */
+export const readyMadePlaces = ({ baseConfigs }: OperatorConfigsShape, id: string) => {
+  const digests = baseConfigs.map(digestOfBase)
+  return (workspaceId: string): boolean => digests.some((digest) => readyMadeId(workspaceId, digest) === id)
+}

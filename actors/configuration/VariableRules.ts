@@ -3,15 +3,10 @@ import { holdsRedactionSentinel } from "../../runner/redaction/RedactionMark.ts"
 import { budgetProblem } from "../../runner/redaction/SecretBudget.ts"
 import { hidingProblem, type Secret, valueSecrets } from "../../runner/redaction/SecretRule.ts"
 import { type ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
+import { privateValuesLimits } from "../../schema/json/JsonLimits.ts"
+import { exceedsJsonLimits, type JsonValueExcess } from "../../schema/json/JsonValueBounds.ts"
 import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
 import type { StoredConfig, VariableValues } from "./InstallConfigStore.ts"
-
-const maxDepth = 32
-const maxNodes = 4096
-const maxKeyBytes = 256
-const maxStringBytes = 32_768
-
-const bytesOf = (text: string): number => new TextEncoder().encode(text).length
 
 /** A whole number that was rounded on its way through JSON, or may have been: nobody can tell which one was meant. */
 const isRounded = (value: Schema.Json): boolean =>
@@ -23,27 +18,20 @@ export const holdsRoundedNumber = (root: Schema.Json): boolean =>
 
 const largeWholeNumber = /^-?[1-9][0-9]{15,149}$/
 
-/** Why a value is beyond the bounds of private values (spec: Limits), counted before anything digests or scans it. */
-const boundsProblem = (root: Schema.Json): string | undefined => {
-  // Counted as everywhere: how many arrays and objects are around a value, the set of variables included.
-  const open: Array<readonly [Schema.Json, number]> = [[root, 0]]
-  let nodes = 0
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const [value, depth] = next
-    nodes += 1
-    if (nodes > maxNodes) return `holds more than ${maxNodes} values`
-    if (depth > maxDepth) return `is nested deeper than ${maxDepth} levels`
-    if (typeof value === "string" && bytesOf(value) > maxStringBytes)
-      return `holds a text longer than ${maxStringBytes} bytes`
-    if (isRounded(value))
-      return "holds a whole number beyond 9007199254740991, which JSON does not carry exactly; write it as a string of digits"
-    if (typeof value !== "object" || value === null) continue
-    for (const [key, member] of Object.entries(value)) {
-      if (!Array.isArray(value) && bytesOf(key) > maxKeyBytes) return `holds a key longer than ${maxKeyBytes} bytes`
-      open.push([member, depth + 1])
-    }
-  }
-  return undefined
+const excesses: Readonly<Record<JsonValueExcess, string>> = {
+  too_deep: `is nested deeper than ${privateValuesLimits.maxDepth} levels`,
+  too_many_nodes: `holds more than ${privateValuesLimits.maxNodes} values`,
+  key_too_long: `holds a key longer than ${privateValuesLimits.maxKeyBytes} bytes`,
+  string_too_long: `holds a text longer than ${privateValuesLimits.maxStringBytes} bytes`
+}
+
+/** Why a set of private values is beyond its bounds (spec: Limits), counted before anything digests or scans it. */
+const boundsProblem = (values: Schema.Json): string | undefined => {
+  const excess = exceedsJsonLimits(values, privateValuesLimits)
+  if (excess !== undefined) return excesses[excess]
+  return holdsRoundedNumber(values)
+    ? "holds a whole number beyond 9007199254740991, which JSON does not carry exactly; write it as a string of digits"
+    : undefined
 }
 
 /** Whether a value is of an input's basic type; null is of every one. */

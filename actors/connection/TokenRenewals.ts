@@ -35,7 +35,15 @@ export class TokenRenewals extends Context.Service<
         revokeEnded: Effect.gen(function* () {
           const ended = yield* sql<{ id: string }>`SELECT id FROM connections
             WHERE status = 'revoked' AND sealed_tokens IS NOT NULL ORDER BY id`
-          yield* Effect.forEach(ended, ({ id }) => answered(client(id).RevokeTokens()), { discard: true })
+          // One that cannot be read must not keep the others from being given back.
+          yield* Effect.forEach(
+            ended,
+            ({ id }) =>
+              Effect.catchCause(answered(client(id).RevokeTokens()), (cause) =>
+                Effect.logError(`The tokens of the Connection ${id} could not be given back`, cause)
+              ),
+            { discard: true }
+          )
         }).pipe(Effect.orDie)
       })
     })

@@ -223,7 +223,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       described(
         workspaceAccess("viewer", "path.capsuleConfigId"),
         "Read one configuration",
-        "Public projection: private values are never included. Configurations are immutable; a change makes a new one."
+        "Public projection: private values are never included. Configurations are immutable; a change makes a new one. A listed base configuration of the operator is read here too, until the operator changes it."
       )
     )
   )

@@ -35,8 +35,8 @@ export const repositoryFileLimits: JsonLimits = {
 /** Interface documents and literal Interface inputs of a manifest. */
 export const interfaceValueMaxDepth = 32
 
-/** `reviewedUserVariables` of a re-adoption. */
-export const reviewedVariablesLimits: JsonValueLimits = {
+/** A set of private values, as one: at install, in a configuration plan and in a re-adoption (`reviewedUserVariables`). */
+export const privateValuesLimits: JsonValueLimits = {
   maxDepth: 32,
   maxNodes: 4096,
   maxKeyBytes: 256,

@@ -55,7 +55,9 @@ export const freeText = (max: number) =>
 
 /** The same, with something in it to read. */
 export const requiredText = (max: number) =>
-  freeText(max).check(Schema.isPattern(/\S/u, { description: "text that is not blank" }))
+  freeText(max).check(
+    Schema.isPattern(/[^\s\p{Default_Ignorable_Code_Point}]/u, { description: "text that is not blank" })
+  )
 
 /** `.` or a canonical relative path: no `./`, `..`, empty segment, backslash, NUL, drive prefix, or trailing slash (spec: module keys). */
 export const RelativePath = Schema.String.check(

@@ -26,6 +26,34 @@ output "hidden" {
 }
 ${more}`
 
+/** The address of a site, for the operator's check to ask. */
+export const checkedOutput = (site: string) => `
+output "site" { value = ${JSON.stringify(site)} }
+`
+
+/** Has every module at the origin checked after an apply. A Git server has nothing at its root, and says so. */
+export const checkPolicy = (gitOrigin: string) =>
+  JSON.stringify({
+    baseConfigs: [
+      {
+        origin: gitOrigin,
+        lifecycle: {
+          postApply: [
+            {
+              name: "site",
+              kind: "http",
+              target: { output: "site" },
+              path: "/",
+              status: [404],
+              timeout: 20,
+              interval: 1
+            }
+          ]
+        }
+      }
+    ]
+  })
+
 export const slowNote = `
 resource "demo_note" "c" {
   name           = "c"

@@ -69,6 +69,7 @@ const carryThrough = Effect.fnUntraced(function* (
       yield* holds(
         apply.status === "failed" &&
           (apply.error?.code.startsWith("apply_") === true ||
+            apply.error?.code === "lifecycle_interrupted" ||
             (traveller.mayFail && isExcused(traveller, apply.error?.code))),
         `The apply ended as ${apply.status}: ${JSON.stringify(apply.error)}`
       )

@@ -18,7 +18,12 @@ const RunRecord = Schema.Struct({
   used_by_run_id: text,
   state_version_id: text,
   error_code: text,
-  evidence: Schema.fromJsonString(Schema.Struct({ possiblyCreated: Schema.optionalKey(Schema.Array(Schema.String)) }))
+  evidence: Schema.fromJsonString(
+    Schema.Struct({
+      possiblyCreated: Schema.optionalKey(Schema.Array(Schema.String)),
+      postApply: Schema.optionalKey(Schema.Array(Schema.Struct({ status: Schema.String })))
+    })
+  )
 })
 export type RunRecord = typeof RunRecord.Type
 

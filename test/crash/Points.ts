@@ -94,6 +94,21 @@ const points: ReadonlyArray<Scenario> = [
   ])
 ]
 
+/** Between an apply and the end of its checks: after the commit of its state, while a check is made, and before their end is committed. */
+const checks: ReadonlyArray<Scenario> = (
+  [
+    ["apply.committed", 1],
+    ["apply.run.phase", 5],
+    ["apply.run.succeeded", 1]
+  ] as const
+).map(([point, passing]) => ({
+  name: `${point}:${passing} of a checked apply`,
+  journey: "install",
+  kills: [at(point, passing)],
+  checked: true,
+  mustKill: true
+}))
+
 /** Recovery is killed too, several times over. */
 const recoveries: ReadonlyArray<Scenario> = [
   ...(["recovery.begun", "apply.run.failed", "recovery.settled", "recovery.cleaning"] as const).map((point) =>
@@ -141,7 +156,14 @@ const fullDisks: ReadonlyArray<Scenario> =
     : []
 
 /** Every named point at each of its passings, recovery, the processes that a server starts, and a full disk. */
-export const namedScenarios: ReadonlyArray<Scenario> = [...points, ...recoveries, ...updates, ...hunts, ...fullDisks]
+export const namedScenarios: ReadonlyArray<Scenario> = [
+  ...points,
+  ...checks,
+  ...recoveries,
+  ...updates,
+  ...hunts,
+  ...fullDisks
+]
 
 // A process of each kind that dies while something is created, and a recovery that is killed.
 const coreNames = new Set([

@@ -8,7 +8,7 @@ import { nothingAcknowledged, readEvents } from "./Acknowledged.ts"
 import { sweep } from "./CanarySweep.ts"
 import { Broken, brokenBy, crashClient, holds } from "./CrashClient.ts"
 import { crashHost } from "./CrashHost.ts"
-import { crashModule, slowNote } from "./CrashModule.ts"
+import { checkedOutput, checkPolicy, crashModule, slowNote } from "./CrashModule.ts"
 import { canaries, type CrashWorld } from "./CrashWorld.ts"
 import { hunt, spoil, strike } from "./Disturbance.ts"
 import { holdNote, holdOrigin } from "./Hold.ts"
@@ -17,7 +17,7 @@ import { chainModules } from "./UpdateJourney.ts"
 import { readCloud, readLedger } from "./Ledger.ts"
 import { mayFail, type Scenario } from "./Scenario.ts"
 import { smallDisk } from "./SmallDisk.ts"
-import { untruths } from "./Truth.ts"
+import { uncheckedSuccesses, untruths } from "./Truth.ts"
 import { survivors } from "./Victims.ts"
 
 /** Every secret that may stand nowhere in the clear. */
@@ -42,8 +42,11 @@ export const runScenario = Effect.fn("runScenario")(
     const gitdir = `${folder}/repository.git`
     yield* createRepository({ gitdir })
     const commit = (more: string) => commitFiles({ gitdir, files: { "main.tf": crashModule(notesDir, more) } })
-    yield* commit("")
     const repository = yield* serveRepository({ gitdir })
+    const { checked } = scenario
+    yield* commit(checked === true ? checkedOutput(repository.origin) : "")
+    const policyFile = `${folder}/policy.json`
+    if (checked === true) yield* files.writeFileString(policyFile, checkPolicy(repository.origin))
     const stage = scenario.hunt?.stage
     const way = stage === "sync" ? yield* holdOrigin(repository.origin) : undefined
     const hold = stage === undefined || stage === "sync" ? way?.hold : yield* holdNote(notesDir, stage)
@@ -66,7 +69,8 @@ export const runScenario = Effect.fn("runScenario")(
         notesDir,
         logFile: `${logs}/server.log`,
         token: world.token,
-        ...(scenario.isolation === undefined ? {} : { isolation: scenario.isolation })
+        ...(scenario.isolation === undefined ? {} : { isolation: scenario.isolation }),
+        ...(checked === true ? { policyFile } : {})
       },
       scenario.kills,
       {
@@ -138,6 +142,7 @@ export const runScenario = Effect.fn("runScenario")(
     const wrong = [
       ...seen,
       ...untruths(ledger, cloud, acknowledged),
+      ...(checked === true ? uncheckedSuccesses(ledger) : []),
       ...running.map((commandLine) => `A process stayed: ${commandLine.slice(0, 200)}`),
       ...left.map((name) => `The run folder ${name} stayed`),
       ...(code === 0 ? [] : [`The last server ended with ${code}`]),

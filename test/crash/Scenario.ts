@@ -29,6 +29,8 @@ export interface Scenario {
   readonly isolation?: "auto" | "off"
   /** The disk is full for a while once something was created. */
   readonly diskFull?: true
+  /** The operator has the module checked after each apply. */
+  readonly checked?: true
   /** Every kill has to happen, else the scenario tested nothing. */
   readonly mustKill: boolean
 }

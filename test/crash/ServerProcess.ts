@@ -15,6 +15,7 @@ export interface ServeOptions {
   readonly notesDir: string
   readonly logFile: string
   readonly isolation?: "auto" | "off"
+  readonly policyFile?: string
   readonly token?: Redacted.Redacted | undefined
   readonly killAt?: KillAt | undefined
   /** Program and arguments to start the server by, e.g. `prlimit`. */
@@ -75,6 +76,7 @@ export const serve = Effect.fn("serve")(function* (options: ServeOptions) {
             "provider-mirror-required": "true",
             "tool-download": "off",
             "runner-isolation": options.isolation ?? "auto",
+            ...(options.policyFile === undefined ? {} : { "policy-file": options.policyFile }),
             log: "info",
             "log-format": "json"
           }).flatMap(([name, value]) => [`--${name}`, value])

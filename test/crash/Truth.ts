@@ -146,6 +146,16 @@ const nothingStays = (ledger: Ledger) => [
     .map(({ id }) => `The saved plan of ${id} stayed`)
 ]
 
+/** No apply of a module that the operator has checked succeeds without its checks, whatever ended in between. */
+export const uncheckedSuccesses = (ledger: Ledger): ReadonlyArray<string> =>
+  ledger.runs
+    .filter(({ status, type }) => type === "apply" && status === "succeeded")
+    .filter(
+      ({ evidence: { postApply = [] } }) =>
+        postApply.length === 0 || postApply.some(({ status }) => status !== "passed")
+    )
+    .map(({ id }) => `${id} succeeded without the checks after it`)
+
 /** Everything that is not as promised, after a journey. */
 export const untruths = (ledger: Ledger, cloud: Cloud, acknowledged: Acknowledged): ReadonlyArray<string> => [
   ...ledger.integrity.map((problem) => `The database is damaged: ${JSON.stringify(problem)}`),

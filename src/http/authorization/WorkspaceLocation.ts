@@ -1,5 +1,8 @@
 import { Effect, Option, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import { OperatorConfigs } from "../../../actors/configuration/OperatorConfigs.ts"
+import { readyMadePlaces } from "../../../actors/configuration/PublicInstallConfig.ts"
 import type { PointReadsShape } from "../../../actors/database/PointReads.ts"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import type { WorkspaceLocator } from "../../../schema/api/Access.ts"
@@ -78,6 +81,22 @@ const selectByRecord = (sql: SqlClient.SqlClient, locator: RecordLocator, id: st
     FROM ${sql(owningTables[locator].table)} r WHERE r.id = ${id}`
 }
 
+const readMemberships = (rows: Effect.Effect<unknown, SqlError>) =>
+  rows.pipe(
+    Effect.catch((error) => Effect.andThen(Effect.logError("A membership could not be read", error), unavailable)),
+    Effect.flatMap((read) => Effect.orDie(decodeRows(read)))
+  )
+
+/** A ready-made configuration of the operator has no record: its id says which of the caller's Workspaces it was listed in. */
+const locateReadyMade = Effect.fnUntraced(function* (id: string, subject: string) {
+  const sql = yield* ReadSql
+  const places = readyMadePlaces(yield* OperatorConfigs, id)
+  const memberships =
+    yield* readMemberships(sql`SELECT w.id AS "workspaceId", m.role, m.status, w.archived_at AS "archivedAt"
+    FROM memberships m JOIN workspaces w ON w.id = m.workspace_id WHERE m.subject = ${subject}`)
+  return memberships.filter(({ workspaceId }) => workspaceId !== null && places(workspaceId))
+})
+
 /**
  * Finds the Workspaces that a record, or a Workspace id given directly, belongs to, and the caller's membership in the
  * same read. Fails with `not_found` for an unknown id, `permission_denied` for what no Workspace owns.
@@ -108,10 +127,9 @@ export const locateWorkspaces = Effect.fnUntraced(function* (locator: WorkspaceL
     }
   }
   const { noun, rows } = query()
-  const found = yield* rows.pipe(
-    Effect.catch((error) => Effect.andThen(Effect.logError("A membership could not be read", error), unavailable)),
-    Effect.flatMap((read) => Effect.orDie(decodeRows(read)))
-  )
+  const recorded = yield* readMemberships(rows)
+  const found =
+    recorded.length === 0 && locator === "path.capsuleConfigId" ? yield* locateReadyMade(id, subject) : recorded
   if (found.length === 0) return yield* notFound(noun)
   return found.flatMap(located)
 })

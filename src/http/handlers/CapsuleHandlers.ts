@@ -1,12 +1,10 @@
 import { Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
+import { checkBounds } from "../../../actors/configuration/VariableRules.ts"
 import { Dependencies } from "../../../actors/dependency/Dependencies.ts"
 import { ConfigurationPlanRequest, ReAdoptionRequest } from "../../../schema/api/CapsulesApi.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
-import { invalidRequest } from "../../../schema/errors/ApiError.ts"
-import { exceedsJsonLimits } from "../../../schema/json/JsonValueBounds.ts"
-import { reviewedVariablesLimits } from "../../../schema/json/JsonLimits.ts"
 import { CapsuleId, DependencyId, InstallConfigId, RunId } from "../../../schema/records/Ids.ts"
 import { Run } from "../../../schema/records/Run.ts"
 import { currentRequestId } from "../Exchange.ts"
@@ -97,7 +95,7 @@ export const capsuleHandlers = HttpApiBuilder.group(
       }),
       config: Effect.fn("capsules.config")(function* ({ params }) {
         const id = yield* pathId(InstallConfigId, params.capsuleConfigId, "Configuration")
-        return { capsuleConfig: yield* capsules.installConfig(id) }
+        return { capsuleConfig: yield* capsules.installConfig(yield* authorisedWorkspace, id) }
       }),
       updateConfig: retired,
       plan: Effect.fn("capsules.plan")(function* ({ headers, params }) {
@@ -134,13 +132,8 @@ export const capsuleHandlers = HttpApiBuilder.group(
       }),
       reAdopt: Effect.fn("capsules.reAdopt")(function* ({ headers, params, payload }) {
         const id = yield* capsuleOf(params)
-        if (
-          payload.reviewedUserVariables !== undefined &&
-          exceedsJsonLimits(payload.reviewedUserVariables, reviewedVariablesLimits) !== undefined
-        ) {
-          return yield* invalidRequest(
-            "body.reviewedUserVariables is too deep or too large: at most 32 levels, 4,096 values, 256-byte keys and 32,768-byte strings."
-          )
+        if (payload.reviewedUserVariables !== undefined) {
+          yield* checkBounds("reviewedUserVariables", payload.reviewedUserVariables)
         }
         const body = yield* Effect.orDie(normalisedReAdoption(payload))
         const request = yield* idempotent(headers, { capsuleId: id, body })

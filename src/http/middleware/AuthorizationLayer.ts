@@ -1,4 +1,5 @@
 import { Context, Effect, Layer, Option } from "effect"
+import { OperatorConfigs } from "../../../actors/configuration/OperatorConfigs.ts"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import { Access } from "../../../schema/api/Access.ts"
 import { Authorization, Caller, type CallerShape } from "../../../schema/api/Middleware.ts"
@@ -27,12 +28,14 @@ export const authorizationLayer = Layer.effect(
     const settings = yield* HttpSettings
     const sql = yield* ReadSql
     const limits = yield* AttemptLimits
+    const operator = yield* OperatorConfigs
     // One by one: merging a context copies every service of the request.
     const admitted = (rule: AdmittedRule, name: string) =>
       admit(rule, name).pipe(
         Effect.provideService(Authenticator, authenticator),
         Effect.provideService(HttpSettings, settings),
         Effect.provideService(ReadSql, sql),
+        Effect.provideService(OperatorConfigs, operator),
         Effect.provideService(AttemptLimits, limits)
       )
     return (httpEffect, { endpoint, group }) => {

@@ -60,7 +60,7 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
     "a configuration plan patches the private configuration, moves the authority, and only plans",
     () =>
       Effect.gen(function* () {
-        const { context, dataDir } = yield* TestPlane
+        const { context, workspaceId, dataDir } = yield* TestPlane
         const capsules = yield* Capsules
         const runs = yield* Runs
         const { capsule } = yield* active("configure", main(), { variables })
@@ -110,7 +110,7 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
         expect(yield* outputOf(capsule.id)).toEqual(["two 1"])
         const replay = yield* capsules.configurationPlan(context, capsule.id, request, key)
         expect([replay.replayed, replay.value.planRunId]).toEqual([true, planRunId])
-        const shown = yield* capsules.installConfig(targetInstallConfigId)
+        const shown = yield* capsules.installConfig(workspaceId, targetInstallConfigId)
         expect(shown.variables.map(({ name, set }) => [name, set])).toEqual([
           ["name", true],
           ["secret", true],
@@ -181,10 +181,10 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
     "re-adoption rebinds to a derived configuration and runs nothing",
     () =>
       Effect.gen(function* () {
-        const { commit, context } = yield* TestPlane
+        const { commit, context, workspaceId } = yield* TestPlane
         const capsules = yield* Capsules
         const { capsule } = yield* active("readopt", main(), { variables })
-        const config = yield* capsules.installConfig(capsule.installConfigId)
+        const config = yield* capsules.installConfig(workspaceId, capsule.installConfigId)
         const snapshot = capsule.adoptedSourceRevision?.sourceSnapshotId ?? (yield* Effect.die("none"))
         const base = {
           baseInstallConfigId: capsule.installConfigId,

@@ -70,7 +70,7 @@ describe.skipIf(Bun.which("terraform") === null)("who may give a value to an inp
     "install, configuration plan and re-adoption take the manifest's user inputs and required ones beside it, and no other",
     () =>
       Effect.gen(function* () {
-        const { context } = yield* TestPlane
+        const { context, workspaceId } = yield* TestPlane
         const capsules = yield* Capsules
         for (const [index, [name, value, words]] of others.entries()) {
           const refused = yield* install(`inputs-${index}`, files, { variables: { ...given, [name]: value } })
@@ -80,7 +80,8 @@ describe.skipIf(Bun.which("terraform") === null)("who may give a value to an inp
 
         const { capsule } = yield* active("inputs", files, { variables: given })
         const configure = Effect.fnUntraced(function* (set: Values) {
-          const request = { variablePatch: { set }, expected: yield* guardOf(capsule.id) }
+          // A whole body, as the specification shows it: no Interfaces are added.
+          const request = { variablePatch: { set }, interfaceBlueprints: [], expected: yield* guardOf(capsule.id) }
           return yield* capsules.configurationPlan(context, capsule.id, request, freshKey())
         })
         for (const [name, value, words] of others) {
@@ -93,7 +94,7 @@ describe.skipIf(Bun.which("terraform") === null)("who may give a value to an inp
         expect((yield* capsules.outputs(capsule.id))[0]?.value).toBe("one inputs 1 own other")
 
         const { installConfigId } = yield* capsules.read(capsule.id)
-        const { sourceSnapshotId } = yield* capsules.installConfig(installConfigId)
+        const { sourceSnapshotId } = yield* capsules.installConfig(workspaceId, installConfigId)
         if (sourceSnapshotId === undefined) return yield* Effect.die("no snapshot")
         const reAdopt = Effect.fnUntraced(function* (reviewedUserVariables: Values) {
           const request = {
@@ -115,7 +116,7 @@ describe.skipIf(Bun.which("terraform") === null)("who may give a value to an inp
         expect(secret.message).toBe("reviewedUserVariables.key: secret inputs are not reviewed here.")
         expect((yield* Effect.flip(reAdopt({ title: "two" }))).message).toContain("required inputs are missing: needed")
         const adopted = yield* reAdopt(complete)
-        const shown = yield* capsules.installConfig(adopted.value.targetInstallConfigId)
+        const shown = yield* capsules.installConfig(workspaceId, adopted.value.targetInstallConfigId)
         expect(shown.variables.filter(({ set }) => set).map(({ name }) => name)).toEqual(["key", "needed", "title"])
         expect(Object.fromEntries(shown.variables.map(({ name, origin }) => [name, origin]))).toEqual({
           capsule: "capsule_name",

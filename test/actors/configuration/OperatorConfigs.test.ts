@@ -34,7 +34,7 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
   tests.live("sets inputs that nobody else can, chooses the profile, and is recorded on every Run", () =>
     Effect.gen(function* () {
       const operator = yield* Operator
-      const { context } = yield* TestPlane
+      const { context, workspaceId } = yield* TestPlane
       const capsules = yield* Capsules
       yield* operator.set({
         profiles: { small: { limits: { memory: "1GiB", processes: 2000 } } },
@@ -53,7 +53,7 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
       })
       expect(apply).toMatchObject({ profile: "small", profileDigest: plan.profileDigest ?? "none" })
       expect(JSON.stringify(plan.operatorConfig)).not.toContain("eu-1")
-      const config = yield* capsules.installConfig(capsule.installConfigId)
+      const config = yield* capsules.installConfig(workspaceId, capsule.installConfigId)
       expect(config.variables.find(({ name }) => name === "region")).toMatchObject({ origin: "operator", set: true })
       const drift = yield* settled((yield* capsules.driftCheck(context, capsule.id)).id)
       expect(drift).toMatchObject({ status: "succeeded", profile: "small" })
@@ -61,6 +61,24 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
       const change = { variablePatch: { set: { region: "us-1" } }, expected: guard }
       const error = yield* Effect.flip(capsules.configurationPlan(context, capsule.id, change, freshKey()))
       expect(error.message).toContain("the operator sets this input")
+
+      // A re-adoption under the same base configuration keeps what the operator sets.
+      const adopted = yield* capsules.reAdopt(
+        context,
+        capsule.id,
+        {
+          baseInstallConfigId: capsule.installConfigId,
+          sourceSnapshotId: capsule.adoptedSourceRevision?.sourceSnapshotId ?? (yield* Effect.die("no revision")),
+          reason: "reviewed",
+          reviewedUserVariables: { name: "two" },
+          expected: guard
+        },
+        freshKey()
+      )
+      const kept = yield* capsules.installConfig(workspaceId, adopted.value.targetInstallConfigId)
+      expect(kept.variables.find(({ name }) => name === "region")).toMatchObject({ origin: "operator", set: true })
+      expect((yield* applied(yield* replanned(capsule.id))).status).toBe("succeeded")
+      expect(yield* outputOf(capsule.id)).toEqual(["eu-1 two"])
     })
   )
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { Effect, Result, type Schema } from "effect"
-import { checkValues, missingInputs } from "../../../actors/configuration/VariableRules.ts"
+import { checkBounds, checkValues, missingInputs } from "../../../actors/configuration/VariableRules.ts"
 import type { DeclaredVariable } from "../../../schema/records/InstallConfig.ts"
 import { declared } from "../support/DeclaredVariables.ts"
 
@@ -41,6 +41,10 @@ describe("values of inputs", () => {
       return Result.isFailure(result) ? result.failure.message : undefined
     }
     expect(told(31)).toBeUndefined()
+    // An empty list at the bottom is a level like any other.
+    const hollow = (levels: number): Schema.Json => (levels === 1 ? [] : [hollow(levels - 1)])
+    const bounds = (levels: number) => Result.isSuccess(Effect.runSync(Effect.result(checkBounds("a", hollow(levels)))))
+    expect([bounds(32), bounds(33)]).toEqual([true, false])
     expect([told(32), told(33)]).toEqual(Array.from({ length: 2 }, () => "variables: is nested deeper than 32 levels."))
   })
 

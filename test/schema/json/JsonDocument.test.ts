@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { Result } from "effect"
 import * as fc from "fast-check"
 import { decodeJson } from "../../../schema/json/JsonDocument.ts"
-import { type JsonLimits, repositoryFileLimits, reviewedVariablesLimits } from "../../../schema/json/JsonLimits.ts"
+import { type JsonLimits, repositoryFileLimits, privateValuesLimits } from "../../../schema/json/JsonLimits.ts"
 
 const encode = (text: string) => new TextEncoder().encode(text)
 const roomy: JsonLimits = {
@@ -18,7 +18,7 @@ const outcome = (text: string, limits: Partial<JsonLimits> = {}) =>
 const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth)
 
 describe("bounds, both sides (J1)", () => {
-  const limits = { ...roomy, ...reviewedVariablesLimits }
+  const limits = { ...roomy, ...privateValuesLimits }
   const array = (nodes: number) => `[${Array.from({ length: nodes - 1 }, () => "0").join(",")}]`
   test.each([
     ["depth 32", nested(32), "accepted"],

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { Result, type Schema } from "effect"
 import * as fc from "fast-check"
 import { decodeJson } from "../../../schema/json/JsonDocument.ts"
-import { reviewedVariablesLimits } from "../../../schema/json/JsonLimits.ts"
+import { privateValuesLimits } from "../../../schema/json/JsonLimits.ts"
 import { exceedsJsonLimits } from "../../../schema/json/JsonValueBounds.ts"
 
 const nest = (depth: number): Schema.Json => {
@@ -21,7 +21,7 @@ test.each([
   ["string of 32,768 bytes", `${"s".repeat(32_764)}😀`, undefined],
   ["string of 32,769 bytes", `${"s".repeat(32_765)}😀`, "string_too_long"]
 ] as const)("%s (J1)", (_, value, expected) => {
-  expect(exceedsJsonLimits(value, reviewedVariablesLimits)).toBe(expected)
+  expect(exceedsJsonLimits(value, privateValuesLimits)).toBe(expected)
 })
 
 test("an absent ceiling does not bind", () => {

@@ -25,7 +25,8 @@ test.each([
 test("a reason is a text that somebody can read", () => {
   const isReason = Schema.is(ReAdoptionRequest.fields.reason)
   expect(["Moved to the new region", "a\nb", "理由"].map((text) => isReason(text))).toEqual([true, true, true])
-  expect(["", "   ", "\n", "a\u0000", "x".repeat(1001)].map((text) => isReason(text))).toEqual([
+  expect(["", "   ", "\n", "\u200b \u2060", "a\u0000", "x".repeat(1001)].map((text) => isReason(text))).toEqual([
+    false,
     false,
     false,
     false,

@@ -9,10 +9,12 @@ import {
   codeOf,
   errorOf,
   exchange,
+  formFields,
   json,
   must,
   mustBe,
   post,
+  press,
   query,
   refresh,
   tokensOf,
@@ -234,11 +236,68 @@ const meant = Effect.gen(function* () {
   yield* mustBe(yield* refusal(asked, cookie), "invalid_target", "error for a doubled address")
 })
 
+/** The same for a device: the page that the person agrees on names the Workspace, and the answer counts for that one alone. */
+const meantByDevice = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const time = yield* TestTime
+  const { cookie, interfaceId, name, subject, workspaceId } = yield* consuming
+  const resource = `${interfaceResource}/${name}`
+  yield* sql`UPDATE interfaces SET inputs = ${JSON.stringify({ address: resource })} WHERE id = ${interfaceId}`
+  yield* bind(interfaceId, workspaceId, subject)
+  const client = { client_id: "mcp-device" }
+  const begun = Effect.gen(function* () {
+    const body = yield* json(yield* post("/oauth/device_authorization", { ...client, scope: "mcp.invoke", resource }))
+    const code = String(body["user_code"])
+    const form = formFields(yield* bodyText(yield* visit("/oauth/device", cookie)))
+    const look = { user_code: code, token: form.token, decision: "look" }
+    const shown = yield* press("/oauth/device", look, cookie)
+    const page = yield* bodyText(shown)
+    const place = /name="place" value="([^"]+)"/.exec(page)?.[1] ?? ""
+    const answer = { user_code: code, token: formFields(page).token, decision: "allow" }
+    return { deviceCode: String(body["device_code"]), shown, page, place, answer }
+  })
+  const poll = (deviceCode: string) =>
+    post("/oauth/token", {
+      ...client,
+      grant_type: "urn:ietf:params:oauth:grant-type:device_code",
+      device_code: deviceCode,
+      resource
+    })
+  const { answer, deviceCode, page, place } = yield* begun
+  const names = yield* sql<{ display_name: string }>`SELECT display_name FROM workspaces WHERE id = ${workspaceId}`
+  yield* must(page.includes(names[0]?.display_name ?? "?"), "the page names the Workspace that is meant")
+  yield* mustBe((yield* press("/oauth/device", answer, cookie)).status, 400, "an answer that names no page")
+  const other = yield* begun
+  const swapped = { ...answer, place: other.place }
+  yield* mustBe((yield* press("/oauth/device", swapped, cookie)).status, 400, "an answer to another page")
+  yield* mustBe((yield* press("/oauth/device", { ...answer, place }, cookie)).status, 200, "yes")
+  yield* time.advance("10 seconds")
+  const tokens = yield* tokensOf(yield* poll(deviceCode))
+  const { payload } = yield* verifyJwt(tokens.access_token, { audience: resource, typ: "at+jwt" })
+  yield* mustBe(JSON.stringify(payload["svc"]), JSON.stringify({ workspace_id: workspaceId, role: "owner" }), "svc")
+
+  // With another one of the person at the same address nothing is guessed, and a page that was shown before counts no more.
+  const elsewhere = yield* served
+  const second = yield* provide(`${name}-elsewhere`, elsewhere.capsuleId, elsewhere.workspaceId, resource)
+  yield* sql`INSERT INTO memberships ${sql.insert({ ...(yield* sql`SELECT * FROM memberships WHERE workspace_id = ${elsewhere.workspaceId}`)[0], id: id("mbr", name), subject })}`
+  yield* bind(second, elsewhere.workspaceId, subject)
+  const late = { ...other.answer, place: other.place }
+  const refused = yield* press("/oauth/device", late, cookie)
+  yield* must(refused.status >= 400, "a page that was shown before there were two")
+  yield* must((yield* begun).shown.status >= 400, "two of them are not guessed")
+  // When the other one is meant by now, the earlier page does not speak for it.
+  yield* setMembership(workspaceId, subject, { status: "suspended" })
+  yield* must((yield* press("/oauth/device", late, cookie)).status >= 400, "an answer for the other Workspace")
+  yield* time.advance("10 seconds")
+  yield* mustBe(yield* errorOf(yield* poll(other.deviceCode)), "authorization_pending", "nothing was given")
+})
+
 /** Tokens for Interfaces: only for whom a binding lets in, and only while it does. */
 export const interfaceRuleModules: ReadonlyArray<Module> = [
   { name: "a token for an Interface needs a binding, and says no more than it", check: invoked },
   { name: "what an Interface token stands on is read again at each use", check: withdrawn },
   { name: "an application opens the Interfaces that were meant for it", check: confined },
   { name: "a resource that is one Interface of the person says the Workspace", check: meant },
+  { name: "a device's resource that is one Interface of the person says the Workspace", check: meantByDevice },
   { name: "a configured client is let at Interfaces by the operator, in one Workspace", check: configured }
 ]

@@ -60,6 +60,14 @@ export const clientDocument = (origin = "http://127.0.0.1:1"): StaticClientDocum
       scope: "openid offline_access",
       interfaces: true
     },
+    {
+      client_id: "mcp-device",
+      redirect_uris: [],
+      client_name: "Tools on a device",
+      grant_types: ["urn:ietf:params:oauth:grant-type:device_code"],
+      scope: "openid",
+      interfaces: true
+    },
     { client_id: "ours", client_name: "Ours", redirect_uris: [callback], consent: "trusted" }
   ],
   resource_servers: [{ resource, scopes: ["api.use"] }]
