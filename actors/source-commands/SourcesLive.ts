@@ -4,7 +4,7 @@ import { SqlClient } from "effect/sql"
 import type { GitError } from "../../runner/git/GitError.ts"
 import { GitPolicy } from "../../runner/git/GitPolicy.ts"
 import { GitRemote } from "../../runner/git/GitRemote.ts"
-import { parseGitUrl } from "../../runner/git/GitUrl.ts"
+import { fetchableAddress } from "../../runner/git/FetchPolicy.ts"
 import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
 import { SourceId } from "../../schema/records/Ids.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
@@ -120,7 +120,7 @@ export const layer = Layer.effect(
         })
       }),
       stableSemver: Effect.fn("Sources.stableSemver")(function* (_workspaceId, text) {
-        const url = parseGitUrl(text, policy)
+        const url = fetchableAddress(text, policy)
         if (Result.isFailure(url)) return yield* invalidRequest(`url: ${url.failure.message}`)
         const { tag, commit, version } = yield* Effect.mapError(
           remote.newestStableTag({ url: url.success }),

@@ -1,9 +1,11 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { GivenGitAddress } from "../git/GitAddress.ts"
+import { GivenGitRef } from "../git/GitRef.ts"
 import { NewDependency } from "../records/Capsule.ts"
 import { CompatibilityReportId, InstallConfigId, ProjectId, RunId, SourceId, SourceSnapshotId } from "../records/Ids.ts"
 import { InstallPlan, RevisionPlan } from "../records/InstallPlan.ts"
-import { displayText, GitRefText, RelativePath } from "../records/Primitives.ts"
+import { displayText, RelativePath } from "../records/Primitives.ts"
 import { ProviderBinding } from "../records/Provider.ts"
 import { SourceBuild } from "../records/Run.ts"
 import { workspaceAccess } from "./Access.ts"
@@ -23,8 +25,8 @@ export const VariableValues = Schema.Record(
 export const CreateInstallPlan = Schema.Struct({
   source: Schema.Struct({
     name: displayText(80),
-    url: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(2048)),
-    ref: Schema.optionalKey(GitRefText),
+    url: GivenGitAddress,
+    ref: Schema.optionalKey(GivenGitRef),
     path: Schema.optionalKey(RelativePath),
     authConnectionId: Schema.optionalKey(Schema.String)
   }),
@@ -53,6 +55,8 @@ export const CreateInstallPlan = Schema.Struct({
   dependencies: Schema.optionalKey(Schema.Array(NewDependency).check(Schema.isMaxLength(32)))
 }).annotate({ identifier: "CreateInstallPlan" })
 export type CreateInstallPlan = typeof CreateInstallPlan.Type
+
+export const CreateRevisionPlan = Schema.Struct({ ref: GivenGitRef })
 
 const installPlanAnswer = Schema.Struct({ installPlan: InstallPlan, replayed: Schema.Boolean })
 const revisionPlanAnswer = Schema.Struct({ revisionPlan: RevisionPlan, replayed: Schema.Boolean })
@@ -102,7 +106,7 @@ export class RevisionPlansApi extends HttpApiGroup.make("revisionPlans")
     HttpApiEndpoint.post("create", "/api/v1/capsules/:capsuleId/revision-plans", {
       params: { capsuleId: Schema.String },
       headers: idempotencyHeaders,
-      payload: Schema.Struct({ ref: GitRefText }),
+      payload: CreateRevisionPlan,
       success: [...repeatable(revisionPlanAnswer), revisionPlanAnswer.pipe(accepted)]
     }).annotateMerge(
       describedRun(

@@ -1,8 +1,10 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema } from "effect/http-api"
+import { GivenGitAddress } from "../git/GitAddress.ts"
+import { GivenGitRef } from "../git/GitRef.ts"
 import { CompatibilityReport, InstallModules } from "../records/CompatibilityReport.ts"
 import { InstallConfigId, SourceSnapshotId, WorkspaceId } from "../records/Ids.ts"
-import { CommitId, displayText, GitRefText, RelativePath } from "../records/Primitives.ts"
+import { CommitId, displayText, RelativePath } from "../records/Primitives.ts"
 import { Run } from "../records/Run.ts"
 import { SnapshotFile, Source, SourceSnapshot, SyncIntent } from "../records/Source.ts"
 import type { Role } from "../records/Workspace.ts"
@@ -16,7 +18,7 @@ const ofSnapshot = { ...ofSource, sourceSnapshotId: Schema.String }
 
 const sourceFields = {
   name: Schema.optionalKey(displayText(80)),
-  defaultRef: Schema.optionalKey(GitRefText),
+  defaultRef: Schema.optionalKey(GivenGitRef),
   defaultPath: Schema.optionalKey(RelativePath),
   autoSync: Schema.optionalKey(Schema.Boolean)
 }
@@ -25,7 +27,7 @@ export const CreateSource = Schema.Struct({
   ...sourceFields,
   workspaceId: WorkspaceId,
   name: displayText(80),
-  url: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(2048)),
+  url: GivenGitAddress,
   authConnectionId: Schema.optionalKey(Schema.String)
 })
 export type CreateSource = typeof CreateSource.Type
@@ -36,6 +38,8 @@ export const UpdateSource = Schema.Struct({
   status: Schema.optionalKey(Schema.Literals(["active", "disabled"]))
 })
 export type UpdateSource = typeof UpdateSource.Type
+
+export const ResolveStableSemver = Schema.Struct({ url: GivenGitAddress })
 
 export class SourcesApi extends HttpApiGroup.make("sources")
   .add(
@@ -193,7 +197,7 @@ export class SourcesApi extends HttpApiGroup.make("sources")
   .add(
     HttpApiEndpoint.post("stableSemver", "/api/v1/workspaces/:workspaceId/source-ref-resolutions/stable-semver", {
       params: { workspaceId: Schema.String },
-      payload: Schema.Struct({ url: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(2048)) }),
+      payload: ResolveStableSemver,
       success: Schema.Struct({ tag: Schema.String, commit: Schema.String, version: Schema.String })
     }).annotateMerge(
       described(
