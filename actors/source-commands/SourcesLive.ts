@@ -1,6 +1,7 @@
-import { Clock, Effect, Layer, Redacted, Result } from "effect"
+import { Clock, Duration, Effect, Layer, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
+import { retention } from "../../schema/records/Retention.ts"
 import type { GitError } from "../../runner/git/GitError.ts"
 import { GitPolicy } from "../../runner/git/GitPolicy.ts"
 import { GitRemote } from "../../runner/git/GitRemote.ts"
@@ -37,7 +38,7 @@ import {
 import { Sources } from "../source/Sources.ts"
 
 const hookContext: CommandContext = { actor: { kind: "webhook" }, actorKey: "webhook" }
-const deliveryWindowMillis = 24 * 60 * 60 * 1000
+const deliveryWindowMillis = Duration.toMillis(retention.webhookDelivery.after)
 
 const gitRefusal = (error: GitError): ApiError => {
   switch (error._tag) {
