@@ -1,6 +1,7 @@
-import { Context, DateTime, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { retention } from "../../schema/records/Retention.ts"
 import { ApiError, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
 import type { AccountToken, AccountTokenInventory } from "../../schema/records/AccountToken.ts"
 import { AccessTokenId } from "../../schema/records/Ids.ts"
@@ -17,8 +18,8 @@ import { mintSecret, secretHash } from "../credential/BearerSecret.ts"
 import { ExtensionScopes, type ScopeEntry, scopeCatalog, scopeRefusal } from "./ScopeCatalog.ts"
 import { readTokenPage } from "./TokenPage.ts"
 
-const defaultLifetime = Duration.days(90)
-const longestLifetime = Duration.days(366)
+const defaultLifetime = retention.personalToken.after
+const longestLifetime = retention.longestPersonalToken.after
 const publicPrefixLength = 12
 
 export interface NewAccessToken {

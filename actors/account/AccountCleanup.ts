@@ -1,10 +1,10 @@
 import { Context, DateTime, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { retention } from "../../schema/records/Retention.ts"
 import { transaction } from "../database/Transaction.ts"
 
 const every = Duration.hours(6)
-// An ended session says for a while when it ended, which helps after a theft.
-const keepEnded = Duration.days(30)
+const keepEnded = retention.endedSession.after
 
 /** Forgets what has ended: old sessions, links and challenges. Tokens stay, as their inventory counts revoked ones. */
 export class AccountCleanup extends Context.Service<

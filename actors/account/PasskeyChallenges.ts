@@ -1,10 +1,11 @@
-import { DateTime, Duration, Effect, Result, Schema } from "effect"
+import { DateTime, Effect, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Base64Url } from "effect/encoding"
 import { SqlClient } from "effect/sql"
+import { retention } from "../../schema/records/Retention.ts"
 import { newId, now } from "../Identity.ts"
 
-const validFor = Duration.minutes(5)
+const validFor = retention.passkeyChallenge.after
 const challengeBytes = 32
 
 /** What a challenge was given for; for a setup, at which link. */

@@ -1,6 +1,7 @@
 import { Clock, Context, DateTime, Duration, Effect, Layer, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { retention } from "../../schema/records/Retention.ts"
 import { type ApiError, notFound } from "../../schema/errors/ApiError.ts"
 import { Subject, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
@@ -14,7 +15,7 @@ import { unauthenticated } from "../credential/CredentialRefusal.ts"
 import type { Principal } from "../credential/Principal.ts"
 
 /** How long a session lasts after its last use. */
-export const sessionLifetime = Duration.days(30)
+export const sessionLifetime = retention.session.after
 // Sliding the end of a session is a write: often enough for 30 days, rarely enough for every request.
 const slideEvery = Duration.hours(1)
 

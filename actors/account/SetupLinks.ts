@@ -1,7 +1,8 @@
 import type { PublicKeyCredentialCreationOptionsJSON } from "@simplewebauthn/server"
-import { Context, DateTime, Duration, Effect, Layer, Option, type Redacted, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { retention } from "../../schema/records/Retention.ts"
 import { ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
 import { Subject } from "../../schema/records/Ids.ts"
 import type { CommandContext } from "../Command.ts"
@@ -21,7 +22,7 @@ import { Passwords } from "./Passwords.ts"
 import { type OpenSession, Sessions } from "./Sessions.ts"
 import { Users } from "./Users.ts"
 
-const validFor = Duration.minutes(30)
+const validFor = retention.setupLink.after
 
 export interface SetupLink {
   /** Belongs into the fragment of the link's address, which browsers do not send. */

@@ -1,12 +1,13 @@
 import { createHmac } from "node:crypto"
-import { Context, DateTime, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { retention } from "../../schema/records/Retention.ts"
 import { Subject } from "../../schema/records/Ids.ts"
 import { now } from "../Identity.ts"
 import { isWellFormed, mintSecret, secretHash } from "../credential/BearerSecret.ts"
 
-const validFor = Duration.minutes(10)
+const validFor = retention.upstreamSignIn.after
 
 /** What ties an answer of the provider to the browser that asked. All of it follows from the browser's secret. */
 export interface UpstreamProof {

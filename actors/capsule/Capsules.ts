@@ -1,6 +1,6 @@
 import { Context, type Effect } from "effect"
 import type { CapsuleReleased, ReleaseRequest } from "../../schema/api/CapsuleReleased.ts"
-import type { ConfigurationPlanRequest, ReAdoptionRequest } from "../../schema/api/CapsulesApi.ts"
+import type { ConfigurationPlanRequest, ReAdoptionRequest } from "../../schema/api/ConfigurationRequests.ts"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { Backup } from "../../schema/records/Backup.ts"
 import type { AutoUpdateChange, AutoUpdateDecision } from "../../schema/records/AutoUpdate.ts"

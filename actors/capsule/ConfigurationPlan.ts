@@ -1,5 +1,5 @@
 import { Effect, Result } from "effect"
-import type { ConfigurationPlanRequest } from "../../schema/api/CapsulesApi.ts"
+import type { ConfigurationPlanRequest } from "../../schema/api/ConfigurationRequests.ts"
 import { type ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
 import { InstallConfigId, RunId } from "../../schema/records/Ids.ts"
 import type { CommandContext, IdempotentRequest } from "../../schema/protocol/Command.ts"

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { ReAdoptionRequest } from "../../schema/api/CapsulesApi.ts"
+import type { ReAdoptionRequest } from "../../schema/api/ConfigurationRequests.ts"
 import { type ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
 import { InstallConfigId, SourceSnapshotId } from "../../schema/records/Ids.ts"
 import { forbiddenMaterial } from "../../schema/secret-material/SecretScan.ts"

@@ -1,5 +1,6 @@
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { retention, type RetentionPeriod } from "../../schema/records/Retention.ts"
 import { HeldValues } from "../connection/HeldValues.ts"
 import { TokenRenewals } from "../connection/TokenRenewals.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -14,17 +15,11 @@ import { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunPlans } from "../execution/RunPlans.ts"
 
-/** How often the service looks after itself, and how long it remembers repeated requests and deliveries. */
+/** How often the service looks after itself. */
 const interval: Duration.Input = "1 minute"
-const idempotencyWindow: Duration.Input = "48 hours"
 
-/** A Run whose id was answered to somebody stays readable for at least that long. */
-const quietLookAge: Duration.Input = "25 hours"
-
-const before = (age: Duration.Input) =>
-  Effect.map(Clock.currentTimeMillis, (millis) =>
-    new Date(millis - Duration.toMillis(Duration.fromInputUnsafe(age))).toISOString()
-  )
+const before = ({ after }: RetentionPeriod) =>
+  Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis - Duration.toMillis(after)).toISOString())
 
 /** Ends plans that nobody applied in time: reviewable ones, and approved ones that were never used. */
 export const expirePlans = Effect.gen(function* () {
@@ -55,12 +50,12 @@ export const expirePlans = Effect.gen(function* () {
 export const purge = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const receipts = yield* Receipts
-  yield* receipts.purge(yield* before(idempotencyWindow))
-  yield* (yield* RunLedger).purgeQuiet(yield* before(quietLookAge))
+  yield* receipts.purge(yield* before(retention.idempotency))
+  yield* (yield* RunLedger).purgeQuiet(yield* before(retention.quietLook))
   yield* Effect.ignore(sql`DELETE FROM cluster_replies WHERE request_id IN (
-    SELECT id FROM cluster_messages WHERE processed AND last_read < ${yield* before(idempotencyWindow)})`)
+    SELECT id FROM cluster_messages WHERE processed AND last_read < ${yield* before(retention.idempotency)})`)
   yield* Effect.ignore(
-    sql`DELETE FROM cluster_messages WHERE processed AND last_read < ${yield* before(idempotencyWindow)}`
+    sql`DELETE FROM cluster_messages WHERE processed AND last_read < ${yield* before(retention.idempotency)}`
   )
 })
 

@@ -1,12 +1,13 @@
-import { Context, DateTime, Duration, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
+import { retention } from "../../schema/records/Retention.ts"
 import { ConnectionUse } from "../../schema/records/ConnectionUse.ts"
 import { isWellFormed, mintSecret, secretHash } from "../credential/BearerSecret.ts"
 import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
 
-const validFor = Duration.minutes(10)
+const validFor = retention.connectionAuthorization.after
 
 /** What becomes of the authorization: a new Connection, or new tokens of one that is there. */
 export const ConnectionDraft = Schema.Struct({

@@ -1,8 +1,8 @@
-import { Effect, Result } from "effect"
+import { Effect } from "effect"
 import type { GitPolicyShape } from "../../runner/git/GitPolicy.ts"
-import { originProblem } from "../../runner/git/GitUrl.ts"
+import { originProblem } from "../../runner/git/FetchPolicy.ts"
 import { ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
-import { parseGitAddress } from "../../schema/handoff/GitAddress.ts"
+import { isAddress, readServerAddress } from "../../schema/git/ServerAddress.ts"
 import type { ConnectionKind } from "../../schema/records/Connection.ts"
 import { type CredentialOrigin, isWithinOrigins } from "../../schema/records/CredentialOrigin.ts"
 import { type ConnectionRow, ConnectionStore, originsOf, proposedOriginsOf } from "./ConnectionStore.ts"
@@ -19,12 +19,12 @@ export const originsProblem = (
   if (origins === undefined)
     return "origins: required for a Git Connection: the servers that may get its values, such as https://git.example.com or https://git.example.com/team/."
   for (const [index, origin] of origins.entries()) {
-    const address = parseGitAddress(origin)
-    if (Result.isFailure(address)) return `origins[${index}]: ${address.failure}`
-    const { scheme } = address.success
+    const address = readServerAddress(origin)
+    if (!isAddress(address)) return `origins[${index}]: ${address.problem}`
+    const { scheme } = address
     if (kind === "git_ssh" ? scheme !== "ssh" : scheme === "ssh")
       return `origins[${index}]: expected ${kind === "git_ssh" ? "ssh://" : "https://"} for a Connection of kind ${kind}.`
-    const problem = kind === "git_ssh" ? undefined : originProblem(address.success, policy)
+    const problem = kind === "git_ssh" ? undefined : originProblem(address, policy)
     if (problem !== undefined) return `origins[${index}]: ${problem}`
   }
   return undefined

@@ -2,9 +2,9 @@ import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { GitCredentials } from "../../runner/git/GitCredentials.ts"
 import { GitPolicy } from "../../runner/git/GitPolicy.ts"
-import { parseGitRef } from "../../runner/git/GitRef.ts"
+import { storedRef } from "../../runner/git/RefTarget.ts"
 import { GitRemote } from "../../runner/git/GitRemote.ts"
-import { parseGitUrl } from "../../runner/git/GitUrl.ts"
+import { fetchableAddress } from "../../runner/git/FetchPolicy.ts"
 import type { CredentialTestKind } from "../../schema/records/Connection.ts"
 import { type ConnectionRow, type ConnectionSecrets, originsOf } from "./ConnectionStore.ts"
 
@@ -46,8 +46,8 @@ export class CredentialTest extends Context.Service<
 
       const asked = Effect.fnUntraced(function* (source: FetchedSource, credentials: GitCredentials) {
         yield* Effect.gen(function* () {
-          const url = yield* Effect.fromResult(parseGitUrl(source.url, policy))
-          const ref = yield* Effect.fromResult(parseGitRef(source.default_ref))
+          const url = yield* Effect.fromResult(fetchableAddress(source.url, policy))
+          const ref = yield* Effect.fromResult(storedRef(source.default_ref))
           yield* remote.resolve({ url, ref, credentials })
         }).pipe(
           Effect.mapError(

@@ -1,5 +1,6 @@
 import { Duration, Effect, Option, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
+import { retention } from "../../schema/records/Retention.ts"
 import { type AuthorizationServer, OAuthFailure } from "../../runner/oauth/AuthorizationServer.ts"
 import { OAuthClient } from "../../runner/oauth/OAuthClient.ts"
 import { Audit } from "../audit/Audit.ts"
@@ -11,7 +12,7 @@ import { OAuthHelpers } from "./OAuthHelpers.ts"
 
 /** How long after a failure the server is asked again without anybody asking for it, and after how long no more. */
 const retryAfter = Duration.hours(1)
-const givenUpAfter = Duration.days(7)
+const givenUpAfter = retention.tokenRevocation.after
 
 const since = (time: string, at: string) => Date.parse(at) - Date.parse(time)
 

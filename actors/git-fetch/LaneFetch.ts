@@ -1,9 +1,9 @@
 import { Effect, Redacted, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import { GitPolicy } from "../../runner/git/GitPolicy.ts"
-import { parseGitRef } from "../../runner/git/GitRef.ts"
+import { storedRef } from "../../runner/git/RefTarget.ts"
 import { GitRemote } from "../../runner/git/GitRemote.ts"
-import { parseGitUrl } from "../../runner/git/GitUrl.ts"
+import { fetchableAddress } from "../../runner/git/FetchPolicy.ts"
 import { SnapshotSync } from "../../runner/snapshot/SnapshotSync.ts"
 import type { SyncedSnapshot } from "../../runner/snapshot/SyncedSnapshot.ts"
 import { ConnectionStore, effectiveStatus } from "../connection/ConnectionStore.ts"
@@ -135,8 +135,8 @@ export const makeLaneFetch = Effect.gen(function* () {
 
   return (run: RunRow, spec: SyncSpec, reuse: boolean, onProgress: (line: string) => Effect.Effect<void>) =>
     Effect.gen(function* () {
-      const url = yield* Effect.fromResult(parseGitUrl(spec.url, policy))
-      const ref = yield* Effect.fromResult(parseGitRef(spec.ref))
+      const url = yield* Effect.fromResult(fetchableAddress(spec.url, policy))
+      const ref = yield* Effect.fromResult(storedRef(spec.ref))
       const credentials = yield* credentialsOf(run, spec)
       if (reuse && run.source_id !== null) {
         const { commit } = yield* remote.resolve({ url, ref, credentials })

@@ -1,12 +1,13 @@
 import { Context, DateTime, Effect, Layer, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
+import { retention } from "../../schema/records/Retention.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { mintSecret, secretHash } from "../credential/BearerSecret.ts"
 import { Audit } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
 
-const lifetimeMinutes = 10
+const lifetime = retention.setupTicket.after
 
 /** What a ticket says to the product that redeems it: which install it belongs to, and for whom. */
 export interface SetupTicket {
@@ -48,7 +49,7 @@ export class SetupTickets extends Context.Service<
       const mint = Effect.fn("SetupTickets.mint")(function* (ticket: SetupTicket) {
         const secret = yield* mintSecret("setupTicket").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
         const at = yield* DateTime.now
-        yield* sql`DELETE FROM setup_tickets WHERE expires_at < ${DateTime.formatIso(DateTime.subtract(at, { days: 1 }))}`
+        yield* sql`DELETE FROM setup_tickets WHERE expires_at < ${DateTime.formatIso(DateTime.subtractDuration(at, retention.endedSetupTicket.after))}`
         yield* sql`DELETE FROM setup_tickets WHERE run_id = ${ticket.runId} AND product = ${ticket.product}
           AND subject = ${ticket.subject} AND used_at IS NULL`
         yield* sql`INSERT INTO setup_tickets ${sql.insert({
@@ -59,7 +60,7 @@ export class SetupTickets extends Context.Service<
           subject: ticket.subject,
           product: ticket.product,
           created_at: DateTime.formatIso(at),
-          expires_at: DateTime.formatIso(DateTime.add(at, { minutes: lifetimeMinutes }))
+          expires_at: DateTime.formatIso(DateTime.addDuration(at, lifetime))
         })}`
         return secret
       }, Effect.orDie)

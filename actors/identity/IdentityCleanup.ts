@@ -1,12 +1,12 @@
 import { Clock, Context, DateTime, Duration, Effect, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
+import { retention } from "../../schema/records/Retention.ts"
 import { serviceContext } from "../Command.ts"
 import { SigningKeys } from "./SigningKeys.ts"
 
 const every = Duration.hours(1)
-const keysRotateAfter = Duration.days(90)
-// Long enough to recognise a code or token that comes back, and to look into why.
-const kept = Duration.days(30)
+const keysRotateAfter = retention.signingKey.after
+const kept = retention.endedGrant.after
 
 /** What the issuer does without being asked: rotates keys in time, and forgets what has long ended. */
 export class IdentityCleanup extends Context.Service<

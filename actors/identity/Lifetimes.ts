@@ -1,17 +1,17 @@
-import { Duration } from "effect"
+import { retention } from "../../schema/records/Retention.ts"
 
 /** How long what the issuer gives out is good. */
 export const lifetimes = {
-  authorizationCode: Duration.seconds(60),
-  accessToken: Duration.minutes(15),
+  authorizationCode: retention.authorizationCode.after,
+  accessToken: retention.accessToken.after,
   /** Tokens of other resource servers cannot be taken back, so they are short. */
-  resourceToken: Duration.minutes(5),
-  idToken: Duration.minutes(10),
+  resourceToken: retention.resourceToken.after,
+  idToken: retention.idToken.after,
   /** Since the last rotation. */
-  refreshToken: Duration.days(30),
+  refreshToken: retention.refreshToken.after,
   /** Since the consent, however often it was rotated. */
-  refreshFamily: Duration.days(365),
-  deviceCode: Duration.minutes(10)
+  refreshFamily: retention.refreshFamily.after,
+  deviceCode: retention.deviceCode.after
 } as const
 
 export const devicePollSeconds = 5

@@ -1,9 +1,11 @@
 import { Effect, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { GitPolicy } from "../../runner/git/GitPolicy.ts"
-import { parseGitRef } from "../../runner/git/GitRef.ts"
-import { parseGitUrl } from "../../runner/git/GitUrl.ts"
+import { fetchableAddress } from "../../runner/git/FetchPolicy.ts"
 import { holdsRedactionSentinel } from "../../runner/redaction/RedactionMark.ts"
+import { headRef, parseGitRef } from "../../schema/git/GitRef.ts"
+import { isSameRef } from "../../schema/git/RefName.ts"
+import { isSameRepository } from "../../schema/git/RepositoryAddress.ts"
 import type { CreateInstallPlan } from "../../schema/api/InstallPlansApi.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { type ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
@@ -84,8 +86,8 @@ const checkPreflight = Effect.fnUntraced(function* (
   }
   const { url, ref, path } = request.source
   if (
-    url !== snapshot.url ||
-    (ref !== undefined && ref !== snapshot.ref) ||
+    !isSameRepository(url, snapshot.url) ||
+    (ref !== undefined && !isSameRef(ref, snapshot.ref)) ||
     (path !== undefined && path !== snapshot.path)
   ) {
     return yield* failedPrecondition("preflight: the snapshot is of another source than `source` names.")
@@ -139,10 +141,10 @@ export const checkInstallRequest = Effect.fn("InstallPlan.check")(function* (
   const policy = yield* GitPolicy
   const capsules = yield* CapsuleLedger
   yield* checkMayDepend(workspaceId, request, context)
-  const url = parseGitUrl(request.source.url, policy)
+  const url = fetchableAddress(request.source.url, policy)
   if (Result.isFailure(url)) return yield* invalidRequest(`source.url: ${url.failure.message}`)
-  const ref = parseGitRef(request.source.ref ?? "HEAD")
-  if (Result.isFailure(ref)) return yield* invalidRequest(`source.ref: ${ref.failure.message}`)
+  const ref = parseGitRef(request.source.ref ?? headRef)
+  if (Result.isFailure(ref)) return yield* invalidRequest(`source.ref: ${ref.failure}`)
   yield* checkBounds("variables", request.variables ?? {})
   if (holdsRedactionSentinel(request.variables ?? {})) {
     return yield* invalidRequest("variables: hold the redaction mark; give the real values.")

@@ -1,7 +1,7 @@
 import { Effect, Result, Schema } from "effect"
 import { Entity } from "effect/cluster"
 import { SqlClient } from "effect/sql"
-import { parseGitRef } from "../../runner/git/GitRef.ts"
+import { parseGitRef } from "../../schema/git/GitRef.ts"
 import { failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
 import { CommandContext } from "../../schema/protocol/Command.ts"
 import { RevisionPlanActor } from "../../schema/protocol/PlanActors.ts"
@@ -64,12 +64,15 @@ export const layer = RevisionPlanActor.toLayer(
     }, Effect.provideContext(services))
 
     return RevisionPlanActor.of({
-      Create: Effect.fn("RevisionPlan.Create")(function* ({ payload: { context, capsuleId, ref, idempotency } }) {
+      Create: Effect.fn("RevisionPlan.Create")(function* ({
+        payload: { context, capsuleId, ref: given, idempotency }
+      }) {
         const capsule = yield* capsules.find(capsuleId)
         if (capsule === undefined) return yield* notFound("Capsule")
         const create = Effect.gen(function* () {
-          const parsed = parseGitRef(ref)
-          if (Result.isFailure(parsed)) return yield* invalidRequest(`ref: ${parsed.failure.message}`)
+          const parsed = parseGitRef(given)
+          if (Result.isFailure(parsed)) return yield* invalidRequest(`ref: ${parsed.failure}`)
+          const ref = parsed.success
           if (!isInService(capsule.status)) {
             return yield* failedPrecondition(`The Capsule is ${capsule.status}.`)
           }

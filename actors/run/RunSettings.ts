@@ -1,5 +1,6 @@
 import { Context, type Duration } from "effect"
 import { defaultTiming, type RunTiming } from "../../runner/execution/RunJob.ts"
+import { retention } from "../../schema/records/Retention.ts"
 
 /**
  * How Runs are executed.
@@ -35,7 +36,7 @@ export const defaultRunSettings: Omit<RunSettingsShape, "runsFolder"> = {
   buildConcurrency: 3,
   workspaceBuildConcurrency: 2,
   workspaceQueue: 1000,
-  planLifetime: "7 days",
+  planLifetime: retention.plan.after,
   drainGrace: "30 seconds",
   mostLogBytes: 512 * 1024 * 1024,
   deniedProviders: [],

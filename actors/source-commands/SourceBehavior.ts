@@ -3,8 +3,8 @@ import { Entity } from "effect/cluster"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { GitPolicy } from "../../runner/git/GitPolicy.ts"
-import { parseGitRef } from "../../runner/git/GitRef.ts"
-import { parseGitUrl } from "../../runner/git/GitUrl.ts"
+import { headRef, parseGitRef } from "../../schema/git/GitRef.ts"
+import { fetchableAddress } from "../../runner/git/FetchPolicy.ts"
 import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
 import { RunId } from "../../schema/records/Ids.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
@@ -84,13 +84,10 @@ export const layer = SourceActor.toLayer(
         requestId: context.requestId
       })
 
-    const checkRef = (ref: string | undefined) => {
-      if (ref === undefined) return Effect.void
-      const parsed = parseGitRef(ref)
-      return Result.isFailure(parsed)
-        ? Effect.fail(invalidRequest(`defaultRef: ${parsed.failure.message}`))
-        : Effect.void
-    }
+    const readRef = Effect.fnUntraced(function* (text: string) {
+      const ref = parseGitRef(text)
+      return Result.isFailure(ref) ? yield* invalidRequest(`defaultRef: ${ref.failure}`) : ref.success
+    })
 
     const checkConnection = (workspaceId: string, connectionId: string | null | undefined, url: string) =>
       Effect.provideService(
@@ -209,14 +206,14 @@ export const layer = SourceActor.toLayer(
 
     return SourceActor.of({
       Create: Effect.fn("Source.Create")(function* ({ payload: { context, request } }) {
-        const url = parseGitUrl(request.url, policy)
-        if (Result.isFailure(url)) return yield* invalidRequest(`url: ${url.failure.message}`)
-        yield* checkRef(request.defaultRef)
-        yield* checkConnection(request.workspaceId, request.authConnectionId, request.url)
-        const defaultRef = request.defaultRef ?? "HEAD"
+        const address = fetchableAddress(request.url, policy)
+        if (Result.isFailure(address)) return yield* invalidRequest(`url: ${address.failure.message}`)
+        const url = address.success
+        const defaultRef = yield* readRef(request.defaultRef ?? headRef)
+        yield* checkConnection(request.workspaceId, request.authConnectionId, url)
         yield* mayUse(context, request.authConnectionId, {
           workspaceId: request.workspaceId,
-          url: request.url,
+          url,
           ref: defaultRef,
           source: undefined
         })
@@ -225,7 +222,7 @@ export const layer = SourceActor.toLayer(
           id,
           workspaceId: request.workspaceId,
           name: request.name,
-          url: request.url,
+          url,
           defaultRef,
           defaultRefByManager:
             defaultRef === "HEAD" || (yield* uses.isManager(context.actor.subject, request.workspaceId)),
@@ -241,23 +238,21 @@ export const layer = SourceActor.toLayer(
 
       Update: Effect.fn("Source.Update")(function* ({ payload: { context, request } }) {
         const row = yield* load
-        yield* checkRef(request.defaultRef)
         yield* checkConnection(row.workspace_id, request.authConnectionId, row.url)
-        const ref = request.defaultRef ?? row.default_ref
+        const ref = request.defaultRef === undefined ? row.default_ref : yield* readRef(request.defaultRef)
         // Whoever attaches a Connection, chooses what it fetches, or lets it be used without anybody, uses it.
         const attached = request.authConnectionId === undefined ? row.auth_connection_id : request.authConnectionId
         if (request.authConnectionId !== undefined || request.autoSync === true || ref !== row.default_ref) {
           yield* mayUse(context, attached, { workspaceId: row.workspace_id, url: row.url, ref, source: row })
         }
         const byManager =
-          request.defaultRef === undefined ||
-          (request.defaultRef === row.default_ref && row.default_ref_by_manager === 1)
+          request.defaultRef === undefined || (ref === row.default_ref && row.default_ref_by_manager === 1)
             ? row.default_ref_by_manager === 1
             : ref === "HEAD" || (yield* uses.isManager(context.actor.subject, row.workspace_id))
         yield* store.update(id, {
           default_ref_by_manager: byManager ? 1 : 0,
           ...(request.name === undefined ? {} : { name: request.name }),
-          ...(request.defaultRef === undefined ? {} : { default_ref: request.defaultRef }),
+          ...(request.defaultRef === undefined ? {} : { default_ref: ref }),
           ...(request.defaultPath === undefined ? {} : { default_path: request.defaultPath }),
           ...(request.authConnectionId === undefined
             ? {}

@@ -1,10 +1,11 @@
-import { Clock, Effect, Layer, Redacted, Result } from "effect"
+import { Clock, Duration, Effect, Layer, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
+import { retention } from "../../schema/records/Retention.ts"
 import type { GitError } from "../../runner/git/GitError.ts"
 import { GitPolicy } from "../../runner/git/GitPolicy.ts"
 import { GitRemote } from "../../runner/git/GitRemote.ts"
-import { parseGitUrl } from "../../runner/git/GitUrl.ts"
+import { fetchableAddress } from "../../runner/git/FetchPolicy.ts"
 import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
 import { SourceId } from "../../schema/records/Ids.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
@@ -37,7 +38,7 @@ import {
 import { Sources } from "../source/Sources.ts"
 
 const hookContext: CommandContext = { actor: { kind: "webhook" }, actorKey: "webhook" }
-const deliveryWindowMillis = 24 * 60 * 60 * 1000
+const deliveryWindowMillis = Duration.toMillis(retention.webhookDelivery.after)
 
 const gitRefusal = (error: GitError): ApiError => {
   switch (error._tag) {
@@ -120,7 +121,7 @@ export const layer = Layer.effect(
         })
       }),
       stableSemver: Effect.fn("Sources.stableSemver")(function* (_workspaceId, text) {
-        const url = parseGitUrl(text, policy)
+        const url = fetchableAddress(text, policy)
         if (Result.isFailure(url)) return yield* invalidRequest(`url: ${url.failure.message}`)
         const { tag, commit, version } = yield* Effect.mapError(
           remote.newestStableTag({ url: url.success }),

@@ -2,6 +2,7 @@ import { Clock, Duration, Effect, Redacted, Ref, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import { SqlClient, SqlSchema } from "effect/sql"
+import { retention } from "../../schema/records/Retention.ts"
 import { now } from "../Identity.ts"
 import { deriveKey, type Keyring, type MasterKey, masterKeyLength } from "./MasterKey.ts"
 import { identity, openBytes, sealBytes } from "./Sealing.ts"
@@ -24,7 +25,7 @@ const Row = Schema.Struct({
 type Row = typeof Row.Type
 
 // Bounds how much one key ever seals; older keys go on opening.
-const activeFor = Duration.days(90)
+const activeFor = retention.dataKey.after
 const rewrapBatch = 200
 
 const wrapIdentity = (row: Pick<Row, "id" | "record_kind" | "workspace_id">, masterKeyId: string) =>

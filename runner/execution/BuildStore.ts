@@ -1,9 +1,10 @@
 import { Clock, Context, Duration, Effect, FileSystem, Layer, Option, Path } from "effect"
+import { retention } from "../../schema/records/Retention.ts"
 import type { BuildReference } from "./RunJob.ts"
 import type { BuildArchive } from "./RunPlace.ts"
 
 /** Archives younger than this are never removed: the row that refers to them may be on its way. */
-const grace = Duration.toMillis(Duration.hours(1))
+const grace = Duration.toMillis(retention.buildArchive.after)
 const digestText = /^sha256:([0-9a-f]{64})$/
 const archiveFile = /^([0-9a-f]{64})\.tar$/
 

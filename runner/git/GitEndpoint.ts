@@ -3,13 +3,13 @@ import { hostAddress, isPublicAddress } from "./AddressPolicy.ts"
 import { AddressResolver } from "./AddressResolver.ts"
 import { GitAddressRefused, GitUnreachable } from "./GitError.ts"
 import { GitPolicy } from "./GitPolicy.ts"
-import { GitUrl } from "./GitUrl.ts"
+import { GitAddress } from "../../schema/git/GitAddress.ts"
 
 /**
  * A repository with the addresses its host was checked to have. Every connection of one operation goes to these and the
  * name is never asked again, so a name that changes its answer changes nothing.
  */
-export const GitEndpoint = Schema.Struct({ url: GitUrl, addresses: Schema.NonEmptyArray(Schema.String) })
+export const GitEndpoint = Schema.Struct({ url: GitAddress, addresses: Schema.NonEmptyArray(Schema.String) })
 export type GitEndpoint = typeof GitEndpoint.Type
 
 /** `whose` says in words what the host belongs to. */
@@ -42,7 +42,7 @@ export const pinnedAddresses = Effect.fn("pinnedAddresses")(function* (
 
 /** The same for the host of a repository. */
 export const pinEndpoint = Effect.fn("pinEndpoint")(function* (
-  url: GitUrl
+  url: GitAddress
 ): Effect.fn.Return<GitEndpoint, GitAddressRefused | GitUnreachable, GitPolicy> {
   return { url, addresses: yield* pinnedAddresses(new URL(url), "of the Git URL") }
 })

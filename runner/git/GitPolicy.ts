@@ -1,8 +1,14 @@
 import { Context, Duration, Layer, Schema } from "effect"
+import { isAddress, readServerAddress } from "../../schema/git/ServerAddress.ts"
+
+const isOrigin = (text: string): boolean => {
+  const address = readServerAddress(text)
+  return isAddress(address) && address.scheme !== "ssh" && address.origin === text
+}
 
 /** An origin as `allowOrigins` compares it: scheme, host, and port unless it is the scheme's own; nothing after that. */
 export const AllowedOrigin = Schema.String.check(
-  Schema.makeFilter((text) => URL.canParse(text) && new URL(text).origin === text && /^https?:/.test(text), {
+  Schema.makeFilter(isOrigin, {
     description: "an http or https origin such as http://git.internal:3000, without path or trailing slash"
   })
 )

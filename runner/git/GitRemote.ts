@@ -3,15 +3,15 @@ import type { GitCredentials } from "./GitCredentials.ts"
 import { type GitEndpoint, pinEndpoint } from "./GitEndpoint.ts"
 import { type GitError, GitTimedOut } from "./GitError.ts"
 import { GitPolicy } from "./GitPolicy.ts"
-import type { GitRef } from "./GitRef.ts"
+import type { GitRef } from "../../schema/git/GitRef.ts"
 import { makeGitTransport } from "./GitTransport.ts"
-import type { GitUrl } from "./GitUrl.ts"
+import type { GitAddress } from "../../schema/git/GitAddress.ts"
 import { listRemoteRefs, type RemoteRef } from "./RefListing.ts"
 import { refPrefixes, type ResolvedRef, resolveRef } from "./RefResolution.ts"
 import { newestStableVersion, type StableVersion } from "./StableVersion.ts"
 
 export interface RemoteRequest {
-  readonly url: GitUrl
+  readonly url: GitAddress
   readonly credentials?: GitCredentials | undefined
 }
 

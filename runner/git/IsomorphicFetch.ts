@@ -5,10 +5,10 @@ import * as nodeFs from "node:fs"
 import { type GitError, GitProtocolBroken, GitRefNotFound, GitRepositoryEmpty } from "./GitError.ts"
 import { type GitObjectSource, type GitObjectType, missingObject } from "./GitObjects.ts"
 import type { GitTransport } from "./GitTransport.ts"
-import type { GitUrl } from "./GitUrl.ts"
+import type { GitAddress } from "../../schema/git/GitAddress.ts"
 
 export interface FetchRequest {
-  readonly url: GitUrl
+  readonly url: GitAddress
   /** What to fetch: the object the server listed for the ref. */
   readonly oid: string
   /** A folder that does not exist yet. */

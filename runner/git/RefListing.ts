@@ -2,7 +2,7 @@ import { Effect, Result } from "effect"
 import { type GitError, GitLimitExceeded, GitProtocolBroken, GitRepositoryNotFound, isGitError } from "./GitError.ts"
 import type { GitLimits } from "./GitPolicy.ts"
 import type { GitTransport } from "./GitTransport.ts"
-import type { GitUrl } from "./GitUrl.ts"
+import type { GitAddress } from "../../schema/git/GitAddress.ts"
 import { delimPacket, encodePacket, flushPacket, type Packet, packetText, parsePackets } from "./PktLine.ts"
 import type { ListedRef } from "./StableVersion.ts"
 
@@ -104,7 +104,7 @@ const parseV2 = Effect.fnUntraced(function* (
  */
 export const listRemoteRefs = Effect.fn("listRemoteRefs")(function* (
   transport: GitTransport,
-  url: GitUrl,
+  url: GitAddress,
   prefixes: ReadonlyArray<string>,
   limits: GitLimits
 ): Effect.fn.Return<ReadonlyArray<RemoteRef>, GitError> {

@@ -1,6 +1,7 @@
 import { Result } from "effect"
 import { GitRefAmbiguous, GitRefNotFound, GitRepositoryEmpty } from "./GitError.ts"
-import { type GitRef, refTarget } from "./GitRef.ts"
+import type { GitRef } from "../../schema/git/GitRef.ts"
+import { refTarget } from "./RefTarget.ts"
 import type { RemoteRef } from "./RefListing.ts"
 
 /** `oid` is what the server lists; it differs from `commit` for an annotated tag. `fullRef` is absent for a commit. */

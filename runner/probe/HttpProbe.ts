@@ -1,8 +1,8 @@
-import { Context, Effect, Result, Schema } from "effect"
-import { parseGitAddress } from "../../schema/handoff/GitAddress.ts"
+import { Context, Effect, Schema } from "effect"
+import { isAddress, readServerAddress } from "../../schema/git/ServerAddress.ts"
 import { pinnedAddresses } from "../git/GitEndpoint.ts"
 import { GitPolicy } from "../git/GitPolicy.ts"
-import { originProblem } from "../git/GitUrl.ts"
+import { originProblem } from "../git/FetchPolicy.ts"
 import { pinnedRequest } from "../git/PinnedRequest.ts"
 
 /** Nothing was answered. `isFinal` where asking again would not help: the address is one that the operator does not allow. */
@@ -64,11 +64,11 @@ const answerOf = (url: URL, address: string, text: string | undefined) =>
 
 const ask = Effect.fn("HttpProbe.ask")(function* (url: URL, text: string | undefined) {
   const policy = yield* GitPolicy
-  const address = parseGitAddress(url.origin)
-  if (Result.isFailure(address) || url.username !== "" || url.password !== "") {
+  const address = readServerAddress(url.origin)
+  if (!isAddress(address) || url.username !== "" || url.password !== "") {
     return yield* final("its address is no http address without user name and password")
   }
-  const problem = originProblem(address.success, policy)
+  const problem = originProblem(address, policy)
   if (problem !== undefined) return yield* final(`its address ${problem}`)
   const addresses = yield* pinnedAddresses(url, "of the check").pipe(
     Effect.mapError(({ _tag }) =>

@@ -3,9 +3,9 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import type { GitCredentials } from "../git/GitCredentials.ts"
 import { type GitError, GitRefMoved, GitTimedOut } from "../git/GitError.ts"
 import { GitPolicy } from "../git/GitPolicy.ts"
-import type { GitRef } from "../git/GitRef.ts"
+import type { GitRef } from "../../schema/git/GitRef.ts"
 import { GitRemote, type LocatedRef } from "../git/GitRemote.ts"
-import type { GitUrl } from "../git/GitUrl.ts"
+import type { GitAddress } from "../../schema/git/GitAddress.ts"
 import { InstalledGit } from "../git/InstalledGit.ts"
 import { watchMemory } from "./ProcessMemory.ts"
 import { type SnapshotError, SnapshotPathNotFound, SnapshotSyncFailed } from "./SnapshotError.ts"
@@ -16,7 +16,7 @@ import { archiveName, type SyncJob, SyncJobText, SyncOutcomeText } from "./SyncP
 import { refusedName } from "./TreePath.ts"
 
 export interface SyncRequest {
-  readonly url: GitUrl
+  readonly url: GitAddress
   readonly ref: GitRef
   /** `.` or a folder of the commit, relative, with `/` between segments. Paths in the snapshot are relative to it. */
   readonly path: string

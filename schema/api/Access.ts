@@ -21,6 +21,14 @@ export type WorkspaceLocator =
   | "body.workspaceId"
   | "body.fromWorkspaceId"
 
+export interface WorkspaceAccess {
+  readonly kind: "workspace"
+  readonly role: Role
+  readonly locate: WorkspaceLocator
+  readonly session?: boolean
+  readonly archived?: "open"
+}
+
 /**
  * Who may call an endpoint. One mechanism enforces it for every route, before query or body are validated
  * (spec: Authentication 4).
@@ -37,13 +45,7 @@ export type AccessRule =
   | { readonly kind: "public" }
   | { readonly kind: "account"; readonly credential: "session" | "anyCredential"; readonly wholeAccount?: boolean }
   | { readonly kind: "token" }
-  | {
-      readonly kind: "workspace"
-      readonly role: Role
-      readonly locate: WorkspaceLocator
-      readonly session?: boolean
-      readonly archived?: "open"
-    }
+  | WorkspaceAccess
 
 export class Access extends Context.Service<Access, AccessRule>()("svc/schema/api/Access") {}
 

@@ -8,9 +8,9 @@ import {
 } from "../records/AccountToken.ts"
 import { WorkspaceId } from "../records/Ids.ts"
 import { displayText, GivenTime } from "../records/Primitives.ts"
-import { ownerAccess } from "./Access.ts"
 import { created, described } from "./Endpoint.ts"
 import { pageQuery } from "./Paging.ts"
+import { accessOf } from "./Roles.ts"
 
 const noStore = "Every response carries `Cache-Control: no-store` and `Pragma: no-cache`."
 
@@ -19,11 +19,11 @@ export class AccountTokensApi extends HttpApiGroup.make("accountTokens")
     HttpApiEndpoint.get("list", "/api/v1/account/tokens", {
       query: pageQuery,
       success: Schema.Struct({ tokens: Schema.Array(AccountToken), next_cursor: Schema.optionalKey(Schema.String) })
-    }).annotateMerge(described(ownerAccess, "List personal access tokens", noStore))
+    }).annotateMerge(described(accessOf("GET /api/v1/account/tokens"), "List personal access tokens", noStore))
   )
   .add(
     HttpApiEndpoint.get("scopes", "/api/v1/account/tokens/scopes", { success: AccountTokenScopeCatalog }).annotateMerge(
-      described(ownerAccess, "Self-service scope catalogue", noStore)
+      described(accessOf("GET /api/v1/account/tokens/scopes"), "Self-service scope catalogue", noStore)
     )
   )
   .add(
@@ -38,13 +38,21 @@ export class AccountTokensApi extends HttpApiGroup.make("accountTokens")
         expires_at: Schema.optionalKey(GivenTime)
       }),
       success: Schema.Struct({ token: Schema.String, token_record: AccountToken }).pipe(created)
-    }).annotateMerge(described(ownerAccess, "Create a personal access token", `The secret is shown once. ${noStore}`))
+    }).annotateMerge(
+      described(
+        accessOf("POST /api/v1/account/tokens"),
+        "Create a personal access token",
+        `The secret is shown once. ${noStore}`
+      )
+    )
   )
   .add(
     HttpApiEndpoint.post("revoke", "/api/v1/account/tokens/:tokenId/revoke", {
       params: { tokenId: Schema.String },
       success: Schema.Struct({ token_record: AccountToken })
-    }).annotateMerge(described(ownerAccess, "Revoke a personal access token", noStore))
+    }).annotateMerge(
+      described(accessOf("POST /api/v1/account/tokens/:tokenId/revoke"), "Revoke a personal access token", noStore)
+    )
   )
   .add(
     HttpApiEndpoint.get("inventory", "/api/v1/account/tokens/inventory.v1", {
@@ -52,7 +60,7 @@ export class AccountTokensApi extends HttpApiGroup.make("accountTokens")
       success: AccountTokenInventory
     }).annotateMerge(
       described(
-        ownerAccess,
+        accessOf("GET /api/v1/account/tokens/inventory.v1"),
         "Versioned inventory of all tokens, active and revoked",
         `Ascending by \`created_at\`, then \`token_id\`; \`total\` is counted before the cursor. Unknown query keys are refused. ${noStore}`
       )
@@ -61,7 +69,7 @@ export class AccountTokensApi extends HttpApiGroup.make("accountTokens")
   .add(
     HttpApiEndpoint.get("current", "/api/v1/account/tokens/current", { success: AccountTokenAuthority }).annotateMerge(
       described(
-        { kind: "token" },
+        accessOf("GET /api/v1/account/tokens/current"),
         "Authority of the presented token",
         `Reads only the bearer of the Authorization header and updates nothing. ${noStore}`
       )

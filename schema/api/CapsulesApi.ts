@@ -6,39 +6,18 @@ import { Capsule, Dependency, NewDependency } from "../records/Capsule.ts"
 import { CapsuleDriftChecks } from "../records/DriftChecks.ts"
 import { InstallConfigId, RunId, SourceSnapshotId } from "../records/Ids.ts"
 import { InstallConfig } from "../records/InstallConfig.ts"
-import { displayText, requiredText } from "../records/Primitives.ts"
+import { displayText } from "../records/Primitives.ts"
 import { ProviderBinding } from "../records/Provider.ts"
 import { Run } from "../records/Run.ts"
 import { Output, StateVersion } from "../records/StateVersion.ts"
-import type { Role } from "../records/Workspace.ts"
-import { workspaceAccess } from "./Access.ts"
 import { CapsuleReleased, ReleaseRequest } from "./CapsuleReleased.ts"
+import { ConfigurationPlanRequest, ReAdoptionRequest } from "./ConfigurationRequests.ts"
 import { created, described, repeatable, describedRun } from "./Endpoint.ts"
-import { VariableValues } from "./InstallPlansApi.ts"
 import { idempotencyHeaders, nextCursor, pageQuery } from "./Paging.ts"
+import { accessOf } from "./Roles.ts"
 
 const ofCapsule = { capsuleId: Schema.String }
-const of = (role: Role) => workspaceAccess(role, "path.capsuleId")
 const runAnswer = Schema.Struct({ run: Run })
-
-export const ConfigurationPlanRequest = Schema.Struct({
-  variablePatch: Schema.optionalKey(
-    Schema.Struct({ set: Schema.optionalKey(VariableValues), remove: Schema.optionalKey(Schema.Array(Schema.String)) })
-  ),
-  providerBindings: Schema.optionalKey(Schema.Array(ProviderBinding).check(Schema.isMaxLength(64))),
-  interfaceBlueprints: Schema.optionalKey(Schema.Array(Schema.Json).check(Schema.isMaxLength(32))),
-  expected: Schema.Struct({ authorityGuard: Schema.String.check(Schema.isMaxLength(256)) })
-}).annotate({ identifier: "ConfigurationPlanRequest" })
-export type ConfigurationPlanRequest = typeof ConfigurationPlanRequest.Type
-
-export const ReAdoptionRequest = Schema.Struct({
-  baseInstallConfigId: InstallConfigId,
-  sourceSnapshotId: SourceSnapshotId,
-  reason: requiredText(1000),
-  reviewedUserVariables: Schema.optionalKey(VariableValues),
-  expected: Schema.Struct({ authorityGuard: Schema.String.check(Schema.isMaxLength(256)) })
-}).annotate({ identifier: "ReAdoptionRequest" })
-export type ReAdoptionRequest = typeof ReAdoptionRequest.Type
 
 const configurationPlanAnswer = Schema.Struct({
   replayed: Schema.Boolean,
@@ -53,7 +32,11 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       params: ofCapsule,
       success: Schema.Struct({ capsule: Capsule })
     }).annotateMerge(
-      described(of("viewer"), "Read a Capsule", "Has the `installConfigReAdoption.authorityGuard` of guarded changes.")
+      described(
+        accessOf("GET /api/v1/capsules/:capsuleId"),
+        "Read a Capsule",
+        "Has the `installConfigReAdoption.authorityGuard` of guarded changes."
+      )
     )
   )
   .add(
@@ -69,7 +52,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       success: Schema.Struct({ capsule: Capsule })
     }).annotateMerge(
       described(
-        of("admin"),
+        accessOf("PATCH /api/v1/capsules/:capsuleId"),
         "Rename, disable or enable a Capsule, or set what it follows",
         "A disabled Capsule starts no Runs. `autoUpdate.apply` lets a plan of the followed lane be applied without a person, and only while it destroys, replaces and forgets nothing. A reviewed rollback pins: `autoUpdate.pinnedBy` says who applied it, when and why, and no commit is followed until somebody sends `autoUpdate.resume`, or, where `resumeOnNewCommit` was chosen, the lane stands at another commit than it did then. With `pathFilter` (off by default; for repositories of many modules) a commit makes the Capsule stale only where it touches the files of its module, of the local modules that it reaches, or files that they read by a plain path; compared with the applied commit. A change of the repository's manifest, a source build, and a module that reads a path which is computed, always do: `staleReasons[].because` says what counted. `driftChecks` makes the service compare the state with the real infrastructure by itself, spread over time and always behind what a person asked for; `inherit` follows the Workspace."
       )
@@ -81,7 +64,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       success: [runAnswer.pipe(created), Schema.Struct({ capsule: Capsule })]
     }).annotateMerge(
       describedRun(
-        of("admin"),
+        accessOf("DELETE /api/v1/capsules/:capsuleId"),
         "Create a destroy plan",
         "201 with the destroy-plan Run. A Capsule that was never applied is removed without a Run: 200 with the record, status `destroyed`."
       )
@@ -94,7 +77,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       success: CapsuleReleased
     }).annotateMerge(
       described(
-        of("owner"),
+        accessOf("POST /api/v1/capsules/:capsuleId/release"),
         "Release a Capsule",
         "Gives a Capsule up for good without destroying anything: its infrastructure is gone already (`infrastructure_gone`) or somebody else looks after it from now on (`moved_elsewhere`). `confirm` is the Capsule's name. The Capsule becomes `released`, with `release` on the record, and has no more Runs: plans that wait become `superseded`. Refused (409 `run_conflict`) while a Run or a revision plan of it is under way. State versions, Outputs, Runs, logs and the history stay readable, and it can still be backed up. Its OAuth client and what was granted to it end, its Interfaces are retired with their bindings, its shares are revoked. Dependencies stay as records, give nothing more, and the next plan of a consumer says why; plans of consumers that used its Outputs and are not applied yet become `superseded`. Its generated secrets stay sealed: what goes on without svc may need them. Its name is free again. A Capsule that was never applied is removed instead (`DELETE`)."
       )
@@ -104,7 +87,9 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
     HttpApiEndpoint.get("outputs", "/api/v1/capsules/:capsuleId/outputs", {
       params: ofCapsule,
       success: Schema.Struct({ outputs: Schema.Array(Output) })
-    }).annotateMerge(described(of("viewer"), "Public Outputs", "Sensitive Outputs are absent."))
+    }).annotateMerge(
+      described(accessOf("GET /api/v1/capsules/:capsuleId/outputs"), "Public Outputs", "Sensitive Outputs are absent.")
+    )
   )
   .add(
     HttpApiEndpoint.get("usageSummary", "/api/v1/capsules/:capsuleId/usage-summary", {
@@ -119,7 +104,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       })
     }).annotateMerge(
       described(
-        of("viewer"),
+        accessOf("GET /api/v1/capsules/:capsuleId/usage-summary"),
         "Usage aggregate of one Capsule",
         "Run minutes, applies, bytes of its states and of its logs."
       )
@@ -132,7 +117,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       success: Schema.Struct({ stateVersions: Schema.Array(StateVersion), ...nextCursor })
     }).annotateMerge(
       described(
-        of("viewer"),
+        accessOf("GET /api/v1/capsules/:capsuleId/state-versions"),
         "List StateVersions, newest first",
         "Metadata only; the state itself never leaves. `generation` counts up by one with every apply."
       )
@@ -145,7 +130,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       success: Schema.Struct({ decisions: Schema.Array(AutoUpdateDecision), ...nextCursor })
     }).annotateMerge(
       described(
-        of("viewer"),
+        accessOf("GET /api/v1/capsules/:capsuleId/auto-update-decisions"),
         "What auto-update did about each snapshot, newest first",
         "`taken`: planned or applied. `waiting`: for a person, because of `reason` (`review`, `destroys`, `configuration`, `pinned`, `automation_paused`, `lane_moved`, `capsule_not_ready`, `refused`). `skipped`: because of `reason` (`already_applied`, `pinned`, `planned_before`, `lane_moved`). `deferred`: taken up later (`queue_full`, `automation_paused`). `message` says it in words, `runId` names the plan or its apply. Snapshots that came while auto-update was off have no decision."
       )
@@ -157,7 +142,11 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       query: pageQuery,
       success: Schema.Struct({ dependencies: Schema.Array(Dependency), ...nextCursor })
     }).annotateMerge(
-      described(of("viewer"), "List dependencies in which the Capsule takes part", "As producer or as consumer.")
+      described(
+        accessOf("GET /api/v1/capsules/:capsuleId/dependencies"),
+        "List dependencies in which the Capsule takes part",
+        "As producer or as consumer."
+      )
     )
   )
   .add(
@@ -167,7 +156,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       success: Schema.Struct({ dependency: Dependency }).pipe(created)
     }).annotateMerge(
       described(
-        of("admin"),
+        accessOf("POST /api/v1/capsules/:capsuleId/dependencies"),
         "Let this Capsule take Outputs of another one",
         "`variable_injection` and `published_output` fill inputs from Outputs; from a Capsule of another Workspace only what an active share gives. `remote_state` names no Outputs: all of them count. Cycles are refused (409), and so is an input that a dependency fills already. Plans of this Capsule that are not applied yet were made without it and become `superseded`; the Capsule is `stale` with the reason `input` until it was applied with the value."
       )
@@ -179,7 +168,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       success: HttpApiSchema.NoContent
     }).annotateMerge(
       described(
-        workspaceAccess("admin", "path.dependencyId"),
+        accessOf("DELETE /api/v1/dependencies/:dependencyId"),
         "Delete a dependency",
         "It counts at once: plans of the consumer that were given a value through it and are not applied yet become `superseded`, approved or not, and an apply of one that still waits is refused when it starts; an apply that runs is not touched. The next plan no longer receives the values; a required input without another value fails it."
       )
@@ -191,7 +180,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       success: Schema.Struct({ providerBindings: Schema.Array(ProviderBinding) })
     }).annotateMerge(
       described(
-        of("viewer"),
+        accessOf("GET /api/v1/capsules/:capsuleId/provider-bindings"),
         "ProviderBinding selection",
         "Which Connection serves which provider of the root module, by local name and alias."
       )
@@ -201,7 +190,13 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
     HttpApiEndpoint.put("replaceProviderBindings", "/api/v1/capsules/:capsuleId/provider-bindings", {
       params: ofCapsule,
       success: HttpApiSchema.NoContent
-    }).annotateMerge(described(of("member"), "Retired", "Always 405 with `Allow: GET`; use a configuration plan."))
+    }).annotateMerge(
+      described(
+        accessOf("PUT /api/v1/capsules/:capsuleId/provider-bindings"),
+        "Retired",
+        "Always 405 with `Allow: GET`; use a configuration plan."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.get("configs", "/api/v1/capsule-configs", {
@@ -209,7 +204,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       success: Schema.Struct({ capsuleConfigs: Schema.Array(InstallConfig), ...nextCursor })
     }).annotateMerge(
       described(
-        workspaceAccess("viewer", "query.workspaceId"),
+        accessOf("GET /api/v1/capsule-configs"),
         "List Capsule configurations",
         "Public projections; private values are never included. The operator's base configurations come first, with `origin` `operator` and `operator.place`: each is used by every install and plan of the modules it names, and becomes a record of its own with the first check of such a module."
       )
@@ -221,7 +216,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       success: Schema.Struct({ capsuleConfig: InstallConfig })
     }).annotateMerge(
       described(
-        workspaceAccess("viewer", "path.capsuleConfigId"),
+        accessOf("GET /api/v1/capsule-configs/:capsuleConfigId"),
         "Read one configuration",
         "Public projection: private values are never included. Configurations are immutable; a change makes a new one. A listed base configuration of the operator is read here too, until the operator changes it."
       )
@@ -233,7 +228,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       success: HttpApiSchema.NoContent
     }).annotateMerge(
       described(
-        workspaceAccess("member", "path.capsuleConfigId"),
+        accessOf("PATCH /api/v1/capsule-configs/:capsuleConfigId"),
         "Retired",
         "Always 405 with `Allow: GET`; use a configuration plan or re-adoption."
       )
@@ -247,7 +242,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       success: repeatable(runAnswer)
     }).annotateMerge(
       describedRun(
-        of("member"),
+        accessOf("POST /api/v1/capsules/:capsuleId/plan"),
         "Create a Plan Run",
         "Uses the newest snapshot of the adopted lane. 201, or 200 with the same Run under the same `Idempotency-Key`."
       )
@@ -261,7 +256,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       success: repeatable(configurationPlanAnswer)
     }).annotateMerge(
       describedRun(
-        of("admin"),
+        accessOf("POST /api/v1/capsules/:capsuleId/configuration-plans"),
         "Change the private configuration and plan it",
         "Needs `Idempotency-Key` and the guard read from the Capsule. Apply is never started. `variablePatch.set` takes what an install takes: of a manifest's Capsule its user inputs, and required variables that the manifest does not mention."
       )
@@ -275,7 +270,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       success: repeatable(runAnswer)
     }).annotateMerge(
       describedRun(
-        of("member"),
+        accessOf("POST /api/v1/capsules/:capsuleId/reconcile-plan"),
         "Create a plan that puts back what was changed outside",
         "Plans the deployed revision with the present configuration against the real infrastructure, whatever newer commits there are, and is reviewed, approved and applied like every plan; `purpose` of the Run and of its apply is `reconcile`. 409 for a Capsule that was never applied."
       )
@@ -289,7 +284,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       success: repeatable(runAnswer)
     }).annotateMerge(
       describedRun(
-        of("member"),
+        accessOf("POST /api/v1/capsules/:capsuleId/destroy-plan"),
         "Create a destroy-plan Run",
         "201 with a plan that has to be reviewed, approved and applied like every other; until then nothing is destroyed. 200 with the same Run under the same `Idempotency-Key`."
       )
@@ -302,7 +297,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       success: runAnswer.pipe(created)
     }).annotateMerge(
       describedRun(
-        of("member"),
+        accessOf("POST /api/v1/capsules/:capsuleId/drift-check"),
         "Create a drift-check Run",
         "Compares the state with the real infrastructure and changes neither. The result is `drifted` and `resourceDrift` of the Run."
       )
@@ -315,7 +310,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       success: Schema.Struct({ backup: Backup }).pipe(created)
     }).annotateMerge(
       describedRun(
-        of("admin"),
+        accessOf("POST /api/v1/capsules/:capsuleId/backups"),
         "Create a sealed Capsule backup",
         "State, Outputs and configuration in a sealed archive on the server."
       )
@@ -339,7 +334,7 @@ export class CapsulesApi extends HttpApiGroup.make("capsules")
       })
     }).annotateMerge(
       described(
-        of("admin"),
+        accessOf("POST /api/v1/capsules/:capsuleId/install-config-re-adoptions"),
         "Rebind a Capsule to a derived configuration",
         "Needs `Idempotency-Key`. Runs no infrastructure; every older plan is void afterwards. A Capsule in `error` is refused (409), with one exception: its last apply succeeded with the tool, its state is the current one, and only a check of the operator after it failed (`lifecycle_failed`, `lifecycle_interrupted`). The Capsule then stays in `error` until a fresh plan has been applied."
       )

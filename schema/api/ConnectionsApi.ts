@@ -7,10 +7,10 @@ import { ConnectionId, RunId, WorkspaceId } from "../records/Ids.ts"
 import { OAuthHelper } from "../records/OAuthHelper.ts"
 import { OutputShare, SharedOutput } from "../records/OutputShare.ts"
 import { displayText, GivenTime, Timestamp } from "../records/Primitives.ts"
-import { accountAccess, workspaceAccess } from "./Access.ts"
 import { BrowserLanding } from "./BrowserLanding.ts"
 import { created, described } from "./Endpoint.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
+import { accessOf } from "./Roles.ts"
 import { GivenProviderAddress } from "../records/ProviderAddress.ts"
 
 const CredentialFile = Schema.Struct({
@@ -97,7 +97,6 @@ export const RevokedConnection = Schema.Struct({
   runningApplyIds: Schema.Array(RunId)
 })
 
-const inWorkspace = workspaceAccess("viewer", "query.workspaceId")
 const ofConnection = { connectionId: Schema.String }
 const ofShare = { shareId: Schema.String }
 
@@ -106,7 +105,13 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
     HttpApiEndpoint.get("list", "/api/v1/connections", {
       query: { ...pageQuery, workspaceId: Schema.String },
       success: Schema.Struct({ connections: Schema.Array(Connection), ...nextCursor })
-    }).annotateMerge(described(inWorkspace, "List Connections", "Names of variables and files, never their values."))
+    }).annotateMerge(
+      described(
+        accessOf("GET /api/v1/connections"),
+        "List Connections",
+        "Names of variables and files, never their values."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.post("create", "/api/v1/connections", {
@@ -114,7 +119,7 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
       success: Schema.Struct({ connection: Connection }).pipe(created)
     }).annotateMerge(
       described(
-        workspaceAccess("admin", "body.workspaceId"),
+        accessOf("POST /api/v1/connections"),
         "Create a write-only Connection",
         "Values and file contents are sealed and never come back. A Git Connection names in `origins` the only places its values are sent to: exact origins, each with an optional path prefix that matches whole segments. They never change afterwards. `providerConfig` and `moduleInputDefaults` are non-secret; credential-shaped fields in them are refused."
       )
@@ -127,7 +132,7 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
       success: TestedConnection
     }).annotateMerge(
       described(
-        workspaceAccess("admin", "path.connectionId"),
+        accessOf("POST /api/v1/connections/:connectionId/test"),
         "Verify a Connection",
         "Opens the sealed values. `tested` says what that proves: `git_server` when the server of every Source that uses it took them, `completeness` when no more can be tested without a Run than that they are all there."
       )
@@ -139,7 +144,7 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
       success: Schema.Struct({ connection: Connection })
     }).annotateMerge(
       described(
-        workspaceAccess("viewer", "path.connectionId"),
+        accessOf("GET /api/v1/connections/:connectionId"),
         "Read a Connection",
         "Names of variables and files, never their values. `use` is the rule of who may use it and for what."
       )
@@ -152,7 +157,7 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
       success: UpdatedConnection
     }).annotateMerge(
       described(
-        workspaceAccess("admin", "path.connectionId"),
+        accessOf("PATCH /api/v1/connections/:connectionId"),
         "Rename, grant, prolong or rotate a Connection",
         "`values` and `files` each replace all of their kind and never come back. They are tested like `POST .../test` before anything is written; then plans that were made with the old ones and are not applied become `superseded`, approved or not, and `version` counts one up. `use` replaces the whole rule: `roles` (a role includes the ones above it), and what it is confined to: `projectIds`, `modules` (`origin` is an origin with an optional path prefix, `path` the module's path in the repository) and `refs` (without them the adopted lane and the Source's default; a plan of another ref has to be started by an owner or admin). `expiresAt` lies in the future, `null` ends it. Of two changes at once the second may get 409 `guard_conflict`."
       )
@@ -164,7 +169,7 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
       success: HttpApiSchema.NoContent
     }).annotateMerge(
       described(
-        workspaceAccess("admin", "path.connectionId"),
+        accessOf("DELETE /api/v1/connections/:connectionId"),
         "Remove a Connection",
         "409 `failed_precondition` names what still uses it: Capsules, Sources, installs and Runs under way. Its values are deleted."
       )
@@ -177,7 +182,7 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
       success: Schema.Struct({ connection: Connection })
     }).annotateMerge(
       described(
-        workspaceAccess("admin", "path.connectionId"),
+        accessOf("POST /api/v1/connections/:connectionId/origins/confirm"),
         "Confirm where a Git Connection may be sent",
         "For a Connection made before it had origins, which is sent nowhere until then. `origins` is the exact list that counts from now on: each is one of `proposedOrigins` or lies within one, and what is left out stays refused. Confirming is final. When somebody confirmed another list meanwhile: 409 `guard_conflict`; repeating the same list changes nothing."
       )
@@ -190,7 +195,7 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
       success: RevokedConnection
     }).annotateMerge(
       described(
-        workspaceAccess("admin", "path.connectionId"),
+        accessOf("POST /api/v1/connections/:connectionId/revoke"),
         "Revoke a Connection",
         "Ends it at once and for good: nothing is given its values from then on. Plans that were made with it and are not applied yet become `superseded`, approved or not, and Runs that need it are blocked. Plans, drift checks and syncs that run with it are asked to stop. An apply that runs is not stopped half-way: it goes on with what it was given, `runningApplyIds` names it, and `cancel` stops it. The sealed values are deleted; while a Run still holds them a sealed copy is kept for one purpose, to hide them in what that Run says, and deleted when it is over. Revoking again changes nothing."
       )
@@ -203,7 +208,7 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
       success: StartedOAuthConnection
     }).annotateMerge(
       described(
-        workspaceAccess("admin", "body.workspaceId"),
+        accessOf("POST /api/v1/connections/oauth/:helperId/start"),
         "Start an OAuth helper",
         "Answers where to send the browser, for a Connection that will be there once the person has agreed and come back to the callback: within ten minutes, once, in this session. With `connectionId` the answer gives that Connection new tokens: a rotation, as with `PATCH`. Needs the session of a signed-in person: a token is refused with 403. 501 `capability_not_available` where the operator declares no helper (`features.oauth_helpers` of the capabilities is false); 404 for one that is not declared. `GET /api/v1/credential-recipes` lists them."
       )
@@ -223,7 +228,7 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
     }).annotateMerge(
       Context.add(
         described(
-          accountAccess,
+          accessOf("GET /api/v1/connections/oauth/:helperId/callback"),
           "Finish an OAuth helper",
           "The redirect URI that the operator registers at the authorization server, one a helper: a browser comes here with the answer. Whatever else the server puts into the query is ignored, and the query is never a 400. The session, the person and the helper have to be those of the start, and the person still an owner or admin of the Workspace: otherwise 403 and no Connection. 409 `failed_precondition` for an answer that nothing waits for, or that does not hold; 503 while the server cannot be asked. A browser (`Accept: text/html`) is sent on to the Connections of the Workspace, or shown why there is none."
         ),
@@ -238,7 +243,7 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
       success: Schema.Struct({ providerConnections: Schema.Array(Connection), ...nextCursor })
     }).annotateMerge(
       described(
-        inWorkspace,
+        accessOf("GET /api/v1/provider-connections"),
         "ProviderConnections visible to the Workspace",
         "Read-only; Connections are created at `POST /api/v1/connections`."
       )
@@ -252,7 +257,7 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
       })
     }).annotateMerge(
       described(
-        accountAccess,
+        accessOf("GET /api/v1/credential-recipes"),
         "List Credential Recipes",
         "Which variables and files a provider usually needs, as a form would ask for them. A recipe holds no credential. `oauthHelpers` are the ways in which the operator lets a Connection be made by asking a person at the provider; see `POST /api/v1/connections/oauth/{helperId}/start`."
       )
@@ -264,7 +269,7 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
       success: Schema.Struct({ outputShares: Schema.Array(OutputShare), ...nextCursor })
     }).annotateMerge(
       described(
-        inWorkspace,
+        accessOf("GET /api/v1/output-shares"),
         "List OutputShares from or to the Workspace",
         "The receiving side sees a share from its offer on."
       )
@@ -281,7 +286,7 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
       success: Schema.Struct({ outputShare: OutputShare }).pipe(created)
     }).annotateMerge(
       described(
-        workspaceAccess("admin", "body.fromWorkspaceId"),
+        accessOf("POST /api/v1/output-shares"),
         "Offer Outputs to another Workspace",
         "Public Outputs only, under the aliases by which the receiver names them. Nothing is readable there until an admin of it approves."
       )
@@ -294,7 +299,7 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
       success: Schema.Struct({ outputShare: OutputShare })
     }).annotateMerge(
       described(
-        workspaceAccess("admin", "path.shareId"),
+        accessOf("POST /api/v1/output-shares/:shareId/approve"),
         "Accept an offered share, on the receiving side",
         "From then on its Capsules may depend on the shared Outputs. An offer of an Output that has become private since, or of a Capsule that has ended, is refused (409) with the reason."
       )
@@ -307,7 +312,7 @@ export class ConnectionsApi extends HttpApiGroup.make("connections")
       success: Schema.Struct({ outputShare: OutputShare })
     }).annotateMerge(
       described(
-        workspaceAccess("admin", "path.shareId"),
+        accessOf("POST /api/v1/output-shares/:shareId/revoke"),
         "Revoke a share, on either side",
         "It counts at once. Plans of the receiving Workspace that were given a value through this share and are not applied yet become `superseded`, approved or not, and an apply of one that still waits is refused when it starts; an apply that runs is not touched, and what was applied stays. The next plan of a Capsule that requires a shared Output fails. The answer tells nothing of those plans; the receiving Workspace finds their ids in its audit event."
       )

@@ -5,8 +5,8 @@ import { Capsule, CredentialWait, StaleReason } from "../records/Capsule.ts"
 import { Discovery } from "../records/Discovery.ts"
 import { LatestRun, Run } from "../records/Run.ts"
 import { Workspace } from "../records/Workspace.ts"
-import { accountAccess, workspaceAccess } from "./Access.ts"
 import { described } from "./Endpoint.ts"
+import { accessOf } from "./Roles.ts"
 
 export const AttentionItem = Schema.Struct({
   kind: Schema.Literals([
@@ -75,7 +75,7 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
       })
     }).annotateMerge(
       described(
-        accountAccess,
+        accessOf("GET /api/v1/dashboard/bootstrap"),
         "Data for the initial screen",
         "What the dashboard needs before it shows anything, in one request."
       )
@@ -93,7 +93,7 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
       })
     }).annotateMerge(
       described(
-        workspaceAccess("viewer", "query.workspaceId"),
+        accessOf("GET /api/v1/dashboard/overview"),
         "Workspace overview",
         "The first 100 Capsules, what waits for a person in the whole Workspace (approvals, failures, drift, stale Capsules, refs of Sources that cannot be fetched, paused automation, Git Connections whose origins nobody confirmed, Connections within 14 days of their expiry, tokens that could not be renewed or revoked), recent Runs and activity."
       )
@@ -105,7 +105,7 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
       success: Schema.Struct({ latestRuns: Schema.Array(LatestRun) })
     }).annotateMerge(
       described(
-        workspaceAccess("viewer", "query.workspaceId"),
+        accessOf("GET /api/v1/dashboard/latest-runs"),
         "Newest Run of each of these Capsules",
         "`capsuleIds` names 1 to 100 Capsules, separated by commas. Whatever its age, the newest Run of each: its type, status and times, without what it found. A Capsule that never ran, or is not of the Workspace, is absent."
       )

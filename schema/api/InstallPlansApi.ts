@@ -1,14 +1,16 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
+import { GivenGitAddress } from "../git/GitAddress.ts"
+import { GivenGitRef } from "../git/GitRef.ts"
 import { NewDependency } from "../records/Capsule.ts"
 import { CompatibilityReportId, InstallConfigId, ProjectId, RunId, SourceId, SourceSnapshotId } from "../records/Ids.ts"
 import { InstallPlan, RevisionPlan } from "../records/InstallPlan.ts"
-import { displayText, GitRefText, RelativePath } from "../records/Primitives.ts"
+import { displayText, RelativePath } from "../records/Primitives.ts"
 import { ProviderBinding } from "../records/Provider.ts"
 import { SourceBuild } from "../records/Run.ts"
-import { workspaceAccess } from "./Access.ts"
 import { accepted, described, repeatable, describedRun } from "./Endpoint.ts"
 import { idempotencyHeaders } from "./Paging.ts"
+import { accessOf } from "./Roles.ts"
 
 export const EnvironmentName = Schema.String.check(
   Schema.isPattern(/^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/, { description: "1 to 40 of a-z, 0-9 and -" })
@@ -23,8 +25,8 @@ export const VariableValues = Schema.Record(
 export const CreateInstallPlan = Schema.Struct({
   source: Schema.Struct({
     name: displayText(80),
-    url: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(2048)),
-    ref: Schema.optionalKey(GitRefText),
+    url: GivenGitAddress,
+    ref: Schema.optionalKey(GivenGitRef),
     path: Schema.optionalKey(RelativePath),
     authConnectionId: Schema.optionalKey(Schema.String)
   }),
@@ -54,6 +56,8 @@ export const CreateInstallPlan = Schema.Struct({
 }).annotate({ identifier: "CreateInstallPlan" })
 export type CreateInstallPlan = typeof CreateInstallPlan.Type
 
+export const CreateRevisionPlan = Schema.Struct({ ref: GivenGitRef })
+
 const installPlanAnswer = Schema.Struct({ installPlan: InstallPlan, replayed: Schema.Boolean })
 const revisionPlanAnswer = Schema.Struct({ revisionPlan: RevisionPlan, replayed: Schema.Boolean })
 
@@ -66,7 +70,7 @@ export class InstallPlansApi extends HttpApiGroup.make("installPlans")
       success: repeatable(installPlanAnswer)
     }).annotateMerge(
       describedRun(
-        workspaceAccess("member", "path.workspaceId"),
+        accessOf("POST /api/v1/workspaces/:workspaceId/install-plans"),
         "Prepare a Source through a reviewable Plan Run",
         "Needs `Idempotency-Key`. `dependencies` lets Outputs of other Capsules, also shared ones, fill inputs of the new Capsule from its first plan on; they are for owners and admins (403), and each has to be ready: its producer applied, and every required Output there (409). 201 for a new plan, 200 with `replayed: true` for the same request under the same key, 409 for another one. The service advances by itself; `reconcile` asks for one step. `variables` are private: they are held sealed until the initial commit and never projected. Of a module that its manifest describes, only the manifest's user inputs take a value, and required variables that it does not mention; names that are derived, left to the module's default or filled by the service are refused. The same rule holds for configuration plans and re-adoption."
       )
@@ -78,7 +82,7 @@ export class InstallPlansApi extends HttpApiGroup.make("installPlans")
       success: Schema.Struct({ installPlan: InstallPlan })
     }).annotateMerge(
       described(
-        workspaceAccess("viewer", "path.installPlanId"),
+        accessOf("GET /api/v1/install-plans/:installPlanId"),
         "Read the install coordinator",
         "`phase` and `nextAction` say where it stands; `review_run` comes with `planRunId`. Private variables are never projected."
       )
@@ -90,7 +94,7 @@ export class InstallPlansApi extends HttpApiGroup.make("installPlans")
       success: Schema.Struct({ installPlan: InstallPlan })
     }).annotateMerge(
       described(
-        workspaceAccess("member", "path.installPlanId"),
+        accessOf("POST /api/v1/install-plans/:installPlanId/reconcile"),
         "Advance exactly one step, when one is due",
         "The service advances by itself; asking again does no harm."
       )
@@ -102,11 +106,11 @@ export class RevisionPlansApi extends HttpApiGroup.make("revisionPlans")
     HttpApiEndpoint.post("create", "/api/v1/capsules/:capsuleId/revision-plans", {
       params: { capsuleId: Schema.String },
       headers: idempotencyHeaders,
-      payload: Schema.Struct({ ref: GitRefText }),
+      payload: CreateRevisionPlan,
       success: [...repeatable(revisionPlanAnswer), revisionPlanAnswer.pipe(accepted)]
     }).annotateMerge(
       describedRun(
-        workspaceAccess("member", "path.capsuleId"),
+        accessOf("POST /api/v1/capsules/:capsuleId/revision-plans"),
         "Plan a Capsule at another ref",
         "Needs `Idempotency-Key`. The Source's default ref and the Capsule's tracked source stay as they are until an apply. The compatibility report also tells what the Capsule's own configuration meets in that commit, as a check with `installConfigId` does."
       )
@@ -118,7 +122,7 @@ export class RevisionPlansApi extends HttpApiGroup.make("revisionPlans")
       success: Schema.Struct({ revisionPlan: RevisionPlan })
     }).annotateMerge(
       described(
-        workspaceAccess("viewer", "path.revisionPlanId"),
+        accessOf("GET /api/v1/revision-plans/:revisionPlanId"),
         "Read the revision coordinator",
         "`phase` and `nextAction` say where it stands; `review_run` comes with `planRunId`. Once the plan was used the phase is `applied`. A plan that is void before its apply (superseded by a newer one or by something that it was made from, withdrawn or expired) makes the phase `superseded`, with the reason in `diagnostics` (`plan_superseded`, `plan_cancelled`, `plan_expired`) and `nextAction` `plan_again`: create a revision plan of the same ref under a new key."
       )
@@ -133,7 +137,7 @@ export class RevisionPlansApi extends HttpApiGroup.make("revisionPlans")
       ]
     }).annotateMerge(
       described(
-        workspaceAccess("member", "path.revisionPlanId"),
+        accessOf("POST /api/v1/revision-plans/:revisionPlanId/reconcile"),
         "Advance exactly one step, when one is due",
         "202 while there is more to come, 200 at the end. The service advances by itself; asking again does no harm."
       )

@@ -5,12 +5,10 @@ import { CostEstimate } from "../records/CostEstimate.ts"
 import { displayText, freeText } from "../records/Primitives.ts"
 import { Run, RunGroup } from "../records/Run.ts"
 import { StateVersion } from "../records/StateVersion.ts"
-import type { Role } from "../records/Workspace.ts"
-import { workspaceAccess } from "./Access.ts"
 import { created, described, repeatable, describedRun } from "./Endpoint.ts"
 import { idempotencyHeaders, sequenceQuery } from "./Paging.ts"
+import { accessOf } from "./Roles.ts"
 
-const of = (role: Role) => workspaceAccess(role, "path.runId")
 const ofRun = { runId: Schema.String }
 const live =
   "With a WebSocket upgrade, or `Accept: text/event-stream` (resume with `Last-Event-ID`), the route replays from `after` and then follows live: one JSON frame a batch, `{done:true}` at the end."
@@ -40,7 +38,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
       success: Schema.Struct({ run: Run })
     }).annotateMerge(
       described(
-        of("viewer"),
+        accessOf("GET /api/v1/runs/:runId"),
         "Read a Run",
         "With the evidence of its phases: summary and redacted resource changes of the plan, its digest, tool, diagnostics. `profile` names the execution profile that the operator chose, `isolation` and `network` say how the module was kept apart from the machine and what it reached. `operatorConfig` is what the operator's base configuration says to the Run, `postApply` how the checks after an apply ended: an apply that failed with `lifecycle_failed` has committed its state and Outputs. A Run that hit one of its limits failed with `memory_limit`, `process_limit`, `tmp_limit`, `shm_limit`, `folder_limit` or `disk_low`. Sensitive values are absent, not masked in part."
       )
@@ -56,7 +54,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
       success: Schema.Struct({ run: Run })
     }).annotateMerge(
       described(
-        of("admin"),
+        accessOf("POST /api/v1/runs/:runId/approve"),
         "Approve a reviewable plan",
         "A `planDigest` that is not the Run's is refused (409). `comment` is kept on the Run (`approvalComment`) and in the audit event: everybody who may read the Run reads it. An approval that was not applied is withdrawn by `cancel`."
       )
@@ -70,7 +68,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
       success: repeatable(Schema.Struct({ run: Run }))
     }).annotateMerge(
       describedRun(
-        of("admin"),
+        accessOf("POST /api/v1/runs/:runId/apply"),
         "Apply an approved plan",
         "Creates the Apply Run (201). Each plan is usable once: a second apply is 409, or 200 with the same Run under the same `Idempotency-Key`."
       )
@@ -83,7 +81,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
       success: Schema.Struct({ run: Run })
     }).annotateMerge(
       described(
-        of("member"),
+        accessOf("POST /api/v1/runs/:runId/cancel"),
         "Cancel a queued, running or waiting Run, or withdraw an approval",
         "A running tool is interrupted and given time to save its state. A plan that was approved and not applied becomes `cancelled`, its saved plan file is erased, and the withdrawal is audited as `run.withdraw_approval`; `approvedBy`, `approvedAt` and `approvalComment` stay on the record. Once an apply has used the plan the answer is 409 `run_conflict` and names the Apply Run: cancel that one. Of a withdrawal and an apply at once exactly one wins."
       )
@@ -96,7 +94,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
       success: RunLogPage
     }).annotateMerge(
       described(
-        of("viewer"),
+        accessOf("GET /api/v1/runs/:runId/logs"),
         "Log lines of a Run, redacted",
         `${live} A log beyond 512 MiB (several million lines) is kept without its middle: a line of the stream \`system\` says how many lines were left out, and the last ones follow it when the Run ends.`
       )
@@ -107,7 +105,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
       params: ofRun,
       query: sequenceQuery,
       success: RunEventPage
-    }).annotateMerge(described(of("viewer"), "Events of a Run", live))
+    }).annotateMerge(described(accessOf("GET /api/v1/runs/:runId/events"), "Events of a Run", live))
   )
   .add(
     HttpApiEndpoint.get("cost", "/api/v1/runs/:runId/cost", {
@@ -117,7 +115,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
       })
     }).annotateMerge(
       described(
-        of("viewer"),
+        accessOf("GET /api/v1/runs/:runId/cost"),
         "Cost estimate",
         "What the plan changes in the monthly bill, by the price table of the operator's policy file; `not_available` without one. `reasons` names what is not in the sum. An apply answers for its plan."
       )
@@ -129,7 +127,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
       success: Schema.Struct({ runGroup: RunGroup, runs: Schema.Array(Run) })
     }).annotateMerge(
       described(
-        workspaceAccess("viewer", "path.runGroupId"),
+        accessOf("GET /api/v1/run-groups/:runGroupId"),
         "Read a group of Runs",
         "`runs` in dependency order. An update has `waves`: where each of its Capsules stands, what it waits for, and why one was left out or failed. A Capsule is planned once everything that it takes Outputs of was applied or left out; nobody has to ask for the next wave. `waiting_approval`: a person is needed, to review or apply plans, or for what `heldReason` says. A Capsule that failed keeps those that take from it waiting; a plan that a person makes of it belongs to the group again."
       )
@@ -145,7 +143,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
       success: Schema.Struct({ runGroup: RunGroup, runs: Schema.Array(Run) })
     }).annotateMerge(
       described(
-        workspaceAccess("admin", "path.runGroupId"),
+        accessOf("POST /api/v1/run-groups/:runGroupId/approve"),
         "Approve every reviewable plan of a group",
         "Refused (409) while a plan of the group is still being made. `planDigests` are those that were reviewed: a waiting plan that is not among them refuses the whole request. Plans that are not waiting for approval stay as they are. Each is applied by its own `apply`."
       )
@@ -158,7 +156,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
       success: Schema.Struct({ runGroup: RunGroup, runs: Schema.Array(Run) })
     }).annotateMerge(
       described(
-        workspaceAccess("member", "path.runGroupId"),
+        accessOf("POST /api/v1/run-groups/:runGroupId/cancel"),
         "Cancel an update",
         "Nothing more is planned; plans of the group that are not applied are void, also approved ones; an apply that runs goes on. Refused (409) once the update is over."
       )
@@ -170,7 +168,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
       success: Schema.Struct({ stateVersion: StateVersion })
     }).annotateMerge(
       described(
-        workspaceAccess("viewer", "path.stateVersionId"),
+        accessOf("GET /api/v1/state-versions/:stateVersionId"),
         "Read a StateVersion",
         "Metadata only; the state itself never leaves."
       )
@@ -183,7 +181,7 @@ export class RunsApi extends HttpApiGroup.make("runs")
       success: Schema.Struct({ run: Run }).pipe(created)
     }).annotateMerge(
       describedRun(
-        workspaceAccess("member", "path.stateVersionId"),
+        accessOf("POST /api/v1/state-versions/:stateVersionId/rollback-plan"),
         "Plan a return to the revision of an earlier state",
         "Plans the commit and configuration with which that StateVersion was applied, against the current state; nothing is rolled back without review and apply. The apply pins the Capsule (`autoUpdate.pinnedBy`, with `reason`): auto-update follows no commit until somebody resumes it, or, with `resumeOnNewCommit`, until the lane stands at another commit."
       )

@@ -5,10 +5,9 @@ import { Capsule } from "../records/Capsule.ts"
 import { GivenTime } from "../records/Primitives.ts"
 import { Run, RunGroup, RunStatus, RunType, SkippedCapsule } from "../records/Run.ts"
 import { StateVersion } from "../records/StateVersion.ts"
-import type { Role } from "../records/Workspace.ts"
-import { workspaceAccess } from "./Access.ts"
 import { created, described, describedRun } from "./Endpoint.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
+import { accessOf } from "./Roles.ts"
 
 const inWorkspace = { workspaceId: Schema.String }
 const startedGroup = Schema.Struct({
@@ -16,7 +15,6 @@ const startedGroup = Schema.Struct({
   runs: Schema.Array(Run),
   skipped: Schema.Array(SkippedCapsule)
 }).pipe(created)
-const of = (role: Role) => workspaceAccess(role, "path.workspaceId")
 
 /** What the Workspace as a whole counts, keeps and starts. */
 export const workspaceOperations = [
@@ -33,7 +31,7 @@ export const workspaceOperations = [
     })
   }).annotateMerge(
     described(
-      of("viewer"),
+      accessOf("GET /api/v1/workspaces/:workspaceId/usage"),
       "Usage counted by this service",
       "Run minutes, applies, bytes of state and of logs, summed over the Workspace."
     )
@@ -42,7 +40,11 @@ export const workspaceOperations = [
     params: inWorkspace,
     success: Schema.Struct({ billing: Schema.Struct({ mode: Schema.Literals(["disabled", "showback"]) }) })
   }).annotateMerge(
-    described(of("viewer"), "Billing state", "`disabled` or `showback`: this service counts and never charges.")
+    described(
+      accessOf("GET /api/v1/workspaces/:workspaceId/billing"),
+      "Billing state",
+      "`disabled` or `showback`: this service counts and never charges."
+    )
   ),
   HttpApiEndpoint.get("backups", "/api/v1/workspaces/:workspaceId/backups", {
     params: inWorkspace,
@@ -50,7 +52,7 @@ export const workspaceOperations = [
     success: Schema.Struct({ backups: Schema.Array(Backup), ...nextCursor })
   }).annotateMerge(
     described(
-      of("viewer"),
+      accessOf("GET /api/v1/workspaces/:workspaceId/backups"),
       "List exports of control information",
       "Digest and size of each export; the archives stay sealed on the server."
     )
@@ -60,7 +62,7 @@ export const workspaceOperations = [
     success: Schema.Struct({ backup: Backup }).pipe(created)
   }).annotateMerge(
     describedRun(
-      of("admin"),
+      accessOf("POST /api/v1/workspaces/:workspaceId/backups"),
       "Export control information, sealed",
       "Writes the records of the Workspace to a sealed archive on the server. `svc backup` makes the copy of the whole database."
     )
@@ -70,7 +72,7 @@ export const workspaceOperations = [
     success: startedGroup
   }).annotateMerge(
     describedRun(
-      of("member"),
+      accessOf("POST /api/v1/workspaces/:workspaceId/plan-update"),
       "Update every stale Capsule, in waves",
       "201 with the group, its `waves` and the Plan Runs of the first one: what takes Outputs of others is planned after these were applied, and left out if none that it takes has changed. Nothing is applied without approval. Capsules that refuse are named in `skipped`; if all do, the answer is the first refusal. An older update of the Workspace that is still open is cancelled (`replacedBy`)."
     )
@@ -80,7 +82,7 @@ export const workspaceOperations = [
     success: startedGroup
   }).annotateMerge(
     describedRun(
-      of("member"),
+      accessOf("POST /api/v1/workspaces/:workspaceId/drift-check"),
       "Check every active Capsule for drift",
       "201 with the group and its drift-check Runs, which change nothing. Capsules that refuse are named in `skipped`; if all do, the answer is the first refusal."
     )
@@ -91,7 +93,7 @@ export const workspaceOperations = [
     success: Schema.Struct({ stateVersions: Schema.Array(StateVersion), ...nextCursor })
   }).annotateMerge(
     described(
-      of("viewer"),
+      accessOf("GET /api/v1/workspaces/:workspaceId/current-state-versions"),
       "The current StateVersion of every Capsule",
       "Metadata only; the state itself never leaves."
     )
@@ -109,7 +111,7 @@ export const workspaceOperations = [
     success: Schema.Struct({ runs: Schema.Array(Run), ...nextCursor })
   }).annotateMerge(
     described(
-      of("viewer"),
+      accessOf("GET /api/v1/workspaces/:workspaceId/runs"),
       "List Runs, newest first",
       "Filters: `capsuleId`, `sourceId`, `type`, `status`. Looks of webhooks and schedules that found nothing new are left out, and kept for a day; `includeLooks=true` lists them too."
     )
@@ -122,5 +124,11 @@ export const workspaceOperations = [
       status: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(20)))
     },
     success: Schema.Struct({ capsules: Schema.Array(Capsule), ...nextCursor })
-  }).annotateMerge(described(of("viewer"), "List Capsules", "Filters: `projectId`, `status`."))
+  }).annotateMerge(
+    described(
+      accessOf("GET /api/v1/workspaces/:workspaceId/capsules"),
+      "List Capsules",
+      "Filters: `projectId`, `status`."
+    )
+  )
 ] as const

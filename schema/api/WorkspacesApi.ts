@@ -6,13 +6,12 @@ import { WorkspaceDriftChecks } from "../records/DriftChecks.ts"
 import { Interface, InterfaceMaterializationFailure } from "../records/Interface.ts"
 import { displayText, GivenTime } from "../records/Primitives.ts"
 import { Member, MemberStatus, Project, Role, Workspace, WorkspaceHandle } from "../records/Workspace.ts"
-import { accountAccess, ownerAccess, wholeAccountAccess, workspaceAccess } from "./Access.ts"
 import { created, described } from "./Endpoint.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
+import { accessOf } from "./Roles.ts"
 import { workspaceOperations } from "./WorkspaceOperations.ts"
 
 const inWorkspace = { workspaceId: Schema.String }
-const of = (role: Role) => workspaceAccess(role, "path.workspaceId")
 
 const AccountWorkspaceInventory = Schema.Struct({
   kind: Schema.Literal("svc.account-workspace-inventory@v1"),
@@ -41,7 +40,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       success: AccountWorkspaceInventory
     }).annotateMerge(
       described(
-        ownerAccess,
+        accessOf("GET /api/v1/views/workspaces.v1"),
         "Inventory of the account's active memberships",
         "Accepts `limit` and `cursor` only; whose it is comes from the account session alone, every other credential is refused with 403."
       )
@@ -58,7 +57,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       success: WorkspacePage
     }).annotateMerge(
       described(
-        accountAccess,
+        accessOf("GET /api/v1/workspaces"),
         "List Workspaces of the caller",
         "Creates the personal Workspace at first sign-in. `selectedWorkspaceId` adds that Workspace to the first page and names it in `pinnedWorkspaceId`."
       )
@@ -74,7 +73,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       success: Schema.Struct({ workspace: Workspace }).pipe(created)
     }).annotateMerge(
       described(
-        wholeAccountAccess,
+        accessOf("POST /api/v1/workspaces"),
         "Create a Workspace",
         "The caller becomes its owner. A handle is lower case, unique on the server and never changes; one that is taken is 409."
       )
@@ -85,7 +84,11 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       params: inWorkspace,
       success: Schema.Struct({ workspace: Workspace })
     }).annotateMerge(
-      described(of("viewer"), "Read a Workspace", "Includes the caller's own `role`. Archived Workspaces can be read.")
+      described(
+        accessOf("GET /api/v1/workspaces/:workspaceId"),
+        "Read a Workspace",
+        "Includes the caller's own `role`. Archived Workspaces can be read."
+      )
     )
   )
   .add(
@@ -99,7 +102,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       success: Schema.Struct({ workspace: Workspace })
     }).annotateMerge(
       described(
-        { ...of("owner"), archived: "open" },
+        accessOf("PATCH /api/v1/workspaces/:workspaceId"),
         "Rename, archive or restore a Workspace, or set how often it checks for drift",
         "`driftChecks` holds for every Capsule that makes no choice of its own; the checks use Connections on the authority of who set it. An archived Workspace can be read, restored and left; everything else in it answers 409 until it is restored."
       )
@@ -112,7 +115,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       success: Schema.Struct({ workspace: Workspace })
     }).annotateMerge(
       described(
-        of("admin"),
+        accessOf("POST /api/v1/workspaces/:workspaceId/automation"),
         "Pause or resume all automation",
         "While it is paused nothing is planned or applied without a person in this Workspace: no auto-update, no next wave of a group, no scheduled drift check. Webhooks and schedules go on looking at Sources, so that Capsules become `stale`. What already runs ends; an automatic apply that has not started is cancelled. `automationPause` of the Workspace says since when, by whom and why; the first pause stands until somebody resumes. What was passed over meanwhile is decided anew within a minute of the resume."
       )
@@ -123,7 +126,13 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       params: inWorkspace,
       query: pageQuery,
       success: Schema.Struct({ members: Schema.Array(Member), ...nextCursor })
-    }).annotateMerge(described(of("viewer"), "List members", "Suspended members are listed with their status."))
+    }).annotateMerge(
+      described(
+        accessOf("GET /api/v1/workspaces/:workspaceId/members"),
+        "List members",
+        "Suspended members are listed with their status."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.post("addMember", "/api/v1/workspaces/:workspaceId/members", {
@@ -136,7 +145,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       success: Schema.Struct({ member: Member }).pipe(created)
     }).annotateMerge(
       described(
-        of("admin"),
+        accessOf("POST /api/v1/workspaces/:workspaceId/members"),
         "Add a member",
         "Name exactly one of `subject` and `email`. Role defaults to `member`; only owners add owners."
       )
@@ -149,7 +158,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       success: Schema.Struct({ member: Member })
     }).annotateMerge(
       described(
-        of("admin"),
+        accessOf("PATCH /api/v1/workspaces/:workspaceId/members/:subject"),
         "Change a member's role or status",
         "Only owners change roles; the last owner cannot be lowered or suspended (409)."
       )
@@ -161,7 +170,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       success: HttpApiSchema.NoContent
     }).annotateMerge(
       described(
-        { ...of("admin"), archived: "open" },
+        accessOf("DELETE /api/v1/workspaces/:workspaceId/members/:subject"),
         "Remove a member",
         "Suspends the membership at once on every surface; the last owner stays (409)."
       )
@@ -172,7 +181,13 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       params: inWorkspace,
       query: pageQuery,
       success: Schema.Struct({ projects: Schema.Array(Project), ...nextCursor })
-    }).annotateMerge(described(of("viewer"), "List Projects", "Every Workspace starts with one Project, `default`."))
+    }).annotateMerge(
+      described(
+        accessOf("GET /api/v1/workspaces/:workspaceId/projects"),
+        "List Projects",
+        "Every Workspace starts with one Project, `default`."
+      )
+    )
   )
   .add(
     HttpApiEndpoint.post("createProject", "/api/v1/workspaces/:workspaceId/projects", {
@@ -188,7 +203,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       success: Schema.Struct({ project: Project }).pipe(created)
     }).annotateMerge(
       described(
-        of("admin"),
+        accessOf("POST /api/v1/workspaces/:workspaceId/projects"),
         "Create a Project",
         "`slug` is made from the name when absent; a given one that is taken in the Workspace is 409."
       )
@@ -200,7 +215,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       success: Schema.Struct({ project: Project })
     }).annotateMerge(
       described(
-        workspaceAccess("viewer", "path.projectId"),
+        accessOf("GET /api/v1/projects/:projectId"),
         "Read a Project",
         "A Project groups Capsules of one Workspace; within it no two have the same name and environment."
       )
@@ -225,7 +240,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       })
     }).annotateMerge(
       described(
-        of("viewer"),
+        accessOf("GET /api/v1/workspaces/:workspaceId/graph"),
         "Capsule dependency graph",
         "Capsules and Sources as nodes; an edge leads from what is needed to what needs it, with the `mode` of the dependency."
       )
@@ -242,7 +257,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       success: Schema.Struct({ interfaces: Schema.Array(Interface), ...nextCursor })
     }).annotateMerge(
       described(
-        { ...workspaceAccess("viewer", "path.workspaceId"), session: true },
+        accessOf("GET /api/v1/workspaces/:workspaceId/ui-surfaces"),
         "Interfaces that the signed-in person may open",
         "`limit` defaults to 100 and is clamped to 100. Reads only."
       )
@@ -260,7 +275,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       success: Schema.Struct({ events: Schema.Array(AuditEvent), ...nextCursor })
     }).annotateMerge(
       described(
-        of("viewer"),
+        accessOf("GET /api/v1/workspaces/:workspaceId/activity"),
         "Operation history, newest first",
         "Append-only and value-free: who did what to which record, when. Filters: `action`, `capsuleId`, `since`."
       )
@@ -277,7 +292,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       }
     ).annotateMerge(
       described(
-        of("viewer"),
+        accessOf("GET /api/v1/workspaces/:workspaceId/interface-materialization-failures"),
         "Value-free failures of Interface materialisation",
         "What could not be made of the Outputs of an apply: code and attempt, never a value."
       )
@@ -294,7 +309,7 @@ export class WorkspacesApi extends HttpApiGroup.make("workspaces")
       }
     ).annotateMerge(
       described(
-        of("admin"),
+        accessOf("POST /api/v1/workspaces/:workspaceId/interface-materialization-failures/:intentId/retries"),
         "Retry a failed materialisation",
         "Accepted only while the failure is exactly the expected one (409 otherwise)."
       )

@@ -1,9 +1,9 @@
 import { type Result, Schema } from "effect"
+import { type AddressRule, httpsOnly, normalAddress } from "../git/RepositoryAddress.ts"
+import { normalRef } from "../git/RefName.ts"
 import { RelativeFolder, RelativePath } from "../manifest/RelativePath.ts"
 import { presentationText } from "../manifest/TextRules.ts"
 import { forbiddenMaterial } from "../secret-material/SecretScan.ts"
-import { GitRef } from "./GitRef.ts"
-import { type ExemptOrigins, isGitUrl } from "./GitUrl.ts"
 import { LinkProblems, readLinkQuery } from "./LinkQuery.ts"
 import type { LinkRefusal } from "./LinkRefusal.ts"
 import { parsePackedSource } from "./PackedSource.ts"
@@ -35,10 +35,10 @@ export type SourceOptionsLink = typeof SourceOptionsLink.Type
 export const HandoffLink = Schema.Union([InstallLink, SourceOptionsLink])
 export type HandoffLink = typeof HandoffLink.Type
 
-/** What the host allows: `serviceOrigin` is refused as a return address, `exemptOrigins` may be plain-http Git hosts. */
+/** What the host allows: `serviceOrigin` is refused as a return address; without `addresses` Git is reached by HTTPS. */
 export interface LinkPolicy {
   readonly serviceOrigin?: string
-  readonly exemptOrigins?: ExemptOrigins
+  readonly addresses?: AddressRule
 }
 
 export const installPath = "/install"
@@ -48,7 +48,6 @@ export const sourceOptionsKind = "capsule-source-options"
 const installFields = new Set(["git", "source", "ref", "sourcePath", "path", "name", "product", "return_uri"])
 const sourceOptionsFields = new Set(["kind", "git", "path", "ref"])
 
-const isRef = Schema.is(GitRef)
 const isFile = Schema.is(RelativePath)
 const isFolder = Schema.is(RelativeFolder)
 const isDisplayName = Schema.is(presentationText(160))
@@ -70,16 +69,26 @@ const checkField = (
   return value
 }
 
-const readRef = (fields: Fields, problems: LinkProblems) =>
-  checkField(fields, "ref", isRef, (name) => problems.add(name, "invalid_ref", "Expected a branch, tag or commit."))
+/** In its normal form. */
+const readRef = (fields: Fields, problems: LinkProblems) => {
+  const written = fields.get("ref")
+  const ref = written === undefined ? undefined : normalRef(written)
+  if (written !== undefined && ref === undefined)
+    problems.add("ref", "invalid_ref", "Expected a branch, tag or commit.")
+  return ref
+}
 
-const readGit = (fields: Fields, policy: LinkPolicy, problems: LinkProblems) =>
-  checkField(
-    fields,
-    "git",
-    (value) => isGitUrl(value, policy.exemptOrigins),
-    (name) => problems.add(name, "invalid_git_url", "Expected an HTTPS Git URL without credentials, query or fragment.")
-  )
+const rules = ({ addresses = httpsOnly }: LinkPolicy): AddressRule => addresses
+
+/** In its normal form. */
+const readGit = (fields: Fields, policy: LinkPolicy, problems: LinkProblems) => {
+  const written = fields.get("git")
+  if (written === undefined) return undefined
+  const git = normalAddress(written, rules(policy))
+  if (git === undefined)
+    problems.add("git", "invalid_git_url", "Expected an HTTPS Git URL without credentials, query or fragment.")
+  return git
+}
 
 const readFolder = (fields: Fields, name: string, problems: LinkProblems) =>
   checkField(fields, name, isFolder, () =>
@@ -91,20 +100,20 @@ const readSource = (fields: Fields, policy: LinkPolicy, problems: LinkProblems) 
   const git = readGit(fields, policy, problems)
   const source = fields.get("source")
   const own = { ref: readRef(fields, problems), path: readFolder(fields, "path", problems) }
-  if (git !== undefined && source !== undefined) {
+  if (fields.has("git") && source !== undefined) {
     problems.add("source", "two_sources", "A link names its source by git or by source, not by both.")
   }
   if (source === undefined) {
-    if (git === undefined) problems.add("git", "missing_source", "A link names its source by git or source.")
+    if (!fields.has("git")) problems.add("git", "missing_source", "A link names its source by git or source.")
     return { git, ...own }
   }
-  const packed = parsePackedSource(source, policy.exemptOrigins)
+  const packed = parsePackedSource(source, rules(policy))
   if (packed === undefined) {
     problems.add("source", "invalid_source", "Expected git::https://host/repository//folder?ref=tag.")
     return undefined
   }
   for (const name of ["ref", "path"] as const) {
-    if (packed[name] !== undefined && own[name] !== undefined) {
+    if (packed[name] !== undefined && fields.has(name)) {
       problems.add(name, "conflicting_field", "The packed source says this already.")
     }
   }
@@ -172,7 +181,7 @@ const readSourceOptionsLink = (query: string, policy: LinkPolicy): Result.Result
     problems.add("kind", "invalid_kind", `Expected ${sourceOptionsKind}.`)
   }
   const git = readGit(fields, policy, problems)
-  if (git === undefined) problems.add("git", "missing_source", "A link names the repository of its document by git.")
+  if (!fields.has("git")) problems.add("git", "missing_source", "A link names the repository of its document by git.")
   const path = checkField(fields, "path", isFile, (name) =>
     problems.add(name, "invalid_path", "Expected a normalized relative file such as install/options.json.")
   )

@@ -1,5 +1,5 @@
 import { forbiddenMaterial } from "../secret-material/SecretScan.ts"
-import { isCanonicalRelativePath } from "./RelativePath.ts"
+import { isCanonicalRelativePath } from "./CanonicalPath.ts"
 
 /** Keys and indexes from the root of a document. */
 export type DocumentPath = ReadonlyArray<PropertyKey>

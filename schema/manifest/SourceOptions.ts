@@ -1,6 +1,6 @@
 import { Array as Arr, Result, Schema } from "effect"
-import { GitRef } from "../handoff/GitRef.ts"
-import { GitUrl } from "../handoff/GitUrl.ts"
+import { PublicGitAddress } from "../git/GitAddress.ts"
+import { PublicGitRef } from "../git/GitRef.ts"
 import { decodeJson } from "../json/JsonDocument.ts"
 import { repositoryFileLimits } from "../json/JsonLimits.ts"
 import { describeDiagnostics, diagnosticReport, jsonDiagnostic } from "./DiagnosticReport.ts"
@@ -17,7 +17,7 @@ export const sourceOptionsVersion = "install.svc.com/v1alpha1"
 export const SourceOption = Schema.Struct({
   id: token(128),
   title: presentationText(160),
-  source: Schema.Struct({ url: GitUrl, path: RelativeFolder, ref: Schema.optionalKey(GitRef) })
+  source: Schema.Struct({ url: PublicGitAddress, path: RelativeFolder, ref: Schema.optionalKey(PublicGitRef) })
 })
 export type SourceOption = typeof SourceOption.Type
 

@@ -1,20 +1,6 @@
 import { Schema } from "effect"
+import { hasControlCharacter } from "./ControlCharacters.ts"
 import { fieldRule, lengthBetween, matches } from "./FieldRule.ts"
-
-const isForbiddenCharacter = (unit: number) =>
-  // C0 other than tab, line feed and carriage return; DEL and C1.
-  (unit < 0x20 && unit !== 0x09 && unit !== 0x0a && unit !== 0x0d) ||
-  (unit >= 0x7f && unit <= 0x9f) ||
-  // Bidirectional embeddings, overrides and isolates: they let a text show as something else than it is.
-  (unit >= 0x202a && unit <= 0x202e) ||
-  (unit >= 0x2066 && unit <= 0x2069)
-
-export const hasControlCharacter = (text: string): boolean => {
-  for (let index = 0; index < text.length; index++) {
-    if (isForbiddenCharacter(text.charCodeAt(index))) return true
-  }
-  return false
-}
 
 const invisibleOnly = /^[\s\p{Default_Ignorable_Code_Point}]*$/u
 

@@ -1,5 +1,5 @@
-import { Array as Arr, Order, Result, Schema } from "effect"
-import { parseGitAddress } from "../handoff/GitAddress.ts"
+import { Array as Arr, Order, Schema } from "effect"
+import { readServerAddress, isAddress, type ServerAddress } from "../git/ServerAddress.ts"
 import { InterfaceBindingRequest, InterfaceBlueprint, PublicOutput } from "../manifest/CompiledInstall.ts"
 import { RelativeFolder } from "../manifest/RelativePath.ts"
 import { SourceBuild } from "../manifest/SourceBuildDeclaration.ts"
@@ -46,8 +46,13 @@ export type OperatorBaseConfig = typeof OperatorBaseConfig.Type
 
 const bare = (segment: string): string => segment.replace(/\.git$/, "")
 
+const addressOf = (text: string): ServerAddress | undefined => {
+  const address = readServerAddress(text)
+  return isAddress(address) ? address : undefined
+}
+
 const prefixOf = ({ origin, path = "" }: Pick<OperatorBaseConfig, "origin" | "path">) => {
-  const address = Result.getOrUndefined(parseGitAddress(origin))
+  const address = addressOf(origin)
   if (address === undefined) return undefined
   return { origin: address.origin, segments: [...address.segments, ...path.split("/").filter((part) => part !== "")] }
 }
@@ -61,7 +66,7 @@ export const placeOf = (config: Pick<OperatorBaseConfig, "origin" | "path" | "mo
 
 const covers = (config: OperatorBaseConfig, module: { readonly url: string; readonly path: string }): boolean => {
   const prefix = prefixOf(config)
-  const address = Result.getOrUndefined(parseGitAddress(module.url))
+  const address = addressOf(module.url)
   if (prefix === undefined || address === undefined || prefix.origin !== address.origin) return false
   if (config.module !== undefined && config.module !== module.path) return false
   return prefix.segments.every((segment, index) => {

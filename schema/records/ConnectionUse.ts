@@ -1,7 +1,8 @@
 import { Schema } from "effect"
+import { GivenGitRef } from "../git/GitRef.ts"
 import { CredentialOrigin, GivenCredentialOrigin } from "./CredentialOrigin.ts"
 import { ProjectId } from "./Ids.ts"
-import { GitRefText, RelativePath } from "./Primitives.ts"
+import { RelativePath } from "./Primitives.ts"
 import { Role } from "./Workspace.ts"
 
 /** A viewer starts nothing, so there is nothing to grant to one. */
@@ -23,14 +24,15 @@ const fields = {
   roles: Schema.Array(UseRole).check(Schema.isMinLength(1), Schema.isMaxLength(3)),
   projectIds: Schema.optionalKey(listOf(ProjectId)),
   modules: Schema.optionalKey(listOf(UsedModule)),
-  refs: Schema.optionalKey(listOf(GitRefText))
+  refs: Schema.optionalKey(listOf(Schema.String))
 }
 export const ConnectionUse = Schema.Struct(fields).annotate({ identifier: "ConnectionUse" })
 export type ConnectionUse = typeof ConnectionUse.Type
 
-/** The same as a person writes it: origins are normalised as the URLs of Sources are. */
+/** The same as a person writes it: origins and refs are in their normal form afterwards. */
 export const GivenConnectionUse = Schema.Struct({
   ...fields,
+  refs: Schema.optionalKey(listOf(GivenGitRef)),
   modules: Schema.optionalKey(listOf(Schema.Struct({ origin: GivenCredentialOrigin, path: RelativePath })))
 }).annotate({ identifier: "GivenConnectionUse" })
 

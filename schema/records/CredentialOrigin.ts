@@ -1,5 +1,5 @@
 import { Result, Schema, SchemaTransformation } from "effect"
-import { type GitAddress, parseGitAddress } from "../handoff/GitAddress.ts"
+import { formatServerAddress, isAddress, readServerAddress, type ServerAddress } from "../git/ServerAddress.ts"
 
 const expected =
   "an origin with an optional path prefix, such as https://git.example.com or https://git.example.com/team/, without user name, query, fragment or wildcard"
@@ -13,13 +13,12 @@ const decodes = (segment: string) =>
  */
 const isAmbiguous = (segment: string) => segment.includes(";") || segment.includes("*") || !decodes(segment)
 
-const canonical = (address: GitAddress): string =>
-  address.segments.length === 0 ? address.origin : `${address.origin}/${address.segments.join("/")}/`
+const canonical = (address: ServerAddress): string =>
+  address.segments.length === 0 ? address.origin : `${formatServerAddress(address)}/`
 
 const normalised = (text: string): string | undefined => {
-  const parsed = parseGitAddress(text)
-  if (Result.isFailure(parsed) || parsed.success.hostname.includes("*")) return undefined
-  return parsed.success.segments.some(isAmbiguous) ? undefined : canonical(parsed.success)
+  const address = readServerAddress(text)
+  return isAddress(address) && !address.segments.some(isAmbiguous) ? canonical(address) : undefined
 }
 
 /**
@@ -44,17 +43,17 @@ export const GivenCredentialOrigin = Schema.String.pipe(
 
 export const maxCredentialOrigins = 32
 
-const covers = (origin: GitAddress, address: GitAddress): boolean =>
+const covers = (origin: ServerAddress, address: ServerAddress): boolean =>
   origin.origin === address.origin &&
   origin.segments.every((segment, index) => segment === address.segments[index]) &&
   (origin.segments.length === 0 || !address.segments.some(isAmbiguous))
 
 /** Whether an address lies within one of the origins. Path prefixes match whole segments. */
 export const isWithinOrigins = (origins: ReadonlyArray<CredentialOrigin>, address: string): boolean => {
-  const parsed = parseGitAddress(address)
-  if (Result.isFailure(parsed)) return false
+  const read = readServerAddress(address)
+  if (!isAddress(read)) return false
   return origins.some((origin) => {
-    const allowed = parseGitAddress(origin)
-    return Result.isSuccess(allowed) && covers(allowed.success, parsed.success)
+    const allowed = readServerAddress(origin)
+    return isAddress(allowed) && covers(allowed, read)
   })
 }

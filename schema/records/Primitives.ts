@@ -70,15 +70,6 @@ export const RelativePath = Schema.String.check(
 ).pipe(Schema.brand("RelativePath"))
 export type RelativePath = typeof RelativePath.Type
 
-/** A Git ref as a person writes it: `HEAD`, a branch, a tag, a full ref, or a commit. The grammar is checked again against Git's own rules by the runner. */
-export const GitRefText = Schema.String.check(
-  Schema.isMinLength(1),
-  Schema.isMaxLength(255),
-  Schema.isPattern(/^(?![-./])(?!.*(?:\.\.|\/\/|@\{|\.lock(?:\/|$)|\/\.|\.$|\/$))[^\s\p{Cc}~^:?*[\\]+$/u, {
-    description: "a branch, tag, full ref, commit or HEAD"
-  })
-)
-
 /** A value as JSON; depth and size are bounded where the bytes are read. */
 export const JsonValue = Schema.Json
 export type JsonValue = typeof JsonValue.Type

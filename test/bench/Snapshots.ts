@@ -2,8 +2,8 @@ import { Clock, Effect, FileSystem, Layer, Schema } from "effect"
 import { GitPolicy } from "../../runner/git/GitPolicy.ts"
 import { GitRemote } from "../../runner/git/GitRemote.ts"
 import { InstalledGit } from "../../runner/git/InstalledGit.ts"
-import { GitRef } from "../../runner/git/GitRef.ts"
-import { GitUrl } from "../../runner/git/GitUrl.ts"
+import { GitRef } from "../../schema/git/GitRef.ts"
+import { GitAddress } from "../../schema/git/GitAddress.ts"
 import { folderTree } from "../../runner/scan/FolderTree.ts"
 import { ModuleScanner } from "../../runner/scan/ModuleScanner.ts"
 import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
@@ -45,7 +45,7 @@ export const snapshots = (binary: string) =>
         repeated(
           service
             .sync({
-              url: Schema.decodeUnknownSync(GitUrl)(repository.url),
+              url: Schema.decodeUnknownSync(GitAddress)(repository.url),
               ref: Schema.decodeUnknownSync(GitRef)("HEAD"),
               path: "."
             })

@@ -1,5 +1,6 @@
 import { Effect, Result } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { fetchRule } from "../../../runner/git/FetchPolicy.ts"
 import { GitPolicy } from "../../../runner/git/GitPolicy.ts"
 import { formatInstallQuery, installPath, newFlowPath, parseInstallQuery } from "../../../schema/handoff/InstallLink.ts"
 import type { LinkRefusal } from "../../../schema/handoff/LinkRefusal.ts"
@@ -33,8 +34,7 @@ const refusalPage = ({ problems }: LinkRefusal, language: Language) => {
 export const installRoute = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const { baseUrl } = yield* HttpSettings
-    const { allowOrigins } = yield* GitPolicy
-    const policy = { serviceOrigin: new URL(baseUrl).origin, exemptOrigins: allowOrigins }
+    const policy = { serviceOrigin: new URL(baseUrl).origin, addresses: fetchRule(yield* GitPolicy) }
     const answer = Effect.gen(function* () {
       const { headers, url } = yield* HttpServerRequest.HttpServerRequest
       const at = url.indexOf("?")

@@ -97,6 +97,14 @@ const countOf = Effect.fnUntraced(function* (table: string) {
   return rows[0]?.n
 })
 
+/** A Source of a release that kept addresses as they were written. */
+const sourceOfBefore = Effect.fn(function* (url: string) {
+  const sql = yield* SqlClient.SqlClient
+  const source = yield* sourceAt("https://git.example.com/app.git")
+  yield* sql`UPDATE sources SET url = ${url} WHERE id = ${source.id}`
+  return { ...source, url }
+})
+
 /** What a check where a Source is written cannot prevent: rows that were there before, or came by another way. */
 const chosenBehindTheCheck = Effect.fnUntraced(function* (source: SourceId, connection: ConnectionId) {
   const sql = yield* SqlClient.SqlClient
@@ -225,8 +233,8 @@ describe("a Git Connection and its origins", () => {
           target: { kind: "source", id: attack.id },
           data: { fields: ["authConnectionId"] }
         })
-        const shouting = yield* sourceAt("https://GIT.example.com:443/Team/App.git")
-        const unnamable = yield* sourceAt("https://*.example.com/app.git")
+        const shouting = yield* sourceOfBefore("https://GIT.example.com:443/Team/App.git")
+        const unnamable = yield* sourceOfBefore("https://*.example.com/app.git")
         for (const { id } of [shouting, unnamable]) yield* chosenBehindTheCheck(id, connection.id)
         yield* upgradedFromBefore
         const asked = [trusted.requests.length, foreign.requests.length]

@@ -1,7 +1,7 @@
 import { describe, expect } from "bun:test"
 import { Effect, Layer, Result } from "effect"
 import { AddressResolver } from "../../../runner/git/AddressResolver.ts"
-import { parseGitRef } from "../../../runner/git/GitRef.ts"
+import { parseGitRef } from "../../../schema/git/GitRef.ts"
 import { GitRemote } from "../../../runner/git/GitRemote.ts"
 import { serveRepository } from "../../../src/cli/demo/git-server/GitServer.ts"
 import { it } from "../../support/Effect.ts"

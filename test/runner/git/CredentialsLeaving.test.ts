@@ -4,9 +4,9 @@ import { Effect, Layer, Redacted, Result, Schema, type Scope } from "effect"
 import { GitCredentials } from "../../../runner/git/GitCredentials.ts"
 import type { GitError } from "../../../runner/git/GitError.ts"
 import { GitPolicy } from "../../../runner/git/GitPolicy.ts"
-import { parseGitRef } from "../../../runner/git/GitRef.ts"
+import { parseGitRef } from "../../../schema/git/GitRef.ts"
 import { GitRemote } from "../../../runner/git/GitRemote.ts"
-import { GitUrl } from "../../../runner/git/GitUrl.ts"
+import { GitAddress } from "../../../schema/git/GitAddress.ts"
 import { InstalledGit } from "../../../runner/git/InstalledGit.ts"
 import type { SnapshotError } from "../../../runner/snapshot/SnapshotError.ts"
 import { runSyncJob } from "../../../runner/snapshot/SyncWorker.ts"
@@ -22,7 +22,7 @@ const credentialsFor = (...allowed: ReadonlyArray<string>) =>
   GitCredentials.bearer(Redacted.make(token), origins(...allowed))
 
 /** Past the parser: what stands below must not rely on how a Source was written. */
-const unchecked = (url: string) => GitUrl.make(url)
+const unchecked = (url: string) => GitAddress.make(url)
 
 const limits = {
   packBytes: 50_000_000,

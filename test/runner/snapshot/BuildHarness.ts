@@ -1,10 +1,10 @@
 import { NodeServices } from "@effect/platform-node"
 import { Effect, Layer, Result } from "effect"
 import { GitPolicy } from "../../../runner/git/GitPolicy.ts"
-import { parseGitRef } from "../../../runner/git/GitRef.ts"
+import { parseGitRef } from "../../../schema/git/GitRef.ts"
 import { GitRemote } from "../../../runner/git/GitRemote.ts"
 import { serveRepository } from "../../../src/cli/demo/git-server/GitServer.ts"
-import { parseGitUrl } from "../../../runner/git/GitUrl.ts"
+import { fetchableAddress } from "../../../runner/git/FetchPolicy.ts"
 import { InstalledGit } from "../../../runner/git/InstalledGit.ts"
 import { type CommitFiles, commitFiles, createRepository } from "../../../src/cli/demo/git-server/RepositoryWriter.ts"
 import { runSyncJob } from "../../../runner/snapshot/SyncWorker.ts"
@@ -34,7 +34,7 @@ export const build = (url: string, call: BuildCall = {}) =>
     const remote = yield* GitRemote
     const ref = Result.getOrThrow(parseGitRef(call.ref ?? "HEAD"))
     const located = yield* remote.locate({
-      url: Result.getOrThrow(parseGitUrl(url, { allowOrigins: [new URL(url).origin] })),
+      url: Result.getOrThrow(fetchableAddress(url, { allowOrigins: [new URL(url).origin] })),
       ref
     })
     const native = yield* (yield* InstalledGit).usable

@@ -2,9 +2,9 @@ import { NodeServices } from "@effect/platform-node"
 import { Effect, Layer, Result } from "effect"
 import type { GitCredentials } from "../../../runner/git/GitCredentials.ts"
 import { type GitLimits, GitPolicy, type GitPolicyShape } from "../../../runner/git/GitPolicy.ts"
-import { parseGitRef } from "../../../runner/git/GitRef.ts"
+import { parseGitRef } from "../../../schema/git/GitRef.ts"
 import { GitRemote } from "../../../runner/git/GitRemote.ts"
-import { parseGitUrl } from "../../../runner/git/GitUrl.ts"
+import { fetchableAddress } from "../../../runner/git/FetchPolicy.ts"
 import { InstalledGit } from "../../../runner/git/InstalledGit.ts"
 import { SnapshotStore } from "../../../runner/snapshot/SnapshotStore.ts"
 import { SnapshotSync } from "../../../runner/snapshot/SnapshotSync.ts"
@@ -45,7 +45,7 @@ export interface SyncCall {
 export const syncOnce = Effect.fnUntraced(function* (call: SyncCall) {
   const policy = yield* GitPolicy
   const snapshots = yield* SnapshotSync
-  const url = Result.getOrThrow(parseGitUrl(call.url, policy))
+  const url = Result.getOrThrow(fetchableAddress(call.url, policy))
   const ref = Result.getOrThrow(parseGitRef(call.ref ?? "HEAD"))
   return yield* snapshots.sync({ ...call, url, ref, path: call.path ?? "." })
 })

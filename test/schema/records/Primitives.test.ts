@@ -1,4 +1,4 @@
-import { ReAdoptionRequest } from "../../../schema/api/CapsulesApi.ts"
+import { ReAdoptionRequest } from "../../../schema/api/ConfigurationRequests.ts"
 import { expect, test } from "bun:test"
 import { Option, Schema } from "effect"
 import { GivenTime } from "../../../schema/records/Primitives.ts"

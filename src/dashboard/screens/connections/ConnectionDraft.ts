@@ -1,3 +1,4 @@
+import { isAddress, readServerAddress } from "../../../../schema/git/ServerAddress.ts"
 import type { CredentialRecipe } from "../../api/Types.ts"
 import { providerName } from "../../words/Format.ts"
 
@@ -43,8 +44,8 @@ export const isGit = (recipe: CredentialRecipe): boolean => recipe.provider === 
 
 /** The server of a repository whose URL is being typed; empty while it cannot be read. */
 export const serverOf = (url: string): string => {
-  const parsed = URL.parse(url)
-  return parsed === null || !/^https?:$/.test(parsed.protocol) ? "" : parsed.origin
+  const address = readServerAddress(url.trim())
+  return isAddress(address) && address.scheme !== "ssh" ? address.origin : ""
 }
 
 /** The body of `POST /api/v1/connections`. Empty answers are left out: the server refuses empty values. */

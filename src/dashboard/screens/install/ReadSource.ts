@@ -2,6 +2,8 @@ import { type QueryClient, useQuery } from "@tanstack/react-query"
 import { get, post } from "../../api/Client.ts"
 import { runQuery, snapshotsQuery, sourcesQuery } from "../../api/Queries.ts"
 import type { Run, Source, SourceSnapshot } from "../../api/Types.ts"
+import { isSameRef } from "../../../../schema/git/RefName.ts"
+import { isSameRepository } from "../../../../schema/git/RepositoryAddress.ts"
 import { repositoryName } from "../../words/Format.ts"
 
 const api = "/api/v1"
@@ -19,8 +21,8 @@ export interface SourceReading {
 }
 
 const isSame = (source: Source, wanted: WantedSource): boolean =>
-  source.url === wanted.url &&
-  source.defaultRef === wanted.ref &&
+  isSameRepository(source.url, wanted.url) &&
+  isSameRef(source.defaultRef, wanted.ref) &&
   source.defaultPath === wanted.path &&
   (source.authConnectionId ?? "") === wanted.authConnectionId &&
   source.status !== "disabled"

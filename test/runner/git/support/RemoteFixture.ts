@@ -2,9 +2,9 @@ import { Effect, Layer, Result } from "effect"
 import type { RequestListener } from "node:http"
 import type { GitCredentials } from "../../../../runner/git/GitCredentials.ts"
 import { type GitLimits, GitPolicy } from "../../../../runner/git/GitPolicy.ts"
-import { parseGitRef } from "../../../../runner/git/GitRef.ts"
+import { parseGitRef } from "../../../../schema/git/GitRef.ts"
 import { GitRemote } from "../../../../runner/git/GitRemote.ts"
-import { parseGitUrl } from "../../../../runner/git/GitUrl.ts"
+import { fetchableAddress } from "../../../../runner/git/FetchPolicy.ts"
 import { encodePacket, flushPacket } from "../../../../runner/git/PktLine.ts"
 import { commitFiles, createRepository } from "../../../../src/cli/demo/git-server/RepositoryWriter.ts"
 import { CredentialOrigin } from "../../../../schema/records/CredentialOrigin.ts"
@@ -29,7 +29,7 @@ export const remote = (ask: Ask) =>
   )
 
 export const urlOf = (ask: Ask) =>
-  Result.getOrThrow(parseGitUrl(ask.url, { allowOrigins: ask.allow ?? [new URL(ask.url).origin] }))
+  Result.getOrThrow(fetchableAddress(ask.url, { allowOrigins: ask.allow ?? [new URL(ask.url).origin] }))
 
 export const resolve = (ask: Ask) =>
   Effect.flatMap(GitRemote, (service) =>

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test"
 import { Result } from "effect"
-import { parseGitUrl } from "../../../runner/git/GitUrl.ts"
+import { fetchableAddress } from "../../../runner/git/FetchPolicy.ts"
 
-const parse = (text: string, allowOrigins: ReadonlyArray<string> = []) => parseGitUrl(text, { allowOrigins })
+const parse = (text: string, allowOrigins: ReadonlyArray<string> = []) => fetchableAddress(text, { allowOrigins })
 const accepted = (text: string) => Result.match(parse(text), { onSuccess: String, onFailure: () => undefined })
 const message = (text: string) => Result.match(parse(text), { onSuccess: () => undefined, onFailure: (e) => e.message })
 
-describe("GitUrl", () => {
+describe("GitAddress", () => {
   for (const [text, expected] of [
     ["https://github.com/team/repository", "https://github.com/team/repository"],
     ["https://github.com/team/repository.git/", "https://github.com/team/repository.git"],

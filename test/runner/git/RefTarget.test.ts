@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { Result } from "effect"
-import { parseGitRef, refTarget } from "../../../runner/git/GitRef.ts"
+import { parseGitRef } from "../../../schema/git/GitRef.ts"
+import { refTarget } from "../../../runner/git/RefTarget.ts"
 
 const accepted = (text: string) => Result.match(parseGitRef(text), { onSuccess: String, onFailure: () => undefined })
 const commit = "0123456789abcdef0123456789abcdef01234567"

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test"
 import { Schema } from "effect"
-import { GitRef } from "../../../schema/handoff/GitRef.ts"
-import { GitUrl, isGitUrl } from "../../../schema/handoff/GitUrl.ts"
+import { PublicGitAddress } from "../../../schema/git/GitAddress.ts"
+import { PublicGitRef } from "../../../schema/git/GitRef.ts"
+import { httpsOnly } from "../../../schema/git/RepositoryAddress.ts"
 import { formatPackedSource, parsePackedSource } from "../../../schema/handoff/PackedSource.ts"
 
-const isUrl = Schema.is(GitUrl)
-const isRef = Schema.is(GitRef)
+const isUrl = Schema.is(PublicGitAddress)
+const isRef = Schema.is(PublicGitRef)
 
 test.each([
   "https://github.com/team/repository",
@@ -13,7 +14,8 @@ test.each([
   "https://git.example.com:8443/a/b/c.git",
   "https://xn--bcher-kva.example/a",
   "https://[2001:db8::1]/a",
-  "https://git.example.com/~team/a%20b"
+  "https://git.example.com/~team/a%20b",
+  "https://H.example:443/a/"
 ])("%s is a Git URL", (url) => {
   expect(isUrl(url)).toBe(true)
 })
@@ -41,9 +43,7 @@ test.each([
   "https://h.example/a?",
   "https://h.example/a#b",
   "https://h.example/a#",
-  "https://H.example/a",
   "HTTPS://h.example/a",
-  "https://h.example:443/a",
   "https://h.example/a/../b",
   "https://h.example/./a",
   "https://h.example/%2e%2e/a",
@@ -65,12 +65,6 @@ test.each([
   ""
 ])("%p is not (G5, G6)", (url) => {
   expect(isUrl(url)).toBe(false)
-})
-
-test("plain http is for exempt origins only", () => {
-  expect(isGitUrl("http://127.0.0.1:3000/a", ["http://127.0.0.1:3000"])).toBe(true)
-  expect(isGitUrl("http://127.0.0.1:3001/a", ["http://127.0.0.1:3000"])).toBe(false)
-  expect(isGitUrl("http://u:p@127.0.0.1:3000/a", ["http://127.0.0.1:3000"])).toBe(false)
 })
 
 test.each([
@@ -135,7 +129,7 @@ describe("packed sources", () => {
       { git: "https://h.example/a.git", path: "modules/app", ref: "main" }
     ]
   ])("%s", (text, expected) => {
-    expect(parsePackedSource(text)).toEqual(expected)
+    expect(parsePackedSource(text, httpsOnly)).toEqual(expected)
     expect(formatPackedSource(expected)).toBe(text)
   })
 
@@ -166,6 +160,6 @@ describe("packed sources", () => {
     "git::",
     ""
   ])("%s is none", (text) => {
-    expect(parsePackedSource(text)).toBeUndefined()
+    expect(parsePackedSource(text, httpsOnly)).toBeUndefined()
   })
 })

@@ -1,0 +1,42 @@
+import { Result } from "effect"
+import { type GitAddress, parseGitAddress } from "../../schema/git/GitAddress.ts"
+import type { AddressRule } from "../../schema/git/RepositoryAddress.ts"
+import type { ServerAddress } from "../../schema/git/ServerAddress.ts"
+import { hostAddress, isPublicAddress } from "./AddressPolicy.ts"
+import { GitUrlRefused } from "./GitError.ts"
+
+interface OriginPolicy {
+  readonly allowOrigins: ReadonlyArray<string>
+}
+
+const wellKnownPorts = 1024
+
+/**
+ * Why Git is not reached at this address: it has to be https, on an ordinary port and not at a private address literal,
+ * unless the operator allows the origin by name. The end of a sentence about the address.
+ */
+export const originProblem = (address: ServerAddress, policy: OriginPolicy): string | undefined => {
+  if (policy.allowOrigins.includes(address.origin)) return undefined
+  if (address.scheme !== "https") return "must start with https://. An operator can allow one http origin by name."
+  const literal = hostAddress(address.hostname)
+  if (literal !== undefined && !isPublicAddress(literal))
+    return "has a host that is not a public address. An operator can allow its origin by name."
+  if (address.port !== "" && Number(address.port) < wellKnownPorts) return "names a port below 1024 other than 443."
+  return undefined
+}
+
+/** The network policy as a rule on top of the grammar of addresses. */
+export const fetchRule =
+  (policy: OriginPolicy): AddressRule =>
+  (address) =>
+    originProblem(address, policy)
+
+/** The address of a repository that may be fetched: what the grammar reads and the network policy allows. */
+export const fetchableAddress = (text: string, policy: OriginPolicy): Result.Result<GitAddress, GitUrlRefused> =>
+  Result.mapError(
+    parseGitAddress(text, fetchRule(policy)),
+    (problem) =>
+      new GitUrlRefused({
+        message: `The Git URL ${problem} Write it like https://git.example.com/team/repository.git.`
+      })
+  )

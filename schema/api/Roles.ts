@@ -1,0 +1,165 @@
+import type { Role } from "../records/Workspace.ts"
+import {
+  type AccessRule,
+  accountAccess,
+  ownerAccess,
+  publicAccess,
+  wholeAccountAccess,
+  type WorkspaceAccess,
+  workspaceAccess,
+  type WorkspaceLocator
+} from "./Access.ts"
+
+type Options = Pick<WorkspaceAccess, "session" | "archived">
+
+const atLeast =
+  (role: Role) =>
+  (locate: WorkspaceLocator, options: Options = {}): AccessRule => ({ ...workspaceAccess(role, locate), ...options })
+
+const viewer = atLeast("viewer")
+const member = atLeast("member")
+const admin = atLeast("admin")
+const owner = atLeast("owner")
+
+/**
+ * Who may call which route: the one table, from which the declarations of the endpoints derive. A role includes the ones
+ * below it. What stands in brackets says where the request names its Workspace. "viewer reads; member also plans; admin
+ * also approves, applies, manages connections and members; owner everything".
+ */
+export const accessTable = {
+  // Discovery
+  "GET /.well-known/svc": publicAccess,
+  "GET /api/v1/capabilities": publicAccess,
+
+  // Personal access tokens
+  "GET /api/v1/account/tokens": ownerAccess,
+  "GET /api/v1/account/tokens/scopes": ownerAccess,
+  "POST /api/v1/account/tokens": ownerAccess,
+  "POST /api/v1/account/tokens/:tokenId/revoke": ownerAccess,
+  "GET /api/v1/account/tokens/inventory.v1": ownerAccess,
+  "GET /api/v1/account/tokens/current": { kind: "token" },
+
+  // Workspaces, members, Projects, and what a Workspace shows and starts
+  "GET /api/v1/views/workspaces.v1": ownerAccess,
+  "GET /api/v1/workspaces": accountAccess,
+  "POST /api/v1/workspaces": wholeAccountAccess,
+  "GET /api/v1/workspaces/:workspaceId": viewer("path.workspaceId"),
+  "PATCH /api/v1/workspaces/:workspaceId": owner("path.workspaceId", { archived: "open" }),
+  "POST /api/v1/workspaces/:workspaceId/automation": admin("path.workspaceId"),
+  "GET /api/v1/workspaces/:workspaceId/members": viewer("path.workspaceId"),
+  "POST /api/v1/workspaces/:workspaceId/members": admin("path.workspaceId"),
+  "PATCH /api/v1/workspaces/:workspaceId/members/:subject": admin("path.workspaceId"),
+  "DELETE /api/v1/workspaces/:workspaceId/members/:subject": admin("path.workspaceId", { archived: "open" }),
+  "GET /api/v1/workspaces/:workspaceId/projects": viewer("path.workspaceId"),
+  "POST /api/v1/workspaces/:workspaceId/projects": admin("path.workspaceId"),
+  "GET /api/v1/projects/:projectId": viewer("path.projectId"),
+  "GET /api/v1/workspaces/:workspaceId/graph": viewer("path.workspaceId"),
+  "GET /api/v1/workspaces/:workspaceId/ui-surfaces": viewer("path.workspaceId", { session: true }),
+  "GET /api/v1/workspaces/:workspaceId/activity": viewer("path.workspaceId"),
+  "GET /api/v1/workspaces/:workspaceId/interface-materialization-failures": viewer("path.workspaceId"),
+  "POST /api/v1/workspaces/:workspaceId/interface-materialization-failures/:intentId/retries":
+    admin("path.workspaceId"),
+  "GET /api/v1/workspaces/:workspaceId/usage": viewer("path.workspaceId"),
+  "GET /api/v1/workspaces/:workspaceId/billing": viewer("path.workspaceId"),
+  "GET /api/v1/workspaces/:workspaceId/backups": viewer("path.workspaceId"),
+  "POST /api/v1/workspaces/:workspaceId/backups": admin("path.workspaceId"),
+  "POST /api/v1/workspaces/:workspaceId/plan-update": member("path.workspaceId"),
+  "POST /api/v1/workspaces/:workspaceId/drift-check": member("path.workspaceId"),
+  "GET /api/v1/workspaces/:workspaceId/current-state-versions": viewer("path.workspaceId"),
+  "GET /api/v1/workspaces/:workspaceId/runs": viewer("path.workspaceId"),
+  "GET /api/v1/workspaces/:workspaceId/capsules": viewer("path.workspaceId"),
+
+  // Install plans
+  "POST /api/v1/workspaces/:workspaceId/install-plans": member("path.workspaceId"),
+  "GET /api/v1/install-plans/:installPlanId": viewer("path.installPlanId"),
+  "POST /api/v1/install-plans/:installPlanId/reconcile": member("path.installPlanId"),
+
+  // Revision plans
+  "POST /api/v1/capsules/:capsuleId/revision-plans": member("path.capsuleId"),
+  "GET /api/v1/revision-plans/:revisionPlanId": viewer("path.revisionPlanId"),
+  "POST /api/v1/revision-plans/:revisionPlanId/reconcile": member("path.revisionPlanId"),
+
+  // Capsules
+  "GET /api/v1/capsules/:capsuleId": viewer("path.capsuleId"),
+  "PATCH /api/v1/capsules/:capsuleId": admin("path.capsuleId"),
+  "DELETE /api/v1/capsules/:capsuleId": admin("path.capsuleId"),
+  "POST /api/v1/capsules/:capsuleId/release": owner("path.capsuleId"),
+  "GET /api/v1/capsules/:capsuleId/outputs": viewer("path.capsuleId"),
+  "GET /api/v1/capsules/:capsuleId/usage-summary": viewer("path.capsuleId"),
+  "GET /api/v1/capsules/:capsuleId/state-versions": viewer("path.capsuleId"),
+  "GET /api/v1/capsules/:capsuleId/auto-update-decisions": viewer("path.capsuleId"),
+  "GET /api/v1/capsules/:capsuleId/dependencies": viewer("path.capsuleId"),
+  "POST /api/v1/capsules/:capsuleId/dependencies": admin("path.capsuleId"),
+  "DELETE /api/v1/dependencies/:dependencyId": admin("path.dependencyId"),
+  "GET /api/v1/capsules/:capsuleId/provider-bindings": viewer("path.capsuleId"),
+  "PUT /api/v1/capsules/:capsuleId/provider-bindings": member("path.capsuleId"),
+  "GET /api/v1/capsule-configs": viewer("query.workspaceId"),
+  "GET /api/v1/capsule-configs/:capsuleConfigId": viewer("path.capsuleConfigId"),
+  "PATCH /api/v1/capsule-configs/:capsuleConfigId": member("path.capsuleConfigId"),
+  "POST /api/v1/capsules/:capsuleId/plan": member("path.capsuleId"),
+  "POST /api/v1/capsules/:capsuleId/configuration-plans": admin("path.capsuleId"),
+  "POST /api/v1/capsules/:capsuleId/reconcile-plan": member("path.capsuleId"),
+  "POST /api/v1/capsules/:capsuleId/destroy-plan": member("path.capsuleId"),
+  "POST /api/v1/capsules/:capsuleId/drift-check": member("path.capsuleId"),
+  "POST /api/v1/capsules/:capsuleId/backups": admin("path.capsuleId"),
+  "POST /api/v1/capsules/:capsuleId/install-config-re-adoptions": admin("path.capsuleId"),
+
+  // Sources
+  "GET /api/v1/sources": viewer("query.workspaceId"),
+  "POST /api/v1/sources": member("body.workspaceId"),
+  "GET /api/v1/sources/:sourceId": viewer("path.sourceId"),
+  "PATCH /api/v1/sources/:sourceId": member("path.sourceId"),
+  "DELETE /api/v1/sources/:sourceId": member("path.sourceId"),
+  "POST /api/v1/sources/:sourceId/hook-secret": member("path.sourceId"),
+  "POST /api/v1/sources/:sourceId/sync": member("path.sourceId"),
+  "GET /api/v1/sources/:sourceId/snapshots": viewer("path.sourceId"),
+  "GET /api/v1/sources/:sourceId/snapshots/:sourceSnapshotId/install-modules": viewer("path.sourceId", {
+    session: true
+  }),
+  "GET /api/v1/sources/:sourceId/snapshots/:sourceSnapshotId/file": viewer("path.sourceId"),
+  "POST /api/v1/sources/:sourceId/compatibility-check": member("path.sourceId"),
+  "GET /api/v1/compatibility-reports/:reportId": viewer("path.reportId"),
+  "POST /api/v1/workspaces/:workspaceId/source-ref-resolutions/stable-semver": viewer("path.workspaceId"),
+
+  // Runs and StateVersions
+  "GET /api/v1/runs/:runId": viewer("path.runId"),
+  "POST /api/v1/runs/:runId/approve": admin("path.runId"),
+  "POST /api/v1/runs/:runId/apply": admin("path.runId"),
+  "POST /api/v1/runs/:runId/cancel": member("path.runId"),
+  "GET /api/v1/runs/:runId/logs": viewer("path.runId"),
+  "GET /api/v1/runs/:runId/events": viewer("path.runId"),
+  "GET /api/v1/runs/:runId/cost": viewer("path.runId"),
+  "GET /api/v1/run-groups/:runGroupId": viewer("path.runGroupId"),
+  "POST /api/v1/run-groups/:runGroupId/approve": admin("path.runGroupId"),
+  "POST /api/v1/run-groups/:runGroupId/cancel": member("path.runGroupId"),
+  "GET /api/v1/state-versions/:stateVersionId": viewer("path.stateVersionId"),
+  "POST /api/v1/state-versions/:stateVersionId/rollback-plan": member("path.stateVersionId"),
+
+  // Connections and Output sharing
+  "GET /api/v1/connections": viewer("query.workspaceId"),
+  "POST /api/v1/connections": admin("body.workspaceId"),
+  "POST /api/v1/connections/:connectionId/test": admin("path.connectionId"),
+  "GET /api/v1/connections/:connectionId": viewer("path.connectionId"),
+  "PATCH /api/v1/connections/:connectionId": admin("path.connectionId"),
+  "DELETE /api/v1/connections/:connectionId": admin("path.connectionId"),
+  "POST /api/v1/connections/:connectionId/origins/confirm": admin("path.connectionId"),
+  "POST /api/v1/connections/:connectionId/revoke": admin("path.connectionId"),
+  "POST /api/v1/connections/oauth/:helperId/start": admin("body.workspaceId"),
+  "GET /api/v1/connections/oauth/:helperId/callback": accountAccess,
+  "GET /api/v1/provider-connections": viewer("query.workspaceId"),
+  "GET /api/v1/credential-recipes": accountAccess,
+  "GET /api/v1/output-shares": viewer("query.workspaceId"),
+  "POST /api/v1/output-shares": admin("body.fromWorkspaceId"),
+  "POST /api/v1/output-shares/:shareId/approve": admin("path.shareId"),
+  "POST /api/v1/output-shares/:shareId/revoke": admin("path.shareId"),
+
+  // The dashboard
+  "GET /api/v1/dashboard/bootstrap": accountAccess,
+  "GET /api/v1/dashboard/overview": viewer("query.workspaceId"),
+  "GET /api/v1/dashboard/latest-runs": viewer("query.workspaceId")
+} satisfies Readonly<Record<string, AccessRule>>
+
+export type Route = keyof typeof accessTable
+
+/** The rule of one route, by its method and path. */
+export const accessOf = (route: Route): AccessRule => accessTable[route]

@@ -1,0 +1,48 @@
+import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { fieldRule, lengthBetween } from "../manifest/FieldRule.ts"
+import { type AddressRule, httpsOnly, normalAddress, readRepositoryAddress } from "./RepositoryAddress.ts"
+import { formatServerAddress, isAddress, maxAddressCharacters } from "./ServerAddress.ts"
+
+/** The address of a repository in its normal form. Only `parseGitAddress` makes one. */
+export const GitAddress = Schema.String.pipe(Schema.brand("GitAddress"))
+export type GitAddress = typeof GitAddress.Type
+
+/** Reads the address of a repository as a person writes it. Fails with the end of a sentence about it. */
+export const parseGitAddress = (text: string, rule?: AddressRule): Result.Result<GitAddress, string> => {
+  const address = readRepositoryAddress(text, rule)
+  return isAddress(address)
+    ? Result.succeed(GitAddress.make(formatServerAddress(address)))
+    : Result.fail(address.problem)
+}
+
+const example = "https://git.example.com/team/repository.git"
+
+/** The same at the door of the API, where it is text before and after. Whether Git is reached there is the operator's policy, which `runner/git` applies. */
+export const GivenGitAddress = Schema.String.check(
+  Schema.isMinLength(1),
+  Schema.isMaxLength(maxAddressCharacters)
+).pipe(
+  Schema.decodeTo(
+    Schema.String,
+    SchemaTransformation.transformEffect<string, string>({
+      decode: (text) =>
+        Effect.mapError(
+          Effect.fromResult(parseGitAddress(text)),
+          (problem) => new SchemaIssue.InvalidValue({ message: `The Git URL ${problem} Write it like ${example}.` })
+        ),
+      encode: Effect.succeed
+    })
+  )
+)
+
+/** A public HTTPS address in a document, as it is written there: nobody's policy is known where a document is judged. */
+export const PublicGitAddress = Schema.String.check(
+  lengthBetween(1, maxAddressCharacters),
+  fieldRule({
+    code: "invalid_url",
+    expected:
+      "an HTTPS Git URL such as https://git.example.com/team/repository, without credentials, query or fragment",
+    holds: (text) => normalAddress(text, httpsOnly) !== undefined,
+    published: { pattern: "^https://[^/?#@\\\\\\s]+/[^?#\\\\\\s]+$" }
+  })
+)

@@ -1,0 +1,42 @@
+import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { fieldRule, lengthBetween } from "../manifest/FieldRule.ts"
+import { normalRef } from "./RefName.ts"
+
+/** A ref in its normal form. Only `parseGitRef` makes one. */
+export const GitRef = Schema.String.pipe(Schema.brand("GitRef"))
+export type GitRef = typeof GitRef.Type
+
+/** The default branch of a repository, whatever its name. */
+export const headRef = GitRef.make("HEAD")
+
+const problem =
+  "The ref is not one Git allows. Give a branch, a tag, a full ref such as refs/heads/main, a commit of 40 hex digits, or HEAD."
+
+/** Reads a ref as a person writes it. Fails with a sentence that does not repeat it. */
+export const parseGitRef = (text: string): Result.Result<GitRef, string> => {
+  const ref = normalRef(text)
+  return ref === undefined ? Result.fail(problem) : Result.succeed(GitRef.make(ref))
+}
+
+/** The same at the door of the API, where it is text before and after. */
+export const GivenGitRef = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(255)).pipe(
+  Schema.decodeTo(
+    Schema.String,
+    SchemaTransformation.transformEffect<string, string>({
+      decode: (text) =>
+        Effect.mapError(Effect.fromResult(parseGitRef(text)), (message) => new SchemaIssue.InvalidValue({ message })),
+      encode: Effect.succeed
+    })
+  )
+)
+
+/** A ref in a document, as it is written there. */
+export const PublicGitRef = Schema.String.check(
+  lengthBetween(1, 255),
+  fieldRule({
+    code: "invalid_pattern",
+    expected: "a branch, tag or commit such as main, v1.2.0 or a full commit id",
+    holds: (text) => normalRef(text) !== undefined,
+    published: { pattern: "^[^\\s~^:?*\\[\\\\-][^\\s~^:?*\\[\\\\]*$" }
+  })
+)

@@ -1,0 +1,37 @@
+const maxBytes = 255
+/** White space, control and format characters (zero-width ones among them), surrogates, and the signs of revisions. */
+const forbidden = /[\s\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}~^:?*[\\]/u
+const commit = /^[0-9a-f]{40}$/i
+const encoder = new TextEncoder()
+
+const isComponent = (component: string) =>
+  component !== "" && !component.startsWith(".") && !component.endsWith(".") && !component.endsWith(".lock")
+
+/** Whether a ref is a commit rather than a name. */
+export const isCommitRef = (text: string): boolean => commit.test(text)
+
+/** Git's own rules for ref names (`git check-ref-format --allow-onelevel`), less names that look like an option. */
+const isRefName = (text: string) =>
+  encoder.encode(text).length <= maxBytes &&
+  !forbidden.test(text) &&
+  !text.startsWith("-") &&
+  !text.includes("..") &&
+  !text.includes("@{") &&
+  text !== "@" &&
+  text.normalize("NFC") === text &&
+  text.split("/").every(isComponent)
+
+/**
+ * The grammar of refs: `HEAD`, a branch, a tag, a full ref below `refs/heads`, `refs/tags` and the like, or a commit of 40
+ * hex digits. Answers the normal form, in which a commit is in lower case, and `undefined` for anything else. A ref never
+ * begins with `-`, so no program can take it for an option, and it holds none of the signs of revision syntax.
+ */
+export const normalRef = (text: string): string | undefined => {
+  if (isCommitRef(text)) return text.toLowerCase()
+  const names = !text.startsWith("refs/") || text.split("/").length > 2
+  return names && isRefName(text) ? text : undefined
+}
+
+/** Whether two refs, each as somebody wrote it, are the same one. */
+export const isSameRef = (one: string, other: string): boolean =>
+  (normalRef(one) ?? one) === (normalRef(other) ?? other)

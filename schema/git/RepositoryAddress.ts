@@ -1,0 +1,36 @@
+import {
+  type AddressProblem,
+  formatServerAddress,
+  isAddress,
+  readServerAddress,
+  type ServerAddress
+} from "./ServerAddress.ts"
+
+/** Which addresses a caller takes; `undefined`, or the end of a sentence about the address that says why not. */
+export type AddressRule = (address: ServerAddress) => string | undefined
+
+/** Git is reached by HTTPS. What an operator allows beside it is the policy of `runner/git`. */
+export const httpsOnly: AddressRule = ({ scheme }) => (scheme === "https" ? undefined : "must start with https://.")
+
+/** For text that somebody with the operator's policy judges as well. */
+export const anyScheme: AddressRule = () => undefined
+
+/** The grammar of repositories to fetch: an address by http or https with a path, as far as the rule allows it. */
+export const readRepositoryAddress = (text: string, rule: AddressRule = anyScheme): ServerAddress | AddressProblem => {
+  const address = readServerAddress(text)
+  if (!isAddress(address)) return address
+  if (address.scheme === "ssh") return { problem: "must start with https://." }
+  if (address.segments.length === 0) return { problem: "has no path." }
+  const problem = rule(address)
+  return problem === undefined ? address : { problem }
+}
+
+/** The normal form of a repository's address, and `undefined` for any other text. */
+export const normalAddress = (text: string, rule?: AddressRule): string | undefined => {
+  const address = readRepositoryAddress(text, rule)
+  return isAddress(address) ? formatServerAddress(address) : undefined
+}
+
+/** Whether two addresses, each as somebody wrote it, are of one repository. */
+export const isSameRepository = (one: string, other: string): boolean =>
+  (normalAddress(one) ?? one) === (normalAddress(other) ?? other)

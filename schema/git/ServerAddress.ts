@@ -1,0 +1,74 @@
+// Plain functions without the Effect runtime: what the dashboard loads to start with reads addresses too.
+
+/** A place on a Git server, split into parts that every reader understands alike. */
+export interface ServerAddress {
+  readonly scheme: "https" | "http" | "ssh"
+  /** In lower case; an IPv6 address is in brackets. */
+  readonly hostname: string
+  /** Empty for the standard port of the scheme. */
+  readonly port: string
+  /** Scheme, host, and port where it is not the standard one. */
+  readonly origin: string
+  /** Empty for the origin alone. */
+  readonly segments: ReadonlyArray<string>
+}
+
+/** Why a text is no address: the end of a sentence about it, which never repeats it. It may hold a password. */
+export interface AddressProblem {
+  readonly problem: string
+}
+
+export const isAddress = (read: ServerAddress | AddressProblem): read is ServerAddress => !("problem" in read)
+
+export const maxAddressCharacters = 2048
+const maxPort = 65_535
+const visibleAscii = /^[\x21-\x7e]+$/
+/** Scheme, host, port and path exactly as written, so that nothing a URL parser repairs gets through. */
+const shape = /^(https?|ssh):\/\/((?:\[[0-9A-Fa-f:.]{2,64}\])|[^/?#@\\:[\]]+)(?::([1-9]\d{0,4}))?((?:\/[^?#\\]*)?)$/
+/**
+ * One label of a host name. None begins or ends with `-`: curl takes `-host:443:address` for the removal of a pinned
+ * address.
+ */
+const plainLabel = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
+/** What RFC 3986 allows in a segment. */
+const plainSegment = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+$/
+const encodedControl = /%(?:[01][0-9a-f]|7f|2e|2f|5c|25)/i
+const standardPorts = { https: "443", http: "80", ssh: "22" } as const
+
+const segmentsOf = (path: string): ReadonlyArray<string> =>
+  path === "" || path === "/" ? [] : path.slice(1).replace(/\/$/, "").split("/")
+
+const isPlainPath = (path: string, segments: ReadonlyArray<string>) =>
+  !encodedControl.test(path) &&
+  segments.every((segment) => plainSegment.test(segment) && segment !== "." && segment !== "..")
+
+/**
+ * The grammar of addresses: reads one of which nothing is user information, a query or a fragment. The text is compared
+ * with what a URL parser makes of it, so that no reader sees another host or path.
+ */
+export const readServerAddress = (text: string): ServerAddress | AddressProblem => {
+  if (text.length > maxAddressCharacters) return { problem: `is longer than ${maxAddressCharacters} characters.` }
+  if (!visibleAscii.test(text)) return { problem: "holds white space or characters outside ASCII." }
+  const [, scheme, host, writtenPort = "", path] = shape.exec(text) ?? []
+  if ((scheme !== "https" && scheme !== "http" && scheme !== "ssh") || host === undefined || path === undefined)
+    return { problem: "must be a URL without user name, password, query or fragment." }
+  // As https, since a URL parser normalises the hosts of web addresses only. The port is read above.
+  const url = URL.parse(`https://${host}${path}`)
+  if (url === null || Number(writtenPort) > maxPort) return { problem: "cannot be read." }
+  if (host.toLowerCase() !== url.hostname) return { problem: "does not have its host in plain form." }
+  if (url.hostname.endsWith(".")) return { problem: "has a host that ends with a dot." }
+  if (!url.hostname.startsWith("[") && !url.hostname.split(".").every((label) => plainLabel.test(label)))
+    return { problem: "has a host that is no plain name." }
+  const segments = segmentsOf(path)
+  if ((path !== "" && path !== url.pathname) || !isPlainPath(path, segments))
+    return { problem: "has a path with empty, dot or encoded segments, or with characters that no URL path has." }
+  const port = writtenPort === standardPorts[scheme] ? "" : writtenPort
+  const origin = `${scheme}://${url.hostname}${port === "" ? "" : `:${port}`}`
+  return { scheme, hostname: url.hostname, port, origin, segments }
+}
+
+/**
+ * The normal form: the host in lower case, no standard port, no slash at the end. Two addresses of one repository are one
+ * text.
+ */
+export const formatServerAddress = ({ origin, segments }: ServerAddress): string => [origin, ...segments].join("/")

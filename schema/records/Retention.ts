@@ -1,0 +1,119 @@
+import { Duration } from "effect"
+
+/** One period, what ends or is removed after it, and why it is that long. The page of operations prints `what` and `why`. */
+export interface RetentionPeriod {
+  readonly after: Duration.Duration
+  readonly what: string
+  readonly why: string
+}
+
+const period = (after: Duration.Duration, what: string, why: string): RetentionPeriod => ({ after, what, why })
+
+/**
+ * Every period after which something ends or is removed, unless a setting says it (`svc serve --help`). What is not here
+ * is kept: StateVersions, audit events, Runs, Outputs.
+ */
+export const retention = {
+  plan: period(
+    Duration.days(7),
+    "reviewable and approved plans that nobody applies",
+    "what a plan was computed from moves on; a week spans a holiday"
+  ),
+  idempotency: period(
+    Duration.hours(48),
+    "receipts of requests with an Idempotency-Key, and processed messages between actors",
+    "a client retries for a day or two, never for a week"
+  ),
+  quietLook: period(
+    Duration.hours(25),
+    "sync Runs of webhooks and the schedule that found nothing",
+    "a Run id that was answered stays readable for a day"
+  ),
+  webhookDelivery: period(
+    Duration.hours(24),
+    "ids of webhook deliveries",
+    "a Git server repeats a delivery within hours"
+  ),
+  buildArchive: period(
+    Duration.hours(1),
+    "build archives that no Run names",
+    "a build that ends now is named a moment later"
+  ),
+  endedSession: period(
+    Duration.days(30),
+    "sessions and setup links after their end",
+    "an ended session says when it ended, which helps after a theft"
+  ),
+  session: period(Duration.days(30), "sessions that nobody uses", "signing in again once a month is bearable"),
+  setupLink: period(Duration.minutes(30), "setup links", "whoever makes one uses it at once"),
+  passkeyChallenge: period(Duration.minutes(5), "challenges of passkeys", "a person answers within minutes"),
+  upstreamSignIn: period(
+    Duration.minutes(10),
+    "sign-ins begun at another identity provider",
+    "a person may have to enter a second factor there"
+  ),
+  connectionAuthorization: period(
+    Duration.minutes(10),
+    "authorizations of a Connection begun at a provider",
+    "a person may have to enter a second factor there"
+  ),
+  setupTicket: period(Duration.minutes(10), "setup tickets of a hand-off", "the client asks at once"),
+  endedSetupTicket: period(
+    Duration.hours(24),
+    "setup tickets after their end",
+    "a client that comes late is told that its ticket ended"
+  ),
+  personalToken: period(
+    Duration.days(90),
+    "personal access tokens that name no end",
+    "a forgotten token ends by itself"
+  ),
+  longestPersonalToken: period(Duration.days(366), "personal access tokens that name one", "a year, and its leap day"),
+  endedGrant: period(
+    Duration.days(30),
+    "authorization codes, tokens and grants of the issuer after their end",
+    "one that comes back still gives a theft away"
+  ),
+  authorizationCode: period(Duration.seconds(60), "authorization codes", "a client exchanges one at once"),
+  accessToken: period(Duration.minutes(15), "access tokens of the issuer", "a removed member is out soon"),
+  resourceToken: period(Duration.minutes(5), "tokens of other resource servers", "they cannot be taken back"),
+  idToken: period(Duration.minutes(10), "ID tokens", "they are read at once"),
+  refreshToken: period(Duration.days(30), "refresh tokens that were not rotated", "an unused client signs in again"),
+  refreshFamily: period(
+    Duration.days(365),
+    "refresh tokens since the consent, however often rotated",
+    "a consent is asked again once a year"
+  ),
+  deviceCode: period(Duration.minutes(10), "device codes", "a person types one within minutes"),
+  signingKey: period(Duration.days(90), "signing keys as the active ones", "keys rotate every quarter"),
+  dataKey: period(Duration.days(90), "data keys of the vault as the active ones", "keys rotate every quarter"),
+  tokenRevocation: period(
+    Duration.days(7),
+    "attempts to revoke a token at its provider",
+    "a provider that is away for a week will not come back for it"
+  )
+} as const satisfies Readonly<Record<string, RetentionPeriod>>
+
+const units = [
+  ["day", Duration.toMillis("1 day")],
+  ["hour", Duration.toMillis("1 hour")],
+  ["minute", Duration.toMillis("1 minute")],
+  ["second", 1000]
+] as const
+
+/** The period in words, in the largest unit from one up that divides it; from two days on in days. */
+const inWords = (after: Duration.Duration): string => {
+  const millis = Duration.toMillis(after)
+  const fits = units.find(([unit, size]) => millis % size === 0 && (unit !== "day" || millis > 2 * size))
+  const [unit, size] = fits ?? (["second", 1000] as const)
+  const count = millis / size
+  return `${count} ${unit}${count === 1 ? "" : "s"}`
+}
+
+/** The table of the page of operations, in Markdown. */
+export const retentionTable = (): string =>
+  [
+    "| after | what ends or is removed | why |",
+    "|---|---|---|",
+    ...Object.values(retention).map(({ after, what, why }) => `| ${inWords(after)} | ${what} | ${why} |`)
+  ].join("\n")

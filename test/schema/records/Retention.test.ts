@@ -1,0 +1,34 @@
+import { expect, test } from "bun:test"
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { Duration } from "effect"
+import { retention, retentionTable } from "../../../schema/records/Retention.ts"
+
+const root = join(import.meta.dir, "../../..")
+
+test("the page of operations has the table", () => {
+  const page = readFileSync(join(root, "docs/operations.md"), "utf8")
+  expect(/<!-- retention -->\n([\s\S]*?)\n<!-- \/retention -->/.exec(page)?.[1]).toBe(retentionTable())
+})
+
+test("every period is used, and none is said a second time where something is removed", () => {
+  const files = ["actors", "runner"].flatMap((room) =>
+    readdirSync(join(root, room), { recursive: true, encoding: "utf8" })
+      .filter((path) => path.endsWith(".ts"))
+      .map((path) => ({ path, text: readFileSync(join(root, room, path), "utf8") }))
+  )
+  const used = new Set(files.flatMap(({ text }) => [...text.matchAll(/\bretention\.(\w+)/g)].map(([, name]) => name)))
+  expect([...used].sort()).toEqual(Object.keys(retention).sort())
+  const removing = files.filter(({ text }) => /DELETE FROM/.test(text) || /addDuration\(/.test(text))
+  const days = removing.filter(({ text }) => /Duration\.days\(\d|"\d+ (?:days|hours)"/.test(text))
+  expect(days.map(({ path }) => path)).toEqual([])
+})
+
+test("periods that the answers to the specification name", () => {
+  expect(Duration.toHours(retention.plan.after)).toBe(7 * 24)
+  expect(Duration.toHours(retention.session.after)).toBe(30 * 24)
+  expect(Duration.toMinutes(retention.setupLink.after)).toBe(30)
+  expect(Duration.toHours(retention.webhookDelivery.after)).toBe(24)
+  expect(Duration.toMinutes(retention.accessToken.after)).toBe(15)
+  expect(Duration.toSeconds(retention.authorizationCode.after)).toBe(60)
+})
