@@ -1,6 +1,7 @@
 import { Effect, Layer, Schedule } from "effect"
 import { SingleRunner } from "effect/cluster"
 import { SqlClient } from "effect/sql"
+import { RunFolders } from "../runner/execution/RunFolders.ts"
 import { OAuthClient } from "../runner/oauth/OAuthClient.ts"
 import { InstallPlanActor, RevisionPlanActor } from "../schema/protocol/PlanActors.ts"
 import { handedOver } from "./ActorClient.ts"
@@ -69,7 +70,10 @@ import { RunExecutor } from "./execution/RunExecutor.ts"
 import * as RunHandoverLive from "./run/RunHandoverLive.ts"
 import { RunJournal } from "./run/RunJournal.ts"
 import { RunLedger } from "./run/RunLedger.ts"
+import { RunLifecycle } from "./run/RunLifecycle.ts"
 import { RunLogs } from "./run/RunLogs.ts"
+import { RunOwner } from "./run/RunOwner.ts"
+import { RunSettings } from "./run/RunSettings.ts"
 import { QueueRows } from "./queue/QueueRows.ts"
 import * as BackgroundCleanup from "./cleanup/BackgroundCleanup.ts"
 import { RunAdmission } from "./queue/RunAdmission.ts"
@@ -94,6 +98,7 @@ import { makeSyncExecution } from "./execution/SyncExecution.ts"
 /** What holds records, and needs no other actor. */
 const records = Layer.mergeAll(
   RunLogs.layer,
+  RunOwner.layer,
   RunLedger.layer,
   Layer.mergeAll(RunQueue.layer, RunAdmission.layer).pipe(
     Layer.provideMerge(QueueRows.layer),
@@ -117,7 +122,10 @@ const records = Layer.mergeAll(
   InstallPlanStore.layer,
   RevisionPlanStore.layer,
   Receipts.layer
-).pipe(Layer.provideMerge(RunJournal.layer))
+).pipe(Layer.provideMerge(RunLifecycle.layer), Layer.provideMerge(RunJournal.layer))
+
+/** Where Runs are executed: on this machine. */
+const place = Layer.unwrap(Effect.map(RunSettings, ({ runsFolder }) => RunFolders.layerAt(runsFolder)))
 
 const stores = StaleReasons.layer.pipe(Layer.provideMerge(PathFilters.layer), Layer.provideMerge(records))
 
@@ -239,6 +247,7 @@ export const layer = Layer.mergeAll(
   Layer.provide(RunGroups.layer),
   Layer.provide(behaviors),
   Layer.provideMerge(RunExecutor.layer),
+  Layer.provide(place),
   Layer.provideMerge(RunCancels.layer),
   Layer.provide(executions),
   Layer.provideMerge(ApplyRecovery.layer),

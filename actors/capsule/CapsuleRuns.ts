@@ -10,8 +10,8 @@ import { now } from "../Identity.ts"
 import { RunAdmission } from "../queue/RunAdmission.ts"
 import { giveWay } from "../run/GivingWay.ts"
 import type { RunCancels } from "../run/RunCancels.ts"
-import type { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
+import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { toRun } from "../run/RunRow.ts"
 import { updateToRetry } from "../run-group/RetriedMember.ts"
@@ -63,7 +63,8 @@ export class CapsuleRuns extends Context.Service<
       const ledger = yield* RunLedger
       const queue = yield* RunQueue
       const admission = yield* RunAdmission
-      const stopping = yield* Effect.context<RunCancels | RunJournal | RunLedger | SqlClient.SqlClient>()
+      const lifecycle = yield* RunLifecycle
+      const stopping = yield* Effect.context<RunCancels | RunLifecycle | SqlClient.SqlClient>()
       const store = yield* SourceStore
       const configs = yield* InstallConfigStore
       const operator = yield* OperatorSuccession
@@ -232,9 +233,9 @@ export class CapsuleRuns extends Context.Service<
           spec: {},
           evidence: projected.planSummary === undefined ? {} : { planSummary: projected.planSummary }
         })
-        const leased = yield* Effect.orDie(sql`UPDATE runs SET ${sql.update({ used_by_run_id: request.runId })}
-          WHERE id = ${plan.id} AND used_by_run_id IS NULL AND status = 'succeeded' RETURNING id`)
-        if (leased.length === 0) return yield* conflict("This plan has been applied already.")
+        if (!(yield* lifecycle.usePlan(plan.id, request.runId))) {
+          return yield* conflict("This plan has been applied already.")
+        }
         yield* sql.afterCommit(queue.wake)
       })
 

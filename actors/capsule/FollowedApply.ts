@@ -5,8 +5,9 @@ import { serviceContext } from "../../schema/protocol/Command.ts"
 import type { PlanSummary } from "../../schema/records/Run.ts"
 import { Audit } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
-import { derivedId, now } from "../Identity.ts"
+import { derivedId } from "../Identity.ts"
 import { RunLedger } from "../run/RunLedger.ts"
+import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { type RunRow, toRun } from "../run/RunRow.ts"
 import { SourceLanes } from "../source/SourceLanes.ts"
 import { automationRefusal } from "../workspace/Automation.ts"
@@ -57,6 +58,7 @@ export const applyFollowed = Effect.fn("Capsule.applyFollowed")(function* (planR
   const capsules = yield* CapsuleLedger
   const runs = yield* CapsuleRuns
   const ledger = yield* RunLedger
+  const lifecycle = yield* RunLifecycle
   const audit = yield* Audit
   const plan = yield* ledger.find(planRunId)
   const capsule = yield* capsules.find(plan?.capsule_id ?? "")
@@ -72,13 +74,7 @@ export const applyFollowed = Effect.fn("Capsule.applyFollowed")(function* (planR
   }
   const runId = derivedId(RunId, "run", planRunId, "apply")
   yield* Effect.gen(function* () {
-    yield* ledger.set(planRunId, { approved_at: yield* now })
-    yield* ledger.move(planRunId, {
-      from: ["waiting_approval"],
-      to: "succeeded",
-      event: "run.approved",
-      data: { planDigest: plan.plan_digest, automatic: true }
-    })
+    yield* lifecycle.approve(plan, { data: { planDigest: plan.plan_digest, automatic: true } })
     yield* runs.createApply(capsule, { runId, planRunId, createdBy: undefined, trigger: "auto_update" })
     yield* decided({
       decision: "taken",

@@ -11,9 +11,7 @@ import { Receipts } from "../idempotency/Receipts.ts"
 import { now } from "../Identity.ts"
 import { RunGroups } from "../run-group/RunGroups.ts"
 import { SourceSchedule } from "../source-commands/SourceSchedule.ts"
-import { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
-import { RunPlans } from "../execution/RunPlans.ts"
 
 /** How often the service looks after itself. */
 const interval: Duration.Input = "1 minute"
@@ -25,25 +23,7 @@ const before = ({ after }: RetentionPeriod) =>
 export const expirePlans = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const ledger = yield* RunLedger
-  const plans = yield* RunPlans
-  const journal = yield* RunJournal
-  const at = yield* now
-  const due = yield* Effect.orDie(sql<{ id: string; status: string }>`SELECT id, status FROM runs
-    WHERE expires_at <= ${at} AND used_by_run_id IS NULL
-      AND (status = 'waiting_approval' OR (status = 'succeeded' AND approved_at IS NOT NULL AND type IN ('plan', 'destroy_plan')))`)
-  for (const { id, status } of due) {
-    yield* transaction(sql)(
-      Effect.gen(function* () {
-        if (status === "waiting_approval") {
-          yield* ledger.move(id, { from: ["waiting_approval"], to: "expired", event: "run.expired" })
-        } else {
-          yield* ledger.set(id, { status: "expired", finished_at: at })
-          yield* journal.append(id, "run.expired")
-        }
-        yield* plans.drop(id)
-      })
-    )
-  }
+  for (const id of yield* ledger.expiredPlans(yield* now)) yield* transaction(sql)(ledger.expirePlan(id))
 })
 
 /** Receipts and processed messages past the idempotency window, and looks that found nothing. */

@@ -7,11 +7,10 @@ import { Audit } from "../audit/Audit.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { transaction } from "../database/Transaction.ts"
 import type { RunType } from "../../schema/records/Run.ts"
-import { now } from "../Identity.ts"
 import { isApply } from "../run/RunAttempt.ts"
 import { RunCancels } from "../run/RunCancels.ts"
-import { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
+import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { orOnIntegrityFault } from "../vault/IntegrityFault.ts"
 import { checkCredentials, checkExpiry, checkUse } from "./ConnectionRules.ts"
 import { type ConnectionRow, type ConnectionSecrets, ConnectionStore, statusRemedy } from "./ConnectionStore.ts"
@@ -172,8 +171,7 @@ export const removeConnection = Effect.fn("Connection.remove")(function* (id: st
 /** What a revocation ended, and what goes on because stopping it half-way would do more harm. */
 const stopRuns = Effect.fn("Connection.stopRuns")(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
-  const ledger = yield* RunLedger
-  const journal = yield* RunJournal
+  const lifecycle = yield* RunLifecycle
   const cancels = yield* RunCancels
   const reason = "A Connection that this Run uses was revoked."
   const running = yield* sql<{ id: string; type: RunType; cancel_requested_at: string | null }>`
@@ -183,8 +181,7 @@ const stopRuns = Effect.fn("Connection.stopRuns")(function* (id: string) {
   const stoppable = running.filter(({ type }) => !isApply(type))
   for (const run of stoppable) {
     if (run.cancel_requested_at !== null) continue
-    yield* ledger.set(run.id, { cancel_requested_at: yield* now, cancel_reason: reason })
-    yield* journal.append(run.id, "run.cancelling", { reason })
+    yield* lifecycle.requestCancel(run.id, reason)
     yield* sql.afterCommit(cancels.cancel(run.id))
   }
   return {

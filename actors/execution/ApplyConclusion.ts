@@ -1,7 +1,10 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { PostApplyResult } from "../../schema/records/Run.ts"
+import { transaction } from "../database/Transaction.ts"
+import { holdLost, type RunHold } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
+import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { decodeStaleReasons } from "../authority/CapsuleRow.ts"
 
@@ -15,33 +18,26 @@ export interface PostApplyOutcome {
 export const makeConclusion = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const runs = yield* RunLedger
+  const lifecycle = yield* RunLifecycle
   const capsules = yield* CapsuleLedger
 
-  return Effect.fn("Capsule.concludeApply")(
-    function* (runId: string, { problem, results }: PostApplyOutcome) {
-      const run = yield* runs.find(runId)
-      if (run === undefined || run.status !== "running" || run.provider_apply_succeeded !== 1) return
-      const capsule = yield* capsules.find(run.capsule_id ?? "")
-      if (capsule === undefined) return yield* Effect.die(new Error(`The Capsule of Run ${runId} is gone`))
-      const stale = decodeStaleReasons(capsule.stale_reasons).length > 0
-      const fenced = yield* capsules.fence(
-        capsule,
-        problem === undefined
-          ? { status: stale ? "stale" : "active", runtime_safety: "safe" }
-          : { status: "error", runtime_safety: "unknown" }
-      )
-      if (!fenced)
-        return yield* Effect.die(new Error(`Capsule ${capsule.id} moved inside the transaction of its apply`))
-      yield* runs.move(runId, {
-        from: ["running"],
-        ...(problem === undefined
-          ? { to: "succeeded" as const, event: "run.succeeded" as const }
-          : { to: "failed" as const, event: "run.failed" as const, error: problem }),
-        evidence: { postApply: results },
-        ...(run.state_version_id === null ? {} : { data: { stateVersionId: run.state_version_id } })
-      })
-    },
-    sql.withTransaction,
-    Effect.orDie
-  )
+  return Effect.fn("Capsule.concludeApply")(function* (hold: RunHold, { problem, results }: PostApplyOutcome) {
+    const run = yield* runs.held(hold)
+    if (run === undefined || run.provider_apply_succeeded !== 1) return yield* holdLost(hold)
+    const capsule = yield* capsules.find(run.capsule_id ?? "")
+    if (capsule === undefined) return yield* Effect.die(new Error(`The Capsule of Run ${run.id} is gone`))
+    const stale = decodeStaleReasons(capsule.stale_reasons).length > 0
+    const fenced = yield* capsules.fence(
+      capsule,
+      problem === undefined
+        ? { status: stale ? "stale" : "active", runtime_safety: "safe" }
+        : { status: "error", runtime_safety: "unknown" }
+    )
+    if (!fenced) return yield* Effect.die(new Error(`Capsule ${capsule.id} moved inside the transaction of its apply`))
+    const evidence = { postApply: results }
+    const data = run.state_version_id === null ? {} : { stateVersionId: run.state_version_id }
+    yield* problem === undefined
+      ? lifecycle.succeed(hold, data, evidence)
+      : lifecycle.fail(hold, problem, evidence, data)
+  }, transaction(sql))
 })

@@ -12,7 +12,9 @@ import { KillPoint } from "../run/KillPoint.ts"
 import { cancelRun, failRun } from "./RunEnding.ts"
 import type { RunExecution } from "./RunExecution.ts"
 import { RunHandover } from "../run/RunHandover.ts"
+import { HoldLost, holdOf } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
+import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { RunPlans } from "./RunPlans.ts"
 import { toRun, type RunRow } from "../run/RunRow.ts"
 import { automationRefusal } from "../workspace/Automation.ts"
@@ -73,7 +75,8 @@ export const makeApplyExecution = Effect.gen(function* () {
   const killPoint = yield* KillPoint
   const operator = yield* OperatorConfigs
   const postApplyChecks = yield* makePostApplyChecks
-  const ending = { ledger, handover }
+  const lifecycle = yield* RunLifecycle
+  const ending = { lifecycle, handover }
 
   /** The reviewed plan, when everything it came from still stands. */
   const reviewed = Effect.fnUntraced(function* (run: RunRow, prepared: PreparedRun) {
@@ -149,13 +152,15 @@ export const makeApplyExecution = Effect.gen(function* () {
     const started = yield* Effect.gen(function* () {
       const prepared = yield* preparation
         .prepare(run)
-        .pipe(Effect.mapError((error) => refusal(error.code, error.message, error.evidence)))
+        .pipe(Effect.catchTag("RunBlocked", (error) => Effect.fail(refusal(error.code, error.message, error.evidence))))
       if (run.trigger_kind === "auto_update") yield* stillAutomatic(run, prepared)
       const saved = yield* reviewed(run, prepared)
       const ephemeralVariables = yield* ephemeralOf(prepared, yield* delivered(run, prepared))
       yield* control.sink.event("run.applying", { planRunId: run.plan_run_id })
       yield* recordConfinement({ runner, ledger }, run, prepared.job.demands).pipe(
-        Effect.mapError(({ message, reason }) => refusal(reason, message, prepared.evidence))
+        Effect.catchTag("RunnerFailure", ({ message, reason }) =>
+          Effect.fail(refusal(reason, message, prepared.evidence))
+        )
       )
       yield* killPoint(`${run.type}.before-runner`)
       const outcome = yield* runner
@@ -186,13 +191,14 @@ export const makeApplyExecution = Effect.gen(function* () {
     if (started._tag === "Success") {
       // Nobody could repeat what the tool did: its outcome must not be lost to a full disk.
       const { lifecycle, result } = started.success
-      const isChecked = yield* control.record(settlement.settle(run.id, result))
+      const isChecked = yield* control.record(settlement.settle(holdOf(run), result))
       if (!isChecked || lifecycle === undefined) return
       yield* killPoint(`${run.type}.committed`)
       const checks = yield* postApplyChecks(run.capsule_id ?? "", lifecycle, control)
-      yield* control.record(settlement.conclude(run.id, checks))
+      yield* control.record(settlement.conclude(holdOf(run), checks))
       return
     }
+    if (started.failure instanceof HoldLost) return yield* started.failure
     const { code, message, evidence } = started.failure
     yield* control.sink.log("prepare", "system", message)
     yield* transaction(sql)(

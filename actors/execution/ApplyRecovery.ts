@@ -1,7 +1,8 @@
-import { Context, Effect, Layer, Option, Path, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { withExactNumbers } from "../../runner/execution/ExactNumbers.ts"
 import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
+import type { FoundLeftOver } from "../../runner/execution/RunFolders.ts"
 import type { LeftOver, StateOutput } from "../../runner/execution/RunOutcome.ts"
 import { ApplySettlement } from "./ApplySettlement.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
@@ -10,19 +11,14 @@ import { StateVersions } from "../state/StateVersions.ts"
 import { HeldValues } from "../connection/HeldValues.ts"
 import { transaction } from "../database/Transaction.ts"
 import { integrityFault, orOnIntegrityFault } from "../vault/IntegrityFault.ts"
-import { runFolderName } from "../run/RunAttempt.ts"
 import { RunCheckpoints } from "../state/RunCheckpoints.ts"
 import { failRun } from "./RunEnding.ts"
 import { RunHandover } from "../run/RunHandover.ts"
+import { type HoldLost, holdOf } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
+import { type RunError, RunLifecycle } from "../run/RunLifecycle.ts"
 import { RunPlans } from "./RunPlans.ts"
 import { type RunRow, toRun } from "../run/RunRow.ts"
-import { RunSettings } from "../run/RunSettings.ts"
-
-interface RunError {
-  readonly code: string
-  readonly message: string
-}
 
 const StateResource = Schema.Struct({
   module: Schema.optionalKey(Schema.String),
@@ -73,8 +69,17 @@ const readState = Effect.fnUntraced(function* (state: Redacted.Redacted<Uint8Arr
 /** No notes are left: something was changed, and nobody knows what else. */
 const unknown: LeftOver = { started: [], completed: [], possiblyCreated: [], changedAnything: true }
 
-/** A folder that cannot be read may hold anything. */
-const unreadable: LeftOver = { ...unknown, stateProblem: "unreadable" }
+/** As settlement takes it: a folder that cannot be read may hold anything. */
+const leftOverOf = (found: FoundLeftOver): LeftOver | undefined => {
+  switch (found.kind) {
+    case "nothing":
+      return undefined
+    case "left":
+      return found.left
+    case "unreadable":
+      return { ...unknown, stateProblem: "unreadable" }
+  }
+}
 
 /**
  * Ends an apply whose execution is over without a result (design section 5): it is never run again, its left-over state
@@ -84,13 +89,14 @@ export class ApplyRecovery extends Context.Service<
   ApplyRecovery,
   {
     /**
-     * Settles a running apply from its run folder, else its last checkpoint. `untouched` is told when the tool was never
-     * started, `interrupted` otherwise. Answers `false` when the folder could not be read and has to be kept.
+     * Settles a running apply, in the name of its owner, from what was left where it was executed, else its last
+     * checkpoint. `untouched` is told when the tool was never started, `interrupted` otherwise.
      */
     readonly settle: (
       run: RunRow,
+      left: FoundLeftOver,
       errors: { readonly untouched: RunError; readonly interrupted: RunError }
-    ) => Effect.Effect<boolean>
+    ) => Effect.Effect<void, HoldLost>
   }
 >()("svc/actors/execution/ApplyRecovery") {
   static readonly layer = Layer.effect(
@@ -98,6 +104,7 @@ export class ApplyRecovery extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const ledger = yield* RunLedger
+      const lifecycle = yield* RunLifecycle
       const handover = yield* RunHandover
       const plans = yield* RunPlans
       const held = yield* HeldValues
@@ -106,19 +113,6 @@ export class ApplyRecovery extends Context.Service<
       const runner = yield* ModuleRunner
       const states = yield* StateVersions
       const configs = yield* InstallConfigStore
-      const settings = yield* RunSettings
-      const path = yield* Path.Path
-
-      const leftIn = (run: RunRow) =>
-        runner.recover(path.join(settings.runsFolder, runFolderName(run))).pipe(
-          Effect.map((left) => ({ left, isReadable: true })),
-          Effect.catch((error) =>
-            Effect.as(Effect.logError("The run folder of an apply could not be read", error), {
-              left: Option.some(unreadable),
-              isReadable: false
-            })
-          )
-        )
 
       /** Told by the ledger alone: the phase is written before the tool is started. A run folder can be lost, an event not. */
       const mayHaveStarted = (run: RunRow) =>
@@ -166,28 +160,28 @@ export class ApplyRecovery extends Context.Service<
 
       const settle = Effect.fn("ApplyRecovery.settle")(function* (
         run: RunRow,
+        leftOver: FoundLeftOver,
         errors: { readonly untouched: RunError; readonly interrupted: RunError }
       ) {
+        const hold = holdOf(run)
         // Its state was committed: what was under way are the checks after it, which are not made again.
         const now = yield* ledger.find(run.id)
         if (now?.provider_apply_succeeded === 1) {
           const config = yield* configs.load(run.install_config_id ?? "")
-          yield* settlement.conclude(run.id, interruptedChecks(config?.config.operator?.lifecycle))
-          return true
+          return yield* settlement.conclude(hold, interruptedChecks(config?.config.operator?.lifecycle))
         }
-        const { isReadable, left } = yield* leftIn(run)
+        const left = leftOverOf(leftOver)
         // One that does not open must not keep the service from starting: the apply ends without it.
         const { checkpoint, isSound } = yield* checkpoints.load(run.workspace_id, run.id).pipe(
           Effect.map((checkpoint) => ({ checkpoint, isSound: true })),
           orOnIntegrityFault(() => Effect.succeed({ checkpoint: Option.none(), isSound: false }))
         )
-        if (isSound && Option.isNone(left) && Option.isNone(checkpoint) && !(yield* mayHaveStarted(run))) {
-          yield* transaction(sql)(
-            Effect.andThen(plans.drop(run.plan_run_id ?? ""), failRun({ ledger, handover }, run, errors.untouched))
+        if (isSound && left === undefined && Option.isNone(checkpoint) && !(yield* mayHaveStarted(run))) {
+          return yield* transaction(sql)(
+            Effect.andThen(plans.drop(run.plan_run_id ?? ""), failRun({ lifecycle, handover }, run, errors.untouched))
           )
-          return isReadable
         }
-        const found = Option.getOrElse(left, () => unknown)
+        const found = left ?? unknown
         const state = found.state ?? Option.getOrUndefined(checkpoint)
         const read = state === undefined ? Option.none() : yield* Effect.option(readState(state))
         const known = Option.getOrUndefined(read)
@@ -198,7 +192,7 @@ export class ApplyRecovery extends Context.Service<
             ? // With a secret unknown no Output can be known to be public.
               (known?.outputs ?? []).map((output) => ({ ...output, sensitive: true }))
             : yield* runner.withhold(known?.outputs ?? [], secrets)
-        yield* settlement.settle(run.id, {
+        yield* settlement.settle(hold, {
           exit: "killed",
           state,
           stateProblem: found.stateProblem ?? (isSound || state !== undefined ? undefined : "unreadable"),
@@ -213,7 +207,6 @@ export class ApplyRecovery extends Context.Service<
           evidence: {},
           error: isSound ? errors.interrupted : integrityFault
         })
-        return isReadable
       })
 
       return ApplyRecovery.of({ settle })

@@ -8,7 +8,10 @@ import { Deliveries } from "../delivery/Deliveries.ts"
 import { InterfaceSettlement } from "../interface/InterfaceSettlement.ts"
 import { now } from "../Identity.ts"
 import { RunCheckpoints } from "../state/RunCheckpoints.ts"
+import { transaction } from "../database/Transaction.ts"
+import { type HoldLost, holdLost, type RunHold } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
+import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { RunPlans } from "./RunPlans.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { type BuildColumns, buildColumns } from "../build/BuildColumns.ts"
@@ -73,24 +76,15 @@ const remembered = (now: ReadonlyArray<SecretText>, before: ReadonlyArray<Secret
   return [...byText.values()]
 }
 
-const runEnding = (result: ApplyResult) => {
-  switch (result.exit) {
-    case "succeeded":
-      return { to: "succeeded", event: "run.succeeded" } as const
-    case "cancelled":
-      return { to: "cancelled", event: "run.cancelled" } as const
+const defaultError = (exit: ApplyExit) => {
+  switch (exit) {
+    case "timed_out":
+      return { code: "apply_timed_out", message: "The apply did not finish in time and was ended." }
+    case "killed":
+      return { code: "apply_killed", message: "The apply was ended by force before it finished." }
     default:
-      return { to: "failed", event: "run.failed" } as const
+      return { code: "apply_failed", message: "The tool reported that the apply failed." }
   }
-}
-
-const defaultError = (result: ApplyResult) => {
-  if (result.exit === "succeeded" || result.exit === "cancelled") return undefined
-  if (result.exit === "timed_out")
-    return { code: "apply_timed_out", message: "The apply did not finish in time and was ended." }
-  if (result.exit === "killed")
-    return { code: "apply_killed", message: "The apply was ended by force before it finished." }
-  return { code: "apply_failed", message: "The tool reported that the apply failed." }
 }
 
 /**
@@ -104,9 +98,9 @@ export class ApplySettlement extends Context.Service<
      * Ends the Run, unless the operator has something checked after this apply: then state and Outputs are committed and the Run goes
      * on until `conclude`. Answers `true` in that case.
      */
-    readonly settle: (runId: string, result: ApplyResult) => Effect.Effect<boolean>
+    readonly settle: (hold: RunHold, result: ApplyResult) => Effect.Effect<boolean, HoldLost>
     /** Ends an apply whose state `settle` has committed, by what the checks after it found. */
-    readonly conclude: (runId: string, checks: PostApplyOutcome) => Effect.Effect<void>
+    readonly conclude: (hold: RunHold, checks: PostApplyOutcome) => Effect.Effect<void, HoldLost>
   }
 >()("svc/actors/execution/ApplySettlement") {
   static readonly layer = Layer.effect(
@@ -114,6 +108,7 @@ export class ApplySettlement extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const runs = yield* RunLedger
+      const lifecycle = yield* RunLifecycle
       const capsules = yield* CapsuleLedger
       const states = yield* StateVersions
       const checkpoints = yield* RunCheckpoints
@@ -231,93 +226,101 @@ export class ApplySettlement extends Context.Service<
         }))
       })
 
-      const commit = Effect.fn("Capsule.settleApply")(
-        function* (runId: string, left: ApplyResult) {
-          const run = yield* runs.find(runId)
-          if (run === undefined || run.capsule_id === null || run.status !== "running") return false
-          const capsule = yield* capsules.find(run.capsule_id)
-          if (capsule === undefined || run.install_config_id === null) return false
-          const base =
-            capsule.current_state_version_id === null ? undefined : yield* states.find(capsule.current_state_version_id)
-          // An apply that has ended is recorded all the same; with a secret unknown no Output can be known to be public.
-          const lost = orOnIntegrityFault(() => Effect.succeed("lost" as const))
-          const ofPlan = yield* lost(plans.secrets(run.workspace_id, run.plan_run_id ?? ""))
-          const ofState = base === undefined ? [] : yield* lost(states.secrets(base))
-          const secrets = remembered(ofPlan === "lost" ? [] : (ofPlan?.inputs ?? []), ofState === "lost" ? [] : ofState)
-          const result =
-            ofPlan === "lost" || ofState === "lost"
-              ? { ...left, outputs: left.outputs.map((output) => ({ ...output, sensitive: true })) }
-              : left
-          const succeeded = result.exit === "succeeded"
-          const builds = yield* sql<BuildColumns>`SELECT build_digest, build_size_bytes FROM run_plans
+      const ended = (
+        hold: RunHold,
+        result: ApplyResult,
+        evidence: RunEvidence,
+        data: { readonly stateVersionId?: string }
+      ) => {
+        switch (result.exit) {
+          case "succeeded":
+            return lifecycle.succeed(hold, data, evidence)
+          case "cancelled":
+            return lifecycle.cancel(hold, evidence, result.error, data)
+          default:
+            return lifecycle.fail(hold, result.error ?? defaultError(result.exit), evidence, data)
+        }
+      }
+
+      const commit = Effect.fn("Capsule.settleApply")(function* (hold: RunHold, left: ApplyResult) {
+        const { runId } = hold
+        const run = yield* runs.held(hold)
+        if (run === undefined) return yield* holdLost(hold)
+        const capsule = yield* capsules.find(run.capsule_id ?? "")
+        if (capsule === undefined || run.install_config_id === null)
+          return yield* Effect.die(new Error(`The Capsule or configuration of Run ${runId} is gone`))
+        const base =
+          capsule.current_state_version_id === null ? undefined : yield* states.find(capsule.current_state_version_id)
+        // An apply that has ended is recorded all the same; with a secret unknown no Output can be known to be public.
+        const lost = orOnIntegrityFault(() => Effect.succeed("lost" as const))
+        const ofPlan = yield* lost(plans.secrets(run.workspace_id, run.plan_run_id ?? ""))
+        const ofState = base === undefined ? [] : yield* lost(states.secrets(base))
+        const secrets = remembered(ofPlan === "lost" ? [] : (ofPlan?.inputs ?? []), ofState === "lost" ? [] : ofState)
+        const result =
+          ofPlan === "lost" || ofState === "lost"
+            ? { ...left, outputs: left.outputs.map((output) => ({ ...output, sensitive: true })) }
+            : left
+        const succeeded = result.exit === "succeeded"
+        const builds = yield* sql<BuildColumns>`SELECT build_digest, build_size_bytes FROM run_plans
             WHERE run_id = ${run.plan_run_id ?? ""}`
-          const version =
-            result.state === undefined || result.lineage === undefined || (!succeeded && !result.changedAnything)
-              ? undefined
-              : yield* states.insert({
-                  workspaceId: capsule.workspace_id,
-                  capsuleId: capsule.id,
-                  runId,
-                  generation: capsule.current_state_generation + 1,
-                  state: result.state,
-                  lineage: result.lineage,
-                  serial: result.serial ?? 0,
-                  resourceCount: result.resourceCount ?? 0,
-                  partial: !succeeded,
-                  sourceSnapshotId: run.source_snapshot_id ?? undefined,
-                  installConfigId: run.install_config_id,
-                  outputs: result.outputs,
-                  secrets,
-                  build: builds[0] ?? buildColumns(undefined)
-                })
-          const isChecked = succeeded && run.type === "apply" && (yield* hasChecks(run.install_config_id))
-          const settled = capsuleColumns(run, capsule, result, version?.id)
-          // Until the checks have passed nobody knows that it works.
-          const columns = isChecked ? { ...settled, status: capsule.status, runtime_safety: "unknown" } : settled
-          const lane = succeeded && run.type === "apply" ? yield* adopted(run) : {}
-          const pin = succeeded ? yield* pinned(run, capsule, lane) : {}
-          const fenced = yield* capsules.fence(capsule, { ...columns, ...lane, ...pin })
-          if (!fenced)
-            return yield* Effect.die(new Error(`Capsule ${capsule.id} moved inside the transaction of its apply`))
-          if (succeeded && run.type === "apply") {
-            const consumed =
-              (yield* Effect.provideService(consumedOfPlan(run.plan_run_id ?? ""), SqlClient.SqlClient, sql)) ?? []
-            yield* staleReasons.applied(capsule.id, { consumed })
-          }
-          if (succeeded && run.type === "destroy_apply") yield* staleReasons.destroyed(capsule.id)
-          yield* staleReasons.producerMoved(capsule.id)
-          // Which lanes are in use may have changed with what is deployed.
-          if (succeeded) yield* lanes.settleStatus(capsule.source_id)
-          if (version !== undefined)
-            yield* runs.supersedePlans(capsule.id, "The state has moved on.", run.plan_run_id ?? undefined)
-          yield* sql`DELETE FROM run_plans WHERE run_id = ${run.plan_run_id ?? ""}`
-          yield* result.rejectedState === undefined
-            ? checkpoints.drop(runId)
-            : checkpoints.save(capsule.workspace_id, runId, result.rejectedState)
-          yield* runs.set(runId, {
-            provider_apply_succeeded: succeeded ? 1 : 0,
-            ...(version === undefined ? {} : { state_version_id: version.id })
-          })
-          const current = version?.id ?? capsule.current_state_version_id ?? undefined
-          const notes = succeeded ? yield* hosted(run, capsule, current) : []
-          const diagnostics = [...(result.evidence.diagnostics ?? []), ...notes]
-          const evidence = { ...result.evidence, diagnostics, possiblyCreated: result.possiblyCreated }
-          if (isChecked) {
-            yield* runs.mergeEvidence(runId, evidence)
-            return true
-          }
-          yield* runs.move(runId, {
-            from: ["running"],
-            ...runEnding(result),
-            error: result.error ?? defaultError(result),
-            evidence,
-            ...(version === undefined ? {} : { data: { stateVersionId: version.id } })
-          })
-          return false
-        },
-        sql.withTransaction,
-        Effect.orDie
-      )
+        const version =
+          result.state === undefined || result.lineage === undefined || (!succeeded && !result.changedAnything)
+            ? undefined
+            : yield* states.insert({
+                workspaceId: capsule.workspace_id,
+                capsuleId: capsule.id,
+                runId,
+                generation: capsule.current_state_generation + 1,
+                state: result.state,
+                lineage: result.lineage,
+                serial: result.serial ?? 0,
+                resourceCount: result.resourceCount ?? 0,
+                partial: !succeeded,
+                sourceSnapshotId: run.source_snapshot_id ?? undefined,
+                installConfigId: run.install_config_id,
+                outputs: result.outputs,
+                secrets,
+                build: builds[0] ?? buildColumns(undefined)
+              })
+        const isChecked = succeeded && run.type === "apply" && (yield* hasChecks(run.install_config_id))
+        const settled = capsuleColumns(run, capsule, result, version?.id)
+        // Until the checks have passed nobody knows that it works.
+        const columns = isChecked ? { ...settled, status: capsule.status, runtime_safety: "unknown" } : settled
+        const lane = succeeded && run.type === "apply" ? yield* adopted(run) : {}
+        const pin = succeeded ? yield* pinned(run, capsule, lane) : {}
+        const fenced = yield* capsules.fence(capsule, { ...columns, ...lane, ...pin })
+        if (!fenced)
+          return yield* Effect.die(new Error(`Capsule ${capsule.id} moved inside the transaction of its apply`))
+        if (succeeded && run.type === "apply") {
+          const consumed =
+            (yield* Effect.provideService(consumedOfPlan(run.plan_run_id ?? ""), SqlClient.SqlClient, sql)) ?? []
+          yield* staleReasons.applied(capsule.id, { consumed })
+        }
+        if (succeeded && run.type === "destroy_apply") yield* staleReasons.destroyed(capsule.id)
+        yield* staleReasons.producerMoved(capsule.id)
+        // Which lanes are in use may have changed with what is deployed.
+        if (succeeded) yield* lanes.settleStatus(capsule.source_id)
+        if (version !== undefined)
+          yield* runs.supersedePlans(capsule.id, "The state has moved on.", run.plan_run_id ?? undefined)
+        yield* sql`DELETE FROM run_plans WHERE run_id = ${run.plan_run_id ?? ""}`
+        yield* result.rejectedState === undefined
+          ? checkpoints.drop(runId)
+          : checkpoints.save(hold, capsule.workspace_id, result.rejectedState)
+        yield* runs.record(hold, {
+          provider_apply_succeeded: succeeded ? 1 : 0,
+          ...(version === undefined ? {} : { state_version_id: version.id })
+        })
+        const current = version?.id ?? capsule.current_state_version_id ?? undefined
+        const notes = succeeded ? yield* hosted(run, capsule, current) : []
+        const diagnostics = [...(result.evidence.diagnostics ?? []), ...notes]
+        const evidence = { ...result.evidence, diagnostics, possiblyCreated: result.possiblyCreated }
+        if (isChecked) {
+          yield* runs.mergeEvidence(hold, evidence)
+          return true
+        }
+        yield* ended(hold, result, evidence, version === undefined ? {} : { stateVersionId: version.id })
+        return false
+      }, transaction(sql))
 
       const hasChecks = (installConfigId: string) =>
         Effect.map(
@@ -332,7 +335,7 @@ export class ApplySettlement extends Context.Service<
         prepareFilter(runId).pipe(
           Effect.catchCause((cause) => Effect.logError(`The commits of ${runId} could not be compared`, cause))
         )
-      const settle = (runId: string, left: ApplyResult) => Effect.andThen(compared(runId), commit(runId, left))
+      const settle = (hold: RunHold, left: ApplyResult) => Effect.andThen(compared(hold.runId), commit(hold, left))
 
       return ApplySettlement.of({ settle, conclude })
     })

@@ -2,26 +2,22 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { transaction } from "../database/Transaction.ts"
 import type { RunExecution } from "./RunExecution.ts"
-import { RunLedger } from "../run/RunLedger.ts"
+import { holdOf } from "../run/RunHold.ts"
+import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { BackupStore } from "../state/BackupStore.ts"
 
 /** Exports control information of a Capsule or a Workspace. */
 export const makeBackupExecution = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const backups = yield* BackupStore
-  const ledger = yield* RunLedger
+  const lifecycle = yield* RunLifecycle
 
   const execution: RunExecution = Effect.fn("Run.backup")(function* (run, control) {
     yield* control.sink.event("run.phase", { phase: "state" })
     yield* transaction(sql)(
       Effect.gen(function* () {
         const backup = yield* backups.create({ id: run.id, workspaceId: run.workspace_id, capsuleId: run.capsule_id })
-        yield* ledger.move(run.id, {
-          from: ["running"],
-          to: "succeeded",
-          event: "run.succeeded",
-          data: { backupId: backup.id, sizeBytes: backup.size_bytes }
-        })
+        yield* lifecycle.succeed(holdOf(run), { backupId: backup.id, sizeBytes: backup.size_bytes })
       })
     )
   })

@@ -8,7 +8,9 @@ import { KillPoint } from "../run/KillPoint.ts"
 import { cancelRun, failRun } from "./RunEnding.ts"
 import type { RunExecution } from "./RunExecution.ts"
 import { RunHandover } from "../run/RunHandover.ts"
+import { holdOf } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
+import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { RunResults } from "../run/RunResults.ts"
 import { CompatibilityCheck } from "../source/CompatibilityCheck.ts"
 import { makeConfigurationFit } from "./ConfigurationFit.ts"
@@ -41,6 +43,7 @@ export const makeCheckExecution = Effect.gen(function* () {
   const judged = yield* makeModuleVerdicts
   const store = yield* SourceStore
   const ledger = yield* RunLedger
+  const lifecycle = yield* RunLifecycle
   const results = yield* RunResults
   const handover = yield* RunHandover
   const killPoint = yield* KillPoint
@@ -70,9 +73,9 @@ export const makeCheckExecution = Effect.gen(function* () {
     yield* killPoint(`${run.type}.after-runner`)
     if (checked.kind === "failed") {
       yield* control.sink.log("prepare", "system", checked.error.message)
-      return yield* transaction(sql)(failRun({ ledger, handover }, run, checked.error))
+      return yield* transaction(sql)(failRun({ lifecycle, handover }, run, checked.error))
     }
-    if (checked.kind === "cancelled") return yield* transaction(sql)(cancelRun({ ledger, handover }, run))
+    if (checked.kind === "cancelled") return yield* transaction(sql)(cancelRun({ lifecycle, handover }, run))
     const staged =
       spec.installConfigId === undefined ? checked.staged : yield* fitted(checked.staged, spec.installConfigId)
     for (const finding of staged.report.findings) {
@@ -87,14 +90,10 @@ export const makeCheckExecution = Effect.gen(function* () {
         } else {
           const compiled = yield* compilation.baseConfig(run.workspace_id, staged, spec.snapshot)
           yield* store.insertReport(run.workspace_id, compiled)
-          yield* ledger.set(run.id, { compatibility_report_id: staged.report.id })
+          yield* ledger.record(holdOf(run), { compatibility_report_id: staged.report.id })
         }
-        yield* ledger.move(run.id, {
-          from: ["running"],
-          to: "succeeded",
-          event: "run.succeeded",
-          data: { compatibilityReportId: staged.report.id, status: staged.report.status }
-        })
+        const { id, status } = staged.report
+        yield* lifecycle.succeed(holdOf(run), { compatibilityReportId: id, status })
         yield* handover.finished(run)
       })
     )

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import type { RunDemands } from "../../runner/sandbox/RunDemands.ts"
 import type { RunnerFailure } from "../../runner/execution/RunnerFailure.ts"
 import type { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
+import { type HoldLost, holdOf } from "../run/RunHold.ts"
 import type { RunLedger } from "../run/RunLedger.ts"
 import type { RunRow } from "../run/RunRow.ts"
 
@@ -13,5 +14,7 @@ export const recordConfinement = (
   services: { readonly runner: ModuleRunner["Service"]; readonly ledger: RunLedger["Service"] },
   run: RunRow,
   demands: RunDemands | undefined
-): Effect.Effect<void, RunnerFailure> =>
-  Effect.flatMap(services.runner.confinement(demands), (confinement) => services.ledger.set(run.id, { ...confinement }))
+): Effect.Effect<void, RunnerFailure | HoldLost> =>
+  Effect.flatMap(services.runner.confinement(demands), (confinement) =>
+    services.ledger.record(holdOf(run), confinement)
+  )

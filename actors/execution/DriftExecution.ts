@@ -10,7 +10,9 @@ import { cancelRun, failRun } from "./RunEnding.ts"
 import type { RunExecution } from "./RunExecution.ts"
 import { goesFirst } from "../run/GivingWay.ts"
 import { RunHandover } from "../run/RunHandover.ts"
+import { holdOf } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
+import { RunLifecycle } from "../run/RunLifecycle.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { BuildStore } from "../../runner/execution/BuildStore.ts"
 import { storedBuild } from "../build/BuildColumns.ts"
@@ -46,7 +48,8 @@ export const makeDriftExecution = Effect.gen(function* () {
   const builds = yield* BuildStore
   const ledger = yield* RunLedger
   const handover = yield* RunHandover
-  const ending = { ledger, handover }
+  const lifecycle = yield* RunLifecycle
+  const ending = { lifecycle, handover }
 
   /** The state is compared with what it was made from: nothing is built for a comparison. */
   const buildOf = Effect.fnUntraced(function* ({ base, evidence }: PreparedRun) {
@@ -62,19 +65,9 @@ export const makeDriftExecution = Effect.gen(function* () {
       drift_status: outcome.drifted ? "drifted" : "none",
       drift_checked_at: yield* now
     })
-    yield* ledger.move(run.id, {
-      from: ["running"],
-      to: "succeeded",
-      event: "run.succeeded",
-      data: { drifted: outcome.drifted },
-      evidence: {
-        ...prepared.evidence,
-        drifted: outcome.drifted,
-        resourceDrift: outcome.resourceDrift,
-        diagnostics: outcome.diagnostics,
-        tool: outcome.tool
-      }
-    })
+    const { diagnostics, drifted, resourceDrift, tool } = outcome
+    const evidence = { ...prepared.evidence, drifted, resourceDrift, diagnostics, tool }
+    yield* lifecycle.succeed(holdOf(run), { drifted }, evidence)
     yield* handover.finished(run)
   }, transaction(sql))
 
@@ -106,6 +99,7 @@ export const makeDriftExecution = Effect.gen(function* () {
     }).pipe(Effect.result)
     if (checked._tag === "Success") return yield* settle(run, checked.success.prepared, checked.success.outcome)
     const { failure } = checked
+    if (failure._tag === "HoldLost") return yield* failure
     yield* control.sink.log("prepare", "system", failure.message)
     const code = codeOf(failure)
     yield* transaction(sql)(

@@ -13,7 +13,9 @@ import { KillPoint } from "../run/KillPoint.ts"
 import { cancelRun, failRun } from "./RunEnding.ts"
 import type { RunExecution } from "./RunExecution.ts"
 import { RunHandover } from "../run/RunHandover.ts"
+import { holdOf } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
+import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { RunPlans } from "./RunPlans.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { RunSettings } from "../run/RunSettings.ts"
@@ -53,11 +55,12 @@ export const makePlanExecution = Effect.gen(function* () {
   const operator = yield* OperatorConfigs
   const killPoint = yield* KillPoint
   const values = yield* Effect.context<SqlClient.SqlClient | StateVersions>()
-  const ending = { ledger, handover }
+  const lifecycle = yield* RunLifecycle
+  const ending = { lifecycle, handover }
 
   const superseded = (run: RunRow, reason: string) =>
     Effect.gen(function* () {
-      yield* ledger.move(run.id, { from: ["running"], to: "superseded", event: "run.superseded", data: { reason } })
+      yield* lifecycle.supersede(holdOf(run), reason)
       yield* handover.finished(run)
     })
 
@@ -115,22 +118,21 @@ export const makePlanExecution = Effect.gen(function* () {
     })
     const expires =
       (yield* Clock.currentTimeMillis) + Duration.toMillis(Duration.fromInputUnsafe(settings.planLifetime))
-    yield* ledger.set(run.id, {
+    yield* ledger.record(holdOf(run), {
       plan_digest: outcome.planDigest,
       compatibility_report_id: prepared.report.id,
       expires_at: new Date(expires).toISOString()
     })
-    yield* ledger.move(run.id, {
-      from: ["running"],
-      to: "waiting_approval",
-      event: "run.waiting_approval",
-      data: { planDigest: outcome.planDigest, hasChanges: outcome.hasChanges },
-      evidence: {
+    const { hasChanges, planDigest } = outcome
+    yield* lifecycle.waitForApproval(
+      holdOf(run),
+      { planDigest, hasChanges },
+      {
         ...prepared.evidence,
         ...evidenceOf(outcome),
         diagnostics: [...(yield* dependants(run)), ...outcome.diagnostics]
       }
-    })
+    )
     yield* handover.finished(run)
     yield* handover.planned(run)
   }, transaction(sql))
@@ -153,9 +155,12 @@ export const makePlanExecution = Effect.gen(function* () {
 
   const execution: RunExecution = Effect.fn("Run.plan")(function* (run, control) {
     const prepared = yield* Effect.result(preparation.prepare(run))
-    if (prepared._tag === "Failure") return yield* stopped(run, prepared.failure, control.sink.log)
+    if (prepared._tag === "Failure") {
+      if (prepared.failure._tag === "HoldLost") return yield* prepared.failure
+      return yield* stopped(run, prepared.failure, control.sink.log)
+    }
     const { job, capsule, config, evidence } = prepared.success
-    yield* ledger.mergeEvidence(run.id, evidence)
+    yield* ledger.mergeEvidence(holdOf(run), evidence)
     const gathered = yield* Effect.result(variablesOf(run, prepared.success))
     if (gathered._tag === "Failure") {
       const { failure } = gathered
@@ -190,7 +195,8 @@ export const makePlanExecution = Effect.gen(function* () {
               )
             )
           ),
-        onFailure: (failure) => failedPlan(run, failure, evidence)
+        onFailure: (failure) =>
+          failure._tag === "HoldLost" ? Effect.fail(failure) : failedPlan(run, failure, evidence)
       })
     )
   })

@@ -2,8 +2,10 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { transaction } from "../database/Transaction.ts"
+import { holdOf } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
-import { type RunRow, toRun } from "../run/RunRow.ts"
+import { RunLifecycle } from "../run/RunLifecycle.ts"
+import { pendingPlan, type RunRow, toRun } from "../run/RunRow.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 
 /** What a restore took back, because nobody can know what became of it after the backup was written. */
@@ -31,6 +33,7 @@ const outcomeUnknown = {
 export const fenceRestored = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const ledger = yield* RunLedger
+  const lifecycle = yield* RunLifecycle
   const capsules = yield* CapsuleLedger
 
   /** Whatever the plan creates may be there: there is neither a journal nor a state to tell. */
@@ -46,20 +49,15 @@ export const fenceRestored = Effect.gen(function* () {
       AND (status = 'queued' OR (status = 'running' AND id NOT IN (SELECT run_id FROM run_checkpoints)))
       ORDER BY queued_at, id`)
     for (const run of applies) {
-      yield* ledger.move(run.id, {
-        from: ["queued", "running"],
-        to: "failed",
-        event: "run.failed",
-        error: outcomeUnknown,
-        evidence: { possiblyCreated: yield* mayExist(run) }
-      })
+      const evidence = { possiblyCreated: yield* mayExist(run) }
+      yield* run.status === "queued"
+        ? lifecycle.abandon(run, outcomeUnknown, evidence)
+        : Effect.orDie(lifecycle.fail(holdOf(run), outcomeUnknown, evidence))
       yield* Effect.orDie(sql`DELETE FROM run_plans WHERE run_id = ${run.plan_run_id ?? ""}`)
       yield* capsules.annotate(run.capsule_id ?? "", { status: "error", runtime_safety: "unknown" })
     }
     const planned = yield* Effect.orDie(sql<{ capsule_id: string; plans: number }>`SELECT capsule_id, COUNT(*) AS plans
-      FROM runs WHERE type IN ('plan', 'destroy_plan') AND (status = 'waiting_approval'
-        OR (status = 'succeeded' AND approved_at IS NOT NULL AND used_by_run_id IS NULL))
-      GROUP BY capsule_id ORDER BY capsule_id`)
+      FROM runs WHERE ${sql.literal(pendingPlan())} GROUP BY capsule_id ORDER BY capsule_id`)
     for (const { capsule_id } of planned) yield* ledger.supersedePlans(capsule_id, reason)
     const automatic = yield* Effect.orDie(sql<{ id: string }>`SELECT id FROM capsules
       WHERE auto_update_apply = 1 AND ${sql.literal(livingCapsule())} ORDER BY id`)

@@ -1,29 +1,25 @@
 import { Effect } from "effect"
 import type { RunEvidence } from "../../schema/records/Run.ts"
 import type { RunHandover } from "../run/RunHandover.ts"
-import type { RunLedger } from "../run/RunLedger.ts"
+import { holdOf } from "../run/RunHold.ts"
+import type { RunError, RunLifecycle } from "../run/RunLifecycle.ts"
 import type { RunRow } from "../run/RunRow.ts"
 
-interface Ledgers {
-  readonly ledger: RunLedger["Service"]
+interface Services {
+  readonly lifecycle: RunLifecycle["Service"]
   readonly handover: RunHandover["Service"]
 }
 
 /** Ends a running Run that changed nothing as failed; in the caller's transaction. */
-export const failRun = (
-  { ledger, handover }: Ledgers,
-  run: RunRow,
-  error: { readonly code: string; readonly message: string },
-  evidence?: RunEvidence
-) =>
+export const failRun = ({ lifecycle, handover }: Services, run: RunRow, error: RunError, evidence?: RunEvidence) =>
   Effect.gen(function* () {
-    yield* ledger.move(run.id, { from: ["running"], to: "failed", event: "run.failed", error, evidence })
+    yield* lifecycle.fail(holdOf(run), error, evidence)
     yield* handover.finished(run)
   })
 
 /** Ends a running Run that was asked to stop and changed nothing; in the caller's transaction. */
-export const cancelRun = ({ ledger, handover }: Ledgers, run: RunRow, evidence?: RunEvidence) =>
+export const cancelRun = ({ lifecycle, handover }: Services, run: RunRow, evidence?: RunEvidence) =>
   Effect.gen(function* () {
-    yield* ledger.move(run.id, { from: ["running"], to: "cancelled", event: "run.cancelled", evidence })
+    yield* lifecycle.cancel(holdOf(run), evidence)
     yield* handover.finished(run)
   })

@@ -1,6 +1,7 @@
 import { Context, type Effect } from "effect"
 import type { RunSink } from "../../runner/execution/RunSink.ts"
 import type { RunType } from "../../schema/records/Run.ts"
+import type { HoldLost } from "../run/RunHold.ts"
 import type { RunRow } from "../run/RunRow.ts"
 
 /** What an execution has at hand while its Run is running. */
@@ -11,11 +12,14 @@ export interface RunControl {
   /** Folder of this attempt: absolute, not yet there, removed once the Run is settled. */
   readonly runFolder: string
   /** Records how the Run ended, again and again while the database refuses (a full disk), until the service stops. */
-  readonly record: <A>(end: Effect.Effect<A>) => Effect.Effect<A>
+  readonly record: <A>(end: Effect.Effect<A, HoldLost>) => Effect.Effect<A, HoldLost>
 }
 
-/** Executes one Run that was claimed, and settles it. It never fails: every end is recorded on the Run. */
-export type RunExecution = (run: RunRow, control: RunControl) => Effect.Effect<void>
+/**
+ * Executes one Run that was claimed, and settles it. Every end is recorded on the Run; it fails only when the Run is not its
+ * own any more, and writes nothing from then on.
+ */
+export type RunExecution = (run: RunRow, control: RunControl) => Effect.Effect<void, HoldLost>
 
 /** One execution per type of Run. */
 export class RunExecutions extends Context.Service<RunExecutions, Readonly<Record<RunType, RunExecution>>>()(

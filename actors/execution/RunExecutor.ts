@@ -1,6 +1,6 @@
-import { Cause, Context, Duration, Effect, FiberMap, FileSystem, Layer, Path, Schedule } from "effect"
-import { SecureRandom } from "effect/crypto"
+import { Cause, Context, Deferred, Duration, Effect, FiberMap, Layer, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
+import { RunFolders } from "../../runner/execution/RunFolders.ts"
 import type { RunSink } from "../../runner/execution/RunSink.ts"
 import type { RunEventKind } from "../../schema/events/RunEvent.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -8,15 +8,18 @@ import { ApplyRecovery } from "./ApplyRecovery.ts"
 import { hasIntegrityFault, integrityFault } from "../vault/IntegrityFault.ts"
 import { SkipDrainGrace } from "./SkipDrainGrace.ts"
 import { KillPoint } from "../run/KillPoint.ts"
-import { isApply, runFolderName, setAsideSuffix } from "../run/RunAttempt.ts"
+import { isApply } from "../run/RunAttempt.ts"
 import { RunCheckpoints } from "../state/RunCheckpoints.ts"
 import { failRun } from "./RunEnding.ts"
 import { RunExecutions } from "./RunExecution.ts"
 import { RunHandover } from "../run/RunHandover.ts"
 import { RunCancels } from "../run/RunCancels.ts"
+import { type HoldLost, holdOf } from "../run/RunHold.ts"
 import { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
+import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { RunLogs } from "../run/RunLogs.ts"
+import { RunOwner } from "../run/RunOwner.ts"
 import { measureRun } from "./RunMetrics.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import type { RunRow } from "../run/RunRow.ts"
@@ -29,6 +32,9 @@ const defect = {
 
 /** What a tool tells of each resource; the runner keeps what recovery needs of it in the run folder. */
 const isOfResource = (kind: RunEventKind): boolean => kind.startsWith("resource.")
+
+/** How an execution ended. `unreadable`: what it left could not be read. `lost`: the Run was not its own any more. */
+type Ended = "settled" | "unreadable" | "lost"
 
 /** How long to wait before an end that could not be recorded is tried again. */
 const recordAgain = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("5 seconds")])
@@ -57,6 +63,7 @@ export class RunExecutor extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const queue = yield* RunQueue
       const ledger = yield* RunLedger
+      const lifecycle = yield* RunLifecycle
       const journal = yield* RunJournal
       const logs = yield* RunLogs
       const checkpoints = yield* RunCheckpoints
@@ -65,102 +72,105 @@ export class RunExecutor extends Context.Service<
       const handover = yield* RunHandover
       const killPoint = yield* KillPoint
       const settings = yield* RunSettings
-      const files = yield* FileSystem.FileSystem
-      const path = yield* Path.Path
-      const random = yield* SecureRandom.SecureRandom
-      const owner = yield* random.uuidV4()
+      const folders = yield* RunFolders
+      const owner = yield* RunOwner
       const fibers = yield* FiberMap.make<string, void, never>()
       const cancels = yield* RunCancels
       const skipGrace = yield* SkipDrainGrace
-      const lifecycle = { quiet: false, draining: false }
+      const stage = { quiet: false, draining: false }
 
-      const record = <A>(end: Effect.Effect<A>) =>
+      const record = <A>(end: Effect.Effect<A, HoldLost>): Effect.Effect<A, HoldLost> =>
         end.pipe(
           Effect.tapCause((cause) =>
-            Cause.hasInterruptsOnly(cause)
+            Cause.hasInterruptsOnly(cause) || Cause.hasFails(cause)
               ? Effect.void
               : Effect.logError("The end of a Run could not be recorded. It is tried again; is the disk full?", cause)
           ),
           Effect.sandbox,
           Effect.retry({
             schedule: recordAgain,
-            while: (cause) => !lifecycle.draining && !Cause.hasInterruptsOnly(cause)
+            while: (cause) => !stage.draining && !Cause.hasInterruptsOnly(cause) && !Cause.hasFails(cause)
           }),
           Effect.catch((cause) => Effect.failCause(cause))
         )
 
-      /**
-       * A defect of ours must not leave a Run without an owner, nor an apply without its state. The log has the cause.
-       * Answers `false` when the run folder could not be read and has to be kept.
-       */
-      const failed = (run: RunRow, cause: Cause.Cause<never>) => {
-        const error = hasIntegrityFault(cause) ? integrityFault : defect
-        return Effect.andThen(
-          Effect.logError("A Run ended in a defect", cause),
-          record(
-            isApply(run.type)
-              ? applies.settle(run, { untouched: error, interrupted: error })
-              : Effect.as(transaction(sql)(failRun({ ledger, handover }, run, error)), true)
-          )
-        )
-      }
-
-      const attempt = Effect.fnUntraced(function* (
+      /** A defect of ours must not leave a Run without an owner, nor an apply without its state. The log has the cause. */
+      const failed = Effect.fnUntraced(function* (
         run: RunRow,
-        runFolder: string,
-        watched: (sink: RunSink) => RunSink
-      ) {
+        cause: Cause.Cause<never>
+      ): Effect.fn.Return<Ended, HoldLost> {
+        const error = hasIntegrityFault(cause) ? integrityFault : defect
+        yield* Effect.logError("A Run ended in a defect", cause)
+        if (!isApply(run.type)) {
+          yield* record(transaction(sql)(failRun({ lifecycle, handover }, run, error)))
+          return "settled"
+        }
+        const left = yield* folders.leftBy(holdOf(run))
+        yield* record(applies.settle(run, left, { untouched: error, interrupted: error }))
+        return left.kind === "unreadable" ? "unreadable" : "settled"
+      })
+
+      const attempt = Effect.fnUntraced(function* (run: RunRow, watched: (sink: RunSink) => RunSink) {
+        const hold = holdOf(run)
         const cancelRequested = yield* cancels.register(run.id)
         yield* killPoint(`${run.type}.claimed`)
         // A cancel may have come between the claim and this line.
         const current = yield* ledger.find(run.id)
         if (current?.cancel_requested_at != null) yield* cancels.cancel(run.id)
-        const log = yield* logs.open(run.id)
-        yield* executions[run.type](run, {
-          runFolder,
+        const log = yield* logs.open(hold)
+        const lost = yield* Deferred.make<never, HoldLost>()
+        /** The tool is not told; whoever executes it is, and ends it. */
+        const told = (write: Effect.Effect<void, HoldLost>): Effect.Effect<void> =>
+          Effect.catchTag(write, "HoldLost", (error) => Effect.asVoid(Deferred.fail(lost, error)))
+        const execution = executions[run.type](run, {
+          runFolder: folders.pathOf(hold),
           record,
           cancelRequested,
           sink: watched({
             event: (kind, data) =>
               Effect.andThen(
-                isOfResource(kind) ? journal.note(run.id, kind, data) : journal.append(run.id, kind, data),
+                told(isOfResource(kind) ? journal.note(hold, kind, data) : journal.report(hold, kind, data)),
                 killPoint(`${run.type}.${kind}`)
               ),
-            log: log.write,
+            log: (phase, stream, text) => told(log.write(phase, stream, text)),
             checkpoint: (state) =>
-              Effect.andThen(checkpoints.save(run.workspace_id, run.id, state), killPoint(`${run.type}.checkpoint`))
+              checkpoints.save(hold, run.workspace_id, state).pipe(
+                // Nobody may report it as saved.
+                Effect.tapError((error) => Deferred.fail(lost, error)),
+                Effect.orDie,
+                Effect.andThen(killPoint(`${run.type}.checkpoint`))
+              )
           })
         })
+        yield* Effect.raceFirst(execution, Deferred.await(lost))
       }, Effect.scoped)
 
-      /** It may hold a state: it goes away now, at the latest when the service starts again. */
-      const removed = (runFolder: string) =>
-        files.remove(runFolder, { recursive: true, force: true }).pipe(
-          Effect.retry({ times: 3, schedule: Schedule.spaced("100 millis") }),
-          Effect.catch((error) => Effect.logError("A run folder could not be removed", error))
-        )
+      const takenAway = (error: HoldLost): Effect.Effect<Ended> =>
+        Effect.as(Effect.logWarning("A Run was taken away from its execution", error), "lost")
 
       const execute = Effect.fn("Run.execute")(function* (run: RunRow) {
-        const runFolder = path.join(settings.runsFolder, runFolderName(run))
+        const hold = holdOf(run)
         yield* Effect.annotateCurrentSpan({
           "svc.run.id": run.id,
           "svc.run.type": run.type,
           "svc.run.attempt": run.attempt
         })
         const metrics = yield* measureRun(run)
-        const isReadable = yield* attempt(run, runFolder, metrics.watched).pipe(
-          Effect.as(true),
+        const ended = yield* attempt(run, metrics.watched).pipe(
+          Effect.as<Ended>("settled"),
+          Effect.catchTag("HoldLost", takenAway),
           Effect.catchCauseIf(
             (cause) => !Cause.hasInterruptsOnly(cause),
-            (cause) => failed(run, cause)
+            (cause) => Effect.catchTag(failed(run, cause), "HoldLost", takenAway)
           )
         )
         yield* killPoint(`${run.type}.settled`)
         // Kept for recovery unless the Run is settled: a state that was not committed may be in it.
         const settled = yield* ledger.find(run.id)
         yield* metrics.end(settled)
-        if (!isReadable) return yield* Effect.ignore(files.rename(runFolder, `${runFolder}${setAsideSuffix}`))
-        if (settled?.status !== "running") yield* removed(runFolder)
+        if (ended === "unreadable") return yield* folders.setAside(hold)
+        // It may hold a state: it goes away now, at the latest when the service starts again.
+        if (ended === "settled" && settled?.status !== "running") yield* folders.remove(hold)
       })
 
       const start = (run: RunRow) =>
@@ -178,8 +188,8 @@ export class RunExecutor extends Context.Service<
         )
 
       const startAll = Effect.gen(function* () {
-        while (!lifecycle.quiet) {
-          const run = yield* queue.claim(owner)
+        while (!stage.quiet) {
+          const run = yield* queue.claim(owner.name)
           if (run === undefined) return
           yield* start(run)
         }
@@ -188,26 +198,18 @@ export class RunExecutor extends Context.Service<
       /** What changes nothing is simply done again by the next process, without counting as a failed attempt. */
       const requeue = Effect.fnUntraced(function* (run: RunRow) {
         yield* FiberMap.remove(fibers, run.id)
-        yield* transaction(sql)(
-          Effect.gen(function* () {
-            const moved = yield* ledger.move(run.id, {
-              from: ["running"],
-              to: "queued",
-              event: "run.queued",
-              data: { reason: "The service is stopping; the Run starts again with it." }
-            })
-            if (moved) yield* ledger.set(run.id, { attempt: run.attempt - 1 })
-          })
-        )
+        const reason = "The service is stopping; the Run starts again with it."
+        // It may have ended before it could be interrupted.
+        yield* Effect.ignore(transaction(sql)(lifecycle.requeue(holdOf(run), reason, { counts: false })))
       })
 
       const quiesce = Effect.sync(() => {
-        lifecycle.quiet = true
+        stage.quiet = true
       })
 
       const drain = Effect.gen(function* () {
-        lifecycle.quiet = true
-        lifecycle.draining = true
+        stage.quiet = true
+        stage.draining = true
         const grace = Duration.fromInputUnsafe(settings.drainGrace)
         const running = yield* FiberMap.size(fibers)
         if (running > 0) {
@@ -216,7 +218,7 @@ export class RunExecutor extends Context.Service<
         yield* FiberMap.awaitEmpty(fibers).pipe(Effect.raceFirst(skipGrace), Effect.timeoutOption(grace))
         for (const runId of yield* cancels.registered) {
           const run = yield* ledger.find(runId)
-          if (run === undefined) continue
+          if (run?.owner !== owner.name) continue
           if (isApply(run.type)) yield* cancels.cancel(runId)
           else yield* requeue(run)
         }

@@ -14,6 +14,7 @@ import { TokenRenewals } from "../connection/TokenRenewals.ts"
 import { movedInputsOf } from "../consumption/ConsumedOutputs.ts"
 import { derivedId, now } from "../Identity.ts"
 import { isApply } from "../run/RunAttempt.ts"
+import { type HoldLost, holdOf } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { type RunRow, toRun } from "../run/RunRow.ts"
 import { RunSettings } from "../run/RunSettings.ts"
@@ -67,7 +68,7 @@ export interface PreparedRun {
  */
 export class RunPreparation extends Context.Service<
   RunPreparation,
-  { readonly prepare: (run: RunRow) => Effect.Effect<PreparedRun, RunBlocked> }
+  { readonly prepare: (run: RunRow) => Effect.Effect<PreparedRun, RunBlocked | HoldLost> }
 >()("svc/actors/execution/RunPreparation") {
   static readonly layer = Layer.effect(
     RunPreparation,
@@ -102,7 +103,7 @@ export class RunPreparation extends Context.Service<
           base_state_generation: capsule.current_state_generation,
           base_state_version_id: capsule.current_state_version_id
         }
-        yield* ledger.set(run.id, authority)
+        yield* ledger.record(holdOf(run), authority)
         return { ...run, ...authority }
       })
 

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { toolTitles } from "../../runner/toolchain/Tool.ts"
 import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
 import type { RunEvidence } from "../../schema/records/Run.ts"
+import { holdOf } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
@@ -25,7 +26,7 @@ export const makeRunProfiles = Effect.gen(function* () {
         `The execution profile ${name} of this Capsule's configuration is not defined any more. Plan again to follow the operator's policy, or ask the operator to define it.`
       )
     }
-    yield* ledger.set(run.id, { profile: profile.name, profile_digest: profile.digest })
+    yield* ledger.record(holdOf(run), { profile: profile.name, profile_digest: profile.digest })
     return profile
   })
 

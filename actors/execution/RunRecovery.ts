@@ -1,16 +1,19 @@
-import { Context, Effect, FileSystem, Layer, Path } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
+import { RunFolders } from "../../runner/execution/RunFolders.ts"
 import { OperatorSuccession } from "../succession/OperatorSuccession.ts"
 import { transaction } from "../database/Transaction.ts"
 import { ApplyRecovery } from "./ApplyRecovery.ts"
 import { KillPoint } from "../run/KillPoint.ts"
-import { isApply, runFolderName, setAsideSuffix } from "../run/RunAttempt.ts"
+import { isApply } from "../run/RunAttempt.ts"
 import { failRun } from "./RunEnding.ts"
 import { RunHandover } from "../run/RunHandover.ts"
+import { holdOf, type RunHold } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
+import { RunLifecycle } from "../run/RunLifecycle.ts"
+import { RunLogs } from "../run/RunLogs.ts"
+import { RunOwner } from "../run/RunOwner.ts"
 import type { RunRow } from "../run/RunRow.ts"
-import { RunSettings } from "../run/RunSettings.ts"
 
 const untouched = {
   code: "apply_interrupted",
@@ -24,8 +27,8 @@ const interrupted = {
 }
 
 /**
- * Settles what an earlier process left running (design section 5): whatever changes nothing is requeued once; an apply is
- * never run again, see `ApplyRecovery`.
+ * Settles what an earlier incarnation of this process left running (design section 5): whatever changes nothing is requeued
+ * once; an apply is never run again, see `ApplyRecovery`. Runs of other owners are theirs.
  */
 export class RunRecovery extends Context.Service<RunRecovery, { readonly recover: Effect.Effect<void> }>()(
   "svc/actors/execution/RunRecovery"
@@ -35,63 +38,53 @@ export class RunRecovery extends Context.Service<RunRecovery, { readonly recover
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const ledger = yield* RunLedger
+      const lifecycle = yield* RunLifecycle
+      const logs = yield* RunLogs
       const handover = yield* RunHandover
       const applies = yield* ApplyRecovery
       const operator = yield* OperatorSuccession
-      const runner = yield* ModuleRunner
-      const settings = yield* RunSettings
+      const owner = yield* RunOwner
+      const folders = yield* RunFolders
       const killPoint = yield* KillPoint
-      const files = yield* FileSystem.FileSystem
-      const path = yield* Path.Path
 
       const requeueOnce = (run: RunRow) =>
         transaction(sql)(
           run.attempt <= 1
-            ? Effect.asVoid(
-                ledger.move(run.id, {
-                  from: ["running"],
-                  to: "queued",
-                  event: "run.queued",
-                  data: { reason: "The service was restarted while the Run was running." }
-                })
-              )
-            : failRun({ ledger, handover }, run, {
+            ? lifecycle.requeue(holdOf(run), "The service was restarted while the Run was running.", { counts: true })
+            : failRun({ lifecycle, handover }, run, {
                 code: "interrupted",
                 message: "The service ended twice while this Run was running. Start a new one."
               })
         )
 
-      /** Inputs and states of settled Runs are not left lying about. */
-      const cleanUpFolders = Effect.fnUntraced(function* (kept: ReadonlySet<string>) {
-        const names = yield* Effect.orElseSucceed(files.readDirectory(settings.runsFolder), () => [])
-        for (const name of names) {
-          if (name.endsWith(setAsideSuffix)) continue
-          const folder = path.join(settings.runsFolder, name)
-          yield* Effect.ignore(
-            kept.has(name) ? files.rename(folder, `${folder}${setAsideSuffix}`) : runner.discard(folder)
-          )
-        }
+      /** Answers whether the folder of the Run may go. */
+      const settle = Effect.fnUntraced(function* (run: RunRow) {
+        if (!isApply(run.type)) return yield* Effect.as(requeueOnce(run), true)
+        const left = yield* folders.leftBy(holdOf(run))
+        yield* applies.settle(run, left, { untouched, interrupted })
+        return left.kind !== "unreadable"
       })
 
       const recover = Effect.gen(function* () {
         yield* killPoint("recovery.begun")
-        yield* Effect.ignore(files.makeDirectory(settings.runsFolder, { recursive: true, mode: 0o700 }))
         yield* ledger.supersedeOutdated
         // The policy file may have been changed while nobody was there.
         yield* operator.supersedeMoved
         const running = yield* Effect.orDie(
           sql<RunRow>`SELECT * FROM runs WHERE status = 'running' ORDER BY started_at, id`
         )
-        const kept = new Set<string>()
-        for (const run of running) {
-          if (!isApply(run.type)) yield* requeueOnce(run)
-          else if (!(yield* applies.settle(run, { untouched, interrupted }))) kept.add(runFolderName(run))
+        const own = running.filter((run) => run.owner !== null && owner.isEarlier(run.owner))
+        const kept: Array<RunHold> = []
+        for (const run of own) {
+          // Nobody else settles them: a hold that is lost here is a defect.
+          if (!(yield* Effect.orDie(settle(run)))) kept.push(holdOf(run))
           yield* killPoint("recovery.settled")
         }
         yield* killPoint("recovery.cleaning")
-        yield* cleanUpFolders(kept)
-        if (running.length > 0)
-          yield* Effect.logInfo(`Settled ${running.length} Runs that an earlier process left running`)
+        yield* logs.endAbandoned
+        // Inputs and states of settled Runs are not left lying about.
+        yield* folders.sweep(kept)
+        if (own.length > 0) yield* Effect.logInfo(`Settled ${own.length} Runs that an earlier process left running`)
       }).pipe(Effect.withSpan("RunRecovery.recover"))
 
       return RunRecovery.of({ recover })

@@ -12,7 +12,9 @@ import { KillPoint } from "../run/KillPoint.ts"
 import { cancelRun, failRun } from "./RunEnding.ts"
 import type { RunExecution } from "./RunExecution.ts"
 import { RunHandover } from "../run/RunHandover.ts"
+import { holdOf } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
+import { RunLifecycle } from "../run/RunLifecycle.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { RunResults } from "../run/RunResults.ts"
 import { type FetchedLane, type LaneUnavailable, makeLaneFetch, SyncSpec } from "../git-fetch/LaneFetch.ts"
@@ -36,6 +38,7 @@ export const makeSyncExecution = Effect.gen(function* () {
   const capsules = yield* CapsuleLedger
   const filters = yield* PathFilters
   const ledger = yield* RunLedger
+  const lifecycle = yield* RunLifecycle
   const killPoint = yield* KillPoint
   const results = yield* RunResults
   const handover = yield* RunHandover
@@ -152,7 +155,7 @@ export const makeSyncExecution = Effect.gen(function* () {
 
   /** A look that found something is shown like a sync that somebody asked for. */
   const shown = Effect.fnUntraced(function* (run: RunRow, lane: Lane) {
-    yield* ledger.set(run.id, { quiet: 0 })
+    yield* ledger.record(holdOf(run), { quiet: 0 })
     yield* audit.append({
       workspaceId: run.workspace_id,
       actor: run.trigger_kind === "webhook" ? { kind: "webhook" } : serviceContext.actor,
@@ -176,14 +179,9 @@ export const makeSyncExecution = Effect.gen(function* () {
       return yield* settleLane(run, run.source_id, spec, id, lookedAt, fetched, !isLook(run))
     })
     const { fileCount, id: snapshotId, isNews, resolvedCommit, reused } = yield* settled
-    yield* ledger.set(run.id, { source_snapshot_id: snapshotId, resolved_commit: resolvedCommit })
+    yield* ledger.record(holdOf(run), { source_snapshot_id: snapshotId, resolved_commit: resolvedCommit })
     if (isLook(run) && isNews) yield* shown(run, spec)
-    yield* ledger.move(run.id, {
-      from: ["running"],
-      to: "succeeded",
-      event: "run.succeeded",
-      data: { sourceSnapshotId: snapshotId, resolvedCommit, fileCount, reused }
-    })
+    yield* lifecycle.succeed(holdOf(run), { sourceSnapshotId: snapshotId, resolvedCommit, fileCount, reused })
     yield* handover.finished(run)
   }, transaction(sql))
 
@@ -197,7 +195,7 @@ export const makeSyncExecution = Effect.gen(function* () {
 
   const fail = Effect.fnUntraced(function* (run: RunRow, spec: SyncSpec, error: LaneUnavailable, lookedAt: string) {
     if ((yield* laneFailed(run, spec, error, lookedAt)) && isLook(run)) yield* shown(run, spec)
-    yield* failRun({ ledger, handover }, run, { code: error.code, message: error.message })
+    yield* failRun({ lifecycle, handover }, run, { code: error.code, message: error.message })
   }, transaction(sql))
 
   /** The other lanes in use, when a person asked for the whole Source. What fails there is the lane's own error. */
@@ -239,7 +237,7 @@ export const makeSyncExecution = Effect.gen(function* () {
 
   const execution: RunExecution = Effect.fn("Run.sync")(function* (run, control) {
     const spec = yield* Effect.orDie(decodeSpec(run.spec))
-    if (!(yield* isWanted(run))) return yield* transaction(sql)(cancelRun({ ledger, handover }, run))
+    if (!(yield* isWanted(run))) return yield* transaction(sql)(cancelRun({ lifecycle, handover }, run))
     yield* control.sink.event("run.phase", { phase: "fetch" })
     yield* killPoint(`${run.type}.before-runner`)
     const log = (line: string) => control.sink.log("fetch", "system", line)
@@ -251,7 +249,7 @@ export const makeSyncExecution = Effect.gen(function* () {
       return { kind: "looked" as const, fetched }
     }).pipe(Effect.raceFirst(Effect.as(control.cancelRequested, { kind: "cancelled" as const })))
     yield* killPoint(`${run.type}.after-runner`)
-    if (outcome.kind === "cancelled") return yield* transaction(sql)(cancelRun({ ledger, handover }, run))
+    if (outcome.kind === "cancelled") return yield* transaction(sql)(cancelRun({ lifecycle, handover }, run))
     const { fetched } = outcome
     if (fetched._tag === "Success") return yield* succeed(run, spec, lookedAt, fetched.success)
     yield* log(fetched.failure.message)

@@ -1,15 +1,12 @@
 import { Context, Effect, Layer, Queue } from "effect"
 import { SqlClient } from "effect/sql"
 import { transaction } from "../database/Transaction.ts"
-import { now } from "../Identity.ts"
 import { giveWay } from "../run/GivingWay.ts"
-import { KillPoint } from "../run/KillPoint.ts"
 import { decide, givingWay, type QueuedRun, type QueueLimits, type RunningRun } from "./QueueDecision.ts"
 import { QueueRows } from "./QueueRows.ts"
 import { inWords, type WordedPlace } from "./QueueWords.ts"
 import type { RunCancels } from "../run/RunCancels.ts"
-import { RunJournal } from "../run/RunJournal.ts"
-import type { RunLedger } from "../run/RunLedger.ts"
+import { RunLifecycle } from "../run/RunLifecycle.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { RunSettings } from "../run/RunSettings.ts"
 
@@ -48,12 +45,11 @@ export class RunQueue extends Context.Service<
     RunQueue,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const journal = yield* RunJournal
+      const lifecycle = yield* RunLifecycle
       const rows = yield* QueueRows
       const settings = yield* RunSettings
-      const killPoint = yield* KillPoint
       const signals = yield* Queue.sliding<void>(1)
-      const stopping = yield* Effect.context<RunCancels | RunJournal | RunLedger | SqlClient.SqlClient>()
+      const stopping = yield* Effect.context<RunCancels | RunLifecycle | SqlClient.SqlClient>()
 
       const limits: QueueLimits = {
         runs: { places: settings.concurrency, perWorkspace: settings.workspaceConcurrency },
@@ -75,14 +71,8 @@ export class RunQueue extends Context.Service<
         if (!free) return undefined
         const { next } = decide({ limits, running, queued: yield* rows.candidates(limits) })
         if (next === undefined) return undefined
-        const at = yield* now
-        const [claimed] = yield* sql<RunRow>`UPDATE runs
-          SET ${sql.update({ status: "running", owner, started_at: at })}, attempt = attempt + 1
-          WHERE id = ${next.id} AND status = 'queued' RETURNING *`
-        if (claimed === undefined) return undefined
-        yield* rows.turnTaken(next)
-        yield* journal.append(next.id, "run.started", { attempt: claimed.attempt })
-        yield* killPoint(`${claimed.type}.run.started`)
+        const claimed = yield* lifecycle.claim(next.id, owner)
+        if (claimed !== undefined) yield* rows.turnTaken(next)
         return claimed
       }, transaction(sql))
 

@@ -11,8 +11,8 @@ import { now } from "../Identity.ts"
 import { KillPoint } from "../run/KillPoint.ts"
 import { RunCancels } from "../run/RunCancels.ts"
 import { RunHandover } from "../run/RunHandover.ts"
-import { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
+import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { RunPlans } from "../execution/RunPlans.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { type RunRow, toRun } from "../run/RunRow.ts"
@@ -29,7 +29,7 @@ export const layer = RunActor.toLayer(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const ledger = yield* RunLedger
-    const journal = yield* RunJournal
+    const lifecycle = yield* RunLifecycle
     const plans = yield* RunPlans
     const queue = yield* RunQueue
     const cancels = yield* RunCancels
@@ -79,15 +79,9 @@ export const layer = RunActor.toLayer(
               `Only a plan that waits for approval can be approved; this one ${unapprovable(row)}.`
             )
           }
-          yield* ledger.set(id, {
-            approved_by: context.actor.subject ?? null,
-            approved_at: at,
-            approval_comment: comment ?? null
-          })
-          yield* ledger.move(id, {
-            from: ["waiting_approval"],
-            to: "succeeded",
-            event: "run.approved",
+          yield* lifecycle.approve(row, {
+            subject: context.actor.subject,
+            comment,
             data: { planDigest: row.plan_digest, ...(comment === undefined ? {} : { comment }) }
           })
           const { isolation, network } = toRun(row)
@@ -111,7 +105,7 @@ export const layer = RunActor.toLayer(
           switch (row.status) {
             case "queued":
             case "waiting_approval": {
-              yield* ledger.move(id, { from: [row.status], to: "cancelled", event: "run.cancelled", data })
+              yield* lifecycle.withdraw(row, data)
               // An apply that never started has used its plan all the same: the sealed file serves nobody any more.
               yield* plans.drop(row.plan_run_id ?? id)
               const cancelled = yield* load
@@ -120,10 +114,7 @@ export const layer = RunActor.toLayer(
               break
             }
             case "running": {
-              if (row.cancel_requested_at === null) {
-                yield* ledger.set(id, { cancel_requested_at: yield* now, cancel_reason: reason ?? null })
-                yield* journal.append(id, "run.cancelling", data)
-              }
+              yield* lifecycle.requestCancel(id, reason)
               yield* sql.afterCommit(cancels.cancel(id))
               break
             }
@@ -132,7 +123,7 @@ export const layer = RunActor.toLayer(
                 return yield* failedPrecondition(`The Run is ${row.status} already and cannot be cancelled.`)
               }
               // Which of withdrawal and apply came first is decided by the same columns that an apply leases.
-              if (row.used_by_run_id !== null || !(yield* ledger.withdraw(id, data))) {
+              if (row.used_by_run_id !== null || !(yield* lifecycle.withdraw(row, data))) {
                 return yield* new ApiError({
                   code: "run_conflict",
                   message: `The approval cannot be withdrawn: the Run ${row.used_by_run_id ?? "of its apply"} has used the plan. Cancel that Run while it is queued or running.`

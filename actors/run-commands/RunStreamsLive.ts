@@ -1,9 +1,10 @@
 import { Effect, Layer, Schema } from "effect"
 import { RunEvent, type RunLogEntry } from "../../schema/events/RunEvent.ts"
-import { isFinalStatus, type RunStatus } from "../../schema/records/Run.ts"
+import type { RunStatus } from "../../schema/records/Run.ts"
+import { isFinalStatus } from "../../schema/records/RunLifecycle.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { RunJournal } from "../run/RunJournal.ts"
-import { decodeChunk, RunLogs } from "../run/RunLogs.ts"
+import { decodeChunk } from "../run/RunLogs.ts"
 import { RunStreams } from "../run/Runs.ts"
 
 const decodeEvents = Schema.decodeUnknownEffect(
@@ -21,10 +22,17 @@ export const layer = Layer.effect(
   Effect.gen(function* () {
     const sql = yield* ReadSql
     const journal = yield* RunJournal
-    const runLogs = yield* RunLogs
 
     const statusOf = (id: string) =>
       Effect.map(sql<{ status: RunStatus }>`SELECT status FROM runs WHERE id = ${id}`, (rows) => rows[0]?.status)
+
+    /** Lines may follow while the Run may start, and until its execution has written the last one. */
+    const isLogOpen = (id: string) =>
+      Effect.map(
+        sql`SELECT 1 AS one FROM runs WHERE id = ${id} AND (status IN ('queued', 'running')
+          OR (started_at IS NOT NULL AND log_ended_at IS NULL))`,
+        (rows) => rows.length > 0
+      )
 
     const events = Effect.fn("RunStreams.events")(function* (id: string, after: number, limit: number) {
       const status = yield* statusOf(id)
@@ -40,8 +48,7 @@ export const layer = Layer.effect(
     }, Effect.orDie)
 
     const logs = Effect.fn("RunStreams.logs")(function* (id: string, after: number, limit: number) {
-      const status = yield* statusOf(id)
-      const open = status === "queued" || status === "running" || runLogs.isOpen(id)
+      const open = yield* isLogOpen(id)
       const items: Array<RunLogEntry> = []
       let from = after
       let exhausted = false

@@ -173,7 +173,7 @@ const make = Effect.gen(function* () {
         // It may have ended meanwhile, which is what was wanted.
         yield* Effect.ignore(answered(runs(planRunId).Cancel({ context, reason })))
       } else if (standing === "approved") {
-        yield* ledger.voidApproved(planRunId, reason).pipe(transaction(sql))
+        yield* ledger.supersedePlan(planRunId, reason).pipe(transaction(sql))
       }
     }
   })

@@ -3,6 +3,8 @@ import { SqlClient } from "effect/sql"
 import type { RunEventKind } from "../../schema/events/RunEvent.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
+import type { HoldLost, RunHold } from "./RunHold.ts"
+import { eventBatch, nextEvent, nextEvents } from "./RunSequences.ts"
 
 type Listener = () => void
 
@@ -14,10 +16,16 @@ const mostNoted = 256
 
 type EventData = Readonly<Record<string, unknown>>
 
-interface Noted {
+interface NewEvent {
   readonly at: string
   readonly kind: RunEventKind
   readonly data: EventData
+}
+
+/** Events of one execution that wait to be written. */
+interface Noted {
+  readonly hold: RunHold
+  readonly events: Array<NewEvent>
 }
 
 /**
@@ -27,12 +35,17 @@ interface Noted {
 export class RunJournal extends Context.Service<
   RunJournal,
   {
+    /** For what is decided about a Run from outside of its execution. */
     readonly append: (runId: string, kind: RunEventKind, data?: EventData) => Effect.Effect<void>
+    /** For what an execution reports; in a transaction of its own unless the caller has one. */
+    readonly report: (hold: RunHold, kind: RunEventKind, data: EventData) => Effect.Effect<void, HoldLost>
+    /** Takes a batch of such events. One that comes again is stored once. */
+    readonly receive: (hold: RunHold, batch: number, events: ReadonlyArray<NewEvent>) => Effect.Effect<void, HoldLost>
     /**
-     * Appends soon, many in one transaction: for what a tool tells by the dozen, where a commit each would hold up the tool
+     * Reports soon, many in one transaction: for what a tool tells by the dozen, where a commit each would hold up the tool
      * and everybody else. Nothing that is appended later comes before it. A crash may lose the last few milliseconds.
      */
-    readonly note: (runId: string, kind: RunEventKind, data: EventData) => Effect.Effect<void>
+    readonly note: (hold: RunHold, kind: RunEventKind, data: EventData) => Effect.Effect<void, HoldLost>
     /** Runs `effect` in the trace of the request that queued the Run, while this process remembers it. */
     readonly within: <A, E>(runId: string, effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
     readonly wake: (runId: string) => void
@@ -84,40 +97,69 @@ export class RunJournal extends Context.Service<
           return origin === undefined ? effect : Effect.provideService(effect, Tracer.ParentSpan, origin)
         })
 
-      const noted = new Map<string, Array<Noted>>()
+      const noted = new Map<string, Noted>()
       const scope = yield* Effect.scope
 
-      const insert = (runId: string, { at, data, kind }: Noted) =>
-        sql`INSERT INTO run_events (run_id, seq, at, kind, data)
-          SELECT ${runId}, COALESCE(MAX(seq), 0) + 1, ${at}, ${kind}, ${JSON.stringify(data)}
-          FROM run_events WHERE run_id = ${runId}`
+      const insert = (runId: string, seq: number, { at, data, kind }: NewEvent) =>
+        sql`INSERT INTO run_events ${sql.insert({ run_id: runId, seq, at, kind, data: JSON.stringify(data) })}`
+
+      const insertAfter = (runId: string, last: number, events: ReadonlyArray<NewEvent>) =>
+        Effect.forEach(events, (event, index) => insert(runId, last + 1 + index, event), { discard: true })
+
+      const wakeAfterCommit = (runId: string) => sql.afterCommit(Effect.sync(() => wake(runId)))
+
+      const writeAll = Effect.fnUntraced(function* (hold: RunHold, events: ReadonlyArray<NewEvent>) {
+        yield* insertAfter(hold.runId, yield* nextEvents(sql, hold, events.length), events)
+        yield* wakeAfterCommit(hold.runId)
+      })
 
       // Taken inside the transaction: until it has the database, whoever has it may write them first.
       const writeNoted = (runId: string) =>
         Effect.suspend(() => {
-          const waiting = noted.get(runId) ?? []
+          const waiting = noted.get(runId)
           noted.delete(runId)
-          return Effect.forEach(waiting, (event) => insert(runId, event), { discard: true })
+          return waiting === undefined ? Effect.void : writeAll(waiting.hold, waiting.events)
         })
 
-      const wakeAfterCommit = (runId: string) => sql.afterCommit(Effect.sync(() => wake(runId)))
-
       const flush = (runId: string) =>
-        Effect.suspend(() =>
-          noted.has(runId) ? transaction(sql)(Effect.andThen(writeNoted(runId), wakeAfterCommit(runId))) : Effect.void
-        )
+        Effect.suspend(() => (noted.has(runId) ? transaction(sql)(writeNoted(runId)) : Effect.void))
+
+      /** What was noted under a hold that is lost by now is nobody's news. */
+      const noneLeft = (runId: string) => Effect.catchTag(writeNoted(runId), "HoldLost", () => Effect.void)
 
       const append = Effect.fnUntraced(function* (runId: string, kind: RunEventKind, data: EventData = {}) {
-        const own = insert(runId, { at: yield* now, kind, data })
-        yield* noted.has(runId) ? transaction(sql)(Effect.andThen(writeNoted(runId), own)) : own
+        const event = { at: yield* now, kind, data }
+        yield* noneLeft(runId)
+        yield* insert(runId, yield* nextEvent(sql, runId), event)
         yield* remember(runId, kind)
         yield* wakeAfterCommit(runId)
       }, Effect.orDie)
 
-      const note = Effect.fnUntraced(function* (runId: string, kind: RunEventKind, data: EventData) {
-        const waiting = noted.get(runId) ?? []
-        waiting.push({ at: yield* now, kind, data })
-        noted.set(runId, waiting)
+      /** What waits under this hold; what waits under an earlier one is dropped. */
+      const taken = (hold: RunHold) => {
+        const waiting = noted.get(hold.runId)
+        noted.delete(hold.runId)
+        return waiting?.hold.fence === hold.fence ? waiting.events : []
+      }
+
+      const report = Effect.fnUntraced(function* (hold: RunHold, kind: RunEventKind, data: EventData) {
+        const event = { at: yield* now, kind, data }
+        yield* transaction(sql)(Effect.suspend(() => writeAll(hold, [...taken(hold), event])))
+      })
+
+      const receive = Effect.fnUntraced(function* (hold: RunHold, batch: number, events: ReadonlyArray<NewEvent>) {
+        const last = yield* eventBatch(sql, hold, { number: batch, count: events.length })
+        if (last === undefined) return
+        yield* insertAfter(hold.runId, last, events)
+        yield* wakeAfterCommit(hold.runId)
+      }, transaction(sql))
+
+      const note = Effect.fnUntraced(function* (hold: RunHold, kind: RunEventKind, data: EventData) {
+        const { runId } = hold
+        const event = { at: yield* now, kind, data }
+        const waiting = taken(hold)
+        waiting.push(event)
+        noted.set(runId, { hold, events: waiting })
         if (waiting.length >= mostNoted) return yield* flush(runId)
         if (waiting.length > 1) return
         yield* Effect.delay(flush(runId), noteAge).pipe(
@@ -132,7 +174,7 @@ export class RunJournal extends Context.Service<
         )
       )
 
-      return RunJournal.of({ append, note, within, wake, listen })
+      return RunJournal.of({ append, report, receive, note, within, wake, listen })
     })
   )
 }

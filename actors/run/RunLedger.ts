@@ -1,14 +1,15 @@
-import { Context, Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import type { SlotPool } from "../../schema/records/QueuePlace.ts"
-import type { RunEventKind } from "../../schema/events/RunEvent.ts"
 import type { RunEvidence } from "../../schema/records/Run.ts"
-import { capsuleExclusiveTypes, type PlanPurpose, type RunStatus, type RunType } from "../../schema/records/Run.ts"
+import { capsuleExclusiveTypes, type PlanPurpose, type RunType } from "../../schema/records/Run.ts"
 import { now } from "../Identity.ts"
 import { secretRuleVersion } from "../../runner/redaction/SecretRule.ts"
 import { KillPoint } from "./KillPoint.ts"
+import { type HoldLost, changedUnder, holdLost, isHeld, type RunHold } from "./RunHold.ts"
 import { RunJournal } from "./RunJournal.ts"
-import { EvidenceJson, type RunRow } from "./RunRow.ts"
+import { RunLifecycle, type SeenRun } from "./RunLifecycle.ts"
+import { mergedEvidence, pendingPlan, type RunRow } from "./RunRow.ts"
 
 /** What a Run is created with. */
 export interface NewRun {
@@ -39,33 +40,40 @@ export interface NewRun {
   readonly evidence?: RunEvidence
 }
 
-/** A move of a Run, with what is recorded beside it. */
-export interface RunMove {
-  readonly from: ReadonlyArray<RunStatus>
-  readonly to: RunStatus
-  readonly event: RunEventKind
-  readonly data?: Readonly<Record<string, unknown>>
-  readonly error?: { readonly code: string; readonly message: string } | undefined
-  readonly evidence?: RunEvidence | undefined
-}
+/** What an execution finds out about its Run, and records while it goes on. */
+export type RecordedColumns = Partial<
+  Pick<
+    RunRow,
+    | "source_snapshot_id"
+    | "resolved_commit"
+    | "compatibility_report_id"
+    | "install_config_id"
+    | "execution_authority_epoch"
+    | "base_state_generation"
+    | "base_state_version_id"
+    | "plan_digest"
+    | "expires_at"
+    | "isolation"
+    | "network"
+    | "profile"
+    | "profile_digest"
+    | "provider_apply_succeeded"
+    | "state_version_id"
+    | "quiet"
+  >
+>
 
-const encodeEvidence = Schema.encodeSync(EvidenceJson)
-const decodeEvidence = Schema.decodeUnknownSync(EvidenceJson)
-
-const finished = (status: RunStatus) => status !== "queued" && status !== "running" && status !== "waiting_approval"
-
-/** The only writer of `runs`. Every method works in the caller's transaction. */
+/** The rows of Runs, but for their moves, which are `RunLifecycle`'s. Every method works in the caller's transaction. */
 export class RunLedger extends Context.Service<
   RunLedger,
   {
     readonly insert: (run: NewRun) => Effect.Effect<void>
     readonly find: (id: string) => Effect.Effect<RunRow | undefined>
-    /** Compare-and-set on the status; `false` when the Run has moved meanwhile. */
-    readonly move: (id: string, move: RunMove) => Effect.Effect<boolean>
-    readonly set: (id: string, columns: Readonly<Record<string, string | number | null>>) => Effect.Effect<void>
-    readonly mergeEvidence: (id: string, evidence: RunEvidence) => Effect.Effect<void>
-    /** Ends an approved plan that no apply has used. Compare-and-set: `false` when it was used, voided or has expired meanwhile. */
-    readonly withdraw: (id: string, data: Readonly<Record<string, unknown>>) => Effect.Effect<boolean>
+    /** The Run while it is executed under this hold. */
+    readonly held: (hold: RunHold) => Effect.Effect<RunRow | undefined>
+    /** Records what an execution found out. */
+    readonly record: (hold: RunHold, columns: RecordedColumns) => Effect.Effect<void, HoldLost>
+    readonly mergeEvidence: (hold: RunHold, evidence: RunEvidence) => Effect.Effect<void, HoldLost>
     /** Voids every plan that is not applied yet and was reviewed under an earlier rule about secrets. */
     readonly supersedeOutdated: Effect.Effect<void>
     /** Voids every plan of a Capsule that was computed for older authority, an older state or other inputs. Answers their ids. */
@@ -76,9 +84,12 @@ export class RunLedger extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<string>>
     /** The plans of a Capsule that wait for an approval or for their apply. */
     readonly applicablePlans: (capsuleId: string) => Effect.Effect<ReadonlyArray<string>>
+    /** Voids this plan, unless its apply has begun or it is void already. */
     readonly supersedePlan: (id: string, reason: string) => Effect.Effect<void>
-    /** The same for a plan that was approved, unless its apply has begun. */
-    readonly voidApproved: (id: string, reason: string) => Effect.Effect<void>
+    /** The plans whose time is over at this moment. */
+    readonly expiredPlans: (at: string) => Effect.Effect<ReadonlyArray<string>>
+    /** Ends one of them: `false` when it is applied, void or ended by now. */
+    readonly expirePlan: (id: string) => Effect.Effect<boolean>
     /**
      * Voids every plan that is not applied yet and was given values through this share. Answers their ids. An apply that is
      * under way keeps its plan; one that still waits is refused when it starts.
@@ -98,6 +109,7 @@ export class RunLedger extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const journal = yield* RunJournal
+      const lifecycle = yield* RunLifecycle
       const killPoint = yield* KillPoint
 
       const find = Effect.fnUntraced(function* (id: string) {
@@ -146,7 +158,7 @@ export class RunLedger extends Context.Service<
           attempt: 0,
           quiet: run.quiet === true ? 1 : 0,
           spec: JSON.stringify(run.spec),
-          evidence: encodeEvidence(run.evidence ?? {}),
+          evidence: mergedEvidence("{}", run.evidence ?? {}),
           slot_pool: yield* poolOf(run),
           capsule_line: capsuleExclusiveTypes.includes(run.type) ? (run.capsuleId ?? null) : null,
           created_at: at,
@@ -156,56 +168,34 @@ export class RunLedger extends Context.Service<
         yield* killPoint(`${run.type}.run.queued`)
       }, Effect.orDie)
 
-      const set = Effect.fnUntraced(function* (id: string, columns: Readonly<Record<string, string | number | null>>) {
-        yield* sql`UPDATE runs SET ${sql.update(columns)} WHERE id = ${id}`
+      const held = Effect.fnUntraced(function* (hold: RunHold) {
+        const rows = yield* sql<RunRow>`SELECT * FROM runs WHERE ${isHeld(sql, hold)}`
+        return rows[0]
       }, Effect.orDie)
 
-      const mergeEvidence = Effect.fnUntraced(function* (id: string, evidence: RunEvidence) {
-        const row = yield* find(id)
-        if (row === undefined) return
-        yield* set(id, { evidence: encodeEvidence({ ...decodeEvidence(row.evidence), ...evidence }) })
+      const record = (hold: RunHold, columns: RecordedColumns) =>
+        changedUnder(
+          hold,
+          Effect.orDie(sql`UPDATE runs SET ${sql.update(columns)} WHERE ${isHeld(sql, hold)} RETURNING id`)
+        )
+
+      const mergeEvidence = Effect.fnUntraced(function* (hold: RunHold, evidence: RunEvidence) {
+        const [row] = yield* Effect.orDie(
+          sql<Pick<RunRow, "evidence">>`SELECT evidence FROM runs WHERE ${isHeld(sql, hold)}`
+        )
+        if (row === undefined) return yield* holdLost(hold)
+        const merged = { evidence: mergedEvidence(row.evidence, evidence) }
+        yield* changedUnder(
+          hold,
+          Effect.orDie(sql`UPDATE runs SET ${sql.update(merged)} WHERE ${isHeld(sql, hold)} RETURNING id`)
+        )
       })
 
-      const move = Effect.fn("RunLedger.move")(function* (id: string, to: RunMove) {
-        const at = yield* now
-        const row = yield* find(id)
-        if (row === undefined || !to.from.includes(row.status)) return false
-        const moved = yield* sql`UPDATE runs SET ${sql.update({
-          status: to.to,
-          owner: to.to === "running" ? row.owner : null,
-          finished_at: finished(to.to) ? at : null,
-          error_code: to.error?.code ?? null,
-          error_message: to.error?.message ?? null,
-          ...(to.evidence === undefined
-            ? {}
-            : { evidence: encodeEvidence({ ...decodeEvidence(row.evidence), ...to.evidence }) })
-        })} WHERE id = ${id} AND status = ${row.status} RETURNING id`
-        if (moved.length === 0) return false
-        yield* journal.append(id, to.event, { ...to.data, ...(to.error === undefined ? {} : { error: to.error }) })
-        yield* killPoint(`${row.type}.${to.event}`)
-        return true
-      }, Effect.orDie)
+      const pending = sql.literal(pendingPlan())
 
-      const withdraw = Effect.fn("RunLedger.withdraw")(function* (id: string, data: Readonly<Record<string, unknown>>) {
-        const ended = yield* sql`UPDATE runs SET ${sql.update({ status: "cancelled", finished_at: yield* now })}
-          WHERE id = ${id} AND status = 'succeeded' AND approved_at IS NOT NULL AND used_by_run_id IS NULL RETURNING id`
-        if (ended.length === 0) return false
-        yield* journal.append(id, "run.cancelled", { ...data, approvalWithdrawn: true })
-        return true
-      }, Effect.orDie)
-
-      /** The plans that wait for an approval or for their apply. */
-      const applicable = sql`type IN ('plan', 'destroy_plan')
-        AND (status = 'waiting_approval' OR (status = 'succeeded' AND approved_at IS NOT NULL AND used_by_run_id IS NULL))`
-
-      const supersede = Effect.fnUntraced(function* (plans: ReadonlyArray<{ readonly id: string }>, reason: string) {
-        const at = yield* now
-        for (const { id } of plans) {
-          // An approved plan rests in `succeeded`; losing its authority is the one move out of it.
-          yield* sql`UPDATE runs SET ${sql.update({ status: "superseded", finished_at: at })} WHERE id = ${id}`
-          yield* sql`DELETE FROM run_plans WHERE run_id = ${id}`
-          yield* journal.append(id, "run.superseded", { reason })
-        }
+      const supersede = Effect.fnUntraced(function* (plans: ReadonlyArray<SeenRun>, reason: string) {
+        for (const plan of plans) yield* lifecycle.voidPlan(plan, reason)
+        return plans.map(({ id }) => id)
       })
 
       const supersedePlans = Effect.fn("RunLedger.supersedePlans")(function* (
@@ -213,27 +203,34 @@ export class RunLedger extends Context.Service<
         reason: string,
         except?: string
       ) {
-        const plans = yield* sql<{ id: string }>`SELECT id FROM runs WHERE capsule_id = ${capsuleId}
-          AND id <> ${except ?? ""} AND ${applicable} ORDER BY created_at, id`
-        yield* supersede(plans, reason)
+        const plans = yield* sql<RunRow>`SELECT * FROM runs WHERE capsule_id = ${capsuleId}
+          AND id <> ${except ?? ""} AND ${pending} ORDER BY created_at, id`
+        return yield* supersede(plans, reason)
+      }, Effect.orDie)
+
+      const supersedePlan = Effect.fn("RunLedger.supersedePlan")(function* (id: string, reason: string) {
+        yield* supersede(yield* sql<RunRow>`SELECT * FROM runs WHERE id = ${id} AND ${pending}`, reason)
+      }, Effect.orDie)
+
+      const expiredPlans = Effect.fn("RunLedger.expiredPlans")(function* (at: string) {
+        const plans = yield* sql<{ id: string }>`SELECT id FROM runs WHERE expires_at <= ${at} AND ${pending}`
         return plans.map(({ id }) => id)
       }, Effect.orDie)
 
-      const supersedePlan = (id: string, reason: string) => Effect.orDie(supersede([{ id }], reason))
-
-      const voidApproved = Effect.fn("RunLedger.voidApproved")(function* (id: string, reason: string) {
-        yield* supersede(yield* sql<{ id: string }>`SELECT id FROM runs WHERE id = ${id} AND ${applicable}`, reason)
+      const expirePlan = Effect.fn("RunLedger.expirePlan")(function* (id: string) {
+        const [plan] = yield* sql<RunRow>`SELECT * FROM runs WHERE id = ${id} AND ${pending}`
+        return plan !== undefined && (yield* lifecycle.expire(plan))
       }, Effect.orDie)
 
       const applicablePlans = Effect.fn("RunLedger.applicablePlans")(function* (capsuleId: string) {
         const plans = yield* sql<{ id: string }>`SELECT id FROM runs WHERE capsule_id = ${capsuleId}
-          AND ${applicable} ORDER BY created_at, id`
+          AND ${pending} ORDER BY created_at, id`
         return plans.map(({ id }) => id)
       }, Effect.orDie)
 
       const supersedeOutdated = Effect.gen(function* () {
-        const plans = yield* sql<{ id: string }>`SELECT r.id FROM runs r JOIN run_plans p ON p.run_id = r.id
-          WHERE ${applicable} AND p.secret_rule IS NOT ${secretRuleVersion} ORDER BY r.created_at, r.id`
+        const plans = yield* sql<RunRow>`SELECT r.* FROM runs r JOIN run_plans p ON p.run_id = r.id
+          WHERE ${pending} AND p.secret_rule IS NOT ${secretRuleVersion} ORDER BY r.created_at, r.id`
         yield* supersede(plans, "This release hides more secrets than the one that made the plan. Plan again.")
       }).pipe(sql.withTransaction, Effect.orDie, Effect.withSpan("RunLedger.supersedeOutdated"))
 
@@ -241,19 +238,17 @@ export class RunLedger extends Context.Service<
         outputShareId: string,
         reason: string
       ) {
-        const plans = yield* sql<{ id: string }>`SELECT r.id FROM run_plans p JOIN runs r ON r.id = p.run_id
-          WHERE ${applicable} AND EXISTS (SELECT 1 FROM json_each(p.consumed_outputs) e
+        const plans = yield* sql<RunRow>`SELECT r.* FROM run_plans p JOIN runs r ON r.id = p.run_id
+          WHERE ${pending} AND EXISTS (SELECT 1 FROM json_each(p.consumed_outputs) e
             WHERE json_extract(e.value, '$.outputShareId') = ${outputShareId}) ORDER BY r.created_at, r.id`
-        yield* supersede(plans, reason)
-        return plans.map(({ id }) => id)
+        return yield* supersede(plans, reason)
       }, Effect.orDie)
 
       const supersedeUsers = Effect.fn("RunLedger.supersedeUsers")(function* (connectionId: string, reason: string) {
-        const plans = yield* sql<{ id: string }>`SELECT id FROM runs WHERE ${applicable}
+        const plans = yield* sql<RunRow>`SELECT * FROM runs WHERE ${pending}
           AND EXISTS (SELECT 1 FROM json_each(evidence, '$.providerResolutions') e
             WHERE json_extract(e.value, '$.connectionId') = ${connectionId}) ORDER BY created_at, id`
-        yield* supersede(plans, reason)
-        return plans.map(({ id }) => id)
+        return yield* supersede(plans, reason)
       }, Effect.orDie)
 
       const purgeQuiet = Effect.fn("RunLedger.purgeQuiet")(
@@ -272,7 +267,7 @@ export class RunLedger extends Context.Service<
 
       const supersedeWhere = Effect.fn("RunLedger.supersedeWhere")(
         function* (reasonOf: (plan: RunRow) => Effect.Effect<string | undefined>) {
-          const plans = yield* sql<RunRow>`SELECT * FROM runs WHERE ${applicable} ORDER BY created_at, id`
+          const plans = yield* sql<RunRow>`SELECT * FROM runs WHERE ${pending} ORDER BY created_at, id`
           let count = 0
           for (const plan of plans) {
             const reason = yield* reasonOf(plan)
@@ -294,15 +289,15 @@ export class RunLedger extends Context.Service<
       return RunLedger.of({
         insert,
         find,
-        move,
-        set,
+        held,
+        record,
         mergeEvidence,
-        withdraw,
         supersedeOutdated,
         supersedePlans,
         applicablePlans,
         supersedePlan,
-        voidApproved,
+        expiredPlans,
+        expirePlan,
         supersedeConsumers,
         supersedeUsers,
         purgeQuiet,

@@ -1,15 +1,17 @@
-import { Context, Effect, Layer, Schema, type Scope, Semaphore } from "effect"
+import { Context, Effect, Layer, Schedule, Schema, type Scope, Semaphore } from "effect"
 import { SqlClient } from "effect/sql"
 import { type LogStream, RunLogEntry, type RunPhase } from "../../schema/events/RunEvent.ts"
 import { now } from "../Identity.ts"
+import type { HoldLost, RunHold } from "./RunHold.ts"
 import { RunJournal } from "./RunJournal.ts"
+import { logBatch } from "./RunSequences.ts"
 import { RunSettings } from "./RunSettings.ts"
 
 /** Where the lines of one running Run go. */
 export interface RunLog {
   /** Takes a line that is already redacted. Returns once it is buffered; waits when the buffer is full. */
-  readonly write: (phase: RunPhase, stream: LogStream, text: string) => Effect.Effect<void>
-  readonly flush: Effect.Effect<void>
+  readonly write: (phase: RunPhase, stream: LogStream, text: string) => Effect.Effect<void, HoldLost>
+  readonly flush: Effect.Effect<void, HoldLost>
 }
 
 /** A batch is written when it is this large or this old, whichever comes first. */
@@ -28,6 +30,16 @@ export const decodeChunk = Schema.decodeUnknownEffect(ChunkJson)
 
 type Line = Omit<RunLogEntry, "seq">
 
+/** Lines that are stored together. `endedAt` of the last batch of a log. */
+interface LogBatch {
+  readonly number: number
+  readonly lines: ReadonlyArray<Line>
+  readonly bytes: number
+  readonly endedAt: string | null
+}
+
+const endAgain = Schedule.spaced("5 seconds")
+
 /**
  * The log sequence of each Run, written in batches so that a noisy Run costs the ledger few transactions. Lines are
  * numbered without gaps; a Run that is started again goes on where it left off. Of a log beyond the limit of the settings
@@ -36,9 +48,10 @@ type Line = Omit<RunLogEntry, "seq">
 export class RunLogs extends Context.Service<
   RunLogs,
   {
-    readonly open: (runId: string) => Effect.Effect<RunLog, never, Scope.Scope>
-    /** Whether lines of this Run may still come, whatever its status says already. */
-    readonly isOpen: (runId: string) => boolean
+    /** Opens the log for one execution; it is over when the scope closes. */
+    readonly open: (hold: RunHold) => Effect.Effect<RunLog, never, Scope.Scope>
+    /** Ends the logs of Runs that do not execute and whose execution did not end them; nobody else may be executing. */
+    readonly endAbandoned: Effect.Effect<void>
   }
 >()("svc/actors/run/RunLogs") {
   static readonly layer = Layer.effect(
@@ -47,66 +60,97 @@ export class RunLogs extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const journal = yield* RunJournal
       const { mostLogBytes } = yield* RunSettings
-      const opened = new Set<string>()
+      const layerScope = yield* Effect.scope
 
-      const open = Effect.fnUntraced(function* (runId: string) {
-        const last = yield* sql<{ seq: number | null; bytes: number | null }>`
-          SELECT MAX(last_seq) AS seq, SUM(bytes) AS bytes FROM run_log_chunks WHERE run_id = ${runId}`.pipe(
-          Effect.orDie
-        )
+      const open = Effect.fnUntraced(function* (hold: RunHold) {
+        const { runId } = hold
+        const earlier = yield* sql<{ bytes: number | null }>`
+          SELECT SUM(bytes) AS bytes FROM run_log_chunks WHERE run_id = ${runId}`.pipe(Effect.orDie)
         const writing = yield* Semaphore.make(1)
         const scope = yield* Effect.scope
-        let stored = last[0]?.seq ?? 0
         let pending: Array<Line> = []
         let pendingBytes = 0
+        // Kept as it was sent until it is known to be stored: it may have been stored although the database failed.
+        let unsent: LogBatch | undefined
+        let batches = 0
+        let lost: HoldLost | undefined
         let dropped = 0
         let timerArmed = false
-        let taken = last[0]?.bytes ?? 0
+        let taken = earlier[0]?.bytes ?? 0
         let lastLines: Array<Line> = []
         let lastBytes = 0
         let leftOut = 0
 
-        const insert = Effect.fnUntraced(function* (lines: ReadonlyArray<Line>, bytes: number) {
-          const entries = lines.map((line, index): RunLogEntry => ({ seq: stored + 1 + index, ...line }))
+        const store = Effect.fnUntraced(function* ({ bytes, endedAt, lines, number }: LogBatch) {
+          const last = yield* logBatch(sql, hold, { number, count: lines.length }, endedAt)
+          if (last === undefined || lines.length === 0) return
+          const entries = lines.map((line, index): RunLogEntry => ({ seq: last + 1 + index, ...line }))
           yield* sql`INSERT INTO run_log_chunks ${sql.insert({
             run_id: runId,
-            first_seq: stored + 1,
-            last_seq: stored + lines.length,
+            first_seq: last + 1,
+            last_seq: last + lines.length,
             bytes,
             entries: JSON.stringify(entries)
           })}`
-          stored += lines.length
+        }, sql.withTransaction)
+
+        const send = Effect.fnUntraced(function* (batch: LogBatch) {
+          unsent = batch
+          yield* store(batch)
+          unsent = undefined
           journal.wake(runId)
         })
 
-        const store = Effect.suspend(() => {
-          if (pending.length === 0) return Effect.void
-          const lines = pending
-          const bytes = pendingBytes
+        /** Everything that waits, as the next batch. */
+        const nextBatch = (endedAt: string | null): LogBatch => {
+          batches += 1
+          const batch = { number: batches, lines: pending, bytes: pendingBytes, endedAt }
           pending = []
           pendingBytes = 0
-          return insert(lines, bytes).pipe(
-            Effect.tap(() => noteDropped),
-            Effect.catch((error) =>
-              Effect.andThen(
-                Effect.sync(() => {
-                  pending = [...lines, ...pending]
-                  pendingBytes += bytes
-                }),
-                Effect.logWarning("Lines of a Run could not be written and wait.", error)
-              )
-            )
-          )
-        })
+          return batch
+        }
 
         const noteDropped = Effect.gen(function* () {
           if (dropped === 0) return
           const text = `${dropped} lines were lost here: the database could not be written.`
           dropped = 0
-          pending.unshift({ at: yield* now, phase: "state", stream: "system", text })
+          pending.push({ at: yield* now, phase: "state", stream: "system", text })
         })
 
-        const flush = Effect.uninterruptible(writing.withPermits(1)(store))
+        const sendAll = Effect.gen(function* () {
+          if (unsent !== undefined) yield* send(unsent)
+          if (pending.length > 0) yield* send(nextBatch(null))
+          yield* noteDropped
+        })
+
+        const sendLast = Effect.gen(function* () {
+          if (unsent !== undefined) {
+            const isLast = unsent.endedAt !== null
+            yield* send(unsent)
+            if (isLast) return
+          }
+          yield* noteDropped
+          yield* send(nextBatch(yield* now))
+        })
+
+        /** Nothing is written any more once the hold is lost. */
+        const dropAll = (error: HoldLost) =>
+          Effect.suspend(() => {
+            lost = error
+            unsent = undefined
+            pending = []
+            pendingBytes = 0
+            return Effect.fail(error)
+          })
+
+        const flush = sendAll.pipe(
+          Effect.catchTags({
+            HoldLost: dropAll,
+            SqlError: (error) => Effect.logWarning("Lines of a Run could not be written and wait.", error)
+          }),
+          writing.withPermits(1),
+          Effect.uninterruptible
+        )
 
         const holdBack = (line: Line) => {
           lastLines.push(line)
@@ -130,9 +174,10 @@ export class RunLogs extends Context.Service<
         })
 
         const write = Effect.fnUntraced(function* (phase: RunPhase, stream: LogStream, text: string) {
+          if (lost !== undefined) return yield* lost
           taken += text.length + lineBytes
           if (taken > mostLogBytes) return holdBack({ at: yield* now, phase, stream, text })
-          if (pendingBytes >= mostWaitingBytes) {
+          if (pendingBytes + (unsent?.bytes ?? 0) >= mostWaitingBytes) {
             dropped += 1
             return
           }
@@ -148,26 +193,46 @@ export class RunLogs extends Context.Service<
               })
             ),
             Effect.andThen(flush),
+            Effect.ignore,
             Effect.forkIn(scope)
           )
         })
 
-        yield* Effect.acquireRelease(
-          Effect.sync(() => opened.add(runId)),
-          () =>
-            Effect.andThen(
-              Effect.andThen(writeHeldBack, flush),
-              Effect.sync(() => {
-                opened.delete(runId)
-                // Readers that waited for the last line are told now that it was the last.
-                journal.wake(runId)
-              })
-            )
+        /**
+         * Readers that waited for the last line are told when it was the last. Where the database refuses, the end is written
+         * later, beside whatever goes on; the next start ends the logs of those that are stopped before.
+         */
+        const close = Effect.suspend(() =>
+          lost === undefined
+            ? Effect.andThen(writeHeldBack, writing.withPermits(1)(sendLast)).pipe(
+                Effect.catchTag("HoldLost", () => Effect.void),
+                Effect.catchTag("SqlError", (error) =>
+                  Effect.andThen(
+                    Effect.logWarning("The log of a Run could not be ended. It is tried again.", error),
+                    writing
+                      .withPermits(1)(sendLast)
+                      .pipe(
+                        Effect.retry({ schedule: endAgain, while: ({ _tag }) => _tag === "SqlError" }),
+                        Effect.ignore,
+                        Effect.interruptible,
+                        Effect.forkIn(layerScope)
+                      )
+                  )
+                ),
+                Effect.asVoid
+              )
+            : Effect.void
         )
+        yield* Effect.addFinalizer(() => close)
         return { write, flush }
       })
 
-      return RunLogs.of({ open, isOpen: (runId) => opened.has(runId) })
+      const endAbandoned = Effect.gen(function* () {
+        yield* sql`UPDATE runs SET log_ended_at = ${yield* now}
+          WHERE started_at IS NOT NULL AND log_ended_at IS NULL AND pool = 'local' AND status NOT IN ('queued', 'running')`
+      }).pipe(Effect.orDie, Effect.withSpan("RunLogs.endAbandoned"))
+
+      return RunLogs.of({ open, endAbandoned })
     })
   )
 }

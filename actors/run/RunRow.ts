@@ -9,6 +9,7 @@ import {
   type RunStatus,
   type RunType
 } from "../../schema/records/Run.ts"
+import type { RunStanding } from "../../schema/records/RunLifecycle.ts"
 
 /** A row of `runs` as the database holds it. */
 export interface RunRow {
@@ -39,13 +40,28 @@ export interface RunRow {
   readonly trigger_kind: string
   readonly purpose: string | null
   readonly attempt: number
+  /** Who executes the Run; none unless it is running. */
   readonly owner: string | null
+  /** Grows with every claim, and never goes down. */
+  readonly fence: number
+  readonly lease_seconds: number | null
+  /** The pool of runners that the Run is for; not the places of the queue, which are `slot_pool`. */
+  readonly pool: string
+  readonly start_acknowledged_at: string | null
+  readonly last_event_seq: number
+  readonly last_event_batch: number
+  readonly last_log_seq: number
+  readonly last_log_batch: number
+  /** Set once no line follows. */
+  readonly log_ended_at: string | null
   readonly spec: string
   readonly evidence: string
   readonly error_code: string | null
   readonly error_message: string | null
   readonly state_version_id: string | null
   readonly connection_id: string | null
+  /** A look that has found nothing so far: it is in no list. */
+  readonly quiet: number
   readonly isolation: string | null
   readonly network: string | null
   readonly profile: string | null
@@ -76,7 +92,24 @@ export const EvidenceJson = Schema.fromJsonString(
   Schema.Struct({ ...RunEvidence.fields, sandboxLevel: Schema.optionalKey(RecordedSandboxLevel) })
 )
 const decodeEvidence = Schema.decodeUnknownSync(EvidenceJson)
+const encodeEvidence = Schema.encodeSync(EvidenceJson)
 const decodeRun = Schema.decodeUnknownSync(Run)
+
+/** Evidence as the row holds it, with what is added. */
+export const mergedEvidence = (stored: string, added: RunEvidence): string =>
+  encodeEvidence({ ...decodeEvidence(stored), ...added })
+
+export const standingOf = (row: Pick<RunRow, "type" | "status" | "approved_at" | "used_by_run_id">): RunStanding => ({
+  type: row.type,
+  status: row.status,
+  isApproved: row.approved_at !== null,
+  isUsed: row.used_by_run_id !== null
+})
+
+/** `isPendingPlan` as a condition; `of` is the alias of `runs` with its dot. A test compares the two. */
+export const pendingPlan = (of = ""): string =>
+  `${of}type IN ('plan', 'destroy_plan') AND (${of}status = 'waiting_approval'
+    OR (${of}status = 'succeeded' AND ${of}approved_at IS NOT NULL AND ${of}used_by_run_id IS NULL))`
 
 /** Drops what is null in the database, since records leave absent fields out. */
 export const present = <A extends Record<string, unknown>>(fields: A): { [K in keyof A]?: NonNullable<A[K]> } => {

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Option, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { now } from "../Identity.ts"
+import { changedUnder, type HoldLost, isHeld, type RunHold } from "../run/RunHold.ts"
 import { Vault } from "../vault/Vault.ts"
 
 const place = (workspaceId: string, runId: string) => ({
@@ -14,7 +15,11 @@ const place = (workspaceId: string, runId: string) => ({
 export class RunCheckpoints extends Context.Service<
   RunCheckpoints,
   {
-    readonly save: (workspaceId: string, runId: string, state: Redacted.Redacted<Uint8Array>) => Effect.Effect<void>
+    readonly save: (
+      hold: RunHold,
+      workspaceId: string,
+      state: Redacted.Redacted<Uint8Array>
+    ) => Effect.Effect<void, HoldLost>
     readonly load: (workspaceId: string, runId: string) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
     readonly drop: (runId: string) => Effect.Effect<void>
   }
@@ -26,15 +31,17 @@ export class RunCheckpoints extends Context.Service<
       const vault = yield* Vault
 
       const save = Effect.fn("RunCheckpoints.save")(function* (
+        hold: RunHold,
         workspaceId: string,
-        runId: string,
         state: Redacted.Redacted<Uint8Array>
       ) {
-        const sealed = yield* vault.seal(place(workspaceId, runId), state)
+        const sealed = yield* vault.seal(place(workspaceId, hold.runId), state)
         const at = yield* now
-        yield* sql`INSERT INTO run_checkpoints ${sql.insert({ run_id: runId, state: sealed, saved_at: at })}
-          ON CONFLICT (run_id) DO UPDATE SET state = ${sealed}, saved_at = ${at}`
-      }, Effect.orDie)
+        const saved = sql`INSERT INTO run_checkpoints (run_id, state, saved_at)
+          SELECT id, ${sealed}, ${at} FROM runs WHERE ${isHeld(sql, hold)}
+          ON CONFLICT (run_id) DO UPDATE SET state = ${sealed}, saved_at = ${at} RETURNING run_id`
+        yield* changedUnder(hold, Effect.orDie(saved))
+      })
 
       const load = Effect.fn("RunCheckpoints.load")(function* (workspaceId: string, runId: string) {
         const rows = yield* sql<{ state: string }>`SELECT state FROM run_checkpoints WHERE run_id = ${runId}`

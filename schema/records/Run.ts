@@ -45,26 +45,12 @@ export const RunStatus = Schema.Literals([
 ])
 export type RunStatus = typeof RunStatus.Type
 
-/** The legal moves of a Run (design section 5). A status without an entry is final, except that of an approved plan, which may still become `superseded`, `expired` or `cancelled`. */
-export const runMoves: Record<RunStatus, ReadonlyArray<RunStatus>> = {
-  queued: ["running", "cancelled", "superseded", "failed"],
-  running: ["queued", "waiting_approval", "succeeded", "failed", "cancelled", "superseded"],
-  waiting_approval: ["succeeded", "cancelled", "superseded", "expired"],
-  succeeded: [],
-  failed: [],
-  cancelled: [],
-  superseded: [],
-  expired: []
-}
-
 /**
  * Why a plan was asked for, where it is not the newest commit of the lane: `rollback` plans the revision and configuration
  * of an earlier StateVersion, `reconcile` puts back what was changed outside, at the deployed revision.
  */
 export const PlanPurpose = Schema.Literals(["rollback", "reconcile"])
 export type PlanPurpose = typeof PlanPurpose.Type
-
-export const isFinalStatus = (status: RunStatus): boolean => runMoves[status].length === 0
 
 /** Kinds of Run that may change infrastructure or read it for a change: at most one of them is active per Capsule. */
 export const capsuleExclusiveTypes: ReadonlyArray<RunType> = [

@@ -27,6 +27,7 @@ import { installationTables } from "../../schema/tables/InstallationTables.ts"
 import { interfaceTables } from "../../schema/tables/InterfaceTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
 import { queueTables } from "../../schema/tables/QueueTables.ts"
+import { runLifecycleTables } from "../../schema/tables/RunLifecycleTables.ts"
 import {
   planConsumptionColumns,
   planSecretColumns,
@@ -92,7 +93,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0026_connection_oauth": connectionOAuthTables,
   "0027_run_purpose": runPurposeColumns,
   "0028_drift_checks": driftCheckColumns,
-  "0029_path_filters": pathFilterColumns
+  "0029_path_filters": pathFilterColumns,
+  "0030_run_lifecycle": runLifecycleTables
 }
 
 /** The database was written by a newer release than this one. */

@@ -14,6 +14,7 @@ import { KillPoint } from "../../actors/run/KillPoint.ts"
 import { fenceRestored } from "../../actors/execution/RestoreFence.ts"
 import { RunJournal } from "../../actors/run/RunJournal.ts"
 import { RunLedger } from "../../actors/run/RunLedger.ts"
+import { RunLifecycle } from "../../actors/run/RunLifecycle.ts"
 import { syncFile } from "./Backup.ts"
 import { BackupRefused } from "./BackupRefused.ts"
 import { checkSeal, type Manifest, type MasterKeys } from "./BackupSeal.ts"
@@ -32,7 +33,11 @@ export interface RestoreOptions {
   readonly acceptUnauthenticated: boolean
 }
 
-const ledgers = RunLedger.layer.pipe(Layer.provide(RunJournal.layer), Layer.merge(CapsuleLedger.layer))
+const ledgers = RunLedger.layer.pipe(
+  Layer.provideMerge(RunLifecycle.layer),
+  Layer.provide(RunJournal.layer),
+  Layer.merge(CapsuleLedger.layer)
+)
 
 /**
  * Takes back, in one transaction, what nobody can vouch for after the backup was written: plans and applies, everything

@@ -25,6 +25,10 @@ const ledgerFile = "actors/authority/CapsuleLedger.ts"
 const authorityFile = "actors/authority/RunAuthority.ts"
 const runsFile = "actors/capsule/CapsuleRuns.ts"
 const applyFile = "actors/execution/ApplyExecution.ts"
+const lifecycleFile = "actors/run/RunLifecycle.ts"
+const holdFile = "actors/run/RunHold.ts"
+const sequencesFile = "actors/run/RunSequences.ts"
+const twoOwners = "test/actors/run/TwoOwners.test.ts"
 const preparationFile = "actors/execution/RunPreparation.ts"
 const signatureFile = "runner/toolchain/openpgp/OpenPgpSignature.ts"
 const keyringFile = "runner/toolchain/openpgp/OpenPgpKeyring.ts"
@@ -134,10 +138,59 @@ export const guards: ReadonlyArray<Guard> = [
   },
   {
     name: "used_by: the lease",
-    file: runsFile,
+    file: lifecycleFile,
     text: "AND used_by_run_id IS NULL AND",
     broken: "AND",
     test: createApply
+  },
+  {
+    name: "hold: the fence",
+    file: holdFile,
+    text: "AND owner = ${owner} AND fence = ${fence}`",
+    broken: "AND owner = ${owner}`",
+    test: twoOwners
+  },
+  {
+    name: "claim: a fence that only grows",
+    file: lifecycleFile,
+    text: "fence = fence + 1",
+    broken: "fence = attempt + 1",
+    test: twoOwners
+  },
+  {
+    name: "claim: only what is queued",
+    file: lifecycleFile,
+    text: "AND status = 'queued' RETURNING *",
+    broken: "RETURNING *",
+    test: twoOwners
+  },
+  {
+    name: "log: the fence",
+    file: sequencesFile,
+    text: "sql`id = ${hold.runId} AND fence = ${hold.fence}`",
+    broken: "sql`id = ${hold.runId}`",
+    test: twoOwners
+  },
+  {
+    name: "log: its end",
+    file: sequencesFile,
+    text: "AND log_ended_at IS NULL AND last_log_batch = ${batch.number - 1}",
+    broken: "AND last_log_batch = ${batch.number - 1}",
+    test: twoOwners
+  },
+  {
+    name: "log: a batch once",
+    file: sequencesFile,
+    text: "AND last_log_batch = ${batch.number - 1} RETURNING",
+    broken: "RETURNING",
+    test: twoOwners
+  },
+  {
+    name: "events: a batch once",
+    file: sequencesFile,
+    text: "AND last_event_batch = ${batch.number - 1} RETURNING",
+    broken: "RETURNING",
+    test: twoOwners
   },
   {
     name: "createApply: expiry by the clock",

@@ -73,6 +73,7 @@ const executed = Effect.fnUntraced(function* ({ around, operator = {}, plan }: P
     yield* sql`UPDATE runs SET ${sql.update({
       type: "apply",
       status: "running",
+      owner: "inst_test#1",
       plan_run_id: planRunId,
       install_config_id: world.capsuleConfigId,
       execution_authority_epoch: 1,

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import { ApplySettlement } from "../../../actors/execution/ApplySettlement.ts"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { ApplyRecovery } from "../../../actors/execution/ApplyRecovery.ts"
+import { holdOf } from "../../../actors/run/RunHold.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import { RunCancels } from "../../../actors/run/RunCancels.ts"
 import { Runs, RunStreams } from "../../../actors/run/Runs.ts"
@@ -203,14 +204,16 @@ describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => 
       expect(during).toMatchObject({ status: "pending", runtimeSafety: "unknown", currentStateGeneration: 1 })
       const row = (yield* ledger.find(apply.id)) ?? (yield* Effect.die("no Run"))
       const error = { code: "apply_interrupted", message: "interrupted" }
-      expect(yield* (yield* ApplyRecovery).settle(row, { untouched: error, interrupted: error })).toBe(true)
+      const nothing = { kind: "nothing" } as const
+      yield* (yield* ApplyRecovery).settle(row, nothing, { untouched: error, interrupted: error })
       const ended = yield* (yield* Runs).read(apply.id)
       expect(ended).toMatchObject({ status: "failed", error: { code: "lifecycle_interrupted" } })
       expect(ended.postApply).toEqual([{ name: "health", status: "not_run", attempts: 0 }])
       const capsule = yield* (yield* Capsules).read(capsuleId)
       expect(capsule).toMatchObject({ status: "error", runtimeSafety: "unknown", currentStateGeneration: 1 })
       // Whoever comes second finds it ended.
-      yield* (yield* ApplySettlement).conclude(apply.id, { results: [] })
+      const second = yield* Effect.flip((yield* ApplySettlement).conclude(holdOf(row), { results: [] }))
+      expect(second._tag).toBe("HoldLost")
       expect((yield* (yield* Capsules).read(capsuleId)).status).toBe("error")
       yield* (yield* RunCancels).cancel(apply.id)
     })

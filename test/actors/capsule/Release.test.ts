@@ -21,6 +21,7 @@ import { suite } from "../../support/Effect.ts"
 import { eventually } from "../../support/Eventually.ts"
 import { settled } from "../../support/Journey.ts"
 import { Bench, deployed, hostedPlane, install, outputsOf } from "../support/HostedPlane.ts"
+import { setRun } from "../../support/HeldRuns.ts"
 
 setDefaultTimeout(60_000)
 
@@ -255,13 +256,13 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that is released", (
         yield* transaction(sql)(
           Effect.andThen(
             ledger.insert({ id, workspaceId, type, capsuleId: moving.capsuleId, trigger: "user", spec: {} }),
-            ledger.set(id, { status: "running" })
+            setRun(id, { status: "running" })
           )
         )
         const refused = yield* Effect.flip(released(moving.capsuleId, "moving"))
         expect(refused.code).toBe("run_conflict")
         expect(refused.message).toContain(id)
-        yield* ledger.set(id, { status: "cancelled" })
+        yield* setRun(id, { status: "cancelled" })
       }
       yield* capsules.update(context, moving.capsuleId, { status: "disabled" })
       expect((yield* released(moving.capsuleId, "moving")).capsule.status).toBe("released")

@@ -12,6 +12,7 @@ import { RunId } from "../../../schema/records/Ids.ts"
 import { suite } from "../../support/Effect.ts"
 import { planned, settled } from "../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
+import { heldRun } from "../../support/HeldRuns.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -38,7 +39,7 @@ const forgotten = Effect.fnUntraced(function* (branch: string, phase: "prepare" 
         trigger: "user",
         spec: {}
       })
-      yield* ledger.set(applyId, { status: "running", attempt: 1 })
+      yield* heldRun(applyId)
       yield* (yield* RunJournal).append(applyId, "run.phase", { phase })
     })
   )
@@ -48,7 +49,7 @@ const forgotten = Effect.fnUntraced(function* (branch: string, phase: "prepare" 
 const recovered = Effect.fnUntraced(function* (applyId: RunId) {
   const run = yield* (yield* RunLedger).find(applyId)
   if (run === undefined) return yield* Effect.die("no Run")
-  yield* (yield* ApplyRecovery).settle(run, { untouched, interrupted })
+  yield* (yield* ApplyRecovery).settle(run, { kind: "nothing" }, { untouched, interrupted })
 })
 
 describe.skipIf(Bun.which("terraform") === null)("an apply without its notes", () => {

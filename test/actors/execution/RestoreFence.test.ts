@@ -66,7 +66,7 @@ it.live(
         const sql = yield* SqlClient.SqlClient
         yield* sql`UPDATE runs SET status = 'queued', started_at = NULL, finished_at = NULL, state_version_id = NULL
           WHERE id = ${told.queuedApply.id}`
-        yield* sql`UPDATE runs SET status = 'running', finished_at = NULL, state_version_id = NULL
+        yield* sql`UPDATE runs SET status = 'running', owner = 'inst_test#1', finished_at = NULL, state_version_id = NULL
           WHERE id = ${told.runningApply.id}`
         for (const { capsuleId } of [told.queued, told.running]) {
           yield* sql`UPDATE capsules SET status = 'pending', current_state_version_id = NULL, current_state_generation = 0

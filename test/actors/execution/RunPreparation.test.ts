@@ -99,7 +99,8 @@ const ofApplies: ReadonlyArray<Refusal> = [
 const runOf = Effect.fnUntraced(function* (type: "plan" | "apply", { capsule, run, workspace }: Partial<Refusal>) {
   const sql = yield* SqlClient.SqlClient
   const authority = { install_config_id: world.capsuleConfigId, execution_authority_epoch: 1, base_state_generation: 0 }
-  const columns = { type, source_snapshot_id: world.sourceSnapshotId, ...authority, ...run }
+  const execution = { status: "running", owner: "inst_test#1", fence: 1 }
+  const columns = { type, source_snapshot_id: world.sourceSnapshotId, ...execution, ...authority, ...run }
   yield* sql`UPDATE runs SET ${sql.update(columns)} WHERE id = ${world.runId}`
   if (capsule !== undefined) yield* sql`UPDATE capsules SET ${sql.update(capsule)} WHERE id = ${world.capsuleId}`
   if (workspace !== undefined) {
@@ -158,7 +159,7 @@ it.live("an apply is refused when an Output that its plan used is not given any 
     yield* sql`INSERT INTO run_plans ${sql.insert({ run_id: planRunId, plan_file: "", lock_text: "", consumed_outputs: consumed, created_at: at })}`
     const run = yield* runOf("apply", { run: { plan_run_id: planRunId } })
     const blocked = yield* Effect.flip((yield* RunPreparation).prepare(run))
-    expect(blocked.code).toBe("superseded")
+    expect(blocked).toMatchObject({ code: "superseded" })
   }).pipe(Effect.provide(Layer.fresh(preparation(ordinary))))
 )
 

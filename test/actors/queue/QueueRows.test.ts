@@ -7,13 +7,16 @@ import { decide, type QueuedRun, type QueueLimits } from "../../../actors/queue/
 import { nearestInTurn, QueueRows } from "../../../actors/queue/QueueRows.ts"
 import { RunJournal } from "../../../actors/run/RunJournal.ts"
 import { RunCancels } from "../../../actors/run/RunCancels.ts"
+import { holdOf } from "../../../actors/run/RunHold.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
+import { RunLifecycle } from "../../../actors/run/RunLifecycle.ts"
 import { RunQueue } from "../../../actors/queue/RunQueue.ts"
 import type { RunRow } from "../../../actors/run/RunRow.ts"
 import { defaultRunSettings, RunSettings } from "../../../actors/run/RunSettings.ts"
 import type { RunType } from "../../../schema/records/Run.ts"
 import { newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
 import { suite } from "../../support/Effect.ts"
+import { setRun } from "../../support/HeldRuns.ts"
 
 const settings = {
   ...defaultRunSettings,
@@ -30,6 +33,7 @@ const database = () =>
   suite(
     RunQueue.layer.pipe(
       Layer.provideMerge(Layer.mergeAll(RunLedger.layer, RunCancels.layer)),
+      Layer.provideMerge(RunLifecycle.layer),
       Layer.provideMerge(Layer.mergeAll(QueueRows.layer, RunJournal.layer)),
       Layer.provide(Layer.succeed(RunSettings, settings)),
       Layer.provideMerge(testAccounts)
@@ -101,6 +105,7 @@ tests.live(
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const ledger = yield* RunLedger
+      const lifecycle = yield* RunLifecycle
       const queue = yield* RunQueue
       const rows = yield* QueueRows
       const ids = yield* workspaces
@@ -122,16 +127,16 @@ tests.live(
           if (claimed !== undefined) claims += 1
         } else if ("ends" in event) {
           const id = yield* anyOf("running", event.ends)
-          const end = { from: ["running"], to: "succeeded", event: "run.succeeded" } as const
-          if (id !== undefined) yield* transaction(sql)(ledger.move(id, end))
+          const run = yield* ledger.find(id ?? "")
+          if (run !== undefined) yield* transaction(sql)(lifecycle.succeed(holdOf(run)))
         } else if ("requeued" in event) {
           const id = yield* anyOf("running", event.requeued)
-          const back = { from: ["running"], to: "queued", event: "run.queued" } as const
-          if (id !== undefined) yield* transaction(sql)(ledger.move(id, back))
+          const run = yield* ledger.find(id ?? "")
+          if (run !== undefined) yield* transaction(sql)(lifecycle.requeue(holdOf(run), "again", { counts: true }))
         } else if ("cancelled" in event) {
           const id = yield* anyOf("queued", event.cancelled)
-          const end = { from: ["queued"], to: "cancelled", event: "run.cancelled" } as const
-          if (id !== undefined) yield* transaction(sql)(ledger.move(id, end))
+          const run = yield* ledger.find(id ?? "")
+          if (run !== undefined) yield* transaction(sql)(lifecycle.withdraw(run, {}))
         } else {
           const workspaceId = ids[event.workspace] ?? ""
           const id = `run_${String((counter += 1)).padStart(4, "0")}`
@@ -146,7 +151,7 @@ tests.live(
             spec: {}
           })
           // Also Runs that came at the same time, and earlier than others that are there already.
-          yield* ledger.set(id, { queued_at: `2026-01-01T00:00:0${event.at}.000Z` })
+          yield* setRun(id, { queued_at: `2026-01-01T00:00:0${event.at}.000Z` })
         }
         const whole = decide({ limits, running: yield* rows.running, queued: yield* wholeQueue })
         const queued = yield* sql<RunRow>`SELECT * FROM runs WHERE status = 'queued'`

@@ -6,12 +6,15 @@ import { QueueRows } from "../../../actors/queue/QueueRows.ts"
 import { RunJournal } from "../../../actors/run/RunJournal.ts"
 import { goesFirst } from "../../../actors/run/GivingWay.ts"
 import { RunCancels } from "../../../actors/run/RunCancels.ts"
+import { holdOf } from "../../../actors/run/RunHold.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
+import { RunLifecycle } from "../../../actors/run/RunLifecycle.ts"
 import { RunQueue } from "../../../actors/queue/RunQueue.ts"
 import { defaultRunSettings, RunSettings } from "../../../actors/run/RunSettings.ts"
 import type { RunType } from "../../../schema/records/Run.ts"
 import { newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
 import { suite } from "../../support/Effect.ts"
+import { setRun } from "../../support/HeldRuns.ts"
 
 const settings = Layer.succeed(RunSettings, {
   ...defaultRunSettings,
@@ -23,6 +26,7 @@ const settings = Layer.succeed(RunSettings, {
 const tests = suite(
   RunQueue.layer.pipe(
     Layer.provideMerge(Layer.mergeAll(RunLedger.layer, RunCancels.layer)),
+    Layer.provideMerge(RunLifecycle.layer),
     Layer.provideMerge(Layer.mergeAll(QueueRows.layer, RunJournal.layer)),
     Layer.provide(settings),
     Layer.provideMerge(testAccounts)
@@ -36,6 +40,7 @@ let counter = 0
 const workspace = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const ledger = yield* RunLedger
+  const lifecycle = yield* RunLifecycle
   counter += 1
   const owner = yield* newPerson(`queue-${counter}`)
   const { id } = yield* newWorkspace(owner.subject, { handle: `queue-${counter}` })
@@ -43,12 +48,15 @@ const workspace = Effect.gen(function* () {
     const runId = `run_${counter}_${name}`
     yield* ledger.insert({ id: runId, workspaceId: id, type, capsuleId, trigger: "user", spec: {} })
     counter += 1
-    yield* ledger.set(runId, { queued_at: `2026-01-01T00:00:${String(counter % 60).padStart(2, "0")}.000Z` })
+    yield* setRun(runId, { queued_at: `2026-01-01T00:00:${String(counter % 60).padStart(2, "0")}.000Z` })
     return runId
   })
   const finish = (...ids: ReadonlyArray<string>) =>
     Effect.forEach(ids, (runId) =>
-      transaction(sql)(ledger.move(runId, { from: ["running"], to: "succeeded", event: "run.succeeded" }))
+      Effect.gen(function* () {
+        const run = (yield* ledger.find(runId)) ?? (yield* Effect.die("no Run"))
+        yield* lifecycle.succeed(holdOf(run))
+      }).pipe(transaction(sql))
     )
   return { queued, finish, workspaceId: id }
 })
@@ -143,9 +151,8 @@ tests.live("a scheduled drift check stops for a Run that somebody asked for and 
     const second = yield* queued("second", "plan", "cap_g")
     expect(yield* claim).toBeUndefined()
     expect((yield* ledger.find(check))?.cancel_reason).toBe(goesFirst)
-    yield* transaction(yield* SqlClient.SqlClient)(
-      ledger.move(check, { from: ["running"], to: "cancelled", event: "run.cancelled" })
-    )
+    const stopping = (yield* ledger.find(check)) ?? (yield* Effect.die("no Run"))
+    yield* transaction(yield* SqlClient.SqlClient)((yield* RunLifecycle).cancel(holdOf(stopping)))
     expect(yield* claim).toBe(second)
     yield* finish(first, second)
   })

@@ -6,7 +6,9 @@ import { transaction } from "../../../actors/database/Transaction.ts"
 import { QueueRows } from "../../../actors/queue/QueueRows.ts"
 import { RunJournal } from "../../../actors/run/RunJournal.ts"
 import { RunCancels } from "../../../actors/run/RunCancels.ts"
+import { holdOf } from "../../../actors/run/RunHold.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
+import { RunLifecycle } from "../../../actors/run/RunLifecycle.ts"
 import { RunQueue } from "../../../actors/queue/RunQueue.ts"
 import { defaultRunSettings, RunSettings } from "../../../actors/run/RunSettings.ts"
 import * as Database from "../../../src/database/Database.ts"
@@ -20,6 +22,7 @@ const settings = { ...defaultRunSettings, runsFolder: "/nowhere", concurrency: 1
 const processAt = (folder: string) =>
   RunQueue.layer.pipe(
     Layer.provideMerge(Layer.mergeAll(RunLedger.layer, RunCancels.layer)),
+    Layer.provideMerge(RunLifecycle.layer),
     Layer.provideMerge(Layer.mergeAll(QueueRows.layer, RunJournal.layer)),
     Layer.provide(Layer.succeed(RunSettings, settings)),
     Layer.provideMerge(Layer.fresh(Database.layer)),
@@ -38,8 +41,11 @@ const claim = Effect.gen(function* () {
 const moved = Effect.fnUntraced(function* (id: string, to: "queued" | "succeeded") {
   const sql = yield* SqlClient.SqlClient
   const ledger = yield* RunLedger
-  const event = to === "queued" ? "run.queued" : "run.succeeded"
-  yield* transaction(sql)(ledger.move(id, { from: ["running"], to, event }))
+  const lifecycle = yield* RunLifecycle
+  const run = (yield* ledger.find(id)) ?? (yield* Effect.die("no Run"))
+  yield* transaction(sql)(
+    to === "queued" ? lifecycle.requeue(holdOf(run), "again", { counts: true }) : lifecycle.succeed(holdOf(run))
+  )
 })
 
 /** The next Run, and its end. */

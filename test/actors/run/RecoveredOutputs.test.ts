@@ -10,6 +10,7 @@ import { HeldValues } from "../../../actors/connection/HeldValues.ts"
 import { derivedId } from "../../../actors/Identity.ts"
 import { ApplyRecovery } from "../../../actors/execution/ApplyRecovery.ts"
 import { RunCheckpoints } from "../../../actors/state/RunCheckpoints.ts"
+import { holdOf } from "../../../actors/run/RunHold.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
 import { type CapsuleId, type ConnectionId, RunId } from "../../../schema/records/Ids.ts"
@@ -17,6 +18,7 @@ import type { Run } from "../../../schema/records/Run.ts"
 import { suite } from "../../support/Effect.ts"
 import { active, bound, demoConnection, demoModule, freshKey, note, planned, settled } from "../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
+import { heldRun, setRun } from "../../support/HeldRuns.ts"
 
 setDefaultTimeout(120_000)
 
@@ -66,8 +68,8 @@ const underWay = Effect.fnUntraced(function* (capsuleId: CapsuleId, plan: Run) {
     trigger: "user",
     spec: {}
   })
-  yield* ledger.set(applyId, { status: "running", attempt: 1 })
-  yield* ledger.set(plan.id, { used_by_run_id: applyId })
+  yield* heldRun(applyId)
+  yield* setRun(plan.id, { used_by_run_id: applyId })
   return applyId
 })
 
@@ -76,9 +78,9 @@ const recovered = Effect.fnUntraced(function* (capsuleId: CapsuleId, applyId: Ru
   const ledger = yield* RunLedger
   const row = yield* ledger.find(applyId)
   if (row === undefined) return yield* Effect.die("no Run")
-  yield* (yield* RunCheckpoints).save(row.workspace_id, applyId, stateOf(left))
+  yield* (yield* RunCheckpoints).save(holdOf(row), row.workspace_id, stateOf(left))
   const error = { code: "apply_interrupted", message: "interrupted" }
-  yield* (yield* ApplyRecovery).settle(row, { untouched: error, interrupted: error })
+  yield* (yield* ApplyRecovery).settle(row, { kind: "nothing" }, { untouched: error, interrupted: error })
   const ended = yield* settled(applyId)
   expect([ended.status, ended.error?.code]).toEqual(["failed", "apply_interrupted"])
   return yield* storedOf(capsuleId, ended.stateVersionId)
@@ -207,7 +209,8 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs of an apply that ended
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const ended = Effect.fnUntraced(function* (capsuleId: CapsuleId, applyId: RunId) {
-        yield* (yield* ApplySettlement).settle(applyId, {
+        const held = (yield* (yield* RunLedger).find(applyId)) ?? (yield* Effect.die("no Run"))
+        yield* (yield* ApplySettlement).settle(holdOf(held), {
           exit: "succeeded",
           state: stateOf(plain),
           lineage: "11111111-2222-3333-4444-555555555555",

@@ -26,6 +26,7 @@ import {
   settled
 } from "../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
+import { setRun } from "../../support/HeldRuns.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -42,7 +43,7 @@ const waitingPlan = Effect.gen(function* () {
   yield* transaction(sql)(
     Effect.gen(function* () {
       yield* ledger.insert({ id, workspaceId, type: "plan", trigger: "user", spec: {} })
-      yield* ledger.set(id, { status: "waiting_approval", plan_digest: "sha256:x" })
+      yield* setRun(id, { status: "waiting_approval", plan_digest: "sha256:x" })
     })
   )
   return id
@@ -201,7 +202,7 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
             trigger: "user",
             spec: {}
           })
-          yield* ledger.set(id, {
+          yield* setRun(id, {
             status: "succeeded",
             approved_at: "2026-01-01T00:00:00.000Z",
             plan_digest: "sha256:x"

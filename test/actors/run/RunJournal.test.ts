@@ -4,33 +4,42 @@ import { SqlClient } from "effect/sql"
 import { transaction } from "../../../actors/database/Transaction.ts"
 import { RunJournal } from "../../../actors/run/RunJournal.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
+import { RunLifecycle } from "../../../actors/run/RunLifecycle.ts"
 import { newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
 import { suite } from "../../support/Effect.ts"
+import { heldRun } from "../../support/HeldRuns.ts"
 
-const tests = suite(RunLedger.layer.pipe(Layer.provideMerge(RunJournal.layer), Layer.provideMerge(testAccounts)))
+const tests = suite(
+  RunLedger.layer.pipe(
+    Layer.provideMerge(RunLifecycle.layer),
+    Layer.provideMerge(RunJournal.layer),
+    Layer.provideMerge(testAccounts)
+  )
+)
 afterAll(tests.dispose)
 
 const newRun = Effect.fnUntraced(function* (name: string) {
   const owner = yield* newPerson(name.replace("_", "-"))
   const { id } = yield* newWorkspace(owner.subject, { handle: name.replace("_", "-") })
   yield* (yield* RunLedger).insert({ id: name, workspaceId: id, type: "apply", trigger: "user", spec: {} })
+  return yield* heldRun(name)
 })
 
 const kinds = Effect.fnUntraced(function* (runId: string) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<{ seq: number; kind: string }>`
-    SELECT seq, kind FROM run_events WHERE run_id = ${runId} AND kind <> 'run.queued' ORDER BY seq`
+    SELECT seq, kind FROM run_events WHERE run_id = ${runId} AND kind NOT IN ('run.queued', 'run.started') ORDER BY seq`
   return rows.map(({ kind }) => kind)
 })
 
 tests.live("what is noted is written by itself, and wakes once it is there", () =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
-    yield* newRun("run_alone")
+    const hold = yield* newRun("run_alone")
     const woken = yield* Deferred.make<void>()
     const stop = journal.listen("run_alone", () => Deferred.doneUnsafe(woken, Effect.void))
-    yield* journal.note("run_alone", "resource.started", { address: "a" })
-    yield* journal.note("run_alone", "resource.completed", { address: "a" })
+    yield* journal.note(hold, "resource.started", { address: "a" })
+    yield* journal.note(hold, "resource.completed", { address: "a" })
     yield* Deferred.await(woken)
     stop()
     expect(yield* kinds("run_alone")).toEqual(["resource.started", "resource.completed"])
@@ -41,10 +50,10 @@ tests.live("nothing that is appended later comes before what was noted", () =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
     const sql = yield* SqlClient.SqlClient
-    yield* newRun("run_order")
-    yield* journal.note("run_order", "resource.started", { address: "a" })
-    yield* journal.append("run_order", "run.phase", { phase: "state" })
-    yield* journal.note("run_order", "resource.completed", { address: "a" })
+    const hold = yield* newRun("run_order")
+    yield* journal.note(hold, "resource.started", { address: "a" })
+    yield* journal.report(hold, "run.phase", { phase: "state" })
+    yield* journal.note(hold, "resource.completed", { address: "a" })
     yield* transaction(sql)(journal.append("run_order", "run.succeeded"))
     expect(yield* kinds("run_order")).toEqual(["resource.started", "run.phase", "resource.completed", "run.succeeded"])
   })
@@ -53,10 +62,10 @@ tests.live("nothing that is appended later comes before what was noted", () =>
 tests.live("many are written without waiting for their time", () =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
-    yield* newRun("run_many")
+    const hold = yield* newRun("run_many")
     yield* Effect.forEach(
       Array.from({ length: 256 }, (_, index) => index),
-      (index) => journal.note("run_many", "resource.progress", { index }),
+      (index) => journal.note(hold, "resource.progress", { index }),
       { discard: true }
     )
     expect((yield* kinds("run_many")).length).toBe(256)

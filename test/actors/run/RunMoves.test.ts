@@ -7,7 +7,8 @@ import { expirePlans } from "../../../actors/cleanup/BackgroundCleanup.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
 import { awaitRun } from "../../../actors/run/RunWaiting.ts"
 import type { CapsuleId, RunId } from "../../../schema/records/Ids.ts"
-import { runMoves, type RunStatus, type RunType } from "../../../schema/records/Run.ts"
+import type { RunStatus, RunType } from "../../../schema/records/Run.ts"
+import { moveEvent } from "../../../schema/records/RunLifecycle.ts"
 import { suite } from "../../support/Effect.ts"
 import { freshKey, planned } from "../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
@@ -45,21 +46,17 @@ interface Move {
   readonly was: RunStatus
   readonly is: RunStatus
   readonly approved: number
+  readonly used: number
 }
 
-/** An approved plan rests in `succeeded`, and may still lose its authority or its time, or be withdrawn. */
-const isLegal = ({ approved, is, type, was }: Move): boolean =>
-  runMoves[was].includes(is) ||
-  (was === "succeeded" &&
-    approved === 1 &&
-    (type === "plan" || type === "destroy_plan") &&
-    (is === "superseded" || is === "expired" || is === "cancelled"))
+const isLegal = ({ approved, is, type, used, was }: Move): boolean =>
+  moveEvent({ type, status: was, isApproved: approved === 1, isUsed: used === 1 }, is) !== undefined
 
 const watchMoves = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  yield* sql`CREATE TABLE moves (run_id TEXT, type TEXT, was TEXT, "is" TEXT, approved INTEGER)`
+  yield* sql`CREATE TABLE moves (run_id TEXT, type TEXT, was TEXT, "is" TEXT, approved INTEGER, used INTEGER)`
   yield* sql`CREATE TRIGGER watch_moves AFTER UPDATE OF status ON runs WHEN old.status <> new.status BEGIN
-    INSERT INTO moves VALUES (new.id, new.type, old.status, new.status, new.approved_at IS NOT NULL); END`
+    INSERT INTO moves VALUES (new.id, new.type, old.status, new.status, new.approved_at IS NOT NULL, old.used_by_run_id IS NOT NULL); END`
 })
 
 /** The chosen Run of the Capsule; what it may answer to the command is part of the test. */
@@ -144,7 +141,7 @@ describe.skipIf(Bun.which("terraform") === null)("moves of Runs", () => {
         expect(moves.length).toBeGreaterThan(30)
         expect(moves.filter((move) => !isLegal(move))).toEqual([])
         // The guard of the test itself: a move that is not in the table is found.
-        expect(isLegal({ run_id: "", type: "apply", was: "failed", is: "running", approved: 0 })).toBe(false)
+        expect(isLegal({ run_id: "", type: "apply", was: "failed", is: "running", approved: 0, used: 0 })).toBe(false)
         const applies = yield* sql`SELECT plan_run_id FROM runs WHERE type IN ('apply', 'destroy_apply')
           GROUP BY plan_run_id HAVING COUNT(*) > 1`
         expect(applies).toEqual([])

@@ -16,6 +16,7 @@ import { RunId, type SourceId } from "../../../schema/records/Ids.ts"
 import { suite } from "../../support/Effect.ts"
 import { active, freshKey, settled } from "../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
+import { setRun } from "../../support/HeldRuns.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -134,13 +135,13 @@ describe("a Source that is removed", () => {
       yield* transaction(sql)(
         Effect.andThen(
           ledger.insert({ id, workspaceId, type: "source_sync", sourceId: source.id, trigger: "webhook", spec: {} }),
-          ledger.set(id, { status: "running" })
+          setRun(id, { status: "running" })
         )
       )
       const refused = yield* Effect.flip(sources.remove(context, source.id))
       expect(refused.code).toBe("run_conflict")
       expect(refused.message).toContain(id)
-      yield* ledger.set(id, { status: "cancelled" })
+      yield* setRun(id, { status: "cancelled" })
       // A ref that does not exist, as a mistyped one: the failed sync is no reason to keep it.
       const failed = yield* settled((yield* sources.sync(context, source.id, {})).id)
       expect(failed.status).toBe("failed")

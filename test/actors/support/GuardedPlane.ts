@@ -16,6 +16,7 @@ import { Endpoints } from "../../../actors/delivery/Endpoints.ts"
 import { RunHandover } from "../../../actors/run/RunHandover.ts"
 import { RunJournal } from "../../../actors/run/RunJournal.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
+import { RunLifecycle } from "../../../actors/run/RunLifecycle.ts"
 import { RunPlans } from "../../../actors/execution/RunPlans.ts"
 import { defaultRunSettings, RunSettings } from "../../../actors/run/RunSettings.ts"
 import { CompatibilityCheck } from "../../../actors/source/CompatibilityCheck.ts"
@@ -35,6 +36,7 @@ import { testDatabase } from "../../support/Database.ts"
 
 /** Runs and Capsules in a real database that holds the world. */
 export const ledgers = Layer.mergeAll(RunLedger.layer, CapsuleLedger.layer).pipe(
+  Layer.provideMerge(RunLifecycle.layer),
   Layer.provideMerge(RunJournal.layer),
   Layer.provideMerge(Layer.effectDiscard(seed)),
   Layer.provideMerge(testDatabase)

@@ -27,6 +27,7 @@ import {
   settled
 } from "../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
+import { heldRun } from "../../support/HeldRuns.ts"
 
 const tests = suite(testPlane())
 afterAll(tests.dispose)
@@ -139,14 +140,16 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
         trigger: "user",
         spec: {}
       })
-      yield* ledger.set(applyId, { status: "running", attempt: 1 })
+      const hold = yield* heldRun(applyId)
       const state = Redacted.make(new TextEncoder().encode("{}"))
-      yield* Effect.flatMap(RunCheckpoints, (checkpoints) => checkpoints.save(plan.workspaceId, applyId, state))
+      yield* Effect.flatMap(RunCheckpoints, (checkpoints) => checkpoints.save(hold, plan.workspaceId, state))
       yield* sql`UPDATE run_checkpoints SET state = (SELECT plan_file FROM run_plans LIMIT 1) WHERE run_id = ${applyId}`
       const run = yield* ledger.find(applyId)
       if (run === undefined) return yield* Effect.die("no Run")
       const error = { code: "apply_interrupted", message: "interrupted" }
-      yield* Effect.flatMap(ApplyRecovery, (recovery) => recovery.settle(run, { untouched: error, interrupted: error }))
+      yield* Effect.flatMap(ApplyRecovery, (recovery) =>
+        recovery.settle(run, { kind: "nothing" }, { untouched: error, interrupted: error })
+      )
       const ended = yield* settled(applyId)
       expect([ended.status, ended.error?.code]).toEqual(["failed", "integrity_fault"])
     })

@@ -5,7 +5,9 @@ import { NodeRuntime } from "@effect/platform-node"
 import { Clock, Console, Context, Effect, Redacted, Schedule, Stdio, Stream } from "effect"
 import { RunJournal } from "../../../actors/run/RunJournal.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
+import { RunLifecycle } from "../../../actors/run/RunLifecycle.ts"
 import { platform } from "../../../src/composition/Platform.ts"
+import { heldRun } from "../../support/HeldRuns.ts"
 import { embedded } from "./Embedded.ts"
 
 const runId = `run_${"b".repeat(24)}`
@@ -30,7 +32,6 @@ const program = Effect.gen(function* () {
   const plane = yield* embedded
   const bare = yield* bareServer
   const journal = Context.get(plane.services, RunJournal)
-  // Beyond the queue's reach: no Run of this type is ever claimed while it waits for approval.
   yield* Context.get(plane.services, RunLedger).insert({
     id: runId,
     workspaceId: plane.workspaceId,
@@ -39,7 +40,10 @@ const program = Effect.gen(function* () {
     trigger: "user",
     spec: {}
   })
-  yield* Context.get(plane.services, RunLedger).set(runId, { status: "waiting_approval" })
+  // Beyond the queue's reach: its owner executes nothing.
+  const hold = yield* heldRun(runId).pipe(
+    Effect.provideService(RunLifecycle, Context.get(plane.services, RunLifecycle))
+  )
   yield* Console.log(JSON.stringify({ url: plane.url, barePort: bare.port, runId, token: Redacted.value(plane.token) }))
   const payload = (at: number) => ({
     address: `terraform_data.many[${at}]`,
@@ -47,7 +51,7 @@ const program = Effect.gen(function* () {
     padding: "x".repeat(150)
   })
   const append = Effect.flatMap(Clock.currentTimeMillis, (at) =>
-    journal.note(runId, "resource.progress", { ...payload(at), madeAt: performance.timeOrigin + performance.now() })
+    journal.note(hold, "resource.progress", { ...payload(at), madeAt: performance.timeOrigin + performance.now() })
   )
   const publish = Effect.sync(() => {
     const data = { ...payload(0), madeAt: performance.timeOrigin + performance.now() }

@@ -1,0 +1,42 @@
+import { Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { RunRow } from "./RunRow.ts"
+
+/**
+ * The right to write for a Run that executes: its claim gave it to one owner under one fence. Every write of an execution
+ * names the hold and is refused once the Run has ended or was claimed again.
+ */
+export interface RunHold {
+  readonly runId: string
+  readonly owner: string
+  readonly fence: number
+}
+
+/** The Run is not executed under this hold any more: nothing was written. It is no error of the Run. */
+export class HoldLost extends Schema.TaggedError<HoldLost>()("HoldLost", {
+  runId: Schema.String,
+  message: Schema.String
+}) {}
+
+export const holdLost = ({ fence, owner, runId }: RunHold): HoldLost =>
+  new HoldLost({
+    runId,
+    message: `${owner} does not hold the Run ${runId} under fence ${fence} any more: it has ended or was claimed again.`
+  })
+
+/** The hold under which a Run was claimed. One that does not run has none: whoever asks for it is wrong. */
+export const holdOf = (run: Pick<RunRow, "id" | "owner" | "fence">): RunHold => {
+  if (run.owner === null) throw new Error(`The Run ${run.id} has no owner, so nobody holds it.`)
+  return { runId: run.id, owner: run.owner, fence: run.fence }
+}
+
+/** The condition that every write of an execution carries. */
+export const isHeld = (sql: SqlClient.SqlClient, { fence, owner, runId }: RunHold) =>
+  sql`id = ${runId} AND status = 'running' AND owner = ${owner} AND fence = ${fence}`
+
+/** Fails with `HoldLost` when the statement changed nothing. */
+export const changedUnder = <E>(
+  hold: RunHold,
+  rows: Effect.Effect<ReadonlyArray<unknown>, E>
+): Effect.Effect<void, E | HoldLost> =>
+  Effect.flatMap(rows, ({ length }) => (length === 0 ? Effect.fail(holdLost(hold)) : Effect.void))

@@ -1,0 +1,192 @@
+import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
+import type { RunEvidence, RunStatus } from "../../schema/records/Run.ts"
+import { isFinalStatus, moveEvent } from "../../schema/records/RunLifecycle.ts"
+import { now } from "../Identity.ts"
+import { KillPoint } from "./KillPoint.ts"
+import { type HoldLost, holdLost, isHeld, type RunHold } from "./RunHold.ts"
+import { RunJournal } from "./RunJournal.ts"
+import { mergedEvidence, type RunRow, standingOf } from "./RunRow.ts"
+
+type Data = Readonly<Record<string, unknown>>
+
+export interface RunError {
+  readonly code: string
+  readonly message: string
+}
+
+/** What is recorded with a move. `columns` are those that only this move writes. */
+interface Recorded {
+  readonly data?: Data | undefined
+  readonly error?: RunError | undefined
+  readonly evidence?: RunEvidence | undefined
+  readonly columns?: Readonly<Record<string, string | number | null>> | undefined
+}
+
+/** A Run as the caller has just seen it, in the same transaction. */
+export type SeenRun = Pick<RunRow, "id" | "type" | "status" | "approved_at" | "used_by_run_id" | "evidence">
+
+/** Who approved a plan; no subject where the service did. */
+export interface Approval {
+  readonly subject?: string | undefined
+  readonly comment?: string | undefined
+  readonly data: Data
+}
+
+type Held = Effect.Effect<void, HoldLost>
+
+/**
+ * The only writer of a Run's status, but for its first, which `RunLedger.insert` writes. Every method works in the caller's transaction,
+ * and writes the event of the move with it. A move that `runMoves` does not have is a defect.
+ *
+ * What takes a `RunHold` is for the execution of the Run. What takes a row is for Runs that nobody executes, and answers
+ * `false` when the Run is not as it was seen any more.
+ */
+export class RunLifecycle extends Context.Service<
+  RunLifecycle,
+  {
+    /** Gives a queued Run to an owner, under the next fence; `undefined` when it is not queued any more. */
+    readonly claim: (id: string, owner: string) => Effect.Effect<RunRow | undefined>
+    readonly succeed: (hold: RunHold, data?: Data, evidence?: RunEvidence) => Held
+    readonly fail: (hold: RunHold, error: RunError, evidence?: RunEvidence, data?: Data) => Held
+    readonly cancel: (hold: RunHold, evidence?: RunEvidence, error?: RunError, data?: Data) => Held
+    readonly supersede: (hold: RunHold, reason: string) => Held
+    readonly waitForApproval: (hold: RunHold, data: Data, evidence: RunEvidence) => Held
+    /** Gives the Run back to the queue. The attempt does not count when nothing was wrong with it. */
+    readonly requeue: (hold: RunHold, reason: string, options: { readonly counts: boolean }) => Held
+    /** Approves a plan that waits for it. */
+    readonly approve: (plan: SeenRun, approval: Approval) => Effect.Effect<boolean>
+    /** Cancels a Run that is queued, waits for its approval, or is an approved plan that no apply has used. */
+    readonly withdraw: (run: SeenRun, data: Data) => Effect.Effect<boolean>
+    /** Voids a plan that waits for its approval or its apply, and deletes the saved plan. */
+    readonly voidPlan: (plan: SeenRun, reason: string) => Effect.Effect<boolean>
+    /** The same for one whose time is over. */
+    readonly expire: (plan: SeenRun) => Effect.Effect<boolean>
+    /** Fails a Run that was never started. */
+    readonly abandon: (run: SeenRun, error: RunError, evidence?: RunEvidence) => Effect.Effect<boolean>
+    /** Records that a running Run is to stop; nothing happens when that is recorded already. */
+    readonly requestCancel: (id: string, reason: string | undefined) => Effect.Effect<void>
+    /** Records that an apply uses an approved plan: `false` when it is used or void by now. */
+    readonly usePlan: (planId: string, applyId: string) => Effect.Effect<boolean>
+  }
+>()("svc/actors/run/RunLifecycle") {
+  static readonly layer = Layer.effect(
+    RunLifecycle,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const journal = yield* RunJournal
+      const killPoint = yield* KillPoint
+
+      const claim = Effect.fn("RunLifecycle.claim")(function* (id: string, owner: string) {
+        const at = yield* now
+        // No sequence goes on counting batches of an earlier fence, and lines may follow again.
+        const fresh = { last_event_batch: 0, last_log_batch: 0, log_ended_at: null, start_acknowledged_at: null }
+        const [claimed] = yield* sql<RunRow>`UPDATE runs
+          SET ${sql.update({ status: "running", owner, started_at: at, ...fresh })}, attempt = attempt + 1, fence = fence + 1
+          WHERE id = ${id} AND status = 'queued' RETURNING *`
+        if (claimed === undefined) return undefined
+        yield* journal.append(id, "run.started", { attempt: claimed.attempt })
+        yield* killPoint(`${claimed.type}.run.started`)
+        return claimed
+      }, Effect.orDie)
+
+      const move = Effect.fnUntraced(function* (seen: SeenRun, to: RunStatus, recorded: Recorded, hold?: RunHold) {
+        const event = moveEvent(standingOf(seen), to)
+        // Whoever executes a Run is the only one to say what became of it.
+        if (event === undefined || (seen.status === "running" && hold === undefined)) {
+          return yield* Effect.die(new Error(`The Run ${seen.id} is ${seen.status} and cannot become ${to} like this.`))
+        }
+        const at = yield* now
+        const { columns, data, error, evidence } = recorded
+        const asSeen =
+          seen.status === "succeeded"
+            ? sql`id = ${seen.id} AND status = 'succeeded' AND used_by_run_id IS NULL`
+            : sql`id = ${seen.id} AND status = ${seen.status}`
+        const moved = yield* sql`UPDATE runs SET ${sql.update({
+          status: to,
+          owner: null,
+          finished_at: isFinalStatus(to) ? at : null,
+          error_code: error?.code ?? null,
+          error_message: error?.message ?? null,
+          ...(evidence === undefined ? {} : { evidence: mergedEvidence(seen.evidence, evidence) }),
+          ...columns
+        })} WHERE ${hold === undefined ? asSeen : isHeld(sql, hold)} RETURNING id`
+        if (moved.length === 0) return false
+        yield* journal.append(seen.id, event, { ...data, ...(error === undefined ? {} : { error }) })
+        yield* killPoint(`${seen.type}.${event}`)
+        return true
+      }, Effect.orDie)
+
+      const held = Effect.fn("RunLifecycle.held")(function* (
+        hold: RunHold,
+        to: RunStatus,
+        recorded: Recorded
+      ): Effect.fn.Return<void, HoldLost> {
+        const [seen] = yield* Effect.orDie(sql<SeenRun>`SELECT id, type, status, approved_at, used_by_run_id, evidence
+          FROM runs WHERE ${isHeld(sql, hold)}`)
+        if (seen === undefined || !(yield* move(seen, to, recorded, hold))) return yield* holdLost(hold)
+      })
+
+      const requeue = Effect.fnUntraced(function* (
+        hold: RunHold,
+        reason: string,
+        { counts }: { readonly counts: boolean }
+      ) {
+        yield* held(hold, "queued", { data: { reason } })
+        if (!counts) yield* Effect.orDie(sql`UPDATE runs SET attempt = attempt - 1 WHERE id = ${hold.runId}`)
+      })
+
+      const approve = Effect.fnUntraced(function* (plan: SeenRun, { comment, data, subject }: Approval) {
+        const columns = { approved_by: subject ?? null, approved_at: yield* now, approval_comment: comment ?? null }
+        return yield* move(plan, "succeeded", { data, columns })
+      })
+
+      const withoutPlan = (id: string) => Effect.orDie(sql`DELETE FROM run_plans WHERE run_id = ${id}`)
+
+      const voidPlan = Effect.fnUntraced(function* (plan: SeenRun, reason: string) {
+        const moved = yield* move(plan, "superseded", { data: { reason } })
+        if (moved) yield* withoutPlan(plan.id)
+        return moved
+      })
+
+      const expire = Effect.fnUntraced(function* (plan: SeenRun) {
+        const moved = yield* move(plan, "expired", {})
+        if (moved) yield* withoutPlan(plan.id)
+        return moved
+      })
+
+      const requestCancel = Effect.fn("RunLifecycle.requestCancel")(function* (id: string, reason: string | undefined) {
+        const request = { cancel_requested_at: yield* now, cancel_reason: reason ?? null }
+        const noted = yield* sql`UPDATE runs SET ${sql.update(request)}
+          WHERE id = ${id} AND status = 'running' AND cancel_requested_at IS NULL RETURNING id`
+        if (noted.length > 0) yield* journal.append(id, "run.cancelling", reason === undefined ? {} : { reason })
+      }, Effect.orDie)
+
+      const usePlan = Effect.fnUntraced(function* (planId: string, applyId: string) {
+        const used = yield* sql`UPDATE runs SET ${sql.update({ used_by_run_id: applyId })}
+          WHERE id = ${planId} AND used_by_run_id IS NULL AND status = 'succeeded' RETURNING id`
+        return used.length > 0
+      }, Effect.orDie)
+
+      return RunLifecycle.of({
+        claim,
+        succeed: (hold, data, evidence) => held(hold, "succeeded", { data, evidence }),
+        fail: (hold, error, evidence, data) => held(hold, "failed", { data, error, evidence }),
+        cancel: (hold, evidence, error, data) => held(hold, "cancelled", { data, error, evidence }),
+        supersede: (hold, reason) => held(hold, "superseded", { data: { reason } }),
+        waitForApproval: (hold, data, evidence) => held(hold, "waiting_approval", { data, evidence }),
+        requeue,
+        approve,
+        withdraw: (run, data) =>
+          move(run, "cancelled", {
+            data: run.status === "succeeded" ? { ...data, approvalWithdrawn: true } : data
+          }),
+        voidPlan,
+        expire,
+        abandon: (run, error, evidence) => move(run, "failed", { error, evidence }),
+        requestCancel,
+        usePlan
+      })
+    })
+  )
+}

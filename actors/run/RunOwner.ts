@@ -1,0 +1,45 @@
+import { Context, Effect, Layer, Option } from "effect"
+import { SqlClient } from "effect/sql"
+
+interface Incarnation {
+  readonly installation_id: string
+  readonly incarnation: number
+}
+
+const nameOf = ({ incarnation, installation_id }: Incarnation): string => `${installation_id}#${incarnation}`
+
+/** The number in the name of an owner that was a process of this installation. */
+const incarnationOf = (owner: string, { installation_id }: Incarnation): Option.Option<number> => {
+  const [installation, number, ...more] = owner.split("#")
+  return installation === installation_id && number !== undefined && /^\d+$/.test(number) && more.length === 0
+    ? Option.some(Number(number))
+    : Option.none()
+}
+
+/**
+ * Under which name this process executes Runs. Each start is an incarnation of its own; the data folder has one process at
+ * a time, so whatever an earlier incarnation owns is owned by nobody.
+ */
+export class RunOwner extends Context.Service<
+  RunOwner,
+  {
+    readonly name: string
+    /** Whether this owner was an earlier process of the same installation. */
+    readonly isEarlier: (owner: string) => boolean
+  }
+>()("svc/actors/run/RunOwner") {
+  static readonly layer = Layer.effect(
+    RunOwner,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const [own] = yield* Effect.orDie(sql<Incarnation>`UPDATE installation SET incarnation = incarnation + 1
+        RETURNING installation_id, incarnation`)
+      if (own === undefined)
+        return yield* Effect.die(new Error("The database does not say which installation it is of."))
+      return RunOwner.of({
+        name: nameOf(own),
+        isEarlier: (owner) => Option.exists(incarnationOf(owner, own), (number) => number < own.incarnation)
+      })
+    })
+  )
+}

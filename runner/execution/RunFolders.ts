@@ -1,0 +1,88 @@
+import { Context, Effect, FileSystem, Layer, Option, Path, Schedule } from "effect"
+import { ModuleRunner } from "./ModuleRunner.ts"
+import type { LeftOver } from "./RunOutcome.ts"
+
+/** One execution of a Run. */
+export interface RunFolderKey {
+  readonly runId: string
+  readonly fence: number
+}
+
+/** What an execution left behind. `unreadable`: its folder holds something that nobody can make sense of. */
+export type FoundLeftOver =
+  | { readonly kind: "nothing" }
+  | { readonly kind: "left"; readonly left: LeftOver }
+  | { readonly kind: "unreadable" }
+
+/** A folder that nobody could read is set aside under this ending: no sweep removes it. */
+const setAsideSuffix = ".unreadable"
+
+const nameOf = ({ fence, runId }: RunFolderKey): string => `${runId}-${fence}`
+
+/**
+ * The folders in which Runs are executed at this place, one for each execution. Who settles a Run asks here for what was
+ * left of it and need not know where that is.
+ */
+export class RunFolders extends Context.Service<
+  RunFolders,
+  {
+    /** Absolute path of the folder of an execution; nothing is created. */
+    readonly pathOf: (key: RunFolderKey) => string
+    /** What is left of an apply. Ends processes that still work in its folder. */
+    readonly leftBy: (key: RunFolderKey) => Effect.Effect<FoundLeftOver>
+    /** Removes the folder: its state is kept elsewhere. A failure is logged, as the next sweep removes it. */
+    readonly remove: (key: RunFolderKey) => Effect.Effect<void>
+    /** Keeps the folder for a person to look at. */
+    readonly setAside: (key: RunFolderKey) => Effect.Effect<void>
+    /** Removes every folder but those that are set aside; those of `kept` are set aside. Nothing may execute here. */
+    readonly sweep: (kept: ReadonlyArray<RunFolderKey>) => Effect.Effect<void>
+  }
+>()("svc/runner/execution/RunFolders") {
+  /** Below `folder`, an absolute path on a durable disk. */
+  static readonly layerAt = (folder: string) =>
+    Layer.effect(
+      RunFolders,
+      Effect.gen(function* () {
+        const files = yield* FileSystem.FileSystem
+        const path = yield* Path.Path
+        const runner = yield* ModuleRunner
+
+        const pathOf = (key: RunFolderKey) => path.join(folder, nameOf(key))
+
+        const leftBy = (key: RunFolderKey) =>
+          runner.recover(pathOf(key)).pipe(
+            Effect.map(
+              Option.match({
+                onNone: (): FoundLeftOver => ({ kind: "nothing" }),
+                onSome: (left): FoundLeftOver => ({ kind: "left", left })
+              })
+            ),
+            Effect.catch((error) =>
+              Effect.as(Effect.logError("The run folder of an apply could not be read", error), {
+                kind: "unreadable" as const
+              })
+            )
+          )
+
+        const remove = (key: RunFolderKey) =>
+          files.remove(pathOf(key), { recursive: true, force: true }).pipe(
+            Effect.retry({ times: 3, schedule: Schedule.spaced("100 millis") }),
+            Effect.catch((error) => Effect.logError("A run folder could not be removed", error))
+          )
+
+        const setAside = (key: RunFolderKey) =>
+          Effect.ignore(files.rename(pathOf(key), `${pathOf(key)}${setAsideSuffix}`))
+
+        const sweep = Effect.fn("RunFolders.sweep")(function* (kept: ReadonlyArray<RunFolderKey>) {
+          yield* Effect.ignore(files.makeDirectory(folder, { recursive: true, mode: 0o700 }))
+          for (const key of kept) yield* setAside(key)
+          const names = yield* Effect.orElseSucceed(files.readDirectory(folder), () => [])
+          for (const name of names) {
+            if (!name.endsWith(setAsideSuffix)) yield* Effect.ignore(runner.discard(path.join(folder, name)))
+          }
+        })
+
+        return RunFolders.of({ pathOf, leftBy, remove, setAside, sweep })
+      })
+    )
+}

@@ -1,0 +1,63 @@
+import type { RunEventKind } from "../events/RunEvent.ts"
+import type { RunStatus, RunType } from "./Run.ts"
+
+type Moves = Readonly<Partial<Record<RunStatus, RunEventKind>>>
+
+/** Every legal move of a Run, with the event that reports it (design section 5). A status without a move is final. */
+export const runMoves: Readonly<Record<RunStatus, Moves>> = {
+  queued: {
+    running: "run.started",
+    failed: "run.failed",
+    cancelled: "run.cancelled",
+    superseded: "run.superseded"
+  },
+  running: {
+    queued: "run.queued",
+    waiting_approval: "run.waiting_approval",
+    succeeded: "run.succeeded",
+    failed: "run.failed",
+    cancelled: "run.cancelled",
+    superseded: "run.superseded"
+  },
+  waiting_approval: {
+    succeeded: "run.approved",
+    cancelled: "run.cancelled",
+    superseded: "run.superseded",
+    expired: "run.expired"
+  },
+  succeeded: {},
+  failed: {},
+  cancelled: {},
+  superseded: {},
+  expired: {}
+}
+
+/** The only moves out of a final status: a plan that was approved, and that no apply has used, loses its approval. */
+export const approvedPlanMoves: Moves = {
+  cancelled: "run.cancelled",
+  superseded: "run.superseded",
+  expired: "run.expired"
+}
+
+export const isFinalStatus = (status: RunStatus): boolean => Object.keys(runMoves[status]).length === 0
+
+export const isPlan = (type: RunType): boolean => type === "plan" || type === "destroy_plan"
+
+/** As much of a Run as decides what may become of it. `isUsed`: its apply was created. */
+export interface RunStanding {
+  readonly type: RunType
+  readonly status: RunStatus
+  readonly isApproved: boolean
+  readonly isUsed: boolean
+}
+
+export const isApprovedPlan = ({ isApproved, isUsed, status, type }: RunStanding): boolean =>
+  status === "succeeded" && isPlan(type) && isApproved && !isUsed
+
+/** A plan that waits for its approval or for its apply: what may still change infrastructure, or be voided. */
+export const isPendingPlan = (run: RunStanding): boolean =>
+  (run.status === "waiting_approval" && isPlan(run.type)) || isApprovedPlan(run)
+
+/** The event of a move; `undefined` when the move is not legal. */
+export const moveEvent = (run: RunStanding, to: RunStatus): RunEventKind | undefined =>
+  runMoves[run.status][to] ?? (isApprovedPlan(run) ? approvedPlanMoves[to] : undefined)

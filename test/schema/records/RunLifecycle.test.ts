@@ -1,0 +1,74 @@
+import { describe, expect, test } from "bun:test"
+import { RunStatus, RunType } from "../../../schema/records/Run.ts"
+import {
+  isApprovedPlan,
+  isFinalStatus,
+  isPendingPlan,
+  moveEvent,
+  runMoves,
+  type RunStanding
+} from "../../../schema/records/RunLifecycle.ts"
+
+const statuses = RunStatus.literals
+const standings: ReadonlyArray<RunStanding> = RunType.literals.flatMap((type) =>
+  statuses.flatMap((status) =>
+    [false, true].flatMap((isApproved) => [false, true].map((isUsed) => ({ type, status, isApproved, isUsed })))
+  )
+)
+
+/** By hand: what each status may become. */
+const byHand: Readonly<Record<RunStatus, string>> = {
+  queued: "running failed cancelled superseded",
+  running: "queued waiting_approval succeeded failed cancelled superseded",
+  waiting_approval: "succeeded cancelled superseded expired",
+  succeeded: "",
+  failed: "",
+  cancelled: "",
+  superseded: "",
+  expired: ""
+}
+
+describe("the moves of a Run", () => {
+  test("are those that were decided", () => {
+    for (const status of statuses) {
+      expect(Object.keys(runMoves[status]).toSorted()).toEqual(byHand[status].split(" ").filter(Boolean).toSorted())
+    }
+  })
+
+  test("reach every status from the queue", () => {
+    const reached = new Set<RunStatus>(["queued"])
+    for (const from of reached) {
+      for (const to of statuses) if (runMoves[from][to] !== undefined) reached.add(to)
+    }
+    expect([...reached].toSorted()).toEqual([...statuses].toSorted())
+  })
+
+  test("end in a final status, but for a plan that was approved and not used", () => {
+    const leaving = standings.filter(
+      (run) => isFinalStatus(run.status) && statuses.some((to) => moveEvent(run, to) !== undefined)
+    )
+    expect(leaving).toEqual([
+      { type: "plan", status: "succeeded", isApproved: true, isUsed: false },
+      { type: "destroy_plan", status: "succeeded", isApproved: true, isUsed: false }
+    ])
+    for (const run of leaving) {
+      const next = statuses.filter((to) => moveEvent(run, to) !== undefined)
+      expect(next).toEqual(["cancelled", "superseded", "expired"])
+      expect(isApprovedPlan(run) && isPendingPlan(run)).toBe(true)
+    }
+  })
+
+  test("are reported by the event that is named after where they lead", () => {
+    for (const run of standings) {
+      for (const to of statuses) {
+        const event = moveEvent(run, to)
+        if (event === undefined) continue
+        const expected =
+          run.status === "waiting_approval" && to === "succeeded"
+            ? "run.approved"
+            : `run.${to === "running" ? "started" : to}`
+        expect(event).toBe(expected as typeof event)
+      }
+    }
+  })
+})

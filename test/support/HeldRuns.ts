@@ -1,0 +1,19 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { holdOf } from "../../actors/run/RunHold.ts"
+import { RunLifecycle } from "../../actors/run/RunLifecycle.ts"
+
+/** Writes columns of a Run past everybody who would have to: the state that a test begins with. */
+export const setRun = Effect.fnUntraced(function* (
+  id: string,
+  columns: Readonly<Record<string, string | number | null>>
+) {
+  const sql = yield* SqlClient.SqlClient
+  yield* Effect.orDie(sql`UPDATE runs SET ${sql.update(columns)} WHERE id = ${id}`)
+})
+
+/** Claims a queued Run for an owner that does not execute it; answers the hold. */
+export const heldRun = Effect.fnUntraced(function* (id: string) {
+  const run = yield* (yield* RunLifecycle).claim(id, "inst_test#1")
+  return run === undefined ? yield* Effect.die(new Error(`The Run ${id} is not queued`)) : holdOf(run)
+})
