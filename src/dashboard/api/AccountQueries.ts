@@ -1,19 +1,17 @@
 import { queryOptions } from "@tanstack/react-query"
+import { call } from "./Call.ts"
 import { get } from "./Client.ts"
-import type { AccountSession, ApplicationGrant, LinkedIdentity, Passkey, TokenRecord, TokenScope } from "./Types.ts"
-
-const api = "/api/v1"
+import { accountTokensList, accountTokensScopes } from "./Endpoints.ts"
+import type { AccountSession, ApplicationGrant, LinkedIdentity, Passkey } from "./Types.ts"
 
 export const tokensQuery = queryOptions({
   queryKey: ["tokens"],
-  queryFn: ({ signal }) =>
-    get<{ tokens: ReadonlyArray<TokenRecord> }>(`${api}/account/tokens`, {}, signal).then(({ tokens }) => tokens)
+  queryFn: ({ signal }) => call(accountTokensList, { signal }).then(({ tokens }) => tokens)
 })
 
 export const tokenScopesQuery = queryOptions({
   queryKey: ["token-scopes"],
-  queryFn: ({ signal }) =>
-    get<{ scopes: ReadonlyArray<TokenScope> }>(`${api}/account/tokens/scopes`, {}, signal).then(({ scopes }) => scopes),
+  queryFn: ({ signal }) => call(accountTokensScopes, { signal }).then(({ scopes }) => scopes),
   staleTime: 600_000
 })
 

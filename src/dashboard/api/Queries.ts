@@ -1,36 +1,38 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query"
-import { get } from "./Client.ts"
+import { call } from "./Call.ts"
+import {
+  capsulesAutoUpdateDecisions,
+  capsulesConfig,
+  capsulesConfigs,
+  capsulesDependencies,
+  capsulesOutputs,
+  capsulesProviderBindings,
+  capsulesRead,
+  capsulesStateVersions,
+  connectionsList,
+  connectionsOutputShares,
+  connectionsRecipes,
+  dashboardBootstrap,
+  dashboardLatestRuns,
+  dashboardOverview,
+  revisionPlansRead,
+  runsGroup,
+  runsRead,
+  sourcesFile,
+  sourcesInstallModules,
+  sourcesList,
+  sourcesRead,
+  sourcesReport,
+  sourcesSnapshots,
+  workspacesActivity,
+  workspacesBackups,
+  workspacesCapsules,
+  workspacesGraph,
+  workspacesMembers,
+  workspacesRuns
+} from "./Endpoints.ts"
 import { Fault } from "./Fault.ts"
-import type {
-  AutoUpdateDecision,
-  AuditEvent,
-  Backup,
-  Bootstrap,
-  Capsule,
-  CompatibilityReport,
-  Connection,
-  CredentialRecipe,
-  OAuthHelper,
-  Dependency,
-  Graph,
-  InstallConfig,
-  InstallModules,
-  LatestRun,
-  Member,
-  Output,
-  OutputShare,
-  Overview,
-  ProviderBinding,
-  RevisionPlan,
-  Run,
-  RunGroup,
-  SnapshotFile,
-  Source,
-  SourceSnapshot,
-  StateVersion
-} from "./Types.ts"
 
-const api = "/api/v1"
 /** Lists of a Workspace renew themselves at this pace while somebody looks; a Run's own page is pushed instead. */
 const listPaceMs = 15_000
 
@@ -40,21 +42,15 @@ type Cursor = string | undefined
 const firstCursor = (): Cursor => undefined
 
 /** Follows every page of a list that is shown whole: search over a part would lie. */
-const everyPage = async <A, K extends string>(
-  path: string,
-  key: K,
-  query: Readonly<Record<string, string>>,
-  signal: AbortSignal
+const everyPage = async <P extends { readonly nextCursor?: string }, A>(
+  read: (page: { readonly limit: string; readonly cursor: Cursor }) => Promise<P>,
+  itemsOf: (page: P) => ReadonlyArray<A>
 ): Promise<ReadonlyArray<A>> => {
   const items: Array<A> = []
   let cursor: Cursor
   do {
-    const page: Readonly<Record<K, ReadonlyArray<A>>> & { readonly nextCursor?: string } = await get(
-      path,
-      { ...query, limit: 100, cursor },
-      signal
-    )
-    items.push(...page[key])
+    const page = await read({ limit: "100", cursor })
+    items.push(...itemsOf(page))
     cursor = page.nextCursor
   } while (cursor !== undefined)
   return items
@@ -62,14 +58,14 @@ const everyPage = async <A, K extends string>(
 
 export const bootstrapQuery = queryOptions({
   queryKey: ["bootstrap"],
-  queryFn: ({ signal }) => get<Bootstrap>(`${api}/dashboard/bootstrap`, {}, signal),
+  queryFn: ({ signal }) => call(dashboardBootstrap, { signal }),
   staleTime: 60_000
 })
 
 export const overviewQuery = (workspaceId: string) =>
   queryOptions({
     queryKey: ["workspace", workspaceId, "overview"],
-    queryFn: ({ signal }) => get<Overview>(`${api}/dashboard/overview`, { workspaceId }, signal),
+    queryFn: ({ signal }) => call(dashboardOverview, { query: { workspaceId }, signal }),
     refetchInterval: listPaceMs
   })
 
@@ -77,25 +73,24 @@ export const capsulesQuery = (workspaceId: string) =>
   queryOptions({
     queryKey: ["workspace", workspaceId, "capsules"],
     queryFn: ({ signal }) =>
-      everyPage<Capsule, "capsules">(`${api}/workspaces/${workspaceId}/capsules`, "capsules", {}, signal),
+      everyPage(
+        (page) => call(workspacesCapsules, { params: { workspaceId }, query: page, signal }),
+        ({ capsules }) => capsules
+      ),
     refetchInterval: listPaceMs
   })
 
 export const capsuleQuery = (capsuleId: string) =>
   queryOptions({
     queryKey: ["capsule", capsuleId],
-    queryFn: ({ signal }) =>
-      get<{ capsule: Capsule }>(`${api}/capsules/${capsuleId}`, {}, signal).then(({ capsule }) => capsule),
+    queryFn: ({ signal }) => call(capsulesRead, { params: { capsuleId }, signal }).then(({ capsule }) => capsule),
     refetchInterval: listPaceMs
   })
 
 export const outputsQuery = (capsuleId: string) =>
   queryOptions({
     queryKey: ["capsule", capsuleId, "outputs"],
-    queryFn: ({ signal }) =>
-      get<{ outputs: ReadonlyArray<Output> }>(`${api}/capsules/${capsuleId}/outputs`, {}, signal).then(
-        ({ outputs }) => outputs
-      )
+    queryFn: ({ signal }) => call(capsulesOutputs, { params: { capsuleId }, signal }).then(({ outputs }) => outputs)
   })
 
 export const stateVersionsQuery = (capsuleId: string) =>
@@ -103,11 +98,7 @@ export const stateVersionsQuery = (capsuleId: string) =>
     queryKey: ["capsule", capsuleId, "state-versions"],
     initialPageParam: firstCursor(),
     queryFn: ({ pageParam, signal }) =>
-      get<{ stateVersions: ReadonlyArray<StateVersion>; nextCursor?: string }>(
-        `${api}/capsules/${capsuleId}/state-versions`,
-        { cursor: pageParam },
-        signal
-      ),
+      call(capsulesStateVersions, { params: { capsuleId }, query: { cursor: pageParam }, signal }),
     getNextPageParam: (page): Cursor => page.nextCursor
   })
 
@@ -115,8 +106,7 @@ export const decisionsQuery = (capsuleId: string) =>
   queryOptions({
     queryKey: ["capsule", capsuleId, "auto-update-decisions"],
     queryFn: async ({ signal }) => {
-      const path = `${api}/capsules/${capsuleId}/auto-update-decisions`
-      const page = await get<{ decisions: ReadonlyArray<AutoUpdateDecision> }>(path, { limit: "5" }, signal)
+      const page = await call(capsulesAutoUpdateDecisions, { params: { capsuleId }, query: { limit: "5" }, signal })
       return page.decisions
     }
   })
@@ -125,25 +115,24 @@ export const dependenciesQuery = (capsuleId: string) =>
   queryOptions({
     queryKey: ["capsule", capsuleId, "dependencies"],
     queryFn: ({ signal }) =>
-      everyPage<Dependency, "dependencies">(`${api}/capsules/${capsuleId}/dependencies`, "dependencies", {}, signal)
+      everyPage(
+        (page) => call(capsulesDependencies, { params: { capsuleId }, query: page, signal }),
+        ({ dependencies }) => dependencies
+      )
   })
 
 export const bindingsQuery = (capsuleId: string) =>
   queryOptions({
     queryKey: ["capsule", capsuleId, "bindings"],
     queryFn: ({ signal }) =>
-      get<{ providerBindings: ReadonlyArray<ProviderBinding> }>(
-        `${api}/capsules/${capsuleId}/provider-bindings`,
-        {},
-        signal
-      ).then(({ providerBindings }) => providerBindings)
+      call(capsulesProviderBindings, { params: { capsuleId }, signal }).then(({ providerBindings }) => providerBindings)
   })
 
 export const installConfigQuery = (installConfigId: string) =>
   queryOptions({
     queryKey: ["install-config", installConfigId],
     queryFn: ({ signal }) =>
-      get<{ capsuleConfig: InstallConfig }>(`${api}/capsule-configs/${installConfigId}`, {}, signal).then(
+      call(capsulesConfig, { params: { capsuleConfigId: installConfigId }, signal }).then(
         ({ capsuleConfig }) => capsuleConfig
       ),
     staleTime: Number.POSITIVE_INFINITY
@@ -154,11 +143,9 @@ export const readyMadeQuery = (workspaceId: string) =>
   queryOptions({
     queryKey: ["workspace", workspaceId, "ready-made"],
     queryFn: ({ signal }) =>
-      get<{ capsuleConfigs: ReadonlyArray<InstallConfig> }>(
-        `${api}/capsule-configs`,
-        { workspaceId, limit: "100" },
-        signal
-      ).then(({ capsuleConfigs }) => capsuleConfigs.filter(({ operator }) => operator?.place !== undefined)),
+      call(capsulesConfigs, { query: { workspaceId, limit: "100" }, signal }).then(({ capsuleConfigs }) =>
+        capsuleConfigs.filter(({ operator }) => operator?.place !== undefined)
+      ),
     staleTime: 60_000
   })
 
@@ -167,11 +154,7 @@ export const runsQuery = (workspaceId: string, filter: Readonly<Record<string, s
     queryKey: ["workspace", workspaceId, "runs", filter],
     initialPageParam: firstCursor(),
     queryFn: ({ pageParam, signal }) =>
-      get<{ runs: ReadonlyArray<Run>; nextCursor?: string }>(
-        `${api}/workspaces/${workspaceId}/runs`,
-        { ...filter, cursor: pageParam },
-        signal
-      ),
+      call(workspacesRuns, { params: { workspaceId }, query: { ...filter, cursor: pageParam }, signal }),
     getNextPageParam: (page): Cursor => page.nextCursor,
     refetchInterval: listPaceMs
   })
@@ -181,27 +164,23 @@ export const latestRunsQuery = (workspaceId: string, capsuleIds: ReadonlyArray<s
   queryOptions({
     queryKey: ["workspace", workspaceId, "latest-runs", capsuleIds],
     queryFn: ({ signal }) =>
-      get<{ latestRuns: ReadonlyArray<LatestRun> }>(
-        `${api}/dashboard/latest-runs`,
-        { workspaceId, capsuleIds: capsuleIds.join(",") },
-        signal
-      ).then(({ latestRuns }) => latestRuns),
+      call(dashboardLatestRuns, { query: { workspaceId, capsuleIds: capsuleIds.join(",") }, signal }).then(
+        ({ latestRuns }) => latestRuns
+      ),
     refetchInterval: listPaceMs
   })
 
 export const runQuery = (runId: string) =>
   queryOptions({
     queryKey: ["run", runId],
-    queryFn: ({ signal }) => get<{ run: Run }>(`${api}/runs/${runId}`, {}, signal).then(({ run }) => run)
+    queryFn: ({ signal }) => call(runsRead, { params: { runId }, signal }).then(({ run }) => run)
   })
 
 export const revisionPlanQuery = (revisionPlanId: string) =>
   queryOptions({
     queryKey: ["revision-plan", revisionPlanId],
     queryFn: ({ signal }) =>
-      get<{ revisionPlan: RevisionPlan }>(`${api}/revision-plans/${revisionPlanId}`, {}, signal).then(
-        ({ revisionPlan }) => revisionPlan
-      )
+      call(revisionPlansRead, { params: { revisionPlanId }, signal }).then(({ revisionPlan }) => revisionPlan)
   })
 
 /** An update moves while somebody looks at it. */
@@ -211,22 +190,25 @@ export const runGroupQuery = (groupId: string) =>
   queryOptions({
     queryKey: ["run-group", groupId],
     queryFn: ({ signal }) =>
-      get<{ runGroup: RunGroup }>(`${api}/run-groups/${groupId}`, {}, signal).then(({ runGroup }) => runGroup),
+      call(runsGroup, { params: { runGroupId: groupId }, signal }).then(({ runGroup }) => runGroup),
     refetchInterval: ({ state }) => (state.data?.finishedAt === undefined ? groupPaceMs : false)
   })
 
 export const sourcesQuery = (workspaceId: string) =>
   queryOptions({
     queryKey: ["workspace", workspaceId, "sources"],
-    queryFn: ({ signal }) => everyPage<Source, "sources">(`${api}/sources`, "sources", { workspaceId }, signal),
+    queryFn: ({ signal }) =>
+      everyPage(
+        (page) => call(sourcesList, { query: { ...page, workspaceId }, signal }),
+        ({ sources }) => sources
+      ),
     refetchInterval: listPaceMs
   })
 
 export const sourceQuery = (sourceId: string) =>
   queryOptions({
     queryKey: ["source", sourceId],
-    queryFn: ({ signal }) =>
-      get<{ source: Source }>(`${api}/sources/${sourceId}`, {}, signal).then(({ source }) => source)
+    queryFn: ({ signal }) => call(sourcesRead, { params: { sourceId }, signal }).then(({ source }) => source)
   })
 
 export const snapshotsQuery = (sourceId: string) =>
@@ -234,11 +216,7 @@ export const snapshotsQuery = (sourceId: string) =>
     queryKey: ["source", sourceId, "snapshots"],
     initialPageParam: firstCursor(),
     queryFn: ({ pageParam, signal }) =>
-      get<{ snapshots: ReadonlyArray<SourceSnapshot>; nextCursor?: string }>(
-        `${api}/sources/${sourceId}/snapshots`,
-        { cursor: pageParam },
-        signal
-      ),
+      call(sourcesSnapshots, { params: { sourceId }, query: { cursor: pageParam }, signal }),
     getNextPageParam: (page): Cursor => page.nextCursor
   })
 
@@ -246,7 +224,7 @@ export const installModulesQuery = (sourceId: string, snapshotId: string) =>
   queryOptions({
     queryKey: ["source", sourceId, "modules", snapshotId],
     queryFn: ({ signal }) =>
-      get<InstallModules>(`${api}/sources/${sourceId}/snapshots/${snapshotId}/install-modules`, {}, signal),
+      call(sourcesInstallModules, { params: { sourceId, sourceSnapshotId: snapshotId }, signal }),
     staleTime: Number.POSITIVE_INFINITY
   })
 
@@ -254,7 +232,7 @@ export const snapshotFileQuery = (sourceId: string, snapshotId: string, path: st
   queryOptions({
     queryKey: ["source", sourceId, "file", snapshotId, path],
     queryFn: ({ signal }) =>
-      get<SnapshotFile>(`${api}/sources/${sourceId}/snapshots/${snapshotId}/file`, { path }, signal),
+      call(sourcesFile, { params: { sourceId, sourceSnapshotId: snapshotId }, query: { path }, signal }),
     staleTime: Number.POSITIVE_INFINITY
   })
 
@@ -262,7 +240,10 @@ export const outputSharesQuery = (workspaceId: string) =>
   queryOptions({
     queryKey: ["workspace", workspaceId, "output-shares"],
     queryFn: ({ signal }) =>
-      everyPage<OutputShare, "outputShares">(`${api}/output-shares`, "outputShares", { workspaceId }, signal)
+      everyPage(
+        (page) => call(connectionsOutputShares, { query: { ...page, workspaceId }, signal }),
+        ({ outputShares }) => outputShares
+      )
   })
 
 export const backupsQuery = (workspaceId: string) =>
@@ -270,11 +251,7 @@ export const backupsQuery = (workspaceId: string) =>
     queryKey: ["workspace", workspaceId, "backups"],
     initialPageParam: firstCursor(),
     queryFn: ({ pageParam, signal }) =>
-      get<{ backups: ReadonlyArray<Backup>; nextCursor?: string }>(
-        `${api}/workspaces/${workspaceId}/backups`,
-        { cursor: pageParam },
-        signal
-      ),
+      call(workspacesBackups, { params: { workspaceId }, query: { cursor: pageParam }, signal }),
     getNextPageParam: (page): Cursor => page.nextCursor
   })
 
@@ -282,9 +259,7 @@ export const reportQuery = (reportId: string) =>
   queryOptions({
     queryKey: ["report", reportId],
     queryFn: ({ signal }) =>
-      get<{ compatibilityReport: CompatibilityReport }>(`${api}/compatibility-reports/${reportId}`, {}, signal).then(
-        ({ compatibilityReport }) => compatibilityReport
-      ),
+      call(sourcesReport, { params: { reportId }, signal }).then(({ compatibilityReport }) => compatibilityReport),
     staleTime: Number.POSITIVE_INFINITY
   })
 
@@ -292,24 +267,21 @@ export const connectionsQuery = (workspaceId: string) =>
   queryOptions({
     queryKey: ["workspace", workspaceId, "connections"],
     queryFn: ({ signal }) =>
-      everyPage<Connection, "connections">(`${api}/connections`, "connections", { workspaceId }, signal)
+      everyPage(
+        (page) => call(connectionsList, { query: { ...page, workspaceId }, signal }),
+        ({ connections }) => connections
+      )
   })
 
 export const helpersQuery = queryOptions({
   queryKey: ["oauth-helpers"],
-  queryFn: ({ signal }) =>
-    get<{ oauthHelpers: ReadonlyArray<OAuthHelper> }>(`${api}/credential-recipes`, {}, signal).then(
-      ({ oauthHelpers }) => oauthHelpers
-    ),
+  queryFn: ({ signal }) => call(connectionsRecipes, { signal }).then(({ oauthHelpers }) => oauthHelpers),
   staleTime: 600_000
 })
 
 export const recipesQuery = queryOptions({
   queryKey: ["credential-recipes"],
-  queryFn: ({ signal }) =>
-    get<{ credentialRecipes: ReadonlyArray<CredentialRecipe> }>(`${api}/credential-recipes`, {}, signal).then(
-      ({ credentialRecipes }) => credentialRecipes
-    ),
+  queryFn: ({ signal }) => call(connectionsRecipes, { signal }).then(({ credentialRecipes }) => credentialRecipes),
   staleTime: 600_000
 })
 
@@ -318,11 +290,7 @@ export const activityQuery = (workspaceId: string, filter: Readonly<Record<strin
     queryKey: ["workspace", workspaceId, "activity", filter],
     initialPageParam: firstCursor(),
     queryFn: ({ pageParam, signal }) =>
-      get<{ events: ReadonlyArray<AuditEvent>; nextCursor?: string }>(
-        `${api}/workspaces/${workspaceId}/activity`,
-        { ...filter, cursor: pageParam },
-        signal
-      ),
+      call(workspacesActivity, { params: { workspaceId }, query: { ...filter, cursor: pageParam }, signal }),
     getNextPageParam: (page): Cursor => page.nextCursor
   })
 
@@ -330,13 +298,16 @@ export const membersQuery = (workspaceId: string) =>
   queryOptions({
     queryKey: ["workspace", workspaceId, "members"],
     queryFn: ({ signal }) =>
-      everyPage<Member, "members">(`${api}/workspaces/${workspaceId}/members`, "members", {}, signal)
+      everyPage(
+        (page) => call(workspacesMembers, { params: { workspaceId }, query: page, signal }),
+        ({ members }) => members
+      )
   })
 
 export const graphQuery = (workspaceId: string) =>
   queryOptions({
     queryKey: ["workspace", workspaceId, "graph"],
-    queryFn: ({ signal }) => get<Graph>(`${api}/workspaces/${workspaceId}/graph`, {}, signal)
+    queryFn: ({ signal }) => call(workspacesGraph, { params: { workspaceId }, signal })
   })
 
 /** A definite refusal is not asked again; the network and an overloaded server are. */

@@ -1,10 +1,12 @@
 // The JSON that the API answers, as the browser reads it. Type imports only: nothing of the server's runtime enters the bundle.
 
+import type { Answer } from "./Declarations.ts"
+import type { dashboardBootstrap, dashboardOverview, workspacesGraph } from "./Endpoints.ts"
 import type { Passkey as PasskeySchema } from "../../../actors/account/NewPasskeys.ts"
 import type { AccountSession as AccountSessionSchema } from "../../../actors/account/Sessions.ts"
 import type { LinkedIdentity as LinkedIdentitySchema } from "../../../actors/account/UpstreamIdentities.ts"
 import type { AutoUpdateDecision as AutoUpdateDecisionSchema } from "../../../schema/records/AutoUpdate.ts"
-import type { AttentionItem as AttentionItemSchema, DashboardNotice } from "../../../schema/api/DashboardApi.ts"
+import type { AttentionItem as AttentionItemSchema } from "../../../schema/api/DashboardApi.ts"
 import type { RunEvent as RunEventSchema, RunLogEntry } from "../../../schema/events/RunEvent.ts"
 import type { AccountToken, AccountTokenScopeCatalog } from "../../../schema/records/AccountToken.ts"
 import type { AuditEvent as AuditEventSchema } from "../../../schema/records/AuditEvent.ts"
@@ -124,49 +126,13 @@ export interface ApplicationGrant {
   readonly createdAt: string
 }
 
-/** The newest stable version of a repository. */
-export interface StableVersion {
-  readonly tag: string
-  readonly commit: string
-  readonly version: string
-}
-
 export interface Bilingual {
   readonly ja: string
   readonly en: string
 }
 
-export interface Bootstrap {
-  readonly subject: { readonly id: string; readonly email?: string; readonly displayName?: string }
-  readonly workspaces: ReadonlyArray<Workspace>
-  readonly selectedWorkspaceId?: string
-  readonly capabilities: Discovery
-  readonly version: string
-  readonly notices?: ReadonlyArray<DashboardNotice>
-}
-
+export type Bootstrap = Answer<typeof dashboardBootstrap>
 export type AttentionItem = typeof AttentionItemSchema.Encoded
 
-export interface Overview {
-  readonly workspace: Workspace
-  readonly capsules: ReadonlyArray<Capsule>
-  readonly attention: ReadonlyArray<AttentionItem>
-  readonly recentRuns: ReadonlyArray<Run>
-  readonly activity: ReadonlyArray<AuditEvent>
-}
-
-export interface Graph {
-  readonly nodes: ReadonlyArray<{
-    readonly id: string
-    readonly kind: "capsule" | "source"
-    readonly name: string
-    readonly environment?: string
-    readonly status: string
-  }>
-  readonly edges: ReadonlyArray<{
-    readonly id: string
-    readonly from: string
-    readonly to: string
-    readonly mode: string
-  }>
-}
+export type Overview = Answer<typeof dashboardOverview>
+export type Graph = Answer<typeof workspacesGraph>

@@ -1,3 +1,5 @@
+import type { Address, Line } from "./Declarations.ts"
+
 type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
 /** The address of a request; parameters without a value are left out. */
@@ -8,4 +10,26 @@ export const apiUrl = (path: string, query: Query = {}): string => {
   }
   const encoded = parameters.toString()
   return encoded === "" ? path : `${path}?${encoded}`
+}
+
+/** What fills in the address of a route: parameters of its path, and its query. */
+export interface Filling {
+  readonly params?: Readonly<Record<string, string>> | undefined
+  readonly query?: Query | undefined
+}
+
+// Which parameters a route has is said by the signature of `address`, for every route its own.
+const isFilling = (filling: unknown): filling is Filling => typeof filling === "object" && filling !== null
+
+/** The address of a route of any method, filled in. */
+export const addressOf = (line: Line, { params = {}, query }: Filling): string =>
+  apiUrl(
+    line.slice(line.indexOf(" ") + 1).replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? "")),
+    query
+  )
+
+/** The address of a route, with exactly what it declares. */
+export function address<L extends Line>(line: L, filling: Address<L>): string
+export function address(line: Line, filling: unknown): string {
+  return addressOf(line, isFilling(filling) ? filling : {})
 }

@@ -1,9 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
-import { post } from "../api/Client.ts"
+import { call } from "../api/Call.ts"
+import { workspacesCreate } from "../api/Endpoints.ts"
 import { bootstrapQuery } from "../api/Queries.ts"
-import type { Workspace } from "../api/Types.ts"
 import { TextField } from "../ui/Field.tsx"
 import { FormDialog } from "../ui/FormDialog.tsx"
 import { vocabulary } from "../words/Vocabulary.ts"
@@ -42,10 +42,8 @@ export const NewWorkspace = ({ onClose }: { readonly onClose: () => void }) => {
   const shownHandle = handle ?? handleFrom(name)
   const create = useMutation({
     mutationFn: () =>
-      post<{ workspace: Workspace }>("/api/v1/workspaces", {
-        handle: shownHandle,
-        displayName: name.trim(),
-        type: "organization"
+      call(workspacesCreate, {
+        body: { handle: shownHandle, displayName: name.trim(), type: "organization" }
       }),
     onSuccess: async ({ workspace }) => {
       await queryClient.invalidateQueries({ queryKey: bootstrapQuery.queryKey })

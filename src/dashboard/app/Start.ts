@@ -1,32 +1,32 @@
 // Runs before the first paint and before the page's own code has arrived: theme and language, so that nothing flashes, and
 // the requests whose answers the page will need first.
 import { askEarly } from "../api/EarlyRequests.ts"
-import { apiUrl } from "../api/Url.ts"
+import { capsulesRead, dashboardBootstrap, dashboardOverview, runsRead } from "../api/Endpoints.ts"
+import { address } from "../api/Url.ts"
 import type { Bootstrap, Run } from "../api/Types.ts"
 import { applyPreferences } from "../preferences/Preferences.ts"
 import { defaultWorkspace } from "./DefaultWorkspace.ts"
 
 applyPreferences()
 
-const api = "/api/v1"
 const [, handle, place, id] = /^(?:\/w\/([^/]+))?(?:\/(runs|capsules)\/([^/]+))?/.exec(window.location.pathname) ?? []
 
-const askCapsule = (capsuleId: string): void => askEarly(apiUrl(`${api}/capsules/${capsuleId}`))
+const askCapsule = (capsuleId: string): void => askEarly(address(capsulesRead, { params: { capsuleId } }))
 
 const onHome = /^\/(?:w\/[^/]+\/?)?$/.test(window.location.pathname)
 
-askEarly(apiUrl(`${api}/dashboard/bootstrap`), (body: Bootstrap) => {
+askEarly(address(dashboardBootstrap, {}), (body: Bootstrap) => {
   if (!onHome) return
   const workspace =
     handle === undefined
       ? defaultWorkspace(body.workspaces, body.selectedWorkspaceId)
       : body.workspaces.find((each) => each.handle === handle)
-  if (workspace !== undefined) askEarly(apiUrl(`${api}/dashboard/overview`, { workspaceId: workspace.id }))
+  if (workspace !== undefined) askEarly(address(dashboardOverview, { query: { workspaceId: workspace.id } }))
 })
 
 if (place === "capsules" && id !== undefined) askCapsule(id)
 if (place === "runs" && id !== undefined) {
-  askEarly(apiUrl(`${api}/runs/${id}`), ({ run }: { readonly run: Run }) => {
+  askEarly(address(runsRead, { params: { runId: id } }), ({ run }: { readonly run: Run }) => {
     if (run.capsuleId !== undefined) askCapsule(run.capsuleId)
   })
 }

@@ -1,3 +1,4 @@
+import type { CapsuleDriftChecks, WorkspaceDriftChecks } from "../../../schema/records/DriftChecks.ts"
 import type { Capsule } from "../api/Types.ts"
 import { SelectField } from "../ui/Field.tsx"
 import { useWords } from "../words/Words.ts"
@@ -8,15 +9,21 @@ type Choice = Pick<Capsule["driftChecks"], "mode" | "hours">
 /** What is offered; an interval that was set over the API is offered as well. */
 const intervals: ReadonlyArray<number> = [1, 6, 24, 168]
 
-interface DriftCheckFieldProps {
-  readonly choice: Choice
+interface OfCapsule {
   /** A Capsule may leave the choice to its Workspace. */
-  readonly mayInherit: boolean
-  readonly disabled: boolean
-  readonly onChoose: (choice: Choice) => void
+  readonly mayInherit: true
+  readonly onChoose: (choice: CapsuleDriftChecks) => void
 }
 
-export const DriftCheckField = ({ choice, disabled, mayInherit, onChoose }: DriftCheckFieldProps) => {
+interface OfWorkspace {
+  readonly mayInherit: false
+  readonly onChoose: (choice: WorkspaceDriftChecks) => void
+}
+
+type DriftCheckFieldProps = (OfCapsule | OfWorkspace) & { readonly choice: Choice; readonly disabled: boolean }
+
+export const DriftCheckField = (props: DriftCheckFieldProps) => {
+  const { choice, disabled, mayInherit } = props
   const words = useWords(formWords).drift
   const own = choice.hours
   const offered = own === undefined || intervals.includes(own) ? intervals : [...intervals, own].sort((a, b) => a - b)
@@ -26,9 +33,11 @@ export const DriftCheckField = ({ choice, disabled, mayInherit, onChoose }: Drif
       helper={words.help}
       disabled={disabled}
       value={own === undefined ? choice.mode : String(own)}
-      onChange={({ target: { value } }) =>
-        onChoose(value === "inherit" || value === "off" ? { mode: value } : { mode: "every", hours: Number(value) })
-      }
+      onChange={({ target: { value } }) => {
+        if (value === "off") props.onChoose({ mode: "off" })
+        else if (value !== "inherit") props.onChoose({ mode: "every", hours: Number(value) })
+        else if (props.mayInherit) props.onChoose({ mode: "inherit" })
+      }}
     >
       {mayInherit ? <option value="inherit">{words.inherit}</option> : null}
       <option value="off">{words.off}</option>

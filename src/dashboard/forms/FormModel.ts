@@ -1,3 +1,4 @@
+import type { Schema } from "effect"
 import type { Bilingual, DeclaredVariable, ReportVariable } from "../api/Types.ts"
 
 /** One question of the form. `secret` answers are sent once and never kept in the browser. */
@@ -140,7 +141,7 @@ export type FieldProblem = "required" | "number" | "json" | "boolean"
 
 export type Parsed =
   | { readonly kind: "unset" }
-  | { readonly kind: "value"; readonly value: unknown }
+  | { readonly kind: "value"; readonly value: Schema.Json }
   | { readonly kind: "problem"; readonly problem: FieldProblem; readonly detail?: string }
 
 const problem = (which: FieldProblem, detail?: string): Parsed => ({
@@ -167,13 +168,13 @@ export const parseAnswer = (field: Pick<FormField, "type" | "required">, typed: 
 }
 
 export interface Answers {
-  readonly values: Readonly<Record<string, unknown>>
+  readonly values: Readonly<Record<string, Schema.Json>>
   readonly problems: ReadonlyMap<string, Extract<Parsed, { readonly kind: "problem" }>>
 }
 
 /** Every answer of a draft, or what is wrong with some of them. */
 export const answersOf = (fields: ReadonlyArray<FormField>, draft: Draft): Answers => {
-  const values: Record<string, unknown> = {}
+  const values: Record<string, Schema.Json> = {}
   const problems = new Map<string, Extract<Parsed, { readonly kind: "problem" }>>()
   for (const field of fields) {
     const parsed = parseAnswer(field, draft[field.name])

@@ -1,8 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
-import { post } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import { accountTokensCreate } from "../../api/Endpoints.ts"
 import { tokenScopesQuery, tokensQuery } from "../../api/AccountQueries.ts"
-import type { TokenRecord } from "../../api/Types.ts"
 import { useBootstrap } from "../../app/Workspace.ts"
 import { Loadable } from "../../ui/Feedback.tsx"
 import { CheckField, SelectField, TextField } from "../../ui/Field.tsx"
@@ -28,11 +28,13 @@ export const NewToken = ({ workspaceId, onClose }: { readonly workspaceId?: stri
   )
   const create = useMutation({
     mutationFn: () =>
-      post<{ token: string; token_record: TokenRecord }>("/api/v1/account/tokens", {
-        name: name.trim(),
-        scopes,
-        ...(workspace === "" ? {} : { workspace_id: workspace }),
-        ...(expiresOn === "" ? {} : { expires_at: `${expiresOn}T23:59:59.000Z` })
+      call(accountTokensCreate, {
+        body: {
+          name: name.trim(),
+          scopes,
+          ...(workspace === "" ? {} : { workspace_id: workspace }),
+          ...(expiresOn === "" ? {} : { expires_at: `${expiresOn}T23:59:59.000Z` })
+        }
       }),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: tokensQuery.queryKey })
   })

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
-import { post } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import { accountTokensRevoke } from "../../api/Endpoints.ts"
 import { tokensQuery } from "../../api/AccountQueries.ts"
 import type { TokenRecord } from "../../api/Types.ts"
 import { RemovalDialog } from "../../app/RemovalDialog.tsx"
@@ -59,7 +60,7 @@ const Row = ({ token }: { readonly token: TokenRecord }) => {
         <RemovalDialog
           title={words.revokeTitle(token.name)}
           action={words.revoke}
-          remove={() => post(`/api/v1/account/tokens/${token.token_id}/revoke`)}
+          remove={() => call(accountTokensRevoke, { params: { tokenId: token.token_id } })}
           list={tokensQuery.queryKey}
           onClose={() => setRevoking(false)}
         >

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { request } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import { capsulesUpdate } from "../../api/Endpoints.ts"
 import { capsuleQuery, decisionsQuery } from "../../api/Queries.ts"
 import type { AutoUpdateDecision, Capsule } from "../../api/Types.ts"
 import { useActorName } from "../../app/Actors.ts"
@@ -23,7 +24,8 @@ export const Pin = ({ capsule }: { readonly capsule: Capsule }) => {
   const may = useMay()
   const queryClient = useQueryClient()
   const resume = useMutation({
-    mutationFn: () => request("PATCH", `/api/v1/capsules/${capsule.id}`, { body: { autoUpdate: { resume: true } } }),
+    mutationFn: () =>
+      call(capsulesUpdate, { params: { capsuleId: capsule.id }, body: { autoUpdate: { resume: true } } }),
     onSettled: () => queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })
   })
   const pin = capsule.autoUpdate.pinnedBy

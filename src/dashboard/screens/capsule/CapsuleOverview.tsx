@@ -3,6 +3,7 @@ import { MissingCredential } from "./MissingCredential.tsx"
 import { Ended } from "./Ended.tsx"
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
+import { capsulesReconcilePlan } from "../../api/Endpoints.ts"
 import { capsulesQuery, outputsQuery, runsQuery, sourceQuery } from "../../api/Queries.ts"
 import type { Capsule, Output, Run } from "../../api/Types.ts"
 import { RunList } from "../../app/RunList.tsx"
@@ -68,7 +69,7 @@ const Outputs = ({ outputs }: { readonly outputs: ReadonlyArray<Output> }) => {
 const Reconcile = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(capsuleWords)
   const may = useMay()
-  const plan = usePlan(capsule.id, "reconcile-plan")
+  const plan = usePlan(capsule.id, capsulesReconcilePlan)
   if (!may("member") || capsule.status === "disabled") return null
   return (
     <>

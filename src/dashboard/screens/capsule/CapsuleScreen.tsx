@@ -3,6 +3,7 @@ import "../../app/Kit.ts"
 import { useQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import { useState } from "react"
+import { capsulesDriftCheck, capsulesPlan } from "../../api/Endpoints.ts"
 import { capsuleQuery } from "../../api/Queries.ts"
 import type { Capsule } from "../../api/Types.ts"
 import { appWords } from "../../app/Words.ts"
@@ -33,8 +34,8 @@ const isTab = (tab: string | undefined): tab is Tab => tabs.some((each) => each 
 const Actions = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(capsuleWords)
   const may = useMay()
-  const plan = usePlan(capsule.id, "plan")
-  const drift = usePlan(capsule.id, "drift-check")
+  const plan = usePlan(capsule.id, capsulesPlan)
+  const drift = usePlan(capsule.id, capsulesDriftCheck)
   const [choosing, setChoosing] = useState(false)
   if (!may("member") || !isInService(capsule.status)) return null
   return (

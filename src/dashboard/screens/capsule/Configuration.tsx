@@ -2,7 +2,9 @@ import { isInService } from "../../../../schema/records/CapsuleLifecycle.ts"
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
-import { newIdempotencyKey, post } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import { newIdempotencyKey } from "../../api/Client.ts"
+import { capsulesConfigurationPlan } from "../../api/Endpoints.ts"
 import { bindingsQuery, capsuleQuery, connectionsQuery, installConfigQuery } from "../../api/Queries.ts"
 import type { Capsule, InstallConfig, ProviderBinding } from "../../api/Types.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
@@ -95,9 +97,7 @@ const Form = ({ capsule, config, bindings }: FormProps) => {
         interfaceBlueprints: config.interfaceBlueprints,
         expected: { authorityGuard: capsule.installConfigReAdoption.authorityGuard }
       }
-      return post<{ planRunId: string }>(`/api/v1/capsules/${capsule.id}/configuration-plans`, body, {
-        idempotencyKey: key
-      })
+      return call(capsulesConfigurationPlan, { params: { capsuleId: capsule.id }, body, idempotencyKey: key })
     },
     onSuccess: (answer) => {
       void queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })

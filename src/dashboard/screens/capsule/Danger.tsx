@@ -4,9 +4,11 @@ import { Release } from "./Release.tsx"
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
-import { request } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import type { Body } from "../../api/Declarations.ts"
+import { capsulesRemove, capsulesUpdate } from "../../api/Endpoints.ts"
 import { capsuleQuery } from "../../api/Queries.ts"
-import type { Capsule, Run } from "../../api/Types.ts"
+import type { Capsule } from "../../api/Types.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { DriftCheckField } from "../../forms/DriftCheckField.tsx"
 import { Button } from "../../ui/Button.tsx"
@@ -23,8 +25,8 @@ const useChange = (capsule: Capsule) => {
   const terms = useWords(vocabulary)
   const queryClient = useQueryClient()
   return useMutation({
-    mutationFn: (body: Readonly<Record<string, unknown>>) =>
-      request("PATCH", `/api/v1/capsules/${capsule.id}`, { body }),
+    mutationFn: (body: Body<typeof capsulesUpdate>) =>
+      call(capsulesUpdate, { params: { capsuleId: capsule.id }, body }),
     onSuccess: () => toast(terms.saved),
     onSettled: () => queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })
   })
@@ -117,8 +119,9 @@ const Destroy = ({ capsule }: { readonly capsule: Capsule }) => {
   const [open, setOpen] = useState(false)
   const never = capsule.currentStateVersionId === undefined && capsule.status === "pending"
   const destroy = useMutation({
-    mutationFn: () => request<{ run?: Run; capsule?: Capsule }>("DELETE", `/api/v1/capsules/${capsule.id}`),
-    onSuccess: ({ run }) => {
+    mutationFn: () => call(capsulesRemove, { params: { capsuleId: capsule.id } }),
+    onSuccess: (answer) => {
+      const run = "run" in answer ? answer.run : undefined
       void queryClient.invalidateQueries({ queryKey: ["workspace"] })
       void queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })
       setOpen(false)

@@ -2,7 +2,8 @@ import { isEnded } from "../../../../schema/records/CapsuleLifecycle.ts"
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
-import { request } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import { capsulesRemoveDependency } from "../../api/Endpoints.ts"
 import { capsulesQuery, dependenciesQuery } from "../../api/Queries.ts"
 import type { Capsule, Dependency } from "../../api/Types.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
@@ -29,7 +30,7 @@ const Remove = ({
   const queryClient = useQueryClient()
   const [asking, setAsking] = useState(false)
   const remove = useMutation({
-    mutationFn: () => request("DELETE", `/api/v1/dependencies/${dependency.id}`),
+    mutationFn: () => call(capsulesRemoveDependency, { params: { dependencyId: dependency.id } }),
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: dependenciesQuery(capsuleId).queryKey })
       void queryClient.invalidateQueries({ queryKey: ["workspace", dependency.workspaceId, "graph"] })

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useId, useState } from "react"
-import { post } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import { capsulesCreateDependency } from "../../api/Endpoints.ts"
 import { capsulesQuery, dependenciesQuery, installConfigQuery, outputsQuery } from "../../api/Queries.ts"
 import type { Capsule, Dependency } from "../../api/Types.ts"
 import { CapsuleOptions } from "../../app/CapsuleOptions.tsx"
@@ -123,10 +124,13 @@ export const NewDependency = ({ capsule, onClose }: { readonly capsule: Capsule;
   const orders = mode === "remote_state"
   const create = useMutation({
     mutationFn: () =>
-      post<{ dependency: Dependency }>(`/api/v1/capsules/${capsule.id}/dependencies`, {
-        producerCapsuleId,
-        mode,
-        outputs: orders ? [] : flows.map(({ from, required, to }) => ({ from: from.trim(), to: to.trim(), required }))
+      call(capsulesCreateDependency, {
+        params: { capsuleId: capsule.id },
+        body: {
+          producerCapsuleId,
+          mode,
+          outputs: orders ? [] : flows.map(({ from, required, to }) => ({ from: from.trim(), to: to.trim(), required }))
+        }
       }),
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: dependenciesQuery(capsule.id).queryKey })

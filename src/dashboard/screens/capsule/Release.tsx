@@ -1,7 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
-import { post } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import { capsulesRelease } from "../../api/Endpoints.ts"
 import { capsuleQuery, capsulesQuery, dependenciesQuery } from "../../api/Queries.ts"
 import type { Capsule } from "../../api/Types.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
@@ -41,10 +42,9 @@ const ReleaseDialog = ({ capsule, onClose }: { readonly capsule: Capsule; readon
   const confirmed = typed.trim() === capsule.name
   const release = useMutation({
     mutationFn: () =>
-      post(`/api/v1/capsules/${capsule.id}/release`, {
-        confirm: capsule.name,
-        reason,
-        ...(comment.trim() === "" ? {} : { comment: comment.trim() })
+      call(capsulesRelease, {
+        params: { capsuleId: capsule.id },
+        body: { confirm: capsule.name, reason, ...(comment.trim() === "" ? {} : { comment: comment.trim() }) }
       }),
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })

@@ -1,8 +1,9 @@
 import { useMutation } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
-import { newIdempotencyKey, post } from "../../api/Client.ts"
-import type { Run, StateVersion } from "../../api/Types.ts"
+import { call } from "../../api/Call.ts"
+import { runsRollbackPlan } from "../../api/Endpoints.ts"
+import type { StateVersion } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { CheckField, TextField } from "../../ui/Field.tsx"
 import { FormDialog } from "../../ui/FormDialog.tsx"
@@ -18,11 +19,10 @@ export const Rollback = ({ version, onClose }: { readonly version: StateVersion;
   const [resumeOnNewCommit, setResume] = useState(false)
   const rollback = useMutation({
     mutationFn: () =>
-      post<{ run: Run }>(
-        `/api/v1/state-versions/${version.id}/rollback-plan`,
-        { resumeOnNewCommit, ...(reason.trim() === "" ? {} : { reason: reason.trim() }) },
-        { idempotencyKey: newIdempotencyKey() }
-      ),
+      call(runsRollbackPlan, {
+        params: { stateVersionId: version.id },
+        body: { resumeOnNewCommit, ...(reason.trim() === "" ? {} : { reason: reason.trim() }) }
+      }),
     onSuccess: ({ run }) =>
       void navigate({ to: "/w/$workspace/runs/$runId", params: { workspace: workspace.handle, runId: run.id } })
   })

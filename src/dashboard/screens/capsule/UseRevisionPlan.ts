@@ -1,8 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
-import { newIdempotencyKey, post } from "../../api/Client.ts"
-import type { RevisionPlan } from "../../api/Types.ts"
+import { call } from "../../api/Call.ts"
+import { newIdempotencyKey } from "../../api/Client.ts"
+import { revisionPlansCreate, revisionPlansReconcile } from "../../api/Endpoints.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { advance } from "../install/Coordinator.ts"
 
@@ -14,15 +15,13 @@ export const useRevisionPlan = (capsuleId: string, onPlanned?: () => void) => {
   const [key] = useState(newIdempotencyKey)
   return useMutation({
     mutationFn: async (ref: string) => {
-      const { revisionPlan } = await post<{ revisionPlan: RevisionPlan }>(
-        `/api/v1/capsules/${capsuleId}/revision-plans`,
-        { ref },
-        { idempotencyKey: `${key}:${ref}` }
-      )
+      const { revisionPlan } = await call(revisionPlansCreate, {
+        params: { capsuleId },
+        body: { ref },
+        idempotencyKey: `${key}:${ref}`
+      })
       return advance(revisionPlan, (id) =>
-        post<{ revisionPlan: RevisionPlan }>(`/api/v1/revision-plans/${id}/reconcile`).then(
-          (answer) => answer.revisionPlan
-        )
+        call(revisionPlansReconcile, { params: { revisionPlanId: id } }).then((answer) => answer.revisionPlan)
       )
     },
     onSuccess: ({ planRunId }) => {

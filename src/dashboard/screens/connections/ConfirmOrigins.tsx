@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
-import { post } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import { connectionsConfirmOrigins } from "../../api/Endpoints.ts"
 import { connectionsQuery } from "../../api/Queries.ts"
 import type { Connection } from "../../api/Types.ts"
 import { useActorName } from "../../app/Actors.ts"
@@ -30,7 +31,7 @@ export const ConfirmOrigins = ({
   const [chosen, setChosen] = useState<Readonly<Record<string, string | undefined>>>({})
   const origins = proposed.flatMap(({ origin }) => chosen[origin]?.trim() ?? [])
   const confirm = useMutation({
-    mutationFn: () => post(`/api/v1/connections/${connection.id}/origins/confirm`, { origins }),
+    mutationFn: () => call(connectionsConfirmOrigins, { params: { connectionId: connection.id }, body: { origins } }),
     onSettled: () => queryClient.invalidateQueries({ queryKey: connectionsQuery(workspace.id).queryKey }),
     onSuccess: onClose
   })

@@ -67,7 +67,7 @@ const useOf = (draft: ConnectionChangeDraft) => {
   }
 }
 
-/** The body of `PATCH /api/v1/connections/{id}`: only what is other than before. */
+/** What changes of a Connection: only what is other than before. */
 export const changeBody = (connection: Connection, draft: ConnectionChangeDraft) => {
   const before = changeDraft(connection)
   const isSameUse = (["from", "refs", "modules", "projectIds"] as const).every(

@@ -1,4 +1,6 @@
 import { isAddress, readServerAddress } from "../../../../schema/git/ServerAddress.ts"
+import type { Body } from "../../api/Declarations.ts"
+import type { connectionsCreate } from "../../api/Endpoints.ts"
 import type { CredentialRecipe } from "../../api/Types.ts"
 import { providerName } from "../../words/Format.ts"
 
@@ -48,8 +50,8 @@ export const serverOf = (url: string): string => {
   return isAddress(address) && address.scheme !== "ssh" ? address.origin : ""
 }
 
-/** The body of `POST /api/v1/connections`. Empty answers are left out: the server refuses empty values. */
-export const connectionBody = (workspaceId: string, draft: ConnectionDraft) => {
+/** What a new Connection is made of. Empty answers are left out: the server refuses empty values. */
+export const connectionBody = (workspaceId: string, draft: ConnectionDraft): Body<typeof connectionsCreate> => {
   const values = Object.fromEntries(
     [
       ...draft.mode.values.map(({ name }) => [name, draft.values[name] ?? ""] as const),

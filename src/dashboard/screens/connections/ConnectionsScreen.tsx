@@ -2,7 +2,8 @@ import "../../app/Kit.ts"
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { useEffect, useState } from "react"
-import { post, request } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import { connectionsRemove, connectionsRevoke, connectionsTest } from "../../api/Endpoints.ts"
 import { connectionsQuery } from "../../api/Queries.ts"
 import type { Connection } from "../../api/Types.ts"
 import { RemovalDialog } from "../../app/RemovalDialog.tsx"
@@ -35,10 +36,7 @@ const Row = ({ connection }: { readonly connection: Connection }) => {
   const unconfirmed = connection.proposedOrigins !== undefined && connection.status !== "revoked"
   const list = connectionsQuery(workspace.id).queryKey
   const test = useMutation({
-    mutationFn: () =>
-      post<{ connection: Connection; tested: "completeness" | "git_server" }>(
-        `/api/v1/connections/${connection.id}/test`
-      ),
+    mutationFn: () => call(connectionsTest, { params: { connectionId: connection.id } }),
     onSuccess: (answer) => {
       if (answer.connection.status === "verified") toast(words.testedAs[answer.tested])
     },
@@ -129,7 +127,7 @@ const Row = ({ connection }: { readonly connection: Connection }) => {
         <RemovalDialog
           title={words.removeTitle(connection.displayName)}
           action={words.remove}
-          remove={() => request("DELETE", `/api/v1/connections/${connection.id}`)}
+          remove={() => call(connectionsRemove, { params: { connectionId: connection.id } })}
           list={list}
           onClose={() => setRemoving(false)}
         >
@@ -141,7 +139,7 @@ const Row = ({ connection }: { readonly connection: Connection }) => {
         <RemovalDialog
           title={words.revokeTitle(connection.displayName)}
           action={words.revoke}
-          remove={() => post(`/api/v1/connections/${connection.id}/revoke`)}
+          remove={() => call(connectionsRevoke, { params: { connectionId: connection.id } })}
           list={list}
           onClose={() => setRevoking(false)}
         >

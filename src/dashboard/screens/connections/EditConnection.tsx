@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
-import { request } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import { connectionsUpdate } from "../../api/Endpoints.ts"
 import { connectionsQuery } from "../../api/Queries.ts"
 import type { Connection } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
@@ -11,11 +12,6 @@ import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { changeBody, changeDraft, type ConnectionChangeDraft, type UsedFrom } from "./ConnectionChange.ts"
 import { connectionWords } from "./Words.ts"
-
-interface Updated {
-  readonly tested?: "completeness" | "git_server"
-  readonly supersededRunIds: ReadonlyArray<string>
-}
 
 interface SectionProps {
   readonly connection: Connection
@@ -128,7 +124,7 @@ export const EditConnection = ({
   const set = (change: Partial<ConnectionChangeDraft>) => setDraft((before) => ({ ...before, ...change }))
   const update = useMutation({
     mutationFn: () =>
-      request<Updated>("PATCH", `/api/v1/connections/${connection.id}`, { body: changeBody(connection, draft) }),
+      call(connectionsUpdate, { params: { connectionId: connection.id }, body: changeBody(connection, draft) }),
     onSuccess: async ({ supersededRunIds, tested }) => {
       await queryClient.invalidateQueries({ queryKey: connectionsQuery(workspace.id).queryKey })
       toast(tested === undefined ? words.changed : words.rotated(words.testedAs[tested], supersededRunIds.length))

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
-import { post } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import { connectionsCreate } from "../../api/Endpoints.ts"
 import { connectionsQuery, recipesQuery } from "../../api/Queries.ts"
 import type { Connection, CredentialRecipe } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
@@ -100,9 +101,8 @@ const Form = ({
   const create = useMutation({
     mutationFn: async () => {
       if (recipe === undefined || mode === undefined) throw new Error("No recipe is chosen.")
-      return post<{ connection: Connection }>(
-        "/api/v1/connections",
-        connectionBody(workspace.id, {
+      return call(connectionsCreate, {
+        body: connectionBody(workspace.id, {
           recipe,
           mode,
           provider: typedProvider,
@@ -113,7 +113,7 @@ const Form = ({
           expiresOn,
           origins
         })
-      )
+      })
     },
     onSuccess: async ({ connection }) => {
       await queryClient.invalidateQueries({ queryKey: connectionsQuery(workspace.id).queryKey })

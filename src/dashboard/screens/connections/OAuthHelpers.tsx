@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from "@tanstack/react-query"
-import { post } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import { connectionsStartOAuth } from "../../api/Endpoints.ts"
 import { helpersQuery } from "../../api/Queries.ts"
 import type { Connection, OAuthHelper } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
@@ -15,9 +16,9 @@ const useStart = (helperId: string, connectionId?: string) => {
   const workspace = useWorkspace()
   return useMutation({
     mutationFn: () =>
-      post<{ authorizationUrl: string }>(`/api/v1/connections/oauth/${helperId}/start`, {
-        workspaceId: workspace.id,
-        ...(connectionId === undefined ? {} : { connectionId })
+      call(connectionsStartOAuth, {
+        params: { helperId },
+        body: { workspaceId: workspace.id, ...(connectionId === undefined ? {} : { connectionId }) }
       }),
     onSuccess: ({ authorizationUrl }) => window.location.assign(authorizationUrl)
   })

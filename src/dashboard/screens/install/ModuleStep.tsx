@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query"
 import { useEffect } from "react"
-import { post } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import { sourcesCompatibilityCheck } from "../../api/Endpoints.ts"
 import { installModulesQuery, reportQuery } from "../../api/Queries.ts"
 import type { CompatibilityReport, Finding, InstallModule, SourceSnapshot } from "../../api/Types.ts"
 import { CopyText } from "../../ui/CopyText.tsx"
@@ -11,8 +12,6 @@ import { bytes, providerName, repositoryName, shortCommit } from "../../words/Fo
 import { useWords } from "../../words/Words.ts"
 import type { DraftState } from "./Draft.ts"
 import { installWords } from "./Words.ts"
-
-const api = "/api/v1"
 
 export const SnapshotFacts = ({ snapshot }: { readonly snapshot: SourceSnapshot }) => {
   const words = useWords(installWords)
@@ -127,13 +126,10 @@ export const ModuleStep = ({ draft, change, snapshot, wanted }: ModuleStepProps)
   const modules = useQuery(installModulesQuery(snapshot.sourceId, snapshot.id))
   const check = useMutation({
     mutationFn: async (modulePath: string) => {
-      const { compatibilityReport } = await post<{ compatibilityReport: CompatibilityReport }>(
-        `${api}/sources/${snapshot.sourceId}/compatibility-check`,
-        {
-          sourceSnapshotId: snapshot.id,
-          modulePath
-        }
-      )
+      const { compatibilityReport } = await call(sourcesCompatibilityCheck, {
+        params: { sourceId: snapshot.sourceId },
+        body: { sourceSnapshotId: snapshot.id, modulePath }
+      })
       return { modulePath, reportId: compatibilityReport.id }
     },
     onSuccess: (found) => change(found)

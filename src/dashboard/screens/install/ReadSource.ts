@@ -1,12 +1,11 @@
 import { type QueryClient, useQuery } from "@tanstack/react-query"
-import { get, post } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import { sourcesCreate, sourcesSnapshots, sourcesSync } from "../../api/Endpoints.ts"
 import { runQuery, snapshotsQuery, sourcesQuery } from "../../api/Queries.ts"
-import type { Run, Source, SourceSnapshot } from "../../api/Types.ts"
+import type { Source, SourceSnapshot } from "../../api/Types.ts"
 import { isSameRef } from "../../../../schema/git/RefName.ts"
 import { isSameRepository } from "../../../../schema/git/RepositoryAddress.ts"
 import { repositoryName } from "../../words/Format.ts"
-
-const api = "/api/v1"
 
 export interface WantedSource {
   readonly url: string
@@ -38,16 +37,18 @@ export const readSource = async (
   const source =
     known ??
     (
-      await post<{ source: Source }>(`${api}/sources`, {
-        workspaceId,
-        name: repositoryName(wanted.url).slice(0, 80),
-        url: wanted.url,
-        defaultRef: wanted.ref,
-        defaultPath: wanted.path,
-        ...(wanted.authConnectionId === "" ? {} : { authConnectionId: wanted.authConnectionId })
+      await call(sourcesCreate, {
+        body: {
+          workspaceId,
+          name: repositoryName(wanted.url).slice(0, 80),
+          url: wanted.url,
+          defaultRef: wanted.ref,
+          defaultPath: wanted.path,
+          ...(wanted.authConnectionId === "" ? {} : { authConnectionId: wanted.authConnectionId })
+        }
       })
     ).source
-  const { run } = await post<{ run: Run }>(`${api}/sources/${source.id}/sync`, { intent: "manual_plan" })
+  const { run } = await call(sourcesSync, { params: { sourceId: source.id }, body: { intent: "manual_plan" } })
   return { sourceId: source.id, syncRunId: run.id }
 }
 
@@ -63,11 +64,7 @@ export const useSnapshot = ({ sourceId, syncRunId }: { readonly [K in keyof Sour
     queryKey: [...snapshotsQuery(sourceId ?? "").queryKey, "one", snapshotId],
     enabled: sourceId !== undefined && snapshotId !== undefined,
     queryFn: async ({ signal }): Promise<SourceSnapshot | null> => {
-      const { snapshots } = await get<{ snapshots: ReadonlyArray<SourceSnapshot> }>(
-        `${api}/sources/${sourceId}/snapshots`,
-        {},
-        signal
-      )
+      const { snapshots } = await call(sourcesSnapshots, { params: { sourceId: sourceId ?? "" }, signal })
       return snapshots.find(({ id }) => id === snapshotId) ?? null
     },
     refetchInterval: ({ state }) => (state.data === null ? 600 : false)

@@ -1,15 +1,11 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
+import type { Schema } from "effect"
 import { useState } from "react"
-import { get, post } from "../../api/Client.ts"
-import type {
-  CompatibilityReport,
-  InstallConfig,
-  InstallPlan,
-  NewDependency,
-  Run,
-  SourceSnapshot
-} from "../../api/Types.ts"
+import { call } from "../../api/Call.ts"
+import { installPlansCreate, installPlansReconcile } from "../../api/Endpoints.ts"
+import { runQuery } from "../../api/Queries.ts"
+import type { CompatibilityReport, InstallConfig, InstallPlan, NewDependency, SourceSnapshot } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
 import { FaultNotice, Notice } from "../../ui/Feedback.tsx"
@@ -25,14 +21,12 @@ import { contentKey } from "./ContentKey.ts"
 import { Findings } from "./ModuleStep.tsx"
 import { installWords } from "./Words.ts"
 
-const api = "/api/v1"
-
 interface ReviewStepProps {
   readonly draft: InstallDraft
   readonly snapshot: SourceSnapshot
   readonly report: CompatibilityReport
   readonly config: InstallConfig | undefined
-  readonly values: Readonly<Record<string, unknown>>
+  readonly values: Readonly<Record<string, Schema.Json>>
   readonly dependencies: ReadonlyArray<NewDependency>
   readonly ready: boolean
   readonly onTried: () => void
@@ -85,19 +79,14 @@ export const ReviewStep = ({
         ...(dependencies.length === 0 ? {} : { dependencies }),
         variables: values
       }
-      const { installPlan } = await post<{ installPlan: InstallPlan }>(
-        `${api}/workspaces/${workspace.id}/install-plans`,
+      const { installPlan } = await call(installPlansCreate, {
+        params: { workspaceId: workspace.id },
         body,
-        {
-          idempotencyKey: `${draft.id}-${contentKey(body)}`
-        }
-      )
+        idempotencyKey: `${draft.id}-${contentKey(body)}`
+      })
       const last = await advance(
         installPlan,
-        (id) =>
-          post<{ installPlan: InstallPlan }>(`${api}/install-plans/${id}/reconcile`).then(
-            (answer) => answer.installPlan
-          ),
+        (id) => call(installPlansReconcile, { params: { installPlanId: id } }).then((answer) => answer.installPlan),
         (step) => setPhase(step.phase)
       )
       return last
@@ -105,10 +94,7 @@ export const ReviewStep = ({
     onSuccess: async (last) => {
       void queryClient.invalidateQueries({ queryKey: ["workspace"] })
       if (last.planRunId === undefined) return
-      await queryClient.prefetchQuery({
-        queryKey: ["run", last.planRunId],
-        queryFn: () => get<{ run: Run }>(`${api}/runs/${last.planRunId ?? ""}`).then(({ run }) => run)
-      })
+      await queryClient.prefetchQuery(runQuery(last.planRunId))
       onDone(last)
       void navigate({ to: "/w/$workspace/runs/$runId", params: { workspace: workspace.handle, runId: last.planRunId } })
     }

@@ -1,7 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
-import { newIdempotencyKey, post } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import { newIdempotencyKey } from "../../api/Client.ts"
+import { runsApply, runsApprove } from "../../api/Endpoints.ts"
 import { runQuery } from "../../api/Queries.ts"
 import type { ResourceChange, Run } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
@@ -66,14 +68,15 @@ export const ApproveDialog = ({ run, name, environment, onClose }: ApproveDialog
   const approve = useMutation({
     mutationFn: async (thenApply: boolean) => {
       if (run.approvedAt === undefined) {
-        await post(`/api/v1/runs/${run.id}/approve`, {
-          ...(run.planDigest === undefined ? {} : { planDigest: run.planDigest }),
-          ...(comment.trim() === "" ? {} : { comment: comment.trim() })
+        await call(runsApprove, {
+          params: { runId: run.id },
+          body: {
+            ...(run.planDigest === undefined ? {} : { planDigest: run.planDigest }),
+            ...(comment.trim() === "" ? {} : { comment: comment.trim() })
+          }
         })
       }
-      return thenApply
-        ? (await post<{ run: Run }>(`/api/v1/runs/${run.id}/apply`, {}, { idempotencyKey: key })).run
-        : undefined
+      return thenApply ? (await call(runsApply, { params: { runId: run.id }, idempotencyKey: key })).run : undefined
     },
     onSuccess: (apply) => {
       onClose()

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
-import { post } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import { runsCancel } from "../../api/Endpoints.ts"
 import { runQuery } from "../../api/Queries.ts"
 import type { Run } from "../../api/Types.ts"
 import { Button } from "../../ui/Button.tsx"
@@ -20,7 +21,11 @@ export const CancelDialog = ({ run, onClose }: { readonly run: Run; readonly onC
   const approved = run.status === "succeeded"
   const changes = run.type === "apply" || run.type === "destroy_apply" || run.type === "restore"
   const cancel = useMutation({
-    mutationFn: () => post(`/api/v1/runs/${run.id}/cancel`, reason.trim() === "" ? {} : { reason: reason.trim() }),
+    mutationFn: () =>
+      call(runsCancel, {
+        params: { runId: run.id },
+        body: reason.trim() === "" ? {} : { reason: reason.trim() }
+      }),
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: runQuery(run.id).queryKey })
       void queryClient.invalidateQueries({ queryKey: ["workspace"] })

@@ -150,6 +150,17 @@ const Queue = ({ run }: { readonly run: Run }) => {
   )
 }
 
+/** The way to a new plan in place of one that is void. */
+const Again = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule | undefined }) =>
+  capsule === undefined ? null : (
+    <PlanAgain
+      capsule={capsule}
+      destroy={run.type === "destroy_plan"}
+      tone="plain"
+      revisionPlanId={run.revisionPlanId}
+    />
+  )
+
 /** What a reader of this Run can or must do now, if anything. */
 export const Decision = ({
   run,
@@ -176,14 +187,7 @@ export const Decision = ({
       <Notice tone="info">
         <p>{run.status === "superseded" ? words.superseded : words.expired}</p>
         <Because reason={endReason} />
-        {capsule === undefined || !isPlan ? null : (
-          <PlanAgain
-            capsule={capsule}
-            destroy={run.type === "destroy_plan"}
-            tone="plain"
-            revisionPlanId={run.revisionPlanId}
-          />
-        )}
+        {isPlan ? <Again run={run} capsule={capsule} /> : null}
       </Notice>
     )
   }
@@ -193,14 +197,7 @@ export const Decision = ({
         <p>{words.withdrawn}</p>
         <Because reason={endReason} />
         <Comment run={run} />
-        {capsule === undefined ? null : (
-          <PlanAgain
-            capsule={capsule}
-            destroy={run.type === "destroy_plan"}
-            tone="plain"
-            revisionPlanId={run.revisionPlanId}
-          />
-        )}
+        <Again run={run} capsule={capsule} />
       </Notice>
     )
   }

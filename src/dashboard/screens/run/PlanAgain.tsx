@@ -1,9 +1,16 @@
 import { isInService } from "../../../../schema/records/CapsuleLifecycle.ts"
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
-import { newIdempotencyKey, post } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import { newIdempotencyKey } from "../../api/Client.ts"
+import {
+  capsulesDestroyPlan,
+  capsulesPlan,
+  type capsulesDriftCheck,
+  type capsulesReconcilePlan
+} from "../../api/Endpoints.ts"
 import { revisionPlanQuery } from "../../api/Queries.ts"
-import type { Capsule, Run } from "../../api/Types.ts"
+import type { Capsule } from "../../api/Types.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button, type ButtonTone } from "../../ui/Button.tsx"
 import { FaultNotice } from "../../ui/Feedback.tsx"
@@ -11,14 +18,19 @@ import { useWords } from "../../words/Words.ts"
 import { useRevisionPlan } from "../capsule/UseRevisionPlan.ts"
 import { decisionWords } from "./DecisionWords.ts"
 
+type PlanLine =
+  | typeof capsulesPlan
+  | typeof capsulesDestroyPlan
+  | typeof capsulesDriftCheck
+  | typeof capsulesReconcilePlan
+
 /** Asks for a new plan of a Capsule and opens it. */
-export const usePlan = (capsuleId: string, kind: "plan" | "destroy-plan" | "drift-check" | "reconcile-plan") => {
+export const usePlan = (capsuleId: string, line: PlanLine) => {
   const workspace = useWorkspace()
   const navigate = useNavigate()
   const queryClient = useQueryClient()
   return useMutation({
-    mutationFn: () =>
-      post<{ run: Run }>(`/api/v1/capsules/${capsuleId}/${kind}`, {}, { idempotencyKey: newIdempotencyKey() }),
+    mutationFn: () => call(line, { params: { capsuleId }, idempotencyKey: newIdempotencyKey() }),
     onSuccess: ({ run }) => {
       void queryClient.invalidateQueries({ queryKey: ["workspace"] })
       void navigate({ to: "/w/$workspace/runs/$runId", params: { workspace: workspace.handle, runId: run.id } })
@@ -51,7 +63,7 @@ const RevisionAgain = ({ capsule, revisionPlanId, tone }: PlanAgainProps & { rea
 
 const TrackedAgain = ({ capsule, destroy, tone }: PlanAgainProps) => {
   const words = useWords(decisionWords)
-  const plan = usePlan(capsule.id, destroy ? "destroy-plan" : "plan")
+  const plan = usePlan(capsule.id, destroy ? capsulesDestroyPlan : capsulesPlan)
   return (
     <>
       <Button tone={tone ?? "primary"} icon="refresh" busy={plan.isPending} onClick={() => plan.mutate()}>

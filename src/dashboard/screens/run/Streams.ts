@@ -1,9 +1,11 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { useEffect, useReducer, useState } from "react"
+import { runsEvents, runsLogs } from "../../api/Endpoints.ts"
 import { runQuery } from "../../api/Queries.ts"
 import { RunStream, type SocketListener, type StreamSocket, type StreamState } from "../../api/RunStream.ts"
 import { pageClock, Turns } from "../../api/Turns.ts"
 import type { LogEntry, RunEvent } from "../../api/Types.ts"
+import { address } from "../../api/Url.ts"
 import { LogBuffer } from "./LogBuffer.ts"
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -84,7 +86,7 @@ export const useRunEvents = (runId: string): LiveStream & { readonly events: Rea
   const [stream] = useState(
     () =>
       new RunStream<RunEvent>({
-        url: (after) => socketUrl(`/api/v1/runs/${encodeURIComponent(runId)}/events?after=${after}`),
+        url: (after) => socketUrl(address(runsEvents, { params: { runId }, query: { after: String(after) } })),
         read: readEvents,
         onItems: (items) => {
           setEvents((known) => [...known, ...items])
@@ -113,7 +115,7 @@ const makeLog = (runId: string, onGrown: () => void, onState: (state: StreamStat
   const buffer = new LogBuffer()
   let asked = false
   const stream = new RunStream<LogEntry>({
-    url: (after) => socketUrl(`/api/v1/runs/${encodeURIComponent(runId)}/logs?after=${after}`),
+    url: (after) => socketUrl(address(runsLogs, { params: { runId }, query: { after: String(after) } })),
     read: readEntries,
     onItems: (items) => {
       buffer.append(items)

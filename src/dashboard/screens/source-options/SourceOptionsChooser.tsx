@@ -4,9 +4,10 @@ import { useNavigate } from "@tanstack/react-router"
 import { Result } from "effect"
 import { useMemo, useState } from "react"
 import { parseSourceOptions, type SourceOption } from "../../../../schema/manifest/SourceOptions.ts"
-import { post } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import { sourcesStableSemver } from "../../api/Endpoints.ts"
 import { snapshotFileQuery } from "../../api/Queries.ts"
-import type { SnapshotFile, SourceSnapshot, StableVersion } from "../../api/Types.ts"
+import type { SnapshotFile, SourceSnapshot } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
 import { CopyText } from "../../ui/CopyText.tsx"
@@ -20,8 +21,8 @@ import { readSource, useSnapshot } from "../install/ReadSource.ts"
 import { useDocumentReading } from "./DocumentReading.ts"
 import { sourceOptionsWords } from "./Words.ts"
 
-const newestStable = (workspaceId: string, url: string): Promise<StableVersion> =>
-  post(`/api/v1/workspaces/${workspaceId}/source-ref-resolutions/stable-semver`, { url })
+const newestStable = (workspaceId: string, url: string) =>
+  call(sourcesStableSemver, { params: { workspaceId }, body: { url } })
 
 const useDocument = (link: OptionsLink) => {
   const workspace = useWorkspace()

@@ -1,7 +1,8 @@
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { isEnded } from "../../../../schema/records/CapsuleLifecycle.ts"
-import { request } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import { sourcesRemove } from "../../api/Endpoints.ts"
 import { sourcesQuery } from "../../api/Queries.ts"
 import type { Capsule, Source } from "../../api/Types.ts"
 import { RemovalDialog } from "../../app/RemovalDialog.tsx"
@@ -37,7 +38,7 @@ export const RemoveSource = ({
           title={words.removeAsk(source.name)}
           action={words.remove}
           remove={async () => {
-            await request("DELETE", `/api/v1/sources/${source.id}`)
+            await call(sourcesRemove, { params: { sourceId: source.id } })
             await navigate({ to: "/w/$workspace/sources", params: { workspace: workspace.handle } })
           }}
           list={sourcesQuery(source.workspaceId).queryKey}

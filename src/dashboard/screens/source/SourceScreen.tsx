@@ -2,9 +2,11 @@ import "../../app/Kit.ts"
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate, useParams } from "@tanstack/react-router"
 import { useState } from "react"
-import { post, request } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import type { Body } from "../../api/Declarations.ts"
+import { sourcesSync, sourcesUpdate } from "../../api/Endpoints.ts"
 import { capsulesQuery, snapshotsQuery, sourceQuery, sourcesQuery } from "../../api/Queries.ts"
-import type { Run, Source, SourceSnapshot } from "../../api/Types.ts"
+import type { Source, SourceSnapshot } from "../../api/Types.ts"
 import { appWords } from "../../app/Words.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
@@ -29,7 +31,7 @@ const useUpdate = (source: Source) => {
   const terms = useWords(vocabulary)
   const queryClient = useQueryClient()
   return useMutation({
-    mutationFn: (body: Readonly<Record<string, unknown>>) => request("PATCH", `/api/v1/sources/${source.id}`, { body }),
+    mutationFn: (body: Body<typeof sourcesUpdate>) => call(sourcesUpdate, { params: { sourceId: source.id }, body }),
     onSuccess: () => toast(terms.saved),
     onSettled: () =>
       Promise.all([
@@ -122,7 +124,7 @@ const Content = ({ source }: { readonly source: Source }) => {
   const snapshots = useInfiniteQuery(snapshotsQuery(source.id))
   const capsules = (useQuery(capsulesQuery(workspace.id)).data ?? []).filter(({ sourceId }) => sourceId === source.id)
   const sync = useMutation({
-    mutationFn: () => post<{ run: Run }>(`/api/v1/sources/${source.id}/sync`, { intent: "observe" }),
+    mutationFn: () => call(sourcesSync, { params: { sourceId: source.id }, body: { intent: "observe" } }),
     onSuccess: ({ run }) => {
       void queryClient.invalidateQueries({ queryKey: ["workspace"] })
       void navigate({ to: "/w/$workspace/runs/$runId", params: { workspace: workspace.handle, runId: run.id } })

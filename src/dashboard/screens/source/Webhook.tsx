@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
-import { post } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import { sourcesRenewHookSecret } from "../../api/Endpoints.ts"
 import { sourceQuery } from "../../api/Queries.ts"
 import type { Source } from "../../api/Types.ts"
 import { useMay } from "../../app/Workspace.ts"
@@ -19,10 +20,16 @@ const RenewSecret = ({ source, onClose }: { readonly source: Source; readonly on
   const queryClient = useQueryClient()
   const renew = useMutation({
     // The version is a guard: a second press, or a second person, is refused instead of making this secret useless.
-    mutationFn: () =>
-      post<{ source: Source; hookSecret: string }>(`/api/v1/sources/${source.id}/hook-secret`, {
-        hookSecretVersion: source.hookSecretVersion
-      }),
+    mutationFn: async () => {
+      const answer = await call(sourcesRenewHookSecret, {
+        params: { sourceId: source.id },
+        body: { hookSecretVersion: source.hookSecretVersion }
+      })
+      // Only a repetition under the same key is answered without the secret, and none is sent.
+      const secret = "hookSecret" in answer ? answer.hookSecret : undefined
+      if (typeof secret !== "string") throw new Error("The answer to a renewal holds no secret.")
+      return secret
+    },
     onSettled: () => queryClient.invalidateQueries({ queryKey: sourceQuery(source.id).queryKey })
   })
   if (renew.data === undefined)
@@ -41,7 +48,7 @@ const RenewSecret = ({ source, onClose }: { readonly source: Source; readonly on
     <SecretOnce
       title={words.renewedTitle}
       text={words.secretText}
-      secret={renew.data.hookSecret}
+      secret={renew.data}
       done={words.done}
       onClose={onClose}
     />

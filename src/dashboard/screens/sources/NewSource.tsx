@@ -1,9 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
-import { post } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import { sourcesCreate } from "../../api/Endpoints.ts"
 import { sourcesQuery } from "../../api/Queries.ts"
-import type { Source } from "../../api/Types.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { TextField } from "../../ui/Field.tsx"
 import { FormDialog } from "../../ui/FormDialog.tsx"
@@ -32,12 +32,14 @@ export const NewSource = ({ onClose }: { readonly onClose: () => void }) => {
   const create = useMutation({
     mutationFn: () => {
       const { authConnectionId, ...rest } = draft
-      return post<{ source: Source; hookSecret: string }>("/api/v1/sources", {
-        workspaceId: workspace.id,
-        url: url.trim(),
-        ...rest,
-        name: rest.name.trim(),
-        ...(authConnectionId === "" ? {} : { authConnectionId })
+      return call(sourcesCreate, {
+        body: {
+          workspaceId: workspace.id,
+          url: url.trim(),
+          ...rest,
+          name: rest.name.trim(),
+          ...(authConnectionId === "" ? {} : { authConnectionId })
+        }
       })
     },
     onSuccess: () => queryClient.invalidateQueries({ queryKey: sourcesQuery(workspace.id).queryKey })

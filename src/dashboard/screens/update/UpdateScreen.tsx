@@ -2,7 +2,8 @@ import "../../app/Kit.ts"
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import { useState } from "react"
-import { post } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import { runsCancelGroup } from "../../api/Endpoints.ts"
 import { runGroupQuery } from "../../api/Queries.ts"
 import type { RunGroup, RunWave, WaveMember } from "../../api/Types.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
@@ -111,7 +112,7 @@ const Cancel = ({ group }: { readonly group: RunGroup }) => {
   const queryClient = useQueryClient()
   const [asking, setAsking] = useState(false)
   const cancel = useMutation({
-    mutationFn: () => post(`/api/v1/run-groups/${group.id}/cancel`, {}),
+    mutationFn: () => call(runsCancelGroup, { params: { runGroupId: group.id } }),
     onSuccess: async () => {
       setAsking(false)
       await queryClient.invalidateQueries({ queryKey: runGroupQuery(group.id).queryKey })

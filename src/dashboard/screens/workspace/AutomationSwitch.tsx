@@ -1,7 +1,8 @@
 import "../../app/Kit.ts"
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
-import { post } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import { workspacesSetAutomation } from "../../api/Endpoints.ts"
 import { bootstrapQuery } from "../../api/Queries.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { Button } from "../../ui/Button.tsx"
@@ -24,7 +25,7 @@ export const AutomationSwitch = () => {
   const isPaused = workspace.automationPause !== undefined
   const change = useMutation({
     mutationFn: (body: { readonly paused: boolean; readonly reason?: string }) =>
-      post(`/api/v1/workspaces/${workspace.id}/automation`, body),
+      call(workspacesSetAutomation, { params: { workspaceId: workspace.id }, body }),
     onSuccess: () => {
       setReason("")
       toast(terms.saved)

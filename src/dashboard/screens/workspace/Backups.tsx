@@ -1,6 +1,7 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { post } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import { workspacesCreateBackup } from "../../api/Endpoints.ts"
 import { backupsQuery, capsulesQuery } from "../../api/Queries.ts"
 import type { Backup } from "../../api/Types.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
@@ -48,7 +49,7 @@ export const Backups = () => {
   const queryClient = useQueryClient()
   const query = useInfiniteQuery(backupsQuery(workspace.id))
   const create = useMutation({
-    mutationFn: () => post<{ backup: Backup }>(`/api/v1/workspaces/${workspace.id}/backups`),
+    mutationFn: () => call(workspacesCreateBackup, { params: { workspaceId: workspace.id } }),
     onSettled: () => queryClient.invalidateQueries({ queryKey: backupsQuery(workspace.id).queryKey })
   })
   return (

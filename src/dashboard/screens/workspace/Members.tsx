@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
-import { post, request } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import { workspacesAddMember, workspacesRemoveMember, workspacesUpdateMember } from "../../api/Endpoints.ts"
 import { membersQuery } from "../../api/Queries.ts"
 import type { Member, Role } from "../../api/Types.ts"
 import { RemovalDialog } from "../../app/RemovalDialog.tsx"
@@ -37,7 +38,7 @@ const Add = ({ onClose }: { readonly onClose: () => void }) => {
   const [email, setEmail] = useState("")
   const [role, setRole] = useState<Role>("member")
   const add = useMembersChange(
-    () => post(`/api/v1/workspaces/${workspace.id}/members`, { email: email.trim(), role }),
+    () => call(workspacesAddMember, { params: { workspaceId: workspace.id }, body: { email: email.trim(), role } }),
     onClose
   )
   return (
@@ -82,9 +83,9 @@ const Row = ({ member }: { readonly member: Member }) => {
   const may = useMay()
   const { subject } = useBootstrap()
   const [removing, setRemoving] = useState(false)
-  const path = `/api/v1/workspaces/${workspace.id}/members/${encodeURIComponent(member.subject)}`
+  const params = { workspaceId: workspace.id, subject: member.subject }
   const update = useMembersChange((body: { readonly role?: Role; readonly status?: "active" }) =>
-    request("PATCH", path, { body })
+    call(workspacesUpdateMember, { params, body })
   )
   const name = member.displayName ?? member.email ?? member.subject
   return (
@@ -135,7 +136,7 @@ const Row = ({ member }: { readonly member: Member }) => {
         <RemovalDialog
           title={words.removeTitle(name)}
           action={terms.remove}
-          remove={() => request("DELETE", path)}
+          remove={() => call(workspacesRemoveMember, { params })}
           list={membersQuery(workspace.id).queryKey}
           onClose={() => setRemoving(false)}
         >

@@ -1,8 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
-import { post } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import { connectionsCreateOutputShare } from "../../api/Endpoints.ts"
 import { capsulesQuery, outputSharesQuery, outputsQuery } from "../../api/Queries.ts"
-import type { OutputShare } from "../../api/Types.ts"
 import { CapsuleOptions } from "../../app/CapsuleOptions.tsx"
 import { useBootstrap, useWorkspace } from "../../app/Workspace.ts"
 import { CheckField, SelectField, TextField } from "../../ui/Field.tsx"
@@ -23,11 +23,13 @@ export const NewShare = ({ onClose }: { readonly onClose: () => void }) => {
   const outputs = useQuery({ ...outputsQuery(producerCapsuleId), enabled: producerCapsuleId !== "" }).data
   const create = useMutation({
     mutationFn: () =>
-      post<{ outputShare: OutputShare }>("/api/v1/output-shares", {
-        fromWorkspaceId: workspace.id,
-        toWorkspaceId: toWorkspaceId.trim(),
-        producerCapsuleId,
-        outputs: [...chosen].map((name) => ({ name }))
+      call(connectionsCreateOutputShare, {
+        body: {
+          fromWorkspaceId: workspace.id,
+          toWorkspaceId: toWorkspaceId.trim(),
+          producerCapsuleId,
+          outputs: [...chosen].map((name) => ({ name }))
+        }
       }),
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: outputSharesQuery(workspace.id).queryKey })

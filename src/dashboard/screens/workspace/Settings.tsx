@@ -1,9 +1,10 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
-import { post, request } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import type { Body } from "../../api/Declarations.ts"
+import { workspacesDriftCheck, workspacesPlanUpdate, workspacesUpdate } from "../../api/Endpoints.ts"
 import { bootstrapQuery } from "../../api/Queries.ts"
-import type { Run, RunGroup, SkippedCapsule } from "../../api/Types.ts"
 import { useMay, useWorkspace } from "../../app/Workspace.ts"
 import { DriftCheckField } from "../../forms/DriftCheckField.tsx"
 import { Button } from "../../ui/Button.tsx"
@@ -21,21 +22,17 @@ interface FleetProps {
   readonly title: string
   readonly text: string
   readonly label: string
-  readonly path: "plan-update" | "drift-check"
+  readonly line: typeof workspacesPlanUpdate | typeof workspacesDriftCheck
 }
 
 /** One press that starts a Run for many Capsules. */
-const Fleet = ({ title, text, label, path }: FleetProps) => {
+const Fleet = ({ title, text, label, line }: FleetProps) => {
   const words = useWords(workspaceWords)
   const workspace = useWorkspace()
   const queryClient = useQueryClient()
   const navigate = useNavigate()
   const start = useMutation({
-    mutationFn: () =>
-      post<{ runGroup: RunGroup; runs: ReadonlyArray<Run>; skipped: ReadonlyArray<SkippedCapsule> }>(
-        `/api/v1/workspaces/${workspace.id}/${path}`,
-        {}
-      ),
+    mutationFn: () => call(line, { params: { workspaceId: workspace.id } }),
     onSuccess: ({ runGroup, runs }) => {
       toast(words.started(runs.length))
       void queryClient.invalidateQueries({ queryKey: ["workspace", workspace.id] })
@@ -81,8 +78,8 @@ export const Settings = () => {
   const queryClient = useQueryClient()
   const [name, setName] = useState(workspace.displayName)
   const update = useMutation({
-    mutationFn: (body: Readonly<Record<string, unknown>>) =>
-      request("PATCH", `/api/v1/workspaces/${workspace.id}`, { body }),
+    mutationFn: (body: Body<typeof workspacesUpdate>) =>
+      call(workspacesUpdate, { params: { workspaceId: workspace.id }, body }),
     onSuccess: () => toast(terms.saved),
     onSettled: () => queryClient.invalidateQueries({ queryKey: bootstrapQuery.queryKey })
   })
@@ -137,8 +134,8 @@ export const Settings = () => {
       </Panel>
       {may("member") ? (
         <>
-          <Fleet title={words.update} text={words.updateText} label={words.updateAll} path="plan-update" />
-          <Fleet title={words.drift} text={words.driftText} label={words.driftAll} path="drift-check" />
+          <Fleet title={words.update} text={words.updateText} label={words.updateAll} line={workspacesPlanUpdate} />
+          <Fleet title={words.drift} text={words.driftText} label={words.driftAll} line={workspacesDriftCheck} />
         </>
       ) : null}
       {may("owner") && workspace.type !== "personal" ? (

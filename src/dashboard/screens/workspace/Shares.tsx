@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
-import { post } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import { connectionsApproveOutputShare, connectionsRevokeOutputShare } from "../../api/Endpoints.ts"
 import { capsulesQuery, outputSharesQuery } from "../../api/Queries.ts"
 import type { OutputShare } from "../../api/Types.ts"
 import { RemovalDialog } from "../../app/RemovalDialog.tsx"
@@ -34,7 +35,7 @@ const Revoke = ({ share }: { readonly share: OutputShare }) => {
         <RemovalDialog
           title={words.shareRevokeTitle}
           action={words.shareRevoke}
-          remove={() => post(`/api/v1/output-shares/${share.id}/revoke`)}
+          remove={() => call(connectionsRevokeOutputShare, { params: { shareId: share.id } })}
           list={outputSharesQuery(workspace.id).queryKey}
           onClose={() => setAsking(false)}
         >
@@ -53,7 +54,7 @@ const Row = ({ share }: { readonly share: OutputShare }) => {
   const may = useMay()
   const capsules = useQuery(capsulesQuery(workspace.id)).data ?? []
   const approve = useMutation({
-    mutationFn: () => post(`/api/v1/output-shares/${share.id}/approve`),
+    mutationFn: () => call(connectionsApproveOutputShare, { params: { shareId: share.id } }),
     onSettled: () => queryClient.invalidateQueries({ queryKey: outputSharesQuery(workspace.id).queryKey })
   })
   const isOurs = share.fromWorkspaceId === workspace.id

@@ -1,0 +1,60 @@
+// What the API declares, as types: paths, parameters, bodies and answers of the dashboard's requests follow from it. Type imports
+// only: nothing of the server's runtime enters the bundle.
+
+import type { HttpApiGroup } from "effect/http-api"
+import type { SvcApi } from "../../../schema/api/SvcApi.ts"
+
+type Groups = (typeof SvcApi)["groups"]
+type Operations = { readonly [G in keyof Groups]: HttpApiGroup.Endpoints<Groups[G]> }
+type LineOf<O> = O extends { readonly method: infer M extends string; readonly path: infer P extends string }
+  ? `${M} ${P}`
+  : never
+type Declared = { readonly [O in Operations[keyof Groups] as LineOf<O>]: O }
+
+/** Every declared route as `METHOD /path/:parameter`. */
+export type Line = keyof Declared
+
+/** The line of one operation, by the names of its group and its own. */
+export type Endpoint<G extends keyof Groups, N extends Operations[G]["identifier"]> = LineOf<
+  Extract<Operations[G], { readonly identifier: N }>
+>
+
+/** What is sent or answered: the other side of what the codec was derived from. */
+type Encoded<S> = [S] extends [never]
+  ? never
+  : S extends { readonly schema: { readonly Encoded: infer E } }
+    ? E
+    : S extends { readonly Encoded: infer E }
+      ? E
+      : never
+// The keys of `never` are all keys.
+type HeaderNames<S> = [S] extends [never] ? never : keyof Encoded<S>
+type RequiredKeys<A> = { [K in keyof A]-?: Record<never, never> extends Pick<A, K> ? never : K }[keyof A]
+type Part<K extends string, A> = [A] extends [never]
+  ? unknown
+  : [RequiredKeys<A>] extends [never]
+    ? { readonly [P in K]?: A }
+    : { readonly [P in K]: A }
+
+/** A key of a query that has no value is left out of the address. */
+type Sparse<A> = [A] extends [never]
+  ? never
+  : { readonly [K in keyof A]: Record<never, never> extends Pick<A, K> ? A[K] | undefined : A[K] }
+
+/** What fills in the address of a route. */
+export type Address<L extends Line> = Part<"params", Encoded<Declared[L]["~Params"]>> &
+  Part<"query", Sparse<Encoded<Declared[L]["~Query"]>>>
+
+/** The body that a route takes. */
+export type Body<L extends Line> = Encoded<Declared[L]["~Payload"]>
+
+/** What a route is sent; `idempotencyKey` where a repetition has no second effect. */
+export type Input<L extends Line> = Address<L> &
+  Part<"body", Body<L>> &
+  ("idempotency-key" extends HeaderNames<Declared[L]["~Headers"]> ? { readonly idempotencyKey?: string } : unknown)
+
+/** What a route answers, as JSON. */
+export type Answer<L extends Line> = Encoded<Declared[L]["~Success"]>
+
+/** Routes that can be asked without anything. */
+export type Bare = { [L in Line]: [RequiredKeys<Input<L>>] extends [never] ? L : never }[Line]

@@ -1,0 +1,120 @@
+// The routes of the API that the dashboard asks, each as it is declared: the type of a line is the text of its declaration, so that a
+// path that the API does not have is a type error. No other file of the dashboard names a path of the API. One constant each, so
+// that a page is sent only those that it needs.
+
+import type { Endpoint } from "./Declarations.ts"
+
+export const accountTokensList: Endpoint<"accountTokens", "list"> = "GET /api/v1/account/tokens"
+export const accountTokensScopes: Endpoint<"accountTokens", "scopes"> = "GET /api/v1/account/tokens/scopes"
+export const accountTokensCreate: Endpoint<"accountTokens", "create"> = "POST /api/v1/account/tokens"
+export const accountTokensRevoke: Endpoint<"accountTokens", "revoke"> = "POST /api/v1/account/tokens/:tokenId/revoke"
+
+export const workspacesCreate: Endpoint<"workspaces", "create"> = "POST /api/v1/workspaces"
+export const workspacesUpdate: Endpoint<"workspaces", "update"> = "PATCH /api/v1/workspaces/:workspaceId"
+export const workspacesSetAutomation: Endpoint<"workspaces", "setAutomation"> =
+  "POST /api/v1/workspaces/:workspaceId/automation"
+export const workspacesMembers: Endpoint<"workspaces", "members"> = "GET /api/v1/workspaces/:workspaceId/members"
+export const workspacesAddMember: Endpoint<"workspaces", "addMember"> = "POST /api/v1/workspaces/:workspaceId/members"
+export const workspacesUpdateMember: Endpoint<"workspaces", "updateMember"> =
+  "PATCH /api/v1/workspaces/:workspaceId/members/:subject"
+export const workspacesRemoveMember: Endpoint<"workspaces", "removeMember"> =
+  "DELETE /api/v1/workspaces/:workspaceId/members/:subject"
+export const workspacesGraph: Endpoint<"workspaces", "graph"> = "GET /api/v1/workspaces/:workspaceId/graph"
+export const workspacesActivity: Endpoint<"workspaces", "activity"> = "GET /api/v1/workspaces/:workspaceId/activity"
+export const workspacesBackups: Endpoint<"workspaces", "backups"> = "GET /api/v1/workspaces/:workspaceId/backups"
+export const workspacesCreateBackup: Endpoint<"workspaces", "createBackup"> =
+  "POST /api/v1/workspaces/:workspaceId/backups"
+export const workspacesPlanUpdate: Endpoint<"workspaces", "planUpdate"> =
+  "POST /api/v1/workspaces/:workspaceId/plan-update"
+export const workspacesDriftCheck: Endpoint<"workspaces", "driftCheck"> =
+  "POST /api/v1/workspaces/:workspaceId/drift-check"
+export const workspacesRuns: Endpoint<"workspaces", "runs"> = "GET /api/v1/workspaces/:workspaceId/runs"
+export const workspacesCapsules: Endpoint<"workspaces", "capsules"> = "GET /api/v1/workspaces/:workspaceId/capsules"
+
+export const installPlansCreate: Endpoint<"installPlans", "create"> =
+  "POST /api/v1/workspaces/:workspaceId/install-plans"
+export const installPlansReconcile: Endpoint<"installPlans", "reconcile"> =
+  "POST /api/v1/install-plans/:installPlanId/reconcile"
+
+export const revisionPlansCreate: Endpoint<"revisionPlans", "create"> =
+  "POST /api/v1/capsules/:capsuleId/revision-plans"
+export const revisionPlansRead: Endpoint<"revisionPlans", "read"> = "GET /api/v1/revision-plans/:revisionPlanId"
+export const revisionPlansReconcile: Endpoint<"revisionPlans", "reconcile"> =
+  "POST /api/v1/revision-plans/:revisionPlanId/reconcile"
+
+export const capsulesRead: Endpoint<"capsules", "read"> = "GET /api/v1/capsules/:capsuleId"
+export const capsulesUpdate: Endpoint<"capsules", "update"> = "PATCH /api/v1/capsules/:capsuleId"
+export const capsulesRemove: Endpoint<"capsules", "remove"> = "DELETE /api/v1/capsules/:capsuleId"
+export const capsulesRelease: Endpoint<"capsules", "release"> = "POST /api/v1/capsules/:capsuleId/release"
+export const capsulesOutputs: Endpoint<"capsules", "outputs"> = "GET /api/v1/capsules/:capsuleId/outputs"
+export const capsulesStateVersions: Endpoint<"capsules", "stateVersions"> =
+  "GET /api/v1/capsules/:capsuleId/state-versions"
+export const capsulesAutoUpdateDecisions: Endpoint<"capsules", "autoUpdateDecisions"> =
+  "GET /api/v1/capsules/:capsuleId/auto-update-decisions"
+export const capsulesDependencies: Endpoint<"capsules", "dependencies"> = "GET /api/v1/capsules/:capsuleId/dependencies"
+export const capsulesCreateDependency: Endpoint<"capsules", "createDependency"> =
+  "POST /api/v1/capsules/:capsuleId/dependencies"
+export const capsulesRemoveDependency: Endpoint<"capsules", "removeDependency"> =
+  "DELETE /api/v1/dependencies/:dependencyId"
+export const capsulesProviderBindings: Endpoint<"capsules", "providerBindings"> =
+  "GET /api/v1/capsules/:capsuleId/provider-bindings"
+export const capsulesConfigs: Endpoint<"capsules", "configs"> = "GET /api/v1/capsule-configs"
+export const capsulesConfig: Endpoint<"capsules", "config"> = "GET /api/v1/capsule-configs/:capsuleConfigId"
+export const capsulesPlan: Endpoint<"capsules", "plan"> = "POST /api/v1/capsules/:capsuleId/plan"
+export const capsulesConfigurationPlan: Endpoint<"capsules", "configurationPlan"> =
+  "POST /api/v1/capsules/:capsuleId/configuration-plans"
+export const capsulesReconcilePlan: Endpoint<"capsules", "reconcilePlan"> =
+  "POST /api/v1/capsules/:capsuleId/reconcile-plan"
+export const capsulesDestroyPlan: Endpoint<"capsules", "destroyPlan"> = "POST /api/v1/capsules/:capsuleId/destroy-plan"
+export const capsulesDriftCheck: Endpoint<"capsules", "driftCheck"> = "POST /api/v1/capsules/:capsuleId/drift-check"
+
+export const sourcesList: Endpoint<"sources", "list"> = "GET /api/v1/sources"
+export const sourcesCreate: Endpoint<"sources", "create"> = "POST /api/v1/sources"
+export const sourcesRead: Endpoint<"sources", "read"> = "GET /api/v1/sources/:sourceId"
+export const sourcesUpdate: Endpoint<"sources", "update"> = "PATCH /api/v1/sources/:sourceId"
+export const sourcesRemove: Endpoint<"sources", "remove"> = "DELETE /api/v1/sources/:sourceId"
+export const sourcesRenewHookSecret: Endpoint<"sources", "renewHookSecret"> =
+  "POST /api/v1/sources/:sourceId/hook-secret"
+export const sourcesSync: Endpoint<"sources", "sync"> = "POST /api/v1/sources/:sourceId/sync"
+export const sourcesSnapshots: Endpoint<"sources", "snapshots"> = "GET /api/v1/sources/:sourceId/snapshots"
+export const sourcesInstallModules: Endpoint<"sources", "installModules"> =
+  "GET /api/v1/sources/:sourceId/snapshots/:sourceSnapshotId/install-modules"
+export const sourcesFile: Endpoint<"sources", "file"> = "GET /api/v1/sources/:sourceId/snapshots/:sourceSnapshotId/file"
+export const sourcesCompatibilityCheck: Endpoint<"sources", "compatibilityCheck"> =
+  "POST /api/v1/sources/:sourceId/compatibility-check"
+export const sourcesReport: Endpoint<"sources", "report"> = "GET /api/v1/compatibility-reports/:reportId"
+export const sourcesStableSemver: Endpoint<"sources", "stableSemver"> =
+  "POST /api/v1/workspaces/:workspaceId/source-ref-resolutions/stable-semver"
+
+export const runsRead: Endpoint<"runs", "read"> = "GET /api/v1/runs/:runId"
+export const runsApprove: Endpoint<"runs", "approve"> = "POST /api/v1/runs/:runId/approve"
+export const runsApply: Endpoint<"runs", "apply"> = "POST /api/v1/runs/:runId/apply"
+export const runsCancel: Endpoint<"runs", "cancel"> = "POST /api/v1/runs/:runId/cancel"
+export const runsLogs: Endpoint<"runs", "logs"> = "GET /api/v1/runs/:runId/logs"
+export const runsEvents: Endpoint<"runs", "events"> = "GET /api/v1/runs/:runId/events"
+export const runsGroup: Endpoint<"runs", "group"> = "GET /api/v1/run-groups/:runGroupId"
+export const runsCancelGroup: Endpoint<"runs", "cancelGroup"> = "POST /api/v1/run-groups/:runGroupId/cancel"
+export const runsRollbackPlan: Endpoint<"runs", "rollbackPlan"> =
+  "POST /api/v1/state-versions/:stateVersionId/rollback-plan"
+
+export const connectionsList: Endpoint<"connections", "list"> = "GET /api/v1/connections"
+export const connectionsCreate: Endpoint<"connections", "create"> = "POST /api/v1/connections"
+export const connectionsTest: Endpoint<"connections", "test"> = "POST /api/v1/connections/:connectionId/test"
+export const connectionsUpdate: Endpoint<"connections", "update"> = "PATCH /api/v1/connections/:connectionId"
+export const connectionsRemove: Endpoint<"connections", "remove"> = "DELETE /api/v1/connections/:connectionId"
+export const connectionsConfirmOrigins: Endpoint<"connections", "confirmOrigins"> =
+  "POST /api/v1/connections/:connectionId/origins/confirm"
+export const connectionsRevoke: Endpoint<"connections", "revoke"> = "POST /api/v1/connections/:connectionId/revoke"
+export const connectionsStartOAuth: Endpoint<"connections", "startOAuth"> =
+  "POST /api/v1/connections/oauth/:helperId/start"
+export const connectionsRecipes: Endpoint<"connections", "recipes"> = "GET /api/v1/credential-recipes"
+export const connectionsOutputShares: Endpoint<"connections", "outputShares"> = "GET /api/v1/output-shares"
+export const connectionsCreateOutputShare: Endpoint<"connections", "createOutputShare"> = "POST /api/v1/output-shares"
+export const connectionsApproveOutputShare: Endpoint<"connections", "approveOutputShare"> =
+  "POST /api/v1/output-shares/:shareId/approve"
+export const connectionsRevokeOutputShare: Endpoint<"connections", "revokeOutputShare"> =
+  "POST /api/v1/output-shares/:shareId/revoke"
+
+export const dashboardBootstrap: Endpoint<"dashboard", "bootstrap"> = "GET /api/v1/dashboard/bootstrap"
+export const dashboardOverview: Endpoint<"dashboard", "overview"> = "GET /api/v1/dashboard/overview"
+export const dashboardLatestRuns: Endpoint<"dashboard", "latestRuns"> = "GET /api/v1/dashboard/latest-runs"
