@@ -141,7 +141,6 @@ export interface RunConfinement {
 export const ToolIdentity = Schema.Struct({ name: Schema.Literals(["opentofu", "terraform"]), version: Schema.String })
 export type ToolIdentity = typeof ToolIdentity.Type
 
-/** One command of a reviewed source build. */
 /** What a manifest may propose, and nothing else: one shape and one set of rules, whoever writes it. */
 export const SourceBuild = SourceBuildDeclaration.annotate({ identifier: "SourceBuild" })
 export type SourceBuild = typeof SourceBuild.Type

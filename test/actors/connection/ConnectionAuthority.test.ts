@@ -5,7 +5,6 @@ import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { Connections } from "../../../actors/connection/Connections.ts"
 import { InstallPlans } from "../../../actors/install-plan/InstallPlans.ts"
 import { RevisionPlans } from "../../../actors/revision-plan/RevisionPlans.ts"
-import { KillPoint, type KillPointName } from "../../../actors/run/KillPoint.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
 import { Sources } from "../../../actors/source/Sources.ts"
 import type { ConnectionUse } from "../../../schema/records/ConnectionUse.ts"
@@ -25,22 +24,15 @@ import {
   settled,
   stepped
 } from "../../support/Journey.ts"
+import { killPoints } from "../../support/KillPoints.ts"
 import { newMember, TestPlane, testPlane } from "../../support/TestPlane.ts"
 
 setDefaultTimeout(120_000)
 
-/** What a test does at a kill point, once. */
-const at = new Map<KillPointName, Effect.Effect<void>>()
-const points = Layer.succeed(KillPoint, (name) =>
-  Effect.suspend(() => {
-    const happens = at.get(name)
-    at.delete(name)
-    return happens ?? Effect.void
-  })
-)
-const tests = suite(testPlane().pipe(Layer.provideMerge(points)))
+const points = killPoints()
+const tests = suite(testPlane().pipe(Layer.provideMerge(points.layer)))
 afterAll(tests.dispose)
-beforeEach(() => at.clear())
+beforeEach(() => points.at.clear())
 
 const files = (name: string) => ({ "main.tf": demoModule(note(name)) })
 
@@ -210,7 +202,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
       const runs = yield* Runs
       const services = yield* Effect.context<SqlClient.SqlClient>()
       const closing = narrow(connection.id, { roles: ["owner"] }).pipe(Effect.provideContext(services))
-      at.set("plan.run.queued", closing)
+      points.at.set("plan.run.queued", closing)
       const plan = yield* settled((yield* capsules.plan(member, capsule.id, undefined)).value.id)
       expect([plan.status, plan.error?.code]).toEqual(["failed", "blocked_policy"])
       expect(plan.error?.message).toContain("may be used by owners (use.roles), and you are a member")
@@ -219,7 +211,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
       yield* narrow(connection.id, members)
       const again = yield* settled((yield* capsules.plan(owner, capsule.id, undefined)).value.id)
       yield* runs.approve(owner, again.id, {})
-      at.set(
+      points.at.set(
         "apply.run.queued",
         narrow(connection.id, { ...members, projectIds: [ProjectId.make(`prj_${"z".repeat(24)}`)] }).pipe(
           Effect.provideContext(services)

@@ -6,7 +6,7 @@ import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { Connections } from "../../../actors/connection/Connections.ts"
 import { ConnectionStore } from "../../../actors/connection/ConnectionStore.ts"
 import { HeldValues } from "../../../actors/connection/HeldValues.ts"
-import { KillPoint, type KillPointName } from "../../../actors/run/KillPoint.ts"
+import type { KillPointName } from "../../../actors/run/KillPoint.ts"
 import { Runs, RunStreams } from "../../../actors/run/Runs.ts"
 import { Sources } from "../../../actors/source/Sources.ts"
 import { CredentialOrigin } from "../../../schema/records/CredentialOrigin.ts"
@@ -24,22 +24,15 @@ import {
   replanned,
   settled
 } from "../../support/Journey.ts"
+import { killPoints } from "../../support/KillPoints.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 
 setDefaultTimeout(120_000)
 
-/** What a test does at a kill point, once. */
-const at = new Map<KillPointName, Effect.Effect<void>>()
-const points = Layer.succeed(KillPoint, (name) =>
-  Effect.suspend(() => {
-    const happens = at.get(name)
-    at.delete(name)
-    return happens ?? Effect.void
-  })
-)
-const tests = suite(testPlane().pipe(Layer.provideMerge(points)))
+const points = killPoints()
+const tests = suite(testPlane().pipe(Layer.provideMerge(points.layer)))
 afterAll(tests.dispose)
-beforeEach(() => at.clear())
+beforeEach(() => points.at.clear())
 
 const rotated = "A Connection that this plan was made with has new values. Plan again."
 const before = "rotation-canary-before-5f20"
@@ -56,7 +49,7 @@ const rotate = Effect.fnUntraced(function* (id: ConnectionId, token: string) {
 /** Rotates when a kill point is passed, as somebody else would meanwhile. */
 const rotatedAt = Effect.fnUntraced(function* (point: KillPointName, id: ConnectionId, token: string) {
   const services = yield* Effect.context<TestPlane | Connections>()
-  at.set(point, Effect.asVoid(Effect.orDie(rotate(id, token))).pipe(Effect.provideContext(services)))
+  points.at.set(point, Effect.asVoid(Effect.orDie(rotate(id, token))).pipe(Effect.provideContext(services)))
 })
 
 const toldOf = Effect.fnUntraced(function* (id: RunId) {
@@ -148,7 +141,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
       yield* runs.approve(context, plan.id, {})
       const services = yield* Effect.context<TestPlane | Connections | HeldValues>()
       const former: Array<string> = []
-      at.set(
+      points.at.set(
         "apply.before-runner",
         Effect.gen(function* () {
           yield* rotate(connection.id, after)

@@ -9,7 +9,6 @@ import { ConnectionTokens } from "../../../actors/connection/ConnectionTokens.ts
 import { HeldValues } from "../../../actors/connection/HeldValues.ts"
 import { type DeclaredHelper, OAuthHelpers } from "../../../actors/connection/OAuthHelpers.ts"
 import { TokenRenewals } from "../../../actors/connection/TokenRenewals.ts"
-import { KillPoint, type KillPointName } from "../../../actors/run/KillPoint.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
 import { Sources } from "../../../actors/source/Sources.ts"
 import type { ConnectionId } from "../../../schema/records/Ids.ts"
@@ -21,6 +20,7 @@ import { suite } from "../../support/Effect.ts"
 import { eventually } from "../../support/Eventually.ts"
 import { serveByHttpBackend } from "../../support/GitServer.ts"
 import { applied, bound, demoModule, note, planned, replanned, settled } from "../../support/Journey.ts"
+import { killPoints, processEnd } from "../../support/KillPoints.ts"
 import { type PliantServer, pliantServer } from "../../support/PliantAuthorizationServer.ts"
 import { demo, TestPlane, testPlane } from "../../support/TestPlane.ts"
 
@@ -28,10 +28,7 @@ setDefaultTimeout(120_000)
 
 class Pliant extends Context.Service<Pliant, PliantServer>()("test/Pliant") {}
 
-const crash = new Set<KillPointName>()
-const points = Layer.succeed(KillPoint, (name) =>
-  Effect.suspend(() => (crash.delete(name) ? Effect.die(new Error("the process ended here")) : Effect.void))
-)
+const points = killPoints()
 // Filled once the plane knows where the demo provider keeps its notes.
 const helpers: Array<DeclaredHelper> = []
 
@@ -46,13 +43,13 @@ const tests = suite(
       return testPlane({ gitOrigins: [server.issuer, forge.origin] }).pipe(
         Layer.provideMerge(Layer.mergeAll(Layer.succeed(Pliant, server), Layer.succeed(Forge, forge))),
         Layer.provideMerge(Layer.succeed(OAuthHelpers, helpers)),
-        Layer.provideMerge(points)
+        Layer.provideMerge(points.layer)
       )
     })
   ).pipe(Layer.provide(platform))
 )
 afterAll(tests.dispose)
-beforeEach(() => crash.clear())
+beforeEach(() => points.at.clear())
 
 const helperId = OAuthHelperId.make("pliant")
 const forgeId = OAuthHelperId.make("forge")
@@ -251,7 +248,7 @@ describe.skipIf(Bun.which("terraform") === null)("the access token of a Connecti
       const { capsuleId } = yield* planned("crashed", files("crashed"), using(connection.id))
       const crashed = Effect.gen(function* () {
         yield* expire(connection.id)
-        crash.add("connection.renewed")
+        points.at.set("connection.renewed", processEnd)
         expect(Exit.isFailure(yield* Effect.exit(renewals.renew([connection.id])))).toBe(true)
       })
 

@@ -5,29 +5,20 @@ import { Audit } from "../../../actors/audit/Audit.ts"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { Connections } from "../../../actors/connection/Connections.ts"
 import { HeldValues } from "../../../actors/connection/HeldValues.ts"
-import { KillPoint, type KillPointName } from "../../../actors/run/KillPoint.ts"
 import { Runs, RunStreams } from "../../../actors/run/Runs.ts"
 import type { ConnectionId, RunId } from "../../../schema/records/Ids.ts"
 import { canarySweep } from "../../support/CanarySweep.ts"
 import { suite } from "../../support/Effect.ts"
 import { active, bound, demoConnection, demoModule, note, planned, replanned, settled } from "../../support/Journey.ts"
+import { killPoints } from "../../support/KillPoints.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 
 setDefaultTimeout(60_000)
 
-/** What a test does at a kill point, once. */
-const at = new Map<KillPointName, Effect.Effect<void>>()
-const points = Layer.succeed(KillPoint, (name) =>
-  Effect.suspend(() => {
-    const happens = at.get(name)
-    at.delete(name)
-    return happens ?? Effect.void
-  })
-)
-
-const tests = suite(testPlane().pipe(Layer.provideMerge(points)))
+const points = killPoints()
+const tests = suite(testPlane().pipe(Layer.provideMerge(points.layer)))
 afterAll(tests.dispose)
-beforeEach(() => at.clear())
+beforeEach(() => points.at.clear())
 
 const revoked = "A Connection that this plan was made with was revoked. Bind another one, and plan again."
 const before = "revocation-canary-before-5f20"
@@ -97,7 +88,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is revoked",
       const { capsule } = yield* active("revoked-computing", files("revoked-computing"), bindings(connection.id))
       const services = yield* Effect.context<TestPlane | Connections>()
       const cancelled: Array<string> = []
-      at.set(
+      points.at.set(
         "plan.before-runner",
         revoke(connection.id).pipe(
           Effect.map((answer) => cancelled.push(...answer.cancelledRunIds)),
@@ -141,7 +132,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is revoked",
         sealed: undefined,
         former: []
       }
-      at.set(
+      points.at.set(
         "apply.before-runner",
         Effect.gen(function* () {
           const values = { DEMO_TOKEN: after, DEMO_DIR: notesDir }

@@ -4,29 +4,20 @@ import { SqlClient } from "effect/sql"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { Dependencies } from "../../../actors/dependency/Dependencies.ts"
 import { OutputShares } from "../../../actors/output-share/OutputShares.ts"
-import { KillPoint, type KillPointName } from "../../../actors/run/KillPoint.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import { Runs, RunStreams } from "../../../actors/run/Runs.ts"
 import type { CapsuleId, OutputShareId, RunId } from "../../../schema/records/Ids.ts"
 import { suite } from "../../support/Effect.ts"
 import { settled } from "../../support/Journey.ts"
+import { killPoints } from "../../support/KillPoints.ts"
 import { applied, Bench, deployed, hostedPlane, install, outputsOf } from "../support/HostedPlane.ts"
 
 setDefaultTimeout(120_000)
 
-/** What a test does at a kill point, once. */
-const at = new Map<KillPointName, Effect.Effect<void>>()
-const points = Layer.succeed(KillPoint, (name) =>
-  Effect.suspend(() => {
-    const happens = at.get(name)
-    at.delete(name)
-    return happens ?? Effect.void
-  })
-)
-
-const tests = suite(hostedPlane.pipe(Layer.provideMerge(points)))
+const points = killPoints()
+const tests = suite(hostedPlane.pipe(Layer.provideMerge(points.layer)))
 afterAll(tests.dispose)
-beforeEach(() => at.clear())
+beforeEach(() => points.at.clear())
 
 const outputs = [{ from: "hello", to: "greeting", required: false }]
 
@@ -139,7 +130,10 @@ describe("what a plan was given by others, taken back before its apply", () => {
       const starting = yield* sharing("starting")
       const second = yield* approved(starting.capsuleId)
       // In the transaction that admits the apply, after it has looked.
-      at.set("apply.run.queued", Effect.provideService(revokeSilently(starting.shareId), SqlClient.SqlClient, sql))
+      points.at.set(
+        "apply.run.queued",
+        Effect.provideService(revokeSilently(starting.shareId), SqlClient.SqlClient, sql)
+      )
       const apply = yield* settled((yield* runs.apply(context, second.id, undefined)).value.id)
       expect([apply.status, apply.error?.code, apply.error?.message]).toEqual(["failed", "superseded", shareRevoked])
       expect(yield* outputsOf(starting.capsuleId)).toEqual({})
@@ -151,7 +145,7 @@ describe("what a plan was given by others, taken back before its apply", () => {
       const { context, workspaceId } = yield* Bench
       const shares = yield* OutputShares
       const { capsuleId, shareId } = yield* sharing("computing")
-      at.set("plan.after-runner", Effect.asVoid(Effect.orDie(shares.revoke(context, shareId, workspaceId))))
+      points.at.set("plan.after-runner", Effect.asVoid(Effect.orDie(shares.revoke(context, shareId, workspaceId))))
       const plan = yield* planOf(capsuleId)
       expect(plan.status).toBe("superseded")
       expect(yield* reasonOf(plan.id)).toBe(shareRevoked)
@@ -165,7 +159,7 @@ describe("what a plan was given by others, taken back before its apply", () => {
       const runs = yield* Runs
       const { capsuleId, shareId } = yield* sharing("running")
       const plan = yield* approved(capsuleId)
-      at.set("apply.before-runner", Effect.asVoid(Effect.orDie(shares.revoke(context, shareId, workspaceId))))
+      points.at.set("apply.before-runner", Effect.asVoid(Effect.orDie(shares.revoke(context, shareId, workspaceId))))
       const apply = yield* settled((yield* runs.apply(context, plan.id, undefined)).value.id)
       expect(apply.status).toBe("succeeded")
       expect((yield* shares.list(workspaceId, { limit: 50 })).items.find(({ id }) => id === shareId)?.status).toBe(

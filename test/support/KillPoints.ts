@@ -1,0 +1,18 @@
+import { Effect, Layer } from "effect"
+import { KillPoint, type KillPointName } from "../../actors/run/KillPoint.ts"
+
+/** What happens at kill points: `at` holds it by name, each happens once, and `layer` passes everything else by. */
+export const killPoints = () => {
+  const at = new Map<KillPointName, Effect.Effect<void>>()
+  const layer = Layer.succeed(KillPoint, (name) =>
+    Effect.suspend(() => {
+      const happens = at.get(name)
+      at.delete(name)
+      return happens ?? Effect.void
+    })
+  )
+  return { at, layer }
+}
+
+/** The end of the process, as far as what runs at the kill point can tell. */
+export const processEnd: Effect.Effect<never> = Effect.die(new Error("the process ended here"))
