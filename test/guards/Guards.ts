@@ -45,9 +45,9 @@ const fenceColumn = (column: string): Guard => ({
 export const guards: ReadonlyArray<Guard> = [
   {
     name: "approve: admins only",
-    file: "schema/api/RunsApi.ts",
-    text: `of("admin"),\n        "Approve a reviewable plan"`,
-    broken: `of("member"),\n        "Approve a reviewable plan"`,
+    file: "schema/api/Roles.ts",
+    text: `"POST /api/v1/runs/:runId/approve": admin(`,
+    broken: `"POST /api/v1/runs/:runId/approve": member(`,
     test: authorization
   },
   {
