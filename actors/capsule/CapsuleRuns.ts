@@ -20,7 +20,7 @@ import { capsuleSite, checkUses, starterOf } from "../execution/CapsuleConnectio
 import type { RollbackWish } from "../authority/AutoUpdatePins.ts"
 import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { OperatorSuccession } from "../succession/OperatorSuccession.ts"
-import { authorityMoved } from "../authority/RunAuthority.ts"
+import { applyObstacle } from "../authority/ApplyObstacle.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import type { StateVersions } from "../state/StateVersions.ts"
 import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
@@ -173,27 +173,9 @@ export class CapsuleRuns extends Context.Service<
         request: CapsuleApplyRequest
       ) {
         const plan = yield* ledger.find(request.planRunId)
-        if (plan === undefined || (plan.type !== "plan" && plan.type !== "destroy_plan")) {
-          return yield* failedPrecondition("Only a plan or destroy plan can be applied.")
-        }
-        if (plan.used_by_run_id !== null)
-          return yield* conflict("This plan has been applied already. Each plan is usable once; plan again.")
-        if (plan.status === "waiting_approval")
-          return yield* failedPrecondition("The plan is not approved yet. Review and approve it first.")
-        if (plan.status !== "succeeded" || plan.approved_at === null) {
-          return yield* failedPrecondition(`The plan is ${plan.status} and cannot be applied. Plan again.`)
-        }
-        // Told by the clock, not by the job that ends such plans and might be late.
-        if (plan.expires_at !== null && plan.expires_at <= (yield* now)) {
-          return yield* failedPrecondition("The plan has expired and cannot be applied. Plan again.")
-        }
-        yield* alive(capsule)
-        if (authorityMoved(plan, capsule)) {
-          return yield* new ApiError({
-            code: "guard_conflict",
-            message: "The Capsule's configuration or state has changed since this plan was made. Plan again."
-          })
-        }
+        if (plan === undefined) return yield* failedPrecondition("Only a plan or destroy plan can be applied.")
+        const obstacle = applyObstacle(plan, capsule, yield* now)
+        if (obstacle !== undefined) return yield* obstacle
         const policy = yield* operator.planMoved(capsule, plan)
         if (policy !== undefined) return yield* new ApiError({ code: "guard_conflict", message: policy })
         const type = plan.type === "plan" ? "apply" : "destroy_apply"

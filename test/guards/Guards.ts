@@ -23,7 +23,7 @@ const openPgp = "test/runner/toolchain/OpenPgp.test.ts"
 
 const ledgerFile = "actors/authority/CapsuleLedger.ts"
 const authorityFile = "actors/authority/RunAuthority.ts"
-const runsFile = "actors/capsule/CapsuleRuns.ts"
+const obstacleFile = "actors/authority/ApplyObstacle.ts"
 const applyFile = "actors/execution/ApplyExecution.ts"
 const lifecycleFile = "actors/run/RunLifecycle.ts"
 const holdFile = "actors/run/RunHold.ts"
@@ -131,9 +131,9 @@ export const guards: ReadonlyArray<Guard> = [
   },
   {
     name: "createApply: authority",
-    file: runsFile,
+    file: obstacleFile,
     text: "if (authorityMoved(plan, capsule))",
-    broken: "if (capsule.id === plan.id)",
+    broken: "if (plan.type === plan.status)",
     test: createApply
   },
   {
@@ -194,14 +194,14 @@ export const guards: ReadonlyArray<Guard> = [
   },
   {
     name: "createApply: expiry by the clock",
-    file: runsFile,
-    text: "plan.expires_at <= (yield* now)",
-    broken: "plan.expires_at === (yield* now)",
+    file: obstacleFile,
+    text: "plan.expires_at <= at",
+    broken: "plan.expires_at === at",
     test: createApply
   },
   {
     name: "createApply: approval",
-    file: runsFile,
+    file: obstacleFile,
     text: `plan.status !== "succeeded" || plan.approved_at === null`,
     broken: `plan.status !== "succeeded"`,
     test: createApply

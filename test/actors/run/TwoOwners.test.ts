@@ -44,14 +44,14 @@ type Act = (typeof acts)[number]
 /** What happens to the Run from outside. A pause is an owner that is not chosen for a while. */
 const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ owner: fc.nat(1), claims: fc.constant(true) }) },
-  { weight: 20, arbitrary: fc.record({ owner: fc.nat(1), act: fc.constantFrom<Act>(...acts) }) },
+  { weight: 20, arbitrary: fc.record({ owner: fc.nat(1), isPaused: fc.nat(3), act: fc.constantFrom<Act>(...acts) }) },
   { weight: 2, arbitrary: fc.constant("takenBack" as const) },
   { weight: 1, arbitrary: fc.constant("asked" as const) }
 )
 
-/** An owner as it sees itself: its hold may be lost without its knowing. */
+/** An execution as it sees itself: its hold may be lost without its knowing. */
 interface Side {
-  hold: RunHold | undefined
+  readonly hold: RunHold
   events: number
   lines: number
   /** The last batches, which it may send again. */
@@ -83,8 +83,8 @@ const story = Effect.fnUntraced(function* (
   const journal = yield* RunJournal
   const checkpoints = yield* RunCheckpoints
   const run = (yield* ledger.find(runId)) ?? (yield* Effect.die("no Run"))
-  const fresh = (): Side => ({ hold: undefined, events: 0, lines: 0, lastEvents: [], lastLines: [] })
-  const sides: readonly [Side, Side] = [fresh(), fresh()]
+  /** Of each owner, newest first: one that claims again may still have an execution that was paused. */
+  const sides: readonly [Array<Side>, Array<Side>] = [[], []]
   const model: Model = {
     holder: undefined,
     status: "queued",
@@ -127,7 +127,6 @@ const story = Effect.fnUntraced(function* (
 
   const act = Effect.fnUntraced(function* (side: Side, name: Act) {
     const { hold } = side
-    if (hold === undefined) return
     const isHolder = model.holder?.fence === hold.fence && model.holder.owner === hold.owner
     const isLogging = model.fence === hold.fence && !model.logEnded
     counter += 1
@@ -197,12 +196,12 @@ const story = Effect.fnUntraced(function* (
     }
   })
 
-  const claim = Effect.fnUntraced(function* (side: Side, owner: string) {
+  const claim = Effect.fnUntraced(function* (own: Array<Side>, owner: string) {
     const claimed = yield* transaction(sql)(lifecycle.claim(runId, owner))
     expect(claimed !== undefined).toBe(model.status === "queued")
     if (claimed === undefined) return
     expect(claimed.fence).toBe(model.fence + 1)
-    Object.assign(side, fresh(), { hold: holdOf(claimed) })
+    own.unshift({ hold: holdOf(claimed), events: 0, lines: 0, lastEvents: [], lastLines: [] })
     Object.assign(model, { holder: holdOf(claimed), status: "running", fence: claimed.fence, logEnded: false })
     model.events.push("run.started")
   })
@@ -219,7 +218,9 @@ const story = Effect.fnUntraced(function* (
       yield* transaction(sql)(lifecycle.requestCancel(runId, undefined))
       if (model.status === "running" && before?.cancel_requested_at === null) model.events.push("run.cancelling")
     } else if ("act" in next) {
-      yield* act(sides[next.owner === 0 ? 0 : 1], next.act)
+      const own = sides[next.owner === 0 ? 0 : 1]
+      const side = next.isPaused === 0 ? own[1] : own[0]
+      if (side !== undefined) yield* act(side, next.act)
     } else {
       yield* claim(sides[next.owner === 0 ? 0 : 1], owners[next.owner === 0 ? 0 : 1])
     }
