@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Option, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
+import { CheckpointRow } from "./CheckpointRow.ts"
 
 const place = (workspaceId: string, runId: string) => ({
   table: "run_checkpoints",
@@ -32,12 +33,12 @@ export class RunCheckpoints extends Context.Service<
       ) {
         const sealed = yield* vault.seal(place(workspaceId, runId), state)
         const at = yield* now
-        yield* sql`INSERT INTO run_checkpoints ${sql.insert({ run_id: runId, state: sealed, saved_at: at })}
+        yield* sql`INSERT INTO run_checkpoints ${CheckpointRow.values(sql, { run_id: runId, state: sealed, saved_at: at })}
           ON CONFLICT (run_id) DO UPDATE SET state = ${sealed}, saved_at = ${at}`
       }, Effect.orDie)
 
       const load = Effect.fn("RunCheckpoints.load")(function* (workspaceId: string, runId: string) {
-        const rows = yield* sql<{ state: string }>`SELECT state FROM run_checkpoints WHERE run_id = ${runId}`
+        const rows = yield* CheckpointRow.some(sql, "state")`SELECT state FROM run_checkpoints WHERE run_id = ${runId}`
         const row = rows[0]
         return row === undefined ? Option.none() : Option.some(yield* vault.open(place(workspaceId, runId), row.state))
       }, Effect.orDie)
