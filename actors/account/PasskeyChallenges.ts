@@ -4,6 +4,7 @@ import { Base64Url } from "effect/encoding"
 import { SqlClient } from "effect/sql"
 import { retention } from "../../schema/records/Retention.ts"
 import { newId, now } from "../Identity.ts"
+import { PasskeyChallengeRow } from "./PasskeyRow.ts"
 
 const validFor = retention.passkeyChallenge.after
 const challengeBytes = 32
@@ -21,7 +22,7 @@ export const issueChallenge = Effect.fn("issueChallenge")(function* (
   const bytes = new Uint8Array(yield* random.randomBytes(challengeBytes))
   const at = yield* DateTime.now
   yield* sql`DELETE FROM passkey_challenges WHERE expires_at <= ${DateTime.formatIso(at)}`
-  yield* sql`INSERT INTO passkey_challenges ${sql.insert({
+  yield* sql`INSERT INTO passkey_challenges ${PasskeyChallengeRow.values(sql, {
     id: yield* newId(Schema.String, "pkc"),
     challenge: Base64Url.encode(bytes),
     purpose,
@@ -35,9 +36,9 @@ export const issueChallenge = Effect.fn("issueChallenge")(function* (
 export const spendSetupChallenge = Effect.fn("spendSetupChallenge")(function* (challenge: string, linkId: string) {
   const sql = yield* SqlClient.SqlClient
   const purpose: ChallengePurpose = `setup:${linkId}`
-  const [spent] = yield* sql<{ subject: string }>`DELETE FROM passkey_challenges
+  const [spent] = yield* PasskeyChallengeRow.some(sql, "subject")`DELETE FROM passkey_challenges
     WHERE challenge = ${challenge} AND purpose = ${purpose} AND expires_at > ${yield* now} RETURNING subject`
-  return spent?.subject
+  return spent?.subject ?? undefined
 }, Effect.orDie)
 
 /** Uses the challenge up; false when it is unknown, used, expired, or was given for something or somebody else. */

@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CapsuleStatus, StaleReason } from "../../schema/records/Capsule.ts"
 import { now } from "../Identity.ts"
-import { encodeStaleReasons, guardedCapsules, type GuardedCapsuleRow } from "./CapsuleRow.ts"
+import { encodeStaleReasons, guardedCapsules, GuardedCapsuleRow, CapsuleRow } from "./CapsuleRow.ts"
 import { renewedWait } from "./CredentialWait.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 
@@ -73,13 +73,13 @@ export class CapsuleLedger extends Context.Service<
       const sql = yield* SqlClient.SqlClient
 
       const find = Effect.fnUntraced(function* (id: string) {
-        const rows = yield* sql<GuardedCapsuleRow>`${sql.literal(guardedCapsules)} WHERE c.id = ${id}`
+        const rows = yield* GuardedCapsuleRow.rows(sql)`${sql.literal(guardedCapsules)} WHERE c.id = ${id}`
         return rows[0]
       }, Effect.orDie)
 
       const insert = Effect.fn("CapsuleLedger.insert")(function* (capsule: NewCapsule) {
         const at = yield* now
-        yield* sql`INSERT INTO capsules ${sql.insert({
+        yield* sql`INSERT INTO capsules ${CapsuleRow.values(sql, {
           id: capsule.id,
           workspace_id: capsule.workspaceId,
           project_id: capsule.projectId,
@@ -111,19 +111,21 @@ export class CapsuleLedger extends Context.Service<
         )
 
       const fence = Effect.fn("CapsuleLedger.fence")(function* (expected: GuardedCapsuleRow, changes: Columns) {
-        const moved = yield* sql`UPDATE capsules SET ${sql.update({ ...changes, updated_at: yield* now })}
+        const moved = yield* sql`UPDATE capsules SET ${CapsuleRow.changes(sql, { ...changes, updated_at: yield* now })}
           WHERE ${sql.and(fenceColumns.map((column) => sql`${sql(column)} IS NOT DISTINCT FROM ${expected[column]}`))}
           RETURNING id`
         return moved.length === 1
       }, Effect.orDie)
 
       const annotate = Effect.fnUntraced(function* (id: string, changes: Columns) {
-        yield* sql`UPDATE capsules SET ${sql.update({ ...changes, updated_at: yield* now })} WHERE id = ${id}`
+        yield* sql`UPDATE capsules SET ${CapsuleRow.changes(sql, { ...changes, updated_at: yield* now })} WHERE id = ${id}`
       }, Effect.orDie)
 
       const schedule = (id: string, dueAt: string | null) =>
         Effect.orDie(
-          Effect.asVoid(sql`UPDATE capsules SET ${sql.update({ drift_check_due_at: dueAt })} WHERE id = ${id}`)
+          Effect.asVoid(
+            sql`UPDATE capsules SET ${CapsuleRow.changes(sql, { drift_check_due_at: dueAt })} WHERE id = ${id}`
+          )
         )
 
       const setStaleReasons = Effect.fn("CapsuleLedger.setStaleReasons")(function* (
@@ -151,7 +153,7 @@ export class CapsuleLedger extends Context.Service<
       }, Effect.orDie)
 
       const ofLane = Effect.fn("CapsuleLedger.ofLane")(function* ({ path, ref, sourceId }: Lane) {
-        return yield* sql<GuardedCapsuleRow>`${sql.literal(guardedCapsules)}
+        return yield* GuardedCapsuleRow.rows(sql)`${sql.literal(guardedCapsules)}
           WHERE c.source_id = ${sourceId} AND c.adopted_ref = ${ref} AND c.adopted_path = ${path}
             AND ${sql.literal(livingCapsule("c."))} ORDER BY c.created_at, c.id`
       }, Effect.orDie)

@@ -5,7 +5,7 @@ import { ConnectionOAuth, ConnectionOAuthFault } from "../../schema/records/Conn
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
-import type { ConnectionRow } from "./ConnectionStore.ts"
+import { ConnectionRow } from "./ConnectionRow.ts"
 
 const { accessTokenExpiresAt, grantedAt, helperId, refreshable, scopes } = ConnectionOAuth.fields
 
@@ -33,8 +33,9 @@ const OAuthJson = Schema.fromJsonString(StoredOAuth)
 const encodeOAuth = Schema.encodeSync(OAuthJson)
 const decodeOAuth = Schema.decodeUnknownSync(OAuthJson)
 const TokensJson = Schema.fromJsonString(ConnectionTokenPair)
-const encodeTokens = Schema.encodeSync(TokensJson)
-const decodeTokens = Schema.decodeUnknownEffect(TokensJson)
+/** The text that is sealed, of these tokens and of those that replaced them. */
+export const encodeTokens = Schema.encodeSync(TokensJson)
+export const decodeTokens = Schema.decodeUnknownEffect(TokensJson)
 
 /** `undefined` of a Connection that no helper made. */
 export const oauthOf = ({ oauth }: Pick<ConnectionRow, "oauth">): StoredOAuth | undefined =>
@@ -114,7 +115,7 @@ export class ConnectionTokens extends Context.Service<
           yield* sql`UPDATE connections SET sealed_tokens = NULL, oauth_fault = NULL WHERE id = ${id}`
         }, Effect.orDie),
         ended: Effect.fnUntraced(function* (id) {
-          const rows = yield* sql<ConnectionRow>`SELECT * FROM connections
+          const rows = yield* ConnectionRow.rows(sql)`SELECT * FROM connections
             WHERE id = ${id} AND status = 'revoked' AND sealed_tokens IS NOT NULL`
           return rows[0]
         }, Effect.orDie)

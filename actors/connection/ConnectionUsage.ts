@@ -1,6 +1,12 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
+import { SourceRow } from "../source/SourceRow.ts"
+import { rowShape } from "../database/Table.ts"
+import { InstallPlanId } from "../../schema/records/Ids.ts"
+
+// Installs are coordinated above this folder.
+const OpenInstall = rowShape({ id: InstallPlanId })
 
 /** More than that is a number. */
 const mostNamed = 10
@@ -14,10 +20,11 @@ export const usersOf = Effect.fn("Connection.usersOf")(function* (id: string) {
   const capsules = yield* sql<{ name: string; environment: string }>`SELECT DISTINCT c.id, c.name, c.environment
     FROM provider_bindings b JOIN capsules c ON c.install_config_id = b.install_config_id
     WHERE b.connection_id = ${id} AND ${sql.literal(livingCapsule("c."))} ORDER BY c.name, c.id`
-  const sources = yield* sql<{
-    name: string
-  }>`SELECT name FROM sources WHERE auth_connection_id = ${id} ORDER BY name, id`
-  const installs = yield* sql<{ id: string }>`SELECT id FROM install_plans
+  const sources = yield* SourceRow.some(
+    sql,
+    "name"
+  )`SELECT name FROM sources WHERE auth_connection_id = ${id} ORDER BY name, id`
+  const installs = yield* OpenInstall.rows(sql)`SELECT id FROM install_plans
     WHERE phase NOT IN ('reviewable', 'failed') AND (json_extract(request, '$.source.authConnectionId') = ${id}
       OR EXISTS (SELECT 1 FROM json_each(request, '$.options.providerBindings') b
         WHERE json_extract(b.value, '$.connectionId') = ${id})) ORDER BY id`

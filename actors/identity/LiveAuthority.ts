@@ -1,17 +1,23 @@
-import { Effect, Option, Result } from "effect"
+import { Effect, Option, Result, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Role } from "../../schema/records/Workspace.ts"
 import { activationDigest, isServing, readCapsuleAuthority } from "./CapsuleActivation.ts"
 import type { Client } from "./Client.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
+import { MembershipRow } from "../workspace/MembershipRow.ts"
+import { type RowOf, rowShape } from "../database/Table.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { Subject } from "../../schema/records/Ids.ts"
 
-export interface Person {
-  readonly subject: string
-  readonly email: string
-  readonly display_name: string | null
-  readonly updated_at: string
-}
+// The account stands above this folder.
+const Person = rowShape({
+  subject: Subject,
+  email: Schema.String,
+  display_name: Schema.NullOr(Schema.String),
+  updated_at: Timestamp
+})
+export type Person = RowOf<typeof Person.columns>
 
 /** What a grant stands on at the moment of its use. */
 export interface LiveAuthority {
@@ -48,7 +54,7 @@ export const liveAuthority = Effect.fn("liveAuthority")(function* (
   subject: string,
   workspaceId: string | undefined
 ): Effect.fn.Return<Result.Result<LiveAuthority, Denial>, SqlError> {
-  const [person] = yield* sql<Person>`SELECT subject, email, display_name, updated_at FROM users
+  const [person] = yield* Person.rows(sql)`SELECT subject, email, display_name, updated_at FROM users
     WHERE subject = ${subject} AND status = 'active'`
   if (person === undefined) return denied("account", true)
   const { owner } = client
@@ -60,7 +66,7 @@ export const liveAuthority = Effect.fn("liveAuthority")(function* (
     if (denial !== undefined) return Result.fail(denial)
   }
   if (workspaceId === undefined) return Result.succeed({ person, workspace: undefined, capsuleId: undefined })
-  const [membership] = yield* sql<{ role: Role }>`SELECT role FROM memberships
+  const [membership] = yield* MembershipRow.some(sql, "role")`SELECT role FROM memberships
     WHERE workspace_id = ${workspaceId} AND subject = ${subject} AND status = 'active'`
   if (membership === undefined) return denied("membership", true)
   return Result.succeed({
@@ -73,7 +79,7 @@ export const liveAuthority = Effect.fn("liveAuthority")(function* (
 /** All Workspaces in which the person is an active member. */
 export const activeMemberships = (sql: SqlClient.SqlClient, subject: string) =>
   Effect.map(
-    sql<{ workspace_id: string }>`SELECT workspace_id FROM memberships
+    MembershipRow.some(sql, "workspace_id")`SELECT workspace_id FROM memberships
       WHERE subject = ${subject} AND status = 'active' ORDER BY workspace_id`,
     (rows) => rows.map((row) => row.workspace_id)
   )

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { now } from "../Identity.ts"
+import { DeferredSyncRow } from "./LaneRow.ts"
 
 /** A lane that automation wanted to sync while the Workspace's queue was full. */
 export interface DeferredSync {
@@ -8,13 +9,6 @@ export interface DeferredSync {
   readonly ref: string
   readonly path: string
   readonly trigger: "webhook" | "schedule"
-}
-
-interface DeferredRow {
-  readonly source_id: string
-  readonly ref: string
-  readonly path: string
-  readonly trigger_kind: "webhook" | "schedule"
 }
 
 /** The only writer of `deferred_syncs`: what the schedule tries again at each look, until it is queued. */
@@ -41,7 +35,7 @@ export class DeferredSyncs extends Context.Service<
         defer: Effect.fnUntraced(function* ({ path, ref, sourceId, trigger }: DeferredSync) {
           const row = { source_id: sourceId, ref, path, trigger_kind: trigger, since: yield* now }
           const added =
-            yield* sql`INSERT INTO deferred_syncs ${sql.insert(row)} ON CONFLICT DO NOTHING RETURNING source_id`
+            yield* sql`INSERT INTO deferred_syncs ${DeferredSyncRow.values(sql, row)} ON CONFLICT DO NOTHING RETURNING source_id`
           return added.length > 0
         }, Effect.orDie),
         isDeferred: Effect.fnUntraced(function* (sourceId: string, { path, ref }: { ref: string; path: string }) {
@@ -56,7 +50,13 @@ export class DeferredSyncs extends Context.Service<
           yield* sql`DELETE FROM deferred_syncs WHERE source_id = ${sourceId}`
         }, Effect.orDie),
         all: Effect.map(
-          Effect.orDie(sql<DeferredRow>`SELECT d.source_id, d.ref, d.path, d.trigger_kind FROM deferred_syncs d
+          Effect.orDie(DeferredSyncRow.some(
+            sql,
+            "source_id",
+            "ref",
+            "path",
+            "trigger_kind"
+          )`SELECT d.source_id, d.ref, d.path, d.trigger_kind FROM deferred_syncs d
             JOIN sources s ON s.id = d.source_id JOIN workspaces w ON w.id = s.workspace_id
             WHERE s.auto_sync = 1 AND s.status <> 'disabled' AND w.archived_at IS NULL ORDER BY d.since, d.source_id, d.ref, d.path`),
           (rows) =>
