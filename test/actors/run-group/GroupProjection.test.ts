@@ -33,7 +33,7 @@ const member = (standing: GroupMember["standing"]): GroupMember => ({
   applyRunId: undefined,
   reason: undefined
 })
-const run = Schema.decodeSync(Run)(
+const run = Schema.decodeUnknownSync(Run)(
   baseRun({ id: "run_0000000000000101", type: "plan", status: "failed", finishedAt: at })
 )
 const shown = (group: Partial<RunGroupRow>, standing: GroupMember["standing"]) =>

@@ -1,7 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { isInService } from "../../../../schema/records/CapsuleLifecycle.ts"
-import { newIdempotencyKey, post } from "../../api/Client.ts"
+import { call } from "../../api/Call.ts"
+import { newIdempotencyKey } from "../../api/Client.ts"
+import { capsulesReAdopt } from "../../api/Endpoints.ts"
 import { capsuleQuery, installConfigQuery } from "../../api/Queries.ts"
 import type { Capsule, InstallConfig } from "../../api/Types.ts"
 import { useMay } from "../../app/Workspace.ts"
@@ -43,18 +45,18 @@ const Form = ({ capsule, config, onClose }: FormProps) => {
   const answers = reviewing ? answersOf(fields, draft) : undefined
   const refresh = () => queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })
   const reAdopt = useMutation({
-    mutationFn: () =>
-      post(
-        `/api/v1/capsules/${capsule.id}/install-config-re-adoptions`,
-        {
+    mutationFn: (sourceSnapshotId: string) =>
+      call(capsulesReAdopt, {
+        params: { capsuleId: capsule.id },
+        body: {
           baseInstallConfigId: config.id,
-          sourceSnapshotId: snapshotId,
+          sourceSnapshotId,
           reason: reason.trim(),
           ...(answers === undefined ? {} : { reviewedUserVariables: answers.values }),
           expected: { authorityGuard: capsule.installConfigReAdoption.authorityGuard }
         },
-        { idempotencyKey: key }
-      ),
+        idempotencyKey: key
+      }),
     onSuccess: async () => {
       await refresh()
       void queryClient.invalidateQueries({ queryKey: ["workspace"] })
@@ -73,7 +75,7 @@ const Form = ({ capsule, config, onClose }: FormProps) => {
       onSubmit={(event) => {
         event.preventDefault()
         setTried(true)
-        if (isComplete && !reAdopt.isPending) reAdopt.mutate()
+        if (isComplete && !reAdopt.isPending) reAdopt.mutate(snapshotId)
       }}
     >
       <p>{text.about}</p>
