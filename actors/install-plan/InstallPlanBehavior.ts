@@ -16,7 +16,7 @@ import { RunAdmission } from "../queue/RunAdmission.ts"
 import type { RunLedger } from "../run/RunLedger.ts"
 import type { SourceStore } from "../source/SourceStore.ts"
 import { checkInstallRequest } from "./InstallPlanRequest.ts"
-import { StoredActorJson, StoredRequestJson, toInstallPlan } from "./InstallPlanRow.ts"
+import { readInstallPlan, StoredActorJson, StoredRequestJson } from "./InstallPlanRow.ts"
 import { InstallPlanSteps } from "./InstallPlanSteps.ts"
 import { InstallPlanStore } from "./InstallPlanStore.ts"
 import { InstallPlanId } from "../../schema/records/Ids.ts"
@@ -42,7 +42,7 @@ export const layer = InstallPlanActor.toLayer(
 
     const load = Effect.gen(function* () {
       const row = yield* store.find(id)
-      return row === undefined ? yield* notFound("Install plan") : toInstallPlan(row)
+      return row === undefined ? yield* notFound("Install plan") : yield* readInstallPlan(sql, row)
     })
 
     return InstallPlanActor.of({

@@ -1,8 +1,10 @@
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
 import { CreateInstallPlan } from "../../schema/api/InstallPlansApi.ts"
 import { Finding } from "../../schema/records/CompatibilityReport.ts"
 import { InstallPlan, InstallPlanPhase, nextActionOf } from "../../schema/records/InstallPlan.ts"
 import { CommandContext } from "../../schema/protocol/Command.ts"
+import { type PlanEnd, readPlanEnd, voidFinding } from "../run/PlanEnd.ts"
 import { present } from "../run/RunRow.ts"
 import {
   CapsuleId,
@@ -54,14 +56,32 @@ const decodeDiagnostics = Schema.decodeUnknownSync(DiagnosticsJson)
 /** At most this many diagnostics are kept; a module with more problems has enough to show. */
 export const maxDiagnostics = 50
 
+/** What became of the plan, and of the Capsule that it was the first plan of. */
+export interface InstallEnd {
+  readonly plan: PlanEnd | undefined
+  /** Nothing was ever applied to it, and it may still be planned. */
+  readonly isCapsuleOpen: boolean
+}
+
+/** A void plan leaves a Capsule to be planned again, unless that has happened or the Capsule has ended. */
+const voidEnd = (row: InstallPlanRow, { isCapsuleOpen, plan }: InstallEnd) => {
+  const goOn = isCapsuleOpen ? `To go on, plan the Capsule ${row.capsule_id ?? ""} again.` : ""
+  const finding = row.phase === "reviewable" ? voidFinding(plan, goOn) : undefined
+  return finding === undefined
+    ? undefined
+    : { finding, nextAction: isCapsuleOpen ? ("plan_again" as const) : ("none" as const) }
+}
+
 /** The public projection: bounded references and diagnostics. Records of the initial commit are named once they exist. */
-export const toInstallPlan = (row: InstallPlanRow): InstallPlan =>
-  decodePlan({
+export const toInstallPlan = (row: InstallPlanRow, became: InstallEnd): InstallPlan => {
+  const end = voidEnd(row, became)
+  const diagnostics = decodeDiagnostics(row.diagnostics)
+  return decodePlan({
     id: row.id,
     workspaceId: row.workspace_id,
     phase: row.phase,
-    nextAction: nextActionOf(row.phase),
-    diagnostics: decodeDiagnostics(row.diagnostics),
+    nextAction: end?.nextAction ?? nextActionOf(row.phase),
+    diagnostics: end === undefined ? diagnostics : [...diagnostics, end.finding],
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     ...present({
@@ -75,3 +95,12 @@ export const toInstallPlan = (row: InstallPlanRow): InstallPlan =>
       planRunId: row.plan_run_id
     })
   })
+}
+
+/** The public projection, with what became of the plan, read through `sql`. */
+export const readInstallPlan = Effect.fn("readInstallPlan")(function* (sql: SqlClient.SqlClient, row: InstallPlanRow) {
+  const plan = yield* readPlanEnd(sql, row.plan_run_id)
+  const open = yield* sql`SELECT 1 AS one FROM capsules WHERE id = ${row.capsule_id ?? ""}
+    AND current_state_version_id IS NULL AND status NOT IN ('destroyed', 'released')`
+  return toInstallPlan(row, { plan, isCapsuleOpen: open.length > 0 })
+}, Effect.orDie)

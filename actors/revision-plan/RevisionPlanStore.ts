@@ -2,8 +2,8 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Finding } from "../../schema/records/CompatibilityReport.ts"
 import { nextActionOf, RevisionPlan, type RevisionPlanPhase } from "../../schema/records/InstallPlan.ts"
-import type { RunStatus } from "../../schema/records/Run.ts"
 import { now } from "../Identity.ts"
+import { type PlanEnd, readPlanEnd, voidFinding } from "../run/PlanEnd.ts"
 import { present } from "../run/RunRow.ts"
 import type { ChangesOf, NewRowOf } from "../database/Table.ts"
 import { RevisionPlanRow } from "./RevisionPlanRow.ts"
@@ -11,32 +11,18 @@ import { RevisionPlanRow } from "./RevisionPlanRow.ts"
 const decodePlan = Schema.decodeUnknownSync(RevisionPlan)
 const decodeDiagnostics = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(Finding)))
 
-interface PlanState {
-  readonly status: RunStatus
-  readonly used_by_run_id: string | null
-  /** Why a superseded plan is void. */
-  readonly reason: string | null
-}
-
 /** A plan that waits for review or its apply keeps the coordinator reviewable; any other end is the coordinator's as well. */
 const endOf = (
   row: RevisionPlanRow,
-  plan: PlanState | undefined
+  plan: PlanEnd | undefined
 ): { readonly phase: RevisionPlanPhase; readonly diagnostics: ReadonlyArray<Finding> } => {
   const kept = decodeDiagnostics(row.diagnostics)
   if (row.phase !== "reviewable" || plan === undefined) return { phase: row.phase, diagnostics: kept }
   if (plan.used_by_run_id !== null) return { phase: "applied", diagnostics: kept }
-  switch (plan.status) {
-    case "superseded":
-    case "cancelled":
-    case "expired": {
-      const reason = plan.reason ?? `The plan ${row.plan_run_id ?? ""} is ${plan.status}.`
-      const message = `${reason} To go on, create a revision plan of ${row.ref} again.`
-      return { phase: "superseded", diagnostics: [...kept, { severity: "info", code: `plan_${plan.status}`, message }] }
-    }
-    default:
-      return { phase: row.phase, diagnostics: kept }
-  }
+  const end = voidFinding(plan, `To go on, create a revision plan of ${row.ref} again.`)
+  return end === undefined
+    ? { phase: row.phase, diagnostics: kept }
+    : { phase: "superseded", diagnostics: [...kept, end] }
 }
 
 /** The public projection, with what became of the plan, read through `sql`. */
@@ -44,14 +30,10 @@ export const readRevisionPlan = Effect.fn("readRevisionPlan")(function* (
   sql: SqlClient.SqlClient,
   row: RevisionPlanRow
 ) {
-  const [plan] = yield* sql<PlanState>`SELECT r.status, r.used_by_run_id,
-      (SELECT json_extract(e.data, '$.reason') FROM run_events e WHERE e.run_id = r.id AND e.kind = 'run.superseded'
-        ORDER BY e.seq DESC LIMIT 1) AS reason
-    FROM runs r WHERE r.id = ${row.plan_run_id ?? ""}`
-  return toRevisionPlan(row, plan)
-}, Effect.orDie)
+  return toRevisionPlan(row, yield* readPlanEnd(sql, row.plan_run_id))
+})
 
-const toRevisionPlan = (row: RevisionPlanRow, plan: PlanState | undefined): RevisionPlan => {
+const toRevisionPlan = (row: RevisionPlanRow, plan: PlanEnd | undefined): RevisionPlan => {
   const { diagnostics, phase } = endOf(row, plan)
   return decodePlan({
     id: row.id,

@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
-import { RunId } from "../../schema/records/Ids.ts"
+import { RunGroupId, RunId } from "../../schema/records/Ids.ts"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import { RunActor } from "../../schema/protocol/RunActor.ts"
 import { answered } from "../ActorClient.ts"
@@ -13,6 +13,9 @@ import { RunGroups } from "../run-group/RunGroups.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { type LatestRunRow, type RunRow, toLatestRun, toRun } from "../run/RunRow.ts"
 import { Runs } from "../run/Runs.ts"
+
+/** More than a person looks through at once. */
+const mostUnfinished = 50
 
 export const layer = Layer.effect(
   Runs,
@@ -93,6 +96,18 @@ export const layer = Layer.effect(
           WHERE r.workspace_id = ${workspaceId}`)
         return rows.map(toLatestRun)
       }),
+      unfinished: Effect.fn("Runs.unfinished")(function* (workspaceId) {
+        const plans = yield* sql<LatestRunRow>`SELECT id, capsule_id, type, status, approved_at, created_at, finished_at
+          FROM runs WHERE workspace_id = ${workspaceId} AND type IN ('plan', 'destroy_plan') AND status = 'succeeded'
+            AND approved_at IS NOT NULL AND used_by_run_id IS NULL ORDER BY approved_at, id LIMIT ${mostUnfinished}`
+        const groups = yield* sql<{ id: string; created_at: string }>`SELECT id, created_at FROM run_groups
+          WHERE workspace_id = ${workspaceId} AND type = 'update' AND finished_at IS NULL AND cancelled_at IS NULL
+          ORDER BY created_at, id LIMIT ${mostUnfinished}`
+        return {
+          approvedPlans: plans.map(toLatestRun),
+          updates: groups.map(({ created_at, id }) => ({ id: RunGroupId.make(id), createdAt: created_at }))
+        }
+      }, Effect.orDie),
       group,
       approveGroup: Effect.fn("Runs.approveGroup")(function* (context, id, { comment, planDigests }) {
         const { runs } = yield* group(id)

@@ -76,7 +76,8 @@ export const toRunGroup = (
   // A check, or an update of an older release, has no waves.
   const status = members.length === 0 ? statusOfRuns(runs.map((run) => run.status)) : statusOfMembers(row, members)
   const last = runs.reduce((latest, run) => ((run.finishedAt ?? "") > latest ? (run.finishedAt ?? "") : latest), "")
-  const finishedAt = members.length === 0 ? last : (row.finished_at ?? last)
+  // A member that failed or was cancelled may be planned again: until the group is over, it has no end.
+  const finishedAt = row.finished_at ?? (members.length === 0 || isOver(row, members) ? last : "")
   const isOpen = status === "running" || status === "waiting_approval"
   return {
     runGroup: RunGroup.make({

@@ -42,6 +42,11 @@ export class Runs extends Context.Service<
       workspaceId: WorkspaceId,
       capsuleIds: ReadonlyArray<CapsuleId>
     ) => Effect.Effect<ReadonlyArray<LatestRun>>
+    /** Plans that were approved and neither applied nor made void since, oldest approval first, and the updates that are not over. */
+    readonly unfinished: (workspaceId: WorkspaceId) => Effect.Effect<{
+      readonly approvedPlans: ReadonlyArray<LatestRun>
+      readonly updates: ReadonlyArray<{ readonly id: RunGroupId; readonly createdAt: string }>
+    }>
     readonly group: (
       id: RunGroupId
     ) => Effect.Effect<{ readonly runGroup: RunGroup; readonly runs: ReadonlyArray<Run> }, ApiError>

@@ -11,6 +11,8 @@ import { accessOf } from "./Roles.ts"
 export const AttentionItem = Schema.Struct({
   kind: Schema.Literals([
     "waiting_approval",
+    "approved",
+    "update_open",
     "failed",
     "drifted",
     "stale",
@@ -36,6 +38,8 @@ export const AttentionItem = Schema.Struct({
   ref: Schema.optionalKey(Schema.String),
   runId: Schema.optionalKey(Schema.String),
   runType: Schema.optionalKey(Schema.String),
+  /** The update that is not over. */
+  runGroupId: Schema.optionalKey(Schema.String),
   /** Of a stale Capsule: why. */
   staleReasons: Schema.optionalKey(Schema.Array(StaleReason)),
   /** Of a Capsule that waits for a credential: whose turn it is, and what they have to do. */
@@ -95,7 +99,7 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
       described(
         accessOf("GET /api/v1/dashboard/overview"),
         "Workspace overview",
-        "The first 100 Capsules, what waits for a person in the whole Workspace (approvals, failures, drift, stale Capsules, refs of Sources that cannot be fetched, paused automation, Git Connections whose origins nobody confirmed, Connections within 14 days of their expiry, tokens that could not be renewed or revoked), recent Runs and activity."
+        "The first 100 Capsules, what waits for a person in the whole Workspace (approvals, approved plans that nobody applied, updates that are not over, failures, drift, stale Capsules, refs of Sources that cannot be fetched, paused automation, Git Connections whose origins nobody confirmed, Connections within 14 days of their expiry, tokens that could not be renewed or revoked), recent Runs and activity."
       )
     )
   )

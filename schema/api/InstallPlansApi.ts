@@ -84,7 +84,7 @@ export class InstallPlansApi extends HttpApiGroup.make("installPlans")
       described(
         accessOf("GET /api/v1/install-plans/:installPlanId"),
         "Read the install coordinator",
-        "`phase` and `nextAction` say where it stands; `review_run` comes with `planRunId`. Private variables are never projected."
+        "`phase` and `nextAction` say where it stands; `review_run` comes with `planRunId`. When that plan became void before its apply (superseded, withdrawn or expired), `diagnostics` has the reason (`plan_superseded`, `plan_cancelled`, `plan_expired`) and `nextAction` is `plan_again`: plan the Capsule again, which has the values already. It is `none` once the Capsule was applied or has ended. Private variables are never projected."
       )
     )
   )

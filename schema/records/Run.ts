@@ -259,6 +259,7 @@ export const RunGroup = Schema.Struct({
   /** The newer update of the Workspace that took its place. */
   replacedBy: Schema.optionalKey(RunGroupId),
   createdAt: Timestamp,
+  /** When nothing of it could go on any more. An update with a Capsule that failed is open: planned again, it goes on. */
   finishedAt: Schema.optionalKey(Timestamp)
 }).annotate({ identifier: "RunGroup" })
 export type RunGroup = typeof RunGroup.Type

@@ -95,3 +95,54 @@ describe("a capsule to be released", () => {
     expect(faults).toEqual([])
   })
 })
+
+describe("a capsule whose check failed after an apply", () => {
+  test("is re-adopted with a reason, and a refusal is said in the form", async () => {
+    const world = newWorld()
+    const [capsule, ...others] = world.capsules
+    if (capsule === undefined) throw new Error("no capsule")
+    world.capsules = [{ ...capsule, status: "error", runtimeSafety: "unknown" }, ...others]
+    const checked = baseRun({
+      id: "run_check000000000000001",
+      type: "apply",
+      status: "failed",
+      capsuleId: capsule.id,
+      error: { code: "lifecycle_failed", message: "The check health after this apply failed." }
+    })
+    world.runs = [checked, ...world.runs.filter(({ capsuleId }) => capsuleId !== capsule.id)]
+    const { page, api, faults, go } = await suite.visit(undefined, world)
+    await go(`/w/acme/capsules/${capsule.id}`, ".notice")
+    await page.getByText("Only a check after the apply failed").waitFor()
+    await page.getByRole("button", { name: "Re-adopt…" }).press("Enter")
+    const dialog = page.getByRole("dialog")
+    const submit = dialog.getByRole("button", { name: "Re-adopt", exact: true })
+    await submit.press("Enter")
+    await dialog.getByText("This needs a value.").waitFor()
+    expect(api.changes).toEqual([])
+    await dialog.getByLabel("Reason").fill("The check asked the wrong path.")
+    await dialog.getByLabel("Snapshot").selectOption("snap_0000000000000002")
+    const moved = world.capsules[0]
+    if (moved === undefined) throw new Error("no capsule")
+    world.capsules[0] = { ...moved, installConfigReAdoption: { authorityGuard: "guard-2" } }
+    const again = page.waitForResponse((answer) => answer.url().endsWith(`/api/v1/capsules/${capsule.id}`))
+    await submit.press("Enter")
+    await dialog.getByText("The Capsule has changed since its guard was read.").waitFor()
+    await again
+    await dialog.getByLabel("Give the inputs anew").check()
+    await dialog.getByLabel("domain").fill("shop.example")
+    await submit.press("Enter")
+    await page.getByText("The capsule was re-adopted. Plan it next.").waitFor()
+    await dialog.waitFor({ state: "detached" })
+    const body = {
+      baseInstallConfigId: capsule.installConfigId,
+      sourceSnapshotId: "snap_0000000000000002",
+      reason: "The check asked the wrong path."
+    }
+    expect(api.changes.map((change) => change.body)).toEqual([
+      { ...body, expected: { authorityGuard: "guard-1" } },
+      { ...body, reviewedUserVariables: { domain: "shop.example" }, expected: { authorityGuard: "guard-2" } }
+    ])
+    // The browser reports the refusal by itself.
+    expect(faults.filter((fault) => !fault.includes("409"))).toEqual([])
+  })
+})

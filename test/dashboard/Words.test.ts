@@ -7,6 +7,7 @@ import { signInWords } from "../../src/dashboard/screens/account/SignInWords.ts"
 import { accountWords } from "../../src/dashboard/screens/account/Words.ts"
 import { capsuleWords } from "../../src/dashboard/screens/capsule/Words.ts"
 import { credentialWords } from "../../src/dashboard/screens/capsule/CredentialWords.ts"
+import { reAdoptionWords } from "../../src/dashboard/screens/capsule/ReAdoptionWords.ts"
 import { releaseWords } from "../../src/dashboard/screens/capsule/ReleaseWords.ts"
 import { connectionWords } from "../../src/dashboard/screens/connections/Words.ts"
 import { graphWords } from "../../src/dashboard/screens/graph/Words.ts"
@@ -33,6 +34,7 @@ const dictionaries = {
   handOffWords,
   capsuleWords,
   credentialWords,
+  reAdoptionWords,
   releaseWords,
   connectionWords,
   graphWords,

@@ -66,6 +66,8 @@ export const capsulesConfigurationPlan: Endpoint<"capsules", "configurationPlan"
 export const capsulesReconcilePlan: Endpoint<"capsules", "reconcilePlan"> =
   "POST /api/v1/capsules/:capsuleId/reconcile-plan"
 export const capsulesDestroyPlan: Endpoint<"capsules", "destroyPlan"> = "POST /api/v1/capsules/:capsuleId/destroy-plan"
+export const capsulesReAdopt: Endpoint<"capsules", "reAdopt"> =
+  "POST /api/v1/capsules/:capsuleId/install-config-re-adoptions"
 export const capsulesDriftCheck: Endpoint<"capsules", "driftCheck"> = "POST /api/v1/capsules/:capsuleId/drift-check"
 
 export const sourcesList: Endpoint<"sources", "list"> = "GET /api/v1/sources"

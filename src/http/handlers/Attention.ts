@@ -3,7 +3,7 @@ import type { AttentionItem } from "../../../schema/api/DashboardApi.ts"
 import type { Capsule } from "../../../schema/records/Capsule.ts"
 import type { Connection } from "../../../schema/records/Connection.ts"
 import type { AutomationPause } from "../../../schema/records/Workspace.ts"
-import type { Run } from "../../../schema/records/Run.ts"
+import type { LatestRun, Run } from "../../../schema/records/Run.ts"
 
 type Item = typeof AttentionItem.Type
 
@@ -69,6 +69,12 @@ const ofLane = ({ ref, since, sourceId, sourceName }: FailingLane): Item => ({
   since
 })
 
+/** What was begun and is not over: plans that were approved and not applied, and updates of the Workspace. */
+export interface Unfinished {
+  readonly approvedPlans: ReadonlyArray<LatestRun>
+  readonly updates: ReadonlyArray<{ readonly id: string; readonly createdAt: string }>
+}
+
 /**
  * What a person has to look at: plans that wait for approval first, then what keeps Sources from being read and Runs from their tokens, what is broken,
  * what is behind, and what is about to expire. `names` are those
@@ -82,7 +88,8 @@ export const attentionOf = (
   expiring: ReadonlyArray<Connection> = [],
   failing: ReadonlyArray<Connection> = [],
   lanes: ReadonlyArray<FailingLane> = [],
-  pause: AutomationPause | undefined = undefined
+  pause: AutomationPause | undefined = undefined,
+  unfinished: Unfinished = { approvedPlans: [], updates: [] }
 ): ReadonlyArray<Item> => {
   const approvals = waiting.map((run): Item => {
     const name = names.get(run.capsuleId ?? "")
@@ -95,10 +102,30 @@ export const attentionOf = (
       ...(name === undefined ? {} : { capsuleName: name })
     }
   })
+  const approved = unfinished.approvedPlans.map((run): Item => {
+    const name = names.get(run.capsuleId)
+    return {
+      kind: "approved",
+      runId: run.runId,
+      runType: run.type,
+      capsuleId: run.capsuleId,
+      since: run.approvedAt ?? run.createdAt,
+      ...(name === undefined ? {} : { capsuleName: name })
+    }
+  })
+  const updates = unfinished.updates.map(
+    ({ createdAt, id }): Item => ({ kind: "update_open", runGroupId: id, since: createdAt })
+  )
+  // Its plan is there already: what is next is to apply or to withdraw that one.
+  const isPlanned = new Set(approved.map(({ capsuleId }) => capsuleId))
   const order: ReadonlyArray<Item["kind"]> = ["unknown_safety", "failed", "waiting_credential", "drifted", "stale"]
-  const troubles = inNeed.flatMap(ofCapsule)
+  const troubles = inNeed
+    .flatMap(ofCapsule)
+    .filter(({ capsuleId, kind }) => kind !== "stale" || !isPlanned.has(capsuleId))
   return [
     ...approvals,
+    ...approved,
+    ...updates,
     ...(pause === undefined ? [] : [{ kind: "automation_paused" as const, since: pause.at }]),
     ...unconfirmed.map(ofUnconfirmed),
     ...failing.flatMap(ofFailing),

@@ -77,7 +77,10 @@ export const dashboardHandlers = HttpApiBuilder.group(
         const listed = yield* capsules.list(workspaceId, {}, { limit: 100 })
         const waiting = yield* runs.list(workspaceId, { status: "waiting_approval" }, { limit: 50 })
         const inNeed = yield* capsules.inNeed(workspaceId)
-        const names = yield* capsules.names(waiting.items.flatMap(({ capsuleId }) => capsuleId ?? []))
+        const unfinished = yield* runs.unfinished(workspaceId)
+        const names = yield* capsules.names(
+          [...waiting.items, ...unfinished.approvedPlans].flatMap(({ capsuleId }) => capsuleId ?? [])
+        )
         const unconfirmed = yield* connections.awaitingOrigins(workspaceId)
         const noticed =
           (yield* Clock.currentTimeMillis) + Duration.toMillis(Duration.fromInputUnsafe(connectionExpiryNotice))
@@ -96,7 +99,8 @@ export const dashboardHandlers = HttpApiBuilder.group(
             expiring,
             failing,
             yield* sources.failingLanes(workspaceId),
-            workspace.automationPause
+            workspace.automationPause,
+            unfinished
           ),
           recentRuns: latest.items,
           activity: activity.items

@@ -165,6 +165,7 @@ describe("an update that does not go straight", () => {
         expect((yield* appliedIn(id, named("alone"))).status).toBe("succeeded")
         const stopped = yield* groupWhen(id, ({ status }) => status === "failed")
         expect(memberOf(stopped, named("alone"))?.state).toBe("applied")
+        expect(stopped).not.toHaveProperty("finishedAt")
 
         // It fails once more, and then a person mends it.
         modules.faults.set(one, "apply_fails_late")

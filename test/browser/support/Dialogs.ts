@@ -2,6 +2,7 @@ import type { Page } from "playwright-core"
 import { appWords } from "../../../src/dashboard/app/Words.ts"
 import { accountWords } from "../../../src/dashboard/screens/account/Words.ts"
 import { signInWords } from "../../../src/dashboard/screens/account/SignInWords.ts"
+import { reAdoptionWords } from "../../../src/dashboard/screens/capsule/ReAdoptionWords.ts"
 import { releaseWords } from "../../../src/dashboard/screens/capsule/ReleaseWords.ts"
 import { capsuleWords } from "../../../src/dashboard/screens/capsule/Words.ts"
 import { connectionWords } from "../../../src/dashboard/screens/connections/Words.ts"
@@ -89,6 +90,12 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
     path: `${capsule}/danger`,
     ready: ".panel-danger",
     open: button((to) => releaseWords[to].release)
+  },
+  {
+    source: "screens/capsule/ReAdopt.tsx",
+    path: `${capsule}/configuration`,
+    ready: ".field",
+    open: button((to) => reAdoptionWords[to].start)
   },
   {
     source: "screens/capsule/Rollback.tsx",

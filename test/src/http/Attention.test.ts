@@ -1,13 +1,16 @@
 import { expect, test } from "bun:test"
-import { Context, Effect } from "effect"
+import { Context, Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CommandContext } from "../../../actors/Command.ts"
 import { Connections } from "../../../actors/connection/Connections.ts"
 import { Sources } from "../../../actors/source/Sources.ts"
 import { Workspaces } from "../../../actors/workspace/Workspaces.ts"
+import { Capsule } from "../../../schema/records/Capsule.ts"
+import { CapsuleId, RunId } from "../../../schema/records/Ids.ts"
 import { CredentialOrigin } from "../../../schema/records/CredentialOrigin.ts"
 import { platform } from "../../../src/composition/Platform.ts"
 import { attentionOf } from "../../../src/http/handlers/Attention.ts"
+import { capsules } from "../../browser/support/records/Capsules.ts"
 import { it } from "../../support/Effect.ts"
 import { servedPerson } from "../support/ServedPerson.ts"
 
@@ -88,4 +91,41 @@ test("a lane that cannot be fetched and paused automation ask for attention, eac
     { kind: "automation_paused", since },
     { kind: "lane_failed", sourceId: "src_a", sourceName: "app", ref: "gone", since }
   ])
+})
+
+test("a Capsule with an approved plan is to be applied, not planned once more, and an open update is named", () => {
+  const at = "2026-01-01T00:00:00.000Z"
+  const stale = (id: string) =>
+    Schema.decodeUnknownSync(Capsule)({
+      ...capsules[0],
+      id,
+      status: "stale",
+      runtimeSafety: "safe",
+      driftStatus: "none"
+    })
+  const plan = {
+    runId: RunId.make("run_0000000000000001"),
+    capsuleId: CapsuleId.make("cap_0000000000000001"),
+    type: "plan",
+    status: "succeeded",
+    approvedAt: at,
+    createdAt: at
+  } as const
+  const attention = attentionOf(
+    [stale("cap_0000000000000001"), stale("cap_0000000000000002")],
+    [],
+    new Map([["cap_0000000000000001", "one"]]),
+    [],
+    [],
+    [],
+    [],
+    undefined,
+    { approvedPlans: [plan], updates: [{ id: "rgrp_0000000000000001", createdAt: at }] }
+  )
+  expect(attention.map(({ capsuleId, kind, runGroupId, runId }) => [kind, runId ?? runGroupId ?? capsuleId])).toEqual([
+    ["approved", plan.runId],
+    ["update_open", "rgrp_0000000000000001"],
+    ["stale", "cap_0000000000000002"]
+  ])
+  expect(attention[0]?.capsuleName).toBe("one")
 })

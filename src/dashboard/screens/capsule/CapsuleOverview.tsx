@@ -20,6 +20,9 @@ import { httpsLink, repositoryName, shortCommit } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { usePlan } from "../run/PlanAgain.tsx"
 import { Decisions, Pin } from "./AutoUpdates.tsx"
+import { ReAdoptButton } from "./ReAdopt.tsx"
+import { onlyCheckFailed } from "./ReAdoption.ts"
+import { reAdoptionWords } from "./ReAdoptionWords.ts"
 import { capsuleWords } from "./Words.ts"
 
 const shownValue = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value, null, 2))
@@ -127,8 +130,10 @@ const StaleNotices = ({ capsule }: { readonly capsule: Capsule }) => {
   )
 }
 
-const Alerts = ({ capsule, last }: { readonly capsule: Capsule; readonly last: Run | undefined }) => {
+const Alerts = ({ capsule, runs }: { readonly capsule: Capsule; readonly runs: ReadonlyArray<Run> }) => {
   const words = useWords(capsuleWords)
+  const reAdoption = useWords(reAdoptionWords)
+  const last = runs[0]
   const workspace = useWorkspace()
   const open =
     last === undefined ? null : (
@@ -138,7 +143,13 @@ const Alerts = ({ capsule, last }: { readonly capsule: Capsule; readonly last: R
     )
   return (
     <>
-      {capsule.status === "released" ? null : capsule.runtimeSafety === "unknown" ? (
+      {capsule.status === "released" ? null : capsule.status === "error" && onlyCheckFailed(runs) ? (
+        <Notice tone="bad" title={reAdoption.checkFailedTitle}>
+          <p>{reAdoption.checkFailedText}</p>
+          {open}
+          <ReAdoptButton small capsule={capsule} />
+        </Notice>
+      ) : capsule.runtimeSafety === "unknown" ? (
         <Notice tone="warn" title={words.unknownTitle}>
           <p>{words.unknownText}</p>
           {open}
@@ -188,7 +199,7 @@ export const CapsuleOverview = ({ capsule }: { readonly capsule: Capsule }) => {
   return (
     <div className="split">
       <div className="split-main">
-        <Alerts capsule={capsule} last={runs[0]} />
+        <Alerts capsule={capsule} runs={runs} />
         <Pin capsule={capsule} />
         {capsule.publicEndpoint === undefined ? null : (
           <div className="endpoint">

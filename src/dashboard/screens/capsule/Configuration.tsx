@@ -17,6 +17,7 @@ import { Panel } from "../../ui/Layout.tsx"
 import { providerName } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { BuildDisclosure } from "../install/BuildDisclosure.tsx"
+import { ReAdoptPanel } from "./ReAdopt.tsx"
 import { capsuleWords } from "./Words.ts"
 
 const Bindings = ({
@@ -184,12 +185,15 @@ export const Configuration = ({ capsule }: { readonly capsule: Capsule }) => {
   const config = useQuery(installConfigQuery(capsule.installConfigId))
   const bindings = useQuery(bindingsQuery(capsule.id))
   return (
-    <Loadable query={config}>
-      {(found) => (
-        <Loadable query={bindings}>
-          {(bound) => <Form key={found.id} capsule={capsule} config={found} bindings={bound} />}
-        </Loadable>
-      )}
-    </Loadable>
+    <div className="stack">
+      <Loadable query={config}>
+        {(found) => (
+          <Loadable query={bindings}>
+            {(bound) => <Form key={found.id} capsule={capsule} config={found} bindings={bound} />}
+          </Loadable>
+        )}
+      </Loadable>
+      <ReAdoptPanel capsule={capsule} />
+    </div>
   )
 }

@@ -19,6 +19,8 @@ import { homeWords } from "./Words.ts"
 
 const look: Readonly<Record<AttentionItem["kind"], readonly [IconName, string]>> = {
   waiting_approval: ["person", "attention"],
+  approved: ["person", "attention"],
+  update_open: ["sync", "info"],
   failed: ["warning", "bad"],
   drifted: ["activity", "warn"],
   stale: ["sync", "info"],
@@ -85,6 +87,14 @@ const AttentionRow = ({ item, capsule }: AttentionRowProps) => {
       </span>
       {item.kind === "automation_paused" ? (
         <LinkButton small to="/w/$workspace/settings/$tab" params={{ workspace: workspace.handle, tab: "settings" }}>
+          {label}
+        </LinkButton>
+      ) : item.runGroupId !== undefined ? (
+        <LinkButton
+          small
+          to="/w/$workspace/updates/$groupId"
+          params={{ workspace: workspace.handle, groupId: item.runGroupId }}
+        >
           {label}
         </LinkButton>
       ) : item.sourceId !== undefined ? (
@@ -198,7 +208,7 @@ const Content = ({ overview }: { readonly overview: Overview }) => {
             <ul className="attention">
               {attention.map((item) => (
                 <AttentionRow
-                  key={`${item.kind} ${item.capsuleId ?? ""} ${item.runId ?? ""} ${item.connectionId ?? ""} ${item.sourceId ?? ""} ${item.ref ?? ""}`}
+                  key={`${item.kind} ${item.capsuleId ?? ""} ${item.runId ?? ""} ${item.connectionId ?? ""} ${item.sourceId ?? ""} ${item.ref ?? ""} ${item.runGroupId ?? ""}`}
                   item={item}
                   capsule={item.capsuleId === undefined ? undefined : named.get(item.capsuleId)}
                 />

@@ -5,6 +5,8 @@ const en = {
   attentionNoneText: "Plans to approve, failures, drift, available updates and connections to confirm appear here.",
   kinds: {
     waiting_approval: "A plan waits for approval",
+    approved: "An approved plan is not applied yet",
+    update_open: "An update of the workspace is under way",
     failed: "Failed",
     drifted: "Drifted from its state",
     stale: "A newer commit is available",
@@ -21,6 +23,8 @@ const en = {
   staleInput: "An output that it takes has changed",
   actions: {
     waiting_approval: "Review",
+    approved: "Apply or withdraw",
+    update_open: "Open the update",
     failed: "See why",
     drifted: "See the drift",
     stale: "Plan the update",
@@ -57,6 +61,8 @@ const ja: typeof en = {
   attentionNoneText: "承認待ちのプラン、失敗、ドリフト、更新、確認が必要な接続があるとここに表示されます。",
   kinds: {
     waiting_approval: "プランが承認を待っています",
+    approved: "承認済みのプランがまだ適用されていません",
+    update_open: "ワークスペースの更新が進行中です",
     failed: "失敗しました",
     drifted: "ステートとの差異があります",
     stale: "新しいコミットがあります",
@@ -73,6 +79,8 @@ const ja: typeof en = {
   staleInput: "受け取っている出力が変わりました",
   actions: {
     waiting_approval: "レビュー",
+    approved: "適用または取り下げ",
+    update_open: "更新を開く",
     failed: "原因を見る",
     drifted: "ドリフトを見る",
     stale: "更新をプラン",

@@ -139,7 +139,7 @@ const Cancel = ({ group }: { readonly group: RunGroup }) => {
 const Content = ({ group }: { readonly group: RunGroup }) => {
   const words = useWords(updateWords)
   const may = useMay()
-  const isOpen = group.finishedAt === undefined || group.status === "failed"
+  const isOpen = group.finishedAt === undefined
   return (
     <Page
       title={words.title}

@@ -124,7 +124,7 @@ export const Settings = () => {
         />
       </Panel>
       <AutomationSwitch />
-      <Panel title={words.drift}>
+      <Panel title={words.driftSchedule}>
         <DriftCheckField
           mayInherit={false}
           choice={workspace.driftChecks}

@@ -64,6 +64,7 @@ const en = {
   updateText:
     "Plans an update of every capsule that is behind its source, in the order of their dependencies. Each plan still waits for approval.",
   updateAll: "Plan all updates",
+  driftSchedule: "Drift check schedule",
   drift: "Check everything for drift",
   driftText: "Compares every active capsule with the real infrastructure. Nothing is changed.",
   driftAll: "Check all",
@@ -142,6 +143,7 @@ const ja: typeof en = {
   update: "すべて更新",
   updateText: "ソースより古いカプセルすべての更新プランを、依存関係の順に作成します。各プランは承認を待ちます。",
   updateAll: "すべての更新をプラン",
+  driftSchedule: "ドリフト確認のスケジュール",
   drift: "すべてのドリフトを確認",
   driftText: "稼働中のすべてのカプセルを実際のインフラと比較します。何も変更されません。",
   driftAll: "すべて確認",

@@ -1,8 +1,8 @@
 import type { Run } from "../../../../src/dashboard/api/Types.ts"
 import { stateVersions, storefrontId } from "../records/Capsules.ts"
-import { newId } from "../records/Seeds.ts"
+import { digest, newId } from "../records/Seeds.ts"
 import { workspaceId } from "../records/Workspaces.ts"
-import { type Answer, type Asked, missing, ok, textField } from "./Answer.ts"
+import { type Answer, type Asked, field, missing, ok, refuse, textField } from "./Answer.ts"
 import { type World, addRun } from "./World.ts"
 
 const itsTurn = {
@@ -66,6 +66,22 @@ export const capsuleRoute = (world: World, id: string, action: string | undefine
   if (action === "configuration-plans") {
     const run = addRun(world, { type: "plan", status: "queued", capsuleId: id })
     return ok({ replayed: false, targetInstallConfigId: newId("icfg"), planRunId: run.id, run }, 201)
+  }
+  if (action === "install-config-re-adoptions") {
+    const guard = textField(field(asked.body, "expected"), "authorityGuard")
+    if (guard !== capsule.installConfigReAdoption.authorityGuard)
+      return refuse(409, "guard_conflict", "The Capsule has changed since its guard was read.")
+    return ok({
+      capsule,
+      installConfigReAdoption: {
+        replayed: false,
+        previousInstallConfigId: capsule.installConfigId,
+        previousInstallConfigDigest: digest(70),
+        targetInstallConfigId: newId("icfg"),
+        targetInstallConfigDigest: digest(71),
+        sourceSnapshotId: textField(asked.body, "sourceSnapshotId") ?? ""
+      }
+    })
   }
   if (action === "outputs") return ok({ outputs: capsule.currentStateVersionId === undefined ? [] : world.outputs })
   if (action === "state-versions")

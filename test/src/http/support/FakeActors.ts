@@ -71,6 +71,7 @@ const actors = Layer.mergeAll(
     read: refuse,
     list: refuse,
     latest: () => Effect.succeed([]),
+    unfinished: () => Effect.succeed({ approvedPlans: [], updates: [] }),
     group: refuse,
     approveGroup: refuse,
     cancelGroup: refuse,

@@ -1,0 +1,38 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { Finding } from "../../schema/records/CompatibilityReport.ts"
+import type { RunStatus } from "../../schema/records/Run.ts"
+
+/** What became of the plan of a coordinator. */
+export interface PlanEnd {
+  readonly id: string
+  readonly status: RunStatus
+  readonly used_by_run_id: string | null
+  /** Why a superseded plan is void. */
+  readonly reason: string | null
+}
+
+/** The plan as it is now, read through `sql`. */
+export const readPlanEnd = Effect.fn("readPlanEnd")(function* (sql: SqlClient.SqlClient, planRunId: string | null) {
+  if (planRunId === null) return undefined
+  const [plan] = yield* sql<PlanEnd>`SELECT r.id, r.status, r.used_by_run_id,
+      (SELECT json_extract(e.data, '$.reason') FROM run_events e WHERE e.run_id = r.id AND e.kind = 'run.superseded'
+        ORDER BY e.seq DESC LIMIT 1) AS reason
+    FROM runs r WHERE r.id = ${planRunId}`
+  return plan
+}, Effect.orDie)
+
+/** Why a plan can no longer be applied; `undefined` while it can, and for one that was. `goOn` says what to do. */
+export const voidFinding = (plan: PlanEnd | undefined, goOn: string): Finding | undefined => {
+  if (plan === undefined || plan.used_by_run_id !== null) return undefined
+  switch (plan.status) {
+    case "superseded":
+    case "cancelled":
+    case "expired": {
+      const reason = plan.reason ?? `The plan ${plan.id} is ${plan.status}.`
+      return { severity: "info", code: `plan_${plan.status}`, message: `${reason} ${goOn}`.trimEnd() }
+    }
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,51 @@
+import type { Capsule, InstallConfig, Run } from "../../api/Types.ts"
+import { type FormField, type FormModel, fieldsOf, formModel } from "../../forms/FormModel.ts"
+
+const decisive: ReadonlySet<Run["type"]> = new Set(["apply", "destroy_apply", "restore"])
+const ended: ReadonlySet<Run["status"]> = new Set(["succeeded", "failed", "cancelled"])
+const checkCodes: ReadonlySet<string> = new Set(["lifecycle_failed", "lifecycle_interrupted"])
+
+const endOf = (run: Run): string => run.finishedAt ?? run.createdAt
+
+/**
+ * Whether the last Run that decided over the infrastructure is an apply of which only a check afterwards failed: the one case in which
+ * a Capsule in `error` is re-adopted. The server decides again, with more evidence than a list of Runs holds.
+ */
+export const onlyCheckFailed = (runs: ReadonlyArray<Run>): boolean => {
+  const last = runs
+    .filter(({ status, type }) => decisive.has(type) && ended.has(status))
+    .reduce<Run | undefined>(
+      (latest, run) => (latest === undefined || endOf(run) > endOf(latest) ? run : latest),
+      undefined
+    )
+  return last?.type === "apply" && last.status === "failed" && checkCodes.has(last.error?.code ?? "")
+}
+
+export interface SnapshotChoice {
+  readonly id: string
+  readonly of: "configuration" | "adopted"
+}
+
+/** The two snapshots that a re-adoption takes; one of them where they are the same. */
+export const snapshotChoices = (
+  capsule: Pick<Capsule, "adoptedSourceRevision">,
+  config: Pick<InstallConfig, "sourceSnapshotId">
+): ReadonlyArray<SnapshotChoice> => {
+  const own = config.sourceSnapshotId
+  const adopted = capsule.adoptedSourceRevision?.sourceSnapshotId
+  return [
+    ...(own === undefined ? [] : [{ id: own, of: "configuration" as const }]),
+    ...(adopted === undefined || adopted === own ? [] : [{ id: adopted, of: "adopted" as const }])
+  ]
+}
+
+/** The inputs that are reviewed: what a person gives, without secrets, which keep their values. */
+export const reviewedModel = (config: Pick<InstallConfig, "variables" | "presentation">): FormModel => {
+  const secret = new Set(
+    fieldsOf(formModel(config.variables, config.variables, config.presentation))
+      .filter((field: FormField) => field.secret)
+      .map(({ name }) => name)
+  )
+  const open = config.variables.filter(({ name }) => !secret.has(name))
+  return formModel(open, open, config.presentation)
+}

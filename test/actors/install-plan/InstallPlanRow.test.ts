@@ -1,0 +1,51 @@
+import { expect, test } from "bun:test"
+import { type InstallPlanRow, toInstallPlan } from "../../../actors/install-plan/InstallPlanRow.ts"
+import type { PlanEnd } from "../../../actors/run/PlanEnd.ts"
+
+const at = "2026-01-01T00:00:00.000Z"
+const row: InstallPlanRow = {
+  id: "ipl_0000000000000001",
+  workspace_id: "ws_0000000000000001",
+  phase: "reviewable",
+  request: "{}",
+  private_variables: null,
+  actor: "{}",
+  source_id: null,
+  sync_run_id: null,
+  check_run_id: null,
+  source_snapshot_id: null,
+  compatibility_report_id: null,
+  install_config_id: null,
+  capsule_id: "cap_0000000000000001",
+  plan_run_id: "run_0000000000000001",
+  diagnostics: "[]",
+  created_at: at,
+  updated_at: at
+}
+const plan = (fields: Partial<PlanEnd>): PlanEnd => ({
+  id: "run_0000000000000001",
+  status: "waiting_approval",
+  used_by_run_id: null,
+  reason: null,
+  ...fields
+})
+const shown = (fields: Partial<PlanEnd>, isCapsuleOpen = true) => {
+  const { diagnostics, nextAction } = toInstallPlan(row, { plan: plan(fields), isCapsuleOpen })
+  return [nextAction, ...diagnostics.map(({ code, message }) => `${code}: ${message}`)]
+}
+
+test("an install plan whose plan is void says to plan the Capsule again, and nothing once there is no need", () => {
+  expect(shown({})).toEqual(["review_run"])
+  expect(shown({ status: "succeeded" })).toEqual(["review_run"])
+  expect(shown({ status: "superseded", reason: "The configuration has changed." })).toEqual([
+    "plan_again",
+    "plan_superseded: The configuration has changed. To go on, plan the Capsule cap_0000000000000001 again."
+  ])
+  expect(shown({ status: "cancelled" })[0]).toBe("plan_again")
+  expect(shown({ status: "expired" }, false)).toEqual([
+    "none",
+    "plan_expired: The plan run_0000000000000001 is expired."
+  ])
+  // An apply that used it decides, whatever became of the record of the plan since.
+  expect(shown({ status: "superseded", used_by_run_id: "run_0000000000000002" })).toEqual(["review_run"])
+})
