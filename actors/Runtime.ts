@@ -3,6 +3,7 @@ import { SingleRunner } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 import { RunFolders } from "../runner/execution/RunFolders.ts"
 import { OAuthClient } from "../runner/oauth/OAuthClient.ts"
+import { coordinatorUnderWay } from "../schema/tables/PlanTables.ts"
 import { InstallPlanActor, RevisionPlanActor } from "../schema/protocol/PlanActors.ts"
 import { handedOver } from "./ActorClient.ts"
 import { ApplySettlement } from "./execution/ApplySettlement.ts"
@@ -190,8 +191,8 @@ const wakeCoordinators = Effect.gen(function* () {
   const installs = yield* InstallPlanActor.client
   const revisions = yield* RevisionPlanActor.client
   const open = yield* sql<{ id: string; kind: string; updated_at: string }>`
-    SELECT id, 'install' AS kind, updated_at FROM install_plans WHERE phase NOT IN ('reviewable', 'failed')
-    UNION ALL SELECT id, 'revision' AS kind, updated_at FROM revision_plans WHERE phase NOT IN ('reviewable', 'failed')`
+    SELECT id, 'install' AS kind, updated_at FROM install_plans WHERE ${sql.literal(coordinatorUnderWay)}
+    UNION ALL SELECT id, 'revision' AS kind, updated_at FROM revision_plans WHERE ${sql.literal(coordinatorUnderWay)}`
   for (const { id, kind, updated_at } of open) {
     const actor = kind === "install" ? installs(id) : revisions(id)
     yield* handedOver(actor.Advance({ cause: `start after ${updated_at}` }, { discard: true }))

@@ -3,7 +3,7 @@ import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
 import { isPlan } from "../../schema/records/RunLifecycle.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import type { CapsuleRow } from "./CapsuleRow.ts"
-import { authorityMoved } from "./RunAuthority.ts"
+import { authorityMoved } from "./AuthorityColumns.ts"
 
 type Plan = Pick<
   RunRow,

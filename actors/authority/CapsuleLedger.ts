@@ -2,6 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CapsuleStatus, StaleReason } from "../../schema/records/Capsule.ts"
 import { now } from "../Identity.ts"
+import { fenceColumns } from "./AuthorityColumns.ts"
 import { encodeStaleReasons, guardedCapsules, GuardedCapsuleRow, CapsuleRow } from "./CapsuleRow.ts"
 import { renewedWait } from "./CredentialWait.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
@@ -29,16 +30,6 @@ export interface Lane {
 }
 
 type Columns = Readonly<Record<string, string | number | null>>
-
-/** What the fence compares: everything of a Capsule that carries authority. */
-export const fenceColumns = [
-  "id",
-  "status",
-  "execution_authority_epoch",
-  "install_config_id",
-  "current_state_generation",
-  "current_state_version_id"
-] as const satisfies ReadonlyArray<keyof GuardedCapsuleRow>
 
 /** The only writer of `capsules`. Every method works in the caller's transaction. */
 export class CapsuleLedger extends Context.Service<

@@ -22,6 +22,7 @@ import {
 } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { Flag, type RowOf, rowShape, table } from "../database/Table.ts"
+import { guardText } from "./AuthorityColumns.ts"
 
 /** Capsules. */
 export const CapsuleRow = table(
@@ -107,26 +108,14 @@ export const guardedCapsules = `SELECT c.*, i.digest AS install_config_digest, l
 
 const guardPurpose = "authority-guard"
 
-const fenced = (row: GuardedCapsuleRow): string =>
-  JSON.stringify([
-    row.id,
-    row.status,
-    row.runtime_safety,
-    row.execution_authority_epoch,
-    row.install_config_id,
-    row.install_config_digest,
-    row.current_state_version_id,
-    row.current_state_generation
-  ])
-
 /** Opaque to clients: the same authority gives the same guard; audit times never enter (design section 3). */
 export const authorityGuard = (row: GuardedCapsuleRow) =>
-  Effect.flatMap(Vault, (vault) => Effect.map(vault.mac(guardPurpose, fenced(row)), (digest) => `ag1.${digest}`))
+  Effect.flatMap(Vault, (vault) => Effect.map(vault.mac(guardPurpose, guardText(row)), (digest) => `ag1.${digest}`))
 
 /** Whether the guard that a client read is still that of the Capsule. */
 export const guardHolds = (row: GuardedCapsuleRow, guard: string) =>
   Effect.flatMap(Vault, (vault) =>
-    guard.startsWith("ag1.") ? vault.verifyMac(guardPurpose, fenced(row), guard.slice(4)) : Effect.succeed(false)
+    guard.startsWith("ag1.") ? vault.verifyMac(guardPurpose, guardText(row), guard.slice(4)) : Effect.succeed(false)
   )
 
 const driftCheckPlan = ({ drift_check_due_at, drift_check_hours }: CapsuleRow) => ({

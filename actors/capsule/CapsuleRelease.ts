@@ -1,7 +1,9 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { refuseOpenRun } from "../authority/RunsInTheWay.ts"
 import type { CapsuleReleased, ReleaseRequest } from "../../schema/api/CapsuleReleased.ts"
-import { ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
+import type { ApiError } from "../../schema/errors/ApiError.ts"
+import { failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 import { InterfaceId } from "../../schema/records/Ids.ts"
@@ -22,16 +24,8 @@ import { SourceLanes } from "../source/SourceLanes.ts"
 
 /** Nothing of the Capsule may be on its way: a Run that settles later would write to what nobody looks after any more. */
 const refuseMoving = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
-  const ledger = yield* RunLedger
-  const succession = yield* ConfigSuccession
-  const [open] = yield* ledger.openExclusive(capsule.id)
-  if (open !== undefined) {
-    return yield* new ApiError({
-      code: "run_conflict",
-      message: `The Run ${open.id} (${open.type}) of this Capsule is ${open.status}. Wait for it or cancel it.`
-    })
-  }
-  yield* succession.noRevision(capsule)
+  yield* refuseOpenRun(capsule.id)
+  yield* (yield* ConfigSuccession).noRevision(capsule)
 })
 
 /**

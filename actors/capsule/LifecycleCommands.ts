@@ -1,6 +1,8 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
+import { refuseOpenRun } from "../authority/RunsInTheWay.ts"
+import type { ApiError } from "../../schema/errors/ApiError.ts"
+import { failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
 import type { AutoUpdateChange } from "../../schema/records/AutoUpdate.ts"
 import type { CapsuleDriftChecks } from "../../schema/records/DriftChecks.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
@@ -142,13 +144,7 @@ export const removeUnapplied = Effect.fn("Capsule.removeUnapplied")(function* (l
   const staleReasons = yield* StaleReasons
   return yield* Effect.gen(function* () {
     const capsule = yield* load
-    const open = yield* ledger.openExclusive(capsule.id)
-    if (open.length > 0) {
-      return yield* new ApiError({
-        code: "run_conflict",
-        message: `The Run ${open[0]?.id ?? ""} of this Capsule is not over. Cancel it first.`
-      })
-    }
+    yield* refuseOpenRun(capsule.id)
     if (!(yield* capsules.fence(capsule, { status: "destroyed" }))) return yield* guardMoved()
     yield* ledger.supersedePlans(capsule.id, "The Capsule was removed.")
     yield* staleReasons.producerMoved(capsule.id)

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { coordinatorUnderWay } from "../../schema/tables/PlanTables.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import { SourceRow } from "../source/SourceRow.ts"
 import { rowShape } from "../database/Table.ts"
@@ -25,7 +26,7 @@ export const usersOf = Effect.fn("Connection.usersOf")(function* (id: string) {
     "name"
   )`SELECT name FROM sources WHERE auth_connection_id = ${id} ORDER BY name, id`
   const installs = yield* OpenInstall.rows(sql)`SELECT id FROM install_plans
-    WHERE phase NOT IN ('reviewable', 'failed') AND (json_extract(request, '$.source.authConnectionId') = ${id}
+    WHERE ${sql.literal(coordinatorUnderWay)} AND (json_extract(request, '$.source.authConnectionId') = ${id}
       OR EXISTS (SELECT 1 FROM json_each(request, '$.options.providerBindings') b
         WHERE json_extract(b.value, '$.connectionId') = ${id})) ORDER BY id`
   const runs = yield* sql<{ id: string }>`SELECT id FROM runs WHERE status IN ('queued', 'running')

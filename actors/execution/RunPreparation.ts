@@ -32,7 +32,7 @@ import { InstallConfigCompilation } from "../configuration/InstallConfigCompilat
 import { InstallConfigStore, type LoadedInstallConfig, type StoredConfig } from "../configuration/InstallConfigStore.ts"
 import { demandsOf, operatorEvidence, type SnapshotPlace } from "../configuration/OperatorAuthority.ts"
 import { OperatorSuccession } from "../succession/OperatorSuccession.ts"
-import { authorityMoved } from "../authority/RunAuthority.ts"
+import { authorityMoved } from "../authority/AuthorityColumns.ts"
 import { blocked, type RunBlocked } from "./RunBlocked.ts"
 import { RunInputs } from "./RunInputs.ts"
 import { makeRunProfiles } from "./RunProfiles.ts"

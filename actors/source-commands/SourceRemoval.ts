@@ -1,5 +1,6 @@
 import { Effect, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
+import { coordinatorUnderWay } from "../../schema/tables/PlanTables.ts"
 import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
@@ -25,7 +26,7 @@ const usersOf = Effect.fn("Source.usersOf")(function* (id: string) {
   const capsules = yield* CapsuleRow.some(sql, "name", "environment")`SELECT name, environment FROM capsules
     WHERE source_id = ${id} AND ${sql.literal(livingCapsule())} ORDER BY name, id`
   const installs = yield* OpenInstall.rows(sql)`SELECT id FROM install_plans
-    WHERE source_id = ${id} AND phase NOT IN ('reviewable', 'failed') ORDER BY id`
+    WHERE source_id = ${id} AND ${sql.literal(coordinatorUnderWay)} ORDER BY id`
   const named = [
     ...capsules.map(({ environment, name }) => `the Capsule ${name} (${environment})`),
     ...installs.map((install) => `the install plan ${install.id}`)

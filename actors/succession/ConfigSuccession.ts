@@ -1,7 +1,9 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { coordinatorUnderWay } from "../../schema/tables/PlanTables.ts"
 import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
 import { RunLedger } from "../run/RunLedger.ts"
+import { refuseOpenRun } from "../authority/RunsInTheWay.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { InstallConfigStore, type NewInstallConfig } from "../configuration/InstallConfigStore.ts"
@@ -45,20 +47,17 @@ export class ConfigSuccession extends Context.Service<
         if (!isInService(capsule.status)) {
           return yield* failedPrecondition(`The Capsule is ${capsule.status}.`)
         }
-        const open = yield* ledger.openExclusive(capsule.id)
-        const holder = open.find((run) => run.type !== "drift_check")
-        if (holder !== undefined) {
-          return yield* new ApiError({
-            code: "run_conflict",
-            message: `The Run ${holder.id} (${holder.type}) of this Capsule is ${holder.status}. Wait for it or cancel it.`
-          })
-        }
+        yield* Effect.provideService(
+          refuseOpenRun(capsule.id, ({ type }) => type !== "drift_check"),
+          RunLedger,
+          ledger
+        )
         yield* noRevision(capsule)
       })
 
       const noRevision = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
         const revisions = yield* Effect.orDie(OpenRevision.rows(sql)`SELECT id FROM revision_plans
-          WHERE capsule_id = ${capsule.id} AND phase NOT IN ('reviewable', 'failed')`)
+          WHERE capsule_id = ${capsule.id} AND ${sql.literal(coordinatorUnderWay)}`)
         if (revisions[0] !== undefined) {
           return yield* new ApiError({
             code: "run_conflict",

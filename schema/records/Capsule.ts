@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { capsuleStatuses } from "./CapsuleLifecycle.ts"
 import { AutoUpdate } from "./AutoUpdate.ts"
 import {
   CapsuleId,
@@ -16,15 +17,7 @@ import {
 import { DriftCheckPlan } from "./DriftChecks.ts"
 import { Timestamp } from "./Primitives.ts"
 
-export const CapsuleStatus = Schema.Literals([
-  "pending",
-  "active",
-  "stale",
-  "error",
-  "disabled",
-  "destroyed",
-  "released"
-])
+export const CapsuleStatus = Schema.Literals(capsuleStatuses)
 export type CapsuleStatus = typeof CapsuleStatus.Type
 
 /** What became of the infrastructure of a Capsule that was released. */

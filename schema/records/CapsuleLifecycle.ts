@@ -1,4 +1,8 @@
-import type { CapsuleStatus } from "./Capsule.ts"
+// Plain: what the dashboard loads to start with reads this too.
+
+/** In the order in which a Capsule passes through them. */
+export const capsuleStatuses = ["pending", "active", "stale", "error", "disabled", "destroyed", "released"] as const
+export type CapsuleStatus = (typeof capsuleStatuses)[number]
 
 /** Nothing brings an ended Capsule back; its records stay readable. */
 export const isEnded = (status: CapsuleStatus): boolean => status === "destroyed" || status === "released"

@@ -1,3 +1,6 @@
+/** SQL: the coordinator is still on its way to a plan that can be reviewed. */
+export const coordinatorUnderWay = "phase NOT IN ('reviewable', 'failed')"
+
 /** The coordinators that bring a Source to a reviewable Plan Run. */
 export const planTables: ReadonlyArray<string> = [
   // `private_variables` is sealed and emptied in the transaction of the initial commit.

@@ -21,8 +21,7 @@ const redactionLines = "test/runner/redaction/Lines.test.ts"
 const provisionerOutput = "test/runner/execution/ProvisionerOutput.test.ts"
 const openPgp = "test/runner/toolchain/OpenPgp.test.ts"
 
-const ledgerFile = "actors/authority/CapsuleLedger.ts"
-const authorityFile = "actors/authority/RunAuthority.ts"
+const authorityFile = "actors/authority/AuthorityColumns.ts"
 const obstacleFile = "actors/authority/ApplyObstacle.ts"
 const applyFile = "actors/execution/ApplyExecution.ts"
 const lifecycleFile = "actors/run/RunLifecycle.ts"
@@ -36,9 +35,9 @@ const providersFile = "actors/execution/ProviderResolutions.ts"
 
 const fenceColumn = (column: string): Guard => ({
   name: `fence: ${column}`,
-  file: ledgerFile,
-  text: `\n  "${column}"`,
-  broken: `\n  "created_at"`,
+  file: authorityFile,
+  text: `{ column: "${column}", fenced: true`,
+  broken: `{ column: "${column}", fenced: false`,
   test: fence
 })
 
@@ -111,22 +110,22 @@ export const guards: ReadonlyArray<Guard> = [
   {
     name: "createApply: epoch",
     file: authorityFile,
-    text: `["execution_authority_epoch", "execution_authority_epoch"]`,
-    broken: `["install_config_id", "install_config_id"]`,
+    text: `, ofRun: "execution_authority_epoch" }`,
+    broken: " }",
     test: createApply
   },
   {
     name: "createApply: generation",
     file: authorityFile,
-    text: `["base_state_generation", "current_state_generation"]`,
-    broken: `["install_config_id", "install_config_id"]`,
+    text: `, ofRun: "base_state_generation" }`,
+    broken: " }",
     test: createApply
   },
   {
     name: "createApply: configuration",
     file: authorityFile,
-    text: `["install_config_id", "install_config_id"]`,
-    broken: `["base_state_generation", "current_state_generation"]`,
+    text: `, ofRun: "install_config_id" }`,
+    broken: " }",
     test: createApply
   },
   {

@@ -1,11 +1,12 @@
 import { expect, test } from "bun:test"
 import { type InstallPlanRow, toInstallPlan } from "../../../actors/install-plan/InstallPlanRow.ts"
+import { CapsuleId, InstallPlanId, RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import type { PlanEnd } from "../../../actors/run/PlanEnd.ts"
 
 const at = "2026-01-01T00:00:00.000Z"
 const row: InstallPlanRow = {
-  id: "ipl_0000000000000001",
-  workspace_id: "ws_0000000000000001",
+  id: InstallPlanId.make("ipl_0000000000000001"),
+  workspace_id: WorkspaceId.make("ws_0000000000000001"),
   phase: "reviewable",
   request: "{}",
   private_variables: null,
@@ -16,8 +17,8 @@ const row: InstallPlanRow = {
   source_snapshot_id: null,
   compatibility_report_id: null,
   install_config_id: null,
-  capsule_id: "cap_0000000000000001",
-  plan_run_id: "run_0000000000000001",
+  capsule_id: CapsuleId.make("cap_0000000000000001"),
+  plan_run_id: RunId.make("run_0000000000000001"),
   diagnostics: "[]",
   created_at: at,
   updated_at: at

@@ -3,13 +3,14 @@ import { Schema } from "effect"
 import type { GroupMember } from "../../../actors/run-group/GroupMembers.ts"
 import { toRunGroup } from "../../../actors/run-group/GroupProjection.ts"
 import type { RunGroupRow } from "../../../actors/run-group/RunGroupRow.ts"
+import { RunGroupId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import { Run } from "../../../schema/records/Run.ts"
 import { baseRun } from "../../browser/support/records/Runs.ts"
 
 const at = "2026-01-01T00:10:00.000Z"
 const row: RunGroupRow = {
-  id: "rgrp_0000000000000001",
-  workspace_id: "ws_0000000000000001",
+  id: RunGroupId.make("rgrp_0000000000000001"),
+  workspace_id: WorkspaceId.make("ws_0000000000000001"),
   type: "update",
   created_at: "2026-01-01T00:00:00.000Z",
   finished_at: null,

@@ -1,4 +1,4 @@
-import { isEnded } from "../../../../schema/records/CapsuleLifecycle.ts"
+import { capsuleStatuses, isEnded } from "../../../../schema/records/CapsuleLifecycle.ts"
 import "../../app/Kit.ts"
 import { useQuery } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
@@ -17,15 +17,6 @@ import { useWords } from "../../words/Words.ts"
 import { CapsuleList } from "./CapsuleList.tsx"
 import { capsuleListWords } from "./Words.ts"
 
-const statuses: ReadonlyArray<Capsule["status"]> = [
-  "pending",
-  "active",
-  "stale",
-  "error",
-  "disabled",
-  "destroyed",
-  "released"
-]
 const drifts: ReadonlyArray<Capsule["driftStatus"]> = ["unknown", "none", "drifted"]
 export const CapsulesScreen = () => {
   const text = useWords(capsuleListWords)
@@ -82,7 +73,7 @@ export const CapsulesScreen = () => {
         <Filter
           label={text.status}
           value={search.status}
-          options={statuses.map((status) => [status, terms.capsuleStatus[status]])}
+          options={capsuleStatuses.map((status) => [status, terms.capsuleStatus[status]])}
           onChange={(status) => change({ status })}
         />
         <Filter

@@ -1,3 +1,4 @@
+import { capsuleStatuses } from "../../../../schema/records/CapsuleLifecycle.ts"
 import "../../app/Kit.ts"
 import { Link } from "@tanstack/react-router"
 import { Background, Controls, Handle, MarkerType, type Node, type NodeProps, Position, ReactFlow } from "@xyflow/react"
@@ -12,16 +13,7 @@ import { graphWords } from "./Words.ts"
 type GraphNode = Graph["nodes"][number]
 type FlowNode = Node<{ readonly node: GraphNode; readonly handle: string }, "record">
 
-const statuses: ReadonlyArray<Capsule["status"]> = [
-  "pending",
-  "active",
-  "stale",
-  "error",
-  "disabled",
-  "destroyed",
-  "released"
-]
-const capsuleStatus = (status: string): Capsule["status"] | undefined => statuses.find((each) => each === status)
+const capsuleStatus = (status: string): Capsule["status"] | undefined => capsuleStatuses.find((each) => each === status)
 
 const RecordNode = ({ data: { node, handle } }: NodeProps<FlowNode>) => {
   const status = capsuleStatus(node.status)

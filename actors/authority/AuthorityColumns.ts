@@ -1,0 +1,51 @@
+/**
+ * One column of a Capsule that carries authority.
+ *
+ * - `fenced`: it is a column of `capsules` that every change compares; the others are known to the guard alone
+ * - `ofRun`: the column of a Run that keeps the value the Run was made for
+ */
+interface AuthorityColumn {
+  readonly column: string
+  readonly fenced: boolean
+  readonly ofRun?: string
+}
+
+/**
+ * The columns of authority: the guard that clients read, the fence of every change, and whether a Capsule has moved since
+ * a Run was made for it derive from this list. The guard is a digest over the values in this order, and clients hold
+ * guards: a new column makes every guard that was read before stale.
+ */
+export const authorityColumns = [
+  { column: "id", fenced: true },
+  { column: "status", fenced: true },
+  // Follows from how Runs end, which the guard has to tell; a fence on it would refuse the settlement of its own Run.
+  { column: "runtime_safety", fenced: false },
+  { column: "execution_authority_epoch", fenced: true, ofRun: "execution_authority_epoch" },
+  { column: "install_config_id", fenced: true, ofRun: "install_config_id" },
+  // Of the configuration, which is immutable under its id.
+  { column: "install_config_digest", fenced: false },
+  { column: "current_state_version_id", fenced: true },
+  { column: "current_state_generation", fenced: true, ofRun: "base_state_generation" }
+] as const satisfies ReadonlyArray<AuthorityColumn>
+
+type Value = string | number | null
+type Listed = (typeof authorityColumns)[number]
+type GuardedColumn = Listed["column"]
+type FencedColumn = Extract<Listed, { readonly fenced: true }>["column"]
+type Recorded = Extract<Listed, { readonly ofRun: string }>
+
+const isFenced = (listed: Listed): listed is Extract<Listed, { readonly fenced: true }> => listed.fenced
+const isRecorded = (listed: Listed): listed is Recorded => "ofRun" in listed
+
+/** What the fence compares. */
+export const fenceColumns: ReadonlyArray<FencedColumn> = authorityColumns.filter(isFenced).map(({ column }) => column)
+
+/** What the guard is a digest of. */
+export const guardText = (row: Readonly<Record<GuardedColumn, Value>>): string =>
+  JSON.stringify(authorityColumns.map(({ column }) => row[column]))
+
+/** Whether the Capsule's configuration or state has changed since the Run was made for it. */
+export const authorityMoved = (
+  run: Readonly<Record<Recorded["ofRun"], Value>>,
+  capsule: Readonly<Record<Recorded["column"], Value>>
+): boolean => authorityColumns.filter(isRecorded).some(({ column, ofRun }) => run[ofRun] !== capsule[column])

@@ -1,0 +1,18 @@
+import { Effect } from "effect"
+import { ApiError } from "../../schema/errors/ApiError.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import type { RunRow } from "../run/RunRow.ts"
+
+/** Refuses while a Run of the Capsule that may change something is queued, running or waiting. `run_conflict` names it. */
+export const refuseOpenRun = Effect.fnUntraced(function* (
+  capsuleId: string,
+  isInTheWay: (run: RunRow) => boolean = () => true
+) {
+  const ledger = yield* RunLedger
+  const holder = (yield* ledger.openExclusive(capsuleId)).find(isInTheWay)
+  if (holder === undefined) return
+  return yield* new ApiError({
+    code: "run_conflict",
+    message: `The Run ${holder.id} (${holder.type}) of this Capsule is ${holder.status}. Wait for it or cancel it.`
+  })
+})
