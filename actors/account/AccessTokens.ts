@@ -17,6 +17,7 @@ import { AccessTokenRow, accessTokenColumns } from "./AccessTokenRow.ts"
 import { mintSecret, secretHash } from "../credential/BearerSecret.ts"
 import { ExtensionScopes, type ScopeEntry, scopeCatalog, scopeRefusal } from "./ScopeCatalog.ts"
 import { readTokenPage } from "./TokenPage.ts"
+import { TokenRow } from "./TokenRow.ts"
 
 const defaultLifetime = retention.personalToken.after
 const longestLifetime = retention.longestPersonalToken.after
@@ -100,7 +101,7 @@ const make = Effect.gen(function* () {
     expiresAt: string
   ) {
     const tokenId = yield* newId(AccessTokenId, "pat").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
-    yield* sql`INSERT INTO access_tokens ${sql.insert({
+    yield* sql`INSERT INTO access_tokens ${TokenRow.values(sql, {
       token_id: tokenId,
       secret_hash: secretHash(secret),
       subject,

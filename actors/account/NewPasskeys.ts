@@ -9,6 +9,7 @@ import type { CommandContext } from "../Command.ts"
 import { newId, now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
 import type { PasskeyRegistration } from "./PasskeyResponse.ts"
+import { PasskeyRow } from "./PasskeyRow.ts"
 
 // Most of a megabyte with what it stands on, so it is loaded when a passkey is first used.
 export const webauthn = Effect.promise(() => import("@simplewebauthn/server"))
@@ -138,7 +139,7 @@ export class NewPasskeys extends Context.Service<
         subject: string,
         { counter, credentialId, deviceType, passkey, sealedKey, transports }: VerifiedPasskey
       ) {
-        const inserted = yield* sql`INSERT INTO passkeys ${sql.insert({
+        const inserted = yield* sql`INSERT INTO passkeys ${PasskeyRow.values(sql, {
           id: passkey.id,
           subject,
           credential_id: credentialId,

@@ -4,6 +4,7 @@ import { Base64Url } from "effect/encoding"
 import { SqlClient } from "effect/sql"
 import { retention } from "../../schema/records/Retention.ts"
 import { newId, now } from "../Identity.ts"
+import { PasskeyChallengeRow } from "./PasskeyRow.ts"
 
 const validFor = retention.passkeyChallenge.after
 const challengeBytes = 32
@@ -21,7 +22,7 @@ export const issueChallenge = Effect.fn("issueChallenge")(function* (
   const bytes = new Uint8Array(yield* random.randomBytes(challengeBytes))
   const at = yield* DateTime.now
   yield* sql`DELETE FROM passkey_challenges WHERE expires_at <= ${DateTime.formatIso(at)}`
-  yield* sql`INSERT INTO passkey_challenges ${sql.insert({
+  yield* sql`INSERT INTO passkey_challenges ${PasskeyChallengeRow.values(sql, {
     id: yield* newId(Schema.String, "pkc"),
     challenge: Base64Url.encode(bytes),
     purpose,

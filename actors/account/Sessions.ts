@@ -13,6 +13,7 @@ import { Grants } from "../identity/Grants.ts"
 import { isWellFormed, mintSecret, secretHash } from "../credential/BearerSecret.ts"
 import { unauthenticated } from "../credential/CredentialRefusal.ts"
 import type { Principal } from "../credential/Principal.ts"
+import { SessionRow } from "./SessionRow.ts"
 
 /** How long a session lasts after its last use. */
 export const sessionLifetime = retention.session.after
@@ -121,7 +122,7 @@ export class Sessions extends Context.Service<
         subject: string,
         session: AccountSession
       ) {
-        const [old] = yield* sql<{ id: string; subject: string }>`UPDATE account_sessions
+        const [old] = yield* SessionRow.some(sql, "id", "subject")`UPDATE account_sessions
           SET revoked_at = ${session.createdAt}
           WHERE secret_hash = ${secretHash(replaced)} AND revoked_at IS NULL RETURNING id, subject`
         if (old === undefined) return
@@ -145,7 +146,7 @@ export class Sessions extends Context.Service<
               expiresAt: yield* endOfLife
             }
             if (options.replaces !== undefined) yield* replace(options.replaces, options.subject, session)
-            yield* sql`INSERT INTO account_sessions ${sql.insert({
+            yield* sql`INSERT INTO account_sessions ${SessionRow.values(sql, {
               id: session.id,
               secret_hash: secretHash(secret),
               subject: options.subject,
@@ -201,7 +202,7 @@ export class Sessions extends Context.Service<
           if (ended.length === 0) return yield* notFound("Session")
         }, transaction(sql)),
         revokeAll: Effect.fn("Sessions.revokeAll")(function* (subject, exceptId, requestId) {
-          const ended = yield* sql<{ id: string }>`UPDATE account_sessions SET revoked_at = ${yield* now}
+          const ended = yield* SessionRow.some(sql, "id")`UPDATE account_sessions SET revoked_at = ${yield* now}
             WHERE subject = ${subject} AND revoked_at IS NULL AND id <> ${exceptId ?? ""} RETURNING id`
           yield* exceptId === undefined
             ? grants.revokeSubject(subject)

@@ -21,6 +21,7 @@ import type { PasskeyRegistration } from "./PasskeyResponse.ts"
 import { Passwords } from "./Passwords.ts"
 import { type OpenSession, Sessions } from "./Sessions.ts"
 import { Users } from "./Users.ts"
+import { SetupLinkRow } from "./SetupLinkRow.ts"
 
 const validFor = retention.setupLink.after
 
@@ -132,7 +133,7 @@ export class SetupLinks extends Context.Service<
           const expiresAt = DateTime.formatIso(DateTime.addDuration(at, validFor))
           yield* sql`DELETE FROM setup_links
             WHERE used_at IS NULL AND purpose = ${purpose} AND COALESCE(subject, '') = ${subject ?? ""}`
-          yield* sql`INSERT INTO setup_links ${sql.insert({
+          yield* sql`INSERT INTO setup_links ${SetupLinkRow.values(sql, {
             id: yield* newId(Schema.String, "lnk"),
             secret_hash: secretHash(secret),
             purpose,

@@ -11,6 +11,7 @@ import { now } from "../Identity.ts"
 import { type OpenSession, Sessions } from "./Sessions.ts"
 import { Users } from "./Users.ts"
 import { type OfferedWays, requireWayIn } from "./WaysIn.ts"
+import { UpstreamIdentityRow } from "./UpstreamRow.ts"
 
 /** Who the upstream provider says that somebody is, after its answer was verified. */
 export interface UpstreamIdentity {
@@ -116,7 +117,7 @@ export class UpstreamIdentities extends Context.Service<
 
       const link = Effect.fnUntraced(function* (identity: UpstreamIdentity, subject: string, requestId?: string) {
         const at = yield* now
-        const taken = yield* sql`INSERT INTO upstream_identities ${sql.insert({
+        const taken = yield* sql`INSERT INTO upstream_identities ${UpstreamIdentityRow.values(sql, {
           issuer: identity.issuer,
           upstream_subject: identity.subject,
           subject,

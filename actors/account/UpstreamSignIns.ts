@@ -6,6 +6,7 @@ import { retention } from "../../schema/records/Retention.ts"
 import { Subject } from "../../schema/records/Ids.ts"
 import { now } from "../Identity.ts"
 import { isWellFormed, mintSecret, secretHash } from "../credential/BearerSecret.ts"
+import { UpstreamSignInRow } from "./UpstreamRow.ts"
 
 const validFor = retention.upstreamSignIn.after
 
@@ -75,7 +76,7 @@ export class UpstreamSignIns extends Context.Service<
             const secret = yield* mintSecret("upstreamSignIn")
             const at = yield* DateTime.now
             yield* sql`DELETE FROM upstream_sign_ins WHERE expires_at <= ${DateTime.formatIso(at)}`
-            yield* sql`INSERT INTO upstream_sign_ins ${sql.insert({
+            yield* sql`INSERT INTO upstream_sign_ins ${UpstreamSignInRow.values(sql, {
               secret_hash: secretHash(secret),
               link_subject: linkSubject ?? null,
               return_path: returnPath,

@@ -11,6 +11,7 @@ import { transaction } from "../database/Transaction.ts"
 import { newId, now } from "../Identity.ts"
 import { Grants } from "../identity/Grants.ts"
 import { EmailAddress } from "./EmailAddress.ts"
+import { PasswordRow, StoredUser } from "./UserRow.ts"
 
 export const User = Schema.Struct({
   subject: Subject,
@@ -97,7 +98,7 @@ export class Users extends Context.Service<
 
       const storePassword = Effect.fnUntraced(function* (subject: string, hash: string) {
         const at = yield* now
-        yield* sql`INSERT INTO user_passwords ${sql.insert({ subject, password_hash: hash, updated_at: at })}
+        yield* sql`INSERT INTO user_passwords ${PasswordRow.values(sql, { subject, password_hash: hash, updated_at: at })}
           ON CONFLICT (subject) DO UPDATE SET password_hash = excluded.password_hash, updated_at = excluded.updated_at`
       })
 
@@ -114,7 +115,7 @@ export class Users extends Context.Service<
           createdAt: yield* now
         }
         yield* Effect.gen(function* () {
-          const inserted = yield* sql`INSERT INTO users ${sql.insert({
+          const inserted = yield* sql`INSERT INTO users ${StoredUser.values(sql, {
             subject,
             email,
             display_name: created.displayName,

@@ -8,6 +8,7 @@ import { ReadSql } from "../database/ReadSql.ts"
 import { newId, now } from "../Identity.ts"
 import { type CursorBinding, Cursors } from "../paging/Cursors.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
+import { AuditRow } from "./AuditRow.ts"
 
 /** Names, ids and numbers that explain an action; never a value of a variable, output, credential or token. */
 export type AuditData = Readonly<Record<string, string | number | boolean | null | ReadonlyArray<string>>>
@@ -66,7 +67,7 @@ const toEvent = (row: typeof Row.Type): AuditEvent => ({
 /** Writes an entry in the caller's transaction, where there is no service for it: before the vault is open. */
 export const appendAudit = Effect.fn("Audit.append")(function* (entry: AuditEntry) {
   const sql = yield* SqlClient.SqlClient
-  yield* sql`INSERT INTO audit_events ${sql.insert({
+  yield* sql`INSERT INTO audit_events ${AuditRow.values(sql, {
     id: yield* newId(AuditEventId, "act"),
     workspace_id: entry.workspaceId,
     actor_kind: entry.actor.kind,

@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CapsuleStatus, StaleReason } from "../../schema/records/Capsule.ts"
 import { now } from "../Identity.ts"
-import { encodeStaleReasons, guardedCapsules, type GuardedCapsuleRow } from "./CapsuleRow.ts"
+import { encodeStaleReasons, guardedCapsules, type GuardedCapsuleRow, CapsuleRow } from "./CapsuleRow.ts"
 import { renewedWait } from "./CredentialWait.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 
@@ -79,7 +79,7 @@ export class CapsuleLedger extends Context.Service<
 
       const insert = Effect.fn("CapsuleLedger.insert")(function* (capsule: NewCapsule) {
         const at = yield* now
-        yield* sql`INSERT INTO capsules ${sql.insert({
+        yield* sql`INSERT INTO capsules ${CapsuleRow.values(sql, {
           id: capsule.id,
           workspace_id: capsule.workspaceId,
           project_id: capsule.projectId,
@@ -111,19 +111,21 @@ export class CapsuleLedger extends Context.Service<
         )
 
       const fence = Effect.fn("CapsuleLedger.fence")(function* (expected: GuardedCapsuleRow, changes: Columns) {
-        const moved = yield* sql`UPDATE capsules SET ${sql.update({ ...changes, updated_at: yield* now })}
+        const moved = yield* sql`UPDATE capsules SET ${CapsuleRow.changes(sql, { ...changes, updated_at: yield* now })}
           WHERE ${sql.and(fenceColumns.map((column) => sql`${sql(column)} IS NOT DISTINCT FROM ${expected[column]}`))}
           RETURNING id`
         return moved.length === 1
       }, Effect.orDie)
 
       const annotate = Effect.fnUntraced(function* (id: string, changes: Columns) {
-        yield* sql`UPDATE capsules SET ${sql.update({ ...changes, updated_at: yield* now })} WHERE id = ${id}`
+        yield* sql`UPDATE capsules SET ${CapsuleRow.changes(sql, { ...changes, updated_at: yield* now })} WHERE id = ${id}`
       }, Effect.orDie)
 
       const schedule = (id: string, dueAt: string | null) =>
         Effect.orDie(
-          Effect.asVoid(sql`UPDATE capsules SET ${sql.update({ drift_check_due_at: dueAt })} WHERE id = ${id}`)
+          Effect.asVoid(
+            sql`UPDATE capsules SET ${CapsuleRow.changes(sql, { drift_check_due_at: dueAt })} WHERE id = ${id}`
+          )
         )
 
       const setStaleReasons = Effect.fn("CapsuleLedger.setStaleReasons")(function* (

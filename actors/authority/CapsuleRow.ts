@@ -1,66 +1,92 @@
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 import { Effect, Schema } from "effect"
-import { Capsule, type CapsuleStatus, type RuntimeSafety, StaleReason } from "../../schema/records/Capsule.ts"
+import {
+  Capsule,
+  CapsuleStatus,
+  RuntimeSafety,
+  StaleReason,
+  DriftStatus,
+  ReleaseReason
+} from "../../schema/records/Capsule.ts"
 import { present } from "../run/RunRow.ts"
 import { Vault } from "../vault/Vault.ts"
+import {
+  CapsuleId,
+  InstallConfigId,
+  ProjectId,
+  RunId,
+  SourceId,
+  SourceSnapshotId,
+  StateVersionId,
+  WorkspaceId
+} from "../../schema/records/Ids.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { Flag, type RowOf, table } from "../database/Table.ts"
 
-/** A row of `capsules` as the database holds it. */
-export interface CapsuleRow {
-  readonly id: string
-  readonly workspace_id: string
-  readonly project_id: string
-  readonly name: string
-  readonly slug: string
-  readonly environment: string
-  readonly source_id: string
-  readonly module_path: string
-  readonly install_config_id: string
-  readonly status: CapsuleStatus
-  /** JSON. */
-  readonly stale_reasons: string
-  readonly runtime_safety: RuntimeSafety
-  readonly current_state_version_id: string | null
-  readonly current_state_generation: number
-  readonly execution_authority_epoch: number
-  readonly tracked_ref: string
-  readonly tracked_path: string
-  readonly adopted_snapshot_id: string | null
-  readonly adopted_ref: string | null
-  readonly adopted_path: string | null
-  readonly adopted_commit: string | null
-  readonly tool_name: "opentofu" | "terraform" | null
-  /** Dependency lock of the last successful apply. */
-  readonly provider_lock: string | null
-  readonly auto_update_enabled: number
-  readonly auto_update_apply: number
-  /** A commit that touches nothing of the module does not make it stale. */
-  readonly path_filter: number
-  /** A snapshot of the lane whose plan met a full queue. */
-  readonly deferred_snapshot_id: string | null
-  /** Who set the auto-update last: what it starts has their authority. */
-  readonly auto_update_by: string | null
-  /** The plan of the rollback that holds the Capsule, and the words and choice of who applied it. */
-  readonly pinned_run_id: string | null
-  readonly pinned_by: string | null
-  readonly pinned_at: string | null
-  readonly pinned_reason: string | null
-  readonly pinned_commit: string | null
-  readonly pin_ends_on_commit: number
-  readonly drift_status: string
-  /** Hours between checks: `NULL` as the Workspace, 0 never. */
-  readonly drift_check_hours: number | null
-  readonly drift_check_due_at: string | null
-  readonly drift_checked_at: string | null
-  readonly public_endpoint: string | null
-  /** JSON; what a Capsule waits for that has no credential. */
-  readonly credential_wait: string | null
-  readonly released_at: string | null
-  readonly released_by: string | null
-  readonly release_reason: string | null
-  readonly release_comment: string | null
-  readonly created_at: string
-  readonly updated_at: string
-}
+/** Capsules. */
+export const CapsuleRow = table(
+  "capsules",
+  {
+    id: CapsuleId,
+    workspace_id: WorkspaceId,
+    project_id: ProjectId,
+    name: Schema.String,
+    slug: Schema.String,
+    environment: Schema.String,
+    source_id: SourceId,
+    module_path: Schema.String,
+    install_config_id: InstallConfigId,
+    status: CapsuleStatus,
+    runtime_safety: RuntimeSafety,
+    current_state_version_id: Schema.NullOr(StateVersionId),
+    current_state_generation: Schema.Int,
+    execution_authority_epoch: Schema.Int,
+    tracked_ref: Schema.String,
+    tracked_path: Schema.String,
+    adopted_snapshot_id: Schema.NullOr(SourceSnapshotId),
+    adopted_ref: Schema.NullOr(Schema.String),
+    adopted_path: Schema.NullOr(Schema.String),
+    adopted_commit: Schema.NullOr(Schema.String),
+    tool_name: Schema.NullOr(Schema.Literals(["opentofu", "terraform"])),
+    /** Dependency lock of the last successful apply. */
+    provider_lock: Schema.NullOr(Schema.String),
+    auto_update_enabled: Flag,
+    auto_update_apply: Flag,
+    drift_status: DriftStatus,
+    drift_checked_at: Schema.NullOr(Timestamp),
+    public_endpoint: Schema.NullOr(Schema.String),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    /** Who set the auto-update last: what it starts has their authority. */
+    auto_update_by: Schema.NullOr(Schema.String),
+    /** A snapshot of the lane whose plan met a full queue. */
+    deferred_snapshot_id: Schema.NullOr(SourceSnapshotId),
+    /** JSON. */
+    stale_reasons: Schema.String,
+    inputs_compared: Flag,
+    /** The plan of the rollback that holds the Capsule, and the words and choice of who applied it. */
+    pinned_run_id: Schema.NullOr(RunId),
+    pinned_by: Schema.NullOr(Schema.String),
+    pinned_at: Schema.NullOr(Timestamp),
+    pinned_reason: Schema.NullOr(Schema.String),
+    pinned_commit: Schema.NullOr(Schema.String),
+    pin_ends_on_commit: Flag,
+    released_at: Schema.NullOr(Timestamp),
+    released_by: Schema.NullOr(Schema.String),
+    release_reason: Schema.NullOr(ReleaseReason),
+    release_comment: Schema.NullOr(Schema.String),
+    /** JSON; what a Capsule waits for that has no credential. */
+    credential_wait: Schema.NullOr(Schema.String),
+    /** Hours between checks: `NULL` as the Workspace, 0 never. */
+    drift_check_hours: Schema.NullOr(Schema.Int),
+    drift_check_by: Schema.NullOr(Schema.String),
+    drift_check_due_at: Schema.NullOr(Timestamp),
+    /** A commit that touches nothing of the module does not make it stale. */
+    path_filter: Flag
+  },
+  ["stale_reasons", "inputs_compared", "pin_ends_on_commit", "path_filter"]
+)
+export type CapsuleRow = RowOf<typeof CapsuleRow.columns>
 
 /** A Capsule with the digest of its configuration, as the guard needs it, and with what is wrong with its lane. */
 export interface GuardedCapsuleRow extends CapsuleRow {

@@ -5,25 +5,11 @@ import { AutoUpdateDecisionId } from "../../schema/records/Ids.ts"
 import { derivedId, now } from "../Identity.ts"
 import { present } from "../run/RunRow.ts"
 import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
-
-export interface DecisionRow {
-  readonly id: string
-  readonly capsule_id: string
-  readonly source_snapshot_id: string
-  readonly resolved_commit: string
-  readonly decision: AutoUpdateVerdict
-  readonly reason: string
-  readonly message: string
-  readonly run_id: string | null
-  readonly execution_authority_epoch: number
-  readonly state_generation: number
-  readonly created_at: string
-  readonly updated_at: string
-}
+import { AutoUpdateDecisionRow } from "./AutoUpdateDecisionRow.ts"
 
 const decode = Schema.decodeUnknownSync(AutoUpdateDecision)
 
-export const toDecision = (row: DecisionRow): AutoUpdateDecision =>
+export const toDecision = (row: AutoUpdateDecisionRow): AutoUpdateDecision =>
   decode({
     id: row.id,
     capsuleId: row.capsule_id,
@@ -80,9 +66,10 @@ export const decide = Effect.fn("Capsule.decide")(function* (
     created_at: at,
     updated_at: at
   }
-  const added = yield* sql`INSERT INTO auto_update_decisions ${sql.insert(row)} ON CONFLICT DO NOTHING RETURNING id`
+  const added =
+    yield* sql`INSERT INTO auto_update_decisions ${AutoUpdateDecisionRow.values(sql, row)} ON CONFLICT DO NOTHING RETURNING id`
   if (added.length > 0) return
-  yield* sql`UPDATE auto_update_decisions SET ${sql.update({ ...decided, updated_at: at })}
+  yield* sql`UPDATE auto_update_decisions SET ${AutoUpdateDecisionRow.changes(sql, { ...decided, updated_at: at })}
     WHERE id = ${row.id} AND (decision <> ${decision} OR reason <> ${reason} OR message <> ${message}
       OR run_id IS DISTINCT FROM ${runId ?? null})`
 }, Effect.orDie)

@@ -30,6 +30,7 @@ import { applyPlan, createRun, rollbackPlan } from "./PlanCommands.ts"
 import { reAdopt } from "./ReAdoption.ts"
 import type { StaleReasons } from "../staleness/StaleReasons.ts"
 import type { StateVersions } from "../state/StateVersions.ts"
+import { CapsuleId } from "../../schema/records/Ids.ts"
 
 /** The Capsule actor: every change of one Capsule's authority passes here, one at a time. */
 export const layer = CapsuleActor.toLayer(
@@ -57,7 +58,7 @@ export const layer = CapsuleActor.toLayer(
       | StateVersions
       | Vault
     >()
-    const { entityId: id } = yield* Entity.CurrentAddress
+    const id = CapsuleId.make((yield* Entity.CurrentAddress).entityId)
 
     const load = Effect.gen(function* () {
       const row = yield* capsules.find(id)

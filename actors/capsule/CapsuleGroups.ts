@@ -8,6 +8,7 @@ import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { answered } from "../ActorClient.ts"
 import { type Refused, RunGroups } from "../run-group/RunGroups.ts"
 import type { WaveEdge } from "../run-group/WaveDecision.ts"
+import { CapsuleRow } from "../authority/CapsuleRow.ts"
 
 /** Producers before their consumers; what does not depend on each other keeps its order. */
 const dependencyOrder = (ids: ReadonlyArray<string>, edges: ReadonlyArray<WaveEdge>): ReadonlyArray<string> => {
@@ -47,7 +48,10 @@ export const startDriftCheck = Effect.fn("Capsules.startDriftCheck")(function* (
   const sql = yield* SqlClient.SqlClient
   const groups = yield* RunGroups
   const client = yield* CapsuleActor.client
-  const capsules = yield* Effect.orDie(sql<{ id: string }>`SELECT id FROM capsules WHERE workspace_id = ${workspaceId}
+  const capsules = yield* Effect.orDie(CapsuleRow.some(
+    sql,
+    "id"
+  )`SELECT id FROM capsules WHERE workspace_id = ${workspaceId}
     AND status IN ('active', 'stale', 'error') AND current_state_version_id IS NOT NULL ORDER BY created_at, id`)
   if (capsules.length === 0) return yield* failedPrecondition("No Capsule has a state to compare.")
   const edges =

@@ -19,18 +19,21 @@ import { RunQueue } from "../queue/RunQueue.ts"
 import { capsulesNeedingAttention, livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import { awaitRun } from "../run/RunWaiting.ts"
 import { Vault } from "../vault/Vault.ts"
-import { type DecisionRow, toDecision } from "./AutoUpdateDecisions.ts"
-import { type BackupRow, BackupStore, toBackup } from "../state/BackupStore.ts"
+import { toDecision } from "./AutoUpdateDecisions.ts"
+import { BackupStore, toBackup } from "../state/BackupStore.ts"
 import { readGroup } from "../run-group/GroupReads.ts"
 import type { RunGroups } from "../run-group/RunGroups.ts"
 import { type StartedGroup, startDriftCheck, startUpdate } from "./CapsuleGroups.ts"
-import { guardedCapsules, type GuardedCapsuleRow, toCapsule } from "../authority/CapsuleRow.ts"
+import { guardedCapsules, type GuardedCapsuleRow, toCapsule, CapsuleRow } from "../authority/CapsuleRow.ts"
 import { Capsules } from "./Capsules.ts"
 import { usageOf } from "./CapsuleUsage.ts"
-import type { InstallConfigRow } from "../configuration/InstallConfigStore.ts"
 import { OperatorConfigs } from "../configuration/OperatorConfigs.ts"
 import { readyMadeConfigs, toInstallConfig } from "../configuration/PublicInstallConfig.ts"
-import { type OutputRow, type StateVersionRow, toOutput, toStateVersion } from "../state/StateVersions.ts"
+import { toOutput, toStateVersion } from "../state/StateVersions.ts"
+import { InstallConfigRow, ProviderBindingRow } from "../configuration/InstallConfigRow.ts"
+import { StateVersionRow, OutputRow } from "../state/StateVersionRow.ts"
+import type { BackupRow } from "../state/BackupRow.ts"
+import { AutoUpdateDecisionRow } from "./AutoUpdateDecisionRow.ts"
 
 /** More than anybody looks through on one screen. */
 const mostInNeed = 100
@@ -65,7 +68,7 @@ export const layer = Layer.effect(
           "c.id",
           rows.map((row) => row.id)
         )}`)
-      const byId = new Map(found.map((row) => [row.id, row]))
+      const byId = new Map<string, GuardedCapsuleRow>(found.map((row) => [row.id, row]))
       return yield* Effect.forEach(
         rows.flatMap((row) => byId.get(row.id) ?? []),
         projected
@@ -163,22 +166,23 @@ export const layer = Layer.effect(
       }, Effect.orDie),
       names: Effect.fn("Capsules.names")(function* (ids) {
         if (ids.length === 0) return new Map()
-        const rows = yield* sql<{ id: string; name: string }>`SELECT id, name FROM capsules WHERE ${sql.in("id", ids)}`
+        const rows = yield* CapsuleRow.some(sql, "id", "name")`SELECT id, name FROM capsules WHERE ${sql.in("id", ids)}`
         return new Map(rows.map(({ id, name }) => [id, name]))
       }, Effect.orDie),
       outputs: Effect.fn("Capsules.outputs")(function* (id) {
-        const rows = yield* Effect.orDie(sql<OutputRow>`SELECT o.* FROM outputs o
+        const rows = yield* Effect.orDie(OutputRow.rows(sql)`SELECT o.* FROM outputs o
           JOIN capsules c ON c.current_state_version_id = o.state_version_id
           WHERE c.id = ${id} AND o.sensitive = 0 ORDER BY o.name`)
         return rows.flatMap((row) => toOutput(row) ?? [])
       }),
       providerBindings: Effect.fn("Capsules.providerBindings")(function* (id) {
-        const rows = yield* Effect.orDie(sql<{
-          provider: string
-          module_local_name: string
-          child_alias: string | null
-          connection_id: string
-        }>`SELECT b.provider, b.module_local_name, b.child_alias, b.connection_id FROM provider_bindings b
+        const rows = yield* Effect.orDie(ProviderBindingRow.some(
+          sql,
+          "provider",
+          "module_local_name",
+          "child_alias",
+          "connection_id"
+        )`SELECT b.provider, b.module_local_name, b.child_alias, b.connection_id FROM provider_bindings b
           JOIN capsules c ON c.install_config_id = b.install_config_id
           WHERE c.id = ${id} ORDER BY b.provider, b.module_local_name, b.child_alias`)
         return rows.map((row) => ({
@@ -196,7 +200,7 @@ export const layer = Layer.effect(
           conditions: [sql`capsule_id = ${id}`],
           filter: [id]
         }
-        const rows = yield* pageOfRows<DecisionRow>(sql, cursors, list, page)
+        const rows = yield* pageOfRows<AutoUpdateDecisionRow>(sql, cursors, list, page)
         return { ...rows, items: rows.items.map(toDecision) }
       }),
       stateVersions: Effect.fn("Capsules.stateVersions")(function* (id, page) {
@@ -211,7 +215,7 @@ export const layer = Layer.effect(
         return { ...rows, items: rows.items.map(toStateVersion) }
       }),
       stateVersion: Effect.fn("Capsules.stateVersion")(function* (id) {
-        const rows = yield* Effect.orDie(sql<StateVersionRow>`SELECT * FROM state_versions WHERE id = ${id}`)
+        const rows = yield* Effect.orDie(StateVersionRow.rows(sql)`SELECT * FROM state_versions WHERE id = ${id}`)
         return rows[0] === undefined ? yield* notFound("StateVersion") : toStateVersion(rows[0])
       }),
       currentStateVersions: Effect.fn("Capsules.currentStateVersions")(function* (workspaceId, page) {
@@ -260,7 +264,7 @@ export const layer = Layer.effect(
       }),
       installConfig: Effect.fn("Capsules.installConfig")(function* (workspaceId, id) {
         const [row] = yield* Effect.orDie(
-          sql<InstallConfigRow>`SELECT * FROM install_configs WHERE id = ${id} AND workspace_id = ${workspaceId}`
+          InstallConfigRow.rows(sql)`SELECT * FROM install_configs WHERE id = ${id} AND workspace_id = ${workspaceId}`
         )
         if (row !== undefined) return yield* toInstallConfig(row)
         const found = (yield* readyMadeConfigs(operator, workspaceId)).find((config) => config.id === id)

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
+import { CapsuleRow } from "../authority/CapsuleRow.ts"
 
 /** Gives Capsules another chance to follow their lane, whose plan met a full queue. */
 export class DeferredFollows extends Context.Service<DeferredFollows, { readonly followAll: Effect.Effect<void> }>()(
@@ -13,7 +14,7 @@ export class DeferredFollows extends Context.Service<DeferredFollows, { readonly
       const client = yield* CapsuleActor.client
 
       const followAll = Effect.gen(function* () {
-        const deferred = yield* sql<{ id: string }>`SELECT c.id FROM capsules c
+        const deferred = yield* CapsuleRow.some(sql, "id")`SELECT c.id FROM capsules c
           JOIN workspaces w ON w.id = c.workspace_id AND w.archived_at IS NULL AND w.automation_paused_at IS NULL
           WHERE c.deferred_snapshot_id IS NOT NULL ORDER BY c.updated_at, c.id`
         for (const { id } of deferred) yield* Effect.ignore(client(id).FollowDeferred())

@@ -5,6 +5,7 @@ import { serviceContext } from "../../schema/protocol/Command.ts"
 import { effectiveDriftHours } from "../../schema/tables/DriftTables.ts"
 import { answered } from "../ActorClient.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
+import { CapsuleRow } from "../authority/CapsuleRow.ts"
 
 /** Scheduled checks of one Workspace that may wait at a time: a schedule never fills a queue. */
 const waitingPerWorkspace = 5
@@ -47,7 +48,10 @@ export class DriftSchedule extends Context.Service<
 
       /** Due times of Capsules that have none yet or whose interval became shorter; none for those that are not checked. */
       const settleDueTimes = Effect.gen(function* () {
-        const ended = yield* sql<{ id: string }>`SELECT c.id FROM capsules c JOIN workspaces w ON w.id = c.workspace_id
+        const ended = yield* CapsuleRow.some(
+          sql,
+          "id"
+        )`SELECT c.id FROM capsules c JOIN workspaces w ON w.id = c.workspace_id
           WHERE c.drift_check_due_at IS NOT NULL AND (NOT (${comparable}) OR ${hours} = 0)`
         for (const { id } of ended) yield* capsules.schedule(id, null)
         const scheduled = yield* sql<ScheduledRow>`SELECT c.id, c.workspace_id, ${hours} AS hours,

@@ -7,7 +7,7 @@ import { Audit } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
 import { derivedId } from "../Identity.ts"
 import { SourceLanes } from "../source/SourceLanes.ts"
-import { type SnapshotRow, SourceStore } from "../source/SourceStore.ts"
+import { SourceStore } from "../source/SourceStore.ts"
 import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
 import { automationRefusal } from "../workspace/Automation.ts"
 import { type Decided, decide, isPlannedNow } from "./AutoUpdateDecisions.ts"
@@ -15,6 +15,7 @@ import { endsWith, isPinned, pinWords, unpinned } from "../authority/AutoUpdateP
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { decodeStaleReasons, type GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { CapsuleRuns } from "./CapsuleRuns.ts"
+import type { SnapshotRow } from "../source/SourceRow.ts"
 
 const skipped = (reason: string, message: string): Decided => ({ decision: "skipped", reason, message })
 const waiting = (reason: string, message: string): Decided => ({ decision: "waiting", reason, message })

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { failedPrecondition } from "../../schema/errors/ApiError.ts"
 import { type RunRow, toRun } from "../run/RunRow.ts"
 import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
-import type { StateVersionRow } from "../state/StateVersions.ts"
+import { StateVersionRow } from "../state/StateVersionRow.ts"
 
 /** The last Run that decided over the real infrastructure. */
 const decisiveRun = Effect.fnUntraced(function* (capsuleId: string) {
@@ -35,7 +35,7 @@ const successionsSince = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow
 const drift = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, run: RunRow) {
   const sql = yield* SqlClient.SqlClient
   const [version] = yield* Effect.orDie(
-    sql<StateVersionRow>`SELECT * FROM state_versions WHERE id = ${capsule.current_state_version_id}`
+    StateVersionRow.rows(sql)`SELECT * FROM state_versions WHERE id = ${capsule.current_state_version_id}`
   )
   const isItsState =
     version !== undefined &&

@@ -1,9 +1,10 @@
 import { Effect, Result } from "effect"
 import { type ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
-import { type ReportRow, type SnapshotRow, toReport } from "../source/SourceStore.ts"
+import { toReport } from "../source/SourceStore.ts"
 import { stagedOf } from "../source/StagedRows.ts"
 import { InstallConfigCompilation, reviewedPins } from "./InstallConfigCompilation.ts"
 import type { LoadedInstallConfig, StoredConfig, VariableValues } from "./InstallConfigStore.ts"
+import type { SnapshotRow, ReportRow } from "../source/SourceRow.ts"
 
 /** What a derived configuration is made from, before people's values. */
 export interface DerivedConfig {

@@ -11,6 +11,7 @@ import { derivedId, now } from "../Identity.ts"
 import { ProviderBindingId } from "../../schema/records/Ids.ts"
 import { StoredOperatorConfig } from "./OperatorConfigs.ts"
 import { Vault } from "../vault/Vault.ts"
+import { InstallConfigRow, ProviderBindingRow } from "./InstallConfigRow.ts"
 
 /**
  * Everything of a configuration but its private values. Immutable; the digest covers it and the values. `compiled` is what
@@ -45,22 +46,6 @@ export interface NewInstallConfig {
   readonly predecessorId?: string | undefined
 }
 
-export interface InstallConfigRow {
-  readonly id: string
-  readonly workspace_id: string
-  readonly capsule_id: string | null
-  readonly origin: "operator" | "repository_manifest" | "generic"
-  readonly module_path: string
-  readonly source_snapshot_id: string | null
-  readonly compatibility_report_id: string | null
-  readonly contract_digest: string
-  readonly digest: string
-  readonly config: string
-  readonly private_variables: string | null
-  readonly predecessor_id: string | null
-  readonly created_at: string
-}
-
 export interface LoadedInstallConfig {
   readonly row: InstallConfigRow
   readonly config: StoredConfig
@@ -79,12 +64,7 @@ const sealPlace = (workspaceId: string, id: string) => ({
   rowId: id
 })
 
-interface BindingRow {
-  readonly provider: string
-  readonly module_local_name: string
-  readonly child_alias: string | null
-  readonly connection_id: string
-}
+type Binding = Pick<ProviderBindingRow, "provider" | "module_local_name" | "child_alias" | "connection_id">
 
 /** The only writer of `install_configs` and `provider_bindings`. Rows are inserted once and never changed. */
 export class InstallConfigStore extends Context.Service<
@@ -95,7 +75,7 @@ export class InstallConfigStore extends Context.Service<
     readonly load: (id: string) => Effect.Effect<LoadedInstallConfig | undefined>
     /** The private values; never to be projected. */
     readonly values: (row: InstallConfigRow) => Effect.Effect<VariableValues>
-    readonly bindings: (id: string) => Effect.Effect<ReadonlyArray<BindingRow>>
+    readonly bindings: (id: string) => Effect.Effect<ReadonlyArray<Binding>>
     /** Deletes what checks compiled for nobody and whose report is gone. In the caller's transaction. */
     readonly dropUnreported: (workspaceId: string) => Effect.Effect<void>
   }
@@ -128,9 +108,12 @@ export class InstallConfigStore extends Context.Service<
             ])
           )
           .digest("hex")}`
-        const existing = yield* sql<{ digest: string }>`SELECT digest FROM install_configs WHERE id = ${input.id}`
+        const existing = yield* InstallConfigRow.some(
+          sql,
+          "digest"
+        )`SELECT digest FROM install_configs WHERE id = ${input.id}`
         if (existing[0]?.digest === digest) return digest
-        yield* sql`INSERT INTO install_configs ${sql.insert({
+        yield* sql`INSERT INTO install_configs ${InstallConfigRow.values(sql, {
           id: input.id,
           workspace_id: input.workspaceId,
           capsule_id: input.capsuleId ?? null,
@@ -146,7 +129,7 @@ export class InstallConfigStore extends Context.Service<
           created_at: yield* now
         })}`
         for (const [index, binding] of input.bindings.entries()) {
-          yield* sql`INSERT INTO provider_bindings ${sql.insert({
+          yield* sql`INSERT INTO provider_bindings ${ProviderBindingRow.values(sql, {
             id: derivedId(ProviderBindingId, "pb", input.id, `binding ${index}`),
             workspace_id: input.workspaceId,
             install_config_id: input.id,
@@ -160,7 +143,7 @@ export class InstallConfigStore extends Context.Service<
       }, Effect.orDie)
 
       const load = Effect.fnUntraced(function* (id: string) {
-        const rows = yield* sql<InstallConfigRow>`SELECT * FROM install_configs WHERE id = ${id}`
+        const rows = yield* InstallConfigRow.rows(sql)`SELECT * FROM install_configs WHERE id = ${id}`
         const row = rows[0]
         return row === undefined ? undefined : { row, config: yield* decodeStoredConfig(row.config) }
       }, Effect.orDie)
@@ -172,7 +155,13 @@ export class InstallConfigStore extends Context.Service<
       }, Effect.orDie)
 
       const bindings = (id: string) =>
-        Effect.orDie(sql<BindingRow>`SELECT provider, module_local_name, child_alias, connection_id
+        Effect.orDie(ProviderBindingRow.some(
+          sql,
+          "provider",
+          "module_local_name",
+          "child_alias",
+          "connection_id"
+        )`SELECT provider, module_local_name, child_alias, connection_id
           FROM provider_bindings WHERE install_config_id = ${id} ORDER BY provider, module_local_name, child_alias`)
 
       const dropUnreported = Effect.fn("InstallConfigStore.dropUnreported")(function* (workspaceId: string) {

@@ -5,9 +5,10 @@ import { InstallConfigId } from "../../schema/records/Ids.ts"
 import { InstallConfig, type OperatorConfig } from "../../schema/records/InstallConfig.ts"
 import { derivedId } from "../Identity.ts"
 import { present } from "../run/RunRow.ts"
-import { decodeStoredConfig, type InstallConfigRow, type StoredConfig } from "./InstallConfigStore.ts"
+import { decodeStoredConfig, type StoredConfig } from "./InstallConfigStore.ts"
 import { plannedCheck } from "./OperatorAuthority.ts"
 import { digestOfBase, type OperatorConfigsShape } from "./OperatorConfigs.ts"
+import type { InstallConfigRow } from "./InstallConfigRow.ts"
 
 const decodeInstallConfig = Schema.decodeUnknownEffect(InstallConfig)
 

@@ -6,6 +6,7 @@ import { ConnectionUse } from "../../schema/records/ConnectionUse.ts"
 import { isWellFormed, mintSecret, secretHash } from "../credential/BearerSecret.ts"
 import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
+import { ConnectionAuthorizationRow } from "./ConnectionAuthorizationRow.ts"
 
 const validFor = retention.connectionAuthorization.after
 
@@ -33,19 +34,6 @@ export interface BegunAuthorization {
 export interface OpenAuthorization extends BegunAuthorization {
   readonly state: Redacted.Redacted
   readonly codeVerifier: Redacted.Redacted
-}
-
-interface AuthorizationRow {
-  readonly state_hash: string
-  readonly workspace_id: string
-  readonly connection_id: string
-  readonly helper_id: string
-  readonly issuer: string
-  readonly redirect_uri: string
-  readonly subject: string
-  readonly session_id: string
-  readonly draft: string
-  readonly sealed_verifier: string
 }
 
 const DraftJson = Schema.fromJsonString(ConnectionDraft)
@@ -100,7 +88,7 @@ export class ConnectionAuthorizations extends Context.Service<
           const stateHash = secretHash(authorization.state)
           const expiresAt = DateTime.formatIso(DateTime.addDuration(at, validFor))
           yield* sql`DELETE FROM connection_authorizations WHERE expires_at <= ${DateTime.formatIso(at)}`
-          yield* sql`INSERT INTO connection_authorizations ${sql.insert({
+          yield* sql`INSERT INTO connection_authorizations ${ConnectionAuthorizationRow.values(sql, {
             state_hash: stateHash,
             workspace_id: authorization.workspaceId,
             connection_id: authorization.connectionId,
@@ -116,7 +104,7 @@ export class ConnectionAuthorizations extends Context.Service<
           return expiresAt
         }, Effect.orDie),
         find: Effect.fn("ConnectionAuthorizations.find")(function* (state) {
-          const [row] = yield* sql<AuthorizationRow>`SELECT * FROM connection_authorizations
+          const [row] = yield* ConnectionAuthorizationRow.rows(sql)`SELECT * FROM connection_authorizations
             WHERE state_hash = ${secretHash(state)} AND expires_at > ${yield* now}`
           if (row === undefined) return Option.none()
           const codeVerifier = yield* vault.openText(place(row.workspace_id, row.state_hash), row.sealed_verifier)

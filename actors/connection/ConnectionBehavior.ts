@@ -5,7 +5,7 @@ import { GitPolicy } from "../../runner/git/GitPolicy.ts"
 import type { OAuthClient } from "../../runner/oauth/OAuthClient.ts"
 import { failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
 import { defaultConnectionUse } from "../../schema/records/ConnectionUse.ts"
-import { RunId } from "../../schema/records/Ids.ts"
+import { RunId, ConnectionId } from "../../schema/records/Ids.ts"
 import { ConnectionActor } from "../../schema/protocol/ConnectionActor.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { actorOptions } from "../ActorClient.ts"
@@ -20,7 +20,6 @@ import { removeConnection, revokeConnection, updateConnection } from "./Connecti
 import { checkConfirmation } from "./ConnectionOrigins.ts"
 import { checkConnection, checkExpiry, checkUse, defaultAuthMode } from "./ConnectionRules.ts"
 import {
-  type ConnectionRow,
   ConnectionStore,
   effectiveStatus,
   proposedOriginsOf,
@@ -38,6 +37,7 @@ import type { HeldValues } from "./HeldValues.ts"
 import { startAuthorization } from "./StartAuthorization.ts"
 import { renewTokens } from "./TokenRenewal.ts"
 import { revokeTokens } from "./TokenRevocation.ts"
+import type { ConnectionRow } from "./ConnectionRow.ts"
 
 /** The Connection actor: creates, verifies and revokes one credential holder. */
 export const layer = ConnectionActor.toLayer(
@@ -65,7 +65,7 @@ export const layer = ConnectionActor.toLayer(
       | SqlClient.SqlClient
     >()
     const serving = Effect.provideContext(services)
-    const { entityId: id } = yield* Entity.CurrentAddress
+    const id = ConnectionId.make((yield* Entity.CurrentAddress).entityId)
 
     const audited = (context: CommandContext, row: ConnectionRow, action: string, data: AuditData = {}) =>
       audit.append({

@@ -13,12 +13,13 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { orOnIntegrityFault } from "../vault/IntegrityFault.ts"
 import { checkCredentials, checkExpiry, checkUse } from "./ConnectionRules.ts"
-import { type ConnectionRow, type ConnectionSecrets, ConnectionStore, statusRemedy } from "./ConnectionStore.ts"
+import { type ConnectionSecrets, ConnectionStore, statusRemedy } from "./ConnectionStore.ts"
 import { oauthOf } from "./ConnectionTokens.ts"
 import { usersOf } from "./ConnectionUsage.ts"
 import { CredentialTest } from "./CredentialTest.ts"
 import { HeldValues } from "./HeldValues.ts"
 import { connectionRevoked, connectionRotated } from "./RotatedConnections.ts"
+import type { ConnectionRow } from "./ConnectionRow.ts"
 
 const changedMeanwhile = () =>
   new ApiError({

@@ -5,7 +5,8 @@ import { ApiError, failedPrecondition, invalidRequest } from "../../schema/error
 import { isAddress, readServerAddress } from "../../schema/git/ServerAddress.ts"
 import type { ConnectionKind } from "../../schema/records/Connection.ts"
 import { type CredentialOrigin, isWithinOrigins } from "../../schema/records/CredentialOrigin.ts"
-import { type ConnectionRow, ConnectionStore, originsOf, proposedOriginsOf } from "./ConnectionStore.ts"
+import { ConnectionStore, originsOf, proposedOriginsOf } from "./ConnectionStore.ts"
+import type { ConnectionRow } from "./ConnectionRow.ts"
 
 const listed = (origins: ReadonlyArray<CredentialOrigin>) => origins.join(", ")
 

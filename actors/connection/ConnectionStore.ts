@@ -6,40 +6,7 @@ import { ConnectionUse } from "../../schema/records/ConnectionUse.ts"
 import { now } from "../Identity.ts"
 import { present } from "../run/RunRow.ts"
 import { Vault } from "../vault/Vault.ts"
-
-export interface ConnectionRow {
-  readonly id: string
-  readonly workspace_id: string | null
-  readonly scope: "workspace" | "operator"
-  readonly provider: string
-  readonly kind: "provider" | "git_https" | "git_ssh"
-  readonly recipe_id: string
-  readonly auth_mode: string
-  readonly display_name: string
-  readonly status: ConnectionStatus
-  readonly env_names: string
-  readonly file_names: string
-  /** JSON; null while nobody confirmed where a Git Connection may be sent. */
-  readonly origins: string | null
-  /** JSON; of Git Connections made before they had origins. */
-  readonly proposed_origins: string | null
-  readonly sealed_values: string | null
-  readonly provider_config: string
-  readonly module_input_defaults: string
-  readonly use_rule: string
-  readonly version: number
-  readonly removed_at: string | null
-  /** JSON; of a Connection that an OAuth helper made. See `ConnectionTokens`, which writes these columns. */
-  readonly oauth: string | null
-  readonly oauth_fault: string | null
-  readonly sealed_tokens: string | null
-  readonly token_generation: number
-  readonly last_used_at: string | null
-  readonly verified_at: string | null
-  readonly expires_at: string | null
-  readonly created_at: string
-  readonly updated_at: string
-}
+import { ConnectionRow } from "./ConnectionRow.ts"
 
 const decodeOrigins = Schema.decodeSync(Schema.fromJsonString(Schema.Array(CredentialOrigin)))
 const decodeProposals = Schema.decodeSync(Schema.fromJsonString(Schema.Array(Schema.Json)))
@@ -209,7 +176,7 @@ export class ConnectionStore extends Context.Service<
           place({ id: connection.id, workspace_id: connection.workspaceId }),
           Redacted.make(encodeSecrets(connection.secrets))
         )
-        yield* sql`INSERT INTO connections ${sql.insert({
+        yield* sql`INSERT INTO connections ${ConnectionRow.values(sql, {
           id: connection.id,
           workspace_id: connection.workspaceId,
           scope: "workspace",
@@ -232,13 +199,13 @@ export class ConnectionStore extends Context.Service<
       }, Effect.orDie)
 
       const find = Effect.fnUntraced(function* (id: string) {
-        const rows = yield* sql<ConnectionRow>`SELECT * FROM connections WHERE id = ${id} AND removed_at IS NULL`
+        const rows = yield* ConnectionRow.rows(sql)`SELECT * FROM connections WHERE id = ${id} AND removed_at IS NULL`
         return rows[0]
       }, Effect.orDie)
 
       const setStatus = Effect.fnUntraced(function* (row: ConnectionRow, status: "verified" | "error") {
         const at = yield* now
-        yield* sql`UPDATE connections SET ${sql.update({ status, updated_at: at, ...(status === "verified" ? { verified_at: at } : {}) })}
+        yield* sql`UPDATE connections SET ${ConnectionRow.changes(sql, { status, updated_at: at, ...(status === "verified" ? { verified_at: at } : {}) })}
           WHERE id = ${row.id} AND version = ${row.version} AND status NOT IN ('revoked', 'unconfirmed')`
       }, Effect.orDie)
 
@@ -249,7 +216,7 @@ export class ConnectionStore extends Context.Service<
       const change = Effect.fn("ConnectionStore.change")(function* (row: ConnectionRow, to: ConnectionChange) {
         const at = yield* now
         const { secrets } = to
-        const changed = yield* sql`UPDATE connections SET ${sql.update({
+        const changed = yield* sql`UPDATE connections SET ${ConnectionRow.changes(sql, {
           updated_at: at,
           ...(to.displayName === undefined ? {} : { display_name: to.displayName }),
           ...(to.use === undefined ? {} : { use_rule: encodeUse(to.use) }),
@@ -270,13 +237,13 @@ export class ConnectionStore extends Context.Service<
       const renew = Effect.fn("ConnectionStore.renew")(function* (row: ConnectionRow, values: ConnectionSecrets) {
         const at = yield* now
         const sealed_values = yield* vault.seal(place(row), Redacted.make(encodeSecrets(values)))
-        yield* sql`UPDATE connections SET ${sql.update({ sealed_values, verified_at: at, updated_at: at })}
+        yield* sql`UPDATE connections SET ${ConnectionRow.changes(sql, { sealed_values, verified_at: at, updated_at: at })}
           WHERE id = ${row.id}`
       }, Effect.orDie)
 
       const remove = Effect.fn("ConnectionStore.remove")(function* (row: ConnectionRow) {
         const at = yield* now
-        const removed = yield* sql`UPDATE connections SET ${sql.update({
+        const removed = yield* sql`UPDATE connections SET ${ConnectionRow.changes(sql, {
           status: "revoked",
           sealed_values: null,
           removed_at: at,
@@ -286,12 +253,12 @@ export class ConnectionStore extends Context.Service<
       }, Effect.orDie)
 
       const revoke = Effect.fnUntraced(function* (id: string) {
-        yield* sql`UPDATE connections SET ${sql.update({ status: "revoked", sealed_values: null, updated_at: yield* now })}
+        yield* sql`UPDATE connections SET ${ConnectionRow.changes(sql, { status: "revoked", sealed_values: null, updated_at: yield* now })}
           WHERE id = ${id}`
       }, Effect.orDie)
 
       const confirmOrigins = Effect.fnUntraced(function* (id: string, origins: ReadonlyArray<CredentialOrigin>) {
-        yield* sql`UPDATE connections SET ${sql.update({
+        yield* sql`UPDATE connections SET ${ConnectionRow.changes(sql, {
           origins: JSON.stringify([...new Set(origins)]),
           proposed_origins: null,
           updated_at: yield* now
@@ -299,7 +266,7 @@ export class ConnectionStore extends Context.Service<
       }, Effect.orDie)
 
       const touch = Effect.fnUntraced(function* (id: string) {
-        yield* sql`UPDATE connections SET ${sql.update({ last_used_at: yield* now })} WHERE id = ${id}`
+        yield* sql`UPDATE connections SET ${ConnectionRow.changes(sql, { last_used_at: yield* now })} WHERE id = ${id}`
       }, Effect.orDie)
 
       const secrets = Effect.fn("ConnectionStore.secrets")(function* (row: ConnectionRow) {

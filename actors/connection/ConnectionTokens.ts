@@ -5,7 +5,7 @@ import { ConnectionOAuth, ConnectionOAuthFault } from "../../schema/records/Conn
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
-import type { ConnectionRow } from "./ConnectionStore.ts"
+import { ConnectionRow } from "./ConnectionRow.ts"
 
 const { accessTokenExpiresAt, grantedAt, helperId, refreshable, scopes } = ConnectionOAuth.fields
 
@@ -114,7 +114,7 @@ export class ConnectionTokens extends Context.Service<
           yield* sql`UPDATE connections SET sealed_tokens = NULL, oauth_fault = NULL WHERE id = ${id}`
         }, Effect.orDie),
         ended: Effect.fnUntraced(function* (id) {
-          const rows = yield* sql<ConnectionRow>`SELECT * FROM connections
+          const rows = yield* ConnectionRow.rows(sql)`SELECT * FROM connections
             WHERE id = ${id} AND status = 'revoked' AND sealed_tokens IS NOT NULL`
           return rows[0]
         }, Effect.orDie)

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
+import { SourceRow } from "../source/SourceRow.ts"
 
 /** More than that is a number. */
 const mostNamed = 10
@@ -14,9 +15,10 @@ export const usersOf = Effect.fn("Connection.usersOf")(function* (id: string) {
   const capsules = yield* sql<{ name: string; environment: string }>`SELECT DISTINCT c.id, c.name, c.environment
     FROM provider_bindings b JOIN capsules c ON c.install_config_id = b.install_config_id
     WHERE b.connection_id = ${id} AND ${sql.literal(livingCapsule("c."))} ORDER BY c.name, c.id`
-  const sources = yield* sql<{
-    name: string
-  }>`SELECT name FROM sources WHERE auth_connection_id = ${id} ORDER BY name, id`
+  const sources = yield* SourceRow.some(
+    sql,
+    "name"
+  )`SELECT name FROM sources WHERE auth_connection_id = ${id} ORDER BY name, id`
   const installs = yield* sql<{ id: string }>`SELECT id FROM install_plans
     WHERE phase NOT IN ('reviewable', 'failed') AND (json_extract(request, '$.source.authConnectionId') = ${id}
       OR EXISTS (SELECT 1 FROM json_each(request, '$.options.providerBindings') b

@@ -4,7 +4,8 @@ import type { ConnectionUse, GrantedUse } from "../../schema/records/ConnectionU
 import { type Role, roleAtLeast } from "../../schema/records/Workspace.ts"
 import { Memberships } from "../workspace/Memberships.ts"
 import { type UseAttempt, decideUse } from "./ConnectionUse.ts"
-import { type ConnectionRow, useOf } from "./ConnectionStore.ts"
+import { useOf } from "./ConnectionStore.ts"
+import type { ConnectionRow } from "./ConnectionRow.ts"
 
 /** On whose authority something uses a Connection: a person's, or that of the one who enabled the automation. */
 export interface UseStarter {

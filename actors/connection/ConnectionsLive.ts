@@ -10,11 +10,13 @@ import { newId, now } from "../Identity.ts"
 import { Cursors } from "../paging/Cursors.ts"
 import { pageOfRows } from "../paging/RowPages.ts"
 import { Connections } from "./Connections.ts"
-import { type ConnectionRow, toConnection } from "./ConnectionStore.ts"
+import { toConnection } from "./ConnectionStore.ts"
 import { stateOf } from "./ConnectionAuthorizations.ts"
 import { credentialRecipes } from "./CredentialRecipes.ts"
 import { nothingOpen } from "./FinishAuthorization.ts"
 import { OAuthHelpers } from "./OAuthHelpers.ts"
+import { ConnectionRow } from "./ConnectionRow.ts"
+import { ConnectionAuthorizationRow } from "./ConnectionAuthorizationRow.ts"
 
 export const layer = Layer.effect(
   Connections,
@@ -32,14 +34,14 @@ export const layer = Layer.effect(
       }),
       read: Effect.fn("Connections.read")(function* (id) {
         const [row] = yield* Effect.orDie(
-          sql<ConnectionRow>`SELECT * FROM connections WHERE id = ${id} AND removed_at IS NULL`
+          ConnectionRow.rows(sql)`SELECT * FROM connections WHERE id = ${id} AND removed_at IS NULL`
         )
         return row === undefined ? yield* notFound("Connection") : toConnection(row, yield* now)
       }),
       update: (context, id, request) => answered(client(id).Update({ context, request })),
       remove: (context, id) => answered(client(id).Remove({ context })),
       expiring: Effect.fn("Connections.expiring")(function* (workspaceId, before) {
-        const rows = yield* sql<ConnectionRow>`SELECT * FROM connections WHERE workspace_id = ${workspaceId}
+        const rows = yield* ConnectionRow.rows(sql)`SELECT * FROM connections WHERE workspace_id = ${workspaceId}
           AND removed_at IS NULL AND status <> 'revoked' AND expires_at <= ${before} ORDER BY expires_at, id`
         const at = yield* now
         return rows.map((row) => toConnection(row, at))
@@ -65,7 +67,7 @@ export const layer = Layer.effect(
       }),
       awaitingOrigins: Effect.fn("Connections.awaitingOrigins")(function* (workspaceId) {
         const at = yield* now
-        const rows = yield* sql<ConnectionRow>`SELECT * FROM connections c WHERE c.workspace_id = ${workspaceId}
+        const rows = yield* ConnectionRow.rows(sql)`SELECT * FROM connections c WHERE c.workspace_id = ${workspaceId}
           AND c.kind = 'git_https' AND c.origins IS NULL AND c.status <> 'revoked'
           AND EXISTS (SELECT 1 FROM sources s WHERE s.auth_connection_id = c.id AND s.status <> 'disabled')
           ORDER BY c.created_at, c.id`
@@ -84,13 +86,16 @@ export const layer = Layer.effect(
         const [open] =
           state === undefined
             ? []
-            : yield* Effect.orDie(sql<{ connection_id: string }>`SELECT connection_id FROM connection_authorizations
+            : yield* Effect.orDie(ConnectionAuthorizationRow.some(
+                sql,
+                "connection_id"
+              )`SELECT connection_id FROM connection_authorizations
                 WHERE state_hash = ${secretHash(state)}`)
         if (open === undefined) return yield* nothingOpen
         return yield* answered(client(open.connection_id).FinishAuthorization({ context, finish }))
       }),
       failing: Effect.fn("Connections.failing")(function* (workspaceId) {
-        const rows = yield* sql<ConnectionRow>`SELECT * FROM connections WHERE workspace_id = ${workspaceId}
+        const rows = yield* ConnectionRow.rows(sql)`SELECT * FROM connections WHERE workspace_id = ${workspaceId}
           AND oauth_fault IS NOT NULL ORDER BY created_at, id`
         const at = yield* now
         return rows.map((row) => toConnection(row, at))

@@ -6,7 +6,8 @@ import { storedRef } from "../../runner/git/RefTarget.ts"
 import { GitRemote } from "../../runner/git/GitRemote.ts"
 import { fetchableAddress } from "../../runner/git/FetchPolicy.ts"
 import type { CredentialTestKind } from "../../schema/records/Connection.ts"
-import { type ConnectionRow, type ConnectionSecrets, originsOf } from "./ConnectionStore.ts"
+import { type ConnectionSecrets, originsOf } from "./ConnectionStore.ts"
+import type { ConnectionRow } from "./ConnectionRow.ts"
 
 /** The values do not do what they are for. The message names no value. */
 export class CredentialsRefused extends Schema.TaggedError<CredentialsRefused>()("CredentialsRefused", {

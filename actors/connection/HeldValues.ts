@@ -3,8 +3,10 @@ import { SqlClient } from "effect/sql"
 import type { SecretText } from "../../runner/redaction/SecretText.ts"
 import { transaction } from "../database/Transaction.ts"
 import { Vault } from "../vault/Vault.ts"
-import { type ConnectionRow, ConnectionSecrets, ConnectionStore } from "./ConnectionStore.ts"
+import { ConnectionSecrets, ConnectionStore } from "./ConnectionStore.ts"
 import { ConnectionTokenPair, ConnectionTokens } from "./ConnectionTokens.ts"
+import type { ConnectionRow } from "./ConnectionRow.ts"
+import { FormerTokensRow, ConnectionHoldRow, FormerValuesRow } from "./HeldValueRows.ts"
 
 interface FormerRow {
   readonly connection_id: string
@@ -85,7 +87,7 @@ export class HeldValues extends Context.Service<
       const hold = Effect.fnUntraced(function* (runId: string, row: ConnectionRow) {
         const { id, token_generation, version } = row
         const held = { run_id: runId, connection_id: id, version, token_generation }
-        yield* sql`INSERT INTO connection_holds ${sql.insert(held)} ON CONFLICT DO NOTHING`
+        yield* sql`INSERT INTO connection_holds ${ConnectionHoldRow.values(sql, held)} ON CONFLICT DO NOTHING`
       }, Effect.orDie)
 
       const keep = Effect.fn("HeldValues.keep")(function* (
@@ -96,7 +98,7 @@ export class HeldValues extends Context.Service<
         const holders = yield* sql`SELECT 1 AS one FROM connection_holds h JOIN runs r ON r.id = h.run_id
           WHERE h.connection_id = ${row.id} AND r.status = 'running' LIMIT 1`
         if (holders.length === 0) return
-        yield* sql`INSERT INTO former_connection_values ${sql.insert({
+        yield* sql`INSERT INTO former_connection_values ${FormerValuesRow.values(sql, {
           connection_id: row.id,
           version: row.version,
           sealed_values: yield* vault.seal(
@@ -112,7 +114,7 @@ export class HeldValues extends Context.Service<
         const holders = yield* sql`SELECT 1 AS one FROM connection_holds h JOIN runs r ON r.id = h.run_id
           WHERE h.connection_id = ${row.id} AND r.status = 'running' LIMIT 1`
         if (holders.length === 0) return
-        yield* sql`INSERT INTO former_connection_tokens ${sql.insert({
+        yield* sql`INSERT INTO former_connection_tokens ${FormerTokensRow.values(sql, {
           connection_id: row.id,
           token_generation: row.token_generation,
           sealed_tokens: yield* vault.seal(

@@ -1,16 +1,17 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { now } from "../Identity.ts"
 import type { HeldRecord, RestoredRecords, ReviewItem } from "../RestoredRecords.ts"
+import type { ChangesOf } from "../database/Table.ts"
+import { ConnectionRow } from "./ConnectionRow.ts"
+
+const statusOf = Schema.decodeUnknownSync(ConnectionRow.columns.status)
 
 /** Connections that a restore brought back, with the values that were sealed in them. */
 export const restoredConnections = Effect.map(SqlClient.SqlClient, (sql): RestoredRecords<CapsuleLedger> => {
-  const set = Effect.fnUntraced(function* (
-    id: string,
-    change: { status: string; sealed_values?: null; sealed_tokens?: null; oauth_fault?: null }
-  ) {
-    yield* sql`UPDATE connections SET ${sql.update({ ...change, updated_at: yield* now })}
+  const set = Effect.fnUntraced(function* (id: string, change: ChangesOf<typeof ConnectionRow>) {
+    yield* sql`UPDATE connections SET ${ConnectionRow.changes(sql, { ...change, updated_at: yield* now })}
       WHERE id = ${id} AND status = 'unconfirmed'`
   }, Effect.orDie)
 
@@ -31,7 +32,7 @@ export const restoredConnections = Effect.map(SqlClient.SqlClient, (sql): Restor
       WHERE r.decision IS NULL ORDER BY w.handle, c.display_name, c.id`),
     confirm: (id, status) =>
       Effect.andThen(
-        set(id, { status }),
+        set(id, { status: statusOf(status) }),
         Effect.flatMap(CapsuleLedger, (capsules) => capsules.credentialRenewed(id))
       ),
     remove: (id) => set(id, { status: "revoked", sealed_values: null, sealed_tokens: null, oauth_fault: null })

@@ -8,11 +8,12 @@ import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import { KillPoint } from "../run/KillPoint.ts"
 import { checkCredentials } from "./ConnectionRules.ts"
-import { type ConnectionRow, ConnectionStore, effectiveStatus, isUsable } from "./ConnectionStore.ts"
+import { ConnectionStore, effectiveStatus, isUsable } from "./ConnectionStore.ts"
 import { ConnectionTokens, oauthFaultOf, oauthOf, type StoredOAuth, tokenPair } from "./ConnectionTokens.ts"
 import { HeldValues } from "./HeldValues.ts"
 import { type DeclaredHelper, OAuthHelpers, valuesOf } from "./OAuthHelpers.ts"
 import { isDue, stillServes, storedOAuth } from "./TokenLifetime.ts"
+import type { ConnectionRow } from "./ConnectionRow.ts"
 
 const reconnect = "An owner or admin has to connect it again, on the page of Connections."
 

@@ -2,6 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { ConnectionActor } from "../../schema/protocol/ConnectionActor.ts"
 import { answered } from "../ActorClient.ts"
 import { ReadSql } from "../database/ReadSql.ts"
+import { ConnectionRow } from "./ConnectionRow.ts"
 
 /** Keeps the tokens of Connections in step with their authorization servers. */
 export class TokenRenewals extends Context.Service<
@@ -33,7 +34,7 @@ export class TokenRenewals extends Context.Service<
           return problems
         }, Effect.orDie),
         revokeEnded: Effect.gen(function* () {
-          const ended = yield* sql<{ id: string }>`SELECT id FROM connections
+          const ended = yield* ConnectionRow.some(sql, "id")`SELECT id FROM connections
             WHERE status = 'revoked' AND sealed_tokens IS NOT NULL ORDER BY id`
           // One that cannot be read must not keep the others from being given back.
           yield* Effect.forEach(

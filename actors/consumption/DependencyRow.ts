@@ -1,15 +1,20 @@
 import { Schema } from "effect"
-import { Dependency, DependencyOutput } from "../../schema/records/Capsule.ts"
+import { Dependency, DependencyOutput, DependencyMode } from "../../schema/records/Capsule.ts"
+import { CapsuleId, DependencyId, WorkspaceId } from "../../schema/records/Ids.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { type RowOf, table } from "../database/Table.ts"
 
-export interface DependencyRow {
-  readonly id: string
-  readonly workspace_id: string
-  readonly producer_capsule_id: string
-  readonly consumer_capsule_id: string
-  readonly mode: Dependency["mode"]
-  readonly outputs: string
-  readonly created_at: string
-}
+/** What a Capsule takes from another. */
+export const DependencyRow = table("dependencies", {
+  id: DependencyId,
+  workspace_id: WorkspaceId,
+  producer_capsule_id: CapsuleId,
+  consumer_capsule_id: CapsuleId,
+  mode: DependencyMode,
+  outputs: Schema.String,
+  created_at: Timestamp
+})
+export type DependencyRow = RowOf<typeof DependencyRow.columns>
 
 export const DependencyOutputsJson = Schema.fromJsonString(Schema.Array(DependencyOutput))
 

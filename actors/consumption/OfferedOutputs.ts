@@ -1,11 +1,12 @@
 import { Effect, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
-import { type OutputRow, privacyElsewhere, privacyReason, StateVersions } from "../state/StateVersions.ts"
+import { privacyElsewhere, privacyReason, StateVersions } from "../state/StateVersions.ts"
 import type { CapsuleStatus, Dependency } from "../../schema/records/Capsule.ts"
 import { activeShares } from "./SharedOutputs.ts"
 import { orOnIntegrityFault } from "../vault/IntegrityFault.ts"
-import { type DependencyRow, DependencyOutputsJson } from "./DependencyRow.ts"
+import { DependencyRow, DependencyOutputsJson } from "./DependencyRow.ts"
+import type { OutputRow } from "../state/StateVersionRow.ts"
 
 const decodeOutputs = Schema.decodeUnknownEffect(DependencyOutputsJson)
 
@@ -112,7 +113,7 @@ export const offersOf = Effect.fn("offersOf")(function* (
 /** What a Capsule is given by every dependency that it has, in the order in which they were made. */
 export const offeredOutputs = Effect.fn("offeredOutputs")(function* (consumer: Consumer) {
   const sql = yield* SqlClient.SqlClient
-  const rows = yield* sql<DependencyRow>`SELECT * FROM dependencies
+  const rows = yield* DependencyRow.rows(sql)`SELECT * FROM dependencies
     WHERE consumer_capsule_id = ${consumer.id} ORDER BY created_at, id`
   const offered: Array<OfferedOutput> = []
   for (const { id: dependencyId, mode, outputs, producer_capsule_id: producerCapsuleId } of rows) {

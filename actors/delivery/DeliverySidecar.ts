@@ -4,6 +4,7 @@ import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { canonicalJson } from "../idempotency/RequestDigest.ts"
 import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
+import { RunDeliveryRow } from "./DeliveryRow.ts"
 
 /** The exact values and choices that a Plan Run was made with. Generated secrets are named by their shape only. */
 export const PinnedDeliveries = Schema.Struct({
@@ -93,7 +94,7 @@ export class DeliverySidecar extends Context.Service<
         yield* sql`DELETE FROM run_deliveries WHERE capsule_id = ${capsule.id} AND run_id IN (
           SELECT id FROM runs WHERE capsule_id = ${capsule.id}
             AND status IN ('superseded', 'expired', 'cancelled', 'failed'))`
-        yield* sql`INSERT INTO run_deliveries ${sql.insert({
+        yield* sql`INSERT INTO run_deliveries ${RunDeliveryRow.values(sql, {
           run_id: planRunId,
           workspace_id: capsule.workspace_id,
           capsule_id: capsule.id,

@@ -4,6 +4,7 @@ import { Base64Url, Hex } from "effect/encoding"
 import { SqlClient } from "effect/sql"
 import { derivedId, now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
+import { GeneratedSecretRow } from "./DeliveryRow.ts"
 
 /** One `secret.generated` requirement: where it goes and what it has to look like. */
 export interface SecretShape {
@@ -52,7 +53,7 @@ export class GeneratedSecrets extends Context.Service<
 
       const find = Effect.fn("GeneratedSecrets.find")(function* (capsule: Owner, shape: SecretShape) {
         const id = idOf(capsule.id, shape)
-        const [row] = yield* sql<{ sealed_value: string }>`SELECT sealed_value FROM generated_secrets
+        const [row] = yield* GeneratedSecretRow.some(sql, "sealed_value")`SELECT sealed_value FROM generated_secrets
           WHERE id = ${id} AND capsule_id = ${capsule.id}`
         return row === undefined ? undefined : yield* vault.openText(place(capsule.workspace_id, id), row.sealed_value)
       }, Effect.orDie)
@@ -61,7 +62,7 @@ export class GeneratedSecrets extends Context.Service<
         const id = idOf(capsule.id, shape)
         const bytes = yield* random.randomBytes(shape.bytes)
         const text = shape.encoding === "hex" ? Hex.encode(bytes) : Base64Url.encode(bytes)
-        yield* sql`INSERT INTO generated_secrets ${sql.insert({
+        yield* sql`INSERT INTO generated_secrets ${GeneratedSecretRow.values(sql, {
           id,
           workspace_id: capsule.workspace_id,
           capsule_id: capsule.id,

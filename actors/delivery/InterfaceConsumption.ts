@@ -7,7 +7,7 @@ import { InstallPolicy } from "../configuration/InstallPolicy.ts"
 import { type DeliveryRefused, refused } from "./DeliveryRefused.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { bindingId, InterfaceLedger, permissionsText } from "../interface/InterfaceLedger.ts"
-import type { BindingRow } from "../interface/InterfaceRow.ts"
+import { BindingRow, InterfaceRow } from "../interface/InterfaceRow.ts"
 import { capsuleInService } from "../../schema/tables/CapsuleTables.ts"
 
 /** What a plan resolved an `interface.consume` requirement to. */
@@ -73,7 +73,7 @@ export class InterfaceConsumption extends Context.Service<
       const provider = Effect.fnUntraced(function* (capsule: CapsuleRow, requirement: ConsumedInterfaceRequirement) {
         const { key } = requirement
         const { type, version } = requirement.interface
-        const matches = yield* Effect.orDie(sql<{ id: string }>`SELECT i.id FROM interfaces i
+        const matches = yield* Effect.orDie(InterfaceRow.some(sql, "id")`SELECT i.id FROM interfaces i
           JOIN capsules c ON c.id = i.capsule_id AND ${sql.literal(capsuleInService("c."))}
           WHERE i.workspace_id = ${capsule.workspace_id} AND i.type = ${type} AND i.version = ${version}
             AND i.status = 'resolved' ORDER BY i.id LIMIT 2`)
@@ -106,7 +106,7 @@ export class InterfaceConsumption extends Context.Service<
         key: string,
         interfaceId: string
       ) {
-        const holder = Effect.orDie(sql<{ subject: string }>`SELECT subject FROM interface_bindings
+        const holder = Effect.orDie(BindingRow.some(sql, "subject")`SELECT subject FROM interface_bindings
           WHERE consumer_capsule_id = ${capsule.id} AND request_key = ${key} AND interface_id = ${interfaceId}
             AND status = 'ready' ORDER BY created_at, id LIMIT 1`)
         const subject = run.created_by ?? (yield* holder)[0]?.subject
@@ -203,7 +203,9 @@ export class InterfaceConsumption extends Context.Service<
         consumed: ReadonlyArray<ConsumedInterface>
       ) {
         const rows = yield* Effect.orDie(
-          sql<BindingRow>`SELECT * FROM interface_bindings WHERE consumer_capsule_id = ${capsuleId} AND status <> 'revoked'`
+          BindingRow.rows(
+            sql
+          )`SELECT * FROM interface_bindings WHERE consumer_capsule_id = ${capsuleId} AND status <> 'revoked'`
         )
         const wanted = (row: BindingRow) =>
           consumed.some((entry) => entry.key === row.request_key && entry.interfaceId === row.interface_id)
@@ -219,7 +221,7 @@ export class InterfaceConsumption extends Context.Service<
 
       const release = Effect.fn("InterfaceConsumption.release")(function* (capsuleId: string) {
         const rows = yield* Effect.orDie(
-          sql<{ id: string }>`SELECT id FROM interface_bindings WHERE consumer_capsule_id = ${capsuleId}`
+          BindingRow.some(sql, "id")`SELECT id FROM interface_bindings WHERE consumer_capsule_id = ${capsuleId}`
         )
         yield* ledger.setBindings(
           rows.map(({ id }) => id),

@@ -21,7 +21,7 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { dependencyAdded, dependencyRemoved } from "../consumption/ConsumedOutputs.ts"
 import { checkInputs, checkProducer, insertDependency } from "./DependencyRules.ts"
 import { closesCycle, type DependencyEdge } from "./DependencyCycle.ts"
-import { type DependencyRow, toDependency } from "../consumption/DependencyRow.ts"
+import { DependencyRow, toDependency } from "../consumption/DependencyRow.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 
 /** What flows from one Capsule's Outputs into another one's inputs, and therefore their order. */
@@ -84,7 +84,7 @@ const make = Effect.gen(function* () {
     }
     const config = yield* configs.load(consumer.install_config_id)
     const rows = yield* Effect.orDie(
-      sql<DependencyRow>`SELECT * FROM dependencies WHERE consumer_capsule_id = ${consumer.id}`
+      DependencyRow.rows(sql)`SELECT * FROM dependencies WHERE consumer_capsule_id = ${consumer.id}`
     )
     const taken = new Set(rows.flatMap((row) => toDependency(row).outputs.map(({ to }) => to)))
     yield* checkInputs("", config?.config.variables ?? [], taken, request)
@@ -110,7 +110,7 @@ const make = Effect.gen(function* () {
   }, transaction(sql))
 
   const remove = Effect.fn("Dependencies.remove")(function* (context: CommandContext, id: DependencyId) {
-    const [row] = yield* Effect.orDie(sql<DependencyRow>`DELETE FROM dependencies WHERE id = ${id} RETURNING *`)
+    const [row] = yield* Effect.orDie(DependencyRow.rows(sql)`DELETE FROM dependencies WHERE id = ${id} RETURNING *`)
     if (row === undefined) return yield* notFound("Dependency")
     const supersededRunIds = yield* ledger.supersedePlans(row.consumer_capsule_id, dependencyRemoved)
     yield* staleReasons.compare(row.consumer_capsule_id)

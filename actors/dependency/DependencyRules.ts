@@ -3,17 +3,18 @@ import { SqlClient } from "effect/sql"
 import { type ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
 import type { NewDependency } from "../../schema/records/Capsule.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
-import type { DependencyId } from "../../schema/records/Ids.ts"
+import { CapsuleId, type DependencyId, WorkspaceId } from "../../schema/records/Ids.ts"
 import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
-import { type OutputRow, privacyElsewhere, privacyReason, StateVersions } from "../state/StateVersions.ts"
+import { privacyElsewhere, privacyReason, StateVersions } from "../state/StateVersions.ts"
 import { isFillable } from "../configuration/VariableRules.ts"
 import { now } from "../Identity.ts"
 import { activeShares } from "../consumption/SharedOutputs.ts"
-import { DependencyOutputsJson, type DependencyRow } from "../consumption/DependencyRow.ts"
+import { DependencyOutputsJson, DependencyRow } from "../consumption/DependencyRow.ts"
 import { type Consumer, offersOf } from "../consumption/OfferedOutputs.ts"
+import type { OutputRow } from "../state/StateVersionRow.ts"
 
 const encodeOutputs = Schema.encodeEffect(DependencyOutputsJson)
 
@@ -148,13 +149,13 @@ export const insertDependency = Effect.fn("Dependency.insert")(function* (
   const sql = yield* SqlClient.SqlClient
   const row: DependencyRow = {
     id,
-    workspace_id: consumer.workspace_id,
-    producer_capsule_id: request.producerCapsuleId,
-    consumer_capsule_id: consumer.id,
+    workspace_id: WorkspaceId.make(consumer.workspace_id),
+    producer_capsule_id: CapsuleId.make(request.producerCapsuleId),
+    consumer_capsule_id: CapsuleId.make(consumer.id),
     mode: request.mode,
     outputs: yield* Effect.orDie(encodeOutputs(request.outputs)),
     created_at: yield* now
   }
-  yield* Effect.orDie(sql`INSERT INTO dependencies ${sql.insert({ ...row })}`)
+  yield* Effect.orDie(sql`INSERT INTO dependencies ${DependencyRow.values(sql, row)}`)
   return row
 })

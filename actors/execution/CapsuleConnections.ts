@@ -4,8 +4,8 @@ import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { ConnectionUses, type UseSite, type UseStarter } from "../connection/ConnectionUses.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { chosenDefault } from "../git-fetch/GitConnectionUse.ts"
-import type { SnapshotRow, SourceRow } from "../source/SourceStore.ts"
 import type { CapsuleRow } from "../authority/CapsuleRow.ts"
+import type { SourceRow, SnapshotRow } from "../source/SourceRow.ts"
 
 /** The path of a module within its repository: a snapshot may be of a folder of it. */
 export const repositoryPath = (folder: string, modulePath: string): string => {

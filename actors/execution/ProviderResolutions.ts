@@ -3,17 +3,12 @@ import { ConnectionId } from "../../schema/records/Ids.ts"
 import { type ProviderRequirement, type ProviderResolution, requirementKey } from "../../schema/records/Provider.ts"
 import { normalProviderAddress } from "../../schema/records/NormalProviderAddress.ts"
 import { credentialFreeProviders } from "../connection/CredentialRecipes.ts"
-import {
-  type ConnectionRow,
-  ConnectionStore,
-  effectiveStatus,
-  isUsable,
-  statusRemedy
-} from "../connection/ConnectionStore.ts"
+import { ConnectionStore, effectiveStatus, isUsable, statusRemedy } from "../connection/ConnectionStore.ts"
 import { ConnectionUses, type UseSite, type UseStarter } from "../connection/ConnectionUses.ts"
 import { now } from "../Identity.ts"
 import { RunSettings } from "../run/RunSettings.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
+import type { ConnectionRow } from "../connection/ConnectionRow.ts"
 
 const decodeNames = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(Schema.String)))
 const namesOf = (row: ConnectionRow): ReadonlyArray<string> => decodeNames(row.env_names)

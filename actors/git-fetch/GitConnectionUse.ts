@@ -3,8 +3,8 @@ import { SqlClient } from "effect/sql"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { ConnectionUses, type UseStarter } from "../connection/ConnectionUses.ts"
 import type { RunRow } from "../run/RunRow.ts"
-import type { SourceRow } from "../source/SourceStore.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
+import type { SourceRow } from "../source/SourceRow.ts"
 
 type SourceDefault = Pick<SourceRow, "default_ref" | "default_ref_by_manager">
 

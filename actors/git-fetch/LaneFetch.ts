@@ -13,7 +13,8 @@ import { TokenRenewals } from "../connection/TokenRenewals.ts"
 import { now } from "../Identity.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { checkGitUse, fetchStarter } from "./GitConnectionUse.ts"
-import { type SnapshotRow, SourceStore } from "../source/SourceStore.ts"
+import { SourceStore } from "../source/SourceStore.ts"
+import type { SnapshotRow } from "../source/SourceRow.ts"
 
 /** What a sync Run is asked to fetch. */
 export const SyncSpec = Schema.Struct({

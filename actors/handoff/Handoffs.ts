@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Option, type Redacted } from "effect"
+import { Context, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
 import { type HandoffTarget, isProductKey } from "../../schema/handoff/InstallLink.ts"
@@ -11,17 +11,25 @@ import { transaction } from "../database/Transaction.ts"
 import { Memberships } from "../workspace/Memberships.ts"
 import { Endpoints } from "../delivery/Endpoints.ts"
 import { SetupTickets } from "./SetupTickets.ts"
+import { CapsuleRow } from "../authority/CapsuleRow.ts"
+import { type RowOf, rowShape } from "../database/Table.ts"
+import { RunStatus, RunType } from "../../schema/records/Run.ts"
+import { CapsuleId, WorkspaceId } from "../../schema/records/Ids.ts"
 
-interface AppliedRow {
-  readonly workspace_id: string
-  readonly type: string
-  readonly status: string
-  readonly capsule_id: string | null
-  readonly project_id: string | null
-  readonly name: string | null
-  readonly environment: string | null
-  readonly public_endpoint: string | null
-}
+const { environment, name, project_id, public_endpoint } = CapsuleRow.columns
+
+/** A Run with its Capsule, if it has one. */
+const AppliedRow = rowShape({
+  workspace_id: WorkspaceId,
+  type: RunType,
+  status: RunStatus,
+  capsule_id: Schema.NullOr(CapsuleId),
+  project_id: Schema.NullOr(project_id),
+  name: Schema.NullOr(name),
+  environment: Schema.NullOr(environment),
+  public_endpoint
+})
+type AppliedRow = RowOf<typeof AppliedRow.columns>
 
 /** The end of a hand-off flow: the client that began it learns what was created. */
 export class Handoffs extends Context.Service<
@@ -61,8 +69,9 @@ export class Handoffs extends Context.Service<
       }
 
       const applied = Effect.fnUntraced(function* (runId: string, subject: string) {
-        const [row] =
-          yield* Effect.orDie(sql<AppliedRow>`SELECT r.workspace_id, r.type, r.status, r.capsule_id, c.project_id, c.name,
+        const [row] = yield* Effect.orDie(AppliedRow.rows(
+          sql
+        )`SELECT r.workspace_id, r.type, r.status, r.capsule_id, c.project_id, c.name,
             c.environment, c.public_endpoint
           FROM runs r LEFT JOIN capsules c ON c.id = r.capsule_id WHERE r.id = ${runId}`)
         if (row === undefined) return yield* notFound("Run")

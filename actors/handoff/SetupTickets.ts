@@ -6,6 +6,7 @@ import { ApiError } from "../../schema/errors/ApiError.ts"
 import { mintSecret, secretHash } from "../credential/BearerSecret.ts"
 import { Audit } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
+import { SetupTicketRow } from "./SetupTicketRow.ts"
 
 const lifetime = retention.setupTicket.after
 
@@ -52,7 +53,7 @@ export class SetupTickets extends Context.Service<
         yield* sql`DELETE FROM setup_tickets WHERE expires_at < ${DateTime.formatIso(DateTime.subtractDuration(at, retention.endedSetupTicket.after))}`
         yield* sql`DELETE FROM setup_tickets WHERE run_id = ${ticket.runId} AND product = ${ticket.product}
           AND subject = ${ticket.subject} AND used_at IS NULL`
-        yield* sql`INSERT INTO setup_tickets ${sql.insert({
+        yield* sql`INSERT INTO setup_tickets ${SetupTicketRow.values(sql, {
           secret_hash: secretHash(secret),
           workspace_id: ticket.workspaceId,
           capsule_id: ticket.capsuleId,
@@ -67,7 +68,8 @@ export class SetupTickets extends Context.Service<
 
       const redeem = Effect.fn("SetupTickets.redeem")(function* (secret: Redacted.Redacted<string>, requestId: string) {
         const at = DateTime.formatIso(yield* DateTime.now)
-        const [row] = yield* Effect.orDie(sql<TicketRow>`UPDATE setup_tickets SET ${sql.update({ used_at: at })}
+        const [row] =
+          yield* Effect.orDie(sql<TicketRow>`UPDATE setup_tickets SET ${SetupTicketRow.changes(sql, { used_at: at })}
           WHERE secret_hash = ${secretHash(secret)} AND used_at IS NULL AND expires_at > ${at}
           RETURNING product, workspace_id, capsule_id, run_id, subject`)
         if (row === undefined) {

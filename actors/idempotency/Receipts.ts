@@ -6,6 +6,7 @@ import type { IdempotentRequest, Replayable } from "../Command.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
+import { ReceiptRow } from "./ReceiptRow.ts"
 
 /** Under what a key counts as the same: another Workspace, actor or route may use the same key for something else. */
 export interface ReceiptScope {
@@ -114,7 +115,7 @@ export class Receipts extends Context.Service<
         request: IdempotentRequest,
         receipt: Receipt
       ) {
-        yield* sql`INSERT INTO idempotency_receipts ${sql.insert({
+        yield* sql`INSERT INTO idempotency_receipts ${ReceiptRow.values(sql, {
           scope: scope.scope,
           actor: scope.actor,
           route: scope.route,

@@ -7,6 +7,8 @@ import { now } from "../Identity.ts"
 import { mintOneTimeSecret } from "./IdentitySecrets.ts"
 import { lifetimes } from "./Lifetimes.ts"
 import { verifierMatches } from "./Pkce.ts"
+import { type RowOf, rowShape } from "../database/Table.ts"
+import { CodeRow, GrantRow } from "./GrantRow.ts"
 
 export interface NewCode {
   readonly grantId: string
@@ -22,15 +24,19 @@ export interface PresentedCode {
   readonly verifier: string | undefined
 }
 
-interface CodeRow {
-  readonly grant_id: string
-  readonly client_id: string
-  readonly redirect_uri: string
-  readonly code_challenge: string | null
-  readonly nonce: string | null
-  readonly expires_at: string
-  readonly used_at: string | null
-}
+const { code_challenge, expires_at, grant_id, nonce, redirect_uri, used_at } = CodeRow.columns
+
+/** A code with the client that it was issued to. */
+const IssuedCode = rowShape({
+  grant_id,
+  client_id: GrantRow.columns.client_id,
+  redirect_uri,
+  code_challenge,
+  nonce,
+  expires_at,
+  used_at
+})
+type IssuedCode = RowOf<typeof IssuedCode.columns>
 
 /** What became of a presented code. A `reused` one means that somebody else has it too. */
 export type CodeRedemption =
@@ -40,7 +46,7 @@ export type CodeRedemption =
 
 const refused = (why: string): CodeRedemption => ({ kind: "refused", why })
 
-const proofFault = (row: CodeRow, verifier: string | undefined): string | undefined => {
+const proofFault = (row: IssuedCode, verifier: string | undefined): string | undefined => {
   if (row.code_challenge === null) {
     // A verifier without a challenge is an attempt to pass off a code that was requested without (RFC 9700, downgrade).
     return verifier === undefined ? undefined : "The code was requested without PKCE, but a code_verifier was sent."
@@ -69,7 +75,7 @@ export class AuthorizationCodes extends Context.Service<
             Effect.provideService(SecureRandom.SecureRandom, random)
           )
           const at = yield* DateTime.now
-          yield* sql`INSERT INTO oidc_codes ${sql.insert({
+          yield* sql`INSERT INTO oidc_codes ${CodeRow.values(sql, {
             secret_hash: secretHash(secret),
             grant_id: code.grantId,
             redirect_uri: code.redirectUri,
@@ -84,7 +90,9 @@ export class AuthorizationCodes extends Context.Service<
         redeem: Effect.fn("AuthorizationCodes.redeem")(function* ({ clientId, code, redirectUri, verifier }) {
           const hash = secretHash(code)
           const at = yield* now
-          const [row] = yield* sql<CodeRow>`SELECT c.grant_id, g.client_id, c.redirect_uri, c.code_challenge, c.nonce,
+          const [row] = yield* IssuedCode.rows(
+            sql
+          )`SELECT c.grant_id, g.client_id, c.redirect_uri, c.code_challenge, c.nonce,
               c.expires_at, c.used_at
             FROM oidc_codes c JOIN oidc_grants g ON g.id = c.grant_id WHERE c.secret_hash = ${hash}`
           // Another client's code is an unknown one, so that nobody can spend or revoke what is not theirs.

@@ -10,6 +10,7 @@ import { type CapsuleAuthority, activationDigest, isServing, readCapsuleAuthorit
 import { Grants } from "./Grants.ts"
 import { IssuerSettings } from "./IssuerSettings.ts"
 import { encodeScopes } from "./Scopes.ts"
+import { CapsuleClientRow, PlanPinRow } from "./CapsuleClientRow.ts"
 
 const planContract = "svc.accounts-oidc-plan/v1"
 
@@ -164,8 +165,8 @@ const make = Effect.gen(function* () {
 
   const retire = Effect.fn("CapsuleClients.retire")(function* (capsuleId: string) {
     const clientId = capsuleClientId(capsuleId)
-    const retired = yield* sql<{ workspace_id: string }>`UPDATE oidc_capsule_clients
-      SET ${sql.update({ status: "retired", activation_digest: null, updated_at: yield* now })}
+    const retired = yield* CapsuleClientRow.some(sql, "workspace_id")`UPDATE oidc_capsule_clients
+      SET ${CapsuleClientRow.changes(sql, { status: "retired", activation_digest: null, updated_at: yield* now })}
       WHERE capsule_id = ${capsuleId} AND status = 'active' RETURNING workspace_id`
     yield* grants.revokeClient(clientId)
     yield* sql`DELETE FROM oidc_plan_pins WHERE capsule_id = ${capsuleId}`
@@ -184,7 +185,7 @@ const make = Effect.gen(function* () {
     pin: Effect.fn("CapsuleClients.pin")(function* (planRunId, capsuleId, endpointUrl) {
       const derived = yield* derive(capsuleId, endpointUrl)
       if (derived === undefined || endpointUrl === undefined) return undefined
-      yield* sql`INSERT INTO oidc_plan_pins ${sql.insert({
+      yield* sql`INSERT INTO oidc_plan_pins ${PlanPinRow.values(sql, {
         plan_run_id: planRunId,
         workspace_id: derived.authority.workspace_id,
         capsule_id: capsuleId,
@@ -213,7 +214,7 @@ const make = Effect.gen(function* () {
         )}`)
       if (same.length > 0) return
       const at = yield* now
-      yield* sql`INSERT INTO oidc_capsule_clients ${sql.insert({
+      yield* sql`INSERT INTO oidc_capsule_clients ${CapsuleClientRow.values(sql, {
         client_id: delivery.clientId,
         workspace_id: authority.workspace_id,
         capsule_id: capsuleId,

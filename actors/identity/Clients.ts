@@ -5,16 +5,22 @@ import { InstallPolicy } from "../configuration/InstallPolicy.ts"
 import type { Client } from "./Client.ts"
 import { decodeScopes } from "./Scopes.ts"
 import { StaticClients } from "./StaticClients.ts"
+import { CapsuleRow } from "../authority/CapsuleRow.ts"
+import { type RowOf, rowShape } from "../database/Table.ts"
+import { CapsuleClientRow } from "./CapsuleClientRow.ts"
 
-interface CapsuleClientRow {
-  readonly client_id: string
-  readonly workspace_id: string
-  readonly capsule_id: string
-  readonly redirect_uri: string
-  readonly scopes: string
-  readonly activation_digest: string | null
-  readonly name: string
-}
+const { activation_digest, capsule_id, client_id, redirect_uri, scopes, workspace_id } = CapsuleClientRow.columns
+
+/** The client of a Capsule, with the name of the Capsule. */
+const NamedClient = rowShape({
+  client_id,
+  workspace_id,
+  capsule_id,
+  redirect_uri,
+  scopes,
+  activation_digest,
+  name: CapsuleRow.columns.name
+})
 
 /** Every client there is at this moment. */
 export class Clients extends Context.Service<
@@ -29,7 +35,7 @@ export class Clients extends Context.Service<
     Effect.gen(function* () {
       const { clients } = yield* StaticClients
       const install = yield* InstallPolicy
-      const toClient = (row: CapsuleClientRow): Client => ({
+      const toClient = (row: RowOf<typeof NamedClient.columns>): Client => ({
         id: row.client_id,
         name: row.name,
         applicationType: "web",
@@ -56,7 +62,7 @@ export class Clients extends Context.Service<
         find: Effect.fn("Clients.find")(function* (sql, clientId) {
           const known = clients.get(clientId)
           if (known !== undefined) return Option.some(known)
-          const rows = yield* sql<CapsuleClientRow>`SELECT o.client_id, o.workspace_id, o.capsule_id, o.redirect_uri,
+          const rows = yield* NamedClient.rows(sql)`SELECT o.client_id, o.workspace_id, o.capsule_id, o.redirect_uri,
               o.scopes, o.activation_digest, c.name
             FROM oidc_capsule_clients o JOIN capsules c ON c.id = o.capsule_id
             WHERE o.client_id = ${clientId} AND o.status = 'active'`

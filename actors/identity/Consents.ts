@@ -4,6 +4,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { ReadSql } from "../database/ReadSql.ts"
 import { now } from "../Identity.ts"
 import { decodeScopes, encodeScopes } from "./Scopes.ts"
+import { ConsentRow } from "./ConsentRow.ts"
 
 /** Who, to whom, and in which Workspace. */
 export interface ConsentPlace {
@@ -37,7 +38,7 @@ export class Consents extends Context.Service<
         given: (place) => find(read, place),
         remember: Effect.fn("Consents.remember")(function* (place, scopes) {
           const all = [...new Set([...(yield* find(sql, place)), ...scopes])].sort()
-          yield* sql`INSERT INTO oidc_consents ${sql.insert({
+          yield* sql`INSERT INTO oidc_consents ${ConsentRow.values(sql, {
             subject: place.subject,
             client_id: place.clientId,
             workspace_id: place.workspaceId ?? "",

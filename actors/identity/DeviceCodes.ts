@@ -8,6 +8,7 @@ import { Vault } from "../vault/Vault.ts"
 import { mintOneTimeSecret, mintUserCode } from "./IdentitySecrets.ts"
 import { devicePollSeconds, lifetimes } from "./Lifetimes.ts"
 import { decodeScopes, encodeScopes } from "./Scopes.ts"
+import { DeviceCodeRow } from "./DeviceCodeRow.ts"
 
 export interface NewDeviceRequest {
   readonly clientId: string
@@ -26,19 +27,6 @@ export type DevicePoll =
   | { readonly kind: "approved"; readonly grantId: string }
   | { readonly kind: "used"; readonly grantId: string }
   | { readonly kind: "pending" | "too_fast" | "denied" | "expired" | "unknown" }
-
-interface DeviceRow {
-  readonly secret_hash: string
-  readonly client_id: string
-  readonly scopes: string
-  readonly workspace_id: string | null
-  readonly resource: string | null
-  readonly status: "pending" | "approved" | "denied" | "used"
-  readonly grant_id: string | null
-  readonly interval_seconds: number
-  readonly last_polled_at: string | null
-  readonly expires_at: string
-}
 
 /** The device flow (RFC 8628). Every method but `begin` works in the caller's transaction. */
 export class DeviceCodes extends Context.Service<
@@ -71,7 +59,7 @@ export class DeviceCodes extends Context.Service<
           const deviceCode = yield* withRandom(mintOneTimeSecret("svcd_"))
           const userCode = yield* withRandom(mintUserCode)
           const at = yield* DateTime.now
-          yield* sql`INSERT INTO oidc_device_codes ${sql.insert({
+          yield* sql`INSERT INTO oidc_device_codes ${DeviceCodeRow.values(sql, {
             secret_hash: secretHash(deviceCode),
             user_code_digest: yield* digestOf(userCode),
             client_id: request.clientId,
@@ -88,7 +76,7 @@ export class DeviceCodes extends Context.Service<
           return { deviceCode, userCode }
         }),
         waiting: Effect.fn("DeviceCodes.waiting")(function* (userCode) {
-          const [row] = yield* sql<DeviceRow>`SELECT * FROM oidc_device_codes
+          const [row] = yield* DeviceCodeRow.rows(sql)`SELECT * FROM oidc_device_codes
             WHERE user_code_digest = ${yield* digestOf(userCode)} AND status = 'pending' AND expires_at > ${yield* now}`
           if (row === undefined) return undefined
           return {
@@ -107,7 +95,7 @@ export class DeviceCodes extends Context.Service<
         }),
         poll: Effect.fn("DeviceCodes.poll")(function* (clientId, deviceCode) {
           const hash = secretHash(deviceCode)
-          const [row] = yield* sql<DeviceRow>`SELECT * FROM oidc_device_codes
+          const [row] = yield* DeviceCodeRow.rows(sql)`SELECT * FROM oidc_device_codes
             WHERE secret_hash = ${hash} AND client_id = ${clientId}`
           if (row === undefined) return { kind: "unknown" }
           if (row.status === "used" && row.grant_id !== null) return { kind: "used", grantId: row.grant_id }

@@ -5,6 +5,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { newId, now } from "../Identity.ts"
 import { decodeClaims, encodeClaims, type RequestedClaims } from "./RequestedClaims.ts"
 import { decodeScopes, encodeScopes } from "./Scopes.ts"
+import { GrantRow } from "./GrantRow.ts"
 
 /** What a person granted to a client at one moment. */
 export interface NewGrant {
@@ -35,19 +36,6 @@ export type RevocationReason =
   | "client_retired"
   | "account"
   | "restored"
-
-interface GrantRow {
-  readonly id: string
-  readonly client_id: string
-  readonly subject: string
-  readonly session_id: string | null
-  readonly workspace_id: string | null
-  readonly scopes: string
-  readonly claims: string
-  readonly resource: string | null
-  readonly auth_time: number
-  readonly created_at: string
-}
 
 const toGrant = (row: GrantRow): Grant => ({
   id: row.id,
@@ -105,7 +93,7 @@ export class Grants extends Context.Service<
         insert: Effect.fn("Grants.insert")(function* (grant) {
           const id = yield* newId(Schema.String, "grt").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
           const createdAt = yield* now
-          yield* sql`INSERT INTO oidc_grants ${sql.insert({
+          yield* sql`INSERT INTO oidc_grants ${GrantRow.values(sql, {
             id,
             client_id: grant.clientId,
             subject: grant.subject,
@@ -129,17 +117,17 @@ export class Grants extends Context.Service<
         }),
         revoke,
         revokeClient: Effect.fn("Grants.revokeClient")(function* (clientId) {
-          const rows = yield* sql<{ id: string }>`SELECT id FROM oidc_grants
+          const rows = yield* GrantRow.some(sql, "id")`SELECT id FROM oidc_grants
             WHERE client_id = ${clientId} AND revoked_at IS NULL`
           yield* revokeEach(rows, "client_retired")
         }),
         revokeSubject: Effect.fn("Grants.revokeSubject")(function* (subject) {
-          const rows = yield* sql<{ id: string }>`SELECT id FROM oidc_grants
+          const rows = yield* GrantRow.some(sql, "id")`SELECT id FROM oidc_grants
             WHERE subject = ${subject} AND revoked_at IS NULL`
           yield* revokeEach(rows, "account")
         }),
         endSession: Effect.fn("Grants.endSession")(function* (sessionId) {
-          const rows = yield* sql<{ id: string; scopes: string }>`SELECT id, scopes FROM oidc_grants
+          const rows = yield* GrantRow.some(sql, "id", "scopes")`SELECT id, scopes FROM oidc_grants
             WHERE session_id = ${sessionId} AND revoked_at IS NULL`
           const bound = rows.filter(({ scopes }) => !decodeScopes(scopes).includes("offline_access"))
           yield* revokeEach(bound, "signed_out")

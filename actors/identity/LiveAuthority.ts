@@ -5,6 +5,7 @@ import type { Role } from "../../schema/records/Workspace.ts"
 import { activationDigest, isServing, readCapsuleAuthority } from "./CapsuleActivation.ts"
 import type { Client } from "./Client.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
+import { MembershipRow } from "../workspace/MembershipRow.ts"
 
 export interface Person {
   readonly subject: string
@@ -60,7 +61,7 @@ export const liveAuthority = Effect.fn("liveAuthority")(function* (
     if (denial !== undefined) return Result.fail(denial)
   }
   if (workspaceId === undefined) return Result.succeed({ person, workspace: undefined, capsuleId: undefined })
-  const [membership] = yield* sql<{ role: Role }>`SELECT role FROM memberships
+  const [membership] = yield* MembershipRow.some(sql, "role")`SELECT role FROM memberships
     WHERE workspace_id = ${workspaceId} AND subject = ${subject} AND status = 'active'`
   if (membership === undefined) return denied("membership", true)
   return Result.succeed({
@@ -73,7 +74,7 @@ export const liveAuthority = Effect.fn("liveAuthority")(function* (
 /** All Workspaces in which the person is an active member. */
 export const activeMemberships = (sql: SqlClient.SqlClient, subject: string) =>
   Effect.map(
-    sql<{ workspace_id: string }>`SELECT workspace_id FROM memberships
+    MembershipRow.some(sql, "workspace_id")`SELECT workspace_id FROM memberships
       WHERE subject = ${subject} AND status = 'active' ORDER BY workspace_id`,
     (rows) => rows.map((row) => row.workspace_id)
   )

@@ -9,6 +9,7 @@ import type { Grant } from "./Grants.ts"
 import { deriveSuccessor } from "./IdentitySecrets.ts"
 import { IssuerSettings } from "./IssuerSettings.ts"
 import { lifetimes } from "./Lifetimes.ts"
+import { RefreshTokenRow } from "./GrantRow.ts"
 
 interface RefreshRow {
   readonly grant_id: string
@@ -49,7 +50,7 @@ export class RefreshTokens extends Context.Service<
         const at = yield* DateTime.now
         const end = DateTime.addDuration(at, lifetimes.refreshToken)
         const last = DateTime.addDuration(DateTime.makeUnsafe(grant.createdAt), lifetimes.refreshFamily)
-        yield* sql`INSERT INTO oidc_refresh_tokens ${sql.insert({
+        yield* sql`INSERT INTO oidc_refresh_tokens ${RefreshTokenRow.values(sql, {
           secret_hash: secretHash(token),
           grant_id: grant.id,
           created_at: DateTime.formatIso(at),
@@ -76,7 +77,7 @@ export class RefreshTokens extends Context.Service<
         if (DateTime.formatIso(until) < (yield* now)) return false
         // One that was drawn while the grace was off cannot be given again.
         if (secretHash(yield* successorOf(token)) !== row.successor_hash) return false
-        const [successor] = yield* sql<{ used_at: string | null }>`SELECT used_at FROM oidc_refresh_tokens
+        const [successor] = yield* RefreshTokenRow.some(sql, "used_at")`SELECT used_at FROM oidc_refresh_tokens
           WHERE secret_hash = ${row.successor_hash}`
         return successor !== undefined && successor.used_at === null
       })

@@ -13,6 +13,7 @@ import type { SigningAlgorithm } from "./Client.ts"
 import { KeyGeneration, type NewKey } from "./KeyGeneration.ts"
 import { lifetimes } from "./Lifetimes.ts"
 import { signingAlgorithms } from "./SigningAlgorithms.ts"
+import { SigningKeyRow } from "./SigningKeyRow.ts"
 
 /** For how long clients may keep the key set; a key is published at least that long before it signs. */
 export const keySetMaxAge = Duration.minutes(10)
@@ -106,7 +107,7 @@ const make = Effect.gen(function* () {
 
   const insert = Effect.fnUntraced(function* (key: NewKey, status: "active" | "next") {
     const at = yield* now
-    yield* sql`INSERT INTO oidc_signing_keys ${sql.insert({
+    yield* sql`INSERT INTO oidc_signing_keys ${SigningKeyRow.values(sql, {
       kid: key.kid,
       algorithm: key.algorithm,
       status,
@@ -243,7 +244,7 @@ const make = Effect.gen(function* () {
             "The next signing keys were published too recently for every client to know them. Rotate again in ten minutes."
           )
         }
-        yield* sql`UPDATE oidc_signing_keys SET ${sql.update({
+        yield* sql`UPDATE oidc_signing_keys SET ${SigningKeyRow.changes(sql, {
           status: compromised ? "revoked" : "retired",
           retired_at: yield* now
         })} WHERE algorithm = ${key.algorithm} AND (status = 'active' OR (status = 'retired' AND ${compromised ? 1 : 0} = 1))`

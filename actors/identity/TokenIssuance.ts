@@ -15,6 +15,7 @@ import { encodeScopes } from "./Scopes.ts"
 import { SigningKeys } from "./SigningKeys.ts"
 import { StaticClients } from "./StaticClients.ts"
 import { idTokenClaims, svcClaim } from "./TokenClaims.ts"
+import { OAuthTokenRow } from "./GrantRow.ts"
 
 /** The answer of the token endpoint; the HTTP face spells it out. */
 export interface IssuedTokens {
@@ -66,7 +67,7 @@ export class TokenIssuance extends Context.Service<
       const opaque = Effect.fnUntraced(function* ({ client, grant, scopes }: IssuanceRequest) {
         const secret = yield* withRandom(mintSecret("oauthAccess"))
         const at = yield* DateTime.now
-        yield* sql`INSERT INTO oauth_access_tokens ${sql.insert({
+        yield* sql`INSERT INTO oauth_access_tokens ${OAuthTokenRow.values(sql, {
           id: yield* withRandom(newId(Schema.String, "oat")),
           secret_hash: secretHash(secret),
           subject: grant.subject,

@@ -19,6 +19,7 @@ import { checkInstallRequest } from "./InstallPlanRequest.ts"
 import { StoredActorJson, StoredRequestJson, toInstallPlan } from "./InstallPlanRow.ts"
 import { InstallPlanSteps } from "./InstallPlanSteps.ts"
 import { InstallPlanStore } from "./InstallPlanStore.ts"
+import { InstallPlanId } from "../../schema/records/Ids.ts"
 
 const encodeRequest = Schema.encodeEffect(StoredRequestJson)
 const encodeActor = Schema.encodeEffect(StoredActorJson)
@@ -37,7 +38,7 @@ export const layer = InstallPlanActor.toLayer(
       CapsuleLedger | ConnectionStore | ConnectionUses | GitPolicy | RunLedger | SourceStore | SqlClient.SqlClient
     >()
     const client = yield* InstallPlanActor.client
-    const { entityId: id } = yield* Entity.CurrentAddress
+    const id = InstallPlanId.make((yield* Entity.CurrentAddress).entityId)
 
     const load = Effect.gen(function* () {
       const row = yield* store.find(id)

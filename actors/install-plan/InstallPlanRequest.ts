@@ -19,6 +19,7 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { checkGitUse } from "../git-fetch/GitConnectionUse.ts"
 import { SourceStore } from "../source/SourceStore.ts"
 import { checkMayDepend, checkProducers } from "./InstallDependencies.ts"
+import { ProjectRow } from "../workspace/ProjectRow.ts"
 
 type Columns = Readonly<Record<string, string | null>>
 
@@ -27,8 +28,8 @@ export const projectOf = Effect.fnUntraced(function* (workspaceId: string, proje
   const sql = yield* SqlClient.SqlClient
   const rows = yield* Effect.orDie(
     projectId === undefined
-      ? sql<{ id: string }>`SELECT id FROM projects WHERE workspace_id = ${workspaceId} AND is_default = 1`
-      : sql<{ id: string }>`SELECT id FROM projects WHERE workspace_id = ${workspaceId} AND id = ${projectId}`
+      ? ProjectRow.some(sql, "id")`SELECT id FROM projects WHERE workspace_id = ${workspaceId} AND is_default = 1`
+      : ProjectRow.some(sql, "id")`SELECT id FROM projects WHERE workspace_id = ${workspaceId} AND id = ${projectId}`
   )
   return rows[0] === undefined
     ? yield* invalidRequest("capsule.projectId: the Workspace has no such Project.")

@@ -1,29 +1,43 @@
 import { Schema } from "effect"
 import { CreateInstallPlan } from "../../schema/api/InstallPlansApi.ts"
 import { Finding } from "../../schema/records/CompatibilityReport.ts"
-import { InstallPlan, type InstallPlanPhase, nextActionOf } from "../../schema/records/InstallPlan.ts"
+import { InstallPlan, InstallPlanPhase, nextActionOf } from "../../schema/records/InstallPlan.ts"
 import { CommandContext } from "../../schema/protocol/Command.ts"
 import { present } from "../run/RunRow.ts"
+import {
+  CapsuleId,
+  CompatibilityReportId,
+  InstallConfigId,
+  InstallPlanId,
+  RunId,
+  SourceId,
+  SourceSnapshotId,
+  WorkspaceId
+} from "../../schema/records/Ids.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { type RowOf, table } from "../database/Table.ts"
 
-export interface InstallPlanRow {
-  readonly id: string
-  readonly workspace_id: string
-  readonly phase: InstallPlanPhase
-  readonly request: string
-  readonly private_variables: string | null
-  readonly actor: string
-  readonly source_id: string | null
-  readonly sync_run_id: string | null
-  readonly check_run_id: string | null
-  readonly source_snapshot_id: string | null
-  readonly compatibility_report_id: string | null
-  readonly install_config_id: string | null
-  readonly capsule_id: string | null
-  readonly plan_run_id: string | null
-  readonly diagnostics: string
-  readonly created_at: string
-  readonly updated_at: string
-}
+/** Installations on their way. */
+export const InstallPlanRow = table("install_plans", {
+  id: InstallPlanId,
+  workspace_id: WorkspaceId,
+  phase: InstallPlanPhase,
+  request: Schema.String,
+  private_variables: Schema.NullOr(Schema.String),
+  actor: Schema.String,
+  source_id: Schema.NullOr(SourceId),
+  sync_run_id: Schema.NullOr(RunId),
+  check_run_id: Schema.NullOr(RunId),
+  source_snapshot_id: Schema.NullOr(SourceSnapshotId),
+  compatibility_report_id: Schema.NullOr(CompatibilityReportId),
+  install_config_id: Schema.NullOr(InstallConfigId),
+  capsule_id: Schema.NullOr(CapsuleId),
+  plan_run_id: Schema.NullOr(RunId),
+  diagnostics: Schema.String,
+  created_at: Timestamp,
+  updated_at: Timestamp
+})
+export type InstallPlanRow = RowOf<typeof InstallPlanRow.columns>
 
 const { variables: _private, ...publicFields } = CreateInstallPlan.fields
 

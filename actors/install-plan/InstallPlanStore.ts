@@ -4,7 +4,7 @@ import type { Finding } from "../../schema/records/CompatibilityReport.ts"
 import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
 import type { VariableValues } from "../configuration/InstallConfigStore.ts"
-import { type InstallPlanRow, maxDiagnostics } from "./InstallPlanRow.ts"
+import { InstallPlanRow, maxDiagnostics } from "./InstallPlanRow.ts"
 
 const place = (workspaceId: string, id: string) => ({
   table: "install_plans",
@@ -42,14 +42,14 @@ export class InstallPlanStore extends Context.Service<
       const vault = yield* Vault
 
       const update = Effect.fnUntraced(function* (id: string, columns: Readonly<Record<string, string | null>>) {
-        yield* sql`UPDATE install_plans SET ${sql.update({ ...columns, updated_at: yield* now })} WHERE id = ${id}`
+        yield* sql`UPDATE install_plans SET ${InstallPlanRow.changes(sql, { ...columns, updated_at: yield* now })} WHERE id = ${id}`
       }, Effect.orDie)
 
       return InstallPlanStore.of({
         insert: Effect.fnUntraced(function* (plan) {
           const at = yield* now
           const hasValues = Object.keys(plan.values).length > 0
-          yield* sql`INSERT INTO install_plans ${sql.insert({
+          yield* sql`INSERT INTO install_plans ${InstallPlanRow.values(sql, {
             id: plan.id,
             workspace_id: plan.workspaceId,
             phase: "syncing_source",
@@ -65,7 +65,7 @@ export class InstallPlanStore extends Context.Service<
           })}`
         }, Effect.orDie),
         find: (id) =>
-          sql<InstallPlanRow>`SELECT * FROM install_plans WHERE id = ${id}`.pipe(
+          InstallPlanRow.rows(sql)`SELECT * FROM install_plans WHERE id = ${id}`.pipe(
             Effect.map((rows) => rows[0]),
             Effect.orDie
           ),

@@ -5,7 +5,7 @@ import { InstallPlanActor } from "../../schema/protocol/PlanActors.ts"
 import { answered } from "../ActorClient.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { derivedId } from "../Identity.ts"
-import { type InstallPlanRow, toInstallPlan } from "./InstallPlanRow.ts"
+import { InstallPlanRow, toInstallPlan } from "./InstallPlanRow.ts"
 import { InstallPlans } from "./InstallPlans.ts"
 
 export const layer = Layer.effect(
@@ -22,7 +22,7 @@ export const layer = Layer.effect(
       },
       reconcile: (context, id) => answered(client(id).Reconcile({ context })),
       read: Effect.fn("InstallPlans.read")(function* (id) {
-        const rows = yield* Effect.orDie(sql<InstallPlanRow>`SELECT * FROM install_plans WHERE id = ${id}`)
+        const rows = yield* Effect.orDie(InstallPlanRow.rows(sql)`SELECT * FROM install_plans WHERE id = ${id}`)
         return rows[0] === undefined ? yield* notFound("Install plan") : toInstallPlan(rows[0])
       })
     })

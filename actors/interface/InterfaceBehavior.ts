@@ -8,7 +8,7 @@ import { Audit } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import { InterfaceMaterialization } from "./InterfaceMaterialization.ts"
-import { type IntentRow, toFailure } from "./InterfaceRow.ts"
+import { IntentRow, toFailure } from "./InterfaceRow.ts"
 
 /** The Interface actor: does the intents of one Capsule, one at a time. */
 export const layer = InterfaceActor.toLayer(
@@ -21,7 +21,7 @@ export const layer = InterfaceActor.toLayer(
 
     const load = Effect.fnUntraced(function* (intentId: string) {
       const rows = yield* Effect.orDie(
-        sql<IntentRow>`SELECT * FROM interface_intents WHERE id = ${intentId} AND capsule_id = ${capsuleId}`
+        IntentRow.rows(sql)`SELECT * FROM interface_intents WHERE id = ${intentId} AND capsule_id = ${capsuleId}`
       )
       return rows[0] === undefined ? yield* notFound("Materialisation failure") : rows[0]
     })
@@ -33,7 +33,7 @@ export const layer = InterfaceActor.toLayer(
         const intent = yield* load(intentId)
         // The exact failure, and the state that it was about: anything else is another question.
         const moved = yield* Effect.orDie(sql`UPDATE interface_intents
-          SET ${sql.update({ status: "pending", attempt: expected.attempt + 1, updated_at: yield* now })}
+          SET ${IntentRow.changes(sql, { status: "pending", attempt: expected.attempt + 1, updated_at: yield* now })}
           WHERE id = ${intentId} AND status = 'failed' AND attempt = ${expected.attempt} AND code = ${expected.code}
             AND state_version_id = (SELECT current_state_version_id FROM capsules WHERE id = ${capsuleId}) RETURNING id`)
         if (moved.length === 0) {

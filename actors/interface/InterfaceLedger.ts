@@ -4,7 +4,7 @@ import type { InterfaceBlueprint } from "../../schema/manifest/CompiledInstall.t
 import { InterfaceBindingId, InterfaceId } from "../../schema/records/Ids.ts"
 import { canonicalJson } from "../idempotency/RequestDigest.ts"
 import { derivedId, now } from "../Identity.ts"
-import { type BindingRow, type BindingStatus, type InterfaceRow, PermissionsJson } from "./InterfaceRow.ts"
+import { BindingRow, type BindingStatus, InterfaceRow, PermissionsJson } from "./InterfaceRow.ts"
 
 interface Owner {
   readonly id: string
@@ -66,7 +66,7 @@ export class InterfaceLedger extends Context.Service<
 
       const find = (capsuleId: string, key: string) =>
         Effect.map(
-          sql<InterfaceRow>`SELECT * FROM interfaces WHERE capsule_id = ${capsuleId} AND interface_key = ${key}`,
+          InterfaceRow.rows(sql)`SELECT * FROM interfaces WHERE capsule_id = ${capsuleId} AND interface_key = ${key}`,
           (rows) => rows[0]
         )
 
@@ -82,11 +82,14 @@ export class InterfaceLedger extends Context.Service<
       const insert = Effect.fnUntraced(function* (
         capsule: Owner,
         blueprint: InterfaceBlueprint,
-        columns: Readonly<Record<string, string | number>>
+        columns: Pick<
+          InterfaceRow,
+          "name" | "type" | "version" | "document" | "inputs" | "access" | "status" | "revision"
+        >
       ) {
         const id = derivedId(InterfaceId, "ifc", capsule.id, blueprint.key)
         const at = yield* now
-        yield* sql`INSERT INTO interfaces ${sql.insert({
+        yield* sql`INSERT INTO interfaces ${InterfaceRow.values(sql, {
           id,
           workspace_id: capsule.workspace_id,
           capsule_id: capsule.id,
@@ -103,7 +106,7 @@ export class InterfaceLedger extends Context.Service<
         if (row === undefined) {
           yield* insert(capsule, blueprint, { ...columnsOf(blueprint, {}), status: "pending", revision: 0 })
         } else if (row.status === "retired") {
-          yield* sql`UPDATE interfaces SET ${sql.update({ status: "pending", updated_at: yield* now })} WHERE id = ${row.id}`
+          yield* sql`UPDATE interfaces SET ${InterfaceRow.changes(sql, { status: "pending", updated_at: yield* now })} WHERE id = ${row.id}`
         }
       }, Effect.orDie)
 
@@ -124,7 +127,7 @@ export class InterfaceLedger extends Context.Service<
           row.inputs === columns.inputs &&
           row.access === columns.access
         const revision = same ? row.revision : row.revision + 1
-        yield* sql`UPDATE interfaces SET ${sql.update({ ...columns, status: "resolved", revision, updated_at: yield* now })}
+        yield* sql`UPDATE interfaces SET ${InterfaceRow.changes(sql, { ...columns, status: "resolved", revision, updated_at: yield* now })}
           WHERE id = ${row.id}`
         return row.id
       }, Effect.orDie)
@@ -134,27 +137,27 @@ export class InterfaceLedger extends Context.Service<
         resolve,
         ofCapsule: (capsuleId) =>
           Effect.orDie(
-            sql<InterfaceRow>`SELECT * FROM interfaces WHERE capsule_id = ${capsuleId} ORDER BY interface_key`
+            InterfaceRow.rows(sql)`SELECT * FROM interfaces WHERE capsule_id = ${capsuleId} ORDER BY interface_key`
           ),
         notReady: Effect.fn("InterfaceLedger.notReady")(function* (capsuleId, key) {
-          yield* sql`UPDATE interfaces SET ${sql.update({ status: "not_ready", updated_at: yield* now })}
+          yield* sql`UPDATE interfaces SET ${InterfaceRow.changes(sql, { status: "not_ready", updated_at: yield* now })}
             WHERE capsule_id = ${capsuleId} AND interface_key = ${key} AND status <> 'retired'`
         }, Effect.orDie),
         retire: Effect.fn("InterfaceLedger.retire")(function* (ids) {
           if (ids.length === 0) return
           const at = yield* now
-          yield* sql`UPDATE interfaces SET ${sql.update({ status: "retired", updated_at: at })} WHERE ${sql.in("id", ids)}`
-          yield* sql`UPDATE interface_bindings SET ${sql.update({ status: "revoked", updated_at: at })}
+          yield* sql`UPDATE interfaces SET ${InterfaceRow.changes(sql, { status: "retired", updated_at: at })} WHERE ${sql.in("id", ids)}`
+          yield* sql`UPDATE interface_bindings SET ${BindingRow.changes(sql, { status: "revoked", updated_at: at })}
             WHERE ${sql.in("interface_id", ids)}`
         }, Effect.orDie),
         findBinding: Effect.fnUntraced(function* (id) {
-          const rows = yield* sql<BindingRow>`SELECT * FROM interface_bindings WHERE id = ${id}`
+          const rows = yield* BindingRow.rows(sql)`SELECT * FROM interface_bindings WHERE id = ${id}`
           return rows[0]
         }, Effect.orDie),
         insertBinding: Effect.fn("InterfaceLedger.insertBinding")(function* (binding) {
           const id = bindingId(binding)
           const at = yield* now
-          yield* sql`INSERT INTO interface_bindings ${sql.insert({
+          yield* sql`INSERT INTO interface_bindings ${BindingRow.values(sql, {
             id,
             workspace_id: binding.workspaceId,
             interface_id: binding.interfaceId,
@@ -172,7 +175,7 @@ export class InterfaceLedger extends Context.Service<
         }, Effect.orDie),
         setBindings: Effect.fn("InterfaceLedger.setBindings")(function* (ids, status) {
           if (ids.length === 0) return
-          yield* sql`UPDATE interface_bindings SET ${sql.update({ status, updated_at: yield* now })}
+          yield* sql`UPDATE interface_bindings SET ${BindingRow.changes(sql, { status, updated_at: yield* now })}
             WHERE ${sql.in("id", ids)} AND status <> 'revoked'`
         }, Effect.orDie)
       })

@@ -9,7 +9,7 @@ import { privacyReason, StateVersions } from "../state/StateVersions.ts"
 import { now } from "../Identity.ts"
 import { type AppliedOutput, MaterializationFailed, resolveInputs } from "./InterfaceInputs.ts"
 import { InterfaceLedger } from "./InterfaceLedger.ts"
-import type { IntentRow } from "./InterfaceRow.ts"
+import { IntentRow } from "./InterfaceRow.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 
 /** Does the intents that applies left: fills an Interface in from the Outputs, and binds who was asked for once. */
@@ -105,7 +105,7 @@ const make = Effect.gen(function* () {
     status: "done" | "failed" | "superseded",
     failure?: MaterializationFailed
   ) {
-    yield* sql`UPDATE interface_intents SET ${sql.update({
+    yield* sql`UPDATE interface_intents SET ${IntentRow.changes(sql, {
       status,
       code: failure?.code ?? null,
       message: failure?.message ?? null,
@@ -133,7 +133,7 @@ const make = Effect.gen(function* () {
   })
 
   const materialize = Effect.fn("InterfaceMaterialization.materialize")(function* (intentId: string, attempt: number) {
-    const [intent] = yield* Effect.orDie(sql<IntentRow>`SELECT * FROM interface_intents WHERE id = ${intentId}`)
+    const [intent] = yield* Effect.orDie(IntentRow.rows(sql)`SELECT * FROM interface_intents WHERE id = ${intentId}`)
     if (intent === undefined || intent.status !== "pending" || intent.attempt !== attempt) return
     const outcome = yield* attempted(intent).pipe(
       Effect.catchTag("MaterializationFailed", Effect.succeed),

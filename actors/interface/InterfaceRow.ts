@@ -1,53 +1,78 @@
 import { Schema } from "effect"
-import { Interface, InterfaceAccess, InterfaceMaterializationFailure } from "../../schema/records/Interface.ts"
+import {
+  Interface,
+  InterfaceAccess,
+  InterfaceMaterializationFailure,
+  InterfaceBinding
+} from "../../schema/records/Interface.ts"
+import {
+  CapsuleId,
+  InstallConfigId,
+  InterfaceBindingId,
+  InterfaceId,
+  RunId,
+  StateVersionId,
+  Subject,
+  WorkspaceId
+} from "../../schema/records/Ids.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { type RowOf, table } from "../database/Table.ts"
 
-/** A row of `interfaces` as the database holds it. */
-export interface InterfaceRow {
-  readonly id: string
-  readonly workspace_id: string
-  readonly capsule_id: string
-  readonly interface_key: string
-  readonly name: string
-  readonly type: string
-  readonly version: string
-  readonly document: string
-  readonly inputs: string
-  readonly access: string
-  readonly status: Interface["status"]
-  readonly revision: number
-  readonly created_at: string
-  readonly updated_at: string
-}
+/** Interfaces of Capsules. */
+export const InterfaceRow = table("interfaces", {
+  id: InterfaceId,
+  workspace_id: WorkspaceId,
+  capsule_id: CapsuleId,
+  interface_key: Schema.String,
+  name: Schema.String,
+  type: Schema.String,
+  version: Schema.String,
+  document: Schema.String,
+  inputs: Schema.String,
+  access: Schema.String,
+  status: Interface.fields.status,
+  revision: Schema.Int,
+  created_at: Timestamp,
+  updated_at: Timestamp
+})
+export type InterfaceRow = RowOf<typeof InterfaceRow.columns>
+
+/** Who may use an Interface. */
+export const BindingRow = table("interface_bindings", {
+  id: InterfaceBindingId,
+  workspace_id: WorkspaceId,
+  interface_id: InterfaceId,
+  subject: Subject,
+  consumer_capsule_id: Schema.NullOr(CapsuleId),
+  request_key: Schema.String,
+  permissions: Schema.String,
+  delivery_type: Schema.String,
+  status: InterfaceBinding.fields.status,
+  created_by_run_id: Schema.NullOr(RunId),
+  created_at: Timestamp,
+  updated_at: Timestamp
+})
+export type BindingRow = RowOf<typeof BindingRow.columns>
+
+/** Interfaces that an apply has asked for. */
+export const IntentRow = table("interface_intents", {
+  id: Schema.String,
+  workspace_id: WorkspaceId,
+  capsule_id: CapsuleId,
+  interface_key: Schema.String,
+  run_id: RunId,
+  install_config_id: InstallConfigId,
+  state_version_id: StateVersionId,
+  status: Schema.Literals(["pending", "done", "failed", "superseded"]),
+  attempt: Schema.Int,
+  code: Schema.NullOr(Schema.String),
+  message: Schema.NullOr(Schema.String),
+  created_at: Timestamp,
+  updated_at: Timestamp
+})
+export type IntentRow = RowOf<typeof IntentRow.columns>
 
 export type BindingStatus = "pending" | "ready" | "not_ready" | "revoked"
-
-export interface BindingRow {
-  readonly id: string
-  readonly workspace_id: string
-  readonly interface_id: string
-  readonly subject: string
-  readonly consumer_capsule_id: string | null
-  readonly request_key: string
-  readonly permissions: string
-  readonly delivery_type: string
-  readonly status: BindingStatus
-}
-
-export interface IntentRow {
-  readonly id: string
-  readonly workspace_id: string
-  readonly capsule_id: string
-  readonly interface_key: string
-  readonly run_id: string
-  readonly install_config_id: string
-  readonly state_version_id: string
-  readonly status: "pending" | "done" | "failed" | "superseded"
-  readonly attempt: number
-  readonly code: string | null
-  readonly message: string | null
-  readonly created_at: string
-  readonly updated_at: string
-}
 
 export const InputsJson = Schema.fromJsonString(Interface.fields.inputs)
 export const DocumentJson = Schema.fromJsonString(Interface.fields.document)

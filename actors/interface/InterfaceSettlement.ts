@@ -5,6 +5,7 @@ import { handedOver } from "../ActorClient.ts"
 import type { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { derivedId, now } from "../Identity.ts"
 import { InterfaceLedger } from "./InterfaceLedger.ts"
+import { IntentRow } from "./InterfaceRow.ts"
 
 type Config = NonNullable<Effect.Success<ReturnType<InstallConfigStore["Service"]["load"]>>>
 
@@ -38,7 +39,7 @@ export class InterfaceSettlement extends Context.Service<
 
       /** A later apply takes the place of what was not done yet. */
       const supersede = Effect.fnUntraced(function* (capsuleId: string) {
-        yield* sql`UPDATE interface_intents SET ${sql.update({ status: "superseded", updated_at: yield* now })}
+        yield* sql`UPDATE interface_intents SET ${IntentRow.changes(sql, { status: "superseded", updated_at: yield* now })}
           WHERE capsule_id = ${capsuleId} AND status IN ('pending', 'failed')`
       }, Effect.orDie)
 
@@ -59,7 +60,7 @@ export class InterfaceSettlement extends Context.Service<
         for (const blueprint of blueprints) {
           const id = derivedId(Schema.String, "intent", runId, blueprint.key)
           yield* ledger.announce(capsule, blueprint)
-          yield* sql`INSERT INTO interface_intents ${sql.insert({
+          yield* sql`INSERT INTO interface_intents ${IntentRow.values(sql, {
             id,
             workspace_id: capsule.workspace_id,
             capsule_id: capsule.id,
@@ -83,7 +84,7 @@ export class InterfaceSettlement extends Context.Service<
       })
 
       const resume = Effect.gen(function* () {
-        const open = yield* sql<{ id: string; capsule_id: string; attempt: number }>`
+        const open = yield* IntentRow.some(sql, "id", "capsule_id", "attempt")`
           SELECT id, capsule_id, attempt FROM interface_intents WHERE status = 'pending' ORDER BY created_at, id`
         for (const { attempt, capsule_id, id } of open) {
           yield* handedOver(actor(capsule_id).Materialize({ intentId: id, attempt }, { discard: true }))

@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import { type InterfaceRow, PermissionsJson } from "./InterfaceRow.ts"
+import { InterfaceRow, PermissionsJson, BindingRow } from "./InterfaceRow.ts"
 import { capsuleInService } from "../../schema/tables/CapsuleTables.ts"
 
 /** A binding that stands at this moment, with what it allows. */
@@ -17,11 +17,6 @@ export interface InterfaceUse {
   readonly bindings: ReadonlyArray<StandingBinding>
 }
 
-interface BindingRow {
-  readonly permissions: string
-  readonly consumer_capsule_id: string | null
-}
-
 const decodePermissions = Schema.decodeUnknownSync(PermissionsJson)
 
 /**
@@ -32,13 +27,17 @@ export const readInterfaceUse = Effect.fn("readInterfaceUse")(function* (
   sql: SqlClient.SqlClient,
   use: { readonly interfaceId: string; readonly subject: string; readonly delivery: string }
 ): Effect.fn.Return<InterfaceUse | undefined, SqlError> {
-  const [row] = yield* sql<InterfaceRow>`SELECT i.* FROM interfaces i
+  const [row] = yield* InterfaceRow.rows(sql)`SELECT i.* FROM interfaces i
     JOIN capsules c ON c.id = i.capsule_id AND ${sql.literal(capsuleInService("c."))}
     JOIN memberships m ON m.workspace_id = i.workspace_id AND m.subject = ${use.subject} AND m.status = 'active'
     JOIN users u ON u.subject = m.subject AND u.status = 'active'
     WHERE i.id = ${use.interfaceId} AND i.status = 'resolved'`
   if (row === undefined) return undefined
-  const bindings = yield* sql<BindingRow>`SELECT permissions, consumer_capsule_id FROM interface_bindings
+  const bindings = yield* BindingRow.some(
+    sql,
+    "permissions",
+    "consumer_capsule_id"
+  )`SELECT permissions, consumer_capsule_id FROM interface_bindings
     WHERE interface_id = ${row.id} AND subject = ${use.subject} AND status = 'ready' AND delivery_type = ${use.delivery}`
   return {
     row,

@@ -13,6 +13,7 @@ import { newId, now } from "../Identity.ts"
 import { type CursorBinding, Cursors } from "../paging/Cursors.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
 import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
+import { MembershipRow } from "../workspace/MembershipRow.ts"
 
 /** The Workspace that is acted on, and by whom. */
 export interface MemberScope {
@@ -161,7 +162,7 @@ const make = Effect.gen(function* () {
     if (present !== undefined && present.status !== "suspended") {
       return yield* failedPrecondition("The person is a member of this Workspace already.")
     }
-    yield* sql`INSERT INTO memberships ${sql.insert({
+    yield* sql`INSERT INTO memberships ${MembershipRow.values(sql, {
       id: yield* newId(MembershipId, "mbr").pipe(Effect.provideService(SecureRandom.SecureRandom, random)),
       workspace_id: workspaceId,
       subject,

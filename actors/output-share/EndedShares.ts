@@ -7,6 +7,7 @@ import { Audit } from "../audit/Audit.ts"
 import { shareRevoked } from "../consumption/ConsumedOutputs.ts"
 import { now } from "../Identity.ts"
 import { RunLedger } from "../run/RunLedger.ts"
+import { OutputShareRow } from "./OutputShareRow.ts"
 
 interface EndedRow {
   readonly id: OutputShareId
@@ -26,7 +27,7 @@ export const endShares = Effect.fn("endShares")(function* (context: CommandConte
   const audit = yield* Audit
   const ledger = yield* RunLedger
   const ended =
-    yield* sql<EndedRow>`UPDATE output_shares SET ${sql.update({ status: "revoked", revoked_at: yield* now })}
+    yield* sql<EndedRow>`UPDATE output_shares SET ${OutputShareRow.changes(sql, { status: "revoked", revoked_at: yield* now })}
     WHERE producer_capsule_id = ${producerCapsuleId} AND status <> 'revoked'
     RETURNING id, from_workspace_id, to_workspace_id, outputs`
   for (const share of ended) {

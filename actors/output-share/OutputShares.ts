@@ -21,6 +21,7 @@ import { pageOfRows } from "../paging/RowPages.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { present } from "../run/RunRow.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
+import { OutputShareRow } from "./OutputShareRow.ts"
 
 export interface NewOutputShare {
   readonly fromWorkspaceId: string
@@ -29,24 +30,12 @@ export interface NewOutputShare {
   readonly outputs: ReadonlyArray<typeof SharedOutput.Type>
 }
 
-interface ShareRow {
-  readonly id: string
-  readonly from_workspace_id: string
-  readonly to_workspace_id: string
-  readonly producer_capsule_id: string
-  readonly outputs: string
-  readonly status: OutputShare["status"]
-  readonly created_at: string
-  readonly approved_at: string | null
-  readonly revoked_at: string | null
-}
-
 const OutputsJson = Schema.fromJsonString(Schema.Array(SharedOutput))
 const encodeOutputs = Schema.encodeEffect(OutputsJson)
 const decodeOutputs = Schema.decodeUnknownSync(OutputsJson)
 const decodeShare = Schema.decodeUnknownSync(OutputShare)
 
-const toShare = (row: ShareRow): OutputShare =>
+const toShare = (row: OutputShareRow): OutputShare =>
   decodeShare({
     id: row.id,
     fromWorkspaceId: row.from_workspace_id,
@@ -101,14 +90,14 @@ const make = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
 
   const load = Effect.fnUntraced(function* (id: string) {
-    const [row] = yield* Effect.orDie(sql<ShareRow>`SELECT * FROM output_shares WHERE id = ${id}`)
+    const [row] = yield* Effect.orDie(OutputShareRow.rows(sql)`SELECT * FROM output_shares WHERE id = ${id}`)
     return row === undefined ? yield* notFound("OutputShare") : row
   })
 
   /** Both sides see in their own history what became of it. */
   const audited = Effect.fnUntraced(function* (
     context: CommandContext,
-    row: ShareRow,
+    row: OutputShareRow,
     action: string,
     received: AuditData = {}
   ) {
@@ -166,7 +155,7 @@ const make = Effect.gen(function* () {
     yield* checkOutputs(capsule, request)
     const id = yield* newId(OutputShareId, "oshare").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
     yield* Effect.orDie(
-      sql`INSERT INTO output_shares ${sql.insert({
+      sql`INSERT INTO output_shares ${OutputShareRow.values(sql, {
         id,
         from_workspace_id: request.fromWorkspaceId,
         to_workspace_id: request.toWorkspaceId,
@@ -182,7 +171,7 @@ const make = Effect.gen(function* () {
   }, transaction(sql))
 
   /** What was offered may have become private since, or its Capsule may have ended: such an offer gives nothing. */
-  const stillOffered = Effect.fnUntraced(function* (row: ShareRow) {
+  const stillOffered = Effect.fnUntraced(function* (row: OutputShareRow) {
     const producer = yield* capsules.find(row.producer_capsule_id)
     if (producer === undefined || isEnded(producer.status)) {
       return yield* failedPrecondition(
@@ -219,7 +208,7 @@ const make = Effect.gen(function* () {
     }
     if (row.status === "pending") yield* stillOffered(row)
     const moved = yield* Effect.orDie(sql`UPDATE output_shares
-      SET ${sql.update({ status: "active", approved_at: yield* now })}
+      SET ${OutputShareRow.changes(sql, { status: "active", approved_at: yield* now })}
       WHERE id = ${id} AND status = 'pending' RETURNING id`)
     if (moved.length === 0) return yield* failedPrecondition(`The share is ${row.status} and cannot be approved.`)
     yield* staleReasons.producerMoved(row.producer_capsule_id)
@@ -237,7 +226,7 @@ const make = Effect.gen(function* () {
       return yield* new ApiError({ code: "permission_denied", message: "The share is between other Workspaces." })
     }
     const moved = yield* Effect.orDie(sql`UPDATE output_shares
-      SET ${sql.update({ status: "revoked", revoked_at: yield* now })}
+      SET ${OutputShareRow.changes(sql, { status: "revoked", revoked_at: yield* now })}
       WHERE id = ${id} AND status <> 'revoked' RETURNING id`)
     if (moved.length === 0) return yield* failedPrecondition("The share is revoked already.")
     const supersededRunIds = yield* ledger.supersedeConsumers(id, shareRevoked)
@@ -258,7 +247,7 @@ const make = Effect.gen(function* () {
         conditions: [read`(from_workspace_id = ${workspaceId} OR to_workspace_id = ${workspaceId})`],
         filter: [workspaceId]
       }
-      const rows = yield* pageOfRows<ShareRow>(read, cursors, list, page)
+      const rows = yield* pageOfRows<OutputShareRow>(read, cursors, list, page)
       return { ...rows, items: rows.items.map(toShare) }
     })
   })

@@ -1,8 +1,13 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { now } from "../Identity.ts"
 import type { HeldRecord, RestoredRecords, ReviewItem } from "../RestoredRecords.ts"
+import { type ChangesOf, rowShape } from "../database/Table.ts"
+import { OutputShareRow } from "./OutputShareRow.ts"
+
+const takenShare = rowShape({ producer: OutputShareRow.columns.producer_capsule_id })
+const statusOf = Schema.decodeUnknownSync(OutputShareRow.columns.status)
 
 /**
  * OutputShares that a restore brought back; plans that used one were ended by the restore. Whoever takes something through a
@@ -14,8 +19,8 @@ export const restoredShares = Effect.map(SqlClient.SqlClient, (sql): RestoredRec
     for (const producer of new Set(shares.map((share) => share.producer))) yield* capsules.consumersUnread(producer)
   })
 
-  const set = Effect.fnUntraced(function* (id: string, change: { status: string; revoked_at?: string }) {
-    const moved = yield* sql<{ producer: string }>`UPDATE output_shares SET ${sql.update(change)}
+  const set = Effect.fnUntraced(function* (id: string, change: ChangesOf<typeof OutputShareRow>) {
+    const moved = yield* takenShare.rows(sql)`UPDATE output_shares SET ${OutputShareRow.changes(sql, change)}
       WHERE id = ${id} AND status = 'unconfirmed' RETURNING producer_capsule_id AS producer`
     yield* unread(moved)
   }, Effect.orDie)
@@ -39,7 +44,7 @@ export const restoredShares = Effect.map(SqlClient.SqlClient, (sql): RestoredRec
       JOIN workspaces giver ON giver.id = s.from_workspace_id JOIN workspaces taker ON taker.id = s.to_workspace_id
       LEFT JOIN capsules c ON c.id = s.producer_capsule_id
       WHERE r.decision IS NULL ORDER BY giver.handle, s.id`),
-    confirm: (id, status) => set(id, { status }),
+    confirm: (id, status) => set(id, { status: statusOf(status) }),
     remove: (id) => Effect.flatMap(now, (at) => set(id, { status: "revoked", revoked_at: at }))
   }
 })

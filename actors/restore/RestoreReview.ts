@@ -10,6 +10,7 @@ import { now } from "../Identity.ts"
 import { restoredShares } from "../output-share/RestoredShares.ts"
 import { restoredMemberships } from "../workspace/RestoredMemberships.ts"
 import type { ReviewItem } from "../RestoredRecords.ts"
+import { RestoreReviewRow } from "./RestoreReviewRow.ts"
 
 export type ReviewDecision = "confirmed" | "removed"
 
@@ -39,7 +40,7 @@ export const holdRestored = Effect.gen(function* () {
   const restored_at = yield* now
   for (const { hold, kind } of yield* allKinds) {
     for (const { id, previousStatus } of yield* hold) {
-      yield* sql`INSERT INTO restore_review ${sql.insert({
+      yield* sql`INSERT INTO restore_review ${RestoreReviewRow.values(sql, {
         record_id: id,
         kind,
         previous_status: previousStatus,
@@ -98,7 +99,7 @@ export class RestoreReview extends Context.Service<
             const decided =
               decision === "confirmed" ? records.confirm(item.id, item.previousStatus) : records.remove(item.id)
             yield* Effect.provideService(decided, CapsuleLedger, capsules)
-            yield* Effect.orDie(sql`UPDATE restore_review SET ${sql.update({ decision, decided_at: yield* now })}
+            yield* Effect.orDie(sql`UPDATE restore_review SET ${RestoreReviewRow.changes(sql, { decision, decided_at: yield* now })}
               WHERE record_id = ${item.id}`)
             yield* audit.append({
               workspaceId: item.workspaceId,

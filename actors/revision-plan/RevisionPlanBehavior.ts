@@ -17,10 +17,12 @@ import { transaction } from "../database/Transaction.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
 import { RunAdmission } from "../queue/RunAdmission.ts"
 import { checkGitUse } from "../git-fetch/GitConnectionUse.ts"
-import { type SourceRow, SourceStore } from "../source/SourceStore.ts"
+import { SourceStore } from "../source/SourceStore.ts"
 import { RevisionPlanSteps } from "./RevisionPlanSteps.ts"
 import { readRevisionPlan, RevisionPlanStore } from "./RevisionPlanStore.ts"
 import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
+import type { SourceRow } from "../source/SourceRow.ts"
+import { RevisionPlanId } from "../../schema/records/Ids.ts"
 
 const encodeActor = Schema.encodeEffect(Schema.fromJsonString(CommandContext))
 
@@ -38,7 +40,7 @@ export const layer = RevisionPlanActor.toLayer(
     const configs = yield* InstallConfigStore
     const services = yield* Effect.context<ConnectionStore | ConnectionUses | SqlClient.SqlClient>()
     const client = yield* RevisionPlanActor.client
-    const { entityId: id } = yield* Entity.CurrentAddress
+    const id = RevisionPlanId.make((yield* Entity.CurrentAddress).entityId)
 
     const load = Effect.gen(function* () {
       const row = yield* store.find(id)

@@ -14,7 +14,8 @@ import type { CheckSpec } from "../execution/CheckExecution.ts"
 import { SourceStore } from "../source/SourceStore.ts"
 import { stagedOf } from "../source/StagedRows.ts"
 import type { SyncSpec } from "../git-fetch/LaneFetch.ts"
-import { type RevisionPlanRow, RevisionPlanStore } from "./RevisionPlanStore.ts"
+import { RevisionPlanStore } from "./RevisionPlanStore.ts"
+import type { RevisionPlanRow } from "./RevisionPlanRow.ts"
 
 const decodeActor = Schema.decodeUnknownEffect(Schema.fromJsonString(CommandContext))
 

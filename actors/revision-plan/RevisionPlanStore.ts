@@ -5,27 +5,8 @@ import { nextActionOf, RevisionPlan, type RevisionPlanPhase } from "../../schema
 import type { RunStatus } from "../../schema/records/Run.ts"
 import { now } from "../Identity.ts"
 import { present } from "../run/RunRow.ts"
-
-/** How far a coordinator goes by its own steps; what became of its plan is read from the plan. */
-type SteppedPhase = Exclude<RevisionPlanPhase, "applied" | "superseded">
-
-export interface RevisionPlanRow {
-  readonly id: string
-  readonly workspace_id: string
-  readonly capsule_id: string
-  readonly ref: string
-  readonly phase: SteppedPhase
-  readonly actor: string
-  readonly execution_authority_epoch: number
-  readonly sync_run_id: string | null
-  readonly check_run_id: string | null
-  readonly source_snapshot_id: string | null
-  readonly compatibility_report_id: string | null
-  readonly plan_run_id: string | null
-  readonly diagnostics: string
-  readonly created_at: string
-  readonly updated_at: string
-}
+import type { ChangesOf, NewRowOf } from "../database/Table.ts"
+import { RevisionPlanRow } from "./RevisionPlanRow.ts"
 
 const decodePlan = Schema.decodeUnknownSync(RevisionPlan)
 const decodeDiagnostics = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(Finding)))
@@ -92,15 +73,15 @@ const toRevisionPlan = (row: RevisionPlanRow, plan: PlanState | undefined): Revi
   })
 }
 
-type Columns = Readonly<Record<string, string | number | null>>
-
 /** The only writer of `revision_plans`. Every method works in the caller's transaction. */
 export class RevisionPlanStore extends Context.Service<
   RevisionPlanStore,
   {
-    readonly insert: (columns: Columns) => Effect.Effect<void>
+    readonly insert: (
+      columns: Omit<NewRowOf<typeof RevisionPlanRow>, "created_at" | "updated_at">
+    ) => Effect.Effect<void>
     readonly find: (id: string) => Effect.Effect<RevisionPlanRow | undefined>
-    readonly update: (id: string, columns: Columns) => Effect.Effect<void>
+    readonly update: (id: string, columns: ChangesOf<typeof RevisionPlanRow>) => Effect.Effect<void>
     readonly fail: (id: string, diagnostics: ReadonlyArray<Finding>) => Effect.Effect<void>
   }
 >()("svc/actors/revision-plan/RevisionPlanStore") {
@@ -108,16 +89,16 @@ export class RevisionPlanStore extends Context.Service<
     RevisionPlanStore,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const update = Effect.fnUntraced(function* (id: string, columns: Columns) {
-        yield* sql`UPDATE revision_plans SET ${sql.update({ ...columns, updated_at: yield* now })} WHERE id = ${id}`
+      const update = Effect.fnUntraced(function* (id: string, columns: ChangesOf<typeof RevisionPlanRow>) {
+        yield* sql`UPDATE revision_plans SET ${RevisionPlanRow.changes(sql, { ...columns, updated_at: yield* now })} WHERE id = ${id}`
       }, Effect.orDie)
       return RevisionPlanStore.of({
-        insert: Effect.fnUntraced(function* (columns: Columns) {
+        insert: Effect.fnUntraced(function* (columns) {
           const at = yield* now
-          yield* sql`INSERT INTO revision_plans ${sql.insert({ ...columns, created_at: at, updated_at: at })}`
+          yield* sql`INSERT INTO revision_plans ${RevisionPlanRow.values(sql, { ...columns, created_at: at, updated_at: at })}`
         }, Effect.orDie),
         find: (id) =>
-          sql<RevisionPlanRow>`SELECT * FROM revision_plans WHERE id = ${id}`.pipe(
+          RevisionPlanRow.rows(sql)`SELECT * FROM revision_plans WHERE id = ${id}`.pipe(
             Effect.map((rows) => rows[0]),
             Effect.orDie
           ),

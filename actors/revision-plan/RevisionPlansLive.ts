@@ -6,7 +6,8 @@ import { answered } from "../ActorClient.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { derivedId } from "../Identity.ts"
 import { RevisionPlans } from "./RevisionPlans.ts"
-import { readRevisionPlan, type RevisionPlanRow } from "./RevisionPlanStore.ts"
+import { readRevisionPlan } from "./RevisionPlanStore.ts"
+import { RevisionPlanRow } from "./RevisionPlanRow.ts"
 
 export const layer = Layer.effect(
   RevisionPlans,
@@ -21,7 +22,7 @@ export const layer = Layer.effect(
       },
       reconcile: (context, id) => answered(client(id).Reconcile({ context })),
       read: Effect.fn("RevisionPlans.read")(function* (id) {
-        const rows = yield* Effect.orDie(sql<RevisionPlanRow>`SELECT * FROM revision_plans WHERE id = ${id}`)
+        const rows = yield* Effect.orDie(RevisionPlanRow.rows(sql)`SELECT * FROM revision_plans WHERE id = ${id}`)
         return rows[0] === undefined ? yield* notFound("Revision plan") : yield* readRevisionPlan(sql, rows[0])
       })
     })

@@ -5,13 +5,13 @@ import { RunQueue } from "../queue/RunQueue.ts"
 import { type RunRow, toRun } from "../run/RunRow.ts"
 import { groupMembers } from "./GroupMembers.ts"
 import { toRunGroup } from "./GroupProjection.ts"
-import type { RunGroupRow } from "./RunGroupRow.ts"
+import { RunGroupRow } from "./RunGroupRow.ts"
 
 /** A group with its Runs as they are now. */
 export const readGroup = Effect.fn("readGroup")(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
   const queue = yield* RunQueue
-  const [group] = yield* Effect.orDie(sql<RunGroupRow>`SELECT * FROM run_groups WHERE id = ${id}`)
+  const [group] = yield* Effect.orDie(RunGroupRow.rows(sql)`SELECT * FROM run_groups WHERE id = ${id}`)
   if (group === undefined) return yield* notFound("Run group")
   const rows = yield* Effect.orDie(sql<RunRow>`SELECT * FROM runs WHERE run_group_id = ${id} ORDER BY created_at, id`)
   const places = yield* queue.places(rows)

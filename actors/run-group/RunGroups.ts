@@ -16,8 +16,10 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { automationRefusal } from "../workspace/Automation.ts"
 import { type GroupMember, groupMembers } from "./GroupMembers.ts"
 import { isOver } from "./GroupProjection.ts"
-import type { RunGroupRow } from "./RunGroupRow.ts"
+import { RunGroupRow, RunGroupMemberRow } from "./RunGroupRow.ts"
 import { membersOf, nextSteps, type WaveEdge, wavesOf } from "./WaveDecision.ts"
+import { CapsuleRow } from "../authority/CapsuleRow.ts"
+import type { ChangesOf } from "../database/Table.ts"
 
 const StarterJson = Schema.fromJsonString(CommandContext)
 const encodeStarter = Schema.encodeSync(StarterJson)
@@ -87,20 +89,20 @@ const make = Effect.gen(function* () {
   const oneAtATime = yield* Semaphore.make(1)
 
   const find = Effect.fnUntraced(function* (id: string) {
-    const [row] = yield* Effect.orDie(sql<RunGroupRow>`SELECT * FROM run_groups WHERE id = ${id}`)
+    const [row] = yield* Effect.orDie(RunGroupRow.rows(sql)`SELECT * FROM run_groups WHERE id = ${id}`)
     return row
   })
 
-  const set = (id: string, columns: Readonly<Record<string, string | number | null>>) =>
-    Effect.orDie(sql`UPDATE run_groups SET ${sql.update(columns)} WHERE id = ${id}`)
+  const set = (id: string, columns: ChangesOf<typeof RunGroupRow>) =>
+    Effect.orDie(sql`UPDATE run_groups SET ${RunGroupRow.changes(sql, columns)} WHERE id = ${id}`)
 
-  const setMember = (groupId: string, capsuleId: string, columns: Readonly<Record<string, string | number | null>>) =>
-    Effect.orDie(sql`UPDATE run_group_members SET ${sql.update(columns)}
+  const setMember = (groupId: string, capsuleId: string, columns: ChangesOf<typeof RunGroupMemberRow>) =>
+    Effect.orDie(sql`UPDATE run_group_members SET ${RunGroupMemberRow.changes(sql, columns)}
       WHERE group_id = ${groupId} AND capsule_id = ${capsuleId}`)
 
   const audited = (
     context: CommandContext,
-    group: Pick<RunGroupRow, "id" | "workspace_id">,
+    group: { readonly id: RunGroupId; readonly workspace_id: string },
     action: string,
     data: object
   ) =>
@@ -228,7 +230,7 @@ const make = Effect.gen(function* () {
   })
 
   const advanceAll = Effect.gen(function* () {
-    const open = yield* Effect.orDie(sql<{ id: string }>`SELECT id FROM run_groups
+    const open = yield* Effect.orDie(RunGroupRow.some(sql, "id")`SELECT id FROM run_groups
       WHERE finished_at IS NULL AND type = 'update' ORDER BY created_at, id`)
     yield* advanceEach(open)
   }).pipe(Effect.withSpan("RunGroups.advanceAll"))
@@ -243,8 +245,8 @@ const make = Effect.gen(function* () {
 
   const startCheck = Effect.fn("RunGroups.startCheck")(function* (workspaceId: string) {
     const id = yield* newId(RunGroupId, "rgrp").pipe(Effect.provideContext(random))
-    const row = { id, workspace_id: workspaceId, type: "drift_check", created_at: yield* now }
-    yield* Effect.orDie(sql`INSERT INTO run_groups ${sql.insert(row)}`)
+    const row = { id, workspace_id: workspaceId, type: "drift_check" as const, created_at: yield* now }
+    yield* Effect.orDie(sql`INSERT INTO run_groups ${RunGroupRow.values(sql, row)}`)
     return id
   })
 
@@ -258,7 +260,7 @@ const make = Effect.gen(function* () {
 
   /** What is stale, with what takes from it, in the order in which it was made. */
   const chosen = Effect.fnUntraced(function* (workspaceId: string) {
-    const updatable = yield* Effect.orDie(sql<{ id: string; status: string }>`SELECT id, status FROM capsules
+    const updatable = yield* Effect.orDie(CapsuleRow.some(sql, "id", "status")`SELECT id, status FROM capsules
       WHERE workspace_id = ${workspaceId} AND status IN ('active', 'stale') AND current_state_version_id IS NOT NULL
       ORDER BY created_at, id`)
     const edges = yield* Effect.orDie(sql<WaveEdge>`SELECT producer_capsule_id AS producer,
@@ -275,11 +277,11 @@ const make = Effect.gen(function* () {
     const id = yield* newId(RunGroupId, "rgrp").pipe(Effect.provideContext(random))
     const { actor, actorKey } = context
     const started_by = encodeStarter({ actor, actorKey })
-    const row = { id, workspace_id: workspaceId, type: "update", created_at: yield* now, started_by }
-    yield* Effect.orDie(sql`INSERT INTO run_groups ${sql.insert(row)}`)
+    const row = { id, workspace_id: workspaceId, type: "update" as const, created_at: yield* now, started_by }
+    yield* Effect.orDie(sql`INSERT INTO run_groups ${RunGroupRow.values(sql, row)}`)
     for (const capsule_id of ordered) {
       const member = { group_id: id, capsule_id, wave: waves.get(capsule_id) ?? 1 }
-      yield* Effect.orDie(sql`INSERT INTO run_group_members ${sql.insert(member)}`)
+      yield* Effect.orDie(sql`INSERT INTO run_group_members ${RunGroupMemberRow.values(sql, member)}`)
     }
     // Two open updates of one Workspace would void each other's plans for ever, so that there are two at no moment.
     const older = {
@@ -288,7 +290,7 @@ const make = Effect.gen(function* () {
       cancel_reason: "A newer update of the Workspace took its place.",
       replaced_by: id
     }
-    yield* Effect.orDie(sql`UPDATE run_groups SET ${sql.update(older)}, moved = moved + 1 WHERE workspace_id = ${workspaceId}
+    yield* Effect.orDie(sql`UPDATE run_groups SET ${RunGroupRow.changes(sql, older)}, moved = moved + 1 WHERE workspace_id = ${workspaceId}
       AND type = 'update' AND finished_at IS NULL AND cancelled_at IS NULL AND id <> ${id}`)
     return id
   }, transaction(sql))

@@ -6,7 +6,7 @@ import { GitPolicy } from "../../runner/git/GitPolicy.ts"
 import { headRef, parseGitRef } from "../../schema/git/GitRef.ts"
 import { fetchableAddress } from "../../runner/git/FetchPolicy.ts"
 import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
-import { RunId } from "../../schema/records/Ids.ts"
+import { RunId, SourceId } from "../../schema/records/Ids.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import type { SyncIntent } from "../../schema/records/Source.ts"
 import { SourceActor } from "../../schema/protocol/SourceActor.ts"
@@ -31,8 +31,9 @@ import type { SyncSpec } from "../git-fetch/LaneFetch.ts"
 import { type Lane, SourceLanes } from "../source/SourceLanes.ts"
 import { queuedLook } from "./QueuedLook.ts"
 import { removeSource } from "./SourceRemoval.ts"
-import { type SourceRow, SourceStore, toSource } from "../source/SourceStore.ts"
+import { SourceStore, toSource } from "../source/SourceStore.ts"
 import { stagedOf } from "../source/StagedRows.ts"
+import type { SourceRow } from "../source/SourceRow.ts"
 
 interface SyncPayload {
   readonly context: CommandContext
@@ -65,7 +66,7 @@ export const layer = SourceActor.toLayer(
     const services = yield* Effect.context<ConnectionStore | ConnectionUses | SqlClient.SqlClient>()
     const removal = yield* Effect.context<Audit | InstallConfigStore | SourceStore | SqlClient.SqlClient>()
     const random = yield* SecureRandom.SecureRandom
-    const { entityId: id } = yield* Entity.CurrentAddress
+    const id = SourceId.make((yield* Entity.CurrentAddress).entityId)
 
     const load = Effect.gen(function* () {
       const row = yield* store.find(id)

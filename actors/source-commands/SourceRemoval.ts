@@ -7,7 +7,10 @@ import { Audit } from "../audit/Audit.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { now } from "../Identity.ts"
 import { transaction } from "../database/Transaction.ts"
-import { type SourceRow, SourceStore } from "../source/SourceStore.ts"
+import { SourceStore } from "../source/SourceStore.ts"
+import type { SourceRow } from "../source/SourceRow.ts"
+import { CapsuleRow } from "../authority/CapsuleRow.ts"
+import { InstallPlanRow } from "../install-plan/InstallPlanRow.ts"
 
 /** More than that is a number. */
 const mostNamed = 10
@@ -15,9 +18,9 @@ const mostNamed = 10
 /** What living depends on a Source: Capsules that came from it, and installs that will. Capsules that ended do not count. */
 const usersOf = Effect.fn("Source.usersOf")(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
-  const capsules = yield* sql<{ name: string; environment: string }>`SELECT name, environment FROM capsules
+  const capsules = yield* CapsuleRow.some(sql, "name", "environment")`SELECT name, environment FROM capsules
     WHERE source_id = ${id} AND ${sql.literal(livingCapsule())} ORDER BY name, id`
-  const installs = yield* sql<{ id: string }>`SELECT id FROM install_plans
+  const installs = yield* InstallPlanRow.some(sql, "id")`SELECT id FROM install_plans
     WHERE source_id = ${id} AND phase NOT IN ('reviewable', 'failed') ORDER BY id`
   const named = [
     ...capsules.map(({ environment, name }) => `the Capsule ${name} (${environment})`),

@@ -26,16 +26,9 @@ import { SnapshotReads } from "../source/SnapshotReads.ts"
 import { DeferredSyncs } from "../source/DeferredSyncs.ts"
 import { failingLanes, projectLanes, SourceLanes } from "../source/SourceLanes.ts"
 import { hookIsAuthentic } from "../source/SourceHook.ts"
-import {
-  type ReportRow,
-  type SnapshotRow,
-  type SourceRow,
-  SourceStore,
-  toReport,
-  toSnapshot,
-  toSource
-} from "../source/SourceStore.ts"
+import { SourceStore, toReport, toSnapshot, toSource } from "../source/SourceStore.ts"
 import { Sources } from "../source/Sources.ts"
+import { SourceRow, SnapshotRow, ReportRow } from "../source/SourceRow.ts"
 
 const hookContext: CommandContext = { actor: { kind: "webhook" }, actorKey: "webhook" }
 const deliveryWindowMillis = Duration.toMillis(retention.webhookDelivery.after)
@@ -71,7 +64,7 @@ export const layer = Layer.effect(
     const random = yield* SecureRandom.SecureRandom
 
     const snapshotOf = Effect.fnUntraced(function* (sourceId: string, snapshotId: string) {
-      const rows = yield* Effect.orDie(sql<SnapshotRow>`SELECT * FROM source_snapshots
+      const rows = yield* Effect.orDie(SnapshotRow.rows(sql)`SELECT * FROM source_snapshots
         WHERE id = ${snapshotId} AND source_id = ${sourceId}`)
       return rows[0] === undefined ? yield* notFound("SourceSnapshot") : rows[0]
     })
@@ -130,7 +123,7 @@ export const layer = Layer.effect(
         return { tag, commit, version }
       }),
       read: Effect.fn("Sources.read")(function* (id) {
-        const rows = yield* Effect.orDie(sql<SourceRow>`SELECT * FROM sources WHERE id = ${id}`)
+        const rows = yield* Effect.orDie(SourceRow.rows(sql)`SELECT * FROM sources WHERE id = ${id}`)
         return rows[0] === undefined
           ? yield* notFound("Source")
           : { ...toSource(rows[0]), lanes: yield* projectLanes(sql, rows[0]) }
@@ -161,7 +154,7 @@ export const layer = Layer.effect(
       installModules: (id, snapshotId) => Effect.flatMap(snapshotOf(id, snapshotId), reads.modules),
       file: (id, snapshotId, path) => Effect.flatMap(snapshotOf(id, snapshotId), (row) => reads.file(row, path)),
       report: Effect.fn("Sources.report")(function* (id) {
-        const rows = yield* Effect.orDie(sql<ReportRow>`SELECT * FROM compatibility_reports WHERE id = ${id}`)
+        const rows = yield* Effect.orDie(ReportRow.rows(sql)`SELECT * FROM compatibility_reports WHERE id = ${id}`)
         return rows[0] === undefined ? yield* notFound("Compatibility report") : toReport(rows[0])
       }),
       hook: Effect.fn("Sources.hook")(function* (id, delivery) {

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { now } from "../Identity.ts"
+import { DeferredSyncRow } from "./LaneRow.ts"
 
 /** A lane that automation wanted to sync while the Workspace's queue was full. */
 export interface DeferredSync {
@@ -41,7 +42,7 @@ export class DeferredSyncs extends Context.Service<
         defer: Effect.fnUntraced(function* ({ path, ref, sourceId, trigger }: DeferredSync) {
           const row = { source_id: sourceId, ref, path, trigger_kind: trigger, since: yield* now }
           const added =
-            yield* sql`INSERT INTO deferred_syncs ${sql.insert(row)} ON CONFLICT DO NOTHING RETURNING source_id`
+            yield* sql`INSERT INTO deferred_syncs ${DeferredSyncRow.values(sql, row)} ON CONFLICT DO NOTHING RETURNING source_id`
           return added.length > 0
         }, Effect.orDie),
         isDeferred: Effect.fnUntraced(function* (sourceId: string, { path, ref }: { ref: string; path: string }) {

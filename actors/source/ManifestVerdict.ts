@@ -4,7 +4,7 @@ import type { SyncedSnapshot } from "../../runner/snapshot/SyncedSnapshot.ts"
 import { parseRepositoryManifest } from "../../schema/manifest/ManifestParser.ts"
 import { manifestRulesVersion } from "../../schema/manifest/ManifestRulesVersion.ts"
 import { RepositoryManifestStatus } from "../../schema/records/Source.ts"
-import type { SnapshotRow } from "./SourceStore.ts"
+import type { SnapshotRow } from "./SourceRow.ts"
 
 const decodeUtf8 = Option.liftThrowable((bytes: Uint8Array) =>
   new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)

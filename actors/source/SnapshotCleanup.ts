@@ -1,6 +1,7 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
+import { SnapshotRow } from "./SourceRow.ts"
 
 const decodeStaged = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ archiveDigest: Schema.String })))
 
@@ -8,7 +9,7 @@ const decodeStaged = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Str
 export const cleanUpSnapshots = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const store = yield* SnapshotStore
-  const recorded = yield* sql<{ archive_digest: string }>`SELECT DISTINCT archive_digest FROM source_snapshots`
+  const recorded = yield* SnapshotRow.some(sql, "archive_digest")`SELECT DISTINCT archive_digest FROM source_snapshots`
   const results = yield* sql<{ result: string }>`SELECT result FROM run_results`
   const keep = new Set(recorded.map((row) => row.archive_digest))
   for (const { result } of results) {

@@ -7,7 +7,7 @@ import type { InstallModules } from "../../schema/records/CompatibilityReport.ts
 import { SourceSnapshotId } from "../../schema/records/Ids.ts"
 import type { SnapshotFile } from "../../schema/records/Source.ts"
 import { manifestPath, repositoryPathOf } from "./SnapshotManifest.ts"
-import type { SnapshotRow } from "./SourceStore.ts"
+import type { SnapshotRow } from "./SourceRow.ts"
 
 /** Largest file that the file reader answers, in bytes (spec: Limits). */
 const maxFileBytes = 128 * 1024

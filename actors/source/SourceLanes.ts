@@ -4,7 +4,9 @@ import type { SourceLane } from "../../schema/records/Source.ts"
 import { SourceSnapshotId } from "../../schema/records/Ids.ts"
 import { lanesInUse } from "../../schema/tables/SourceTables.ts"
 import { now } from "../Identity.ts"
-import type { SourceRow } from "./SourceStore.ts"
+import type { SourceRow } from "./SourceRow.ts"
+import { StoredLane } from "./LaneRow.ts"
+import type { ChangesOf } from "../database/Table.ts"
 
 /** How long the schedule leaves a lane alone after a look. */
 const lookInterval: Duration.Input = "5 minutes"
@@ -119,10 +121,10 @@ export class SourceLanes extends Context.Service<
       const write = Effect.fnUntraced(function* (
         sourceId: string,
         { path, ref }: Lane,
-        columns: Partial<Record<keyof LaneRow, string | null>>
+        columns: ChangesOf<typeof StoredLane>
       ) {
-        yield* sql`INSERT INTO source_lanes ${sql.insert({ source_id: sourceId, ref, path })} ON CONFLICT DO NOTHING`
-        yield* sql`UPDATE source_lanes SET ${sql.update(columns)}
+        yield* sql`INSERT INTO source_lanes ${StoredLane.values(sql, { source_id: sourceId, ref, path })} ON CONFLICT DO NOTHING`
+        yield* sql`UPDATE source_lanes SET ${StoredLane.changes(sql, columns)}
           WHERE source_id = ${sourceId} AND ref = ${ref} AND path = ${path}`
       }, Effect.orDie)
 

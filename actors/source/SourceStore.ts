@@ -7,63 +7,7 @@ import { now } from "../Identity.ts"
 import { present } from "../run/RunRow.ts"
 import { Vault } from "../vault/Vault.ts"
 import type { StagedReport, StagedSnapshot } from "./StagedFindings.ts"
-
-export interface SourceRow {
-  readonly id: string
-  readonly workspace_id: string
-  readonly name: string
-  readonly url: string
-  readonly default_ref: string
-  readonly default_path: string
-  readonly auth_connection_id: string | null
-  /** Who attached the Connection: what looks at the Source automatically has their authority. */
-  readonly auth_connection_by: string | null
-  /** Whether an owner or admin chose the default ref, or it is the repository's own. */
-  readonly default_ref_by_manager: number
-  readonly auto_sync: number
-  readonly status: "active" | "disabled" | "error"
-  readonly hook_secret: string
-  readonly hook_secret_version: number
-  readonly hook_secret_at: string | null
-  readonly last_synced_at: string | null
-  readonly removed_at: string | null
-  readonly created_at: string
-  readonly updated_at: string
-}
-
-export interface SnapshotRow {
-  readonly id: string
-  readonly workspace_id: string
-  readonly source_id: string
-  readonly url: string
-  readonly ref: string
-  readonly resolved_commit: string
-  readonly path: string
-  readonly archive_digest: string
-  readonly archive_size_bytes: number
-  readonly file_count: number
-  readonly omitted: string
-  readonly repository_manifest: string
-  readonly manifest_document: string | null
-  readonly warnings: string
-  readonly created_by_run_id: string
-  readonly created_at: string
-}
-
-export interface ReportRow {
-  readonly id: string
-  readonly workspace_id: string
-  readonly source_id: string
-  readonly source_snapshot_id: string
-  readonly module_path: string
-  readonly status: "ready" | "needs_attention" | "unsupported"
-  readonly report: string
-  readonly module_scan: string
-  readonly contract_digest: string
-  readonly install_config_id: string | null
-  readonly created_by_run_id: string
-  readonly created_at: string
-}
+import { SourceRow, SnapshotRow, ReportRow, WebhookDeliveryRow } from "./SourceRow.ts"
 
 /** What a Source is created with. */
 export interface NewSource {
@@ -173,7 +117,7 @@ export class SourceStore extends Context.Service<
 
       const insert = Effect.fn("SourceStore.insert")(function* (source: NewSource) {
         const at = yield* now
-        yield* sql`INSERT INTO sources ${sql.insert({
+        yield* sql`INSERT INTO sources ${SourceRow.values(sql, {
           id: source.id,
           workspace_id: source.workspaceId,
           name: source.name,
@@ -192,7 +136,7 @@ export class SourceStore extends Context.Service<
       }, Effect.orDie)
 
       const find = Effect.fnUntraced(function* (id: string) {
-        const rows = yield* sql<SourceRow>`SELECT * FROM sources WHERE id = ${id}`
+        const rows = yield* SourceRow.rows(sql)`SELECT * FROM sources WHERE id = ${id}`
         return rows[0]
       }, Effect.orDie)
 
@@ -200,7 +144,7 @@ export class SourceStore extends Context.Service<
         id: string,
         columns: Readonly<Record<string, string | number | null>>
       ) {
-        yield* sql`UPDATE sources SET ${sql.update({ ...columns, updated_at: yield* now })} WHERE id = ${id}`
+        yield* sql`UPDATE sources SET ${SourceRow.changes(sql, { ...columns, updated_at: yield* now })} WHERE id = ${id}`
       }, Effect.orDie)
 
       const hookSecret = (row: SourceRow) =>
@@ -222,7 +166,7 @@ export class SourceStore extends Context.Service<
         sourceId: string,
         staged: StagedSnapshot
       ) {
-        yield* sql`INSERT INTO source_snapshots ${sql.insert({
+        yield* sql`INSERT INTO source_snapshots ${SnapshotRow.values(sql, {
           id: staged.id,
           workspace_id: workspaceId,
           source_id: sourceId,
@@ -240,7 +184,7 @@ export class SourceStore extends Context.Service<
           created_by_run_id: staged.createdByRunId,
           created_at: staged.createdAt
         })}`
-        yield* sql`UPDATE sources SET ${sql.update({ last_synced_at: staged.createdAt, updated_at: yield* now })}
+        yield* sql`UPDATE sources SET ${SourceRow.changes(sql, { last_synced_at: staged.createdAt, updated_at: yield* now })}
           WHERE id = ${sourceId}`
       }, Effect.orDie)
 
@@ -249,7 +193,7 @@ export class SourceStore extends Context.Service<
       }, Effect.orDie)
 
       const synced = Effect.fnUntraced(function* (sourceId: string) {
-        yield* sql`UPDATE sources SET ${sql.update({ last_synced_at: yield* now })} WHERE id = ${sourceId}`
+        yield* sql`UPDATE sources SET ${SourceRow.changes(sql, { last_synced_at: yield* now })} WHERE id = ${sourceId}`
       }, Effect.orDie)
 
       const forgetDelivery = Effect.fnUntraced(function* (sourceId: string, deliveryId: string) {
@@ -257,12 +201,12 @@ export class SourceStore extends Context.Service<
       }, Effect.orDie)
 
       const findSnapshot = Effect.fnUntraced(function* (id: string) {
-        const rows = yield* sql<SnapshotRow>`SELECT * FROM source_snapshots WHERE id = ${id}`
+        const rows = yield* SnapshotRow.rows(sql)`SELECT * FROM source_snapshots WHERE id = ${id}`
         return rows[0]
       }, Effect.orDie)
 
       const currentSnapshot = Effect.fnUntraced(function* (sourceId: string, ref: string, path: string) {
-        const rows = yield* sql<SnapshotRow>`SELECT s.* FROM source_lanes l
+        const rows = yield* SnapshotRow.rows(sql)`SELECT s.* FROM source_lanes l
           JOIN source_snapshots s ON s.id = l.source_snapshot_id
           WHERE l.source_id = ${sourceId} AND l.ref = ${ref} AND l.path = ${path}`
         return rows[0]
@@ -273,7 +217,7 @@ export class SourceStore extends Context.Service<
         { path, ref }: { readonly ref: string; readonly path: string },
         commit: string
       ) {
-        const rows = yield* sql<SnapshotRow>`SELECT * FROM source_snapshots
+        const rows = yield* SnapshotRow.rows(sql)`SELECT * FROM source_snapshots
           WHERE source_id = ${sourceId} AND ref = ${ref} AND path = ${path} AND resolved_commit = ${commit}
           ORDER BY created_at DESC, id DESC LIMIT 1`
         return rows[0]
@@ -281,7 +225,7 @@ export class SourceStore extends Context.Service<
 
       const insertReport = Effect.fn("SourceStore.insertReport")(function* (workspaceId: string, staged: StagedReport) {
         const { report } = staged
-        yield* sql`INSERT INTO compatibility_reports ${sql.insert({
+        yield* sql`INSERT INTO compatibility_reports ${ReportRow.values(sql, {
           id: report.id,
           workspace_id: workspaceId,
           source_id: report.sourceId,
@@ -298,19 +242,19 @@ export class SourceStore extends Context.Service<
       }, Effect.orDie)
 
       const findReport = Effect.fnUntraced(function* (id: string) {
-        const rows = yield* sql<ReportRow>`SELECT * FROM compatibility_reports WHERE id = ${id}`
+        const rows = yield* ReportRow.rows(sql)`SELECT * FROM compatibility_reports WHERE id = ${id}`
         return rows[0]
       }, Effect.orDie)
 
       const newestReport = Effect.fnUntraced(function* (snapshotId: string, modulePath: string) {
-        const rows = yield* sql<ReportRow>`SELECT * FROM compatibility_reports
+        const rows = yield* ReportRow.rows(sql)`SELECT * FROM compatibility_reports
           WHERE source_snapshot_id = ${snapshotId} AND module_path = ${modulePath} ORDER BY created_at DESC, id DESC LIMIT 1`
         return rows[0]
       }, Effect.orDie)
 
       const recordDelivery = Effect.fnUntraced(function* (sourceId: string, deliveryId: string, windowStart: string) {
         yield* sql`DELETE FROM webhook_deliveries WHERE received_at < ${windowStart}`
-        const inserted = yield* sql`INSERT INTO webhook_deliveries ${sql.insert({
+        const inserted = yield* sql`INSERT INTO webhook_deliveries ${WebhookDeliveryRow.values(sql, {
           source_id: sourceId,
           delivery_id: deliveryId,
           received_at: yield* now

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { OmittedSnapshotEntry, RepositoryManifestStatus } from "../../schema/records/Source.ts"
-import type { SnapshotRow } from "./SourceStore.ts"
 import type { StagedSnapshot } from "./StagedFindings.ts"
+import type { SnapshotRow } from "./SourceRow.ts"
 
 const decodeManifest = Schema.decodeUnknownSync(Schema.fromJsonString(RepositoryManifestStatus))
 const decodeOmitted = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Array(OmittedSnapshotEntry)))

@@ -4,12 +4,15 @@ import { moduleFootprint } from "../../runner/scan/ModuleFootprint.ts"
 import { ModuleScanner } from "../../runner/scan/ModuleScanner.ts"
 import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
 import type { RepositoryManifestStatus } from "../../schema/records/Source.ts"
-import { type SnapshotRow, SourceStore } from "../source/SourceStore.ts"
+import { SourceStore } from "../source/SourceStore.ts"
 import { stagedOf } from "../source/StagedRows.ts"
 import type { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
+import type { SnapshotRow } from "../source/SourceRow.ts"
 
-type Filtered = Pick<CapsuleRow, "path_filter" | "module_path" | "adopted_snapshot_id" | "install_config_id">
+type Filtered = Pick<CapsuleRow, "path_filter" | "module_path" | "adopted_snapshot_id"> & {
+  readonly install_config_id: string
+}
 
 /** What a snapshot holds, whichever record it has. */
 export interface SnapshotContent {

@@ -5,24 +5,16 @@ import { CapsuleId, SourceSnapshotId } from "../../schema/records/Ids.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import { type ConsumedOutput, movedInputsOf } from "../consumption/ConsumedOutputs.ts"
-import { type SnapshotRow, SourceStore } from "../source/SourceStore.ts"
+import { SourceStore } from "../source/SourceStore.ts"
 import { SourceLanes } from "../source/SourceLanes.ts"
 import { type Consumer, isOfferedStill, offeredOutputs } from "../consumption/OfferedOutputs.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { CapsuleLedger, type Lane } from "../authority/CapsuleLedger.ts"
-import { decodeStaleReasons, type GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
+import { decodeStaleReasons, type GuardedCapsuleRow, CapsuleRow } from "../authority/CapsuleRow.ts"
 import { contentOf, PathFilters } from "./PathFilters.ts"
 import type { StateVersions } from "../state/StateVersions.ts"
-
-interface ConsumedRow {
-  readonly capsule_id: string
-  readonly dependency_id: string
-  readonly input: string
-  readonly producer_capsule_id: string
-  readonly output: string
-  readonly name: string
-  readonly state_version_id: string
-}
+import type { SnapshotRow } from "../source/SourceRow.ts"
+import { ConsumedInputRow } from "./ConsumedInputRow.ts"
 
 /** How a successful apply left a Capsule. */
 export interface AppliedInputs {
@@ -122,7 +114,9 @@ export class StaleReasons extends Context.Service<
         const add = (producerCapsuleId: string, output: string | undefined) =>
           reasons.set(`${producerCapsuleId} ${output ?? ""}`, reasonOf(producerCapsuleId, output))
         const rows = yield* Effect.orDie(
-          sql<ConsumedRow>`SELECT * FROM consumed_inputs WHERE capsule_id = ${capsule.id} ORDER BY dependency_id, input`
+          ConsumedInputRow.rows(
+            sql
+          )`SELECT * FROM consumed_inputs WHERE capsule_id = ${capsule.id} ORDER BY dependency_id, input`
         )
         const left = new Map(rows.map((row) => [`${row.dependency_id} ${row.input}`, row]))
         for (const offer of yield* offeredOutputs(capsule)) {
@@ -152,7 +146,7 @@ export class StaleReasons extends Context.Service<
         yield* Effect.orDie(sql`DELETE FROM consumed_inputs WHERE capsule_id = ${capsuleId}`)
         for (const { dependencyId, input, name, output, producerCapsuleId, stateVersionId } of consumed) {
           if (producerCapsuleId === undefined || stateVersionId === undefined) continue
-          const row: ConsumedRow = {
+          const row = {
             capsule_id: capsuleId,
             dependency_id: dependencyId,
             input: input ?? "",
@@ -161,7 +155,7 @@ export class StaleReasons extends Context.Service<
             name: name ?? "",
             state_version_id: stateVersionId
           }
-          yield* Effect.orDie(sql`INSERT INTO consumed_inputs ${sql.insert({ ...row })}`)
+          yield* Effect.orDie(sql`INSERT INTO consumed_inputs ${ConsumedInputRow.values(sql, { ...row })}`)
         }
         yield* compareCommit(capsuleId)
         yield* compare(capsuleId)
@@ -187,7 +181,7 @@ export class StaleReasons extends Context.Service<
       })
 
       const producerMoved = Effect.fn("StaleReasons.producerMoved")(function* (producerCapsuleId: string) {
-        const consumers = yield* Effect.orDie(sql<Consumer>`SELECT id, workspace_id
+        const consumers = yield* Effect.orDie(CapsuleRow.some(sql, "id", "workspace_id")`SELECT id, workspace_id
           FROM capsules WHERE ${sql.literal(livingCapsule())} AND id IN (
             SELECT consumer_capsule_id FROM dependencies WHERE producer_capsule_id = ${producerCapsuleId}
             UNION SELECT capsule_id FROM consumed_inputs WHERE producer_capsule_id = ${producerCapsuleId})
@@ -196,7 +190,11 @@ export class StaleReasons extends Context.Service<
       })
 
       const compareUnread = Effect.gen(function* () {
-        const unread = yield* sql<Consumer>`SELECT id, workspace_id FROM capsules WHERE inputs_compared = 0
+        const unread = yield* CapsuleRow.some(
+          sql,
+          "id",
+          "workspace_id"
+        )`SELECT id, workspace_id FROM capsules WHERE inputs_compared = 0
           AND ${sql.literal(livingCapsule())} AND id IN (SELECT consumer_capsule_id FROM dependencies) ORDER BY id`
         for (const consumer of unread) {
           yield* settleConsumer(consumer).pipe(

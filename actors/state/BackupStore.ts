@@ -3,28 +3,22 @@ import { gzipSync } from "node:zlib"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { Backup } from "../../schema/records/Backup.ts"
-import { BackupId, CapsuleId, RunId, WorkspaceId } from "../../schema/records/Ids.ts"
+import { BackupId } from "../../schema/records/Ids.ts"
 import { derivedId, now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
+import { BackupRow } from "./BackupRow.ts"
 
-export interface BackupRow {
-  readonly id: string
-  readonly workspace_id: string
-  readonly capsule_id: string | null
-  readonly digest: string
-  readonly size_bytes: number
-  readonly created_by_run_id: string
-  readonly created_at: string
-}
+/** A backup without its archive. */
+type ListedBackup = Omit<BackupRow, "archive">
 
-export const toBackup = (row: BackupRow): Backup =>
+export const toBackup = (row: ListedBackup): Backup =>
   Backup.make({
-    id: BackupId.make(row.id),
-    workspaceId: WorkspaceId.make(row.workspace_id),
-    ...(row.capsule_id === null ? {} : { capsuleId: CapsuleId.make(row.capsule_id) }),
+    id: row.id,
+    workspaceId: row.workspace_id,
+    ...(row.capsule_id === null ? {} : { capsuleId: row.capsule_id }),
     digest: row.digest,
     sizeBytes: row.size_bytes,
-    createdByRunId: RunId.make(row.created_by_run_id),
+    createdByRunId: row.created_by_run_id,
     createdAt: row.created_at
   })
 
@@ -37,8 +31,8 @@ export class BackupStore extends Context.Service<
       readonly id: string
       readonly workspaceId: string
       readonly capsuleId: string | null
-    }) => Effect.Effect<BackupRow>
-    readonly find: (id: string) => Effect.Effect<BackupRow | undefined>
+    }) => Effect.Effect<Pick<BackupRow, "id" | "digest" | "size_bytes">>
+    readonly find: (id: string) => Effect.Effect<ListedBackup | undefined>
   }
 >()("svc/actors/state/BackupStore") {
   static readonly layer = Layer.effect(
@@ -82,7 +76,7 @@ export class BackupStore extends Context.Service<
           const archive = gzipSync(JSON.stringify(yield* exported(workspaceId, capsuleId)))
           const id = derivedId(BackupId, "bkp", runId, "backup")
           const place = { table: "backups", column: "archive", workspaceId, rowId: id }
-          const row: BackupRow = {
+          const row = {
             id,
             workspace_id: workspaceId,
             capsule_id: capsuleId,
@@ -92,11 +86,20 @@ export class BackupStore extends Context.Service<
             created_at: yield* now
           }
           const sealed = yield* vault.seal(place, Redacted.make(new Uint8Array(archive)))
-          yield* sql`INSERT INTO backups ${sql.insert({ ...row, archive: sealed })}`
+          yield* sql`INSERT INTO backups ${BackupRow.values(sql, { ...row, archive: sealed })}`
           return row
         }, Effect.orDie),
         find: (id) =>
-          sql<BackupRow>`SELECT id, workspace_id, capsule_id, digest, size_bytes, created_by_run_id, created_at
+          BackupRow.some(
+            sql,
+            "id",
+            "workspace_id",
+            "capsule_id",
+            "digest",
+            "size_bytes",
+            "created_by_run_id",
+            "created_at"
+          )`SELECT id, workspace_id, capsule_id, digest, size_bytes, created_by_run_id, created_at
             FROM backups WHERE id = ${id}`.pipe(
             Effect.map((rows) => rows[0]),
             Effect.orDie

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { now } from "../Identity.ts"
 import { changedUnder, type HoldLost, isHeld, type RunHold } from "../run/RunHold.ts"
 import { Vault } from "../vault/Vault.ts"
+import { CheckpointRow } from "./CheckpointRow.ts"
 
 const place = (workspaceId: string, runId: string) => ({
   table: "run_checkpoints",
@@ -44,7 +45,7 @@ export class RunCheckpoints extends Context.Service<
       })
 
       const load = Effect.fn("RunCheckpoints.load")(function* (workspaceId: string, runId: string) {
-        const rows = yield* sql<{ state: string }>`SELECT state FROM run_checkpoints WHERE run_id = ${runId}`
+        const rows = yield* CheckpointRow.some(sql, "state")`SELECT state FROM run_checkpoints WHERE run_id = ${runId}`
         const row = rows[0]
         return row === undefined ? Option.none() : Option.some(yield* vault.open(place(workspaceId, runId), row.state))
       }, Effect.orDie)

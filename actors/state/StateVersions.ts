@@ -9,38 +9,7 @@ import { derivedId, now } from "../Identity.ts"
 import { fromStoredSecrets, StoredSecrets, toStoredSecrets } from "../vault/SealedSecrets.ts"
 import { Vault } from "../vault/Vault.ts"
 import type { BuildColumns } from "../build/BuildColumns.ts"
-
-export interface StateVersionRow extends BuildColumns {
-  readonly id: string
-  readonly workspace_id: string
-  readonly capsule_id: string
-  readonly generation: number
-  readonly serial: number
-  readonly lineage: string
-  readonly digest: string
-  readonly resource_count: number
-  readonly size_bytes: number
-  readonly state: string
-  readonly partial: number
-  readonly source_snapshot_id: string | null
-  readonly install_config_id: string
-  readonly created_by_run_id: string
-  readonly created_at: string
-  readonly sealed_secrets: string | null
-}
-
-export interface OutputRow {
-  readonly id: string
-  readonly workspace_id: string
-  readonly state_version_id: string
-  readonly name: string
-  readonly type: string
-  readonly value: string | null
-  readonly sealed_value: string | null
-  readonly sensitive: number
-  /** JSON; of an Output that is private for the secrets it repeats, what they are. */
-  readonly private_origins: string | null
-}
+import { StateVersionRow, OutputRow } from "./StateVersionRow.ts"
 
 /** A state to be committed, with what was read from it. */
 export interface NewStateVersion {
@@ -156,7 +125,7 @@ export class StateVersions extends Context.Service<
         const bytes = Redacted.value(version.state)
         const digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`
         const place = statePlace({ workspace_id: version.workspaceId, id, generation: version.generation })
-        yield* sql`INSERT INTO state_versions ${sql.insert({
+        yield* sql`INSERT INTO state_versions ${StateVersionRow.values(sql, {
           id,
           workspace_id: version.workspaceId,
           capsule_id: version.capsuleId,
@@ -181,7 +150,7 @@ export class StateVersions extends Context.Service<
         for (const output of version.outputs) {
           const outputId = derivedId(OutputId, "out", id, output.name)
           const value = JSON.stringify(Redacted.value(output.value))
-          yield* sql`INSERT INTO outputs ${sql.insert({
+          yield* sql`INSERT INTO outputs ${OutputRow.values(sql, {
             id: outputId,
             workspace_id: version.workspaceId,
             capsule_id: version.capsuleId,
@@ -200,7 +169,7 @@ export class StateVersions extends Context.Service<
       }, Effect.orDie)
 
       const find = Effect.fnUntraced(function* (id: string) {
-        const rows = yield* sql<StateVersionRow>`SELECT * FROM state_versions WHERE id = ${id}`
+        const rows = yield* StateVersionRow.rows(sql)`SELECT * FROM state_versions WHERE id = ${id}`
         return rows[0]
       }, Effect.orDie)
 
@@ -214,7 +183,9 @@ export class StateVersions extends Context.Service<
       }, Effect.orDie)
 
       const outputs = (stateVersionId: string) =>
-        Effect.orDie(sql<OutputRow>`SELECT * FROM outputs WHERE state_version_id = ${stateVersionId} ORDER BY name`)
+        Effect.orDie(
+          OutputRow.rows(sql)`SELECT * FROM outputs WHERE state_version_id = ${stateVersionId} ORDER BY name`
+        )
 
       const outputText = (row: OutputRow) =>
         row.sealed_value === null

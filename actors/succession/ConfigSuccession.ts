@@ -6,6 +6,7 @@ import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { InstallConfigStore, type NewInstallConfig } from "../configuration/InstallConfigStore.ts"
 import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
+import { RevisionPlanRow } from "../revision-plan/RevisionPlanRow.ts"
 
 export const guardMoved = () =>
   new ApiError({
@@ -52,7 +53,7 @@ export class ConfigSuccession extends Context.Service<
       })
 
       const noRevision = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
-        const revisions = yield* Effect.orDie(sql<{ id: string }>`SELECT id FROM revision_plans
+        const revisions = yield* Effect.orDie(RevisionPlanRow.some(sql, "id")`SELECT id FROM revision_plans
           WHERE capsule_id = ${capsule.id} AND phase NOT IN ('reviewable', 'failed')`)
         if (revisions[0] !== undefined) {
           return yield* new ApiError({

@@ -7,7 +7,7 @@ import { derivedId } from "../Identity.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { SourceStore } from "../source/SourceStore.ts"
-import type { CapsuleRow, GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
+import { CapsuleRow, type GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { ConfigSuccession } from "./ConfigSuccession.ts"
 import { bindingsOf } from "../configuration/StoredBindings.ts"
 import { derivedConfig } from "../configuration/DerivedConfig.ts"
@@ -113,7 +113,9 @@ export class OperatorSuccession extends Context.Service<
       const supersedeMoved = ledger
         .supersedeWhere((plan) =>
           Effect.gen(function* () {
-            const [capsule] = yield* Effect.orDie(sql<CapsuleRow>`SELECT * FROM capsules WHERE id = ${plan.capsule_id}`)
+            const [capsule] = yield* Effect.orDie(
+              CapsuleRow.rows(sql)`SELECT * FROM capsules WHERE id = ${plan.capsule_id}`
+            )
             return capsule === undefined ? undefined : yield* planMoved(capsule, plan)
           })
         )

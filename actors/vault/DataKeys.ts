@@ -7,6 +7,7 @@ import { now } from "../Identity.ts"
 import { deriveKey, type Keyring, type MasterKey, masterKeyLength } from "./MasterKey.ts"
 import { identity, openBytes, sealBytes } from "./Sealing.ts"
 import { VaultOpenFailed } from "./VaultErrors.ts"
+import { DataKeyRow } from "./DataKeyRow.ts"
 
 /** A key that seals the values of one record kind in one Workspace. */
 export interface DataKey {
@@ -108,7 +109,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
     const row = { ...named, created_at, master_key_id: master.id, wrapped_key: yield* wrap(named, secret, master) }
     yield* sql`UPDATE vault_data_keys SET status = 'retired'
       WHERE record_kind = ${kind} AND workspace_id = ${workspaceId} AND status = 'active'`
-    yield* sql`INSERT INTO vault_data_keys ${sql.insert({ ...row, status: "active", wrapped_at: created_at })}`
+    yield* sql`INSERT INTO vault_data_keys ${DataKeyRow.values(sql, { ...row, status: "active", wrapped_at: created_at })}`
     const rotated = (yield* Ref.get(keyring)).active.id !== master.id
     return rotated ? yield* new RotationBetween() : { row, key: { id, secret } satisfies DataKey }
   })

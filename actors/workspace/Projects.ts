@@ -13,6 +13,7 @@ import { newId, now } from "../Identity.ts"
 import { type CursorBinding, Cursors } from "../paging/Cursors.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
 import { refuseArchived } from "./ArchivedWorkspace.ts"
+import { ProjectRow } from "./ProjectRow.ts"
 
 const columns = `id, workspace_id AS "workspaceId", name, slug, created_at AS "createdAt", updated_at AS "updatedAt"`
 
@@ -92,7 +93,7 @@ export class Projects extends Context.Service<
           return yield* failedPrecondition("slug: another Project of this Workspace has it; choose another one.")
         }
         const at = yield* now
-        yield* sql`INSERT INTO projects ${sql.insert({
+        yield* sql`INSERT INTO projects ${ProjectRow.values(sql, {
           id,
           workspace_id: workspaceId,
           name: project.name,

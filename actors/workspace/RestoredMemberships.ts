@@ -3,11 +3,12 @@ import { SqlClient } from "effect/sql"
 import type { MemberStatus } from "../../schema/records/Workspace.ts"
 import { now } from "../Identity.ts"
 import type { HeldRecord, RestoredRecords, ReviewItem } from "../RestoredRecords.ts"
+import { MembershipRow } from "./MembershipRow.ts"
 
 /** Memberships that a restore brought back. */
 export const restoredMemberships = Effect.map(SqlClient.SqlClient, (sql): RestoredRecords => {
   const set = Effect.fnUntraced(function* (id: string, status: MemberStatus) {
-    yield* sql`UPDATE memberships SET ${sql.update({ status, updated_at: yield* now })}
+    yield* sql`UPDATE memberships SET ${MembershipRow.changes(sql, { status, updated_at: yield* now })}
       WHERE id = ${id} AND status = 'unconfirmed'`
   }, Effect.orDie)
 
@@ -18,7 +19,7 @@ export const restoredMemberships = Effect.map(SqlClient.SqlClient, (sql): Restor
         WHERE status = 'active' ORDER BY id`
       yield* sql`UPDATE memberships SET status = 'unconfirmed' WHERE status = 'active'`
       // An invitation that somebody may have withdrawn since is not an offer any more.
-      yield* sql`UPDATE memberships SET ${sql.update({ status: "suspended", updated_at: yield* now })}
+      yield* sql`UPDATE memberships SET ${MembershipRow.changes(sql, { status: "suspended", updated_at: yield* now })}
         WHERE status = 'invited'`
       return held
     }).pipe(Effect.orDie),

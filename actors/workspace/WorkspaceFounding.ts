@@ -4,6 +4,9 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { failedPrecondition } from "../../schema/errors/ApiError.ts"
 import { MembershipId, ProjectId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { newId, now } from "../Identity.ts"
+import { ProjectRow } from "./ProjectRow.ts"
+import { MembershipRow } from "./MembershipRow.ts"
+import { StoredWorkspace } from "./StoredWorkspace.ts"
 
 export interface Founding {
   readonly handle: string
@@ -30,7 +33,7 @@ export const ensureDefaultProject = Effect.fnUntraced(function* (workspaceId: st
   const at = yield* now
   const existing = yield* sql`SELECT id FROM projects WHERE workspace_id = ${workspaceId} AND is_default = 1`
   if (existing.length > 0) return
-  yield* sql`INSERT INTO projects ${sql.insert({
+  yield* sql`INSERT INTO projects ${ProjectRow.values(sql, {
     id: yield* newId(ProjectId, "prj"),
     workspace_id: workspaceId,
     name: "Default",
@@ -45,7 +48,7 @@ export const ensureDefaultProject = Effect.fnUntraced(function* (workspaceId: st
 export const ensureOwner = Effect.fnUntraced(function* (workspaceId: string, owner: string) {
   const sql = yield* SqlClient.SqlClient
   const at = yield* now
-  yield* sql`INSERT INTO memberships ${sql.insert({
+  yield* sql`INSERT INTO memberships ${MembershipRow.values(sql, {
     id: yield* newId(MembershipId, "mbr"),
     workspace_id: workspaceId,
     subject: owner,
@@ -65,7 +68,7 @@ export const foundWorkspace = Effect.fn("foundWorkspace")(function* (founding: F
   const at = yield* now
   const id = yield* newId(WorkspaceId, "ws")
   const personalOwner = founding.type === "personal" ? founding.owner : null
-  const taken = yield* sql<{ handle: string }>`SELECT handle FROM workspaces
+  const taken = yield* StoredWorkspace.some(sql, "handle")`SELECT handle FROM workspaces
     WHERE handle = ${founding.handle} OR personal_owner = ${personalOwner}`
   if (taken.length > 0) {
     return yield* failedPrecondition(
@@ -74,7 +77,7 @@ export const foundWorkspace = Effect.fn("foundWorkspace")(function* (founding: F
         : "type: you have a personal Workspace already."
     )
   }
-  yield* sql`INSERT INTO workspaces ${sql.insert({
+  yield* sql`INSERT INTO workspaces ${StoredWorkspace.values(sql, {
     id,
     handle: founding.handle,
     display_name: founding.displayName,

@@ -21,6 +21,7 @@ import {
   type WorkspaceListRequest
 } from "./WorkspaceList.ts"
 import { isUnconfirmed, membershipUnconfirmed } from "./UnconfirmedMembership.ts"
+import { StoredWorkspace } from "./StoredWorkspace.ts"
 
 export interface NewWorkspace {
   readonly handle: string
@@ -116,7 +117,7 @@ export class Workspaces extends Context.Service<
             const archivesAgain =
               change.archived === true && change.displayName === undefined && driftChecks === undefined
             if (change.archived !== false && !archivesAgain) yield* refuseArchived(workspaceId)
-            const changed = yield* sql`UPDATE workspaces SET ${sql.update({
+            const changed = yield* sql`UPDATE workspaces SET ${StoredWorkspace.changes(sql, {
               updated_at: at,
               ...(change.displayName === undefined ? {} : { display_name: change.displayName }),
               ...(driftChecks === undefined
@@ -154,7 +155,7 @@ export class Workspaces extends Context.Service<
             yield* refuseArchived(workspaceId)
             const at = yield* now
             const isPaused = change.paused ? sql`IS NULL` : sql`IS NOT NULL`
-            const changed = yield* sql`UPDATE workspaces SET ${sql.update({
+            const changed = yield* sql`UPDATE workspaces SET ${StoredWorkspace.changes(sql, {
               automation_paused_at: change.paused ? at : null,
               automation_paused_by: change.paused ? subject : null,
               automation_pause_reason: change.paused ? (change.reason ?? null) : null,

@@ -1,6 +1,7 @@
 import { Context, Effect, Layer, Queue, type Scope } from "effect"
 import { Commits } from "../../actors/database/Commits.ts"
 import { ReadSql } from "../../actors/database/ReadSql.ts"
+import { AuthorityChangeRow } from "./AuthorityChangeRow.ts"
 
 /** The changes of authority that one follower has not looked at yet. */
 export interface AuthorityWatch {
@@ -38,7 +39,7 @@ export class AuthorityChanges extends Context.Service<
       }
 
       const look = Effect.gen(function* () {
-        const [row] = yield* sql<{ count: number }>`SELECT count FROM authority_changes`
+        const [row] = yield* AuthorityChangeRow.some(sql, "count")`SELECT count FROM authority_changes`
         if (row?.count === known) return
         known = row?.count
         wake()

@@ -1,5 +1,6 @@
 import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Layer } from "effect"
+import { RowChecks } from "../../actors/database/Table.ts"
 import * as Database from "../../src/database/Database.ts"
 import { DataFolder } from "../../src/database/DataFolder.ts"
 
@@ -10,8 +11,12 @@ const temporaryFolder = Layer.unwrap(
   })
 )
 
-/** A migrated database in a temporary data folder, removed with the Scope. Provides the platform services too. */
+/**
+ * A migrated database in a temporary data folder, removed with the Scope. Every row that is read is held against its model.
+ * Provides the platform services too.
+ */
 export const testDatabase = Database.layer.pipe(
   Layer.provideMerge(temporaryFolder),
+  Layer.merge(Layer.succeed(RowChecks, true)),
   Layer.provideMerge(NodeServices.layer)
 )

@@ -14,6 +14,7 @@ import { seeOther } from "../../accounts/oidc/AuthorizationResponse.ts"
 import { HttpSettings } from "../HttpSettings.ts"
 import { takesHtml } from "../LandingPage.ts"
 import { authorisedWorkspace, commandContext, cursorOf, pageRequest, pathId } from "./Commands.ts"
+import { StoredWorkspace } from "../../../actors/workspace/StoredWorkspace.ts"
 
 const connectionOf = (params: { readonly connectionId: string }) =>
   pathId(ConnectionId, params.connectionId, "Connection")
@@ -33,7 +34,10 @@ const browserSession = Effect.flatMap(Caller, ({ credential, credentialId }) =>
 )
 
 const workspaceHandle = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, workspaceId: string) {
-  const [workspace] = yield* sql<{ handle: string }>`SELECT handle FROM workspaces WHERE id = ${workspaceId}`
+  const [workspace] = yield* StoredWorkspace.some(
+    sql,
+    "handle"
+  )`SELECT handle FROM workspaces WHERE id = ${workspaceId}`
   return workspace?.handle ?? ""
 }, Effect.orDie)
 

@@ -6,16 +6,17 @@ import type { GuardedCapsuleRow } from "../../../actors/authority/CapsuleRow.ts"
 import { world } from "../../src/http/support/World.ts"
 import { suite } from "../../support/Effect.ts"
 import { ledgers } from "../support/GuardedPlane.ts"
+import { CapsuleId, InstallConfigId } from "../../../schema/records/Ids.ts"
 
 const tests = suite(ledgers)
 afterAll(tests.dispose)
 
 /** What a caller may have read that is no longer so, by the column of the fence that has to notice it. */
 const stale: Readonly<Record<(typeof fenceColumns)[number], Partial<GuardedCapsuleRow>>> = {
-  id: { id: "cap_bbbbbbbbbbbbbbbbbbbbbbbb" },
+  id: { id: CapsuleId.make("cap_bbbbbbbbbbbbbbbbbbbbbbbb") },
   status: { status: "stale" },
   execution_authority_epoch: { execution_authority_epoch: 2 },
-  install_config_id: { install_config_id: "icfg_bbbbbbbbbbbbbbbbbbbbbbbb" },
+  install_config_id: { install_config_id: InstallConfigId.make("icfg_bbbbbbbbbbbbbbbbbbbbbbbb") },
   current_state_generation: { current_state_generation: 1 },
   current_state_version_id: { current_state_version_id: world.stateVersionId }
 }

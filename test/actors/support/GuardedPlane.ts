@@ -7,7 +7,7 @@ import { OperatorSuccession } from "../../../actors/succession/OperatorSuccessio
 import { RunInputs } from "../../../actors/execution/RunInputs.ts"
 import { RunPreparation } from "../../../actors/execution/RunPreparation.ts"
 import { StateVersions } from "../../../actors/state/StateVersions.ts"
-import { type ConnectionRow, ConnectionStore } from "../../../actors/connection/ConnectionStore.ts"
+import { ConnectionStore } from "../../../actors/connection/ConnectionStore.ts"
 import { ConnectionUses } from "../../../actors/connection/ConnectionUses.ts"
 import { TokenRenewals } from "../../../actors/connection/TokenRenewals.ts"
 import { HeldValues } from "../../../actors/connection/HeldValues.ts"
@@ -20,7 +20,7 @@ import { RunLifecycle } from "../../../actors/run/RunLifecycle.ts"
 import { RunPlans } from "../../../actors/execution/RunPlans.ts"
 import { defaultRunSettings, RunSettings } from "../../../actors/run/RunSettings.ts"
 import { CompatibilityCheck } from "../../../actors/source/CompatibilityCheck.ts"
-import { type ReportRow, type SnapshotRow, SourceStore } from "../../../actors/source/SourceStore.ts"
+import { SourceStore } from "../../../actors/source/SourceStore.ts"
 import { GitPolicy } from "../../../runner/git/GitPolicy.ts"
 import { BuildStore } from "../../../runner/execution/BuildStore.ts"
 import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
@@ -29,10 +29,12 @@ import type { Tool } from "../../../runner/toolchain/Tool.ts"
 import { ToolMissing } from "../../../runner/toolchain/ToolErrors.ts"
 import { Toolchain } from "../../../runner/toolchain/Toolchain.ts"
 import { defaultConnectionUse } from "../../../schema/records/ConnectionUse.ts"
-import { ConnectionId } from "../../../schema/records/Ids.ts"
+import { ConnectionId, InstallConfigId } from "../../../schema/records/Ids.ts"
 import type { ProviderRequirement } from "../../../schema/records/Provider.ts"
 import { seed, world } from "../../src/http/support/World.ts"
 import { testDatabase } from "../../support/Database.ts"
+import type { ConnectionRow } from "../../../actors/connection/ConnectionRow.ts"
+import type { SnapshotRow, ReportRow } from "../../../actors/source/SourceRow.ts"
 
 /** Runs and Capsules in a real database that holds the world. */
 export const ledgers = Layer.mergeAll(RunLedger.layer, CapsuleLedger.layer).pipe(
@@ -199,7 +201,7 @@ const config: StoredConfig = {
 }
 
 const configRow = (id: string) => ({
-  id,
+  id: InstallConfigId.make(id),
   workspace_id: world.workspaceA,
   capsule_id: world.capsuleId,
   origin: "generic" as const,

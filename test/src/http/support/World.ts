@@ -1,33 +1,50 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { Principal } from "../../../../actors/credential/Principal.ts"
-import { WorkspaceId } from "../../../../schema/records/Ids.ts"
+import {
+  CapsuleId,
+  CompatibilityReportId,
+  ConnectionId,
+  DependencyId,
+  InstallConfigId,
+  InstallPlanId,
+  OutputShareId,
+  ProjectId,
+  RevisionPlanId,
+  RunGroupId,
+  RunId,
+  SourceId,
+  SourceSnapshotId,
+  StateVersionId,
+  Subject,
+  WorkspaceId
+} from "../../../../schema/records/Ids.ts"
 
 const id = (prefix: string, letter: string) => `${prefix}_${letter.repeat(24)}`
 
 /** One record of every kind in Workspace A, owned by Ada; Bob owns Workspace B. */
 export const world = {
-  workspaceA: id("ws", "a"),
-  workspaceB: id("ws", "b"),
-  workspaceUnknown: id("ws", "z"),
-  ada: id("usr", "a"),
-  bob: id("usr", "b"),
-  viewer: id("usr", "v"),
-  suspended: id("usr", "s"),
-  projectId: id("prj", "a"),
-  sourceId: id("src", "a"),
-  sourceSnapshotId: id("snap", "a"),
-  reportId: id("rep", "a"),
-  capsuleId: id("cap", "a"),
-  capsuleConfigId: id("icfg", "a"),
-  installPlanId: id("ipl", "a"),
-  revisionPlanId: id("rpl", "a"),
-  runId: id("run", "a"),
-  runGroupId: id("rgrp", "a"),
-  stateVersionId: id("sv", "a"),
-  connectionId: id("conn", "a"),
-  shareId: id("oshare", "a"),
-  dependencyId: id("dep", "a")
+  workspaceA: WorkspaceId.make(id("ws", "a")),
+  workspaceB: WorkspaceId.make(id("ws", "b")),
+  workspaceUnknown: WorkspaceId.make(id("ws", "z")),
+  ada: Subject.make(id("usr", "a")),
+  bob: Subject.make(id("usr", "b")),
+  viewer: Subject.make(id("usr", "v")),
+  suspended: Subject.make(id("usr", "s")),
+  projectId: ProjectId.make(id("prj", "a")),
+  sourceId: SourceId.make(id("src", "a")),
+  sourceSnapshotId: SourceSnapshotId.make(id("snap", "a")),
+  reportId: CompatibilityReportId.make(id("rep", "a")),
+  capsuleId: CapsuleId.make(id("cap", "a")),
+  capsuleConfigId: InstallConfigId.make(id("icfg", "a")),
+  installPlanId: InstallPlanId.make(id("ipl", "a")),
+  revisionPlanId: RevisionPlanId.make(id("rpl", "a")),
+  runId: RunId.make(id("run", "a")),
+  runGroupId: RunGroupId.make(id("rgrp", "a")),
+  stateVersionId: StateVersionId.make(id("sv", "a")),
+  connectionId: ConnectionId.make(id("conn", "a")),
+  shareId: OutputShareId.make(id("oshare", "a")),
+  dependencyId: DependencyId.make(id("dep", "a"))
 }
 
 const session = (subject: string): Principal => ({

@@ -1,0 +1,20 @@
+import { Schema } from "effect"
+import { AccessTokenId, Subject, WorkspaceId } from "../../schema/records/Ids.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { type RowOf, table } from "../database/Table.ts"
+
+/** Personal access tokens. */
+export const TokenRow = table("access_tokens", {
+  token_id: AccessTokenId,
+  secret_hash: Schema.String,
+  subject: Subject,
+  name: Schema.String,
+  prefix: Schema.String,
+  scopes: Schema.String,
+  workspace_id: Schema.NullOr(WorkspaceId),
+  created_at: Timestamp,
+  expires_at: Schema.NullOr(Timestamp),
+  revoked_at: Schema.NullOr(Timestamp),
+  last_used_at: Schema.NullOr(Timestamp)
+})
+export type TokenRow = RowOf<typeof TokenRow.columns>

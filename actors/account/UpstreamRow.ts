@@ -1,0 +1,23 @@
+import { Schema } from "effect"
+import { Subject } from "../../schema/records/Ids.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { type RowOf, table } from "../database/Table.ts"
+
+/** Identities at upstream providers that sign an account in. */
+export const UpstreamIdentityRow = table("upstream_identities", {
+  issuer: Schema.String,
+  upstream_subject: Schema.String,
+  subject: Subject,
+  created_at: Timestamp,
+  last_used_at: Timestamp
+})
+export type UpstreamIdentityRow = RowOf<typeof UpstreamIdentityRow.columns>
+
+/** Sign-ins that were sent to an upstream provider and have not come back. */
+export const UpstreamSignInRow = table("upstream_sign_ins", {
+  secret_hash: Schema.String,
+  link_subject: Schema.NullOr(Subject),
+  return_path: Schema.String,
+  expires_at: Timestamp
+})
+export type UpstreamSignInRow = RowOf<typeof UpstreamSignInRow.columns>

@@ -1,0 +1,24 @@
+import { Schema } from "effect"
+import { Subject } from "../../schema/records/Ids.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { Flag, type RowOf, table } from "../database/Table.ts"
+
+/** Accounts of persons. */
+export const StoredUser = table("users", {
+  subject: Subject,
+  email: Schema.String,
+  display_name: Schema.NullOr(Schema.String),
+  is_operator: Flag,
+  status: Schema.String,
+  created_at: Timestamp,
+  updated_at: Timestamp
+})
+export type StoredUser = RowOf<typeof StoredUser.columns>
+
+/** Password of an account, hashed. */
+export const PasswordRow = table("user_passwords", {
+  subject: Subject,
+  password_hash: Schema.String,
+  updated_at: Timestamp
+})
+export type PasswordRow = RowOf<typeof PasswordRow.columns>

@@ -1,0 +1,157 @@
+import { type Brand, Context, Effect, Schema, Struct } from "effect"
+import type { SqlClient, Statement } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+
+/** What a column holds: text, a whole number, or nothing. JSON is text with a codec, see `JsonText.ts`. */
+export type Stored = string | number | null
+
+/** Columns by name. A value is stored as it is: none of the schemas transforms. */
+export type Columns = Readonly<Record<string, Schema.Codec<Stored, Stored>>>
+
+/** What is read with these columns. */
+export type RowOf<C extends Columns> = { readonly [Name in keyof C]: C[Name]["Type"] }
+
+/** Whether every row that is read is held against its columns. Costs twice what SQLite takes for the row, so only tests do. */
+export const RowChecks = Context.Reference<boolean>("svc/database/RowChecks", { defaultValue: () => false })
+
+/** A row does not fit its columns: the statement and the model differ. Names the columns, never what is in them. */
+export class RowMismatch extends Schema.TaggedError<RowMismatch>()("RowMismatch", { message: Schema.String }) {}
+
+const mismatches = (columns: Columns, row: object) => [
+  ...Object.entries(columns).flatMap(([name, column]) => {
+    const value: unknown = Object.getOwnPropertyDescriptor(row, name)?.value
+    return Schema.is(column)(value) ? [] : [value === undefined ? `${name} is missing` : `${name} holds something else`]
+  }),
+  ...Object.keys(row).flatMap((name) => (name in columns ? [] : [`${name} is not in the model`]))
+]
+
+const checked = (columns: Columns, rows: ReadonlyArray<object>) => {
+  for (const row of rows) {
+    const found = mismatches(columns, row)
+    if (found.length > 0) {
+      return Effect.die(new RowMismatch({ message: `A row does not fit its model: ${found.join(", ")}.` }))
+    }
+  }
+  return Effect.void
+}
+
+/** A statement as a template, as `sql` takes it. */
+type Template<A> = (
+  text: TemplateStringsArray,
+  ...values: ReadonlyArray<unknown>
+) => Effect.Effect<ReadonlyArray<A>, SqlError>
+
+const reader =
+  <Row extends object>(columns: () => Columns) =>
+  (sql: SqlClient.SqlClient): Template<Row> =>
+  (text, ...values) => {
+    const statement = sql<Row>(text, ...values)
+    return Effect.flatMap(RowChecks, (wanted) =>
+      wanted ? Effect.tap(statement, (rows) => checked(columns(), rows)) : statement
+    )
+  }
+
+/** Rows that are no table's: those of a join or an aggregate. Said beside the query. */
+export interface RowShape<C extends Columns> {
+  readonly columns: C
+  /** Reads rows: the statement answers exactly these columns. */
+  readonly rows: (sql: SqlClient.SqlClient) => Template<RowOf<C>>
+}
+
+/**
+ * The rows of a statement whose columns are no table's.
+ *
+ * @example
+ * const counts = rowShape({ capsule_id: CapsuleId, runs: Schema.Int })
+ * const found = yield* counts.rows(sql)`SELECT capsule_id, COUNT(*) AS runs FROM runs GROUP BY capsule_id`
+ */
+export const rowShape = <const C extends Columns>(columns: C): RowShape<C> => ({
+  columns,
+  rows: reader<RowOf<C>>(() => columns)
+})
+
+// A text that carries no other brand; the property that every text has makes any text fit.
+interface Unbranded {
+  readonly length: number
+  readonly "~effect/Brand"?: never
+}
+
+/** What may be written into a column: an id of the right kind, or text that nobody has made an id of yet. */
+type Written<A> = A extends string & Brand.Brand<string> ? A | (string & Unbranded) : A
+
+type Optional<C extends Columns, Default extends keyof C> = {
+  [Name in keyof C]: null extends C[Name]["Type"] ? Name : Name extends Default ? Name : never
+}[keyof C]
+
+/** The columns of a new row: those that may be null or have a default can be left out. */
+export type NewRow<C extends Columns, Default extends keyof C> = {
+  readonly [Name in Exclude<keyof C, Optional<C, Default>>]: Written<C[Name]["Type"]>
+} & { readonly [Name in Optional<C, Default>]?: Written<C[Name]["Type"]> }
+
+/** Some columns of a row, to be written. */
+export type Changes<C extends Columns> = { readonly [Name in keyof C]?: Written<C[Name]["Type"]> }
+
+/** The columns of a new row of this table. */
+export type NewRowOf<T> = T extends {
+  readonly columns: infer C extends Columns
+  readonly defaults: ReadonlyArray<infer Default>
+}
+  ? NewRow<C, Default & keyof C>
+  : never
+
+/** Some columns of a row of this table, to be written. */
+export type ChangesOf<T> = T extends { readonly columns: infer C extends Columns } ? Changes<C> : never
+
+/** Refuses columns that the table does not have, also those that came with a spread. */
+type Only<Given, C extends Columns> = { readonly [Name in Exclude<keyof Given, keyof C>]: never }
+
+export interface Table<Name extends string, C extends Columns, Default extends keyof C> extends RowShape<C> {
+  readonly name: Name
+  /** Columns that the database fills in when an insert leaves them out. */
+  readonly defaults: ReadonlyArray<Default>
+  /** Reads some columns of the table. */
+  readonly some: <Names extends ReadonlyArray<keyof C & string>>(
+    sql: SqlClient.SqlClient,
+    ...names: Names
+  ) => Template<Pick<RowOf<C>, Names[number]>>
+  /** The columns and values of an insert, to follow `INSERT INTO <table>`. */
+  readonly values: <Row extends NewRow<C, Default>>(
+    sql: SqlClient.SqlClient,
+    row: Row & Only<Row, C>
+  ) => Statement.RecordInsertHelper
+  /** The assignments of an update, to follow `UPDATE <table> SET`. */
+  readonly changes: <Row extends Changes<C>>(
+    sql: SqlClient.SqlClient,
+    row: Row & Only<Row, C>
+  ) => Statement.RecordUpdateHelperSingle
+}
+
+/**
+ * The one model of a table: what its rows are when they are read, inserted and changed. A test holds every model against
+ * the migrated database.
+ *
+ * @example
+ * const ProjectRow = table("projects", { id: ProjectId, name: Schema.String, is_default: Flag })
+ * const found = yield* ProjectRow.rows(sql)`SELECT * FROM projects WHERE id = ${id}`
+ * yield* sql`INSERT INTO projects ${ProjectRow.values(sql, { id, name, is_default: 0 })}`
+ */
+export const table = <
+  const Name extends string,
+  const C extends Columns,
+  const Default extends keyof C & string = never
+>(
+  name: Name,
+  columns: C,
+  defaults: ReadonlyArray<Default> = []
+): Table<Name, C, Default> => ({
+  name,
+  columns,
+  defaults,
+  rows: reader<RowOf<C>>(() => columns),
+  some: (sql, ...names) => reader<Pick<RowOf<C>, (typeof names)[number]>>(() => Struct.pick(columns, names))(sql),
+  values: (sql, row) => sql.insert(row),
+  changes: (sql, row) => sql.update(row)
+})
+
+/** Yes and no as the database keeps them. */
+export const Flag = Schema.Literals([0, 1])

@@ -1,0 +1,87 @@
+import { Schema } from "effect"
+import {
+  CompatibilityReportId,
+  ConnectionId,
+  InstallConfigId,
+  RunId,
+  SourceId,
+  SourceSnapshotId,
+  WorkspaceId
+} from "../../schema/records/Ids.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { Flag, type RowOf, table } from "../database/Table.ts"
+
+/** Git repositories. */
+export const SourceRow = table(
+  "sources",
+  {
+    id: SourceId,
+    workspace_id: WorkspaceId,
+    name: Schema.String,
+    url: Schema.String,
+    default_ref: Schema.String,
+    default_path: Schema.String,
+    auth_connection_id: Schema.NullOr(ConnectionId),
+    auto_sync: Flag,
+    status: Schema.Literals(["active", "disabled", "error"]),
+    hook_secret: Schema.String,
+    last_synced_at: Schema.NullOr(Timestamp),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    hook_secret_version: Schema.Int,
+    hook_secret_at: Schema.NullOr(Timestamp),
+    /** Who attached the Connection: what looks at the Source automatically has their authority. */
+    auth_connection_by: Schema.NullOr(Schema.String),
+    /** Whether an owner or admin chose the default ref, or it is the repository's own. */
+    default_ref_by_manager: Flag,
+    removed_at: Schema.NullOr(Timestamp)
+  },
+  ["hook_secret_version", "default_ref_by_manager"]
+)
+export type SourceRow = RowOf<typeof SourceRow.columns>
+
+/** Immutable snapshots of a Source. */
+export const SnapshotRow = table("source_snapshots", {
+  id: SourceSnapshotId,
+  workspace_id: WorkspaceId,
+  source_id: SourceId,
+  url: Schema.String,
+  ref: Schema.String,
+  resolved_commit: Schema.String,
+  path: Schema.String,
+  archive_digest: Schema.String,
+  archive_size_bytes: Schema.Int,
+  file_count: Schema.Int,
+  omitted: Schema.String,
+  repository_manifest: Schema.String,
+  manifest_document: Schema.NullOr(Schema.String),
+  warnings: Schema.String,
+  created_by_run_id: RunId,
+  created_at: Timestamp
+})
+export type SnapshotRow = RowOf<typeof SnapshotRow.columns>
+
+/** What a check found in a module of a snapshot. */
+export const ReportRow = table("compatibility_reports", {
+  id: CompatibilityReportId,
+  workspace_id: WorkspaceId,
+  source_id: SourceId,
+  source_snapshot_id: SourceSnapshotId,
+  module_path: Schema.String,
+  status: Schema.Literals(["ready", "needs_attention", "unsupported"]),
+  report: Schema.String,
+  module_scan: Schema.String,
+  contract_digest: Schema.String,
+  install_config_id: Schema.NullOr(InstallConfigId),
+  created_by_run_id: RunId,
+  created_at: Timestamp
+})
+export type ReportRow = RowOf<typeof ReportRow.columns>
+
+/** Deliveries of webhooks that were accepted. */
+export const WebhookDeliveryRow = table("webhook_deliveries", {
+  source_id: SourceId,
+  delivery_id: Schema.String,
+  received_at: Timestamp
+})
+export type WebhookDeliveryRow = RowOf<typeof WebhookDeliveryRow.columns>

@@ -1,0 +1,51 @@
+import { Schema } from "effect"
+import {
+  CapsuleId,
+  InstallConfigId,
+  OutputId,
+  RunId,
+  SourceSnapshotId,
+  StateVersionId,
+  WorkspaceId
+} from "../../schema/records/Ids.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { Flag, type RowOf, table } from "../database/Table.ts"
+
+/** States, sealed. */
+export const StateVersionRow = table("state_versions", {
+  id: StateVersionId,
+  workspace_id: WorkspaceId,
+  capsule_id: CapsuleId,
+  generation: Schema.Int,
+  serial: Schema.Int,
+  lineage: Schema.String,
+  digest: Schema.String,
+  resource_count: Schema.Int,
+  size_bytes: Schema.Int,
+  state: Schema.String,
+  partial: Flag,
+  source_snapshot_id: Schema.NullOr(SourceSnapshotId),
+  install_config_id: InstallConfigId,
+  created_by_run_id: RunId,
+  created_at: Timestamp,
+  build_digest: Schema.NullOr(Schema.String),
+  build_size_bytes: Schema.NullOr(Schema.Int),
+  sealed_secrets: Schema.NullOr(Schema.String)
+})
+export type StateVersionRow = RowOf<typeof StateVersionRow.columns>
+
+/** Outputs of a StateVersion. */
+export const OutputRow = table("outputs", {
+  id: OutputId,
+  workspace_id: WorkspaceId,
+  capsule_id: CapsuleId,
+  state_version_id: StateVersionId,
+  name: Schema.String,
+  type: Schema.String,
+  value: Schema.NullOr(Schema.String),
+  sealed_value: Schema.NullOr(Schema.String),
+  sensitive: Flag,
+  /** JSON; of an Output that is private for the secrets it repeats, what they are. */
+  private_origins: Schema.NullOr(Schema.String)
+})
+export type OutputRow = RowOf<typeof OutputRow.columns>

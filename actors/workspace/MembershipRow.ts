@@ -1,0 +1,16 @@
+import { MembershipId, Subject, WorkspaceId } from "../../schema/records/Ids.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { MemberStatus, Role } from "../../schema/records/Workspace.ts"
+import { type RowOf, table } from "../database/Table.ts"
+
+/** Who is a member of which Workspace. */
+export const MembershipRow = table("memberships", {
+  id: MembershipId,
+  workspace_id: WorkspaceId,
+  subject: Subject,
+  role: Role,
+  status: MemberStatus,
+  created_at: Timestamp,
+  updated_at: Timestamp
+})
+export type MembershipRow = RowOf<typeof MembershipRow.columns>

@@ -1,0 +1,61 @@
+import { expect, test } from "bun:test"
+import { models, sourceFiles } from "./support/Models.ts"
+
+const ownerOf = new Map([
+  ...models.map(({ folder, model }) => [model.name, folder] as const),
+  ["runs", "actors/run"],
+  ["run_events", "actors/run"],
+  ["run_log_chunks", "actors/run"],
+  ["run_results", "actors/run"],
+  ["run_plans", "actors/execution"],
+  ["run_turns", "actors/queue"]
+])
+const tableOf = new Map(models.map(({ constant, model }) => [constant, model.name]))
+
+/** Writes of another folder's table. The list only gets shorter. */
+const exceptions: ReadonlySet<string> = new Set([
+  // Roles are read by everybody, changed by their own commands.
+  "actors/member/Members.ts writes memberships of actors/workspace",
+  // What a Run consumes stands below the commands that make a dependency.
+  "actors/dependency/Dependencies.ts writes dependencies of actors/consumption",
+  "actors/dependency/DependencyRules.ts writes dependencies of actors/consumption",
+  // A Source goes with what was found in it.
+  "actors/source-commands/SourceRemoval.ts writes compatibility_reports of actors/source",
+  "actors/source-commands/SourceRemoval.ts writes source_snapshots of actors/source",
+  // A Run is made with the commands of its Capsule, claimed by the queue, and voids plans that the execution saved.
+  "actors/capsule/CapsuleRuns.ts writes runs of actors/run",
+  "actors/queue/RunQueue.ts writes runs of actors/run",
+  "actors/run/RunLedger.ts writes run_plans of actors/execution"
+])
+
+const writes = sourceFiles.flatMap(({ file, folder, text }) =>
+  [...text.matchAll(/\b(?:INSERT(?: OR \w+)? INTO|UPDATE|DELETE FROM)\s+([a-z_]+)\b/g)].flatMap(([, table]) => {
+    const owner = ownerOf.get(table ?? "")
+    return owner === undefined || owner === folder ? [] : [`${file} writes ${table} of ${owner}`]
+  })
+)
+
+test("only the folder that owns a table writes it", () => {
+  expect(new Set(writes)).toEqual(exceptions)
+})
+
+test("values and changes are those of the table that the statement names", () => {
+  const differing = sourceFiles.flatMap(({ file, text }) =>
+    [
+      ...text.matchAll(
+        /\b(?:INSERT(?: OR \w+)? INTO ([a-z_]+) \$\{|UPDATE ([a-z_]+)\s+SET \$\{)(\w+)\.(?:values|changes)\(/g
+      )
+    ].flatMap(([, inserted, updated, constant]) =>
+      tableOf.get(constant ?? "") === (inserted ?? updated) ? [] : [`${file}: ${constant} for ${inserted ?? updated}`]
+    )
+  )
+  expect(differing).toEqual([])
+})
+
+const count = (pattern: RegExp) => sourceFiles.reduce((sum, { text }) => sum + [...text.matchAll(pattern)].length, 0)
+
+// Both numbers only go down.
+test("rows are typed by models, not by hand", () => {
+  expect(count(/\b(?:sql|read|write|client)<[^`]*?>`/g)).toBeLessThanOrEqual(130)
+  expect(count(/\bsql\.(?:insert|update)\(/g)).toBeLessThanOrEqual(11)
+})
