@@ -36,9 +36,9 @@ export const issueChallenge = Effect.fn("issueChallenge")(function* (
 export const spendSetupChallenge = Effect.fn("spendSetupChallenge")(function* (challenge: string, linkId: string) {
   const sql = yield* SqlClient.SqlClient
   const purpose: ChallengePurpose = `setup:${linkId}`
-  const [spent] = yield* sql<{ subject: string }>`DELETE FROM passkey_challenges
+  const [spent] = yield* PasskeyChallengeRow.some(sql, "subject")`DELETE FROM passkey_challenges
     WHERE challenge = ${challenge} AND purpose = ${purpose} AND expires_at > ${yield* now} RETURNING subject`
-  return spent?.subject
+  return spent?.subject ?? undefined
 }, Effect.orDie)
 
 /** Uses the challenge up; false when it is unknown, used, expired, or was given for something or somebody else. */

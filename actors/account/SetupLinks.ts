@@ -203,7 +203,7 @@ export class SetupLinks extends Context.Service<
         const holder = yield* spendSetupChallenge(challenge, good.id)
         if (holder === undefined) return yield* refusedRegistration()
         const verified = yield* newPasskeys.verify(party, name, challenge, answer)
-        return yield* enter(good, redemption, { kind: "passkey", subject: Subject.make(holder), verified })
+        return yield* enter(good, redemption, { kind: "passkey", subject: holder, verified })
       }, Effect.provideContext(services))
 
       const service = (redemption: Redemption): CommandContext => ({

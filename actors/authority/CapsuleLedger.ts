@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CapsuleStatus, StaleReason } from "../../schema/records/Capsule.ts"
 import { now } from "../Identity.ts"
-import { encodeStaleReasons, guardedCapsules, type GuardedCapsuleRow, CapsuleRow } from "./CapsuleRow.ts"
+import { encodeStaleReasons, guardedCapsules, GuardedCapsuleRow, CapsuleRow } from "./CapsuleRow.ts"
 import { renewedWait } from "./CredentialWait.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 
@@ -73,7 +73,7 @@ export class CapsuleLedger extends Context.Service<
       const sql = yield* SqlClient.SqlClient
 
       const find = Effect.fnUntraced(function* (id: string) {
-        const rows = yield* sql<GuardedCapsuleRow>`${sql.literal(guardedCapsules)} WHERE c.id = ${id}`
+        const rows = yield* GuardedCapsuleRow.rows(sql)`${sql.literal(guardedCapsules)} WHERE c.id = ${id}`
         return rows[0]
       }, Effect.orDie)
 
@@ -153,7 +153,7 @@ export class CapsuleLedger extends Context.Service<
       }, Effect.orDie)
 
       const ofLane = Effect.fn("CapsuleLedger.ofLane")(function* ({ path, ref, sourceId }: Lane) {
-        return yield* sql<GuardedCapsuleRow>`${sql.literal(guardedCapsules)}
+        return yield* GuardedCapsuleRow.rows(sql)`${sql.literal(guardedCapsules)}
           WHERE c.source_id = ${sourceId} AND c.adopted_ref = ${ref} AND c.adopted_path = ${path}
             AND ${sql.literal(livingCapsule("c."))} ORDER BY c.created_at, c.id`
       }, Effect.orDie)

@@ -21,7 +21,7 @@ import {
   WorkspaceId
 } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
-import { Flag, type RowOf, table } from "../database/Table.ts"
+import { Flag, type RowOf, rowShape, table } from "../database/Table.ts"
 
 /** Capsules. */
 export const CapsuleRow = table(
@@ -89,12 +89,14 @@ export const CapsuleRow = table(
 export type CapsuleRow = RowOf<typeof CapsuleRow.columns>
 
 /** A Capsule with the digest of its configuration, as the guard needs it, and with what is wrong with its lane. */
-export interface GuardedCapsuleRow extends CapsuleRow {
-  readonly install_config_digest: string
-  readonly lane_error_code: string | null
-  readonly lane_error_message: string | null
-  readonly lane_error_since: string | null
-}
+export const GuardedCapsuleRow = rowShape({
+  ...CapsuleRow.columns,
+  install_config_digest: Schema.String,
+  lane_error_code: Schema.NullOr(Schema.String),
+  lane_error_message: Schema.NullOr(Schema.String),
+  lane_error_since: Schema.NullOr(Timestamp)
+})
+export type GuardedCapsuleRow = RowOf<typeof GuardedCapsuleRow.columns>
 
 /** The query of `GuardedCapsuleRow`, to be followed by a condition on `c`. */
 export const guardedCapsules = `SELECT c.*, i.digest AS install_config_digest, l.error_code AS lane_error_code,

@@ -24,7 +24,7 @@ import { BackupStore, toBackup } from "../state/BackupStore.ts"
 import { readGroup } from "../run-group/GroupReads.ts"
 import type { RunGroups } from "../run-group/RunGroups.ts"
 import { type StartedGroup, startDriftCheck, startUpdate } from "./CapsuleGroups.ts"
-import { guardedCapsules, type GuardedCapsuleRow, toCapsule, CapsuleRow } from "../authority/CapsuleRow.ts"
+import { guardedCapsules, GuardedCapsuleRow, toCapsule, CapsuleRow } from "../authority/CapsuleRow.ts"
 import { Capsules } from "./Capsules.ts"
 import { usageOf } from "./CapsuleUsage.ts"
 import { OperatorConfigs } from "../configuration/OperatorConfigs.ts"
@@ -32,7 +32,7 @@ import { readyMadeConfigs, toInstallConfig } from "../configuration/PublicInstal
 import { toOutput, toStateVersion } from "../state/StateVersions.ts"
 import { InstallConfigRow, ProviderBindingRow } from "../configuration/InstallConfigRow.ts"
 import { StateVersionRow, OutputRow } from "../state/StateVersionRow.ts"
-import type { BackupRow } from "../state/BackupRow.ts"
+import { BackupRow } from "../state/BackupRow.ts"
 import { AutoUpdateDecisionRow } from "./AutoUpdateDecisionRow.ts"
 
 /** More than anybody looks through on one screen. */
@@ -63,7 +63,7 @@ export const layer = Layer.effect(
 
     const guarded = Effect.fnUntraced(function* (rows: ReadonlyArray<{ readonly id: string }>) {
       if (rows.length === 0) return []
-      const found = yield* Effect.orDie(sql<GuardedCapsuleRow>`${sql.literal(guardedCapsules)}
+      const found = yield* Effect.orDie(GuardedCapsuleRow.rows(sql)`${sql.literal(guardedCapsules)}
         WHERE ${sql.in(
           "c.id",
           rows.map((row) => row.id)
@@ -118,7 +118,9 @@ export const layer = Layer.effect(
           yield* write.afterCommit(queue.wake)
         }).pipe(transaction(write))
         yield* awaitRun(runId)
-        const rows = yield* Effect.orDie(write<BackupRow>`SELECT * FROM backups WHERE created_by_run_id = ${runId}`)
+        const rows = yield* Effect.orDie(
+          BackupRow.rows(write)`SELECT * FROM backups WHERE created_by_run_id = ${runId}`
+        )
         const backup = rows[0] === undefined ? undefined : yield* backups.find(rows[0].id)
         // Somebody cancelled it, or it failed; the Run says which.
         return backup === undefined
@@ -153,11 +155,11 @@ export const layer = Layer.effect(
           ],
           filter: [workspaceId, filter.projectId, filter.status]
         }
-        const rows = yield* pageOfRows<GuardedCapsuleRow>(sql, cursors, list, page)
+        const rows = yield* pageOfRows<CapsuleRow>(sql, cursors, list, page)
         return { ...rows, items: yield* guarded(rows.items) }
       }),
       inNeed: Effect.fn("Capsules.inNeed")(function* (workspaceId) {
-        const rows = yield* sql<{ id: string }>`SELECT id, updated_at FROM capsules
+        const rows = yield* CapsuleRow.some(sql, "id", "updated_at")`SELECT id, updated_at FROM capsules
             WHERE workspace_id = ${workspaceId} AND ${sql.literal(capsulesNeedingAttention)} AND status <> 'released'
           UNION SELECT id, updated_at FROM capsules WHERE workspace_id = ${workspaceId}
             AND credential_wait IS NOT NULL AND ${sql.literal(livingCapsule())}

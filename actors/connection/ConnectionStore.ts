@@ -37,8 +37,9 @@ export const ConnectionSecrets = Schema.Struct({
 export type ConnectionSecrets = typeof ConnectionSecrets.Type
 
 const SecretsJson = Schema.fromJsonString(ConnectionSecrets)
-const encodeSecrets = Schema.encodeSync(SecretsJson)
-const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
+/** The text that is sealed, of these values and of those that replaced them. */
+export const encodeSecrets = Schema.encodeSync(SecretsJson)
+export const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
 const UseJson = Schema.fromJsonString(ConnectionUse)
 const encodeUse = Schema.encodeSync(UseJson)
 const decodeUse = Schema.decodeUnknownSync(UseJson)

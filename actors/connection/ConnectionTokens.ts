@@ -33,8 +33,9 @@ const OAuthJson = Schema.fromJsonString(StoredOAuth)
 const encodeOAuth = Schema.encodeSync(OAuthJson)
 const decodeOAuth = Schema.decodeUnknownSync(OAuthJson)
 const TokensJson = Schema.fromJsonString(ConnectionTokenPair)
-const encodeTokens = Schema.encodeSync(TokensJson)
-const decodeTokens = Schema.decodeUnknownEffect(TokensJson)
+/** The text that is sealed, of these tokens and of those that replaced them. */
+export const encodeTokens = Schema.encodeSync(TokensJson)
+export const decodeTokens = Schema.decodeUnknownEffect(TokensJson)
 
 /** `undefined` of a Connection that no helper made. */
 export const oauthOf = ({ oauth }: Pick<ConnectionRow, "oauth">): StoredOAuth | undefined =>

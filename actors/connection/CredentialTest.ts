@@ -8,6 +8,7 @@ import { fetchableAddress } from "../../runner/git/FetchPolicy.ts"
 import type { CredentialTestKind } from "../../schema/records/Connection.ts"
 import { type ConnectionSecrets, originsOf } from "./ConnectionStore.ts"
 import type { ConnectionRow } from "./ConnectionRow.ts"
+import { SourceRow } from "../source/SourceRow.ts"
 
 /** The values do not do what they are for. The message names no value. */
 export class CredentialsRefused extends Schema.TaggedError<CredentialsRefused>()("CredentialsRefused", {
@@ -66,7 +67,12 @@ export class CredentialTest extends Context.Service<
           return yield* new CredentialsRefused({ message: "The Connection holds no values." })
         }
         if (row.kind !== "git_https" || row.origins === null) return "completeness"
-        const sources = yield* Effect.orDie(sql<FetchedSource>`SELECT name, url, default_ref FROM sources
+        const sources = yield* Effect.orDie(SourceRow.some(
+          sql,
+          "name",
+          "url",
+          "default_ref"
+        )`SELECT name, url, default_ref FROM sources
           WHERE auth_connection_id = ${row.id} AND status <> 'disabled' ORDER BY name, id`)
         if (sources.length === 0) return "completeness"
         const credentials = gitCredentials(row, Redacted.value(secrets))

@@ -1,23 +1,17 @@
-import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SecretText } from "../../runner/redaction/SecretText.ts"
 import { transaction } from "../database/Transaction.ts"
 import { Vault } from "../vault/Vault.ts"
-import { ConnectionSecrets, ConnectionStore } from "./ConnectionStore.ts"
-import { ConnectionTokenPair, ConnectionTokens } from "./ConnectionTokens.ts"
-import type { ConnectionRow } from "./ConnectionRow.ts"
+import { type ConnectionSecrets, ConnectionStore, decodeSecrets, encodeSecrets } from "./ConnectionStore.ts"
+import { type ConnectionTokenPair, ConnectionTokens, decodeTokens, encodeTokens } from "./ConnectionTokens.ts"
+import { ConnectionRow } from "./ConnectionRow.ts"
 import { FormerTokensRow, ConnectionHoldRow, FormerValuesRow } from "./HeldValueRows.ts"
+import { rowShape } from "../database/Table.ts"
 
-interface FormerRow {
-  readonly connection_id: string
-  readonly workspace_id: string | null
-  readonly version: number
-  readonly sealed_values: string
-}
-
-const SecretsJson = Schema.fromJsonString(ConnectionSecrets)
-const encodeSecrets = Schema.encodeSync(SecretsJson)
-const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
+const { workspace_id } = ConnectionRow.columns
+const FormerValues = rowShape({ ...FormerValuesRow.columns, workspace_id })
+const FormerTokens = rowShape({ ...FormerTokensRow.columns, workspace_id })
 
 const place = (id: string, workspaceId: string | null, version: number) => ({
   table: "former_connection_values",
@@ -30,17 +24,6 @@ const textsOf = ({ files, values }: ConnectionSecrets): ReadonlyArray<SecretText
   ...Object.entries(values).map(([name, text]) => ({ origin: `env.${name}`, value: Redacted.make(text) })),
   ...files.map(({ content, name }) => ({ origin: `file.${name}`, value: Redacted.make(content) }))
 ]
-
-interface FormerTokenRow {
-  readonly connection_id: string
-  readonly workspace_id: string | null
-  readonly token_generation: number
-  readonly sealed_tokens: string
-}
-
-const TokensJson = Schema.fromJsonString(ConnectionTokenPair)
-const encodeTokenPair = Schema.encodeSync(TokensJson)
-const decodeTokenPair = Schema.decodeUnknownEffect(TokensJson)
 
 const tokenPlace = (id: string, workspaceId: string | null, generation: number) => ({
   table: "former_connection_tokens",
@@ -119,7 +102,7 @@ export class HeldValues extends Context.Service<
           token_generation: row.token_generation,
           sealed_tokens: yield* vault.seal(
             tokenPlace(row.id, row.workspace_id, row.token_generation),
-            Redacted.make(encodeTokenPair(Redacted.value(replaced.value)))
+            Redacted.make(encodeTokens(Redacted.value(replaced.value)))
           )
         })}`
       }, Effect.orDie)
@@ -130,11 +113,11 @@ export class HeldValues extends Context.Service<
       })
 
       const formerTokens = Effect.fnUntraced(function* (connectionId: string) {
-        const rows = yield* sql<FormerTokenRow>`SELECT f.*, c.workspace_id FROM former_connection_tokens f
+        const rows = yield* FormerTokens.rows(sql)`SELECT f.*, c.workspace_id FROM former_connection_tokens f
           JOIN connections c ON c.id = f.connection_id WHERE f.connection_id = ${connectionId}`
         const texts = yield* Effect.forEach(rows, (row) =>
           vault.openText(tokenPlace(row.connection_id, row.workspace_id, row.token_generation), row.sealed_tokens).pipe(
-            Effect.flatMap((text) => decodeTokenPair(Redacted.value(text))),
+            Effect.flatMap((text) => decodeTokens(Redacted.value(text))),
             Effect.map(tokenTexts)
           )
         )
@@ -142,7 +125,7 @@ export class HeldValues extends Context.Service<
       })
 
       const former = Effect.fn("HeldValues.former")(function* (connectionId: string) {
-        const rows = yield* sql<FormerRow>`SELECT f.*, c.workspace_id FROM former_connection_values f
+        const rows = yield* FormerValues.rows(sql)`SELECT f.*, c.workspace_id FROM former_connection_values f
           JOIN connections c ON c.id = f.connection_id WHERE f.connection_id = ${connectionId}`
         const texts = yield* Effect.forEach(rows, (row) =>
           vault.openText(place(row.connection_id, row.workspace_id, row.version), row.sealed_values).pipe(
@@ -155,7 +138,7 @@ export class HeldValues extends Context.Service<
       }, Effect.orDie)
 
       const renewedSince = Effect.fn("HeldValues.renewedSince")(function* (runId: string) {
-        const renewed = yield* sql<{ id: string }>`SELECT DISTINCT c.id FROM connection_holds h
+        const renewed = yield* ConnectionRow.some(sql, "id")`SELECT DISTINCT c.id FROM connection_holds h
           JOIN connections c ON c.id = h.connection_id
             AND (c.version > h.version OR c.token_generation > h.token_generation) WHERE h.run_id = ${runId}`
         const texts = yield* Effect.forEach(renewed, ({ id }) =>

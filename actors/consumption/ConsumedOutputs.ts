@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { type Consumer, isOfferedStill, type OfferedOutput, offeredOutputs } from "./OfferedOutputs.ts"
 import type { CapsuleStatus } from "../../schema/records/Capsule.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
+import { CapsuleRow } from "../authority/CapsuleRow.ts"
 
 /** What a plan was given by a dependency, or was not: each one that the Capsule had then is recorded. */
 export const ConsumedOutput = Schema.Struct({
@@ -59,7 +60,7 @@ export const movedInputs = Effect.fn("movedInputs")(function* (
   const sql = yield* SqlClient.SqlClient
   const offered = yield* offeredOutputs(consumer)
   for (const { dependencyId, outputShareId } of consumed) {
-    const [producer] = yield* sql<{ status: CapsuleStatus }>`SELECT c.status FROM dependencies d
+    const [producer] = yield* CapsuleRow.some(sql, "status")`SELECT c.status FROM dependencies d
       JOIN capsules c ON c.id = d.producer_capsule_id WHERE d.id = ${dependencyId}`
     if (producer === undefined) return dependencyRemoved
     if (isEnded(producer.status)) return producerEnded(producer.status)

@@ -7,6 +7,7 @@ import { activeShares } from "./SharedOutputs.ts"
 import { orOnIntegrityFault } from "../vault/IntegrityFault.ts"
 import { DependencyRow, DependencyOutputsJson } from "./DependencyRow.ts"
 import type { OutputRow } from "../state/StateVersionRow.ts"
+import { CapsuleRow } from "../authority/CapsuleRow.ts"
 
 const decodeOutputs = Schema.decodeUnknownEffect(DependencyOutputsJson)
 
@@ -69,7 +70,14 @@ export const offersOf = Effect.fn("offersOf")(function* (
   const sql = yield* SqlClient.SqlClient
   const states = yield* StateVersions
   const { dependencyId, mode, producerCapsuleId, wanted } = dependency
-  const [found] = yield* sql<ProducerRow>`SELECT name, workspace_id, current_state_version_id, status, release_reason
+  const [found] = yield* CapsuleRow.some(
+    sql,
+    "name",
+    "workspace_id",
+    "current_state_version_id",
+    "status",
+    "release_reason"
+  )`SELECT name, workspace_id, current_state_version_id, status, release_reason
     FROM capsules WHERE id = ${producerCapsuleId}`
   const producer = found === undefined || isEnded(found.status) ? undefined : found
   const ended = found === undefined || producer !== undefined ? undefined : endOf(found)

@@ -108,7 +108,13 @@ export class DeliverySidecar extends Context.Service<
       }, Effect.orDie)
 
       const verified = Effect.fn("DeliverySidecar.verified")(function* (planRunId: string, capsule: GuardedCapsuleRow) {
-        const [row] = yield* sql<SidecarRow>`SELECT run_id, workspace_id, sealed_values, authority_digest
+        const [row] = yield* RunDeliveryRow.some(
+          sql,
+          "run_id",
+          "workspace_id",
+          "sealed_values",
+          "authority_digest"
+        )`SELECT run_id, workspace_id, sealed_values, authority_digest
           FROM run_deliveries WHERE run_id = ${planRunId} AND capsule_id = ${capsule.id}`
         if (row === undefined) return undefined
         const pinned = yield* open(row)
@@ -117,7 +123,13 @@ export class DeliverySidecar extends Context.Service<
       }, Effect.orDie)
 
       const lastApplied = Effect.fn("DeliverySidecar.lastApplied")(function* (capsuleId: string) {
-        const [row] = yield* sql<SidecarRow>`SELECT d.run_id, d.workspace_id, d.sealed_values, d.authority_digest
+        const [row] = yield* RunDeliveryRow.some(
+          sql,
+          "run_id",
+          "workspace_id",
+          "sealed_values",
+          "authority_digest"
+        )`SELECT d.run_id, d.workspace_id, d.sealed_values, d.authority_digest
           FROM run_deliveries d JOIN runs a ON a.plan_run_id = d.run_id AND a.type = 'apply'
           WHERE d.capsule_id = ${capsuleId} AND a.started_at IS NOT NULL
           ORDER BY CASE WHEN a.status = 'succeeded' THEN 0 ELSE 1 END, a.created_at DESC, a.id DESC LIMIT 1`

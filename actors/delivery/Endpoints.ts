@@ -1,9 +1,10 @@
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { type DeliveryRefused, refused } from "./DeliveryRefused.ts"
 import { assignedEndpoint, EndpointPolicy } from "./EndpointPolicy.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
+import { rowShape } from "../database/Table.ts"
 
 /** The values that an `http.endpoint` requirement may have delivered, by slot. */
 export interface EndpointValues {
@@ -15,11 +16,7 @@ export interface EndpointValues {
 /** What an assignment is looked up by. */
 export type EndpointOwner = Pick<CapsuleRow, "id" | "workspace_id" | "project_id" | "name" | "environment">
 
-interface OwnerRow {
-  readonly workspace: string
-  readonly project: string
-  readonly homonyms: number
-}
+const OwnerNames = rowShape({ workspace: Schema.String, project: Schema.String, homonyms: Schema.Int })
 
 /** Looks up what the operator assigned. */
 export class Endpoints extends Context.Service<
@@ -33,7 +30,7 @@ export class Endpoints extends Context.Service<
       const assigned = yield* EndpointPolicy
 
       const resolve = Effect.fn("Endpoints.resolve")(function* (capsule: EndpointOwner) {
-        const [owner] = yield* Effect.orDie(sql<OwnerRow>`SELECT w.handle AS workspace, p.slug AS project,
+        const [owner] = yield* Effect.orDie(OwnerNames.rows(sql)`SELECT w.handle AS workspace, p.slug AS project,
             (SELECT COUNT(*) FROM capsules o WHERE o.workspace_id = ${capsule.workspace_id} AND o.id <> ${capsule.id}
               AND o.name = ${capsule.name} AND o.environment = ${capsule.environment} AND ${sql.literal(livingCapsule("o."))}) AS homonyms
           FROM workspaces w JOIN projects p ON p.id = ${capsule.project_id} WHERE w.id = ${capsule.workspace_id}`)

@@ -2,17 +2,10 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import type { ReleaseReason } from "../../schema/records/Capsule.ts"
-import type { CapsuleId } from "../../schema/records/Ids.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import { Audit } from "../audit/Audit.ts"
 import { StaleReasons } from "../staleness/StaleReasons.ts"
-
-interface ConsumerRow {
-  readonly id: string
-  readonly workspace_id: string
-  readonly consumer_capsule_id: CapsuleId
-  readonly mode: string
-}
+import { DependencyRow } from "../consumption/DependencyRow.ts"
 
 /**
  * The living consumers of a Capsule that is released lose their input: they are stale, plans that used it are voided, and
@@ -27,7 +20,13 @@ export const endProducer = Effect.fn("endProducer")(function* (
   const audit = yield* Audit
   const staleReasons = yield* StaleReasons
   const voided = new Set(yield* staleReasons.producerMoved(producer.id))
-  const rows = yield* sql<ConsumerRow>`SELECT d.id, d.workspace_id, d.consumer_capsule_id, d.mode FROM dependencies d
+  const rows = yield* DependencyRow.some(
+    sql,
+    "id",
+    "workspace_id",
+    "consumer_capsule_id",
+    "mode"
+  )`SELECT d.id, d.workspace_id, d.consumer_capsule_id, d.mode FROM dependencies d
     JOIN capsules c ON c.id = d.consumer_capsule_id AND ${sql.literal(livingCapsule("c."))}
     WHERE d.producer_capsule_id = ${producer.id} ORDER BY d.created_at, d.id`
   for (const row of rows) {

@@ -19,14 +19,6 @@ export interface SetupTicket {
   readonly subject: string
 }
 
-interface TicketRow {
-  readonly product: string
-  readonly workspace_id: string
-  readonly capsule_id: string
-  readonly run_id: string
-  readonly subject: string
-}
-
 /** One-time tickets with which a product's own setup flow recognises who installed it. Stored as digests only. */
 export class SetupTickets extends Context.Service<
   SetupTickets,
@@ -68,8 +60,14 @@ export class SetupTickets extends Context.Service<
 
       const redeem = Effect.fn("SetupTickets.redeem")(function* (secret: Redacted.Redacted<string>, requestId: string) {
         const at = DateTime.formatIso(yield* DateTime.now)
-        const [row] =
-          yield* Effect.orDie(sql<TicketRow>`UPDATE setup_tickets SET ${SetupTicketRow.changes(sql, { used_at: at })}
+        const [row] = yield* Effect.orDie(SetupTicketRow.some(
+          sql,
+          "product",
+          "workspace_id",
+          "capsule_id",
+          "run_id",
+          "subject"
+        )`UPDATE setup_tickets SET ${SetupTicketRow.changes(sql, { used_at: at })}
           WHERE secret_hash = ${secretHash(secret)} AND used_at IS NULL AND expires_at > ${at}
           RETURNING product, workspace_id, capsule_id, run_id, subject`)
         if (row === undefined) {

@@ -2,26 +2,29 @@ import { createHash } from "node:crypto"
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { canonicalJson } from "../idempotency/RequestDigest.ts"
-import type { CapsuleStatus } from "../../schema/records/Capsule.ts"
 import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
+import { CapsuleRow } from "../authority/CapsuleRow.ts"
+import { InstallConfigRow } from "../configuration/InstallConfigRow.ts"
+import { type RowOf, rowShape } from "../database/Table.ts"
 
 const contract = "svc.accounts-oidc-activation/v1"
 
 /** A Capsule as its identity hangs on it. */
-export interface CapsuleAuthority {
-  readonly workspace_id: string
-  readonly capsule_id: string
-  readonly status: CapsuleStatus
-  readonly execution_authority_epoch: number
-  readonly install_config_id: string
-  readonly install_config_digest: string
-  readonly source_snapshot_id: string | null
-  readonly config: string
-}
+const CapsuleAuthority = rowShape({
+  workspace_id: CapsuleRow.columns.workspace_id,
+  capsule_id: CapsuleRow.columns.id,
+  status: CapsuleRow.columns.status,
+  execution_authority_epoch: CapsuleRow.columns.execution_authority_epoch,
+  install_config_id: InstallConfigRow.columns.id,
+  install_config_digest: InstallConfigRow.columns.digest,
+  source_snapshot_id: InstallConfigRow.columns.source_snapshot_id,
+  config: InstallConfigRow.columns.config
+})
+export type CapsuleAuthority = RowOf<typeof CapsuleAuthority.columns>
 
 /** The Capsule with its present configuration, read through `sql`. */
 export const readCapsuleAuthority = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, capsuleId: string) {
-  const rows = yield* sql<CapsuleAuthority>`SELECT c.workspace_id, c.id AS capsule_id, c.status,
+  const rows = yield* CapsuleAuthority.rows(sql)`SELECT c.workspace_id, c.id AS capsule_id, c.status,
       c.execution_authority_epoch, i.id AS install_config_id, i.digest AS install_config_digest, i.source_snapshot_id,
       i.config
     FROM capsules c JOIN install_configs i ON i.id = c.install_config_id WHERE c.id = ${capsuleId}`

@@ -38,12 +38,6 @@ interface Registration {
   readonly authorityDigest: string
 }
 
-interface PinRow {
-  readonly capsule_id: string
-  readonly endpoint_origin: string
-  readonly authority_digest: string
-}
-
 /** `https://host[:port]` exactly as its parser writes it. */
 const isCanonicalOrigin = (text: string): boolean => {
   const url = URL.parse(text)
@@ -139,7 +133,12 @@ const make = Effect.gen(function* () {
   })
 
   const pinned = Effect.fnUntraced(function* (planRunId: string, capsuleId: string) {
-    const [row] = yield* Effect.orDie(sql<PinRow>`SELECT capsule_id, endpoint_origin, authority_digest
+    const [row] = yield* Effect.orDie(PlanPinRow.some(
+      sql,
+      "capsule_id",
+      "endpoint_origin",
+      "authority_digest"
+    )`SELECT capsule_id, endpoint_origin, authority_digest
       FROM oidc_plan_pins WHERE plan_run_id = ${planRunId} AND capsule_id = ${capsuleId}`)
     const requirement = yield* Effect.flatMap(present(capsuleId), requirementOf)
     if (requirement === undefined && row === undefined) return undefined

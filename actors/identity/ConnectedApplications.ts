@@ -9,6 +9,7 @@ import { now } from "../Identity.ts"
 import { Clients } from "./Clients.ts"
 import { Grants } from "./Grants.ts"
 import { decodeScopes } from "./Scopes.ts"
+import { GrantRow } from "./GrantRow.ts"
 
 /** An application that can act for a person at this moment. */
 export interface ConnectedApplication {
@@ -70,7 +71,14 @@ export class ConnectedApplications extends Context.Service<
       return ConnectedApplications.of({
         list: Effect.fn("ConnectedApplications.list")(function* (subject) {
           const at = yield* now
-          const rows = yield* read<Row>`SELECT id, client_id, workspace_id, scopes, created_at FROM oidc_grants g
+          const rows = yield* GrantRow.some(
+            read,
+            "id",
+            "client_id",
+            "workspace_id",
+            "scopes",
+            "created_at"
+          )`SELECT id, client_id, workspace_id, scopes, created_at FROM oidc_grants g
             WHERE subject = ${subject} AND revoked_at IS NULL AND (
               EXISTS (SELECT 1 FROM oidc_refresh_tokens r
                 WHERE r.grant_id = g.id AND r.used_at IS NULL AND r.expires_at > ${at})
@@ -80,7 +88,14 @@ export class ConnectedApplications extends Context.Service<
           return yield* Effect.forEach(rows, toApplication)
         }, Effect.orDie),
         revoke: Effect.fn("ConnectedApplications.revoke")(function* (context, subject, grantId) {
-          const [row] = yield* sql<Row>`SELECT id, client_id, workspace_id, scopes, created_at FROM oidc_grants
+          const [row] = yield* GrantRow.some(
+            sql,
+            "id",
+            "client_id",
+            "workspace_id",
+            "scopes",
+            "created_at"
+          )`SELECT id, client_id, workspace_id, scopes, created_at FROM oidc_grants
             WHERE id = ${grantId} AND subject = ${subject}`
           if (row === undefined) return yield* notFound("Grant")
           yield* grants.revoke(row.id, "revoked_by_person")

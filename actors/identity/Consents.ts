@@ -30,7 +30,7 @@ export class Consents extends Context.Service<
       const read = yield* ReadSql
       const find = (client: SqlClient.SqlClient, { clientId, subject, workspaceId }: ConsentPlace) =>
         Effect.map(
-          client<{ scopes: string }>`SELECT scopes FROM oidc_consents
+          ConsentRow.some(client, "scopes")`SELECT scopes FROM oidc_consents
             WHERE subject = ${subject} AND client_id = ${clientId} AND workspace_id = ${workspaceId ?? ""}`,
           ([row]) => (row === undefined ? [] : decodeScopes(row.scopes))
         )

@@ -6,6 +6,7 @@ import { activationDigest, isServing, readCapsuleAuthority } from "./CapsuleActi
 import type { Client } from "./Client.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 import { MembershipRow } from "../workspace/MembershipRow.ts"
+import { StoredUser } from "../account/UserRow.ts"
 
 export interface Person {
   readonly subject: string
@@ -49,7 +50,13 @@ export const liveAuthority = Effect.fn("liveAuthority")(function* (
   subject: string,
   workspaceId: string | undefined
 ): Effect.fn.Return<Result.Result<LiveAuthority, Denial>, SqlError> {
-  const [person] = yield* sql<Person>`SELECT subject, email, display_name, updated_at FROM users
+  const [person] = yield* StoredUser.some(
+    sql,
+    "subject",
+    "email",
+    "display_name",
+    "updated_at"
+  )`SELECT subject, email, display_name, updated_at FROM users
     WHERE subject = ${subject} AND status = 'active'`
   if (person === undefined) return denied("account", true)
   const { owner } = client

@@ -9,16 +9,21 @@ import type { Grant } from "./Grants.ts"
 import { deriveSuccessor } from "./IdentitySecrets.ts"
 import { IssuerSettings } from "./IssuerSettings.ts"
 import { lifetimes } from "./Lifetimes.ts"
-import { RefreshTokenRow } from "./GrantRow.ts"
+import { GrantRow, RefreshTokenRow } from "./GrantRow.ts"
+import { type RowOf, rowShape } from "../database/Table.ts"
 
-interface RefreshRow {
-  readonly grant_id: string
-  readonly client_id: string
-  readonly created_at: string
-  readonly expires_at: string
-  readonly used_at: string | null
-  readonly successor_hash: string | null
-}
+const { created_at, expires_at, grant_id, successor_hash, used_at } = RefreshTokenRow.columns
+
+/** A refresh token with the client that it was issued to. */
+const IssuedToken = rowShape({
+  grant_id,
+  client_id: GrantRow.columns.client_id,
+  created_at,
+  expires_at,
+  used_at,
+  successor_hash
+})
+type IssuedToken = RowOf<typeof IssuedToken.columns>
 
 /** A presented refresh token as the database knows it. Nothing is used up by looking. */
 export type RefreshLookup =
@@ -71,7 +76,7 @@ export class RefreshTokens extends Context.Service<
           : draw
 
       /** A lost answer looks like a second use soon after the first, while nobody has used what the answer held. */
-      const withinGrace = Effect.fnUntraced(function* (row: RefreshRow, token: Redacted.Redacted) {
+      const withinGrace = Effect.fnUntraced(function* (row: IssuedToken, token: Redacted.Redacted) {
         if (!graceful || row.used_at === null || row.successor_hash === null) return false
         const until = DateTime.addDuration(DateTime.makeUnsafe(row.used_at), refreshReuseGrace)
         if (DateTime.formatIso(until) < (yield* now)) return false
@@ -88,7 +93,9 @@ export class RefreshTokens extends Context.Service<
         }),
         lookup: Effect.fn("RefreshTokens.lookup")(function* (clientId, token) {
           if (!isWellFormed("oauthRefresh", Redacted.value(token))) return { kind: "unknown" }
-          const [row] = yield* sql<RefreshRow>`SELECT r.grant_id, g.client_id, r.created_at, r.expires_at, r.used_at,
+          const [row] = yield* IssuedToken.rows(
+            sql
+          )`SELECT r.grant_id, g.client_id, r.created_at, r.expires_at, r.used_at,
               r.successor_hash
             FROM oidc_refresh_tokens r JOIN oidc_grants g ON g.id = r.grant_id
             WHERE r.secret_hash = ${secretHash(token)}`

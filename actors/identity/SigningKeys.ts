@@ -20,15 +20,6 @@ export const keySetMaxAge = Duration.minutes(10)
 // Beyond every token and every clock that is a little wrong.
 const publishedAfterRetirement = Duration.sum(lifetimes.idToken, Duration.days(1))
 
-interface KeyRow {
-  readonly kid: string
-  readonly algorithm: SigningAlgorithm
-  readonly status: "next" | "active" | "retired" | "revoked"
-  readonly public_jwk: string
-  readonly private_jwk: string
-  readonly published_at: string
-}
-
 const PublicJwk = Schema.Record(Schema.String, Schema.String)
 export type PublicJwk = typeof PublicJwk.Type
 const decodePublic = Schema.decodeUnknownSync(Schema.fromJsonString(PublicJwk))
@@ -119,9 +110,17 @@ const make = Effect.gen(function* () {
     })} ON CONFLICT (kid) DO NOTHING`
   })
 
-  const withStatus = (client: SqlClient.SqlClient, algorithm: SigningAlgorithm, status: KeyRow["status"]) =>
+  const withStatus = (client: SqlClient.SqlClient, algorithm: SigningAlgorithm, status: SigningKeyRow["status"]) =>
     Effect.map(
-      client<KeyRow>`SELECT kid, algorithm, status, public_jwk, private_jwk, published_at FROM oidc_signing_keys
+      SigningKeyRow.some(
+        client,
+        "kid",
+        "algorithm",
+        "status",
+        "public_jwk",
+        "private_jwk",
+        "published_at"
+      )`SELECT kid, algorithm, status, public_jwk, private_jwk, published_at FROM oidc_signing_keys
         WHERE algorithm = ${algorithm} AND status = ${status}`,
       (rows) => rows[0]
     )
@@ -168,7 +167,12 @@ const make = Effect.gen(function* () {
   const keySet = Effect.gen(function* () {
     yield* complete
     const since = DateTime.formatIso(DateTime.subtractDuration(yield* DateTime.now, publishedAfterRetirement))
-    const rows = yield* read<KeyRow>`SELECT kid, algorithm, public_jwk FROM oidc_signing_keys
+    const rows = yield* SigningKeyRow.some(
+      read,
+      "kid",
+      "algorithm",
+      "public_jwk"
+    )`SELECT kid, algorithm, public_jwk FROM oidc_signing_keys
       WHERE status IN ('active', 'next') OR (status = 'retired' AND retired_at > ${since})
       ORDER BY status, algorithm DESC, published_at`
     return rows.map(({ algorithm, kid, public_jwk }): PublicJwk => {
@@ -179,7 +183,7 @@ const make = Effect.gen(function* () {
     })
   })
 
-  const signer = Effect.fnUntraced(function* (row: KeyRow) {
+  const signer = Effect.fnUntraced(function* (row: Pick<SigningKeyRow, "kid" | "algorithm" | "private_jwk">) {
     const cached = signers.get(row.kid)
     if (cached !== undefined) return cached
     const opened = yield* Effect.orDie(vault.openText(sealPlace(row.kid), row.private_jwk))
@@ -188,7 +192,7 @@ const make = Effect.gen(function* () {
     return key
   })
 
-  const verifier = Effect.fnUntraced(function* (row: KeyRow) {
+  const verifier = Effect.fnUntraced(function* (row: Pick<SigningKeyRow, "kid" | "algorithm" | "public_jwk">) {
     const cached = verifiers.get(row.kid)
     if (cached !== undefined) return cached
     const key = yield* imported(decodePublic(row.public_jwk), row.algorithm)
@@ -214,7 +218,12 @@ const make = Effect.gen(function* () {
     const header = yield* Effect.option(Effect.try(() => decodeProtectedHeader(jwt)))
     if (Option.isNone(header)) return undefined
     // The key is chosen by `kid` out of our own: nothing in a header can bring one along.
-    const [row] = yield* read<KeyRow>`SELECT kid, algorithm, public_jwk FROM oidc_signing_keys
+    const [row] = yield* SigningKeyRow.some(
+      read,
+      "kid",
+      "algorithm",
+      "public_jwk"
+    )`SELECT kid, algorithm, public_jwk FROM oidc_signing_keys
       WHERE kid = ${header.value.kid ?? ""} AND algorithm = ${header.value.alg ?? ""} AND status <> 'revoked'`
     if (row === undefined) return undefined
     const key = yield* verifier(row)

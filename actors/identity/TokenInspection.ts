@@ -17,17 +17,9 @@ import { SigningKeys } from "./SigningKeys.ts"
 import { StaticClients } from "./StaticClients.ts"
 import { svcClaim, userInfoClaims } from "./TokenClaims.ts"
 import { grantIdOf } from "./TokenIssuance.ts"
+import { OAuthTokenRow } from "./GrantRow.ts"
 
 type Claims = Readonly<Record<string, Schema.Json>>
-
-interface AccessRow {
-  readonly id: string
-  readonly grant_id: string
-  readonly client_id: string
-  readonly scopes: string
-  readonly created_at: string
-  readonly expires_at: string
-}
 
 /** An access token whose grant, client, account, membership and Capsule were all found good at this moment. */
 export interface GoodToken {
@@ -93,7 +85,15 @@ export class TokenInspection extends Context.Service<
         token: Redacted.Redacted
       ): Effect.fn.Return<GoodToken | undefined, SqlError> {
         if (!isWellFormed("oauthAccess", Redacted.value(token))) return undefined
-        const [row] = yield* read<AccessRow>`SELECT id, grant_id, client_id, scopes, created_at, expires_at
+        const [row] = yield* OAuthTokenRow.some(
+          read,
+          "id",
+          "grant_id",
+          "client_id",
+          "scopes",
+          "created_at",
+          "expires_at"
+        )`SELECT id, grant_id, client_id, scopes, created_at, expires_at
           FROM oauth_access_tokens
           WHERE secret_hash = ${secretHash(token)} AND revoked_at IS NULL AND expires_at > ${yield* now}`
         if (row === undefined) return undefined

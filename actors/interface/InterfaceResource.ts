@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
-import { AccessJson, InputsJson, type InterfaceRow } from "./InterfaceRow.ts"
+import { AccessJson, InputsJson, InterfaceRow } from "./InterfaceRow.ts"
 
 const decodeAccess = Schema.decodeUnknownSync(AccessJson)
 const decodeInputs = Schema.decodeUnknownSync(InputsJson)
@@ -24,7 +24,7 @@ export const findInterfaceByResource = Effect.fn("findInterfaceByResource")(func
   resource: string
 ): Effect.fn.Return<string | undefined, SqlError> {
   // The address stands in the inputs as a JSON string; most rows are told apart by that alone.
-  const rows = yield* sql<Pick<InterfaceRow, "id" | "access" | "inputs">>`SELECT id, access, inputs FROM interfaces
+  const rows = yield* InterfaceRow.some(sql, "id", "access", "inputs")`SELECT id, access, inputs FROM interfaces
     WHERE workspace_id = ${workspaceId} AND status = 'resolved'
       AND REPLACE(inputs, ${JSON.stringify(resource)}, '') <> inputs`
   const named = rows.filter((row) => resourceUriOf(row) === resource)

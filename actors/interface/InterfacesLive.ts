@@ -7,7 +7,7 @@ import { InstallPolicy } from "../configuration/InstallPolicy.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { Cursors } from "../paging/Cursors.ts"
 import { pageOfRows } from "../paging/RowPages.ts"
-import { type IntentRow, type InterfaceRow, toFailure, toInterface } from "./InterfaceRow.ts"
+import { IntentRow, type InterfaceRow, toFailure, toInterface } from "./InterfaceRow.ts"
 import { Interfaces } from "./Interfaces.ts"
 import { readInterfaceUse } from "./InterfaceUse.ts"
 import { capsuleInService } from "../../schema/tables/CapsuleTables.ts"
@@ -62,7 +62,7 @@ export const layer = Layer.effect(
       }),
 
       retry: Effect.fn("Interfaces.retry")(function* (context, workspaceId, intentId, expected) {
-        const [intent] = yield* Effect.orDie(read<IntentRow>`SELECT * FROM interface_intents
+        const [intent] = yield* Effect.orDie(IntentRow.rows(read)`SELECT * FROM interface_intents
           WHERE id = ${intentId} AND workspace_id = ${workspaceId}`)
         if (intent === undefined) return yield* notFound("Materialisation failure")
         return yield* answered(client(intent.capsule_id).Retry({ context, intentId, expected }))

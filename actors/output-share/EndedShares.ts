@@ -1,20 +1,12 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
-import type { OutputShareId } from "../../schema/records/Ids.ts"
 import { SharedOutput } from "../../schema/records/OutputShare.ts"
 import { Audit } from "../audit/Audit.ts"
 import { shareRevoked } from "../consumption/ConsumedOutputs.ts"
 import { now } from "../Identity.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { OutputShareRow } from "./OutputShareRow.ts"
-
-interface EndedRow {
-  readonly id: OutputShareId
-  readonly from_workspace_id: string
-  readonly to_workspace_id: string
-  readonly outputs: string
-}
 
 const decodeOutputs = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Array(SharedOutput)))
 
@@ -26,8 +18,13 @@ export const endShares = Effect.fn("endShares")(function* (context: CommandConte
   const sql = yield* SqlClient.SqlClient
   const audit = yield* Audit
   const ledger = yield* RunLedger
-  const ended =
-    yield* sql<EndedRow>`UPDATE output_shares SET ${OutputShareRow.changes(sql, { status: "revoked", revoked_at: yield* now })}
+  const ended = yield* OutputShareRow.some(
+    sql,
+    "id",
+    "from_workspace_id",
+    "to_workspace_id",
+    "outputs"
+  )`UPDATE output_shares SET ${OutputShareRow.changes(sql, { status: "revoked", revoked_at: yield* now })}
     WHERE producer_capsule_id = ${producerCapsuleId} AND status <> 'revoked'
     RETURNING id, from_workspace_id, to_workspace_id, outputs`
   for (const share of ended) {

@@ -1,20 +1,26 @@
 import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import type { CapsuleStatus } from "../../schema/records/Capsule.ts"
 import type { RunStatus } from "../../schema/records/Run.ts"
-import type { RunGroupRow } from "./RunGroupRow.ts"
-import type { Member, Standing, WaveEdge } from "./WaveDecision.ts"
+import { RunGroupMemberRow, type RunGroupRow } from "./RunGroupRow.ts"
+import type { Member, Standing } from "./WaveDecision.ts"
+import { CapsuleRow } from "../authority/CapsuleRow.ts"
+import { type RowOf, rowShape } from "../database/Table.ts"
 
-interface MemberRow {
-  readonly capsule_id: string
-  readonly name: string
-  readonly status: CapsuleStatus
-  readonly wave: number
-  readonly decision: "left_out" | "refused" | null
-  readonly code: string | null
-  readonly message: string | null
-}
+const { capsule_id, code, decision, message, wave } = RunGroupMemberRow.columns
+
+const MemberRow = rowShape({
+  capsule_id,
+  name: CapsuleRow.columns.name,
+  status: CapsuleRow.columns.status,
+  wave,
+  decision,
+  code,
+  message
+})
+type MemberRow = RowOf<typeof MemberRow.columns>
+
+const Edge = rowShape({ producer: CapsuleRow.columns.id, consumer: CapsuleRow.columns.id })
 
 interface PlanRow {
   readonly id: string
@@ -103,7 +109,7 @@ const standingOf = (group: RunGroupRow, row: MemberRow, plan: PlanRow | undefine
 /** The Capsules of a group in the order of their waves, and what flows between them. */
 export const groupMembers = Effect.fn("groupMembers")(function* (group: RunGroupRow) {
   const sql = yield* SqlClient.SqlClient
-  const rows = yield* sql<MemberRow>`SELECT m.capsule_id, c.name, c.status, m.wave, m.decision, m.code, m.message
+  const rows = yield* MemberRow.rows(sql)`SELECT m.capsule_id, c.name, c.status, m.wave, m.decision, m.code, m.message
     FROM run_group_members m JOIN capsules c ON c.id = m.capsule_id
     WHERE m.group_id = ${group.id} ORDER BY m.wave, c.created_at, c.id`
   const plans = yield* sql<PlanRow>`SELECT p.id, p.capsule_id, p.status, p.created_at, p.error_code, p.error_message,
@@ -116,8 +122,9 @@ export const groupMembers = Effect.fn("groupMembers")(function* (group: RunGroup
     const isOlder = plan.status === "superseded" && newest.get(plan.capsule_id)?.created_at === plan.created_at
     if (!isOlder) newest.set(plan.capsule_id, plan)
   }
-  const edges =
-    yield* sql<WaveEdge>`SELECT DISTINCT d.producer_capsule_id AS producer, d.consumer_capsule_id AS consumer
+  const edges = yield* Edge.rows(
+    sql
+  )`SELECT DISTINCT d.producer_capsule_id AS producer, d.consumer_capsule_id AS consumer
     FROM dependencies d JOIN run_group_members p ON p.group_id = ${group.id} AND p.capsule_id = d.producer_capsule_id
     JOIN run_group_members c ON c.group_id = ${group.id} AND c.capsule_id = d.consumer_capsule_id`
   const members = rows.map((row): GroupMember => {

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { RunGroupId } from "../../schema/records/Ids.ts"
+import { RunGroupRow } from "./RunGroupRow.ts"
 
 /**
  * The open update that a plan which a person makes belongs to: one that tried the Capsule and did not get it applied. Then the
@@ -8,7 +9,7 @@ import { RunGroupId } from "../../schema/records/Ids.ts"
  */
 export const updateToRetry = Effect.fn("updateToRetry")(function* (capsuleId: string) {
   const sql = yield* SqlClient.SqlClient
-  const [group] = yield* sql<{ id: string }>`SELECT g.id FROM run_group_members m
+  const [group] = yield* RunGroupRow.some(sql, "id")`SELECT g.id FROM run_group_members m
     JOIN run_groups g ON g.id = m.group_id AND g.finished_at IS NULL AND g.cancelled_at IS NULL
     WHERE m.capsule_id = ${capsuleId} AND m.decision IS NOT 'left_out'
       AND (m.decision = 'refused' OR EXISTS (SELECT 1 FROM runs p

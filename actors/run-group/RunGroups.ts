@@ -221,7 +221,7 @@ const make = Effect.gen(function* () {
   })
 
   const advanceDue = Effect.gen(function* () {
-    const due = yield* Effect.orDie(read<{ id: string }>`SELECT g.id FROM run_groups g
+    const due = yield* Effect.orDie(RunGroupRow.some(read, "id")`SELECT g.id FROM run_groups g
       JOIN workspaces w ON w.id = g.workspace_id
       WHERE g.finished_at IS NULL AND g.type = 'update' AND (g.moved <> g.seen OR g.held_by_pause = 1)
         AND (g.moved <> g.seen OR (w.automation_paused_at IS NULL AND w.archived_at IS NULL))

@@ -11,13 +11,6 @@ export interface DeferredSync {
   readonly trigger: "webhook" | "schedule"
 }
 
-interface DeferredRow {
-  readonly source_id: string
-  readonly ref: string
-  readonly path: string
-  readonly trigger_kind: "webhook" | "schedule"
-}
-
 /** The only writer of `deferred_syncs`: what the schedule tries again at each look, until it is queued. */
 export class DeferredSyncs extends Context.Service<
   DeferredSyncs,
@@ -57,7 +50,13 @@ export class DeferredSyncs extends Context.Service<
           yield* sql`DELETE FROM deferred_syncs WHERE source_id = ${sourceId}`
         }, Effect.orDie),
         all: Effect.map(
-          Effect.orDie(sql<DeferredRow>`SELECT d.source_id, d.ref, d.path, d.trigger_kind FROM deferred_syncs d
+          Effect.orDie(DeferredSyncRow.some(
+            sql,
+            "source_id",
+            "ref",
+            "path",
+            "trigger_kind"
+          )`SELECT d.source_id, d.ref, d.path, d.trigger_kind FROM deferred_syncs d
             JOIN sources s ON s.id = d.source_id JOIN workspaces w ON w.id = s.workspace_id
             WHERE s.auto_sync = 1 AND s.status <> 'disabled' AND w.archived_at IS NULL ORDER BY d.since, d.source_id, d.ref, d.path`),
           (rows) =>

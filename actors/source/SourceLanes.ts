@@ -1,4 +1,4 @@
-import { Clock, Context, Duration, Effect, Layer } from "effect"
+import { Clock, Context, Duration, Effect, Layer, Struct } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SourceLane } from "../../schema/records/Source.ts"
 import { SourceSnapshotId } from "../../schema/records/Ids.ts"
@@ -6,7 +6,7 @@ import { lanesInUse } from "../../schema/tables/SourceTables.ts"
 import { now } from "../Identity.ts"
 import type { SourceRow } from "./SourceRow.ts"
 import { StoredLane } from "./LaneRow.ts"
-import type { ChangesOf } from "../database/Table.ts"
+import { type ChangesOf, type RowOf, rowShape } from "../database/Table.ts"
 
 /** How long the schedule leaves a lane alone after a look. */
 const lookInterval: Duration.Input = "5 minutes"
@@ -18,16 +18,8 @@ export interface Lane {
 }
 
 /** A row of `source_lanes`; a lane in use that nobody looked at yet has nothing but its name. */
-export interface LaneRow extends Lane {
-  readonly source_snapshot_id: string | null
-  readonly resolved_commit: string | null
-  readonly last_look_at: string | null
-  readonly last_change_at: string | null
-  readonly next_look_at: string | null
-  readonly error_code: string | null
-  readonly error_message: string | null
-  readonly error_since: string | null
-}
+const LaneRow = rowShape(Struct.omit(StoredLane.columns, ["source_id"]))
+export type LaneRow = RowOf<typeof LaneRow.columns>
 
 /** A lane in use that could not be fetched. */
 export interface FailingLane extends Lane {
@@ -53,7 +45,9 @@ const toLane = (row: LaneRow, source: SourceRow): SourceLane => ({
 
 /** The lanes of a Source that somebody relies on, the default one first. */
 const readLanes = (sql: SqlClient.SqlClient, source: SourceRow) =>
-  Effect.orDie(sql<LaneRow>`SELECT u.ref, u.path, l.source_snapshot_id, l.resolved_commit, l.last_look_at, l.last_change_at,
+  Effect.orDie(LaneRow.rows(
+    sql
+  )`SELECT u.ref, u.path, l.source_snapshot_id, l.resolved_commit, l.last_look_at, l.last_change_at,
       l.next_look_at, l.error_code, l.error_message, l.error_since
     FROM ${sql.literal(lanesInUse)} u LEFT JOIN source_lanes l
       ON l.source_id = u.source_id AND l.ref = u.ref AND l.path = u.path
@@ -113,7 +107,7 @@ export class SourceLanes extends Context.Service<
       )
 
       const find = Effect.fnUntraced(function* (sourceId: string, { path, ref }: Lane) {
-        const rows = yield* sql<LaneRow>`SELECT * FROM source_lanes
+        const rows = yield* StoredLane.rows(sql)`SELECT * FROM source_lanes
           WHERE source_id = ${sourceId} AND ref = ${ref} AND path = ${path}`
         return rows[0]
       }, Effect.orDie)

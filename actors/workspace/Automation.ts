@@ -1,17 +1,16 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-
-interface PauseRow {
-  readonly automation_paused_at: string | null
-  readonly automation_paused_by: string | null
-  readonly automation_pause_reason: string | null
-  readonly archived_at: string | null
-}
+import { StoredWorkspace } from "./StoredWorkspace.ts"
 
 const read = Effect.fnUntraced(function* (workspaceId: string) {
   const sql = yield* SqlClient.SqlClient
-  const rows =
-    yield* sql<PauseRow>`SELECT automation_paused_at, automation_paused_by, automation_pause_reason, archived_at
+  const rows = yield* StoredWorkspace.some(
+    sql,
+    "automation_paused_at",
+    "automation_paused_by",
+    "automation_pause_reason",
+    "archived_at"
+  )`SELECT automation_paused_at, automation_paused_by, automation_pause_reason, archived_at
     FROM workspaces WHERE id = ${workspaceId}`
   return rows[0]
 }, Effect.orDie)

@@ -29,6 +29,7 @@ import { sentToSignInAt, toSignIn } from "./FreshSignIn.ts"
 import { pageLanguage } from "./PageWords.ts"
 import { formParameters, parseParameters, type Parameters, queryParameters } from "./Parameters.ts"
 import { formToken, formTokenHolds, remoteAddress, type Visitor, visitor } from "./Visitor.ts"
+import { StoredWorkspace } from "../../../actors/workspace/StoredWorkspace.ts"
 
 const path = "/oauth/authorize"
 const form = "consent"
@@ -121,7 +122,10 @@ const ask = Effect.fnUntraced(function* (request: AuthorizationRequest, visiting
   const read = yield* ReadSql
   const authority = yield* authorizations.preview(request.client, visiting.subject, request.workspaceId)
   const [workspace] = yield* failClosed(
-    read<{ display_name: string }>`SELECT display_name FROM workspaces WHERE id = ${request.workspaceId ?? ""}`
+    StoredWorkspace.some(
+      read,
+      "display_name"
+    )`SELECT display_name FROM workspaces WHERE id = ${request.workspaceId ?? ""}`
   )
   const encoded = parameters.encodeWithout()
   return consentPage({

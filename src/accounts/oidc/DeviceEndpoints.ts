@@ -26,6 +26,7 @@ import { html, type Markup, page } from "./Page.ts"
 import { type PageWords, pageLanguage, pageWords } from "./PageWords.ts"
 import { formParameters, parseParameters, queryParameters, singleFormParameters } from "./Parameters.ts"
 import { formToken, formTokenHolds, remoteAddress, type Visitor, visitor } from "./Visitor.ts"
+import { StoredWorkspace } from "../../../actors/workspace/StoredWorkspace.ts"
 
 const path = "/oauth/device"
 const grantType = "urn:ietf:params:oauth:grant-type:device_code"
@@ -112,7 +113,10 @@ const confirm = Effect.fnUntraced(function* (visiting: Visitor, asked: DeviceReq
   const authority = yield* authorizations.preview(client, visiting.subject, request.workspaceId)
   const scopes = yield* authorizations.grantable(client, visiting.subject, request)
   const [workspace] = yield* failClosed(
-    read<{ display_name: string }>`SELECT display_name FROM workspaces WHERE id = ${request.workspaceId ?? ""}`
+    StoredWorkspace.some(
+      read,
+      "display_name"
+    )`SELECT display_name FROM workspaces WHERE id = ${request.workspaceId ?? ""}`
   )
   const token = yield* formToken(visiting, "device-decision", userCode)
   const place = yield* formToken(visiting, "device-workspace", shown(userCode, request))

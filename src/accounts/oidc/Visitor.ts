@@ -7,6 +7,9 @@ import { failClosed } from "../../../actors/identity/OAuthError.ts"
 import { Vault } from "../../../actors/vault/Vault.ts"
 import { followRenewal } from "../../http/Exchange.ts"
 import { presentedSession } from "../SessionCookie.ts"
+import { SessionRow } from "../../../actors/account/SessionRow.ts"
+import { StoredUser } from "../../../actors/account/UserRow.ts"
+import { rowShape } from "../../../actors/database/Table.ts"
 
 /** The signed-in person at the browser. */
 export interface Visitor extends Decider {
@@ -16,10 +19,8 @@ export interface Visitor extends Decider {
   readonly boundWorkspaceId: string | undefined
 }
 
-interface SessionRow {
-  readonly created_at: string
-  readonly email: string
-}
+/** The session of the person at the browser. */
+const OpenSession = rowShape({ created_at: SessionRow.columns.created_at, email: StoredUser.columns.email })
 
 /** Who the session cookie of the request belongs to, if anybody. */
 export const visitor = Effect.gen(function* () {
@@ -32,7 +33,7 @@ export const visitor = Effect.gen(function* () {
   yield* followRenewal(presented, principal.value)
   const { boundWorkspaceId, credentialId, subject } = principal.value
   const [row] = yield* failClosed(
-    read<SessionRow>`SELECT s.created_at, u.email FROM account_sessions s JOIN users u ON u.subject = s.subject
+    OpenSession.rows(read)`SELECT s.created_at, u.email FROM account_sessions s JOIN users u ON u.subject = s.subject
       WHERE s.id = ${credentialId}`
   )
   if (row === undefined) return undefined

@@ -13,7 +13,7 @@ const ownerOf = new Map([
 const tableOf = new Map(models.map(({ constant, model }) => [constant, model.name]))
 
 /** Writes of another folder's table. The list only gets shorter. */
-const exceptions: ReadonlySet<string> = new Set([
+const exceptions: ReadonlyArray<string> = [
   // Roles are read by everybody, changed by their own commands.
   "actors/member/Members.ts writes memberships of actors/workspace",
   // What a Run consumes stands below the commands that make a dependency.
@@ -26,7 +26,7 @@ const exceptions: ReadonlySet<string> = new Set([
   "actors/capsule/CapsuleRuns.ts writes runs of actors/run",
   "actors/queue/RunQueue.ts writes runs of actors/run",
   "actors/run/RunLedger.ts writes run_plans of actors/execution"
-])
+]
 
 const writes = sourceFiles.flatMap(({ file, folder, text }) =>
   [...text.matchAll(/\b(?:INSERT(?: OR \w+)? INTO|UPDATE|DELETE FROM)\s+([a-z_]+)\b/g)].flatMap(([, table]) => {
@@ -36,7 +36,7 @@ const writes = sourceFiles.flatMap(({ file, folder, text }) =>
 )
 
 test("only the folder that owns a table writes it", () => {
-  expect(new Set(writes)).toEqual(exceptions)
+  expect([...new Set(writes)].sort()).toEqual([...exceptions].sort())
 })
 
 test("values and changes are those of the table that the statement names", () => {
