@@ -33,7 +33,7 @@ import { toOutput, toStateVersion } from "../state/StateVersions.ts"
 import { InstallConfigRow, ProviderBindingRow } from "../configuration/InstallConfigRow.ts"
 import { StateVersionRow, OutputRow } from "../state/StateVersionRow.ts"
 import { BackupRow } from "../state/BackupRow.ts"
-import { AutoUpdateDecisionRow } from "./AutoUpdateDecisionRow.ts"
+import type { AutoUpdateDecisionRow } from "./AutoUpdateDecisionRow.ts"
 
 /** More than anybody looks through on one screen. */
 const mostInNeed = 100

@@ -2,7 +2,11 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import { SourceRow } from "../source/SourceRow.ts"
-import { InstallPlanRow } from "../install-plan/InstallPlanRow.ts"
+import { rowShape } from "../database/Table.ts"
+import { InstallPlanId } from "../../schema/records/Ids.ts"
+
+// Installs are coordinated above this folder.
+const OpenInstall = rowShape({ id: InstallPlanId })
 
 /** More than that is a number. */
 const mostNamed = 10
@@ -20,7 +24,7 @@ export const usersOf = Effect.fn("Connection.usersOf")(function* (id: string) {
     sql,
     "name"
   )`SELECT name FROM sources WHERE auth_connection_id = ${id} ORDER BY name, id`
-  const installs = yield* InstallPlanRow.some(sql, "id")`SELECT id FROM install_plans
+  const installs = yield* OpenInstall.rows(sql)`SELECT id FROM install_plans
     WHERE phase NOT IN ('reviewable', 'failed') AND (json_extract(request, '$.source.authConnectionId') = ${id}
       OR EXISTS (SELECT 1 FROM json_each(request, '$.options.providerBindings') b
         WHERE json_extract(b.value, '$.connectionId') = ${id})) ORDER BY id`

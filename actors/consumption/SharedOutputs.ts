@@ -1,7 +1,11 @@
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { SharedOutput } from "../../schema/records/OutputShare.ts"
-import { OutputShareRow } from "../output-share/OutputShareRow.ts"
+import { rowShape } from "../database/Table.ts"
+import { OutputShareId } from "../../schema/records/Ids.ts"
+
+// Shares are made above this folder.
+const ActiveShare = rowShape({ id: OutputShareId, outputs: Schema.String })
 
 const decodeShared = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Array(SharedOutput)))
 
@@ -17,7 +21,7 @@ export interface SharedFrom {
  */
 export const activeShares = Effect.fn("activeShares")(function* (producerCapsuleId: string, toWorkspaceId: string) {
   const sql = yield* SqlClient.SqlClient
-  const rows = yield* OutputShareRow.some(sql, "id", "outputs")`SELECT s.id, s.outputs FROM output_shares s
+  const rows = yield* ActiveShare.rows(sql)`SELECT s.id, s.outputs FROM output_shares s
     JOIN capsules c ON c.id = s.producer_capsule_id AND c.workspace_id = s.from_workspace_id
     WHERE s.producer_capsule_id = ${producerCapsuleId} AND s.to_workspace_id = ${toWorkspaceId} AND s.status = 'active'
     ORDER BY s.created_at, s.id`

@@ -1,4 +1,4 @@
-import { Effect, Option, Result } from "effect"
+import { Effect, Option, Result, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Role } from "../../schema/records/Workspace.ts"
@@ -6,14 +6,18 @@ import { activationDigest, isServing, readCapsuleAuthority } from "./CapsuleActi
 import type { Client } from "./Client.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 import { MembershipRow } from "../workspace/MembershipRow.ts"
-import { StoredUser } from "../account/UserRow.ts"
+import { type RowOf, rowShape } from "../database/Table.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
+import { Subject } from "../../schema/records/Ids.ts"
 
-export interface Person {
-  readonly subject: string
-  readonly email: string
-  readonly display_name: string | null
-  readonly updated_at: string
-}
+// The account stands above this folder.
+const Person = rowShape({
+  subject: Subject,
+  email: Schema.String,
+  display_name: Schema.NullOr(Schema.String),
+  updated_at: Timestamp
+})
+export type Person = RowOf<typeof Person.columns>
 
 /** What a grant stands on at the moment of its use. */
 export interface LiveAuthority {
@@ -50,13 +54,7 @@ export const liveAuthority = Effect.fn("liveAuthority")(function* (
   subject: string,
   workspaceId: string | undefined
 ): Effect.fn.Return<Result.Result<LiveAuthority, Denial>, SqlError> {
-  const [person] = yield* StoredUser.some(
-    sql,
-    "subject",
-    "email",
-    "display_name",
-    "updated_at"
-  )`SELECT subject, email, display_name, updated_at FROM users
+  const [person] = yield* Person.rows(sql)`SELECT subject, email, display_name, updated_at FROM users
     WHERE subject = ${subject} AND status = 'active'`
   if (person === undefined) return denied("account", true)
   const { owner } = client

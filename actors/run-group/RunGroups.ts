@@ -253,7 +253,9 @@ const make = Effect.gen(function* () {
   /** The updates whose place it took are open again. */
   const discard = Effect.fnUntraced(function* (id: RunGroupId) {
     const open = { cancelled_at: null, cancelled_by: null, cancel_reason: null, replaced_by: null }
-    yield* Effect.orDie(sql`UPDATE run_groups SET ${sql.update(open)}, moved = moved + 1 WHERE replaced_by = ${id}`)
+    yield* Effect.orDie(
+      sql`UPDATE run_groups SET ${RunGroupRow.changes(sql, open)}, moved = moved + 1 WHERE replaced_by = ${id}`
+    )
     yield* Effect.orDie(sql`DELETE FROM run_group_members WHERE group_id = ${id}`)
     yield* Effect.orDie(sql`DELETE FROM run_groups WHERE id = ${id}`)
   }, transaction(sql))

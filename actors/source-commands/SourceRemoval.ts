@@ -10,7 +10,11 @@ import { transaction } from "../database/Transaction.ts"
 import { SourceStore } from "../source/SourceStore.ts"
 import type { SourceRow } from "../source/SourceRow.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
-import { InstallPlanRow } from "../install-plan/InstallPlanRow.ts"
+import { rowShape } from "../database/Table.ts"
+import { InstallPlanId } from "../../schema/records/Ids.ts"
+
+// Installs are coordinated above this folder.
+const OpenInstall = rowShape({ id: InstallPlanId })
 
 /** More than that is a number. */
 const mostNamed = 10
@@ -20,7 +24,7 @@ const usersOf = Effect.fn("Source.usersOf")(function* (id: string) {
   const sql = yield* SqlClient.SqlClient
   const capsules = yield* CapsuleRow.some(sql, "name", "environment")`SELECT name, environment FROM capsules
     WHERE source_id = ${id} AND ${sql.literal(livingCapsule())} ORDER BY name, id`
-  const installs = yield* InstallPlanRow.some(sql, "id")`SELECT id FROM install_plans
+  const installs = yield* OpenInstall.rows(sql)`SELECT id FROM install_plans
     WHERE source_id = ${id} AND phase NOT IN ('reviewable', 'failed') ORDER BY id`
   const named = [
     ...capsules.map(({ environment, name }) => `the Capsule ${name} (${environment})`),

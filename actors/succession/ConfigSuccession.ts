@@ -6,7 +6,11 @@ import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { InstallConfigStore, type NewInstallConfig } from "../configuration/InstallConfigStore.ts"
 import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
-import { RevisionPlanRow } from "../revision-plan/RevisionPlanRow.ts"
+import { rowShape } from "../database/Table.ts"
+import { RevisionPlanId } from "../../schema/records/Ids.ts"
+
+// Revisions are coordinated above this folder.
+const OpenRevision = rowShape({ id: RevisionPlanId })
 
 export const guardMoved = () =>
   new ApiError({
@@ -53,7 +57,7 @@ export class ConfigSuccession extends Context.Service<
       })
 
       const noRevision = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
-        const revisions = yield* Effect.orDie(RevisionPlanRow.some(sql, "id")`SELECT id FROM revision_plans
+        const revisions = yield* Effect.orDie(OpenRevision.rows(sql)`SELECT id FROM revision_plans
           WHERE capsule_id = ${capsule.id} AND phase NOT IN ('reviewable', 'failed')`)
         if (revisions[0] !== undefined) {
           return yield* new ApiError({

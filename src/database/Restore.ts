@@ -25,6 +25,7 @@ import { lookAtRemains, restoringName, setAside } from "./InstallationRemains.ts
 import { instanceLock } from "./InstanceLock.ts"
 import { migrate } from "./Migrations.ts"
 import { layerWriter } from "./SqliteClient.ts"
+import { InstallationRow } from "./InstallationRow.ts"
 
 export interface RestoreOptions {
   /** The master keys that the restored installation will have. */
@@ -51,7 +52,7 @@ const takeBack = Effect.fn("takeBack")(function* (manifest: Option.Option<Manife
     const grants = yield* endGrants
     yield* endTickets
     yield* holdRestored
-    yield* sql`UPDATE installation SET restored_at = ${yield* now}`
+    yield* sql`UPDATE installation SET ${InstallationRow.changes(sql, { restored_at: yield* now })}`
     const review = yield* pendingReview
     const ended = { ...fence, ...credentials, grants }
     const installation = yield* readInstallation
