@@ -3,10 +3,15 @@ import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../actors/database/Table.ts"
 
 /** The identity of this installation: one row. */
-export const InstallationRow = table("installation", {
-  id: Schema.Int,
-  installation_id: Schema.String,
-  created_at: Timestamp,
-  restored_at: Schema.NullOr(Timestamp)
-})
+export const InstallationRow = table(
+  "installation",
+  {
+    id: Schema.Int,
+    installation_id: Schema.String,
+    created_at: Timestamp,
+    restored_at: Schema.NullOr(Timestamp),
+    incarnation: Schema.Int
+  },
+  ["incarnation"]
+)
 export type InstallationRow = RowOf<typeof InstallationRow.columns>
