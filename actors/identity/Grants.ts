@@ -37,7 +37,7 @@ export type RevocationReason =
   | "account"
   | "restored"
 
-const toGrant = (row: GrantRow): Grant => ({
+const toGrant = (row: Omit<GrantRow, "revoked_at" | "revoked_reason">): Grant => ({
   id: row.id,
   clientId: row.client_id,
   subject: row.subject,
@@ -110,8 +110,18 @@ export class Grants extends Context.Service<
           return { ...grant, id, createdAt }
         }),
         findLive: Effect.fn("Grants.findLive")(function* (client, grantId) {
-          const [row] = yield* GrantRow.rows(
-            client
+          const [row] = yield* GrantRow.some(
+            client,
+            "id",
+            "client_id",
+            "subject",
+            "session_id",
+            "workspace_id",
+            "scopes",
+            "claims",
+            "resource",
+            "auth_time",
+            "created_at"
           )`SELECT id, client_id, subject, session_id, workspace_id, scopes, claims,
               resource, auth_time, created_at
             FROM oidc_grants WHERE id = ${grantId} AND revoked_at IS NULL`

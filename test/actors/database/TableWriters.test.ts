@@ -52,6 +52,24 @@ test("values and changes are those of the table that the statement names", () =>
   expect(differing).toEqual([])
 })
 
+test("whole rows are read with every column, and parts with the columns that are named", () => {
+  const differing = sourceFiles.flatMap(({ file, text }) => [
+    ...[...text.matchAll(/\b(\w+)\.rows\(\s*\w+\s*\)`([^`]*)/g)].flatMap(([, constant, statement]) =>
+      tableOf.has(constant ?? "") && !/^\s*SELECT (?:\w+\.)?\* FROM|RETURNING \*$/.test(statement ?? "")
+        ? [`${file}: ${constant}.rows`]
+        : []
+    ),
+    ...[...text.matchAll(/\.some\(\s*\w+,([^)]*)\)`\s*SELECT (?:DISTINCT )?([\w\s,.]+?)\s+FROM\b/g)].flatMap(
+      ([, named, selected]) => {
+        const names = [...(named ?? "").matchAll(/"(\w+)"/g)].map((found) => found[1])
+        const columns = (selected ?? "").split(",").map((column) => column.trim().split(".").pop())
+        return names.sort().join() === columns.sort().join() ? [] : [`${file}: ${columns.join()} for ${names.join()}`]
+      }
+    )
+  ])
+  expect(differing).toEqual([])
+})
+
 const count = (pattern: RegExp) => sourceFiles.reduce((sum, { text }) => sum + [...text.matchAll(pattern)].length, 0)
 
 // Both numbers only go down.
