@@ -111,7 +111,7 @@ export const flowMutants: ReadonlyArray<Mutant> = [
     name: "path filter: files of the module",
     file: "runner/scan/ModuleChange.ts",
     text: "if (holds(newer.footprint, file) || holds(applied.footprint, file))",
-    broken: "if (holds(applied.footprint, file))",
+    broken: "if (file === applied.manifest)",
     test: moduleChange
   },
   {

@@ -31,13 +31,6 @@ export const runMutants: ReadonlyArray<Mutant> = [
     test: twoOwners
   },
   {
-    name: "move: the hold",
-    file: lifecycleFile,
-    text: "WHERE ${hold === undefined ? asSeen : isHeld(sql, hold)}",
-    broken: "WHERE ${asSeen}",
-    test: twoOwners
-  },
-  {
     name: "events: the hold",
     file: sequencesFile,
     text: "WHERE ${isHeld(sql, hold)} AND last_event_batch",

@@ -29,7 +29,6 @@ const newGrant = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const id = `grant_${++last}`
   const createdAt = new Date().toISOString()
-  const grant = { clientId, subject: world.ada, scopes: [], claims: [], authTime: 0 }
   yield* sql`INSERT INTO oidc_grants ${sql.insert({
     id,
     client_id: clientId,
@@ -39,7 +38,18 @@ const newGrant = Effect.gen(function* () {
     auth_time: 0,
     created_at: createdAt
   })}`
-  return { ...grant, id, createdAt }
+  return {
+    id,
+    createdAt,
+    clientId,
+    subject: world.ada,
+    sessionId: undefined,
+    workspaceId: undefined,
+    scopes: [],
+    claims: { userinfo: [], idToken: [] },
+    resource: undefined,
+    authTime: 0
+  }
 })
 
 const expire = (table: string) =>

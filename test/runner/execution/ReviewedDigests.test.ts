@@ -16,7 +16,12 @@ const tests = suite(
   Layer.mergeAll(
     NodeServices.layer,
     Layer.mock(Sandbox)({
-      status: { level: "bubblewrap", accepted: true, reason: "", limits: defaultSandboxSettings.limits },
+      status: {
+        level: "bubblewrap",
+        accepted: true,
+        reason: "",
+        limits: { ...defaultSandboxSettings.limits, keeper: "watching" }
+      },
       insideRoot: (root) => root,
       trustsTrees: false
     }),
