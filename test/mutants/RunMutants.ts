@@ -17,13 +17,6 @@ const providersFile = "actors/execution/ProviderResolutions.ts"
 /** What a Run may do: its hold and its sequences, the plan that it applies, and everything that is asked again before its tool starts. */
 export const runMutants: ReadonlyArray<Mutant> = [
   {
-    name: "hold: the owner",
-    file: holdFile,
-    text: "AND owner = ${owner} AND fence = ${fence}`",
-    broken: "AND fence = ${fence}`",
-    test: twoOwners
-  },
-  {
     name: "record: the hold",
     file: runLedgerFile,
     text: "SET ${sql.update(columns)} WHERE ${isHeld(sql, hold)}",
