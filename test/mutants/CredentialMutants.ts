@@ -91,13 +91,6 @@ export const credentialMutants: ReadonlyArray<Mutant> = [
     test: singleUse
   },
   {
-    name: "setup link: single use",
-    file: linksFile,
-    text: "WHERE secret_hash = ${hash} AND used_at IS NULL AND expires_at > ${at}`",
-    broken: "WHERE secret_hash = ${hash} AND expires_at > ${at}`",
-    test: signIn
-  },
-  {
     name: "setup link: expiry",
     file: linksFile,
     text: "WHERE secret_hash = ${hash} AND used_at IS NULL AND expires_at > ${at}`",
