@@ -18,7 +18,7 @@ const mostErrorLines = 15
 const mostLastLines = 15
 const widestLine = 240
 
-// The formats of `bun test`, with or without the groups of GitHub, of test:crash and of test:guards.
+// The formats of `bun test`, with or without the groups of GitHub, of test:crash and of test:mutants.
 const fileHeader = /^(?:::group::)?(\S+\.test\.tsx?):$/
 const result = /^\((pass|fail|skip|todo)\) (.*?)(?: \[[\d.]+ms\])?$/
 const hookOrTimeout = /^ {2}\^ /

@@ -33,6 +33,7 @@ it.effect("the first link makes the first account, an operator, and signs it in;
       isOperator: true
     })
     expect((yield* Effect.flip(redeem(secret))).code).toBe("not_found")
+    expect((yield* Effect.flip(Effect.flatMap(SetupLinks, (links) => links.inspect(secret)))).code).toBe("not_found")
     expect(Option.isNone(yield* links.issueFirst)).toBe(true)
   }).pipe(fresh)
 )
@@ -44,6 +45,9 @@ it.effect("a link ends after 30 minutes, with the next one, and when somebody ha
     expect((yield* Effect.flip(redeem(old.secret))).code).toBe("not_found")
     yield* TestClock.adjust("31 minutes")
     expect((yield* Effect.flip(redeem(next.secret))).code).toBe("not_found")
+    expect((yield* Effect.flip(Effect.flatMap(SetupLinks, (links) => links.inspect(next.secret)))).code).toBe(
+      "not_found"
+    )
     const last = yield* firstLink
     yield* newPerson("somebody")
     expect((yield* Effect.flip(redeem(last.secret))).code).toBe("not_found")

@@ -123,7 +123,7 @@ export const ordinary: Surroundings = {
   planIsSaved: true
 }
 
-const snapshot: SnapshotRow = {
+export const snapshot: SnapshotRow = {
   id: world.sourceSnapshotId,
   workspace_id: world.workspaceA,
   source_id: world.sourceId,

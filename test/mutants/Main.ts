@@ -1,9 +1,10 @@
-// `npm run test:guards [word]`: breaks each guard of the list in a copy of the code, and expects its test to fail. With
-// `-- --short` one guard of each test, and only after a run of the tests themselves.
+// `npm run test:mutants`: breaks each guard of the lists in a copy of the code, and expects its test to fail. With
+// `-- --short` one guard of each list, without a run of the tests on sound code; with `-- --only NAME` those whose name has NAME.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, FileSystem, Runtime, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
-import { type Guard, guards } from "./Guards.ts"
+import type { Mutant } from "./Mutant.ts"
+import { mutants, shortMutants } from "./Mutants.ts"
 
 class GuardUntested extends Schema.TaggedError<GuardUntested>()("GuardUntested", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
@@ -13,9 +14,6 @@ const copied = ["schema", "runner", "actors", "src", "test", "package.json", "ts
 const root = process.cwd()
 const isShort = process.argv.includes("--short")
 const word = process.argv.slice(2).find((argument) => !argument.startsWith("--")) ?? ""
-
-const firstOfEachTest = (all: ReadonlyArray<Guard>) =>
-  all.filter((guard, at) => all.findIndex(({ test }) => test === guard.test) === at)
 
 /** Whether the test passes in the copy. */
 const passes = Effect.fnUntraced(function* (folder: string, test: string) {
@@ -27,7 +25,7 @@ const passes = Effect.fnUntraced(function* (folder: string, test: string) {
   return Number(code) === 0
 }, Effect.scoped)
 
-const isNoticed = Effect.fnUntraced(function* (folder: string, { broken, file, test, text }: Guard) {
+const isNoticed = Effect.fnUntraced(function* (folder: string, { broken, file, test, text }: Mutant) {
   const files = yield* FileSystem.FileSystem
   const path = `${folder}/${file}`
   const sound = yield* files.readFileString(path)
@@ -42,11 +40,10 @@ const isNoticed = Effect.fnUntraced(function* (folder: string, { broken, file, t
 
 const program = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
-  const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-guards-" })
+  const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-mutants-" })
   for (const name of copied) yield* files.copy(`${root}/${name}`, `${folder}/${name}`)
   yield* files.symlink(`${root}/node_modules`, `${folder}/node_modules`)
-  const named = guards.filter(({ name }) => name.includes(word))
-  const chosen = isShort ? firstOfEachTest(named) : named
+  const chosen = (isShort ? shortMutants : mutants).filter(({ name }) => name.includes(word))
   const wrong: Array<string> = []
   for (const test of isShort ? [] : new Set(chosen.map((guard) => guard.test))) {
     if (!(yield* passes(folder, test))) wrong.push(`${test} fails on sound code`)

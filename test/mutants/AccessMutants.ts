@@ -1,0 +1,121 @@
+import type { Mutant } from "./Mutant.ts"
+
+const authorization = "test/src/http/AuthorizationTable.test.ts"
+const memberRules = "test/src/http/MemberRules.test.ts"
+const rolesFile = "schema/api/Roles.ts"
+
+/** Who may do what. */
+export const accessMutants: ReadonlyArray<Mutant> = [
+  {
+    name: "role: POST /api/v1/runs/:runId/approve",
+    file: rolesFile,
+    text: `"POST /api/v1/runs/:runId/approve": admin(`,
+    broken: `"POST /api/v1/runs/:runId/approve": member(`,
+    test: authorization
+  },
+  {
+    name: "role: POST /api/v1/runs/:runId/apply",
+    file: rolesFile,
+    text: `"POST /api/v1/runs/:runId/apply": admin(`,
+    broken: `"POST /api/v1/runs/:runId/apply": member(`,
+    test: authorization
+  },
+  {
+    name: "role: POST /api/v1/runs/:runId/cancel",
+    file: rolesFile,
+    text: `"POST /api/v1/runs/:runId/cancel": member(`,
+    broken: `"POST /api/v1/runs/:runId/cancel": viewer(`,
+    test: authorization
+  },
+  {
+    name: "role: POST /api/v1/connections",
+    file: rolesFile,
+    text: `"POST /api/v1/connections": admin(`,
+    broken: `"POST /api/v1/connections": member(`,
+    test: authorization
+  },
+  {
+    name: "role: POST /api/v1/capsules/:capsuleId/release",
+    file: rolesFile,
+    text: `"POST /api/v1/capsules/:capsuleId/release": owner(`,
+    broken: `"POST /api/v1/capsules/:capsuleId/release": admin(`,
+    test: authorization
+  },
+  {
+    name: "role: POST /api/v1/output-shares/:shareId/approve",
+    file: rolesFile,
+    text: `"POST /api/v1/output-shares/:shareId/approve": admin(`,
+    broken: `"POST /api/v1/output-shares/:shareId/approve": member(`,
+    test: authorization
+  },
+  {
+    name: "role: POST /api/v1/workspaces/:workspaceId/members",
+    file: rolesFile,
+    text: `"POST /api/v1/workspaces/:workspaceId/members": admin(`,
+    broken: `"POST /api/v1/workspaces/:workspaceId/members": member(`,
+    test: authorization
+  },
+  {
+    name: "roles: what a role includes",
+    file: "schema/records/Workspace.ts",
+    text: "rank[role] >= rank[required]",
+    broken: "rank[role] <= rank[required]",
+    test: authorization
+  },
+  {
+    name: "role of the caller",
+    file: "src/http/authorization/Permission.ts",
+    text: "roleAtLeast(role, required)",
+    broken: "true",
+    test: authorization
+  },
+  {
+    name: "token bound to another Workspace",
+    file: "src/http/authorization/Permission.ts",
+    text: "located.filter((place) => place.workspaceId === bound)",
+    broken: "located",
+    test: authorization
+  },
+  {
+    name: "scope of a token",
+    file: "src/http/authorization/Permission.ts",
+    text: "principal.scopes.includes(scope)",
+    broken: "true",
+    test: authorization
+  },
+  {
+    name: "session instead of a token",
+    file: "src/http/authorization/Permission.ts",
+    text: `if (wantsSession && principal.credential !== "session") return sessionNeeded`,
+    broken: "",
+    test: authorization
+  },
+  {
+    name: "archived Workspace",
+    file: "src/http/authorization/Admission.ts",
+    text: "granted?.archived === true",
+    broken: "granted === null",
+    test: authorization
+  },
+  {
+    name: "only owners change roles",
+    file: "actors/member/Members.ts",
+    text: `if (role !== present.role && actor !== "owner")`,
+    broken: "if (role !== role)",
+    test: memberRules
+  },
+  {
+    name: "only owners change owners",
+    file: "actors/member/Members.ts",
+    text: `if (present.role === "owner" && actor !== "owner")`,
+    broken: "if (role !== role)",
+    test: memberRules
+  },
+  {
+    name: "only owners add owners",
+    file: "actors/member/Members.ts",
+    text: `if (role === "owner" && actor !== "owner")`,
+    broken: "if (role !== role)",
+    test: memberRules
+  }
+]

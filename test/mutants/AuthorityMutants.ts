@@ -1,0 +1,190 @@
+import type { Mutant } from "./Mutant.ts"
+
+const fence = "test/actors/capsule/CapsuleFence.test.ts"
+const guard = "test/actors/authority/AuthorityGuard.test.ts"
+const createApply = "test/actors/capsule/CreateApply.test.ts"
+const evidence = "test/actors/capsule/ReAdoptionEvidence.test.ts"
+const columnsFile = "actors/authority/AuthorityColumns.ts"
+const obstacleFile = "actors/authority/ApplyObstacle.ts"
+const evidenceFile = "actors/capsule/ReAdoptionEvidence.ts"
+
+const fenceColumn = (column: string): Mutant => ({
+  name: `fence: ${column}`,
+  file: columnsFile,
+  text: `{ column: "${column}", fenced: true`,
+  broken: `{ column: "${column}", fenced: false`,
+  test: fence
+})
+
+const guardColumns = [
+  "id",
+  "status",
+  "runtime_safety",
+  "execution_authority_epoch",
+  "install_config_id",
+  "install_config_digest",
+  "current_state_version_id",
+  "current_state_generation"
+]
+
+const guardColumn = (column: string): Mutant => ({
+  name: `guard: ${column}`,
+  file: columnsFile,
+  text: "JSON.stringify(authorityColumns.map(({ column }) => row[column]))",
+  broken: `JSON.stringify(authorityColumns.map(({ column }) => (column === "${column}" ? 0 : row[column])))`,
+  test: guard
+})
+
+/** What carries the authority of a Capsule: fence, guard, what an apply is created under, and when a Capsule is re-adopted. */
+export const authorityMutants: ReadonlyArray<Mutant> = [
+  ...(["id", "status", "execution_authority_epoch", "install_config_id"] as const).map(fenceColumn),
+  ...(["current_state_version_id", "current_state_generation"] as const).map(fenceColumn),
+  ...guardColumns.map(guardColumn),
+  {
+    name: "createApply: epoch",
+    file: columnsFile,
+    text: `, ofRun: "execution_authority_epoch" }`,
+    broken: " }",
+    test: createApply
+  },
+  {
+    name: "createApply: generation",
+    file: columnsFile,
+    text: `, ofRun: "base_state_generation" }`,
+    broken: " }",
+    test: createApply
+  },
+  {
+    name: "createApply: configuration",
+    file: columnsFile,
+    text: `, ofRun: "install_config_id" }`,
+    broken: " }",
+    test: createApply
+  },
+  {
+    name: "createApply: authority",
+    file: obstacleFile,
+    text: "if (authorityMoved(plan, capsule))",
+    broken: "if (plan.type === plan.status)",
+    test: createApply
+  },
+  {
+    name: "createApply: expiry by the clock",
+    file: obstacleFile,
+    text: "plan.expires_at <= at",
+    broken: "plan.expires_at === at",
+    test: createApply
+  },
+  {
+    name: "createApply: approval",
+    file: obstacleFile,
+    text: `plan.status !== "succeeded" || plan.approved_at === null`,
+    broken: `plan.status !== "succeeded"`,
+    test: createApply
+  },
+  {
+    name: "re-adoption: Capsule in error",
+    file: evidenceFile,
+    text: `capsule.status !== "error"`,
+    broken: `capsule.status === "pending"`,
+    test: evidence
+  },
+  {
+    name: "re-adoption: type of the last Run",
+    file: evidenceFile,
+    text: `run.type !== "apply"`,
+    broken: `run.type === "plan"`,
+    test: evidence
+  },
+  {
+    name: "re-adoption: status of the last apply",
+    file: evidenceFile,
+    text: `run.status !== "failed"`,
+    broken: `run.status === "queued"`,
+    test: evidence
+  },
+  {
+    name: "re-adoption: success of the tool",
+    file: evidenceFile,
+    text: "run.provider_apply_succeeded !== 1",
+    broken: "run.provider_apply_succeeded === 2",
+    test: evidence
+  },
+  {
+    name: "re-adoption: only checks failed",
+    file: evidenceFile,
+    text: "if (!isOnlyChecks)",
+    broken: "if (run.id === capsule.id)",
+    test: evidence
+  },
+  {
+    name: "re-adoption: nothing more was created",
+    file: evidenceFile,
+    text: "possiblyCreated.length > 0",
+    broken: "possiblyCreated.length > 9",
+    test: evidence
+  },
+  {
+    name: "re-adoption: not restored since",
+    file: evidenceFile,
+    text: "if (restored.length > 0)",
+    broken: "if (restored.length > 9)",
+    test: evidence
+  },
+  {
+    name: "re-adoption: StateVersion of the Run",
+    file: evidenceFile,
+    text: "version.id === run.state_version_id &&",
+    broken: "",
+    test: evidence
+  },
+  {
+    name: "re-adoption: Run of the StateVersion",
+    file: evidenceFile,
+    text: "version.created_by_run_id === run.id &&",
+    broken: "",
+    test: evidence
+  },
+  {
+    name: "re-adoption: generation",
+    file: evidenceFile,
+    text: "version.generation === capsule.current_state_generation &&",
+    broken: "",
+    test: evidence
+  },
+  {
+    name: "re-adoption: configuration of the StateVersion",
+    file: evidenceFile,
+    text: " &&\n    version.install_config_id === run.install_config_id",
+    broken: "",
+    test: evidence
+  },
+  {
+    name: "re-adoption: whole StateVersion",
+    file: evidenceFile,
+    text: "version.partial === 1",
+    broken: "version.partial === 2",
+    test: evidence
+  },
+  {
+    name: "re-adoption: plan used by the apply",
+    file: evidenceFile,
+    text: "plan?.used_by_run_id !== run.id ||",
+    broken: "",
+    test: evidence
+  },
+  {
+    name: "re-adoption: digest of the plan",
+    file: evidenceFile,
+    text: "plan?.used_by_run_id !== run.id || plan.plan_digest !== run.plan_digest",
+    broken: "plan?.used_by_run_id !== run.id",
+    test: evidence
+  },
+  {
+    name: "re-adoption: epoch",
+    file: evidenceFile,
+    text: "capsule.execution_authority_epoch !== epoch + steps",
+    broken: "epoch < 0",
+    test: evidence
+  }
+]

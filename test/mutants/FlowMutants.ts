@@ -1,0 +1,257 @@
+import type { Mutant } from "./Mutant.ts"
+
+const follow = "test/actors/capsule/FollowLane.test.ts"
+const pins = "test/actors/authority/AutoUpdatePins.test.ts"
+const lanes = "test/actors/source/SourceLanes.test.ts"
+const moduleChange = "test/runner/scan/ModuleChange.test.ts"
+const waves = "test/actors/run-group/WaveDecision.test.ts"
+const queue = "test/actors/queue/QueueDecision.test.ts"
+const demands = "test/runner/sandbox/RunDemands.test.ts"
+const followFile = "actors/capsule/LaneFollowing.ts"
+const pinsFile = "actors/authority/AutoUpdatePins.ts"
+const lanesFile = "actors/source/SourceLanes.ts"
+const wavesFile = "actors/run-group/WaveDecision.ts"
+const queueFile = "actors/queue/QueueDecision.ts"
+const demandsFile = "runner/sandbox/RunDemands.ts"
+
+/** What starts without a person, in which order, and under which demands. */
+export const flowMutants: ReadonlyArray<Mutant> = [
+  {
+    name: "lane: who opted in",
+    file: followFile,
+    text: "capsule.auto_update_enabled !== 1 || ",
+    broken: "",
+    test: follow
+  },
+  {
+    name: "lane: ended Capsules",
+    file: followFile,
+    text: " || isEnded(capsule.status) ||",
+    broken: " ||",
+    test: follow
+  },
+  {
+    name: "lane: its own ref",
+    file: followFile,
+    text: "capsule.adopted_ref === row.ref && ",
+    broken: "",
+    test: follow
+  },
+  {
+    name: "lane: its own path",
+    file: followFile,
+    text: " && capsule.adopted_path === row.path",
+    broken: "",
+    test: follow
+  },
+  {
+    name: "lane: where it stands",
+    file: followFile,
+    text: "lane?.resolved_commit !== snapshot.resolved_commit",
+    broken: "lane === undefined",
+    test: follow
+  },
+  {
+    name: "lane: what is applied",
+    file: followFile,
+    text: "snapshot.resolved_commit === capsule.adopted_commit",
+    broken: "snapshot.id === capsule.id",
+    test: follow
+  },
+  {
+    name: "lane: a Capsule that is ready",
+    file: followFile,
+    text: `capsule.status !== "stale" || !isBehind`,
+    broken: "!isBehind",
+    test: follow
+  },
+  {
+    name: "lane: behind by a commit",
+    file: followFile,
+    text: `capsule.status !== "stale" || !isBehind`,
+    broken: `capsule.status !== "stale"`,
+    test: follow
+  },
+  {
+    name: "lane: pins",
+    file: followFile,
+    text: "if (isPinned(capsule))",
+    broken: "if (capsule.id === snapshot.id)",
+    test: follow
+  },
+  {
+    name: "lane: paths that a commit does not touch",
+    file: followFile,
+    text: "capsule.path_filter === 1 && isCurrent && !isBehind",
+    broken: "capsule.path_filter === 2 && isCurrent && !isBehind",
+    test: follow
+  },
+  {
+    name: "pin: ends with another commit",
+    file: pinsFile,
+    text: " && capsule.pinned_commit !== commit",
+    broken: "",
+    test: pins
+  },
+  {
+    name: "pin: ends only where that was chosen",
+    file: pinsFile,
+    text: "capsule.pin_ends_on_commit === 1 && ",
+    broken: "",
+    test: pins
+  },
+  {
+    name: "pin: of rollbacks",
+    file: pinsFile,
+    text: `apply.purpose !== "rollback" || `,
+    broken: "",
+    test: pins
+  },
+  {
+    name: "path filter: files of the module",
+    file: "runner/scan/ModuleChange.ts",
+    text: "if (holds(newer.footprint, file) || holds(applied.footprint, file))",
+    broken: "if (file === applied.manifest)",
+    test: moduleChange
+  },
+  {
+    name: "path filter: an unknown manifest",
+    file: "runner/scan/ModuleChange.ts",
+    text: "applied.manifest === null || ",
+    broken: "",
+    test: moduleChange
+  },
+  {
+    name: "schedule: Sources that follow automatically",
+    file: lanesFile,
+    text: "s.auto_sync = 1 AND ",
+    broken: "",
+    test: lanes
+  },
+  {
+    name: "schedule: disabled Sources",
+    file: lanesFile,
+    text: "AND s.status <> 'disabled' AND COALESCE(l.next_look_at",
+    broken: "AND COALESCE(l.next_look_at",
+    test: lanes
+  },
+  {
+    name: "schedule: when a lane is due",
+    file: lanesFile,
+    text: "AND COALESCE(l.next_look_at, '') <= ${at}",
+    broken: "",
+    test: lanes
+  },
+  {
+    name: "schedule: since when a lane fails",
+    file: lanesFile,
+    text: "error_since: before?.error_since ?? lookedAt",
+    broken: "error_since: lookedAt",
+    test: lanes
+  },
+  {
+    name: "schedule: an error that was told",
+    file: lanesFile,
+    text: "return before?.error_code !== code",
+    broken: "return true",
+    test: lanes
+  },
+  {
+    name: "schedule: a failing lane that healed",
+    file: lanesFile,
+    text: "            error_code: null,\n",
+    broken: "",
+    test: lanes
+  },
+  {
+    name: "waves: producers first",
+    file: wavesFile,
+    text: "if (open.length > 0)",
+    broken: "if (open.length > 9)",
+    test: waves
+  },
+  {
+    name: "waves: a producer that failed",
+    file: wavesFile,
+    text: `standing === "applied" || standing === "left_out"`,
+    broken: `standing === "applied" || standing === "left_out" || standing === "failed"`,
+    test: waves
+  },
+  {
+    name: "waves: only what is behind",
+    file: wavesFile,
+    text: `isBehind ? "plan" : "leave_out"`,
+    broken: `"plan"`,
+    test: waves
+  },
+  {
+    name: "waves: one after the last producer",
+    file: wavesFile,
+    text: "1 + Math.max(0, ...before.map(waveOf))",
+    broken: "1 + Math.min(0, ...before.map(waveOf))",
+    test: waves
+  },
+  {
+    name: "queue: one Run of a Capsule",
+    file: queueFile,
+    text: "state.queued.filter(({ id }) => !busy.has(id))",
+    broken: "state.queued",
+    test: queue
+  },
+  {
+    name: "queue: places of a Workspace",
+    file: queueFile,
+    text: "if (own.length >= perWorkspace) return",
+    broken: "if (own.length > perWorkspace) return",
+    test: queue
+  },
+  {
+    name: "queue: places of the pool",
+    file: queueFile,
+    text: "if (inPool.length >= places) return",
+    broken: "if (inPool.length > places) return",
+    test: queue
+  },
+  {
+    name: "queue: Workspaces take turns",
+    file: queueFile,
+    text: "inTurns(lines, ({ workspaceTurn }) => workspaceTurn)",
+    broken: "inTurns(lines, () => 0)",
+    test: queue
+  },
+  {
+    name: "queue: people take turns",
+    file: queueFile,
+    text: "inTurns(people.values(), ({ subjectTurn }) => subjectTurn)",
+    broken: "inTurns(people.values(), () => 0)",
+    test: queue
+  },
+  {
+    name: "queue: drift checks come last",
+    file: queueFile,
+    text: "for (const isDriftCheck of [false, true])",
+    broken: "for (const isDriftCheck of [true, false])",
+    test: queue
+  },
+  {
+    name: "sandbox: the level that a profile demands",
+    file: demandsFile,
+    text: "rank(status.level) > rank(isolation)",
+    broken: "rank(status.level) < rank(isolation)",
+    test: demands
+  },
+  {
+    name: "sandbox: a network of its own",
+    file: demandsFile,
+    text: `network === "isolated" && networkStatus.reach !== "isolated"`,
+    broken: `network === "isolated" && networkStatus.reach === "isolated"`,
+    test: demands
+  },
+  {
+    name: "sandbox: limits are only lowered",
+    file: demandsFile,
+    text: "Math.min(limits[name], asked[name] ?? limits[name])",
+    broken: "asked[name] ?? limits[name]",
+    test: demands
+  }
+]

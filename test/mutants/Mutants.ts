@@ -1,0 +1,30 @@
+import { accessMutants } from "./AccessMutants.ts"
+import { authorityMutants } from "./AuthorityMutants.ts"
+import { credentialMutants } from "./CredentialMutants.ts"
+import { flowMutants } from "./FlowMutants.ts"
+import type { Mutant } from "./Mutant.ts"
+import { redactionMutants } from "./RedactionMutants.ts"
+import { runMutants } from "./RunMutants.ts"
+import { toolchainMutants } from "./ToolchainMutants.ts"
+
+/** `npm run test:mutants` breaks them one by one; `Mutants.test.ts` keeps the lists true to the code. */
+export const mutants: ReadonlyArray<Mutant> = [
+  ...accessMutants,
+  ...authorityMutants,
+  ...runMutants,
+  ...credentialMutants,
+  ...flowMutants,
+  ...toolchainMutants,
+  ...redactionMutants
+]
+
+/** The short form breaks the first guard of each list. */
+export const shortMutants: ReadonlyArray<Mutant> = [
+  accessMutants,
+  authorityMutants,
+  runMutants,
+  credentialMutants,
+  flowMutants,
+  toolchainMutants,
+  redactionMutants
+].flatMap((list) => list.slice(0, 1))

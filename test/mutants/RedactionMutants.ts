@@ -1,0 +1,50 @@
+import type { Mutant } from "./Mutant.ts"
+
+const redactionLines = "test/runner/redaction/Lines.test.ts"
+const provisionerOutput = "test/runner/execution/ProvisionerOutput.test.ts"
+
+/** What hides secrets that are cut, wrapped or joined. */
+export const redactionMutants: ReadonlyArray<Mutant> = [
+  {
+    name: "redaction: a line that shows six characters of a secret waits",
+    file: "runner/redaction/RedactionStream.ts",
+    text: "Math.min(this.#scanner.held(), lineStart)",
+    broken: "lineStart",
+    test: redactionLines
+  },
+  {
+    name: "redaction: what waits is hidden when the text ends",
+    file: "runner/redaction/RedactionStream.ts",
+    text: "if (brokenOff) this.#hideHeld()",
+    broken: "",
+    test: redactionLines
+  },
+  {
+    name: "redaction: what waits is hidden beyond the bound",
+    file: "runner/redaction/RedactionStream.ts",
+    text: "    this.#hideHeld()\n    return end",
+    broken: "    return end",
+    test: redactionLines
+  },
+  {
+    name: "redaction: lines are read on over their breaks",
+    file: "runner/redaction/LineText.ts",
+    text: "if (!this.#isJoined && open < position)",
+    broken: "if (position < 0)",
+    test: redactionLines
+  },
+  {
+    name: "redaction: dumps are read by their columns",
+    file: "runner/redaction/LineText.ts",
+    text: `    this.#dump.line(`,
+    broken: `    if (first.position < 0) this.#dump.line(`,
+    test: redactionLines
+  },
+  {
+    name: "redaction: a provisioner is one text over its messages",
+    file: "runner/execution/MessageReader.ts",
+    text: "key: provisionerKey(message.address, message.provisioner), text",
+    broken: "key: Math.random().toString(), text",
+    test: provisionerOutput
+  }
+]

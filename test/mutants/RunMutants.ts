@@ -1,0 +1,243 @@
+import type { Mutant } from "./Mutant.ts"
+
+const createApply = "test/actors/capsule/CreateApply.test.ts"
+const applyRefusals = "test/actors/capsule/ApplyRefusals.test.ts"
+const preparation = "test/actors/execution/RunPreparation.test.ts"
+const twoOwners = "test/actors/run/TwoOwners.test.ts"
+const moves = "test/schema/records/RunLifecycle.test.ts"
+const digests = "test/runner/execution/ReviewedDigests.test.ts"
+const applyFile = "actors/execution/ApplyExecution.ts"
+const lifecycleFile = "actors/run/RunLifecycle.ts"
+const holdFile = "actors/run/RunHold.ts"
+const sequencesFile = "actors/run/RunSequences.ts"
+const runLedgerFile = "actors/run/RunLedger.ts"
+const preparationFile = "actors/execution/RunPreparation.ts"
+const providersFile = "actors/execution/ProviderResolutions.ts"
+
+/** What a Run may do: its hold and its sequences, the plan that it applies, and everything that is asked again before its tool starts. */
+export const runMutants: ReadonlyArray<Mutant> = [
+  {
+    name: "record: the hold",
+    file: runLedgerFile,
+    text: "SET ${sql.update(columns)} WHERE ${isHeld(sql, hold)}",
+    broken: "SET ${sql.update(columns)} WHERE id = ${hold.runId}",
+    test: twoOwners
+  },
+  {
+    name: "events: the hold",
+    file: sequencesFile,
+    text: "WHERE ${isHeld(sql, hold)} AND last_event_batch",
+    broken: "WHERE id = ${hold.runId} AND last_event_batch",
+    test: twoOwners
+  },
+  {
+    name: "checkpoint: the hold",
+    file: "actors/state/RunCheckpoints.ts",
+    text: "FROM runs WHERE ${isHeld(sql, hold)}",
+    broken: "FROM runs WHERE id = ${hold.runId}",
+    test: twoOwners
+  },
+  {
+    name: "moves: no way back",
+    file: "schema/records/RunLifecycle.ts",
+    text: "  failed: {},",
+    broken: `  failed: { queued: "run.queued" },`,
+    test: moves
+  },
+  {
+    name: "moves: an approval that an apply has used",
+    file: "schema/records/RunLifecycle.ts",
+    text: "isPlan(type) && isApproved && !isUsed",
+    broken: "isPlan(type) && isApproved",
+    test: moves
+  },
+  {
+    name: "moves: an approval that nobody gave",
+    file: "schema/records/RunLifecycle.ts",
+    text: "isPlan(type) && isApproved && !isUsed",
+    broken: "isPlan(type) && !isUsed",
+    test: moves
+  },
+  {
+    name: "digest: the reviewed plan",
+    file: "runner/execution/ApplyExecution.ts",
+    text: "if (digest !== job.planDigest)",
+    broken: `if (digest === "")`,
+    test: digests
+  },
+  {
+    name: "digest: the reviewed build",
+    file: "runner/execution/BuildArchive.ts",
+    text: "if (digest !== archive.digest)",
+    broken: `if (digest === "")`,
+    test: digests
+  },
+  {
+    name: "used_by: the lease",
+    file: lifecycleFile,
+    text: "AND used_by_run_id IS NULL AND",
+    broken: "AND",
+    test: createApply
+  },
+  {
+    name: "hold: the fence",
+    file: holdFile,
+    text: "AND owner = ${owner} AND fence = ${fence}`",
+    broken: "AND owner = ${owner}`",
+    test: twoOwners
+  },
+  {
+    name: "claim: a fence that only grows",
+    file: lifecycleFile,
+    text: "fence = fence + 1",
+    broken: "fence = attempt + 1",
+    test: twoOwners
+  },
+  {
+    name: "claim: only what is queued",
+    file: lifecycleFile,
+    text: "AND status = 'queued' RETURNING *",
+    broken: "RETURNING *",
+    test: twoOwners
+  },
+  {
+    name: "log: the fence",
+    file: sequencesFile,
+    text: "sql`id = ${hold.runId} AND fence = ${hold.fence}`",
+    broken: "sql`id = ${hold.runId}`",
+    test: twoOwners
+  },
+  {
+    name: "log: its end",
+    file: sequencesFile,
+    text: "AND log_ended_at IS NULL AND last_log_batch = ${batch.number - 1}",
+    broken: "AND last_log_batch = ${batch.number - 1}",
+    test: twoOwners
+  },
+  {
+    name: "log: a batch once",
+    file: sequencesFile,
+    text: "AND last_log_batch = ${batch.number - 1} RETURNING",
+    broken: "RETURNING",
+    test: twoOwners
+  },
+  {
+    name: "events: a batch once",
+    file: sequencesFile,
+    text: "AND last_event_batch = ${batch.number - 1} RETURNING",
+    broken: "RETURNING",
+    test: twoOwners
+  },
+  {
+    name: "used_by: this apply and no other",
+    file: applyFile,
+    text: "plan.used_by_run_id !== run.id ||",
+    broken: "",
+    test: applyRefusals
+  },
+  {
+    name: "apply: approval",
+    file: applyFile,
+    text: "plan.approved_at === null ||",
+    broken: "",
+    test: applyRefusals
+  },
+  {
+    name: "apply: superseded plan",
+    file: applyFile,
+    text: `plan.status !== "succeeded"`,
+    broken: "false",
+    test: applyRefusals
+  },
+  {
+    name: "tool_changed: flavour",
+    file: applyFile,
+    text: "tool?.name !== name || tool.version !== version",
+    broken: "tool?.version !== version",
+    test: applyRefusals
+  },
+  {
+    name: "tool_changed: version",
+    file: applyFile,
+    text: "tool?.name !== name || tool.version !== version",
+    broken: "tool?.name !== name",
+    test: applyRefusals
+  },
+  {
+    name: "preparation: authority of an apply",
+    file: preparationFile,
+    text: "if (moved && isApply(created.type))",
+    broken: "if (created.id === capsule.id)",
+    test: preparation
+  },
+  {
+    name: "preparation: Outputs that are given no longer",
+    file: preparationFile,
+    text: `if (lost !== undefined) return yield* blocked("superseded", lost)`,
+    broken: "",
+    test: preparation
+  },
+  {
+    name: "preparation: archived Workspace",
+    file: preparationFile,
+    text: "yield* refuseArchived(capsule.workspace_id)",
+    broken: `yield* refuseArchived("")`,
+    test: preparation
+  },
+  {
+    name: "preparation: disabled Capsule",
+    file: preparationFile,
+    text: "!isInService(capsule.status)",
+    broken: `capsule.status === "destroyed"`,
+    test: preparation
+  },
+  {
+    name: "preparation: providers",
+    file: preparationFile,
+    text: "if (providers.blocked !== undefined)",
+    broken: "if (providers.blocked === null)",
+    test: preparation
+  },
+  {
+    name: "providers: Connection that is not usable",
+    file: providersFile,
+    text: "if (!isUsable(status))",
+    broken: "if (status === undefined)",
+    test: preparation
+  },
+  {
+    name: "providers: revoked Connection",
+    file: "actors/connection/ConnectionStore.ts",
+    text: `status === "pending" || status === "verified"`,
+    broken: `status === "pending" || status === "verified" || status === "revoked"`,
+    test: preparation
+  },
+  {
+    name: "providers: Connection that nobody confirmed after a restore",
+    file: "actors/connection/ConnectionStore.ts",
+    text: `status === "pending" || status === "verified"`,
+    broken: `status === "pending" || status === "verified" || status === "unconfirmed"`,
+    test: preparation
+  },
+  {
+    name: "providers: expired Connection",
+    file: "actors/connection/ConnectionStore.ts",
+    text: `row.expires_at <= at ? "expired"`,
+    broken: `row.expires_at <= at ? row.status`,
+    test: preparation
+  },
+  {
+    name: "providers: Connection of another Workspace",
+    file: providersFile,
+    text: `row.scope !== "operator" && row.workspace_id !== workspaceId`,
+    broken: "row.workspace_id === null",
+    test: preparation
+  },
+  {
+    name: "providers: Connection for another provider",
+    file: providersFile,
+    text: "normalProviderAddress(row.provider) !== provider",
+    broken: "row.provider === workspaceId",
+    test: preparation
+  }
+]

@@ -1,0 +1,86 @@
+import type { Mutant } from "./Mutant.ts"
+
+const openPgp = "test/runner/toolchain/OpenPgp.test.ts"
+const signatureFile = "runner/toolchain/openpgp/OpenPgpSignature.ts"
+const keyringFile = "runner/toolchain/openpgp/OpenPgpKeyring.ts"
+
+/** Whose release of a tool is executed. */
+export const toolchainMutants: ReadonlyArray<Mutant> = [
+  {
+    name: "release signature: expiry of the signature",
+    file: signatureFile,
+    text: "signature.created + signature.lifetime <= now",
+    broken: "signature.lifetime === 0",
+    test: openPgp
+  },
+  {
+    name: "release signature: weak hashes",
+    file: signatureFile,
+    text: `{ 8: "sha256",`,
+    broken: `{ 2: "sha1" as HashName, 11: "sha224" as HashName, 1: "md5" as HashName, 8: "sha256",`,
+    test: openPgp
+  },
+  {
+    name: "release signature: demands",
+    file: signatureFile,
+    text: "if (signature.demandsUnknown)",
+    broken: "if (signature.type === -1)",
+    test: openPgp
+  },
+  {
+    name: "release signature: over binary data",
+    file: "runner/toolchain/ReleaseSignature.ts",
+    text: "return signature.type === signatureTypes.binary ?",
+    broken: "return signature.type >= 0 ?",
+    test: openPgp
+  },
+  {
+    name: "release signature: exactly one",
+    file: "runner/toolchain/ReleaseSignature.ts",
+    text: "packet?.tag !== signatureTag || others.length > 0",
+    broken: "packet?.tag !== signatureTag",
+    test: openPgp
+  },
+  {
+    name: "release key: revocation",
+    file: keyringFile,
+    text: `if (revoked) return yield* refuse("The key is revoked.")`,
+    broken: "",
+    test: openPgp
+  },
+  {
+    name: "release key: expiry",
+    file: keyringFile,
+    text: `if (isExpired(key, self, now)) return yield* refuse("The key has expired.")`,
+    broken: "",
+    test: openPgp
+  },
+  {
+    name: "release key: its word about itself",
+    file: keyringFile,
+    text: "yield* holds(found.signature, key, found.over, now)",
+    broken: "",
+    test: openPgp
+  },
+  {
+    name: "release key: binding of a subkey",
+    file: keyringFile,
+    text: "yield* holds(binding, key, over, now)",
+    broken: "",
+    test: openPgp
+  },
+  {
+    name: "release key: agreement of a subkey",
+    file: keyringFile,
+    text: "yield* holds(agreed, subkey, over, now)",
+    broken: "",
+    test: openPgp
+  },
+  {
+    name: "release key: length of RSA",
+    file: "runner/toolchain/openpgp/OpenPgpPublicKey.ts",
+    text: "const leastModulusBits = 2048",
+    broken: "const leastModulusBits = 512",
+    test: openPgp
+  }
+]
