@@ -1,13 +1,14 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
-import { RunGroupId, RunId } from "../../schema/records/Ids.ts"
+import { RunId } from "../../schema/records/Ids.ts"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import { RunActor } from "../../schema/protocol/RunActor.ts"
 import { answered } from "../ActorClient.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { Cursors } from "../paging/Cursors.ts"
 import { pageOfRows } from "../paging/RowPages.ts"
+import { RunGroupRow } from "../run-group/RunGroupRow.ts"
 import { readGroup } from "../run-group/GroupReads.ts"
 import { RunGroups } from "../run-group/RunGroups.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
@@ -100,12 +101,12 @@ export const layer = Layer.effect(
         const plans = yield* sql<LatestRunRow>`SELECT id, capsule_id, type, status, approved_at, created_at, finished_at
           FROM runs WHERE workspace_id = ${workspaceId} AND type IN ('plan', 'destroy_plan') AND status = 'succeeded'
             AND approved_at IS NOT NULL AND used_by_run_id IS NULL ORDER BY approved_at, id LIMIT ${mostUnfinished}`
-        const groups = yield* sql<{ id: string; created_at: string }>`SELECT id, created_at FROM run_groups
+        const groups = yield* RunGroupRow.some(sql, "id", "created_at")`SELECT id, created_at FROM run_groups
           WHERE workspace_id = ${workspaceId} AND type = 'update' AND finished_at IS NULL AND cancelled_at IS NULL
           ORDER BY created_at, id LIMIT ${mostUnfinished}`
         return {
           approvedPlans: plans.map(toLatestRun),
-          updates: groups.map(({ created_at, id }) => ({ id: RunGroupId.make(id), createdAt: created_at }))
+          updates: groups.map(({ created_at, id }) => ({ id, createdAt: created_at }))
         }
       }, Effect.orDie),
       group,

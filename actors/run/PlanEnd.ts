@@ -1,21 +1,23 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { Finding } from "../../schema/records/CompatibilityReport.ts"
-import type { RunStatus } from "../../schema/records/Run.ts"
+import { RunId } from "../../schema/records/Ids.ts"
+import { RunStatus } from "../../schema/records/Run.ts"
+import { type RowOf, rowShape } from "../database/Table.ts"
 
-/** What became of the plan of a coordinator. */
-export interface PlanEnd {
-  readonly id: string
-  readonly status: RunStatus
-  readonly used_by_run_id: string | null
-  /** Why a superseded plan is void. */
-  readonly reason: string | null
-}
+/** What became of the plan of a coordinator. `reason`: why a superseded plan is void. */
+const PlanEndRow = rowShape({
+  id: RunId,
+  status: RunStatus,
+  used_by_run_id: Schema.NullOr(RunId),
+  reason: Schema.NullOr(Schema.String)
+})
+export type PlanEnd = RowOf<typeof PlanEndRow.columns>
 
 /** The plan as it is now, read through `sql`. */
 export const readPlanEnd = Effect.fn("readPlanEnd")(function* (sql: SqlClient.SqlClient, planRunId: string | null) {
   if (planRunId === null) return undefined
-  const [plan] = yield* sql<PlanEnd>`SELECT r.id, r.status, r.used_by_run_id,
+  const [plan] = yield* PlanEndRow.rows(sql)`SELECT r.id, r.status, r.used_by_run_id,
       (SELECT json_extract(e.data, '$.reason') FROM run_events e WHERE e.run_id = r.id AND e.kind = 'run.superseded'
         ORDER BY e.seq DESC LIMIT 1) AS reason
     FROM runs r WHERE r.id = ${planRunId}`

@@ -24,7 +24,7 @@ const row: InstallPlanRow = {
   updated_at: at
 }
 const plan = (fields: Partial<PlanEnd>): PlanEnd => ({
-  id: "run_0000000000000001",
+  id: RunId.make("run_0000000000000001"),
   status: "waiting_approval",
   used_by_run_id: null,
   reason: null,
@@ -48,5 +48,5 @@ test("an install plan whose plan is void says to plan the Capsule again, and not
     "plan_expired: The plan run_0000000000000001 is expired."
   ])
   // An apply that used it decides, whatever became of the record of the plan since.
-  expect(shown({ status: "superseded", used_by_run_id: "run_0000000000000002" })).toEqual(["review_run"])
+  expect(shown({ status: "superseded", used_by_run_id: RunId.make("run_0000000000000002") })).toEqual(["review_run"])
 })
