@@ -1,6 +1,10 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import type { SqlClient, Statement } from "effect/sql"
 import type { CapsuleUsage } from "./Capsules.ts"
+import { rowShape } from "../database/Table.ts"
+
+/** A sum is null over no rows. */
+const Bytes = rowShape({ bytes: Schema.NullOr(Schema.Int) })
 
 interface RunTimes {
   readonly type: string
@@ -17,10 +21,8 @@ const minutes = (run: RunTimes): number =>
 export const usageOf = Effect.fn("Capsules.usage")(function* (sql: SqlClient.SqlClient, scope: Statement.Fragment) {
   const runs = yield* sql<RunTimes>`SELECT type, started_at, finished_at FROM runs
       WHERE ${scope} AND quiet = 0 AND finished_at IS NOT NULL`
-  const states = yield* sql<{
-    bytes: number | null
-  }>`SELECT SUM(size_bytes) AS bytes FROM state_versions WHERE ${scope}`
-  const logs = yield* sql<{ bytes: number | null }>`SELECT SUM(bytes) AS bytes FROM run_log_chunks
+  const states = yield* Bytes.rows(sql)`SELECT SUM(size_bytes) AS bytes FROM state_versions WHERE ${scope}`
+  const logs = yield* Bytes.rows(sql)`SELECT SUM(bytes) AS bytes FROM run_log_chunks
     WHERE run_id IN (SELECT id FROM runs WHERE ${scope} AND quiet = 0)`
   const runMinutes = runs.reduce((sum, run) => sum + minutes(run), 0)
   return {

@@ -1,10 +1,13 @@
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { ConnectionUses, type UseStarter } from "../connection/ConnectionUses.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import type { SourceRow } from "../source/SourceRow.ts"
+import { rowShape } from "../database/Table.ts"
+
+const AdoptedRef = rowShape({ ref: Schema.String })
 
 type SourceDefault = Pick<SourceRow, "default_ref" | "default_ref_by_manager">
 
@@ -43,7 +46,7 @@ export const checkGitUse = Effect.fn("checkGitUse")(function* (
   const row = connectionId == null ? undefined : yield* connections.find(connectionId)
   if (row === undefined) return
   const sql = yield* SqlClient.SqlClient
-  const adopted = yield* Effect.orDie(sql<{ ref: string }>`SELECT DISTINCT adopted_ref AS ref FROM capsules
+  const adopted = yield* Effect.orDie(AdoptedRef.rows(sql)`SELECT DISTINCT adopted_ref AS ref FROM capsules
     WHERE source_id = ${source?.id ?? ""} AND adopted_ref IS NOT NULL AND ${sql.literal(livingCapsule())}`)
   yield* uses.grant(row, starter, {
     workspaceId,

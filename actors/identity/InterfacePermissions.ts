@@ -5,6 +5,10 @@ import { InstallPolicy } from "../configuration/InstallPolicy.ts"
 import { findInterfaceByResource } from "../interface/InterfaceResource.ts"
 import { type InterfaceUse, readInterfaceUse } from "../interface/InterfaceUse.ts"
 import type { Client } from "./Client.ts"
+import { rowShape } from "../database/Table.ts"
+import { WorkspaceId } from "../../schema/records/Ids.ts"
+
+const UsedWorkspace = rowShape({ workspaceId: WorkspaceId })
 
 /** How bindings say that their permissions travel in a token. */
 const delivery = "oauth2"
@@ -59,7 +63,7 @@ export const workspacesOfResource = Effect.fn("workspacesOfResource")(function* 
   sql: SqlClient.SqlClient,
   { client, resource, subject }: Omit<InterfaceTokenRequest, "workspaceId">
 ): Effect.fn.Return<ReadonlyArray<string>, SqlError> {
-  const rows = yield* sql<{ workspaceId: string }>`SELECT DISTINCT m.workspace_id AS "workspaceId"
+  const rows = yield* UsedWorkspace.rows(sql)`SELECT DISTINCT m.workspace_id AS "workspaceId"
     FROM memberships m JOIN interfaces i ON i.workspace_id = m.workspace_id
     WHERE m.subject = ${subject} AND m.status = 'active' AND i.status = 'resolved'
       AND REPLACE(i.inputs, ${JSON.stringify(resource)}, '') <> i.inputs ORDER BY m.workspace_id`

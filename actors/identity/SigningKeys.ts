@@ -14,6 +14,9 @@ import { KeyGeneration, type NewKey } from "./KeyGeneration.ts"
 import { lifetimes } from "./Lifetimes.ts"
 import { signingAlgorithms } from "./SigningAlgorithms.ts"
 import { SigningKeyRow } from "./SigningKeyRow.ts"
+import { rowShape } from "../database/Table.ts"
+
+const ActiveSince = rowShape({ since: SigningKeyRow.columns.activated_at })
 
 /** For how long clients may keep the key set; a key is published at least that long before it signs. */
 export const keySetMaxAge = Duration.minutes(10)
@@ -280,7 +283,7 @@ const make = Effect.gen(function* () {
     rotate,
     activeSince: complete.pipe(
       Effect.andThen(
-        read<{ since: string }>`SELECT MIN(activated_at) AS since FROM oidc_signing_keys WHERE status = 'active'`
+        ActiveSince.rows(read)`SELECT MIN(activated_at) AS since FROM oidc_signing_keys WHERE status = 'active'`
       ),
       Effect.map((rows) => rows[0]?.since ?? "")
     )

@@ -166,10 +166,10 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
     noticedBy: "resource tokens are for one audience and five minutes"
   },
   {
-    name: "resource tokens live an hour",
+    name: "resource tokens live as long as ID tokens",
     file: identity("Lifetimes"),
-    find: "resourceToken: Duration.minutes(5)",
-    replace: "resourceToken: Duration.minutes(60)",
+    find: "resourceToken: retention.resourceToken.after",
+    replace: "resourceToken: retention.idToken.after",
     noticedBy: "resource tokens are for one audience and five minutes"
   },
   {
