@@ -110,11 +110,8 @@ export class Grants extends Context.Service<
           return { ...grant, id, createdAt }
         }),
         findLive: Effect.fn("Grants.findLive")(function* (client, grantId) {
-          const [row] = yield* GrantRow.rows(
-            client
-          )`SELECT id, client_id, subject, session_id, workspace_id, scopes, claims,
-              resource, auth_time, created_at
-            FROM oidc_grants WHERE id = ${grantId} AND revoked_at IS NULL`
+          const [row] = yield* GrantRow.rows(client)`SELECT * FROM oidc_grants
+            WHERE id = ${grantId} AND revoked_at IS NULL`
           return row === undefined ? undefined : toGrant(row)
         }),
         revoke,
