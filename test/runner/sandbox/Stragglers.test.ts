@@ -90,10 +90,10 @@ describe("the note of processes", () => {
       const note = join(folder, "run/note")
       const supervisor = yield* Effect.acquireRelease(
         Effect.sync(() =>
-          // Deaf, as one that does not end on its own.
-          Bun.spawn(["sh", "-c", "trap '' TERM; exec 3> run/root/lifeline; setsid sleep 1000 & wait; wait"], {
+          // Deaf, as one that does not end on its own; nor does it end with what is below it, which is killed first.
+          Bun.spawn(["sh", "-c", "trap '' TERM; exec 3> run/root/lifeline; setsid sleep 1000 & read never"], {
             cwd: folder,
-            stdio: ["ignore", "ignore", "ignore"]
+            stdio: ["pipe", "ignore", "ignore"]
           })
         ),
         (started) => Effect.sync(() => started.kill("SIGKILL"))
