@@ -101,7 +101,12 @@ const others: ReadonlyArray<readonly [refusal: string, table: string, id: string
   ],
   ["StateVersion is not", "runs", applyId, { state_version_id: null }],
   ["StateVersion is not", "state_versions", world.stateVersionId, { created_by_run_id: otherId }],
-  ["StateVersion is not", "state_versions", world.stateVersionId, { install_config_id: "icfg_bbbbbbbbbbbbbbbbbbbbbbbb" }],
+  [
+    "StateVersion is not",
+    "state_versions",
+    world.stateVersionId,
+    { install_config_id: "icfg_bbbbbbbbbbbbbbbbbbbbbbbb" }
+  ],
   ["StateVersion is not", "capsules", world.capsuleId, { current_state_generation: 2 }],
   ["is partial", "state_versions", world.stateVersionId, { partial: 1 }],
   ["not used by it alone", "runs", world.runId, { used_by_run_id: otherId }],
