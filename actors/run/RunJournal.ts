@@ -46,6 +46,8 @@ export class RunJournal extends Context.Service<
      * and everybody else. Nothing that is appended later comes before it. A crash may lose the last few milliseconds.
      */
     readonly note: (hold: RunHold, kind: RunEventKind, data: EventData) => Effect.Effect<void, HoldLost>
+    /** Writes what is noted under this hold now, in the caller's transaction: once the hold has ended, nothing more is taken. */
+    readonly flush: (hold: RunHold) => Effect.Effect<void, HoldLost>
     /** Runs `effect` in the trace of the request that queued the Run, while this process remembers it. */
     readonly within: <A, E>(runId: string, effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
     readonly wake: (runId: string) => void
@@ -121,7 +123,7 @@ export class RunJournal extends Context.Service<
           return waiting === undefined ? Effect.void : writeAll(waiting.hold, waiting.events)
         })
 
-      const flush = (runId: string) =>
+      const flushSoon = (runId: string) =>
         Effect.suspend(() => (noted.has(runId) ? transaction(sql)(writeNoted(runId)) : Effect.void))
 
       /** What was noted under a hold that is lost by now is nobody's news. */
@@ -142,6 +144,12 @@ export class RunJournal extends Context.Service<
         return waiting?.hold.fence === hold.fence ? waiting.events : []
       }
 
+      const flush = (hold: RunHold) =>
+        Effect.suspend(() => {
+          const events = taken(hold)
+          return events.length === 0 ? Effect.void : Effect.catchTag(writeAll(hold, events), "SqlError", Effect.die)
+        })
+
       const report = Effect.fnUntraced(function* (hold: RunHold, kind: RunEventKind, data: EventData) {
         const event = { at: yield* now, kind, data }
         yield* transaction(sql)(Effect.suspend(() => writeAll(hold, [...taken(hold), event])))
@@ -160,21 +168,21 @@ export class RunJournal extends Context.Service<
         const waiting = taken(hold)
         waiting.push(event)
         noted.set(runId, { hold, events: waiting })
-        if (waiting.length >= mostNoted) return yield* flush(runId)
+        if (waiting.length >= mostNoted) return yield* flushSoon(runId)
         if (waiting.length > 1) return
-        yield* Effect.delay(flush(runId), noteAge).pipe(
+        yield* Effect.delay(flushSoon(runId), noteAge).pipe(
           Effect.catchCause((cause) => Effect.logError("Events of a Run could not be written.", cause)),
           Effect.forkIn(scope)
         )
       })
 
       yield* Effect.addFinalizer(() =>
-        Effect.forEach([...noted.keys()], flush, { discard: true }).pipe(
+        Effect.forEach([...noted.keys()], flushSoon, { discard: true }).pipe(
           Effect.catchCause((cause) => Effect.logError("Events of Runs could not be written.", cause))
         )
       )
 
-      return RunJournal.of({ append, report, receive, note, within, wake, listen })
+      return RunJournal.of({ append, report, receive, note, flush, within, wake, listen })
     })
   )
 }

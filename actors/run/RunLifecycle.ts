@@ -122,6 +122,7 @@ export class RunLifecycle extends Context.Service<
         to: RunStatus,
         recorded: Recorded
       ): Effect.fn.Return<void, HoldLost> {
+        yield* journal.flush(hold)
         const [seen] = yield* Effect.orDie(sql<SeenRun>`SELECT id, type, status, approved_at, used_by_run_id, evidence
           FROM runs WHERE ${isHeld(sql, hold)}`)
         if (seen === undefined || !(yield* move(seen, to, recorded, hold))) return yield* holdLost(hold)

@@ -59,6 +59,19 @@ tests.live("nothing that is appended later comes before what was noted", () =>
   })
 )
 
+tests.live("what was noted comes before the end of its Run", () =>
+  Effect.gen(function* () {
+    const journal = yield* RunJournal
+    const lifecycle = yield* RunLifecycle
+    const sql = yield* SqlClient.SqlClient
+    const hold = yield* newRun("run_end")
+    yield* journal.note(hold, "resource.started", { address: "a" })
+    yield* journal.note(hold, "resource.failed", { address: "a" })
+    yield* transaction(sql)(lifecycle.fail(hold, { code: "plan_failed", message: "The plan failed." }))
+    expect(yield* kinds("run_end")).toEqual(["resource.started", "resource.failed", "run.failed"])
+  })
+)
+
 tests.live("many are written without waiting for their time", () =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
