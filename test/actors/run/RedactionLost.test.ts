@@ -1,3 +1,4 @@
+import { writeFile } from "node:fs/promises"
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Layer } from "effect"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
@@ -5,8 +6,8 @@ import { RunStreams } from "../../../actors/run/Runs.ts"
 import { RedactionWorkerLocation } from "../../../runner/redaction/Redaction.ts"
 import { suite } from "../../support/Effect.ts"
 import { eventually } from "../../support/Eventually.ts"
-import { active, applied, planned } from "../../support/Journey.ts"
-import { testPlane } from "../../support/TestPlane.ts"
+import { active, applying, planned, settled } from "../../support/Journey.ts"
+import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 
 setDefaultTimeout(120_000)
 
@@ -15,8 +16,8 @@ const breaking = new URL("../../runner/redaction/support/BreakingWorker.ts", imp
 const tests = suite(testPlane().pipe(Layer.provide(Layer.succeed(RedactionWorkerLocation, breaking))))
 afterAll(tests.dispose)
 
-/** The tool shows what a command prints, not what the shell made it from. */
-const printing = (text: string) => ({
+/** The tool shows what a command prints, not what the shell made it from. `first` is done before it prints. */
+const printing = (text: string, first = "true") => ({
   "main.tf": `
     variable "secret" {
       type      = string
@@ -24,7 +25,7 @@ const printing = (text: string) => ({
     }
     resource "terraform_data" "a" {
       input = "a"
-      provisioner "local-exec" { command = "echo before-it; echo ${text}; echo after-it" }
+      provisioner "local-exec" { command = "${first}; echo before-it; echo ${text}; echo after-it" }
     }
     output "plain" { value = "nothing secret" }`
 })
@@ -39,12 +40,19 @@ describe.skipIf(Bun.which("terraform") === null)("an apply whose redaction threa
   tests.live("goes on, shows and publishes nothing more, and leaves the next Run alone", () =>
     Effect.gen(function* () {
       const capsules = yield* Capsules
-      const { capsuleId, plan } = yield* planned("thread-lost", printing("the-thread-$(echo ends)-here"), { variables })
+      // The command prints once its resource was shown: what is read together with the end of the thread is lost with it.
+      const gate = `${(yield* TestPlane).notesDir}/gate`
+      Bun.spawnSync(["mkfifo", gate])
+      const module = printing("the-thread-$(echo ends)-here", `read -r go < ${gate}`)
+      const { capsuleId, plan } = yield* planned("thread-lost", module, { variables })
       expect(plan.outputChanges?.map(({ sensitive }) => sensitive)).toEqual([false])
-      const apply = yield* applied(plan)
+      const started = yield* applying(plan)
+      const shown = (yield* RunStreams).logs(started.id, 0, 1000)
+      yield* eventually(shown, ({ items }) => items.some(({ text }) => text.includes("terraform_data.a: Creating...")))
+      yield* Effect.promise(() => writeFile(gate, "go\n"))
+      const apply = yield* settled(started.id)
       expect(apply.status).toBe("succeeded")
       const lines = yield* told(apply.id)
-      // What was read together with the text at which the thread ends is lost with it; what came before is shown.
       const lost = lines.findIndex((line) => line.includes("[redacted]"))
       expect(lines.slice(0, lost).join("\n")).toContain("terraform_data.a: Creating...")
       // What the thread had looked at when it ended is shown; nothing that it never saw.
