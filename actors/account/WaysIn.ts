@@ -13,27 +13,35 @@ export interface OfferedWays {
 /** Providers write their issuer with a closing slash or without, and operators do not always write the same. */
 const bare = (issuer: string) => issuer.replace(/\/$/, "")
 
+/** A way that an account has to sign in; `issuer` of an identity at a provider. */
+export interface WayIn {
+  readonly kind: "password" | "passkey" | "upstream"
+  readonly issuer: string
+}
+
+/** Whether the installation offers this way at this moment. */
+export const isOffered = ({ issuer, kind }: WayIn, offered: OfferedWays): boolean => {
+  switch (kind) {
+    case "password":
+      return offered.password
+    case "passkey":
+      return offered.passkeys
+    case "upstream":
+      return offered.upstreamIssuer !== undefined && bare(offered.upstreamIssuer) === bare(issuer)
+  }
+}
+
 /**
  * Refuses, in the caller's transaction and after its change, to leave an account without any way to sign in. Fails with
  * `failed_precondition`.
  */
 export const requireWayIn = Effect.fn("requireWayIn")(function* (subject: string, offered: OfferedWays) {
   const sql = yield* SqlClient.SqlClient
-  const ways = yield* sql<{ kind: "password" | "passkey" | "upstream"; issuer: string }>`
+  const ways = yield* sql<WayIn>`
     SELECT 'password' AS kind, '' AS issuer FROM user_passwords WHERE subject = ${subject}
     UNION ALL SELECT 'passkey', '' FROM passkeys WHERE subject = ${subject}
     UNION ALL SELECT 'upstream', issuer FROM upstream_identities WHERE subject = ${subject}`
-  const left = ways.some(({ issuer, kind }) => {
-    switch (kind) {
-      case "password":
-        return offered.password
-      case "passkey":
-        return offered.passkeys
-      case "upstream":
-        return offered.upstreamIssuer !== undefined && bare(offered.upstreamIssuer) === bare(issuer)
-    }
-  })
-  if (!left) {
+  if (!ways.some((way) => isOffered(way, offered))) {
     return yield* failedPrecondition(
       "This is the last way to sign in to the account. Add another one first, e.g. a passkey, and remove this one then."
     )

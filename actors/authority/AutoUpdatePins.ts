@@ -1,6 +1,6 @@
 import { Option, Schema } from "effect"
 import type { RunRow } from "../run/RunRow.ts"
-import type { GuardedCapsuleRow } from "./CapsuleRow.ts"
+import type { CapsuleRow } from "./CapsuleRow.ts"
 
 /** What the person who asks for a rollback says about what comes after it. */
 export const RollbackWish = Schema.Struct({
@@ -45,11 +45,11 @@ export const pinOf = (
 }
 
 /** Whether the pin ends with this commit of the lane, as the person chose who rolled back. */
-export const endsWith = (capsule: GuardedCapsuleRow, commit: string): boolean =>
+export const endsWith = (capsule: Pick<CapsuleRow, "pin_ends_on_commit" | "pinned_commit">, commit: string): boolean =>
   capsule.pin_ends_on_commit === 1 && capsule.pinned_commit !== commit
 
-export const isPinned = (capsule: GuardedCapsuleRow): boolean => capsule.pinned_at !== null
+export const isPinned = (capsule: Pick<CapsuleRow, "pinned_at">): boolean => capsule.pinned_at !== null
 
 /** Why nothing is followed, in words. */
-export const pinWords = (capsule: GuardedCapsuleRow): string =>
+export const pinWords = (capsule: Pick<CapsuleRow, "pinned_at" | "pinned_reason">): string =>
   `A rollback holds the Capsule since ${capsule.pinned_at ?? ""}: ${capsule.pinned_reason ?? ""}`

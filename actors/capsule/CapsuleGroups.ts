@@ -9,20 +9,7 @@ import { answered } from "../ActorClient.ts"
 import { type Refused, RunGroups } from "../run-group/RunGroups.ts"
 import type { WaveEdge } from "../run-group/WaveDecision.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
-
-/** Producers before their consumers; what does not depend on each other keeps its order. */
-const dependencyOrder = (ids: ReadonlyArray<string>, edges: ReadonlyArray<WaveEdge>): ReadonlyArray<string> => {
-  const ordered: Array<string> = []
-  const placed = new Set<string>()
-  const place = (id: string) => {
-    if (placed.has(id)) return
-    placed.add(id)
-    for (const edge of edges) if (edge.consumer === id) place(edge.producer)
-    if (ids.includes(id)) ordered.push(id)
-  }
-  ids.forEach(place)
-  return ordered
-}
+import { dependencyOrder } from "./DependencyOrder.ts"
 
 export interface StartedGroup {
   readonly id: RunGroupId

@@ -12,41 +12,30 @@ import { type RunRow, toRun } from "../run/RunRow.ts"
 import { SourceLanes } from "../source/SourceLanes.ts"
 import { automationRefusal } from "../workspace/Automation.ts"
 import { type Decided, decide } from "./AutoUpdateDecisions.ts"
-import { isPinned, pinWords } from "../authority/AutoUpdatePins.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { CapsuleRuns } from "./CapsuleRuns.ts"
 import { StateVersions } from "../state/StateVersions.ts"
+import { type FollowedPlan, personNeeded } from "./FollowedPlanDecision.ts"
 
-/** Why a plan waits for a person; `undefined` when its owner has opted in to have it applied. */
-const personNeeded = Effect.fnUntraced(function* (
+const followedPlan = Effect.fnUntraced(function* (
   capsule: GuardedCapsuleRow,
   plan: RunRow,
   summary: PlanSummary | undefined
-): Effect.fn.Return<
-  readonly [reason: string, message: string] | undefined,
-  never,
-  SourceLanes | SqlClient.SqlClient | StateVersions
-> {
-  const states = yield* StateVersions
-  const lanes = yield* SourceLanes
-  if (capsule.auto_update_enabled !== 1 || capsule.auto_update_apply !== 1)
-    return ["review", "Auto-update plans here; a person approves and applies."]
-  if (summary === undefined) return ["review", "The plan has no summary to judge it by."]
-  const gone = summary.destroy + summary.replace + summary.forget
-  if (gone > 0) return ["destroys", `The plan destroys, replaces or forgets resources: ${gone} of them.`]
-  const version = yield* states.find(capsule.current_state_version_id ?? "")
-  if (version?.install_config_id !== plan.install_config_id)
-    return ["configuration", "Nobody has applied this configuration yet."]
-  if (isPinned(capsule)) return ["pinned", pinWords(capsule)]
-  const lane = yield* lanes.find(capsule.source_id, {
+): Effect.fn.Return<FollowedPlan, never, SourceLanes | SqlClient.SqlClient | StateVersions> {
+  const version = yield* (yield* StateVersions).find(capsule.current_state_version_id ?? "")
+  const lane = yield* (yield* SourceLanes).find(capsule.source_id, {
     ref: capsule.adopted_ref ?? "",
     path: capsule.adopted_path ?? ""
   })
-  if (lane?.resolved_commit !== plan.resolved_commit)
-    return ["lane_moved", "The ref stands at another commit since the plan was made."]
-  const refusal = yield* automationRefusal(capsule.workspace_id)
-  return refusal === undefined ? undefined : ["automation_paused", `Not applied: ${refusal}.`]
+  return {
+    capsule,
+    plan,
+    summary,
+    appliedConfigId: version?.install_config_id,
+    laneCommit: lane?.resolved_commit,
+    automationRefusal: yield* automationRefusal(capsule.workspace_id)
+  }
 })
 
 /**
@@ -67,7 +56,7 @@ export const applyFollowed = Effect.fn("Capsule.applyFollowed")(function* (planR
   const snapshot = { id: plan.source_snapshot_id, resolvedCommit: plan.resolved_commit ?? "" }
   const decided = (decision: Decided) => decide(capsule, snapshot, decision)
   const { isolation, network, planSummary } = toRun(plan)
-  const needed = yield* personNeeded(capsule, plan, planSummary)
+  const needed = personNeeded(yield* followedPlan(capsule, plan, planSummary))
   if (needed !== undefined) {
     const [reason, message] = needed
     return yield* decided({ decision: "waiting", reason, message, runId: planRunId })

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { refuseOpenRun } from "../authority/RunsInTheWay.ts"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
-import { failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
+import { failedPrecondition } from "../../schema/errors/ApiError.ts"
 import type { AutoUpdateChange } from "../../schema/records/AutoUpdate.ts"
 import type { CapsuleDriftChecks } from "../../schema/records/DriftChecks.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
@@ -16,6 +16,7 @@ import { isPinned } from "../authority/AutoUpdatePins.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { type GuardedCapsuleRow, toCapsule } from "../authority/CapsuleRow.ts"
 import { ConfigSuccession, guardMoved } from "../succession/ConfigSuccession.ts"
+import { driftCheckChoice, wantedAutoUpdate, wantedStatus } from "./CapsuleSettings.ts"
 import { followStanding, resumeFollowing } from "./LaneFollowing.ts"
 import { contentOf, PathFilters } from "../staleness/PathFilters.ts"
 import { StaleReasons } from "../staleness/StaleReasons.ts"
@@ -29,34 +30,6 @@ interface UpdateRequest {
   readonly pathFilter?: boolean
   readonly driftChecks?: CapsuleDriftChecks
   readonly status?: "active" | "disabled"
-}
-
-/** The status to move to, when the request asks for one. Enabling returns to what the evidence says. */
-const nextStatus = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, wanted: "active" | "disabled" | undefined) {
-  if (wanted === undefined || wanted === capsule.status) return undefined
-  if (wanted === "disabled") {
-    const succession = yield* ConfigSuccession
-    yield* succession.idle(capsule)
-    return "disabled"
-  }
-  if (capsule.status !== "disabled") {
-    return yield* failedPrecondition(`Only a disabled Capsule can be enabled; this one is ${capsule.status}.`)
-  }
-  if (capsule.runtime_safety === "unknown") return "error"
-  return capsule.current_state_version_id === null ? "pending" : "active"
-})
-
-/** The choice as it is stored. When the next check is due follows from it at the next look of the schedule. */
-const driftCheckChoice = (choice: CapsuleDriftChecks, by: string | undefined) => ({
-  drift_check_hours: choice.mode === "inherit" ? null : choice.mode === "off" ? 0 : choice.hours,
-  drift_check_by: choice.mode === "every" ? (by ?? null) : null,
-  drift_check_due_at: null
-})
-
-/** What auto-update is to be; off means off for its applies too, unless they are asked for in the same breath. */
-const autoUpdateOf = (capsule: GuardedCapsuleRow, change: AutoUpdateChange = {}) => {
-  const enabled = change.enabled ?? capsule.auto_update_enabled === 1
-  return { enabled, apply: change.apply ?? (enabled && capsule.auto_update_apply === 1) }
 }
 
 /** Compares what is applied with where the lane stands, before the transaction in which the filter is set. */
@@ -84,8 +57,7 @@ export const updateCapsule = Effect.fn("Capsule.update")(function* (
   return yield* Effect.gen(function* () {
     const capsule = yield* load
     if (isEnded(capsule.status)) return yield* failedPrecondition(`The Capsule is ${capsule.status}.`)
-    const wanted = autoUpdateOf(capsule, request.autoUpdate)
-    if (wanted.apply && !wanted.enabled) return yield* invalidRequest("autoUpdate.apply: needs autoUpdate.enabled.")
+    const wanted = yield* Effect.fromResult(wantedAutoUpdate(capsule, request.autoUpdate))
     if (request.name !== undefined && request.name !== capsule.name) {
       if (yield* capsules.nameTaken(capsule.project_id, request.name, capsule.environment)) {
         return yield* failedPrecondition("Another Capsule of this Project and environment has that name.")
@@ -113,8 +85,9 @@ export const updateCapsule = Effect.fn("Capsule.update")(function* (
     if (request.driftChecks !== undefined) {
       yield* capsules.annotate(capsule.id, driftCheckChoice(request.driftChecks, context.actor.subject))
     }
-    const status = yield* nextStatus(capsule, request.status)
+    const status = yield* Effect.fromResult(wantedStatus(capsule, request.status))
     if (status !== undefined) {
+      if (status === "disabled") yield* (yield* ConfigSuccession).idle(capsule)
       if (!(yield* capsules.fence(capsule, { status }))) return yield* guardMoved()
       // What moved while it was disabled counts from now on.
       if (status === "active") yield* staleReasons.compare(capsule.id)

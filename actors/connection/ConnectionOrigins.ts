@@ -33,7 +33,7 @@ export const originsProblem = (
 
 /** Whether a Connection still has to be told these origins; `false` when exactly they were confirmed already. */
 export const checkConfirmation = Effect.fnUntraced(function* (
-  row: ConnectionRow,
+  row: Pick<ConnectionRow, "kind" | "status" | "origins" | "proposed_origins">,
   origins: ReadonlyArray<CredentialOrigin>,
   policy: GitPolicyShape
 ) {
@@ -57,6 +57,30 @@ export const checkConfirmation = Effect.fnUntraced(function* (
   return problem === undefined ? true : yield* invalidRequest(problem)
 })
 
+type GitConnection = Pick<ConnectionRow, "workspace_id" | "kind" | "origins" | "display_name">
+
+/** Why a Workspace may not use a Connection for the Git server of `url`; `undefined` when it may. */
+export const gitConnectionProblem = (
+  row: GitConnection | undefined,
+  workspaceId: string,
+  url: string
+): { readonly code: "invalid_request" | "failed_precondition"; readonly message: string } | undefined => {
+  if (row === undefined || row.workspace_id !== workspaceId || row.kind !== "git_https")
+    return { code: "invalid_request", message: "the Workspace has no such Git Connection." }
+  if (row.origins === null)
+    return {
+      code: "failed_precondition",
+      message: `the Connection "${row.display_name}" is sent nowhere until an owner or admin confirms its origins.`
+    }
+  const origins = originsOf(row)
+  return isWithinOrigins(origins, url)
+    ? undefined
+    : {
+        code: "invalid_request",
+        message: `the Connection "${row.display_name}" is only for ${listed(origins)}, and the repository is elsewhere. Choose another Connection, or ask an admin for one with this origin.`
+      }
+}
+
 /**
  * Refuses a Connection for the Git server of `url` before anything is written. What is sent is checked again where a
  * request leaves, by `GitCredentials`.
@@ -68,16 +92,6 @@ export const checkGitConnection = Effect.fnUntraced(function* (
   url: string
 ) {
   if (connectionId === undefined || connectionId === null) return
-  const row = yield* (yield* ConnectionStore).find(connectionId)
-  if (row === undefined || row.workspace_id !== workspaceId || row.kind !== "git_https")
-    return yield* invalidRequest(`${field}: the Workspace has no such Git Connection.`)
-  if (row.origins === null)
-    return yield* failedPrecondition(
-      `${field}: the Connection "${row.display_name}" is sent nowhere until an owner or admin confirms its origins.`
-    )
-  const origins = originsOf(row)
-  if (!isWithinOrigins(origins, url))
-    return yield* invalidRequest(
-      `${field}: the Connection "${row.display_name}" is only for ${listed(origins)}, and the repository is elsewhere. Choose another Connection, or ask an admin for one with this origin.`
-    )
+  const problem = gitConnectionProblem(yield* (yield* ConnectionStore).find(connectionId), workspaceId, url)
+  if (problem !== undefined) return yield* new ApiError({ code: problem.code, message: `${field}: ${problem.message}` })
 })

@@ -13,11 +13,11 @@ const decodeProposals = Schema.decodeSync(Schema.fromJsonString(Schema.Array(Sch
 const decodeProposed = Schema.decodeUnknownOption(ProposedOrigin)
 
 /** Where the Connection may be sent: nowhere until that is confirmed. */
-export const originsOf = (row: ConnectionRow): ReadonlyArray<CredentialOrigin> =>
+export const originsOf = (row: Pick<ConnectionRow, "origins">): ReadonlyArray<CredentialOrigin> =>
   row.origins === null ? [] : decodeOrigins(row.origins)
 
 /** A host that no origin can name, such as one with an asterisk, is left out: nobody can confirm it. */
-export const proposedOriginsOf = (row: ConnectionRow): ReadonlyArray<ProposedOrigin> =>
+export const proposedOriginsOf = (row: Pick<ConnectionRow, "proposed_origins">): ReadonlyArray<ProposedOrigin> =>
   row.proposed_origins === null
     ? []
     : decodeProposals(row.proposed_origins).flatMap((proposal) => Option.toArray(decodeProposed(proposal)))

@@ -1,10 +1,21 @@
 import { Effect } from "effect"
 import type { ProviderResolution } from "../../schema/records/Provider.ts"
+import type { ConnectionRow } from "./ConnectionRow.ts"
 import { ConnectionStore } from "./ConnectionStore.ts"
 
 export const connectionRevoked =
   "A Connection that this plan was made with was revoked. Bind another one, and plan again."
 export const connectionRotated = "A Connection that this plan was made with has new values. Plan again."
+
+/** Why one Connection no longer is what the plan was made with; one that was removed is missed where it is needed. */
+export const rotationProblem = (
+  use: Pick<NonNullable<ProviderResolution["use"]>, "connectionVersion"> | undefined,
+  row: Pick<ConnectionRow, "status" | "version"> | undefined
+): string | undefined => {
+  if (row?.status === "revoked") return connectionRevoked
+  // A plan of a release that recorded no version is one of the first.
+  return row !== undefined && row.version !== (use?.connectionVersion ?? 1) ? connectionRotated : undefined
+}
 
 /** Why a plan no longer has the credentials that it was made with; `undefined` while it does. */
 export const rotatedSince = Effect.fn("rotatedSince")(function* (
@@ -13,9 +24,8 @@ export const rotatedSince = Effect.fn("rotatedSince")(function* (
   const connections = yield* ConnectionStore
   for (const { connectionId, use } of resolutions ?? []) {
     const row = connectionId === undefined ? undefined : yield* connections.find(connectionId)
-    if (row?.status === "revoked") return connectionRevoked
-    // A plan of a release that recorded no version is one of the first.
-    if (row !== undefined && row.version !== (use?.connectionVersion ?? 1)) return connectionRotated
+    const problem = rotationProblem(use, row)
+    if (problem !== undefined) return problem
   }
   return undefined
 })

@@ -14,7 +14,13 @@ const after = (at: string, millis: number) => new Date(Date.parse(at) + millis).
 
 /** What is kept of tokens that were just given, beside themselves. */
 export const storedOAuth = (
-  { helper, server }: Pick<DeclaredHelper, "helper" | "server">,
+  {
+    helper,
+    server
+  }: {
+    readonly helper: Pick<DeclaredHelper["helper"], "id" | "scopes">
+    readonly server: Pick<DeclaredHelper["server"], "issuer">
+  },
   { expiresIn, refreshToken, scopes }: Pick<GrantedTokens, "expiresIn" | "refreshToken" | "scopes">,
   at: string
 ): StoredOAuth => {

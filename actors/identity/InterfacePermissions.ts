@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
+import type { OperatorPolicy } from "../../schema/manifest/OperatorPolicy.ts"
 import { InstallPolicy } from "../configuration/InstallPolicy.ts"
 import { findInterfaceByResource } from "../interface/InterfaceResource.ts"
 import { type InterfaceUse, readInterfaceUse } from "../interface/InterfaceUse.ts"
@@ -25,12 +26,26 @@ export interface InterfaceTokenRequest {
  * A Capsule's application uses what its own Capsule declared to consume, and the Capsule's own Interfaces. An application
  * that the operator let at Interfaces uses whatever the person may.
  */
-const isFor = (client: Client, { row }: InterfaceUse) => {
-  const { owner } = client
-  return ({ consumerCapsuleId }: InterfaceUse["bindings"][number]) =>
+const isFor =
+  (owner: Client["owner"], row: UsedInterface["row"]) =>
+  ({ consumerCapsuleId }: InterfaceUse["bindings"][number]): boolean =>
     owner === undefined ||
     consumerCapsuleId === owner.capsuleId ||
     (consumerCapsuleId === undefined && row.capsule_id === owner.capsuleId)
+
+/** An Interface and the bindings that one person has to it. */
+export type UsedInterface = Pick<InterfaceUse, "bindings"> & { readonly row: Pick<InterfaceUse["row"], "capsule_id"> }
+
+/** The permissions that a client is given: those of the bindings that are for it, within the operator's policy. */
+export const boundPermissions = (
+  client: Pick<Client, "owner">,
+  { bindings, row }: UsedInterface,
+  policy: Pick<OperatorPolicy, "allowedPermissions">
+): ReadonlyArray<string> => {
+  const bound = new Set(bindings.filter(isFor(client.owner, row)).flatMap(({ permissions }) => permissions))
+  return policy.allowedPermissions
+    .filter((pair) => pair.delivery === delivery && bound.has(pair.permission))
+    .map(({ permission }) => permission)
 }
 
 /**
@@ -49,10 +64,7 @@ export const interfacePermissions = Effect.fn("interfacePermissions")(function* 
   const use = yield* readInterfaceUse(sql, { interfaceId, subject, delivery })
   if (use === undefined) return []
   const { policy } = yield* InstallPolicy
-  const bound = new Set(use.bindings.filter(isFor(client, use)).flatMap(({ permissions }) => permissions))
-  return policy.allowedPermissions
-    .filter((pair) => pair.delivery === delivery && bound.has(pair.permission))
-    .map(({ permission }) => permission)
+  return boundPermissions(client, use, policy)
 })
 
 /**

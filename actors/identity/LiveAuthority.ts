@@ -2,7 +2,7 @@ import { Effect, Option, Result, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Role } from "../../schema/records/Workspace.ts"
-import { activationDigest, isServing, readCapsuleAuthority } from "./CapsuleActivation.ts"
+import { activationDigest, type CapsuleAuthority, isServing, readCapsuleAuthority } from "./CapsuleActivation.ts"
 import type { Client } from "./Client.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 import { MembershipRow } from "../workspace/MembershipRow.ts"
@@ -34,14 +34,17 @@ export interface Denial {
 
 const denied = (reason: Denial["reason"], lasting: boolean) => Result.fail<Denial>({ reason, lasting })
 
-const capsuleDenial = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, owner: NonNullable<Client["owner"]>) {
-  const authority = yield* readCapsuleAuthority(sql, owner.capsuleId)
+/** Why a Capsule's client has no authority, by the Capsule as it is at this moment; `undefined` when it has. */
+export const capsuleDenial = (
+  owner: NonNullable<Client["owner"]>,
+  authority: CapsuleAuthority | undefined
+): Denial | undefined => {
   if (authority === undefined || isEnded(authority.status) || authority.workspace_id !== owner.workspaceId) {
-    return { reason: "capsule_gone", lasting: true } as const
+    return { reason: "capsule_gone", lasting: true }
   }
   const current = isServing(authority) && owner.activationDigest === activationDigest(authority)
-  return current ? undefined : ({ reason: "capsule_stale", lasting: false } as const)
-})
+  return current ? undefined : { reason: "capsule_stale", lasting: false }
+}
 
 /**
  * Reads, at this moment and through `sql`, whether a person may act through a client, in the Workspace that the grant is
@@ -62,7 +65,7 @@ export const liveAuthority = Effect.fn("liveAuthority")(function* (
     if (workspaceId !== owner.workspaceId) return denied("foreign_workspace", true)
     // The operator took the identity back from Capsules; it may be given again.
     if (!client.scopes.includes("openid")) return denied("capsule_stale", false)
-    const denial = yield* capsuleDenial(sql, owner)
+    const denial = capsuleDenial(owner, yield* readCapsuleAuthority(sql, owner.capsuleId))
     if (denial !== undefined) return Result.fail(denial)
   }
   if (workspaceId === undefined) return Result.succeed({ person, workspace: undefined, capsuleId: undefined })

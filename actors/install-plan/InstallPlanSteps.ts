@@ -1,15 +1,13 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Finding } from "../../schema/records/CompatibilityReport.ts"
 import { RunId, SourceId } from "../../schema/records/Ids.ts"
-import { isFinalStatus } from "../../schema/records/RunLifecycle.ts"
 import { DatabaseFile } from "../database/DatabaseFile.ts"
 import { derivedId } from "../Identity.ts"
 import { KillPoint } from "../run/KillPoint.ts"
+import { failureOf, stepAfterJob, stepAfterPlan } from "../run/CoordinatorSteps.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { RunResults } from "../run/RunResults.ts"
-import type { RunRow } from "../run/RunRow.ts"
 import { StagedSnapshotJson } from "../source/StagedFindings.ts"
 import type { CheckSpec } from "../execution/CheckExecution.ts"
 import type { SyncSpec } from "../git-fetch/LaneFetch.ts"
@@ -22,12 +20,6 @@ import { integrityFault, orOnIntegrityFault } from "../vault/IntegrityFault.ts"
 const decodeRequest = Schema.decodeUnknownEffect(StoredRequestJson)
 const decodeActor = Schema.decodeUnknownEffect(StoredActorJson)
 const decodeSnapshot = Schema.decodeUnknownEffect(StagedSnapshotJson)
-
-const failureOf = (run: RunRow, step: string): Finding => ({
-  severity: "error",
-  code: run.error_code ?? `${step}_${run.status}`,
-  message: run.error_message ?? `The ${step} Run ${run.id} is ${run.status}.`
-})
 
 /**
  * The steps of an install, each of which starts work or takes over its result. A step that was taken is recorded in the
@@ -105,7 +97,7 @@ export class InstallPlanSteps extends Context.Service<
         yield* sql.afterCommit(queue.wake)
       })
 
-      const next = Effect.fnUntraced(function* (id: string) {
+      const take = Effect.fnUntraced(function* (id: string) {
         const row = yield* store.find(id)
         if (row === undefined) return false
         const request = yield* Effect.orDie(decodeRequest(row.request))
@@ -117,15 +109,17 @@ export class InstallPlanSteps extends Context.Service<
               return true
             }
             const run = yield* ledger.find(row.sync_run_id)
-            if (run === undefined || !isFinalStatus(run.status)) return false
-            if (run.status !== "succeeded") yield* store.fail(id, [failureOf(run, "source sync")])
+            const next = stepAfterJob(run)
+            if (run === undefined || next === "wait") return false
+            if (next === "fail") yield* store.fail(id, [failureOf(run, "source sync")])
             else yield* startCheck(row, request, context.actor.subject)
             return true
           }
           case "analyzing_compatibility": {
             const run = yield* ledger.find(row.check_run_id ?? "")
-            if (run === undefined || !isFinalStatus(run.status)) return false
-            if (run.status !== "succeeded") yield* store.fail(id, [failureOf(run, "compatibility check")])
+            const next = stepAfterJob(run)
+            if (run === undefined || next === "wait") return false
+            if (next === "fail") yield* store.fail(id, [failureOf(run, "compatibility check")])
             else yield* store.update(id, { phase: "creating_capsule" })
             return true
           }
@@ -142,9 +136,9 @@ export class InstallPlanSteps extends Context.Service<
           }
           case "planning": {
             const run = yield* ledger.find(row.plan_run_id ?? "")
-            if (run === undefined || run.status === "queued" || run.status === "running") return false
-            if (run.status === "waiting_approval" || run.approved_at !== null)
-              yield* store.update(id, { phase: "reviewable" })
+            const next = stepAfterPlan(run)
+            if (run === undefined || next === "wait") return false
+            if (next === "advance") yield* store.update(id, { phase: "reviewable" })
             else yield* store.fail(id, [failureOf(run, "plan")])
             return true
           }
@@ -156,7 +150,7 @@ export class InstallPlanSteps extends Context.Service<
 
       const step = Effect.fn("InstallPlan.step")(function* (id: string) {
         yield* killPoint("install.stepping")
-        const stepped = yield* next(id)
+        const stepped = yield* take(id)
         if (stepped) yield* killPoint("install.stepped")
         return stepped
       })

@@ -1,15 +1,13 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import type { Finding } from "../../schema/records/CompatibilityReport.ts"
 import { RunId } from "../../schema/records/Ids.ts"
-import { isFinalStatus } from "../../schema/records/RunLifecycle.ts"
 import { CommandContext } from "../../schema/protocol/Command.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { CapsuleRuns } from "../capsule/CapsuleRuns.ts"
 import { derivedId } from "../Identity.ts"
+import { failureOf, stepAfterJob, stepAfterPlan } from "../run/CoordinatorSteps.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
-import type { RunRow } from "../run/RunRow.ts"
 import type { CheckSpec } from "../execution/CheckExecution.ts"
 import { SourceStore } from "../source/SourceStore.ts"
 import { stagedOf } from "../source/StagedRows.ts"
@@ -18,12 +16,6 @@ import { RevisionPlanStore } from "./RevisionPlanStore.ts"
 import type { RevisionPlanRow } from "./RevisionPlanRow.ts"
 
 const decodeActor = Schema.decodeUnknownEffect(Schema.fromJsonString(CommandContext))
-
-const failureOf = (run: RunRow, step: string): Finding => ({
-  severity: "error",
-  code: run.error_code ?? `${step}_${run.status}`,
-  message: run.error_message ?? `The ${step} Run ${run.id} is ${run.status}.`
-})
 
 /** The steps of a revision: sync of the ref, check, plan. What the Capsule tracks stays as it is until an apply. */
 export class RevisionPlanSteps extends Context.Service<
@@ -157,25 +149,27 @@ export class RevisionPlanSteps extends Context.Service<
               return true
             }
             const run = yield* ledger.find(row.sync_run_id)
-            if (run === undefined || !isFinalStatus(run.status)) return false
-            if (run.status === "succeeded" && run.source_snapshot_id !== null) {
+            const next = stepAfterJob(run)
+            if (run === undefined || next === "wait") return false
+            if (next === "advance" && run.source_snapshot_id !== null) {
               yield* startCheck(row, run.source_snapshot_id, actor.subject)
             } else yield* plans.fail(id, [failureOf(run, "source sync")])
             return true
           }
           case "analyzing_compatibility": {
             const run = yield* ledger.find(row.check_run_id ?? "")
-            if (run === undefined || !isFinalStatus(run.status)) return false
-            if (run.status === "succeeded" && run.compatibility_report_id !== null) {
+            const next = stepAfterJob(run)
+            if (run === undefined || next === "wait") return false
+            if (next === "advance" && run.compatibility_report_id !== null) {
               yield* startPlan(row, run.compatibility_report_id, actor.subject)
             } else yield* plans.fail(id, [failureOf(run, "compatibility check")])
             return true
           }
           case "planning": {
             const run = yield* ledger.find(row.plan_run_id ?? "")
-            if (run === undefined || run.status === "queued" || run.status === "running") return false
-            if (run.status === "waiting_approval" || run.approved_at !== null)
-              yield* plans.update(id, { phase: "reviewable" })
+            const next = stepAfterPlan(run)
+            if (run === undefined || next === "wait") return false
+            if (next === "advance") yield* plans.update(id, { phase: "reviewable" })
             else yield* plans.fail(id, [failureOf(run, "plan")])
             return true
           }

@@ -16,13 +16,7 @@ import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { RunPlans } from "../execution/RunPlans.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { type RunRow, toRun } from "../run/RunRow.ts"
-
-/** Why a plan does not wait for approval. */
-const unapprovable = ({ approved_at, status }: RunRow): string => {
-  // The job that ends such plans may be late.
-  if (status === "waiting_approval") return "has expired"
-  return status === "succeeded" && approved_at !== null ? "is approved already" : `is ${status}`
-}
+import { approvalRefusal, cancelStep } from "./ReviewDecisions.ts"
 
 /** The Run actor: approval and cancellation of one Run. */
 export const layer = RunActor.toLayer(
@@ -64,21 +58,8 @@ export const layer = RunActor.toLayer(
       Approve: Effect.fn("Run.Approve")(
         function* ({ payload: { context, planDigest, comment } }) {
           const row = yield* load
-          if (row.type !== "plan" && row.type !== "destroy_plan") {
-            return yield* failedPrecondition("Only a plan or destroy plan is approved.")
-          }
-          if (planDigest !== undefined && planDigest !== row.plan_digest) {
-            return yield* new ApiError({
-              code: "guard_conflict",
-              message: "The plan digest is not that of this Run: it is not the plan that was reviewed."
-            })
-          }
-          const at = yield* now
-          if (row.status !== "waiting_approval" || (row.expires_at !== null && row.expires_at <= at)) {
-            return yield* failedPrecondition(
-              `Only a plan that waits for approval can be approved; this one ${unapprovable(row)}.`
-            )
-          }
+          const refusal = approvalRefusal(row, planDigest, yield* now)
+          if (refusal !== undefined) return yield* refusal
           yield* lifecycle.approve(row, {
             subject: context.actor.subject,
             comment,
@@ -102,9 +83,8 @@ export const layer = RunActor.toLayer(
         function* ({ payload: { context, reason } }) {
           const row = yield* load
           const data = reason === undefined ? {} : { reason }
-          switch (row.status) {
-            case "queued":
-            case "waiting_approval": {
+          switch (cancelStep(row)) {
+            case "withdraw": {
               yield* lifecycle.withdraw(row, data)
               // An apply that never started has used its plan all the same: the sealed file serves nobody any more.
               yield* plans.drop(row.plan_run_id ?? id)
@@ -113,15 +93,14 @@ export const layer = RunActor.toLayer(
               yield* sql.afterCommit(queue.wake)
               break
             }
-            case "running": {
+            case "request": {
               yield* lifecycle.requestCancel(id, reason)
               yield* sql.afterCommit(cancels.cancel(id))
               break
             }
-            default: {
-              if (row.status !== "succeeded" || row.approved_at === null) {
-                return yield* failedPrecondition(`The Run is ${row.status} already and cannot be cancelled.`)
-              }
+            case "ended":
+              return yield* failedPrecondition(`The Run is ${row.status} already and cannot be cancelled.`)
+            case "withdraw_approval": {
               // Which of withdrawal and apply came first is decided by the same columns that an apply leases.
               if (row.used_by_run_id !== null || !(yield* lifecycle.withdraw(row, data))) {
                 return yield* new ApiError({

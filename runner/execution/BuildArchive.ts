@@ -2,14 +2,13 @@ import { chmod, lstat, readdir } from "node:fs/promises"
 import { join, posix } from "node:path"
 import { Effect } from "effect"
 import { create, extract } from "tar"
+import { isCanonicalRelativePath } from "../../schema/manifest/CanonicalPath.ts"
 import { sha256OfFile } from "./Digest.ts"
 import { fileOperation, RunFileFailed } from "./RunFiles.ts"
 import type { BuildArchive } from "./RunPlace.ts"
 
 const mostEntries = 50_000
 const mostBytes = 1024 ** 3
-
-const canonical = /^(?!\.{1,2}(?:\/|$))[^/\\\p{Cc}]+(?:\/(?!\.{1,2}(?:\/|$))[^/\\\p{Cc}]+)*$/u
 
 /** Files that the tool reads as configuration, inputs, lock or state. */
 const isModuleFile = (name: string) =>
@@ -36,7 +35,7 @@ const listOutputs = Effect.fnUntraced(function* (root: string, outputs: Readonly
   let bytes = 0
   const open = [...outputs]
   for (const output of outputs) {
-    if (!canonical.test(output)) {
+    if (!isCanonicalRelativePath(output)) {
       return yield* new RunFileFailed({ message: `The build output path ${JSON.stringify(output)} is not canonical.` })
     }
     const segments = output.split("/").slice(0, -1)

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { RelativeFolder } from "../manifest/RelativePath.ts"
 
 /** ISO 8601 UTC with milliseconds, e.g. `2026-01-31T09:30:00.000Z`. */
 export const Timestamp = Schema.String.check(
@@ -59,15 +60,8 @@ export const requiredText = (max: number) =>
     Schema.isPattern(/[^\s\p{Default_Ignorable_Code_Point}]/u, { description: "text that is not blank" })
   )
 
-/** `.` or a canonical relative path: no `./`, `..`, empty segment, backslash, NUL, drive prefix, or trailing slash (spec: module keys). */
-export const RelativePath = Schema.String.check(
-  Schema.isMinLength(1),
-  Schema.isMaxLength(1024),
-  Schema.isPattern(
-    /^(?:\.|(?!\.{1,2}(?:\/|$))(?![A-Za-z]:)[^\s/\\\p{Cc}][^/\\\p{Cc}]{0,1023}(?:\/(?!\.{1,2}(?:\/|$))[^/\\\p{Cc}]{1,1023}){0,64})$/u,
-    { description: "`.` or a canonical relative path" }
-  )
-).pipe(Schema.brand("RelativePath"))
+/** The folder of a module: `.` or a canonical relative path (spec: module keys), in the grammar of the manifest. */
+export const RelativePath = RelativeFolder.pipe(Schema.brand("RelativePath"))
 export type RelativePath = typeof RelativePath.Type
 
 /** A value as JSON; depth and size are bounded where the bytes are read. */

@@ -3,10 +3,10 @@ import type { Mutant } from "./Mutant.ts"
 const fence = "test/actors/capsule/CapsuleFence.test.ts"
 const guard = "test/actors/authority/AuthorityGuard.test.ts"
 const createApply = "test/actors/capsule/CreateApply.test.ts"
-const evidence = "test/actors/capsule/ReAdoptionEvidence.test.ts"
+const evidence = "test/actors/capsule/ReAdoptionProblem.test.ts"
 const columnsFile = "actors/authority/AuthorityColumns.ts"
 const obstacleFile = "actors/authority/ApplyObstacle.ts"
-const evidenceFile = "actors/capsule/ReAdoptionEvidence.ts"
+const evidenceFile = "actors/capsule/ReAdoptionProblem.ts"
 
 const fenceColumn = (column: string): Mutant => ({
   name: `fence: ${column}`,
@@ -114,7 +114,7 @@ export const authorityMutants: ReadonlyArray<Mutant> = [
     name: "re-adoption: only checks failed",
     file: evidenceFile,
     text: "if (!isOnlyChecks)",
-    broken: "if (run.id === capsule.id)",
+    broken: "if (run.id === run.plan_digest)",
     test: evidence
   },
   {
@@ -127,8 +127,8 @@ export const authorityMutants: ReadonlyArray<Mutant> = [
   {
     name: "re-adoption: not restored since",
     file: evidenceFile,
-    text: "if (restored.length > 0)",
-    broken: "if (restored.length > 9)",
+    text: "if (restoredSince)",
+    broken: "if (run.id === run.plan_digest)",
     test: evidence
   },
   {
@@ -183,7 +183,7 @@ export const authorityMutants: ReadonlyArray<Mutant> = [
   {
     name: "re-adoption: epoch",
     file: evidenceFile,
-    text: "capsule.execution_authority_epoch !== epoch + steps",
+    text: "capsule.execution_authority_epoch !== epoch + successions",
     broken: "epoch < 0",
     test: evidence
   }

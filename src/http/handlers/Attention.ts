@@ -69,28 +69,42 @@ const ofLane = ({ ref, since, sourceId, sourceName }: FailingLane): Item => ({
   since
 })
 
-/** What was begun and is not over: plans that were approved and not applied, and updates of the Workspace. */
-export interface Unfinished {
-  readonly approvedPlans: ReadonlyArray<LatestRun>
-  readonly updates: ReadonlyArray<{ readonly id: string; readonly createdAt: string }>
+/** What is looked at for a Workspace; a list that is left out holds nothing. */
+export interface Attention {
+  readonly inNeed?: ReadonlyArray<Capsule>
+  /** Plans that wait for approval. */
+  readonly waiting?: ReadonlyArray<Run>
+  /** Names of the Capsules that the plans are for. */
+  readonly names?: ReadonlyMap<string, string>
+  /** Connections whose origins nobody has confirmed. */
+  readonly unconfirmed?: ReadonlyArray<Connection>
+  readonly expiring?: ReadonlyArray<Connection>
+  /** Connections that are not renewed or not revoked at their issuer. */
+  readonly failing?: ReadonlyArray<Connection>
+  readonly lanes?: ReadonlyArray<FailingLane>
+  readonly pause?: AutomationPause | undefined
+  /** Plans that were approved and not applied. */
+  readonly approvedPlans?: ReadonlyArray<LatestRun>
+  /** Updates of the Workspace that are not over. */
+  readonly updates?: ReadonlyArray<{ readonly id: string; readonly createdAt: string }>
 }
 
 /**
- * What a person has to look at: plans that wait for approval first, then what keeps Sources from being read and Runs from their tokens, what is broken,
- * what is behind, and what is about to expire. `names` are those
- * of the Capsules that the plans are for.
+ * What a person has to look at: plans that wait for approval first, then what keeps Sources from being read and Runs from their
+ * tokens, what is broken, what is behind, and what is about to expire.
  */
-export const attentionOf = (
-  inNeed: ReadonlyArray<Capsule>,
-  waiting: ReadonlyArray<Run>,
-  names: ReadonlyMap<string, string>,
-  unconfirmed: ReadonlyArray<Connection> = [],
-  expiring: ReadonlyArray<Connection> = [],
-  failing: ReadonlyArray<Connection> = [],
-  lanes: ReadonlyArray<FailingLane> = [],
-  pause: AutomationPause | undefined = undefined,
-  unfinished: Unfinished = { approvedPlans: [], updates: [] }
-): ReadonlyArray<Item> => {
+export const attentionOf = ({
+  approvedPlans = [],
+  expiring = [],
+  failing = [],
+  inNeed = [],
+  lanes = [],
+  names = new Map(),
+  pause,
+  unconfirmed = [],
+  updates: openUpdates = [],
+  waiting = []
+}: Attention): ReadonlyArray<Item> => {
   const approvals = waiting.map((run): Item => {
     const name = names.get(run.capsuleId ?? "")
     return {
@@ -102,7 +116,7 @@ export const attentionOf = (
       ...(name === undefined ? {} : { capsuleName: name })
     }
   })
-  const approved = unfinished.approvedPlans.map((run): Item => {
+  const approved = approvedPlans.map((run): Item => {
     const name = names.get(run.capsuleId)
     return {
       kind: "approved",
@@ -113,7 +127,7 @@ export const attentionOf = (
       ...(name === undefined ? {} : { capsuleName: name })
     }
   })
-  const updates = unfinished.updates.map(
+  const updates = openUpdates.map(
     ({ createdAt, id }): Item => ({ kind: "update_open", runGroupId: id, since: createdAt })
   )
   // Its plan is there already: what is next is to apply or to withdraw that one.

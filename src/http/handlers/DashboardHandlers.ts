@@ -91,17 +91,17 @@ export const dashboardHandlers = HttpApiBuilder.group(
         return {
           workspace,
           capsules: listed.items,
-          attention: attentionOf(
+          attention: attentionOf({
             inNeed,
-            waiting.items,
+            waiting: waiting.items,
             names,
             unconfirmed,
             expiring,
             failing,
-            yield* sources.failingLanes(workspaceId),
-            workspace.automationPause,
-            unfinished
-          ),
+            lanes: yield* sources.failingLanes(workspaceId),
+            pause: workspace.automationPause,
+            ...unfinished
+          }),
           recentRuns: latest.items,
           activity: activity.items
         }

@@ -27,7 +27,7 @@ afterAll(tests.dispose)
 
 const attention = Effect.gen(function* () {
   const { workspaceId } = yield* TestPlane
-  const items = attentionOf(yield* (yield* Capsules).inNeed(workspaceId), [], new Map())
+  const items = attentionOf({ inNeed: yield* (yield* Capsules).inNeed(workspaceId) })
   return items.filter(({ kind }) => kind === "waiting_credential")
 })
 

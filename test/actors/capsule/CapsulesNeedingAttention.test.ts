@@ -59,7 +59,7 @@ tests.live("whoever needs somebody is found in the whole Workspace, and nobody e
     )
     const inNeed = yield* capsules.inNeed(workspaceId)
     expect(inNeed.map(({ name }) => name)).toEqual(["capsule-101", "capsule-119", "capsule-110"])
-    expect(attentionOf(inNeed, [], new Map(), []).map(({ capsuleName, kind }) => [kind, capsuleName])).toEqual([
+    expect(attentionOf({ inNeed }).map(({ capsuleName, kind }) => [kind, capsuleName])).toEqual([
       ["unknown_safety", "capsule-119"],
       ["failed", "capsule-119"],
       ["drifted", "capsule-101"],

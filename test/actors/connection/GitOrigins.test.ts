@@ -266,7 +266,7 @@ describe("a Git Connection and its origins", () => {
         expect([trusted.requests.length, foreign.requests.length]).toEqual(asked)
         const connections = yield* Connections
         const waiting = yield* connections.awaitingOrigins(workspaceId)
-        expect(attentionOf([], [], new Map(), waiting)).toContainEqual({
+        expect(attentionOf({ unconfirmed: waiting })).toContainEqual({
           kind: "origins_unconfirmed",
           connectionId: connection.id,
           connectionName: "Deploy token",

@@ -6,6 +6,8 @@ import { fetchableAddress, fetchRule } from "../../../runner/git/FetchPolicy.ts"
 import { storedRef } from "../../../runner/git/RefTarget.ts"
 import { CreateInstallPlan, CreateRevisionPlan } from "../../../schema/api/InstallPlansApi.ts"
 import { CreateSource, ResolveStableSemver, UpdateSource } from "../../../schema/api/SourcesApi.ts"
+import { PublicGitAddress } from "../../../schema/git/GitAddress.ts"
+import { PublicGitRef } from "../../../schema/git/GitRef.ts"
 import { httpsOnly, isSameRepository } from "../../../schema/git/RepositoryAddress.ts"
 import { parseInstallQuery } from "../../../schema/handoff/InstallLink.ts"
 import { parsePackedSource } from "../../../schema/handoff/PackedSource.ts"
@@ -93,6 +95,7 @@ const accepted: ReadonlyArray<readonly [text: string, normalForm: string]> = [
   ["https://[2606:2800:220:1::AB]/a", "https://[2606:2800:220:1::ab]/a"],
   ["https://h.example/~team/a%20b", "https://h.example/~team/a%20b"],
   ["https://h.example/a@b,c=d+e", "https://h.example/a@b,c=d+e"],
+  ["https://git.example.com:8443/a/b/c.git", "https://git.example.com:8443/a/b/c.git"],
   ["https://h.example/...", "https://h.example/..."]
 ]
 
@@ -161,6 +164,17 @@ const refused: ReadonlyArray<string> = [
   "https://h.example/a?b=c",
   "https://h.example/a#",
   "https://h.example/a#b",
+  "git://github.com/a",
+  "ssh://git@github.com/a",
+  "ext::sh -c x",
+  "https://h@evil.example",
+  "https://h\\@evil.example/r",
+  "https://h#@evil.example/r",
+  "ht\ntps://h.example/r",
+  "https://h.example/a?b",
+  "https://é.example/a",
+  "https://0177.0.0.1/a",
+  "https://h_\u0000.example/a",
   `https://h.example/${"a".repeat(2048)}`
 ]
 
@@ -181,6 +195,15 @@ describe("the address of a repository", () => {
         expect([name, entrance(text)]).toEqual([name, false])
     }
   )
+
+  test("a document names public servers by HTTPS alone", () => {
+    const isPublic = Schema.is(PublicGitAddress)
+    expect(accepted.filter(([text]) => !isPublic(text))).toEqual([])
+    expect(
+      [...refused, "http://h.example/a", "https://h.example", "https://h.example/"].filter((text) => isPublic(text))
+    ).toEqual([])
+    expect(isPublic("https://[2001:db8::1]/a")).toBe(true)
+  })
 
   test("the network policy stands on top of it, the same for a link and a fetch", () => {
     for (const text of ["http://h.example/a", "https://127.0.0.1/a", "https://[::1]/a", "https://h.example:22/a"]) {
@@ -212,7 +235,7 @@ const refs: Readonly<Record<string, Entrance>> = {
 const commit = "0123456789abcdef0123456789abcdef01234567"
 
 const acceptedRefs: ReadonlyArray<readonly [text: string, normalForm: string]> = [
-  ...["HEAD", "main", "v1.2.3", "1.0.0+build", "a@b", "a%2fb", "feature/a-b_c", "日本", "réf"].map(
+  ...["HEAD", "main", "v1.2.3", "1.0.0+build", "a@b", "a%2fb", "feature/a-b_c", "release/2026", "日本", "réf"].map(
     (ref) => [ref, ref] as const
   ),
   ...["refs/heads/main", "refs/tags/v1", "refs/pull/1/head", "heads/v1", commit].map((ref) => [ref, ref] as const),
@@ -268,6 +291,12 @@ const refusedRefs: ReadonlyArray<string> = [
 ]
 
 describe("a ref", () => {
+  test("of a document is what it is elsewhere", () => {
+    const isPublic = Schema.is(PublicGitRef)
+    expect(acceptedRefs.filter(([text, normalForm]) => text === normalForm && !isPublic(text))).toEqual([])
+    expect(refusedRefs.filter((text) => isPublic(text))).toEqual([])
+  })
+
   test.each([...acceptedRefs])("%s is %s everywhere", (text, normalForm) => {
     for (const [name, entrance] of Object.entries(refs)) expect([name, entrance(text)]).toEqual([name, normalForm])
     expect(Result.isSuccess(options({ ref: text }))).toBe(true)

@@ -87,7 +87,7 @@ it.live("the overview asks for attention to Connections without confirmed origin
 test("a lane that cannot be fetched and paused automation ask for attention, each where it leads", () => {
   const since = "2026-01-01T00:00:00.000Z"
   const lane = { sourceId: "src_a", sourceName: "app", ref: "gone", path: ".", since }
-  expect(attentionOf([], [], new Map(), [], [], [], [lane], { at: since, by: "usr_a" })).toEqual([
+  expect(attentionOf({ lanes: [lane], pause: { at: since, by: "usr_a" } })).toEqual([
     { kind: "automation_paused", since },
     { kind: "lane_failed", sourceId: "src_a", sourceName: "app", ref: "gone", since }
   ])
@@ -111,17 +111,12 @@ test("a Capsule with an approved plan is to be applied, not planned once more, a
     approvedAt: at,
     createdAt: at
   } as const
-  const attention = attentionOf(
-    [stale("cap_0000000000000001"), stale("cap_0000000000000002")],
-    [],
-    new Map([["cap_0000000000000001", "one"]]),
-    [],
-    [],
-    [],
-    [],
-    undefined,
-    { approvedPlans: [plan], updates: [{ id: "rgrp_0000000000000001", createdAt: at }] }
-  )
+  const attention = attentionOf({
+    inNeed: [stale("cap_0000000000000001"), stale("cap_0000000000000002")],
+    names: new Map([["cap_0000000000000001", "one"]]),
+    approvedPlans: [plan],
+    updates: [{ id: "rgrp_0000000000000001", createdAt: at }]
+  })
   expect(attention.map(({ capsuleId, kind, runGroupId, runId }) => [kind, runId ?? runGroupId ?? capsuleId])).toEqual([
     ["approved", plan.runId],
     ["update_open", "rgrp_0000000000000001"],

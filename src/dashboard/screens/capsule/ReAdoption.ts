@@ -1,9 +1,9 @@
+import { isPostApplyCode } from "../../../../schema/records/PostApplyCodes.ts"
 import type { Capsule, InstallConfig, Run } from "../../api/Types.ts"
 import { type FormField, type FormModel, fieldsOf, formModel } from "../../forms/FormModel.ts"
 
 const decisive: ReadonlySet<Run["type"]> = new Set(["apply", "destroy_apply", "restore"])
 const ended: ReadonlySet<Run["status"]> = new Set(["succeeded", "failed", "cancelled"])
-const checkCodes: ReadonlySet<string> = new Set(["lifecycle_failed", "lifecycle_interrupted"])
 
 const endOf = (run: Run): string => run.finishedAt ?? run.createdAt
 
@@ -18,7 +18,7 @@ export const onlyCheckFailed = (runs: ReadonlyArray<Run>): boolean => {
       (latest, run) => (latest === undefined || endOf(run) > endOf(latest) ? run : latest),
       undefined
     )
-  return last?.type === "apply" && last.status === "failed" && checkCodes.has(last.error?.code ?? "")
+  return last?.type === "apply" && last.status === "failed" && isPostApplyCode(last.error?.code)
 }
 
 export interface SnapshotChoice {

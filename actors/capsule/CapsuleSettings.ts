@@ -1,0 +1,42 @@
+import { Result } from "effect"
+import { type ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
+import type { AutoUpdateChange } from "../../schema/records/AutoUpdate.ts"
+import type { CapsuleStatus } from "../../schema/records/Capsule.ts"
+import type { CapsuleDriftChecks } from "../../schema/records/DriftChecks.ts"
+import type { CapsuleRow } from "../authority/CapsuleRow.ts"
+
+/**
+ * The status that a request to enable or disable a Capsule moves it to; `undefined` when it is there already. Enabling returns to what
+ * the evidence says.
+ */
+export const wantedStatus = (
+  capsule: Pick<CapsuleRow, "status" | "runtime_safety" | "current_state_version_id">,
+  wanted: "active" | "disabled" | undefined
+): Result.Result<CapsuleStatus | undefined, ApiError> => {
+  if (wanted === undefined || wanted === capsule.status) return Result.succeed(undefined)
+  if (wanted === "disabled") return Result.succeed("disabled")
+  if (capsule.status !== "disabled") {
+    return Result.fail(failedPrecondition(`Only a disabled Capsule can be enabled; this one is ${capsule.status}.`))
+  }
+  if (capsule.runtime_safety === "unknown") return Result.succeed("error")
+  return Result.succeed(capsule.current_state_version_id === null ? "pending" : "active")
+}
+
+/** What auto-update is to be; off means off for its applies too, and who asks for applies alone is refused. */
+export const wantedAutoUpdate = (
+  capsule: Pick<CapsuleRow, "auto_update_enabled" | "auto_update_apply">,
+  change: AutoUpdateChange = {}
+): Result.Result<{ readonly enabled: boolean; readonly apply: boolean }, ApiError> => {
+  const enabled = change.enabled ?? capsule.auto_update_enabled === 1
+  const apply = change.apply ?? (enabled && capsule.auto_update_apply === 1)
+  return apply && !enabled
+    ? Result.fail(invalidRequest("autoUpdate.apply: needs autoUpdate.enabled."))
+    : Result.succeed({ enabled, apply })
+}
+
+/** The choice as it is stored. When the next check is due follows from it at the next look of the schedule. */
+export const driftCheckChoice = (choice: CapsuleDriftChecks, by: string | undefined) => ({
+  drift_check_hours: choice.mode === "inherit" ? null : choice.mode === "off" ? 0 : choice.hours,
+  drift_check_by: choice.mode === "every" ? (by ?? null) : null,
+  drift_check_due_at: null
+})

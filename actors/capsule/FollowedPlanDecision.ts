@@ -1,0 +1,38 @@
+import type { PlanSummary } from "../../schema/records/Run.ts"
+import { isPinned, pinWords } from "../authority/AutoUpdatePins.ts"
+import type { CapsuleRow } from "../authority/CapsuleRow.ts"
+import type { RunRow } from "../run/RunRow.ts"
+
+/** What decides whether a plan that a Capsule made automatically is applied automatically as well. */
+export interface FollowedPlan {
+  readonly capsule: Pick<CapsuleRow, "auto_update_enabled" | "auto_update_apply" | "pinned_at" | "pinned_reason">
+  readonly plan: Pick<RunRow, "install_config_id" | "resolved_commit">
+  readonly summary: PlanSummary | undefined
+  /** The configuration of the current StateVersion: the last one that was applied. */
+  readonly appliedConfigId: string | undefined
+  /** Where the adopted lane stands at this moment. */
+  readonly laneCommit: string | null | undefined
+  /** Why the Workspace lets nothing happen automatically. */
+  readonly automationRefusal: string | undefined
+}
+
+/** Why the plan waits for a person; `undefined` when the Capsule's owner has opted in to have it applied. */
+export const personNeeded = ({
+  appliedConfigId,
+  automationRefusal,
+  capsule,
+  laneCommit,
+  plan,
+  summary
+}: FollowedPlan): readonly [reason: string, message: string] | undefined => {
+  if (capsule.auto_update_enabled !== 1 || capsule.auto_update_apply !== 1)
+    return ["review", "Auto-update plans here; a person approves and applies."]
+  if (summary === undefined) return ["review", "The plan has no summary to judge it by."]
+  const gone = summary.destroy + summary.replace + summary.forget
+  if (gone > 0) return ["destroys", `The plan destroys, replaces or forgets resources: ${gone} of them.`]
+  if (appliedConfigId !== plan.install_config_id) return ["configuration", "Nobody has applied this configuration yet."]
+  if (isPinned(capsule)) return ["pinned", pinWords(capsule)]
+  if (laneCommit !== plan.resolved_commit)
+    return ["lane_moved", "The ref stands at another commit since the plan was made."]
+  return automationRefusal === undefined ? undefined : ["automation_paused", `Not applied: ${automationRefusal}.`]
+}

@@ -1,0 +1,69 @@
+import { isPostApplyCode } from "../../schema/records/PostApplyCodes.ts"
+import type { RunEvidence } from "../../schema/records/Run.ts"
+import type { CapsuleRow } from "../authority/CapsuleRow.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import type { StateVersionRow } from "../state/StateVersionRow.ts"
+
+/** What the records hold about the last Run that decided over the infrastructure of a Capsule. */
+export interface DecisiveRecords {
+  readonly capsule: Pick<CapsuleRow, "status" | "current_state_generation" | "execution_authority_epoch">
+  readonly run: Pick<
+    RunRow,
+    | "id"
+    | "type"
+    | "status"
+    | "error_code"
+    | "provider_apply_succeeded"
+    | "state_version_id"
+    | "install_config_id"
+    | "plan_digest"
+    | "execution_authority_epoch"
+  >
+  readonly evidence: Pick<RunEvidence, "possiblyCreated" | "postApply">
+  /** Whether the installation was restored from a backup after the Run had ended. */
+  readonly restoredSince: boolean
+  /** The current StateVersion of the Capsule. */
+  readonly version:
+    | Pick<StateVersionRow, "id" | "created_by_run_id" | "generation" | "install_config_id" | "partial">
+    | undefined
+  readonly plan: Pick<RunRow, "used_by_run_id" | "plan_digest"> | undefined
+  /** How many times the configuration was succeeded since the Run; `undefined` when its own is not among the predecessors. */
+  readonly successions: number | undefined
+}
+
+/** What the records of the Run and of the Capsule have to say alike, as the first that differs. */
+const drift = ({ capsule, plan, run, successions, version }: DecisiveRecords): string | undefined => {
+  const isItsState =
+    version !== undefined &&
+    version.id === run.state_version_id &&
+    version.created_by_run_id === run.id &&
+    version.generation === capsule.current_state_generation &&
+    version.install_config_id === run.install_config_id
+  if (!isItsState) return "its StateVersion is not the Capsule's current one"
+  if (version.partial === 1) return "its StateVersion is partial"
+  if (plan?.used_by_run_id !== run.id || plan.plan_digest !== run.plan_digest) {
+    return "its plan was not used by it alone"
+  }
+  const epoch = run.execution_authority_epoch ?? 0
+  return successions === undefined || capsule.execution_authority_epoch !== epoch + successions
+    ? "the Capsule's authority has moved in another way than by its configurations"
+    : undefined
+}
+
+/**
+ * Why a Run is not the one case in which a Capsule in error is re-adopted: the tool succeeded, and only a check after it did not.
+ * `undefined` when it is.
+ */
+export const reAdoptionProblem = (records: DecisiveRecords): string | undefined => {
+  const { capsule, restoredSince, run } = records
+  const { possiblyCreated = [], postApply = [] } = records.evidence
+  if (capsule.status !== "error") return `the Capsule is ${capsule.status}`
+  if (run.type !== "apply") return `the last Run that decided over its infrastructure is a ${run.type}`
+  if (run.status !== "failed") return `the last apply is ${run.status}`
+  if (run.provider_apply_succeeded !== 1) return "it is not certain that the tool of the last apply succeeded"
+  const isOnlyChecks = isPostApplyCode(run.error_code) && postApply.some(({ status }) => status !== "passed")
+  if (!isOnlyChecks) return "the last apply failed in another way than by a check after it"
+  if (possiblyCreated.length > 0) return "the last apply may have created more than its state holds"
+  if (restoredSince) return "the installation was restored from a backup since, and nobody knows what came after it"
+  return drift(records)
+}

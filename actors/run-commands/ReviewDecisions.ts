@@ -1,0 +1,41 @@
+import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
+import { isPlan } from "../../schema/records/RunLifecycle.ts"
+import type { RunRow } from "../run/RunRow.ts"
+
+/** Why a plan does not wait for approval. */
+const unapprovable = ({ approved_at, status }: Pick<RunRow, "approved_at" | "status">): string => {
+  // The job that ends such plans may be late.
+  if (status === "waiting_approval") return "has expired"
+  return status === "succeeded" && approved_at !== null ? "is approved already" : `is ${status}`
+}
+
+/** Why a Run cannot be approved at this moment (ISO 8601); `undefined` when it can. A person may name the plan that was read. */
+export const approvalRefusal = (
+  run: Pick<RunRow, "type" | "status" | "plan_digest" | "approved_at" | "expires_at">,
+  reviewedDigest: string | undefined,
+  at: string
+): ApiError | undefined => {
+  if (!isPlan(run.type)) return failedPrecondition("Only a plan or destroy plan is approved.")
+  if (reviewedDigest !== undefined && reviewedDigest !== run.plan_digest) {
+    return new ApiError({
+      code: "guard_conflict",
+      message: "The plan digest is not that of this Run: it is not the plan that was reviewed."
+    })
+  }
+  if (run.status !== "waiting_approval" || (run.expires_at !== null && run.expires_at <= at)) {
+    return failedPrecondition(`Only a plan that waits for approval can be approved; this one ${unapprovable(run)}.`)
+  }
+  return undefined
+}
+
+/**
+ * What a cancel means for a Run: one that has not started, or waits for review, is withdrawn; one that executes is asked to end; the
+ * approval of a plan is taken back. Everything else has ended.
+ */
+export type CancelStep = "withdraw" | "request" | "withdraw_approval" | "ended"
+
+export const cancelStep = ({ approved_at, status }: Pick<RunRow, "approved_at" | "status">): CancelStep => {
+  if (status === "queued" || status === "waiting_approval") return "withdraw"
+  if (status === "running") return "request"
+  return status === "succeeded" && approved_at !== null ? "withdraw_approval" : "ended"
+}

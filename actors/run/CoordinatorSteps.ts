@@ -1,0 +1,28 @@
+import type { Finding } from "../../schema/records/CompatibilityReport.ts"
+import { isFinalStatus } from "../../schema/records/RunLifecycle.ts"
+import type { RunRow } from "./RunRow.ts"
+
+/** What a coordinator does about the Run that its phase is about: waits for it, takes its result over, or fails with it. */
+export type CoordinatorStep = "wait" | "advance" | "fail"
+
+/** For a sync or a check, which has to end. */
+export const stepAfterJob = (run: Pick<RunRow, "status"> | undefined): CoordinatorStep => {
+  if (run === undefined || !isFinalStatus(run.status)) return "wait"
+  return run.status === "succeeded" ? "advance" : "fail"
+}
+
+/** For a plan, which can be reviewed as soon as it was computed, and stays so however its review ends. */
+export const stepAfterPlan = (run: Pick<RunRow, "status" | "approved_at"> | undefined): CoordinatorStep => {
+  if (run === undefined || run.status === "queued" || run.status === "running") return "wait"
+  return run.status === "waiting_approval" || run.approved_at !== null ? "advance" : "fail"
+}
+
+/** What the coordinator says of a Run that it fails with. */
+export const failureOf = (
+  run: Pick<RunRow, "id" | "status" | "error_code" | "error_message">,
+  step: "source sync" | "compatibility check" | "plan"
+): Finding => ({
+  severity: "error",
+  code: run.error_code ?? `${step}_${run.status}`,
+  message: run.error_message ?? `The ${step} Run ${run.id} is ${run.status}.`
+})

@@ -1,0 +1,52 @@
+import { expect, test } from "bun:test"
+import { Result } from "effect"
+import { driftCheckChoice, wantedAutoUpdate, wantedStatus } from "../../../actors/capsule/CapsuleSettings.ts"
+import { StateVersionId, Subject } from "../../../schema/records/Ids.ts"
+import { CapsuleStatus } from "../../../schema/records/Capsule.ts"
+
+const state = StateVersionId.make("sv_00000000000000000000000a")
+const disabled = { status: "disabled", runtime_safety: "safe", current_state_version_id: state } as const
+
+test("enabling returns to what the evidence says", () => {
+  expect(wantedStatus(disabled, "active")).toEqual(Result.succeed("active"))
+  expect(wantedStatus({ ...disabled, current_state_version_id: null }, "active")).toEqual(Result.succeed("pending"))
+  for (const current_state_version_id of [state, null]) {
+    const unknown = { ...disabled, runtime_safety: "unknown", current_state_version_id } as const
+    expect(wantedStatus(unknown, "active")).toEqual(Result.succeed("error"))
+  }
+})
+
+test("what is not asked for, or is so already, moves nothing", () => {
+  for (const status of CapsuleStatus.literals) {
+    const capsule = { ...disabled, status }
+    expect(wantedStatus(capsule, undefined)).toEqual(Result.succeed(undefined))
+    expect(wantedStatus(capsule, "disabled")).toEqual(Result.succeed(status === "disabled" ? undefined : "disabled"))
+    if (status === "disabled" || status === "active") continue
+    expect([status, Result.isFailure(wantedStatus(capsule, "active"))]).toEqual([status, true])
+  }
+  expect(wantedStatus({ ...disabled, status: "active" }, "active")).toEqual(Result.succeed(undefined))
+})
+
+test("off means off for applies too, and applies alone are refused", () => {
+  const on = { auto_update_enabled: 1, auto_update_apply: 1 } as const
+  const off = { auto_update_enabled: 0, auto_update_apply: 0 } as const
+  expect(wantedAutoUpdate(on)).toEqual(Result.succeed({ enabled: true, apply: true }))
+  expect(wantedAutoUpdate(on, { enabled: false })).toEqual(Result.succeed({ enabled: false, apply: false }))
+  expect(wantedAutoUpdate(on, { apply: false })).toEqual(Result.succeed({ enabled: true, apply: false }))
+  expect(wantedAutoUpdate(off, { enabled: true })).toEqual(Result.succeed({ enabled: true, apply: false }))
+  expect(wantedAutoUpdate(off, { enabled: true, apply: true })).toEqual(Result.succeed({ enabled: true, apply: true }))
+  expect(Result.isFailure(wantedAutoUpdate(off, { apply: true }))).toBe(true)
+  expect(Result.isFailure(wantedAutoUpdate(on, { enabled: false, apply: true }))).toBe(true)
+})
+
+test("a choice of drift checks is stored with who made it, and the next check is counted anew", () => {
+  const by = Subject.make("usr_00000000000000000000000a")
+  expect(driftCheckChoice({ mode: "inherit" }, by)).toEqual({
+    drift_check_hours: null,
+    drift_check_by: null,
+    drift_check_due_at: null
+  })
+  expect(driftCheckChoice({ mode: "off" }, by)).toMatchObject({ drift_check_hours: 0, drift_check_by: null })
+  expect(driftCheckChoice({ mode: "every", hours: 6 }, by)).toMatchObject({ drift_check_hours: 6, drift_check_by: by })
+  expect(driftCheckChoice({ mode: "every", hours: 6 }, undefined).drift_check_by).toBeNull()
+})

@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test"
+import { boundPermissions, type UsedInterface } from "../../../actors/identity/InterfacePermissions.ts"
+import { CapsuleId } from "../../../schema/records/Ids.ts"
+
+const own = CapsuleId.make("cap_00000000000000000000000a")
+const consumer = CapsuleId.make("cap_00000000000000000000000b")
+const other = CapsuleId.make("cap_00000000000000000000000c")
+
+const ownerOf = (capsuleId: string) => ({
+  owner: { workspaceId: "ws_00000000000000000000000a", capsuleId, activationDigest: undefined }
+})
+const use: UsedInterface = {
+  row: { capsule_id: own },
+  bindings: [
+    { permissions: ["read", "own"], consumerCapsuleId: undefined },
+    { permissions: ["read", "consume"], consumerCapsuleId: consumer }
+  ]
+}
+const policy = {
+  allowedPermissions: ["own", "consume", "read", "write"].map((permission) => ({ permission, delivery: "oauth2" }))
+}
+
+test("an application of the operator has every binding of the person, in the order of the policy", () => {
+  expect(boundPermissions({ owner: undefined }, use, policy)).toEqual(["own", "consume", "read"])
+})
+
+test("a Capsule's application has what its own Capsule declared, and its Capsule's own Interfaces", () => {
+  expect(boundPermissions(ownerOf(own), use, policy)).toEqual(["own", "read"])
+  expect(boundPermissions(ownerOf(consumer), use, policy)).toEqual(["consume", "read"])
+  expect(boundPermissions(ownerOf(other), use, policy)).toEqual([])
+})
+
+test("the operator's policy of today bounds them, by way of delivery", () => {
+  expect(boundPermissions({ owner: undefined }, use, { allowedPermissions: [] })).toEqual([])
+  const elsewhere = [{ permission: "read", delivery: "header" }]
+  expect(boundPermissions({ owner: undefined }, use, { allowedPermissions: elsewhere })).toEqual([])
+})

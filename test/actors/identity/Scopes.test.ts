@@ -1,0 +1,20 @@
+import { expect, test } from "bun:test"
+import { isSubset, parseScopes } from "../../../actors/identity/Scopes.ts"
+
+test("a list is its distinct scopes, in their order", () => {
+  expect(parseScopes("openid read openid")).toEqual(["openid", "read"])
+  expect(parseScopes("  openid   read ")).toEqual(["openid", "read"])
+  expect(parseScopes("")).toEqual([])
+  expect(parseScopes("api:things/read")).toEqual(["api:things/read"])
+})
+
+test.each(["a\tb", "a\nb", 'a"b', "a\\b", "é", "a".repeat(129), "openid a\u007f"])("%p holds no scope", (text) => {
+  expect(parseScopes(text)).toBeUndefined()
+})
+
+test("a part has nothing that the whole does not have", () => {
+  expect(isSubset([], [])).toBe(true)
+  expect(isSubset(["read"], ["write", "read"])).toBe(true)
+  expect(isSubset(["read", "write"], ["read"])).toBe(false)
+  expect(isSubset(["Read"], ["read"])).toBe(false)
+})
