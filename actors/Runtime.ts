@@ -22,6 +22,8 @@ import { InstallConfigCompilation } from "./configuration/InstallConfigCompilati
 import { DeferredFollows } from "./capsule/DeferredFollows.ts"
 import { InstallConfigStore } from "./configuration/InstallConfigStore.ts"
 import { makePlanExecution } from "./execution/PlanExecution.ts"
+import { PlanSettlement } from "./execution/PlanSettlement.ts"
+import { DriftSettlement } from "./execution/DriftSettlement.ts"
 import { RunInputs } from "./execution/RunInputs.ts"
 import { RunPreparation } from "./execution/RunPreparation.ts"
 import { PathFilters } from "./staleness/PathFilters.ts"
@@ -79,6 +81,7 @@ import { QueueRows } from "./queue/QueueRows.ts"
 import * as BackgroundCleanup from "./cleanup/BackgroundCleanup.ts"
 import { RunAdmission } from "./queue/RunAdmission.ts"
 import { RunPlans } from "./execution/RunPlans.ts"
+import { RunPreparations } from "./run/RunPreparations.ts"
 import { RunQueue } from "./queue/RunQueue.ts"
 import { RunRecovery } from "./execution/RunRecovery.ts"
 import { RunResults } from "./run/RunResults.ts"
@@ -107,6 +110,7 @@ const records = Layer.mergeAll(
   ),
   RunCheckpoints.layer,
   RunPlans.layer,
+  RunPreparations.layer,
   RunResults.layer,
   CapsuleLedger.layer,
   InstallConfigStore.layer,
@@ -144,11 +148,13 @@ const hosting = Deliveries.layer.pipe(
 const inspection = Layer.mergeAll(
   RunInputs.layer,
   SnapshotReads.layer,
-  ApplySettlement.layer,
   OperatorSuccession.layer.pipe(
     Layer.provideMerge(Layer.mergeAll(ConfigSuccession.layer, InstallConfigCompilation.layer))
   )
 ).pipe(Layer.provideMerge(CompatibilityCheck.layer), Layer.provideMerge(hosting))
+
+/** What ends a Run by its rows and the result of its job. */
+const settlements = Layer.mergeAll(PlanSettlement.layer, ApplySettlement.layer, DriftSettlement.layer)
 
 const executions = Layer.effect(
   RunExecutions,
@@ -252,6 +258,7 @@ export const layer = Layer.mergeAll(
   Layer.provideMerge(RunCancels.layer),
   Layer.provide(executions),
   Layer.provideMerge(ApplyRecovery.layer),
+  Layer.provideMerge(settlements),
   Layer.provide(RunHandoverLive.layer),
   Layer.provideMerge(inspection),
   Layer.provideMerge(stores),

@@ -8,7 +8,7 @@ import { InterfaceConsumption } from "./InterfaceConsumption.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { type DeliveredValues, deliveredVariables, secretShapes } from "./DeliveredVariables.ts"
 import { type DeliveryRefused, refused } from "./DeliveryRefused.ts"
-import { DeliverySidecar, type PinnedDeliveries } from "./DeliverySidecar.ts"
+import { DeliverySidecar, type PinnedDeliveries, type ResolvedDeliveries } from "./DeliverySidecar.ts"
 import { Endpoints } from "./Endpoints.ts"
 import { GeneratedSecrets, type SecretShape } from "./GeneratedSecrets.ts"
 import { IdentityCapability } from "./IdentityCapability.ts"
@@ -21,10 +21,10 @@ export interface DeliverySubject {
   readonly variables: ReadonlyArray<DeclaredVariable>
 }
 
-/** What a Run is given. `pinned` goes into the sidecar once the plan is reviewable. */
+/** What a Run is given. `resolved` goes into the sidecar once the plan is reviewable. */
 export interface PlannedDeliveries {
   readonly variables: ReadonlyMap<string, RunVariable>
-  readonly pinned: Omit<PinnedDeliveries, "consumed">
+  readonly resolved: ResolvedDeliveries
 }
 
 const drift = refused(
@@ -44,8 +44,8 @@ export class Deliveries extends Context.Service<
     /** In the transaction that makes the plan reviewable: resolves what is consumed, and pins everything. */
     readonly pin: (
       run: RunRow,
-      subject: DeliverySubject,
-      planned: PlannedDeliveries
+      subject: Pick<DeliverySubject, "capsule" | "requires">,
+      resolved: ResolvedDeliveries
     ) => Effect.Effect<void, DeliveryRefused>
     /** Before the tool of an apply starts. Answers the variables as the plan was given them. */
     readonly verify: (
@@ -94,13 +94,14 @@ const make = Effect.gen(function* () {
 
   const planned = Effect.fnUntraced(function* (
     { requires, variables }: DeliverySubject,
-    pinned: Omit<PinnedDeliveries, "consumed">,
+    resolved: ResolvedDeliveries,
     found: DeliveredValues["secrets"]
   ) {
+    const { endpoint, identity } = resolved
     const delivered = yield* Effect.fromResult(
-      deliveredVariables(requires, { endpoint: pinned.endpoint, identity: pinned.identity, secrets: found }, variables)
+      deliveredVariables(requires, { endpoint, identity, secrets: found }, variables)
     )
-    return { variables: delivered, pinned }
+    return { variables: delivered, resolved }
   })
 
   const fresh = Effect.fnUntraced(function* (run: RunRow, subject: DeliverySubject) {
@@ -113,29 +114,33 @@ const make = Effect.gen(function* () {
         : yield* identity.pin(run.id, capsule.id, endpoint.url)
     const shapes = secretShapes(requires)
     const found = yield* gathered(shapes, (shape) => secrets.obtain(capsule, shape))
-    const pinned = {
+    const resolved = {
       ...(endpoint === undefined ? {} : { endpoint }),
       ...(values === undefined ? {} : { identity: values }),
       secrets: shapes
     }
-    return yield* planned(subject, pinned, found)
+    return yield* planned(subject, resolved, found)
   })
 
   const resolve = Effect.fn("Deliveries.resolve")(function* (run: RunRow, subject: DeliverySubject) {
     if (run.type === "plan" || subject.requires.length === 0) return yield* fresh(run, subject)
     const last = yield* sidecar.lastApplied(subject.capsule.id)
     if (last === undefined) return yield* fresh(run, subject)
-    const { consumed: _, ...pinned } = last
+    const { consumed: _, ...resolved } = last
     // What was applied may have had other secrets than the configuration asks for now; the module of today gets its own.
     const shapes = secretShapes(subject.requires)
     const found = yield* gathered(shapes, (shape) => secrets.obtain(subject.capsule, shape))
-    return yield* planned(subject, { ...pinned, secrets: shapes }, found)
+    return yield* planned(subject, { ...resolved, secrets: shapes }, found)
   })
 
-  const pin = Effect.fn("Deliveries.pin")(function* (run: RunRow, subject: DeliverySubject, made: PlannedDeliveries) {
-    if (subject.requires.length === 0) return
-    const consumed = run.type === "plan" ? yield* consumption.resolve(run, subject.capsule, subject.requires) : []
-    yield* sidecar.save(run.id, subject.capsule, { ...made.pinned, consumed })
+  const pin = Effect.fn("Deliveries.pin")(function* (
+    run: RunRow,
+    { capsule, requires }: Pick<DeliverySubject, "capsule" | "requires">,
+    resolved: ResolvedDeliveries
+  ) {
+    if (requires.length === 0) return
+    const consumed = run.type === "plan" ? yield* consumption.resolve(run, capsule, requires) : []
+    yield* sidecar.save(run.id, capsule, { ...resolved, consumed })
   })
 
   /** Everything that can move between review and apply, asked again. */

@@ -6,8 +6,8 @@ import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
 import { RunDeliveryRow } from "./DeliveryRow.ts"
 
-/** The exact values and choices that a Plan Run was made with. Generated secrets are named by their shape only. */
-export const PinnedDeliveries = Schema.Struct({
+/** What the requirements of a configuration resolved to before the plan. Generated secrets are named by their shape only. */
+export const ResolvedDeliveries = Schema.Struct({
   endpoint: Schema.optionalKey(
     Schema.Struct({
       url: Schema.String,
@@ -25,7 +25,13 @@ export const PinnedDeliveries = Schema.Struct({
   ),
   secrets: Schema.Array(
     Schema.Struct({ target: Schema.String, bytes: Schema.Int, encoding: Schema.Literals(["hex", "base64url"]) })
-  ),
+  )
+})
+export type ResolvedDeliveries = typeof ResolvedDeliveries.Type
+
+/** The exact values and choices that a Plan Run was made with. */
+export const PinnedDeliveries = Schema.Struct({
+  ...ResolvedDeliveries.fields,
   consumed: Schema.Array(Schema.Struct({ key: Schema.String, interfaceId: Schema.String, bindingId: Schema.String }))
 })
 export type PinnedDeliveries = typeof PinnedDeliveries.Type

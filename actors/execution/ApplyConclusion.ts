@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import type { Lifecycle } from "../../schema/policy/PostApplyCheck.ts"
 import type { PostApplyResult } from "../../schema/records/Run.ts"
 import { transaction } from "../database/Transaction.ts"
 import { holdLost, type RunHold } from "../run/RunHold.ts"
@@ -7,12 +8,25 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { decodeStaleReasons } from "../authority/CapsuleRow.ts"
+import type { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import type { PreparedApply } from "./PreparationForms.ts"
 
 /** How the checks after an apply ended; `problem` when one of them failed or they could not be made. */
 export interface PostApplyOutcome {
   readonly results: ReadonlyArray<PostApplyResult>
   readonly problem?: { readonly code: string; readonly message: string } | undefined
 }
+
+/** What the operator has checked after an apply. A Run that nothing was stored for has it in its configuration alone. */
+export const lifecycleAfter = (
+  configs: InstallConfigStore["Service"],
+  run: Pick<RunRow, "install_config_id">,
+  prepared: PreparedApply | undefined
+): Effect.Effect<Lifecycle | undefined> =>
+  prepared === undefined
+    ? Effect.map(configs.load(run.install_config_id ?? ""), (config) => config?.config.operator?.lifecycle)
+    : Effect.succeed(prepared.lifecycle)
 
 /** Ends an apply whose state is committed already, by what the checks after it found: one transaction, and once. */
 export const makeConclusion = Effect.gen(function* () {

@@ -4,7 +4,10 @@ import { withExactNumbers } from "../../runner/execution/ExactNumbers.ts"
 import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
 import type { FoundLeftOver } from "../../runner/execution/RunFolders.ts"
 import type { LeftOver, StateOutput } from "../../runner/execution/RunOutcome.ts"
+import { allPrivate } from "./ApplyResult.ts"
 import { ApplySettlement } from "./ApplySettlement.ts"
+import { lifecycleAfter } from "./ApplyConclusion.ts"
+import { applyForm } from "./PreparationForms.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { interruptedChecks } from "./PostApplyChecks.ts"
 import { StateVersions } from "../state/StateVersions.ts"
@@ -17,6 +20,7 @@ import { RunHandover } from "../run/RunHandover.ts"
 import { type HoldLost, holdOf } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { type RunError, RunLifecycle } from "../run/RunLifecycle.ts"
+import { RunPreparations } from "../run/RunPreparations.ts"
 import { RunPlans } from "./RunPlans.ts"
 import { type RunRow, toRun } from "../run/RunRow.ts"
 
@@ -113,6 +117,7 @@ export class ApplyRecovery extends Context.Service<
       const runner = yield* ModuleRunner
       const states = yield* StateVersions
       const configs = yield* InstallConfigStore
+      const preparations = yield* RunPreparations
 
       /** Told by the ledger alone: the phase is written before the tool is started. A run folder can be lost, an event not. */
       const mayHaveStarted = (run: RunRow) =>
@@ -164,11 +169,11 @@ export class ApplyRecovery extends Context.Service<
         errors: { readonly untouched: RunError; readonly interrupted: RunError }
       ) {
         const hold = holdOf(run)
+        const prepared = Option.getOrUndefined(yield* preparations.load(hold, applyForm))
         // Its state was committed: what was under way are the checks after it, which are not made again.
         const now = yield* ledger.find(run.id)
         if (now?.provider_apply_succeeded === 1) {
-          const config = yield* configs.load(run.install_config_id ?? "")
-          return yield* settlement.conclude(hold, interruptedChecks(config?.config.operator?.lifecycle))
+          return yield* settlement.conclude(hold, interruptedChecks(yield* lifecycleAfter(configs, run, prepared)))
         }
         const left = leftOverOf(leftOver)
         // One that does not open must not keep the service from starting: the apply ends without it.
@@ -178,7 +183,10 @@ export class ApplyRecovery extends Context.Service<
         )
         if (isSound && left === undefined && Option.isNone(checkpoint) && !(yield* mayHaveStarted(run))) {
           return yield* transaction(sql)(
-            Effect.andThen(plans.drop(run.plan_run_id ?? ""), failRun({ lifecycle, handover }, run, errors.untouched))
+            Effect.andThen(
+              plans.drop(run.plan_run_id ?? ""),
+              failRun({ lifecycle, handover }, run, errors.untouched, prepared?.evidence)
+            )
           )
         }
         const found = left ?? unknown
@@ -190,9 +198,9 @@ export class ApplyRecovery extends Context.Service<
         const outputs =
           secrets === undefined
             ? // With a secret unknown no Output can be known to be public.
-              (known?.outputs ?? []).map((output) => ({ ...output, sensitive: true }))
+              allPrivate(known?.outputs ?? [])
             : yield* runner.withhold(known?.outputs ?? [], secrets)
-        yield* settlement.settle(hold, {
+        yield* settlement.commit(hold, {
           exit: "killed",
           state,
           stateProblem: found.stateProblem ?? (isSound || state !== undefined ? undefined : "unreadable"),

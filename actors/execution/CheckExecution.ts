@@ -51,7 +51,7 @@ export const makeCheckExecution = Effect.gen(function* () {
   const execution: RunExecution = Effect.fn("Run.check")(function* (run, control) {
     const spec = yield* Effect.orDie(decodeSpec(run.spec))
     yield* control.sink.event("run.phase", { phase: "prepare" })
-    yield* killPoint(`${run.type}.before-runner`)
+    yield* killPoint(`${run.type}.prepared`)
     const checked = yield* compatibility.moduleOf(spec.snapshot.archiveDigest, spec.modulePath).pipe(
       Effect.flatMap((modulePath) =>
         compatibility.check({
@@ -70,7 +70,7 @@ export const makeCheckExecution = Effect.gen(function* () {
         Effect.succeed({ kind: "failed" as const, error: { code: error.code, message: error.message } })
       )
     )
-    yield* killPoint(`${run.type}.after-runner`)
+    yield* killPoint(`${run.type}.executed`)
     if (checked.kind === "failed") {
       yield* control.sink.log("prepare", "system", checked.error.message)
       return yield* transaction(sql)(failRun({ lifecycle, handover }, run, checked.error))

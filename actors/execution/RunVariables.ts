@@ -4,6 +4,7 @@ import { Deliveries, type DeliverySubject, type PlannedDeliveries } from "../del
 import type { ConsumedOutput } from "../consumption/ConsumedOutputs.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { RunInputs } from "./RunInputs.ts"
+import { blocked } from "./RunBlocked.ts"
 import type { PreparedRun } from "./RunPreparation.ts"
 
 /** A prepared Run as the host's deliveries see it. */
@@ -20,18 +21,26 @@ export interface GatheredVariables {
   readonly consumed: ReadonlyArray<ConsumedOutput>
 }
 
-/** Gathers the inputs of plans and drift checks: what the host delivers, and for the rest what people and Capsules gave. */
+/**
+ * Gathers the inputs of plans and drift checks: what the host delivers, and for the rest what people and Capsules gave. Blocks the Run
+ * when one is missing.
+ */
 export const makeRunVariables = Effect.gen(function* () {
   const deliveries = yield* Deliveries
   const inputs = yield* RunInputs
   return Effect.fn("Run.variables")(function* (run: RunRow, prepared: PreparedRun) {
-    const planned = yield* deliveries.resolve(run, deliverySubject(prepared))
-    const given = yield* inputs.variables(
-      prepared.capsule,
-      prepared.config,
-      prepared.variables.filter(({ name }) => !planned.variables.has(name)),
-      prepared.moduleInputDefaults
-    )
+    const { evidence } = prepared
+    const planned = yield* deliveries
+      .resolve(run, deliverySubject(prepared))
+      .pipe(Effect.mapError(({ code, message }) => blocked(code, message, evidence)))
+    const given = yield* inputs
+      .variables(
+        prepared.capsule,
+        prepared.config,
+        prepared.variables.filter(({ name }) => !planned.variables.has(name)),
+        prepared.moduleInputDefaults
+      )
+      .pipe(Effect.mapError(({ message }) => blocked("missing_input", message, evidence)))
     const gathered: GatheredVariables = {
       values: { ...given.values, ...Object.fromEntries(planned.variables) },
       planned,

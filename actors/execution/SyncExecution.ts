@@ -239,7 +239,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     const spec = yield* Effect.orDie(decodeSpec(run.spec))
     if (!(yield* isWanted(run))) return yield* transaction(sql)(cancelRun({ lifecycle, handover }, run))
     yield* control.sink.event("run.phase", { phase: "fetch" })
-    yield* killPoint(`${run.type}.before-runner`)
+    yield* killPoint(`${run.type}.prepared`)
     const log = (line: string) => control.sink.log("fetch", "system", line)
     const lookedAt = yield* now
     const outcome = yield* Effect.gen(function* () {
@@ -248,7 +248,7 @@ export const makeSyncExecution = Effect.gen(function* () {
       yield* lookAtOthers(run, spec, log)
       return { kind: "looked" as const, fetched }
     }).pipe(Effect.raceFirst(Effect.as(control.cancelRequested, { kind: "cancelled" as const })))
-    yield* killPoint(`${run.type}.after-runner`)
+    yield* killPoint(`${run.type}.executed`)
     if (outcome.kind === "cancelled") return yield* transaction(sql)(cancelRun({ lifecycle, handover }, run))
     const { fetched } = outcome
     if (fetched._tag === "Success") return yield* succeed(run, spec, lookedAt, fetched.success)

@@ -8,7 +8,7 @@ import type { RunType } from "../../schema/records/Run.ts"
  * - `<type>.<event>`: that event of such a Run is written (of a resource: noted); for moves of the Run inside the transaction, just before its
  *   commit
  * - `<type>.claimed`, `.settled`: the execution begins, and is over with its run folder still there
- * - `<type>.before-runner`, `.after-runner`: around what works outside the database
+ * - `<type>.prepared`, `.executed`: between the three steps of an execution, around what works outside the database
  * - `<type>.checkpoint`: a state of a running apply was kept
  * - `<type>.committed`: the state of an apply is committed, and the checks after it have not begun
  * - `install.created`, `approve.decided`, `apply.asked`, `cancel.decided`: committed and not yet answered
@@ -19,7 +19,7 @@ import type { RunType } from "../../schema/records/Run.ts"
  */
 export type KillPointName =
   | `${RunType}.${RunEventKind}`
-  | `${RunType}.${"claimed" | "committed" | "settled" | "before-runner" | "after-runner" | "checkpoint"}`
+  | `${RunType}.${"claimed" | "committed" | "settled" | "prepared" | "executed" | "checkpoint"}`
   | "install.created"
   | "install.stepping"
   | "install.stepped"

@@ -112,6 +112,8 @@ export class RunLifecycle extends Context.Service<
           ...columns
         })} WHERE ${hold === undefined ? asSeen : isHeld(sql, hold)} RETURNING id`
         if (moved.length === 0) return false
+        // Nobody settles under this hold again.
+        if (hold !== undefined) yield* sql`DELETE FROM run_preparations WHERE run_id = ${seen.id}`
         yield* journal.append(seen.id, event, { ...data, ...(error === undefined ? {} : { error }) })
         yield* killPoint(`${seen.type}.${event}`)
         return true

@@ -49,20 +49,20 @@ const points: ReadonlyArray<Scenario> = [
     ["source_sync.run.queued"],
     ["source_sync.run.started"],
     ["source_sync.claimed"],
-    ["source_sync.before-runner"],
-    ["source_sync.after-runner"],
+    ["source_sync.prepared"],
+    ["source_sync.executed"],
     ["source_sync.run.succeeded"],
     ["source_sync.settled"],
-    ["compatibility_check.before-runner"],
-    ["compatibility_check.after-runner"],
+    ["compatibility_check.prepared"],
+    ["compatibility_check.executed"],
     ["compatibility_check.run.succeeded"],
     ["compatibility_check.settled"],
     ["plan.run.queued"],
     ["plan.run.started"],
     ["plan.claimed"],
-    ["plan.before-runner"],
+    ["plan.prepared"],
     ["plan.run.phase", 2, 1, 3, 4],
-    ["plan.after-runner"],
+    ["plan.executed"],
     ["plan.run.waiting_approval"],
     ["plan.settled"],
     ["plan.run.approved"],
@@ -71,24 +71,24 @@ const points: ReadonlyArray<Scenario> = [
     ["apply.asked"],
     ["apply.run.started"],
     ["apply.claimed"],
-    ["apply.before-runner"],
+    ["apply.prepared"],
     ["apply.run.phase", 1, 2, 3, 4],
     ["apply.resource.started", 1, 2],
     ["apply.resource.completed", 1, 2],
     ["apply.checkpoint"],
-    ["apply.after-runner"],
+    ["apply.executed"],
     ["apply.run.succeeded"],
     ["apply.settled"]
   ]),
   ...named("cancel", [["cancel.decided"], ["apply.run.cancelled"]]),
   ...named("destroy", [
-    ["destroy_plan.after-runner"],
+    ["destroy_plan.executed"],
     ["destroy_plan.run.waiting_approval"],
     ["destroy_apply.claimed"],
-    ["destroy_apply.before-runner"],
+    ["destroy_apply.prepared"],
     ["destroy_apply.resource.started"],
     ["destroy_apply.resource.completed"],
-    ["destroy_apply.after-runner"],
+    ["destroy_apply.executed"],
     ["destroy_apply.run.succeeded"],
     ["destroy_apply.settled"]
   ])
@@ -114,9 +114,9 @@ const recoveries: ReadonlyArray<Scenario> = [
   ...(["recovery.begun", "apply.run.failed", "recovery.settled", "recovery.cleaning"] as const).map((point) =>
     chain(["apply.resource.started", 2], [point, 1])
   ),
-  chain(["plan.after-runner", 1], ["plan.run.queued", 1]),
-  chain(["plan.after-runner", 1], ["plan.after-runner", 1]),
-  chain(["source_sync.after-runner", 1], ["source_sync.claimed", 1]),
+  chain(["plan.executed", 1], ["plan.run.queued", 1]),
+  chain(["plan.executed", 1], ["plan.executed", 1]),
+  chain(["source_sync.executed", 1], ["source_sync.claimed", 1]),
   chain(
     ["apply.checkpoint", 1],
     ["recovery.begun", 1],
@@ -132,7 +132,7 @@ const updates: ReadonlyArray<Scenario> = [
   {
     name: "an update in waves: at its start, between two waves, in a plan and in an apply",
     journey: "update",
-    kills: [at("plan.run.queued", 4), at("apply.settled", 1), at("plan.after-runner", 1), at("apply.before-runner", 1)],
+    kills: [at("plan.run.queued", 4), at("apply.settled", 1), at("plan.executed", 1), at("apply.prepared", 1)],
     mustKill: true
   }
 ]
@@ -168,7 +168,7 @@ export const namedScenarios: ReadonlyArray<Scenario> = [
 // A process of each kind that dies while something is created, and a recovery that is killed.
 const coreNames = new Set([
   "apply.resource.started:2",
-  "apply.after-runner:1",
+  "apply.executed:1",
   "apply.resource.started:2 then recovery.settled:1",
   "the tool dies in the apply"
 ])

@@ -21,7 +21,7 @@ const readers: ReadonlyArray<{ readonly transport: Transport; readonly sequence:
 
 // The server dies while the plan runs, and again while readers catch up.
 const kills: ReadonlyArray<Kill> = [
-  { _tag: "at", at: { point: "plan.after-runner", passing: 1 } },
+  { _tag: "at", at: { point: "plan.executed", passing: 1 } },
   { _tag: "at", at: { point: "plan.settled", passing: 1 } }
 ]
 

@@ -107,7 +107,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
       const runs = yield* Runs
       const connection = yield* demoConnection(before)
       const { capsule } = yield* active("computing", files("computing"), bindings(connection.id))
-      yield* rotatedAt("plan.before-runner", connection.id, after)
+      yield* rotatedAt("plan.prepared", connection.id, after)
       const plan = yield* replanned(capsule.id)
       expect(plan.status).toBe("superseded")
       expect(yield* reasonOf(plan.id)).toBe(rotated)
@@ -142,7 +142,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
       const services = yield* Effect.context<TestPlane | Connections | HeldValues>()
       const former: Array<string> = []
       points.at.set(
-        "apply.before-runner",
+        "apply.prepared",
         Effect.gen(function* () {
           yield* rotate(connection.id, after)
           former.push(...(yield* held.former(connection.id)).map(({ value }) => Redacted.value(value)))

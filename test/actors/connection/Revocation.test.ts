@@ -89,7 +89,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is revoked",
       const services = yield* Effect.context<TestPlane | Connections>()
       const cancelled: Array<string> = []
       points.at.set(
-        "plan.before-runner",
+        "plan.prepared",
         revoke(connection.id).pipe(
           Effect.map((answer) => cancelled.push(...answer.cancelledRunIds)),
           Effect.orDie,
@@ -133,7 +133,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is revoked",
         former: []
       }
       points.at.set(
-        "apply.before-runner",
+        "apply.prepared",
         Effect.gen(function* () {
           const values = { DEMO_TOKEN: after, DEMO_DIR: notesDir }
           yield* (yield* Connections).update(context, connection.id, { values })

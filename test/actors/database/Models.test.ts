@@ -5,15 +5,7 @@ import { migrations } from "../../../src/database/Migrations.ts"
 import { models, sourceFiles } from "./support/Models.ts"
 
 /** Tables without a model yet. */
-const withoutModel = [
-  "run_events",
-  "run_log_chunks",
-  "run_plans",
-  "run_preparations",
-  "run_results",
-  "run_turns",
-  "runs"
-]
+const withoutModel = ["run_events", "run_log_chunks", "run_plans", "run_results", "run_turns", "runs"]
 
 interface TableColumn {
   readonly table: string

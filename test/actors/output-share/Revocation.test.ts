@@ -145,7 +145,7 @@ describe("what a plan was given by others, taken back before its apply", () => {
       const { context, workspaceId } = yield* Bench
       const shares = yield* OutputShares
       const { capsuleId, shareId } = yield* sharing("computing")
-      points.at.set("plan.after-runner", Effect.asVoid(Effect.orDie(shares.revoke(context, shareId, workspaceId))))
+      points.at.set("plan.executed", Effect.asVoid(Effect.orDie(shares.revoke(context, shareId, workspaceId))))
       const plan = yield* planOf(capsuleId)
       expect(plan.status).toBe("superseded")
       expect(yield* reasonOf(plan.id)).toBe(shareRevoked)
@@ -159,7 +159,7 @@ describe("what a plan was given by others, taken back before its apply", () => {
       const runs = yield* Runs
       const { capsuleId, shareId } = yield* sharing("running")
       const plan = yield* approved(capsuleId)
-      points.at.set("apply.before-runner", Effect.asVoid(Effect.orDie(shares.revoke(context, shareId, workspaceId))))
+      points.at.set("apply.prepared", Effect.asVoid(Effect.orDie(shares.revoke(context, shareId, workspaceId))))
       const apply = yield* settled((yield* runs.apply(context, plan.id, undefined)).value.id)
       expect(apply.status).toBe("succeeded")
       expect((yield* shares.list(workspaceId, { limit: 50 })).items.find(({ id }) => id === shareId)?.status).toBe(

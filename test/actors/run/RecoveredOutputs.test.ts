@@ -210,7 +210,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs of an apply that ended
       const sql = yield* SqlClient.SqlClient
       const ended = Effect.fnUntraced(function* (capsuleId: CapsuleId, applyId: RunId) {
         const held = (yield* (yield* RunLedger).find(applyId)) ?? (yield* Effect.die("no Run"))
-        yield* (yield* ApplySettlement).settle(holdOf(held), {
+        yield* (yield* ApplySettlement).commit(holdOf(held), {
           exit: "succeeded",
           state: stateOf(plain),
           lineage: "11111111-2222-3333-4444-555555555555",

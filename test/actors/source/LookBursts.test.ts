@@ -15,7 +15,7 @@ import { greeting } from "../support/GreetingModule.ts"
 const fetched = Effect.runSync(Queue.unbounded<void>())
 const gate = Latch.makeUnsafe(false)
 const held = Layer.succeed(KillPoint, (name) =>
-  name === "source_sync.after-runner" ? Effect.andThen(Queue.offer(fetched, undefined), gate.await) : Effect.void
+  name === "source_sync.executed" ? Effect.andThen(Queue.offer(fetched, undefined), gate.await) : Effect.void
 )
 const places = { buildConcurrency: 3, workspaceBuildConcurrency: 2 }
 const tests = suite(testPlane({ run: places }).pipe(Layer.provideMerge(held)))

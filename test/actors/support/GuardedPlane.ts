@@ -18,6 +18,7 @@ import { RunJournal } from "../../../actors/run/RunJournal.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import { RunLifecycle } from "../../../actors/run/RunLifecycle.ts"
 import { RunPlans } from "../../../actors/execution/RunPlans.ts"
+import { RunPreparations } from "../../../actors/run/RunPreparations.ts"
 import { defaultRunSettings, RunSettings } from "../../../actors/run/RunSettings.ts"
 import { CompatibilityCheck } from "../../../actors/source/CompatibilityCheck.ts"
 import { SourceStore } from "../../../actors/source/SourceStore.ts"
@@ -37,7 +38,7 @@ import type { ConnectionRow } from "../../../actors/connection/ConnectionRow.ts"
 import type { SnapshotRow, ReportRow } from "../../../actors/source/SourceRow.ts"
 
 /** Runs and Capsules in a real database that holds the world. */
-export const ledgers = Layer.mergeAll(RunLedger.layer, CapsuleLedger.layer).pipe(
+export const ledgers = Layer.mergeAll(RunLedger.layer, RunPreparations.layer, CapsuleLedger.layer).pipe(
   Layer.provideMerge(RunLifecycle.layer),
   Layer.provideMerge(RunJournal.layer),
   Layer.provideMerge(Layer.effectDiscard(seed)),
@@ -289,7 +290,7 @@ export const preparation = (around: Surroundings) =>
 export const applyPlane = (around: Surroundings, started: Array<string>) =>
   Layer.mergeAll(
     Layer.mock(Deliveries)({ verify: () => Effect.succeed(new Map()) }),
-    Layer.mock(ApplySettlement)({ settle: () => Effect.succeed(false) }),
+    Layer.mock(ApplySettlement)({ settle: () => Effect.undefined }),
     Layer.mock(BuildStore)({}),
     Layer.mock(Endpoints)({}),
     GitPolicy.layer,

@@ -1,0 +1,92 @@
+import { Redacted } from "effect"
+import type { StateOutput } from "../../runner/execution/RunOutcome.ts"
+import type { SecretText } from "../../runner/redaction/SecretText.ts"
+import type { RunDiagnostic, RunEvidence, RunType } from "../../schema/records/Run.ts"
+import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
+import type { ApplyResult } from "./ApplyResult.ts"
+import type { PreparedApply } from "./PreparationForms.ts"
+
+const endpointOutputs = ["public_endpoint", "endpoint_url", "url"]
+
+/** `public_endpoint` is metadata: an https URL that the module itself puts into a public Output. */
+const publicEndpoint = (outputs: ReadonlyArray<StateOutput>): string | null => {
+  for (const name of endpointOutputs) {
+    const output = outputs.find((candidate) => candidate.name === name && !candidate.sensitive)
+    const value = output === undefined ? undefined : Redacted.value(output.value)
+    if (typeof value === "string" && URL.parse(value)?.protocol === "https:") return value
+  }
+  return null
+}
+
+/** Whether the state is a StateVersion of the Capsule: what failed before it changed anything leaves the previous one. */
+export const isNewState = ({ changedAnything, exit, lineage, state }: ApplyResult): boolean =>
+  state !== undefined && lineage !== undefined && (exit === "succeeded" || changedAnything)
+
+/** The columns that an apply changes of its Capsule. `stateVersionId`: of the state that it left. */
+export const capsuleAfter = (
+  type: RunType,
+  capsule: Pick<GuardedCapsuleRow, "current_state_generation" | "drift_checked_at" | "tool_name">,
+  result: ApplyResult,
+  prepared: PreparedApply | undefined,
+  stateVersionId: string | undefined
+): Record<string, string | number | null> => {
+  const pointers =
+    stateVersionId === undefined
+      ? {}
+      : { current_state_version_id: stateVersionId, current_state_generation: capsule.current_state_generation + 1 }
+  if (result.exit === "succeeded") {
+    const settled = {
+      ...pointers,
+      runtime_safety: "safe",
+      tool_name: prepared?.tool.name ?? capsule.tool_name,
+      provider_lock: prepared?.lockText ?? null
+    }
+    if (type === "destroy_apply") {
+      return { ...settled, status: "destroyed", public_endpoint: null, drift_status: "none" }
+    }
+    return {
+      ...settled,
+      status: "active",
+      public_endpoint: publicEndpoint(result.outputs),
+      // An apply puts back what a check has found; it does not stand for the first check.
+      drift_status: capsule.drift_checked_at === null ? "unknown" : "none"
+    }
+  }
+  const uncertain =
+    result.changedAnything ||
+    result.possiblyCreated.length > 0 ||
+    result.sandboxKilled ||
+    result.stateProblem !== undefined
+  return uncertain ? { ...pointers, status: "error", runtime_safety: "unknown" } : pointers
+}
+
+/** What is remembered of earlier inputs; the newest come first. */
+const mostSecrets = { texts: 4_096, bytes: 512 * 1024 }
+
+/** An input that was changed or removed is still in the state wherever nothing was updated, and in the next plan as what was before. */
+export const rememberedSecrets = (
+  now: ReadonlyArray<SecretText>,
+  before: ReadonlyArray<SecretText>
+): ReadonlyArray<SecretText> => {
+  const byText = new Map<string, SecretText>()
+  let bytes = 0
+  for (const secret of [...now, ...before]) {
+    const text = Redacted.value(secret.value)
+    if (byText.has(text) || byText.size === mostSecrets.texts || bytes + text.length > mostSecrets.bytes) continue
+    byText.set(text, secret)
+    bytes += text.length
+  }
+  return [...byText.values()]
+}
+
+/** What readers are shown of an apply: what it was prepared with, what was seen of it, and what the host notes. */
+export const appliedEvidence = (
+  prepared: Pick<PreparedApply, "evidence"> | undefined,
+  { evidence, possiblyCreated }: Pick<ApplyResult, "evidence" | "possiblyCreated">,
+  notes: ReadonlyArray<RunDiagnostic>
+): RunEvidence => ({
+  ...prepared?.evidence,
+  ...evidence,
+  diagnostics: [...(evidence.diagnostics ?? []), ...notes],
+  possiblyCreated
+})

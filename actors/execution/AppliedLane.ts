@@ -1,0 +1,69 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { pinOf } from "../authority/AutoUpdatePins.ts"
+import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
+import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
+import { now } from "../Identity.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import { SourceLanes } from "../source/SourceLanes.ts"
+import { SourceStore } from "../source/SourceStore.ts"
+import { contentOf, PathFilters } from "../staleness/PathFilters.ts"
+
+/** What an apply means for the lane that its Capsule follows. */
+export const makeAppliedLane = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const runs = yield* RunLedger
+  const capsules = yield* CapsuleLedger
+  const sources = yield* SourceStore
+  const lanes = yield* SourceLanes
+  const filters = yield* PathFilters
+
+  /** The lane and commit that the plan was made from become the tracked source. */
+  const adopted = Effect.fnUntraced(function* (run: RunRow) {
+    if (run.source_snapshot_id === null) return {}
+    const rows = yield* sql<{ ref: string; path: string; resolved_commit: string }>`
+      SELECT ref, path, resolved_commit FROM source_snapshots WHERE id = ${run.source_snapshot_id}`
+    const snapshot = rows[0]
+    if (snapshot === undefined) return {}
+    return {
+      adopted_snapshot_id: run.source_snapshot_id,
+      adopted_ref: snapshot.ref,
+      adopted_path: snapshot.path,
+      adopted_commit: snapshot.resolved_commit,
+      tracked_ref: snapshot.ref,
+      tracked_path: snapshot.path
+    }
+  })
+
+  /** Whether the commit that is applied differs in the module from the one at which its lane stands, before the transaction. */
+  const prepareFilter = Effect.fnUntraced(function* (runId: string) {
+    const run = yield* runs.find(runId)
+    const capsule = yield* capsules.find(run?.capsule_id ?? "")
+    const snapshot = yield* sources.findSnapshot(run?.source_snapshot_id ?? "")
+    if (run?.type !== "apply" || run.install_config_id === null || snapshot === undefined) return
+    if (capsule?.path_filter !== 1) return
+    const newer = yield* sources.currentSnapshot(capsule.source_id, snapshot.ref, snapshot.path)
+    if (newer === undefined || newer.resolved_commit === snapshot.resolved_commit) return
+    const { install_config_id } = run
+    yield* filters.prepare([{ ...capsule, install_config_id, adopted_snapshot_id: snapshot.id }], contentOf(newer))
+  })
+
+  /** A rollback holds the Capsule where it is, and remembers where the lane stood. */
+  const pinned = Effect.fnUntraced(function* (run: RunRow, capsule: GuardedCapsuleRow, lane: Record<string, string>) {
+    const plan = yield* runs.find(run.plan_run_id ?? "")
+    const stands = yield* lanes.find(capsule.source_id, {
+      ref: lane["adopted_ref"] ?? "",
+      path: lane["adopted_path"] ?? ""
+    })
+    return pinOf(run, plan, { at: yield* now, commit: stands?.resolved_commit ?? null })
+  })
+
+  // Nothing about a comparison keeps what an apply has done from being recorded; without one the module counts as touched.
+  const compared = (runId: string) =>
+    prepareFilter(runId).pipe(
+      Effect.catchCause((cause) => Effect.logError(`The commits of ${runId} could not be compared`, cause))
+    )
+
+  return { adopted, compared, pinned }
+})

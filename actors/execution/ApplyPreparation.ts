@@ -1,0 +1,122 @@
+import { Effect, Option } from "effect"
+import { SqlClient } from "effect/sql"
+import { BuildStore } from "../../runner/execution/BuildStore.ts"
+import type { ApplyJob, RunVariable } from "../../runner/execution/RunJob.ts"
+import { operatorMoved } from "../configuration/OperatorAuthority.ts"
+import { OperatorConfigs } from "../configuration/OperatorConfigs.ts"
+import { Deliveries } from "../delivery/Deliveries.ts"
+import type { HoldLost } from "../run/RunHold.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { type RunRow, toRun } from "../run/RunRow.ts"
+import { automationRefusal } from "../workspace/Automation.ts"
+import { applyForm } from "./PreparationForms.ts"
+import { makePreparationRecord } from "./PreparationRecord.ts"
+import { blocked, type RunBlocked } from "./RunBlocked.ts"
+import type { RunControl } from "./RunExecution.ts"
+import { RunInputs } from "./RunInputs.ts"
+import { RunPlans } from "./RunPlans.ts"
+import { type PreparedRun, RunPreparation } from "./RunPreparation.ts"
+import { deliverySubject } from "./RunVariables.ts"
+
+/** Prepares the apply of a reviewed plan: everything that the plan came from is asked for again before its tool is started. */
+export const makeApplyPreparation = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const preparation = yield* RunPreparation
+  const inputs = yield* RunInputs
+  const deliveries = yield* Deliveries
+  const ledger = yield* RunLedger
+  const plans = yield* RunPlans
+  const builds = yield* BuildStore
+  const operator = yield* OperatorConfigs
+  const record = yield* makePreparationRecord
+
+  /** The reviewed plan, when everything it came from still stands. */
+  const reviewed = Effect.fnUntraced(function* (run: RunRow, prepared: PreparedRun) {
+    const { evidence } = prepared
+    const plan = yield* ledger.find(run.plan_run_id ?? "")
+    if (
+      plan === undefined ||
+      plan.approved_at === null ||
+      plan.used_by_run_id !== run.id ||
+      plan.status !== "succeeded"
+    ) {
+      return yield* blocked("plan_not_usable", "The plan is not approved for this apply.", evidence)
+    }
+    const moved = operatorMoved(operator, plan, prepared.config.config, prepared.place, prepared.capsule.module_path)
+    if (moved !== undefined) return yield* blocked("superseded", moved, evidence)
+    const tool = toRun(plan).tool
+    const { name, version } = prepared.job.tool
+    if (tool?.name !== name || tool.version !== version) {
+      const madeWith = tool === undefined ? "an unknown tool" : `${tool.name} ${tool.version}`
+      const message = `The plan was made with ${madeWith}, and this service now runs ${name} ${version}. Plan again.`
+      return yield* blocked("tool_changed", message, evidence)
+    }
+    const saved = yield* plans.load(run.workspace_id, plan.id)
+    if (saved === undefined || plan.plan_digest === null) {
+      return yield* blocked("plan_not_usable", "The saved plan is gone. Plan again.", evidence)
+    }
+    if (saved.build !== undefined && Option.isNone(yield* builds.find(saved.build))) {
+      const message = "What the source build of this plan made is gone. Plan again."
+      return yield* blocked("plan_not_usable", message, evidence)
+    }
+    return { ...saved, planDigest: plan.plan_digest }
+  })
+
+  /** Nothing of what the host delivers has moved since the review. Answers it as the plan was given it. */
+  const delivered = (run: RunRow, prepared: PreparedRun) =>
+    deliveries
+      .verify(run, deliverySubject(prepared))
+      .pipe(Effect.mapError(({ code, message }) => blocked(code, message, prepared.evidence)))
+
+  /** Ephemeral inputs are not in a plan file; they are given to the apply as they were to the plan. */
+  const ephemeralOf = Effect.fnUntraced(function* (prepared: PreparedRun, fromHost: ReadonlyMap<string, RunVariable>) {
+    const all = prepared.variables.filter((variable) => variable.ephemeral)
+    if (all.length === 0) return {}
+    const hosted = all.flatMap(({ name }) => {
+      const variable = fromHost.get(name)
+      return variable === undefined ? [] : [[name, variable.value] as const]
+    })
+    const ephemeral = all.filter(({ name }) => !fromHost.has(name))
+    const { values } = yield* inputs
+      .variables(prepared.capsule, prepared.config, ephemeral, prepared.moduleInputDefaults)
+      .pipe(Effect.mapError(({ message }) => blocked("missing_input", message, prepared.evidence)))
+    return Object.fromEntries([...Object.entries(values).map(([name, { value }]) => [name, value] as const), ...hosted])
+  })
+
+  /** Automation may have been paused while the Run was queued; what a person started goes on. */
+  const stillAutomatic = Effect.fnUntraced(function* (run: RunRow, { evidence }: PreparedRun) {
+    const paused = yield* Effect.provideService(automationRefusal(run.workspace_id), SqlClient.SqlClient, sql)
+    if (paused !== undefined) {
+      return yield* blocked("cancelled", `Nothing was applied: ${paused}. Plan again once it is resumed.`, evidence)
+    }
+  })
+
+  return Effect.fn("Run.prepareApply")(function* (
+    run: RunRow,
+    { sink }: Pick<RunControl, "sink">
+  ): Effect.fn.Return<ApplyJob, RunBlocked | HoldLost> {
+    const prepared = yield* preparation.prepare(run)
+    if (run.trigger_kind === "auto_update") yield* stillAutomatic(run, prepared)
+    const { build, lockText, planDigest, planFile, secrets } = yield* reviewed(run, prepared)
+    const ephemeralVariables = yield* ephemeralOf(prepared, yield* delivered(run, prepared))
+    yield* sink.event("run.applying", { planRunId: run.plan_run_id })
+    const { config, evidence, job } = prepared
+    const lifecycle = config.config.operator?.lifecycle
+    const lock = lockText === "" ? {} : { lockText }
+    yield* record(run, { demands: job.demands }, applyForm, {
+      evidence,
+      tool: job.tool,
+      ...lock,
+      ...(lifecycle === undefined ? {} : { lifecycle })
+    })
+    return {
+      ...job,
+      planFile,
+      secrets,
+      planDigest,
+      ...lock,
+      ...(build === undefined ? {} : { build }),
+      ephemeralVariables
+    }
+  })
+})

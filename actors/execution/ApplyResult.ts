@@ -1,0 +1,58 @@
+import type { Redacted } from "effect"
+import type { ApplyExit, ApplyOutcome, StateOutput, StateProblem } from "../../runner/execution/RunOutcome.ts"
+import type { RunEvidence } from "../../schema/records/Run.ts"
+import type { RunError } from "../run/RunLifecycle.ts"
+
+/** How an apply ended, as the runner saw it or as recovery found it. What was prepared for it is not repeated here. */
+export interface ApplyResult {
+  readonly exit: ApplyExit
+  readonly state?: Redacted.Redacted<Uint8Array> | undefined
+  readonly stateProblem?: StateProblem | undefined
+  /** What was left but cannot be this Capsule's next state. It is kept, sealed, for a person to look at. */
+  readonly rejectedState?: Redacted.Redacted<Uint8Array> | undefined
+  readonly lineage?: string | undefined
+  readonly serial?: number | undefined
+  readonly resourceCount?: number | undefined
+  /** Those that repeat a secret are marked. */
+  readonly outputs: ReadonlyArray<StateOutput>
+  readonly changedAnything: boolean
+  readonly possiblyCreated: ReadonlyArray<string>
+  readonly sandboxKilled: boolean
+  /** What was seen of the apply itself. */
+  readonly evidence: RunEvidence
+  readonly error?: RunError | undefined
+}
+
+/** The result of an apply whose end the runner saw, with the Outputs as they may be published. */
+export const resultOf = (outcome: ApplyOutcome, outputs: ReadonlyArray<StateOutput>): ApplyResult => ({
+  exit: outcome.exit,
+  state: outcome.state,
+  stateProblem: outcome.stateProblem,
+  rejectedState: outcome.rejectedState,
+  lineage: outcome.lineage,
+  serial: outcome.serial,
+  resourceCount: outcome.resourceCount,
+  outputs,
+  changedAnything: outcome.changedAnything,
+  possiblyCreated: outcome.possiblyCreated,
+  sandboxKilled: outcome.sandboxKilled,
+  evidence: { tool: outcome.tool, diagnostics: outcome.diagnostics },
+  error: outcome.limit
+})
+
+/** With a secret unknown no Output can be known to be public. */
+export const allPrivate = (outputs: ReadonlyArray<StateOutput>): ReadonlyArray<StateOutput> =>
+  outputs.map((output) => ({ ...output, sensitive: true }))
+
+/** The error of an apply that did not succeed: its own, or the one of how it ended. */
+export const errorOf = ({ error, exit }: Pick<ApplyResult, "error" | "exit">): RunError => {
+  if (error !== undefined) return error
+  switch (exit) {
+    case "timed_out":
+      return { code: "apply_timed_out", message: "The apply did not finish in time and was ended." }
+    case "killed":
+      return { code: "apply_killed", message: "The apply was ended by force before it finished." }
+    default:
+      return { code: "apply_failed", message: "The tool reported that the apply failed." }
+  }
+}

@@ -1,0 +1,42 @@
+import { Effect, Option } from "effect"
+import { BuildStore } from "../../runner/execution/BuildStore.ts"
+import type { DriftJob } from "../../runner/execution/RunJob.ts"
+import { storedBuild } from "../build/BuildColumns.ts"
+import type { HoldLost } from "../run/RunHold.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import { driftCheckForm } from "./PreparationForms.ts"
+import { makePreparationRecord } from "./PreparationRecord.ts"
+import { blocked, type RunBlocked } from "./RunBlocked.ts"
+import { type PreparedRun, RunPreparation } from "./RunPreparation.ts"
+import { makeRunVariables } from "./RunVariables.ts"
+
+/** Prepares the comparison of a Capsule's state with the real objects. */
+export const makeDriftPreparation = Effect.gen(function* () {
+  const preparation = yield* RunPreparation
+  const variablesOf = yield* makeRunVariables
+  const builds = yield* BuildStore
+  const record = yield* makePreparationRecord
+
+  /** The state is compared with what it was made from: nothing is built for a comparison. */
+  const buildOf = Effect.fnUntraced(function* ({ base, evidence }: PreparedRun) {
+    const stored = base === undefined ? undefined : storedBuild(base)
+    if (stored === undefined) return undefined
+    if (Option.isSome(yield* builds.find(stored))) return stored
+    const message = "What the source build of the last apply made is gone. Plan and apply the Capsule again."
+    return yield* blocked("build_missing", message, evidence)
+  })
+
+  return Effect.fn("Run.prepareDriftCheck")(function* (run: RunRow): Effect.fn.Return<DriftJob, RunBlocked | HoldLost> {
+    const prepared = yield* preparation.prepare(run)
+    const { values: variables } = yield* variablesOf(run, prepared)
+    const build = yield* buildOf(prepared)
+    const { capsule, evidence, job } = prepared
+    yield* record(run, { demands: job.demands }, driftCheckForm, { evidence })
+    return {
+      ...job,
+      variables,
+      ...(capsule.provider_lock === null ? {} : { lockText: capsule.provider_lock }),
+      ...(build === undefined ? {} : { build })
+    }
+  })
+})

@@ -1,0 +1,78 @@
+import { Clock, Context, Duration, Effect, Layer, Option, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import type { RunnerFailure } from "../../runner/execution/RunnerFailure.ts"
+import type { DriftOutcome } from "../../runner/execution/RunOutcome.ts"
+import type { RunEvidence } from "../../schema/records/Run.ts"
+import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
+import { transaction } from "../database/Transaction.ts"
+import { now } from "../Identity.ts"
+import { goesFirst } from "../run/GivingWay.ts"
+import { RunHandover } from "../run/RunHandover.ts"
+import { type HoldLost, holdLost, type RunHold } from "../run/RunHold.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { RunLifecycle } from "../run/RunLifecycle.ts"
+import { RunPreparations } from "../run/RunPreparations.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import { driftCheckForm, type PreparedDriftCheck } from "./PreparationForms.ts"
+import { endRun } from "./RunEnding.ts"
+import type { JobResult } from "./RunSteps.ts"
+
+/** When a scheduled check that gave way to another Run is made again. */
+const afterGivingWay: Duration.Input = "15 minutes"
+
+export const driftEvidence = (
+  prepared: PreparedDriftCheck,
+  { diagnostics, drifted, resourceDrift, tool }: DriftOutcome
+): RunEvidence => ({ ...prepared.evidence, drifted, resourceDrift, diagnostics, tool })
+
+/** Whether a check that was stopped is made again soon: a scheduled one that gave way does not wait for its whole interval. */
+export const isMadeAgain = ({ cancel_reason, trigger_kind }: Pick<RunRow, "cancel_reason" | "trigger_kind">) =>
+  trigger_kind === "schedule" && cancel_reason === goesFirst
+
+/** Records on the Capsule what a drift check found, and ends the Run. */
+export class DriftSettlement extends Context.Service<
+  DriftSettlement,
+  { readonly settle: (hold: RunHold, result: JobResult<DriftOutcome>) => Effect.Effect<void, HoldLost> }
+>()("svc/actors/execution/DriftSettlement") {
+  static readonly layer = Layer.effect(
+    DriftSettlement,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const capsules = yield* CapsuleLedger
+      const ledger = yield* RunLedger
+      const preparations = yield* RunPreparations
+      const lifecycle = yield* RunLifecycle
+      const handover = yield* RunHandover
+
+      const compared = Effect.fnUntraced(function* (hold: RunHold, run: RunRow, outcome: DriftOutcome) {
+        const prepared = yield* preparations.load(hold, driftCheckForm)
+        if (Option.isNone(prepared)) return yield* Effect.die(new Error(`Nothing was prepared for the Run ${run.id}`))
+        const { drifted } = outcome
+        yield* capsules.annotate(run.capsule_id ?? "", {
+          drift_status: drifted ? "drifted" : "none",
+          drift_checked_at: yield* now
+        })
+        yield* lifecycle.succeed(hold, { drifted }, driftEvidence(prepared.value, outcome))
+        yield* handover.finished(run)
+      })
+
+      const ended = Effect.fnUntraced(function* (run: RunRow, { message, reason }: RunnerFailure) {
+        yield* endRun({ lifecycle, handover }, run, { code: reason, message })
+        if (reason !== "cancelled" || run.capsule_id === null || !isMadeAgain(run)) return
+        const at = (yield* Clock.currentTimeMillis) + Duration.toMillis(Duration.fromInputUnsafe(afterGivingWay))
+        yield* capsules.schedule(run.capsule_id, new Date(at).toISOString())
+      })
+
+      const settle = Effect.fn("Run.driftChecked")(function* (hold: RunHold, result: JobResult<DriftOutcome>) {
+        const run = yield* ledger.held(hold)
+        if (run === undefined) return yield* holdLost(hold)
+        yield* Result.match(result, {
+          onFailure: (failure) => ended(run, failure),
+          onSuccess: (outcome) => compared(hold, run, outcome)
+        })
+      }, transaction(sql))
+
+      return DriftSettlement.of({ settle })
+    })
+  )
+}

@@ -1,0 +1,40 @@
+import { Effect } from "effect"
+import type { PlanJob } from "../../runner/execution/RunJob.ts"
+import type { HoldLost } from "../run/RunHold.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import { RunSettings } from "../run/RunSettings.ts"
+import { planForm } from "./PreparationForms.ts"
+import { makePreparationRecord } from "./PreparationRecord.ts"
+import type { RunBlocked } from "./RunBlocked.ts"
+import { RunPreparation } from "./RunPreparation.ts"
+import { makeRunVariables } from "./RunVariables.ts"
+
+/** Prepares a plan or destroy plan under the authority of now. */
+export const makePlanPreparation = Effect.gen(function* () {
+  const preparation = yield* RunPreparation
+  const variablesOf = yield* makeRunVariables
+  const settings = yield* RunSettings
+  const record = yield* makePreparationRecord
+
+  return Effect.fn("Run.preparePlan")(function* (run: RunRow): Effect.fn.Return<PlanJob, RunBlocked | HoldLost> {
+    const prepared = yield* preparation.prepare(run)
+    const { capsule, config, evidence, job, place, report } = prepared
+    const { consumed, planned, values } = yield* variablesOf(run, prepared)
+    yield* record(run, { demands: job.demands, shown: evidence }, planForm, {
+      reportId: report.id,
+      evidence,
+      place: { url: place.url, path: place.path },
+      consumed,
+      deliveries: planned.resolved
+    })
+    const destroy = run.type === "destroy_plan"
+    const build = config.config.sourceBuild
+    return {
+      ...job,
+      mode: destroy ? "destroy" : "create_or_update",
+      variables: values,
+      ...(destroy && capsule.provider_lock !== null ? { lockText: capsule.provider_lock } : {}),
+      ...(build === undefined ? {} : { sourceBuild: { ...build, network: settings.buildNetwork } })
+    }
+  })
+})

@@ -1,0 +1,194 @@
+import { Clock, Context, Duration, Effect, Layer, Option, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import type { RunnerFailure } from "../../runner/execution/RunnerFailure.ts"
+import type { PlanOutcome } from "../../runner/execution/RunOutcome.ts"
+import type { RunDiagnostic, RunEvidence } from "../../schema/records/Run.ts"
+import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
+import { authorityMoved } from "../authority/AuthorityColumns.ts"
+import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
+import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
+import { InstallConfigStore, type LoadedInstallConfig } from "../configuration/InstallConfigStore.ts"
+import { operatorMoved } from "../configuration/OperatorAuthority.ts"
+import { OperatorConfigs } from "../configuration/OperatorConfigs.ts"
+import { ConnectionStore } from "../connection/ConnectionStore.ts"
+import { rotatedSince } from "../connection/RotatedConnections.ts"
+import { movedInputs } from "../consumption/ConsumedOutputs.ts"
+import { transaction } from "../database/Transaction.ts"
+import { Deliveries } from "../delivery/Deliveries.ts"
+import { RunHandover } from "../run/RunHandover.ts"
+import { type HoldLost, holdLost, type RunHold } from "../run/RunHold.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { RunLifecycle } from "../run/RunLifecycle.ts"
+import { RunPreparations } from "../run/RunPreparations.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import { RunSettings } from "../run/RunSettings.ts"
+import type { StateVersions } from "../state/StateVersions.ts"
+import { planForm, type PreparedPlan } from "./PreparationForms.ts"
+import { endRun, failRun, supersedeRun } from "./RunEnding.ts"
+import { RunPlans } from "./RunPlans.ts"
+import type { JobResult } from "./RunSteps.ts"
+
+/** What reviewers are shown: what the plan was prepared with, and what was computed. */
+export const planEvidence = (prepared: Pick<PreparedPlan, "evidence">, outcome: PlanOutcome): RunEvidence => ({
+  ...prepared.evidence,
+  planSummary: outcome.summary,
+  resourceChanges: outcome.resourceChanges,
+  outputChanges: outcome.outputChanges,
+  resourceDrift: outcome.resourceDrift,
+  diagnostics: outcome.diagnostics,
+  tool: outcome.tool,
+  ...(outcome.providerLockDigest === undefined ? {} : { providerLockDigest: outcome.providerLockDigest })
+})
+
+/** A Capsule that reads the Outputs of another one. */
+interface Dependant {
+  readonly name: string
+  readonly workspace_id: string
+}
+
+/** What the approver of a destroy learns of the Capsules that read this one's Outputs; those of another Workspace are only counted. */
+export const dependantsWarning = (
+  workspaceId: string,
+  dependants: ReadonlyArray<Dependant>
+): ReadonlyArray<RunDiagnostic> => {
+  if (dependants.length === 0) return []
+  const own = dependants.filter(({ workspace_id }) => workspace_id === workspaceId).map(({ name }) => name)
+  const others = dependants.length - own.length
+  const named = [...own, ...(others === 0 ? [] : [`${others} of other Workspaces`])].join(", ")
+  return [
+    {
+      severity: "warning",
+      summary: "Other Capsules depend on this one.",
+      detail: `Their next plan has no Outputs to read: ${named}.`
+    }
+  ]
+}
+
+/**
+ * Parks a computed plan for review, or ends the Run without one. Reads what was prepared from the database: nothing of a plan's outcome is
+ * stored before this, so a plan whose process dies earlier is computed again.
+ */
+export class PlanSettlement extends Context.Service<
+  PlanSettlement,
+  {
+    /** Answers what the log of the Run has to say of a plan that was computed and is not kept. */
+    readonly settle: (hold: RunHold, result: JobResult<PlanOutcome>) => Effect.Effect<string | undefined, HoldLost>
+  }
+>()("svc/actors/execution/PlanSettlement") {
+  static readonly layer = Layer.effect(
+    PlanSettlement,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const capsules = yield* CapsuleLedger
+      const configs = yield* InstallConfigStore
+      const connections = yield* ConnectionStore
+      const deliveries = yield* Deliveries
+      const ledger = yield* RunLedger
+      const plans = yield* RunPlans
+      const preparations = yield* RunPreparations
+      const settings = yield* RunSettings
+      const operator = yield* OperatorConfigs
+      const lifecycle = yield* RunLifecycle
+      const handover = yield* RunHandover
+      const ending = { lifecycle, handover }
+      const values = yield* Effect.context<SqlClient.SqlClient | StateVersions>()
+
+      const held = Effect.fnUntraced(function* (hold: RunHold) {
+        const run = yield* ledger.held(hold)
+        if (run === undefined) return yield* holdLost(hold)
+        const prepared = yield* preparations.load(hold, planForm)
+        if (Option.isNone(prepared)) return yield* Effect.die(new Error(`Nothing was prepared for the Run ${run.id}`))
+        return { run, prepared: prepared.value }
+      })
+
+      /** Why nobody may apply what was computed; `undefined` while everything it came from still stands. */
+      const moved = Effect.fnUntraced(function* (
+        run: RunRow,
+        capsule: GuardedCapsuleRow,
+        { config }: LoadedInstallConfig,
+        prepared: PreparedPlan
+      ) {
+        const policy = operatorMoved(operator, run, config, prepared.place, capsule.module_path)
+        if (policy !== undefined) return policy
+        const lost = yield* Effect.provideContext(movedInputs(capsule, prepared.consumed), values)
+        if (lost !== undefined) return lost
+        return yield* rotatedSince(prepared.evidence.providerResolutions).pipe(
+          Effect.provideService(ConnectionStore, connections)
+        )
+      })
+
+      const dependantsOf = (run: RunRow): Effect.Effect<ReadonlyArray<Dependant>> =>
+        run.type === "destroy_plan"
+          ? Effect.orDie(sql<Dependant & { id: string }>`SELECT DISTINCT c.id, c.name, c.workspace_id
+              FROM dependencies d JOIN capsules c ON c.id = d.consumer_capsule_id
+              WHERE d.producer_capsule_id = ${run.capsule_id} AND ${sql.literal(livingCapsule("c."))} ORDER BY c.name, c.id`)
+          : Effect.succeed([])
+
+      const park = Effect.fn("Run.planComputed")(function* (hold: RunHold, outcome: PlanOutcome) {
+        const { prepared, run } = yield* held(hold)
+        const capsule = yield* capsules.find(run.capsule_id ?? "")
+        if (capsule === undefined || authorityMoved(run, capsule)) {
+          return yield* supersedeRun(ending, run, "The Capsule has changed while the plan was computed.")
+        }
+        const config = yield* configs.load(run.install_config_id ?? "")
+        if (config === undefined) {
+          return yield* Effect.die(new Error(`The configuration of the Run ${run.id} is gone`))
+        }
+        const reason = yield* moved(run, capsule, config, prepared)
+        if (reason !== undefined) return yield* supersedeRun(ending, run, reason)
+        const { requires } = config.config.compiled
+        yield* deliveries.pin(run, { capsule, requires }, prepared.deliveries)
+        // A newer plan takes the place of every older one that still waits.
+        yield* ledger.supersedePlans(capsule.id, "A newer plan was computed.", run.id)
+        yield* plans.save(run.workspace_id, run.id, {
+          planFile: outcome.planFile,
+          secrets: outcome.secrets,
+          lockText: outcome.lockText ?? "",
+          consumed: prepared.consumed,
+          build: outcome.build
+        })
+        const expires =
+          (yield* Clock.currentTimeMillis) + Duration.toMillis(Duration.fromInputUnsafe(settings.planLifetime))
+        yield* ledger.record(hold, {
+          plan_digest: outcome.planDigest,
+          compatibility_report_id: prepared.reportId,
+          expires_at: new Date(expires).toISOString()
+        })
+        const { hasChanges, planDigest } = outcome
+        const warnings = dependantsWarning(run.workspace_id, yield* dependantsOf(run))
+        const evidence = planEvidence(prepared, outcome)
+        const diagnostics = [...warnings, ...outcome.diagnostics]
+        yield* lifecycle.waitForApproval(hold, { planDigest, hasChanges }, { ...evidence, diagnostics })
+        yield* handover.finished(run)
+        yield* handover.planned(run)
+      }, transaction(sql))
+
+      /** What is consumed could not be resolved: the plan that was computed is not kept. */
+      const refuse = Effect.fnUntraced(function* (
+        hold: RunHold,
+        outcome: PlanOutcome,
+        { code, message }: { readonly code: string; readonly message: string }
+      ) {
+        const { prepared, run } = yield* held(hold)
+        yield* failRun(ending, run, { code, message }, planEvidence(prepared, outcome))
+      }, transaction(sql))
+
+      const fail = Effect.fnUntraced(function* (hold: RunHold, { diagnostics, message, reason }: RunnerFailure) {
+        const { prepared, run } = yield* held(hold)
+        yield* endRun(ending, run, { code: reason, message }, { ...prepared.evidence, diagnostics })
+      }, transaction(sql))
+
+      const settle = (hold: RunHold, result: JobResult<PlanOutcome>) =>
+        Result.match(result, {
+          onFailure: (failure) => Effect.as(fail(hold, failure), undefined),
+          onSuccess: (outcome) =>
+            park(hold, outcome).pipe(
+              Effect.as(undefined),
+              Effect.catchTag("DeliveryRefused", (reason) => Effect.as(refuse(hold, outcome, reason), reason.message))
+            )
+        })
+
+      return PlanSettlement.of({ settle })
+    })
+  )
+}

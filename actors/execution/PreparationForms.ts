@@ -1,0 +1,52 @@
+import { Schema } from "effect"
+import { Lifecycle } from "../../schema/policy/PostApplyCheck.ts"
+import { CompatibilityReportId } from "../../schema/records/Ids.ts"
+import { RunEvidence, ToolIdentity } from "../../schema/records/Run.ts"
+import { ConsumedOutput } from "../consumption/ConsumedOutputs.ts"
+import { ResolvedDeliveries } from "../delivery/DeliverySidecar.ts"
+import type { PreparationForm } from "../run/RunPreparations.ts"
+
+/*
+ * What the preparation of each kind of execution stores for its settlement. Whatever else settlement needs stands in rows already: the
+ * authority in the Run, the configuration under its id, secrets where they are sealed. No secret belongs in here.
+ */
+
+/**
+ * A plan or destroy plan.
+ *
+ * - `place`: decides which base configuration of the operator counts
+ * - `consumed`: which Outputs of other Capsules it was given, by their StateVersions
+ * - `deliveries`: what the host delivers; it is pinned when the plan is parked
+ */
+export const PreparedPlan = Schema.Struct({
+  reportId: CompatibilityReportId,
+  evidence: RunEvidence,
+  place: Schema.Struct({ url: Schema.String, path: Schema.String }),
+  consumed: Schema.Array(ConsumedOutput),
+  deliveries: ResolvedDeliveries
+})
+export type PreparedPlan = typeof PreparedPlan.Type
+
+/**
+ * An apply or destroy apply.
+ *
+ * - `lockText`: the reviewed provider lock; absent when the module uses no installed provider
+ * - `lifecycle`: what the operator has checked afterwards
+ */
+export const PreparedApply = Schema.Struct({
+  evidence: RunEvidence,
+  tool: ToolIdentity,
+  lockText: Schema.optionalKey(Schema.String),
+  lifecycle: Schema.optionalKey(Lifecycle)
+})
+export type PreparedApply = typeof PreparedApply.Type
+
+export const PreparedDriftCheck = Schema.Struct({ evidence: RunEvidence })
+export type PreparedDriftCheck = typeof PreparedDriftCheck.Type
+
+export const planForm: PreparationForm<PreparedPlan> = { kind: "plan", json: Schema.fromJsonString(PreparedPlan) }
+export const applyForm: PreparationForm<PreparedApply> = { kind: "apply", json: Schema.fromJsonString(PreparedApply) }
+export const driftCheckForm: PreparationForm<PreparedDriftCheck> = {
+  kind: "drift_check",
+  json: Schema.fromJsonString(PreparedDriftCheck)
+}

@@ -1,0 +1,49 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
+import type { RunDemands } from "../../runner/sandbox/RunDemands.ts"
+import type { RunEvidence } from "../../schema/records/Run.ts"
+import { transaction } from "../database/Transaction.ts"
+import { holdOf } from "../run/RunHold.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { type PreparationForm, RunPreparations } from "../run/RunPreparations.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import { blocked } from "./RunBlocked.ts"
+
+/** What is recorded on the Run itself. `shown`: the evidence that readers see while the Run executes. */
+interface Recorded {
+  readonly demands: RunDemands | undefined
+  readonly shown?: RunEvidence
+}
+
+/**
+ * The end of every preparation, right before a module is executed: one transaction records on the Run how it is kept apart and what it
+ * reaches, and stores what its settlement needs. Blocks the Run where this machine does not give what its profile asks for.
+ */
+export const makePreparationRecord = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const runner = yield* ModuleRunner
+  const ledger = yield* RunLedger
+  const preparations = yield* RunPreparations
+
+  return Effect.fnUntraced(function* <A extends { readonly evidence: RunEvidence }>(
+    run: RunRow,
+    { demands, shown }: Recorded,
+    form: PreparationForm<A>,
+    prepared: A
+  ) {
+    const hold = holdOf(run)
+    const confinement = yield* runner
+      .confinement(demands)
+      .pipe(
+        Effect.mapError(({ diagnostics, message, reason }) =>
+          blocked(reason, message, { ...prepared.evidence, diagnostics })
+        )
+      )
+    yield* Effect.gen(function* () {
+      yield* ledger.record(hold, confinement)
+      if (shown !== undefined) yield* ledger.mergeEvidence(hold, shown)
+      yield* preparations.save(hold, form, prepared)
+    }).pipe(transaction(sql))
+  })
+})

@@ -1,0 +1,48 @@
+import { Effect, Result } from "effect"
+import type { RunnerFailure } from "../../runner/execution/RunnerFailure.ts"
+import type { RunControl as PlaceControl } from "../../runner/execution/RunPlace.ts"
+import type { KillPointName } from "../run/KillPoint.ts"
+import { type HoldLost, holdOf, type RunHold } from "../run/RunHold.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import type { RunBlocked } from "./RunBlocked.ts"
+import type { RunControl, RunExecution } from "./RunExecution.ts"
+
+/** How the job of a Run ended at its place of execution. */
+export type JobResult<Outcome> = Result.Result<Outcome, RunnerFailure>
+
+/**
+ * The three steps of an execution. Nothing goes from `prepare` to `settle` but through the database, so that a Run can be settled by
+ * another process than the one that prepared it.
+ *
+ * - `prepare`: reads authority, stores in one row what settlement needs, and answers the job. The job holds secrets and is not stored.
+ * - `execute`: gets from the job to an outcome, with neither database nor vault.
+ * - `settle`: ends the Run by its hold, its rows and the result. Called again, it changes nothing.
+ * - `refuse`: ends a Run that `prepare` blocked: nothing was executed.
+ */
+export interface RunSteps<Job, Outcome> {
+  readonly prepare: (run: RunRow, control: RunControl) => Effect.Effect<Job, RunBlocked | HoldLost>
+  readonly execute: (job: Job, control: PlaceControl) => Effect.Effect<Outcome, RunnerFailure>
+  readonly settle: (hold: RunHold, result: JobResult<Outcome>, control: RunControl) => Effect.Effect<void, HoldLost>
+  readonly refuse: (run: RunRow, reason: RunBlocked) => Effect.Effect<void, HoldLost>
+}
+
+/** One step after the other, with a kill point in each gap. */
+export const inSteps =
+  <Job, Outcome>(
+    { execute, prepare, refuse, settle }: RunSteps<Job, Outcome>,
+    killPoint: (name: KillPointName) => Effect.Effect<void>
+  ): RunExecution =>
+  (run, control) =>
+    Effect.gen(function* () {
+      const prepared = yield* Effect.result(prepare(run, control))
+      if (Result.isFailure(prepared)) {
+        const { failure } = prepared
+        if (failure._tag === "HoldLost") return yield* failure
+        yield* control.sink.log("prepare", "system", failure.message)
+        return yield* refuse(run, failure)
+      }
+      yield* killPoint(`${run.type}.prepared`)
+      const result = yield* Effect.result(execute(prepared.success, control))
+      yield* killPoint(`${run.type}.executed`)
+      yield* settle(holdOf(run), result, control)
+    })

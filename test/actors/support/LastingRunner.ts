@@ -1,0 +1,41 @@
+import { basename } from "node:path"
+import { Effect, Layer, Option, Redacted } from "effect"
+import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
+import type { LeftOver } from "../../../runner/execution/RunOutcome.ts"
+import { pureModules, pureRunner } from "./PureRunner.ts"
+
+/** What lies in the run folders of a place, by the name of the folder: it outlives the control plane. */
+export type LeftFolders = Map<string, LeftOver>
+
+const withOutput = (state: Redacted.Redacted<Uint8Array>, name: string, value: string) => {
+  const parsed: { readonly outputs: object } = JSON.parse(new TextDecoder().decode(Redacted.value(state)))
+  const text = JSON.stringify({ ...parsed, outputs: { ...parsed.outputs, [name]: value } })
+  return Redacted.make(new TextEncoder().encode(text))
+}
+
+/**
+ * The pure runner with run folders: an apply reports its phase as the shipped one does, and leaves the state that it wrote in `folders`.
+ * Every state holds `secret`.
+ */
+export const lastingRunner = (folders: LeftFolders, secret: string) =>
+  Layer.effect(
+    ModuleRunner,
+    Effect.map(ModuleRunner, (pure) =>
+      ModuleRunner.of({
+        ...pure,
+        apply: Effect.fnUntraced(function* (job, control) {
+          yield* control.sink.event("run.phase", { phase: "apply" })
+          const outcome = yield* pure.apply(job, control)
+          const { lineage, resourceCount, serial, state } = outcome
+          if (state === undefined || lineage === undefined || serial === undefined || resourceCount === undefined) {
+            return yield* Effect.die("A pure apply leaves a state")
+          }
+          const kept = { state: withOutput(state, "kept", secret), lineage, serial, resourceCount }
+          const left = { ...kept, started: [], completed: [], possiblyCreated: [], changedAnything: true }
+          folders.set(basename(control.runFolder), left)
+          return { ...outcome, ...kept }
+        }),
+        recover: (runFolder) => Effect.sync(() => Option.fromUndefinedOr(folders.get(basename(runFolder))))
+      })
+    )
+  ).pipe(Layer.provideMerge(pureRunner(pureModules())))
