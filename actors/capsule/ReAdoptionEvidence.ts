@@ -75,7 +75,10 @@ const recoveryProblem = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow,
   return yield* drift(capsule, run)
 })
 
-/** Safe runtime evidence, no decisive Run, or the narrow recovery; everything else is ambiguous and stays refused (spec: States). */
+/**
+ * Safe runtime evidence, no decisive Run, or the narrow recovery; everything else is ambiguous and refused (specification,
+ * Transitions).
+ */
 export const checkEvidence = Effect.fn("Capsule.reAdoptionEvidence")(function* (capsule: GuardedCapsuleRow) {
   if (capsule.runtime_safety === "safe") return
   const decisive = yield* decisiveRun(capsule.id)

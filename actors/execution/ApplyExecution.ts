@@ -59,7 +59,7 @@ const resultOf = (prepared: PreparedRun, lockText: string, outcome: ApplyOutcome
   }
 })
 
-/** Applies exactly the reviewed plan file: what was approved is what runs, or nothing does (design section 5). */
+/** Applies exactly the reviewed plan file: what was approved is what runs, or nothing does (design, section 5). */
 export const makeApplyExecution = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const preparation = yield* RunPreparation

@@ -31,7 +31,7 @@ export interface WorkspaceAccess {
 
 /**
  * Who may call an endpoint. One mechanism enforces it for every route, before query or body are validated
- * (spec: Authentication 4).
+ * (specification, Authentication, rule 4).
  *
  * - `public`: nobody is asked.
  * - `account`: a signed-in person; `session` refuses tokens, `anyCredential` accepts them too. `wholeAccount` refuses

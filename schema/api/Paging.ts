@@ -41,7 +41,7 @@ export const sequenceQuery = {
   )
 }
 
-/** The header that makes a create repeatable without a second effect (spec: Idempotent creates). */
+/** The header that makes a create repeatable without a second effect (specification, Limits). */
 export const idempotencyHeaders = { "idempotency-key": Schema.optionalKey(Schema.String) }
 
 export const nextCursor = { nextCursor: Schema.optionalKey(Schema.String) }

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** Every error code with its HTTP status (gaps section 1). */
+/** Every error code with its HTTP status (specification, ruling 1). */
 export const errorStatuses = {
   invalid_request: 400,
   idempotency_key_required: 400,
@@ -60,7 +60,7 @@ export const ErrorCode = Schema.Literals([
   "verification_unavailable"
 ])
 
-/** The body of every error response (spec: Errors). */
+/** The body of every error response (specification, Errors). */
 export const ErrorEnvelope = Schema.Struct({
   error: Schema.Struct({ code: Schema.String, message: Schema.String, requestId: Schema.String })
 })

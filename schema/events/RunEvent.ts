@@ -16,7 +16,7 @@ export const RunPhase = Schema.Literals([
 ])
 export type RunPhase = typeof RunPhase.Type
 
-/** Kinds of Run event (gaps section 3). */
+/** Kinds of Run event (specification, ruling 3). */
 export const RunEventKind = Schema.Literals([
   "run.queued",
   "run.started",

@@ -53,7 +53,7 @@ const isFolder = Schema.is(RelativeFolder)
 const isDisplayName = Schema.is(presentationText(160))
 const productPattern = /^[a-z0-9][a-z0-9._:-]{0,63}$/
 
-/** Whether the text is a client's product key (spec: Hand-off entry URL, rule 5). */
+/** Whether the text is a client's product key (specification, Hand-off entry URL, rule 5). */
 export const isProductKey = (text: string): boolean => productPattern.test(text)
 
 type Fields = ReadonlyMap<string, string>

@@ -84,7 +84,7 @@ export const CompatibilityReport = Schema.Struct({
 }).annotate({ identifier: "CompatibilityReport" })
 export type CompatibilityReport = typeof CompatibilityReport.Type
 
-/** Modules found by the snapshot scan (spec: Sources, install-modules). */
+/** Modules found by the snapshot scan (specification, Sources). */
 export const InstallModules = Schema.Struct({
   status: Schema.Literals(["ready", "empty"]),
   sourceSnapshotId: SourceSnapshotId,

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 
 export const apiVersion = "svc.dev/v1alpha1"
 
-/** `GET /.well-known/svc` and `GET /api/v1/capabilities` (spec: Discovery document). */
+/** `GET /.well-known/svc` and `GET /api/v1/capabilities` (specification, Discovery document). */
 export const Discovery = Schema.Struct({
   product: Schema.Literal("svc"),
   name: Schema.String,

@@ -59,7 +59,10 @@ export const requiredText = (max: number) =>
     Schema.isPattern(/[^\s\p{Default_Ignorable_Code_Point}]/u, { description: "text that is not blank" })
   )
 
-/** `.` or a canonical relative path: no `./`, `..`, empty segment, backslash, NUL, drive prefix, or trailing slash (spec: module keys). */
+/**
+ * `.` or a canonical relative path: no `./`, `..`, empty segment, backslash, NUL, drive prefix, or trailing slash
+ * (specification, install).
+ */
 export const RelativePath = Schema.String.check(
   Schema.isMinLength(1),
   Schema.isMaxLength(1024),

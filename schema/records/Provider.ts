@@ -32,7 +32,7 @@ export const requirementKey = (tuple: {
   readonly childAlias?: string | undefined
 }): string => JSON.stringify([tuple.provider, tuple.moduleLocalName, tuple.childAlias ?? null])
 
-/** Evidence of a Run: how a requirement was met, never with a value (spec: Named states). */
+/** Evidence of a Run: how a requirement was met, never with a value (specification, Named states). */
 export const ProviderResolution = Schema.Struct({
   provider: Schema.String,
   moduleLocalName: Schema.String,

@@ -3,7 +3,7 @@ import type { RunStatus, RunType } from "./Run.ts"
 
 type Moves = Readonly<Partial<Record<RunStatus, RunEventKind>>>
 
-/** Every legal move of a Run, with the event that reports it (design section 5). A status without a move is final. */
+/** Every legal move of a Run, with the event that reports it (design, section 5). A status without a move is final. */
 export const runMoves: Readonly<Record<RunStatus, Moves>> = {
   queued: {
     running: "run.started",

@@ -81,7 +81,7 @@ export const SourceSnapshot = Schema.Struct({
 }).annotate({ identifier: "SourceSnapshot" })
 export type SourceSnapshot = typeof SourceSnapshot.Type
 
-/** The text of one snapshot file (gaps section 3). */
+/** The text of one snapshot file (specification, ruling 3). */
 export const SnapshotFile = Schema.Struct({
   sourceSnapshotId: SourceSnapshotId,
   path: Schema.String,
