@@ -50,7 +50,7 @@ export type AccessRule =
 export class Access extends Context.Service<Access, AccessRule>()("svc/schema/api/Access") {}
 
 export const publicAccess: AccessRule = { kind: "public" }
-/** Of the whole account, by a signed-in person. */
+/** A signed-in person, for the whole account. */
 export const ownerAccess: AccessRule = { kind: "account", credential: "session", wholeAccount: true }
 export const wholeAccountAccess: AccessRule = { kind: "account", credential: "anyCredential", wholeAccount: true }
 export const accountAccess: AccessRule = { kind: "account", credential: "anyCredential" }

@@ -12,7 +12,7 @@ export const PageLimit = Schema.String.check(
 
 export const defaultPageLimit = 50
 
-/** Query of every list: `limit` (1..100, default 50) and the opaque `cursor` of the page before. */
+/** Query of every list: `limit` (1..100, default 50) and the opaque `cursor` of the previous page. */
 export const pageQuery = {
   limit: Schema.optionalKey(PageLimit),
   cursor: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(2048)))

@@ -83,7 +83,7 @@ export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
   }
 }
 
-/** `notFound("Capsule")`: the record does not exist, or never did in this Workspace. */
+/** `notFound("Capsule")`: the record does not exist, or not in this Workspace. */
 export const notFound = (what: string) => new ApiError({ code: "not_found", message: `${what} not found.` })
 
 export const invalidRequest = (message: string) => new ApiError({ code: "invalid_request", message })

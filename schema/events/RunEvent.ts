@@ -11,7 +11,7 @@ export const RunPhase = Schema.Literals([
   "show",
   "state",
   "outputs",
-  /** What the operator has checked after an apply. */
+  /** The operator's checks after an apply. */
   "check"
 ])
 export type RunPhase = typeof RunPhase.Type

@@ -15,7 +15,7 @@ export const Discovery = Schema.Struct({
     oidc: Schema.Boolean,
     workload_identity: Schema.Boolean,
     interfaces: Schema.Boolean,
-    /** Whether the operator lets Connections be made by asking a person at another service. */
+    /** Whether the operator allows Connections to be made by asking a person at another service. */
     oauth_helpers: Schema.Boolean
   }),
   endpoints: Schema.Struct({
