@@ -27,7 +27,7 @@ const baseScopes: ReadonlyArray<ScopeEntry> = [
   }
 ]
 
-/** Scopes whose authority only makes sense inside one Workspace (spec: token rules 2). */
+/** Scopes whose authority only makes sense inside one Workspace (specification, Accounts personal access tokens, rule 2). */
 const workspaceBoundScopes: ReadonlySet<string> = new Set([
   "ai.models.read",
   "ai.chat",

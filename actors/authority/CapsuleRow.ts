@@ -108,7 +108,7 @@ export const guardedCapsules = `SELECT c.*, i.digest AS install_config_digest, l
 
 const guardPurpose = "authority-guard"
 
-/** Opaque to clients: the same authority gives the same guard; audit times never enter (design section 3). */
+/** Opaque to clients: the same authority gives the same guard; audit times never enter (design, section 3). */
 export const authorityGuard = (row: GuardedCapsuleRow) =>
   Effect.flatMap(Vault, (vault) => Effect.map(vault.mac(guardPurpose, guardText(row)), (digest) => `ag1.${digest}`))
 

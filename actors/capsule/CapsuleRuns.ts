@@ -52,7 +52,7 @@ export class CapsuleRuns extends Context.Service<
   {
     readonly create: (capsule: GuardedCapsuleRow, request: CapsuleRunRequest) => Effect.Effect<void, ApiError>
     readonly createApply: (capsule: GuardedCapsuleRow, request: CapsuleApplyRequest) => Effect.Effect<void, ApiError>
-    /** The snapshot an ordinary plan uses: the newest of the tracked lane (spec: Sources). */
+    /** The snapshot an ordinary plan uses: the newest of the tracked lane (specification, Sources). */
     readonly trackedSnapshot: (capsule: GuardedCapsuleRow) => Effect.Effect<string, ApiError>
   }
 >()("svc/actors/capsule/CapsuleRuns") {

@@ -44,7 +44,7 @@ const patched = Effect.fnUntraced(function* (config: LoadedInstallConfig, reques
   return values
 })
 
-/** Interfaces that the person proposes beside those that the configuration has (spec: Configuration plans). */
+/** Interfaces that the person proposes beside those that the configuration has (specification, Configuration plans). */
 const withBlueprints = Effect.fnUntraced(function* (config: LoadedInstallConfig, request: ConfigurationPlanRequest) {
   const { compiled, outputs } = config.config
   const { interfaceBlueprints: added = [] } = request
@@ -81,7 +81,7 @@ const checkContract = Effect.fnUntraced(function* (config: LoadedInstallConfig) 
   )
 })
 
-/** Patches the private configuration, advances the authority and creates a review-only plan (spec: Configuration plans). */
+/** Patches the private configuration, advances the authority and creates a review-only plan (specification, Configuration plans). */
 export const configurationPlan = Effect.fn("Capsule.ConfigurationPlan")(function* (
   capsuleId: string,
   context: CommandContext,

@@ -54,7 +54,10 @@ const reviewedValues = Effect.fnUntraced(function* (
   return values
 })
 
-/** Rebinds a Capsule to a derived configuration under the fence. It runs no infrastructure (spec: Re-adoption). */
+/**
+ * Rebinds a Capsule to a derived configuration under the fence. It runs no infrastructure (specification, Re-adoption of an
+ * InstallConfig).
+ */
 export const reAdopt = Effect.fn("Capsule.ReAdopt")(function* (
   capsuleId: string,
   context: CommandContext,

@@ -42,7 +42,10 @@ const recordsOf = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, run: 
   return { capsule, run, evidence: toRun(run), restoredSince: restored.length > 0, version, plan, successions }
 })
 
-/** Safe runtime evidence, no decisive Run, or the narrow recovery; everything else is ambiguous and stays refused (spec: States). */
+/**
+ * Safe runtime evidence, no decisive Run, or the narrow recovery; everything else is ambiguous and refused (specification,
+ * Transitions).
+ */
 export const checkEvidence = Effect.fn("Capsule.reAdoptionEvidence")(function* (capsule: GuardedCapsuleRow) {
   if (capsule.runtime_safety === "safe") return
   const decisive = yield* decisiveRun(capsule.id)

@@ -25,7 +25,7 @@ const excesses: Readonly<Record<JsonValueExcess, string>> = {
   string_too_long: `holds a text longer than ${privateValuesLimits.maxStringBytes} bytes`
 }
 
-/** Why a set of private values is beyond its bounds (spec: Limits), counted before anything digests or scans it. */
+/** Why a set of private values is beyond its bounds (specification, Limits), counted before anything digests or scans it. */
 const boundsProblem = (values: Schema.Json): string | undefined => {
   const excess = exceedsJsonLimits(values, privateValuesLimits)
   if (excess !== undefined) return excesses[excess]
@@ -60,8 +60,8 @@ export const isFillable = (variable: DeclaredVariable): boolean =>
   variable.origin === "user" || variable.origin === "module_default"
 
 /**
- * The variables of a configuration by the one rule of install, configuration plan and re-adoption (spec: Configuration
- * plans): of a manifest's Capsule only its user inputs are a person's, and required variables that it does not mention.
+ * The variables of a configuration by the one rule of install, configuration plan and re-adoption (specification,
+ * Configuration plans): of a manifest's Capsule only its user inputs are a person's, and required variables that it does not mention.
  * Configurations of earlier releases stored the other ones as a person's, too.
  */
 export const governedVariables = ({

@@ -14,7 +14,7 @@ import { endRun } from "./RunEnding.ts"
 import { RunPlans } from "./RunPlans.ts"
 import { inSteps } from "./RunSteps.ts"
 
-/** Applies exactly the reviewed plan file: what was approved is what runs, or nothing does (design section 5). */
+/** Applies exactly the reviewed plan file: what was approved is what runs, or nothing does (design, section 5). */
 export const makeApplyExecution = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const runner = yield* ModuleRunner

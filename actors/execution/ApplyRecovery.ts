@@ -86,7 +86,7 @@ const leftOverOf = (found: FoundLeftOver): LeftOver | undefined => {
 }
 
 /**
- * Ends an apply whose execution is over without a result (design section 5): it is never run again, its left-over state
+ * Ends an apply whose execution is over without a result (design, section 5): it is never run again, its left-over state
  * is imported as partial, and what it may have created is listed.
  */
 export class ApplyRecovery extends Context.Service<

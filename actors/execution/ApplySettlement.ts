@@ -42,7 +42,7 @@ export interface CheckedApply {
 
 /**
  * Commits what an apply left: StateVersion, Outputs, pointers, generation, status and the Run's end, in one transaction
- * (design section 2). A state is never dropped: whatever can be read is committed, marked partial unless the apply succeeded.
+ * (design, section 2). A state is never dropped: whatever can be read is committed, marked partial unless the apply succeeded.
  */
 export class ApplySettlement extends Context.Service<
   ApplySettlement,

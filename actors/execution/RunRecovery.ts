@@ -27,7 +27,7 @@ const interrupted = {
 }
 
 /**
- * Settles what an earlier incarnation of this process left running (design section 5): whatever changes nothing is requeued
+ * Settles what an earlier incarnation of this process left running (design, section 5): whatever changes nothing is requeued
  * once; an apply is never run again, see `ApplyRecovery`. Runs of other owners are theirs.
  */
 export class RunRecovery extends Context.Service<RunRecovery, { readonly recover: Effect.Effect<void> }>()(

@@ -4,7 +4,7 @@ import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { Cursors } from "./Cursors.ts"
 import type { Page, PageRequest } from "./Page.ts"
 
-/** A list of one table, ordered by `created_at` then `id` (gaps section 1). */
+/** A list of one table, ordered by `created_at` then `id` (specification, ruling 1). */
 export interface RowList {
   readonly table: string
   /** Name of the list in its cursors. */

@@ -3,7 +3,7 @@ import type { RunRow } from "./RunRow.ts"
 
 /**
  * Tells a Run's coordinator and its Capsule's lane that the Run is over. Called inside the transaction that ends the Run:
- * the messages stand when that transaction commits (design section 3).
+ * the messages stand when that transaction commits (design, section 3).
  */
 export class RunHandover extends Context.Service<
   RunHandover,

@@ -5,7 +5,7 @@ import { answered } from "../ActorClient.ts"
 import { type DeferredSync, DeferredSyncs } from "../source/DeferredSyncs.ts"
 import { SourceLanes } from "../source/SourceLanes.ts"
 
-/** Looks at the lanes of Sources that follow automatically (spec: Sources, autoSync). */
+/** Looks at the lanes of Sources that follow automatically (specification, Sources). */
 export class SourceSchedule extends Context.Service<
   SourceSchedule,
   {

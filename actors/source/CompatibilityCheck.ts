@@ -55,12 +55,12 @@ export interface Neighbours {
   readonly scanned: ReadonlyArray<ScannedModule> | undefined
 }
 
-/** Scans one module of a snapshot and writes down whether and how it can be installed (spec: Sources, compatibility-check). */
+/** Scans one module of a snapshot and writes down whether and how it can be installed (specification, Sources). */
 export class CompatibilityCheck extends Context.Service<
   CompatibilityCheck,
   {
     readonly check: (request: CheckRequest) => Effect.Effect<StagedReport, CheckImpossible>
-    /** The named module, or the only one of the snapshot: several need a person's choice (spec: Module selection rules). */
+    /** The named module, or the only one of the snapshot: several need a person's choice (specification, Module selection rules). */
     readonly moduleOf: (archiveDigest: string, modulePath: string | undefined) => Effect.Effect<string, CheckImpossible>
     /** The modules of a snapshot, and those of `wanted` scanned; `undefined` when they are more than one scan may read. */
     readonly neighbours: (

@@ -9,7 +9,7 @@ import type { SnapshotFile } from "../../schema/records/Source.ts"
 import { manifestPath, repositoryPathOf } from "./SnapshotManifest.ts"
 import type { SnapshotRow } from "./SourceRow.ts"
 
-/** Largest file that the file reader answers, in bytes (spec: Limits). */
+/** Largest file that the file reader answers, in bytes (specification, Limits). */
 const maxFileBytes = 128 * 1024
 
 const canonicalPath = /^(?!\.{1,2}(?:\/|$))[^/\\\p{Cc}]+(?:\/(?!\.{1,2}(?:\/|$))[^/\\\p{Cc}]+)*$/u

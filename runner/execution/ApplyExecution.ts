@@ -78,7 +78,7 @@ const exitOf = (end: ToolEnd, left: LeftState): ApplyExit => {
   return end.code === 0 && isWhole ? "succeeded" : "failed"
 }
 
-/** Whether the state tells of a change: a new serial, or resources where there was no state at all. */
+/** Whether the state shows a change: a new serial, or resources where there was no state. */
 const isChanged = (base: StateFile | undefined, left: LeftState): boolean =>
   left.problem !== undefined ||
   Option.match(left.found, {
@@ -97,7 +97,10 @@ const refuseSecondStart = Effect.fnUntraced(function* (path: string) {
   }
 })
 
-/** Whether the apply has what its plan was made with: no package at all, or those that the plan's installation left in the cache. */
+/**
+ * Whether the apply has what its plan was made with: either no package, or those that the plan's installation left in the
+ * cache.
+ */
 const hasPackages = Effect.fnUntraced(function* (session: RunSession, job: ApplyJob) {
   if (session.uninstalled) return true
   const { lockText } = job
@@ -127,7 +130,7 @@ const runApply = Effect.fnUntraced(function* (session: RunSession, job: ApplyJob
     checkpointPath: paths.checkpoint,
     sink,
     report,
-    // What was made a moment ago may be in the next complaint of a provider.
+    // A provider's next error may contain what was created a moment ago.
     onState: ({ sensitiveTexts }) => session.redactor.add(derivedSecrets("state", sensitiveTexts))
   }).pipe(
     Effect.andThen(
@@ -170,7 +173,7 @@ export const executeApply = Effect.fnUntraced(function* (
       `The plan file has the digest ${digest} but ${job.planDigest} was reviewed. Plan again.`
     )
   }
-  // Left by an attempt that ended before its tool was started: they would be taken for this apply's own.
+  // Left by an attempt that ended before its tool started; they would be mistaken for this apply's own.
   yield* Effect.forEach(
     [paths.journal, paths.checkpoint],
     (path) => fileOperation("remove an earlier attempt's notes", () => rm(path, { force: true })),

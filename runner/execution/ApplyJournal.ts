@@ -7,13 +7,13 @@ import type { JournalResource } from "./RunOutcome.ts"
 import type { StateFile } from "./StateFile.ts"
 import type { ToolMessage } from "./ToolMessage.ts"
 
-/** An entry of a diagnostic that names no resource. */
+/** An entry for a diagnostic that names no resource. */
 const anyAddress = ""
 
 const Entry = Schema.Struct({
   /**
-   * - `failed`: the tool calls it failed, before it says why
-   * - `refused`: the reason, by the provider's own account
+   * - `failed`: the tool reported the failure, and not yet why
+   * - `refused`: the reason that the provider gave
    * - `unanswered`: the provider never answered, e.g. because it died, which says nothing about what exists
    */
   moment: Schema.Literals(["started", "completed", "failed", "refused", "unanswered"]),
@@ -24,17 +24,17 @@ const Entry = Schema.Struct({
 type Entry = typeof Entry.Type
 const decodeEntry = Schema.decodeUnknownOption(Schema.fromJsonString(Entry))
 
-/** What an apply did, as far as the tool told. */
+/** What an apply did, as far as the tool reported. */
 export interface JournalSummary {
   readonly started: ReadonlyArray<JournalResource>
   readonly completed: ReadonlyArray<JournalResource>
-  /** Started, and neither completed nor failed by the provider's own account: it may or may not exist. */
+  /** Started, and neither completed nor failed according to the provider: it may or may not exist. */
   readonly possiblyCreated: ReadonlyArray<string>
 }
 
 const keyOf = ({ address, action }: JournalResource) => JSON.stringify([address, action])
 
-/** Ids that cannot be compared are taken for the same. */
+/** Ids that cannot be compared count as equal. */
 const isSame = (held: string | undefined, told: string | undefined) =>
   held === undefined || told === undefined || isRedactionSentinel(told) || held === told
 
@@ -49,7 +49,7 @@ const summarizeJournal = (entries: ReadonlyArray<Entry>): JournalSummary => {
   const failed = keysOf("failed")
   const refused = addressesOf("refused")
   const unanswered = addressesOf("unanswered")
-  // The tool does not always say whom a diagnostic is about: then it may be any that failed.
+  // The tool does not always say which resource a diagnostic is about: then it may be any that failed.
   const tells = (addresses: ReadonlySet<string>, address: string) => addresses.has(address) || addresses.has(anyAddress)
   const isOver = (resource: JournalResource) =>
     completed.has(keyOf(resource)) ||
@@ -63,8 +63,8 @@ const summarizeJournal = (entries: ReadonlyArray<Entry>): JournalSummary => {
 }
 
 /**
- * What an unfinished apply may have created and `left` does not hold: whatever has no end, and what was completed just before the state
- * that would tell of it was lost or torn. A state that the tool encrypted tells nothing.
+ * What an unfinished apply may have created and `left` does not contain: whatever never ended, and what was completed just
+ * before the state that would show it was lost or torn. An encrypted state shows nothing.
  */
 export const possiblyCreated = (journal: JournalSummary, left: StateFile | undefined): ReadonlyArray<string> => {
   if (left !== undefined && left.managed === undefined) return journal.possiblyCreated
@@ -74,7 +74,7 @@ export const possiblyCreated = (journal: JournalSummary, left: StateFile | undef
   return [...new Set([...journal.possiblyCreated, ...untold.map(({ address }) => address)])]
 }
 
-/** Reads a journal back; a last line that a crash tore is ignored. */
+/** Reads a journal back; a last line torn by a crash is ignored. */
 export const readJournal = (path: string): Effect.Effect<JournalSummary, RunFileFailed> =>
   readOptional(path, "read the apply journal").pipe(
     Effect.map((bytes) =>
@@ -91,7 +91,7 @@ export const readJournal = (path: string): Effect.Effect<JournalSummary, RunFile
     )
   )
 
-/** How the tool's diagnostics begin when a call to a plugin broke off, e.g. because the plugin died. */
+/** How the tool's diagnostics begin when a call to a plugin was cut off, for example because the plugin died. */
 const brokenCalls: ReadonlySet<string> = new Set(["Plugin did not respond", "Plugin error", "Request cancelled"])
 
 const entryOf = (message: ToolMessage): Entry | undefined => {
@@ -113,13 +113,13 @@ const entryOf = (message: ToolMessage): Entry | undefined => {
 export interface ApplyJournal {
   /**
    * Notes what a message says about a resource. It is written when this returns, and a start is forced to the disk at once;
-   * starts that come while the disk is busy share the next time.
+   * starts that arrive while the disk is busy share the next flush.
    */
   readonly note: (message: ToolMessage) => Effect.Effect<void>
   readonly summary: Effect.Effect<JournalSummary>
 }
 
-/** Opens the journal of an apply that begins. It is given messages without secrets. */
+/** Opens the journal of a new apply. Its messages contain no secrets. */
 export const openJournal = Effect.fnUntraced(function* (
   path: string
 ): Effect.fn.Return<ApplyJournal, RunFileFailed, Scope.Scope> {
@@ -128,7 +128,7 @@ export const openJournal = Effect.fnUntraced(function* (
     (opened) => Effect.promise(() => opened.close())
   )
   const entries: Array<Entry> = []
-  // A full disk must not stop an apply that is under way; the summary in memory is still whole.
+  // A full disk must not stop a running apply; the summary in memory is still complete.
   const tolerated = Effect.catch((problem: RunFileFailed) => Effect.logWarning(problem.message))
   const unforced = yield* Queue.sliding<void>(1)
   yield* Queue.take(unforced).pipe(

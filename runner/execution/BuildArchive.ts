@@ -29,7 +29,7 @@ const describe = Effect.fnUntraced(function* (root: string, path: string) {
   })
 })
 
-/** Every entry of the declared outputs. Folders above an output count too: a link there would lead out of the tree. */
+/** Every entry of the declared outputs. Folders above an output are checked too: a link there would lead out of the tree. */
 const listOutputs = Effect.fnUntraced(function* (root: string, outputs: ReadonlyArray<string>) {
   const found = new Map<string, Entry>()
   let bytes = 0

@@ -1,6 +1,6 @@
 import { Deferred, Effect, type Scope } from "effect"
 
-/** The wish to stop a run, remembered over its phases. */
+/** The request to stop a run, remembered across its phases. */
 export interface CancelSignal {
   readonly isRequested: Effect.Effect<boolean>
   readonly requested: Effect.Effect<void>

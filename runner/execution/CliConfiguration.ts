@@ -28,7 +28,7 @@ export const mirroredProviders = Effect.fnUntraced(function* (mirror: string) {
   return found
 })
 
-/** Whether a path can stand in a CLI configuration as it is. */
+/** Whether a path can appear in a CLI configuration unescaped. */
 export const isConfigurablePath = (path: string): boolean => plainPath.test(path)
 
 const list = (addresses: ReadonlyArray<string>) => `[${addresses.map((address) => JSON.stringify(address)).join(", ")}]`
@@ -42,8 +42,8 @@ const installation = (mirror: ProviderMirror | undefined, mirrored: ReadonlyArra
 }
 
 /**
- * The only CLI configuration of a run. Always names where providers come from: without that the tool would also take plugins out of
- * the module's own `terraform.d` folder. A provider that the mirror holds never comes from the network.
+ * The only CLI configuration of a run. It always names the sources of providers: otherwise the tool would also take plugins
+ * from the module's own `terraform.d` folder. A provider that the mirror holds never comes from the network.
  */
 export const cliConfiguration = (mirror: ProviderMirror | undefined, mirrored: ReadonlyArray<string>): string =>
   ["disable_checkpoint = true", "provider_installation {", ...installation(mirror, mirrored), "}", ""].join("\n")

@@ -32,7 +32,7 @@ export interface CredentialDelivery {
   readonly secrets: ReadonlyArray<Secret>
 }
 
-/** Where the run's own folder is for the programs, and where they start in it. */
+/** The run's own folder as programs see it, and the folder in which they start. */
 export interface DeliveryPlace {
   readonly insideRoot: string
   readonly credentialFolder: string
@@ -107,11 +107,10 @@ const providersWithSeveralConnections = (tuples: ReadonlyArray<ProviderCredentia
 }
 
 /**
- * Decides how each secret travels. One set of credentials per provider: by environment. Several sets for one provider, or two
- * providers that read the same name with different values: as provider arguments that refer to sensitive variables of the runner, so
- * that no configuration can pick up the credentials of another. Fails with the reason when a secret cannot be kept apart.
- *
- * A plan file holds the arguments, so an apply needs them no more; the environment it needs again.
+ * Decides how each secret travels. One set of credentials per provider goes by environment. Several sets for one provider, or
+ * two providers that read the same name with different values, go as provider arguments that refer to sensitive variables of
+ * the runner, so that no configuration can pick up another's credentials. Fails with the reason when a secret cannot be kept
+ * apart. A plan file contains the arguments, so only the environment is needed again for the apply.
  */
 export const deliverCredentials = (
   tuples: ReadonlyArray<ProviderCredentials>,
@@ -139,7 +138,7 @@ export const deliverCredentials = (
         {
           envName: file.envName,
           value: Redacted.make(posix.join(place.insideRoot, path)),
-          // A plan remembers its arguments, and the apply may run in another folder: only a relative path holds in both.
+          // A plan remembers its arguments, and the apply may run in another folder: only a relative path works in both.
           argument: Redacted.make(posix.relative(place.moduleFolder, path))
         }
       ]

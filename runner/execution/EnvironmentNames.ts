@@ -1,6 +1,6 @@
 const wellFormed = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 
-/** Names that steer the tool, the loader, an interpreter or the network of every program instead of configuring one provider. */
+/** Names that control the tool, the loader, an interpreter or the network of every program instead of configuring one provider. */
 const deniedNames = new Set([
   "ALL_PROXY",
   "BASHOPTS",
@@ -80,7 +80,7 @@ const deniedPrefixes = [
 const allowedToolPrefixes = ["TF_VAR_", "TF_TOKEN_"]
 
 /**
- * Why an environment name cannot come from a Connection; undefined when it can. Letter case does not matter, because some programs
+ * Why an environment name cannot come from a Connection; undefined when it can. Case does not matter, because some programs
  * read both spellings.
  */
 export const environmentNameProblem = (name: string): string | undefined => {

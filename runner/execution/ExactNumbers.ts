@@ -1,4 +1,4 @@
-/** A run of digits that a double may not hold. Nearly no document has one, and then nothing is rewritten. */
+/** A run of digits that a double may not hold. Almost no document has one; without one nothing is rewritten. */
 const longDigits = /\d{16}/
 const numbers = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 const wholeNumber = /^-?\d+$/
@@ -23,8 +23,8 @@ const endOfString = (text: string, opening: number): number => {
 
 /**
  * A JSON document of the tool with every whole number that a double cannot hold written as a string of its digits. The tool
- * counts in hundreds of bits: parsed as it is, such a number would be reviewed, given to another Capsule, or looked for in
- * the log as a different one. The tool takes the string for the number wherever a number is expected.
+ * counts in hundreds of bits: parsed directly, such a number would be reviewed, passed to another Capsule, or redacted as a
+ * different one. The tool accepts the string wherever a number is expected.
  */
 export const withExactNumbers = (document: string): string => {
   if (!longDigits.test(document)) return document

@@ -7,16 +7,16 @@ const isVersion = ({ version }: ToolIdentity, major: number, minor: number) => {
   return Number(ownMajor) > major || (Number(ownMajor) === major && Number(ownMinor) >= minor)
 }
 
-/** Whether the installation step can tell in JSON what it does. */
+/** Whether the installation step can report in JSON. */
 export const installsInJson = (tool: ToolIdentity): boolean =>
   tool.name === "opentofu" ? isVersion(tool, 1, 7) : isVersion(tool, 1, 9)
 
-/** What the tool does without an installation, and refuses to do, is proven for Terraform; every other tool always installs. */
+/** What the tool does without an installation, and what it refuses, is verified for Terraform only; other tools always install. */
 export const worksUninstalled = (tool: ToolIdentity): boolean => tool.name === "terraform" && isVersion(tool, 1, 11)
 
 /**
- * Whether a plan has nothing to install and no backend to set up. A lock, an overlaid build, the runner's own provider blocks and a
- * state with objects of other providers all ask for more than the scan saw.
+ * Whether a plan has nothing to install and no backend to set up. A lock, an overlaid build, the runner's own provider blocks
+ * and a state with objects of other providers all need more than the scan saw.
  */
 export const plansUninstalled = (
   job: RunJob,
@@ -36,8 +36,8 @@ export const plansUninstalled = (
   found.base?.builtinOnly !== false
 
 /**
- * Whether a reviewed plan uses no installed provider. The installation of the plan leaves a lock for every provider that it installed,
- * and the plan file itself says where the state is.
+ * Whether a reviewed plan uses no installed provider. The plan's installation leaves a lock entry for every provider, and the
+ * plan file itself says where the state is.
  */
 export const appliesUninstalled = ({ lockText, tool }: RunJob): boolean =>
   lockText === undefined && worksUninstalled(tool)

@@ -11,7 +11,7 @@ import { runnerFailure } from "./RunnerFailure.ts"
 
 const isRelativePath = Schema.is(RelativePath)
 
-/** Refuses a job that cannot work before anything is written. Gives the tool's program with links followed. */
+/** Refuses a job that cannot work before anything is written. Returns the tool's program with links resolved. */
 export const checkJob = Effect.fnUntraced(function* (job: RunJob, control: RunControl) {
   const place = yield* RunPlace
   const invalid = (message: string) => runnerFailure("job_invalid", "prepare", message)
@@ -28,7 +28,7 @@ export const checkJob = Effect.fnUntraced(function* (job: RunJob, control: RunCo
       Effect.mapError(() => invalid(`The provider mirror ${mirror} is not a folder that can be read.`))
     )
   }
-  // Only the program itself is let into the sandbox, so a link to it must be followed first.
+  // Only the program itself is allowed into the sandbox, so links to it must be resolved first.
   const program = yield* place
     .tool(job.tool)
     .pipe(Effect.mapError(({ message }) => runnerFailure("tool_missing", "prepare", message)))

@@ -11,8 +11,8 @@ const emergencyFileName = "errored.tfstate"
 type Base = Pick<StateFile, "lineage" | "serial">
 
 /**
- * What an apply left. `found` is the newest whole state that continues the base; `problem` and `rejected` tell of a file that does not.
- * Without `found`, nothing was ever written.
+ * What an apply left. `found` is the newest whole state that continues the base; `problem` and `rejected` describe a file that
+ * does not. Without `found`, nothing was ever written.
  */
 export interface LeftState {
   readonly found: Option.Option<{ readonly bytes: Redacted.Redacted<Uint8Array>; readonly state: StateFile }>
@@ -29,8 +29,8 @@ const ignoreUnreadable = (content: Effect.Effect<Option.Option<Uint8Array>, RunF
   )
 
 /**
- * Chooses among everything that may hold the newest state, first of equals: what the tool printed when it could not write, the file it
- * wrote when it could not write the state, the state file, and the last checkpoint.
+ * Chooses the newest state among all candidates, the first of equals: what the tool printed when it could not write, the file
+ * it wrote when it could not write the state, the state file, and the last checkpoint.
  */
 export const readLeftState = Effect.fnUntraced(function* (request: {
   readonly folder: HeldFolder

@@ -1,7 +1,7 @@
 /** Longest line that is read as a message, in UTF-16 units; a longer one can only be a log line. */
 export const longestMessage = 1024 * 1024
 
-/** A tool that cannot write its state prints it, in one message. That line is the only copy and is never cut. */
+/** A tool that cannot write its state prints it in one message. That line is the only copy, so it is never cut. */
 const emergencyHead = /^\{"@level":"[a-z]{1,10}","@message":"Emergency state dump"/
 const headLength = 80
 const longestEmergency = 512 * 1024 * 1024

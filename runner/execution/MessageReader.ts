@@ -5,19 +5,19 @@ import type { OutputLine } from "./MessageLines.ts"
 import type { RunReport } from "./RunReport.ts"
 import { parseToolMessage, type ToolMessage } from "./ToolMessage.ts"
 
-/** A line of a tool without secrets: what it says, and the message that it is, if it is one. */
+/** A line of a tool without secrets: its text, and the parsed message if it is one. */
 export interface CleanLine {
   readonly text: string
   readonly message?: ToolMessage | undefined
 }
 
-/** A line on its way. */
+/** A line in progress. */
 interface Waiting {
-  /** What it has to keep its place among. */
+  /** The group whose order it has to keep. */
   readonly order: string | undefined
-  /** Makes the line of what of it had to wait. */
+  /** Builds the line from the part that had to wait. */
   readonly line: (decided: string) => CleanLine
-  /** `hidden`: a mark in an earlier line stands for it. */
+  /** `hidden`: covered by a mark in an earlier line. */
   state: "waiting" | "hidden" | CleanLine
 }
 
@@ -28,14 +28,14 @@ interface Origin {
   unsent: Array<string>
 }
 
-/** The lines of a tool's output, each given on as soon as nothing that follows can make it a part of a secret. */
+/** The lines of a tool's output, each released as soon as nothing that follows can make it part of a secret. */
 export interface MessageReader {
   readonly push: (lines: ReadonlyArray<OutputLine>) => Effect.Effect<ReadonlyArray<CleanLine>>
-  /** All that is held back. */
+  /** Everything that is held back. */
   readonly end: Effect.Effect<ReadonlyArray<CleanLine>>
 }
 
-// What belongs to no resource.
+// Lines without a resource.
 const toolItself = ""
 const provisionerKey = (address: string, provisioner: string) => JSON.stringify([address, provisioner])
 
@@ -44,7 +44,7 @@ const readLine = ({ cut, text }: OutputLine): CleanLine => ({
   message: cut ? undefined : Option.getOrUndefined(parseToolMessage(text))
 })
 
-/** What of a line is a piece of a longer text, and of which. */
+/** Which part of a line belongs to a longer text, and to which. */
 const streamed = ({ message, text }: CleanLine): { readonly key: string; readonly text: string } | undefined => {
   if (message === undefined) return { key: toolItself, text }
   if (message._tag === "Text")
@@ -61,9 +61,9 @@ const orderOf = (message: ToolMessage | undefined): string | undefined => {
 }
 
 /**
- * Hides secrets in a tool's output also where they go over several of its messages: the output of each provisioner of a resource is
- * one text, and so is what the tool prints besides. A line that shows the beginning of a secret waits for what follows, and with it
- * what is said about the same resource later; nothing else waits.
+ * Hides secrets in a tool's output even across messages: the output of each provisioner of a resource is one text, and so is
+ * everything else that the tool prints. A line that shows the beginning of a secret waits for what follows, together with later
+ * messages about the same resource; nothing else waits.
  */
 export const messageReader = (report: RunReport, redactor: RunRedactor): MessageReader => {
   const origins = new Map<string, Origin>()
@@ -99,7 +99,7 @@ export const messageReader = (report: RunReport, redactor: RunRedactor): Message
     settle(origin, yield* origin.lines.end)
   })
 
-  /** The texts that are over once a message comes. */
+  /** The texts that end when a message arrives. */
   const ended = (message: ToolMessage | undefined): ReadonlyArray<string> => {
     if (message?._tag === "Provisioner" && message.output === undefined) {
       return [provisionerKey(message.address, message.provisioner)]

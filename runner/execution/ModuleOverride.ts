@@ -2,10 +2,13 @@ import type { Schema } from "effect"
 import type { ProviderBlock } from "./CredentialDelivery.ts"
 import type { LocalModule } from "./RunJob.ts"
 
-/** Override files merge in the order of their names and the last one wins: this one sorts after every name that a repository may use. */
+/**
+ * Override files merge in the order of their names and the last one wins: this one sorts after every name that a repository may
+ * use.
+ */
 export const overrideFileName = "~capsule_override.tf.json"
 
-/** Overrides can only change what exists, so the runner's own variables need a file that is no override. */
+/** Overrides can only change what exists, so the runner's own variables need a file that is not an override. */
 export const variableFileName = "~capsule_variables.tf.json"
 
 export const stateFileName = "terraform.tfstate"
@@ -13,7 +16,7 @@ export const stateFileName = "terraform.tfstate"
 const isOverrideFile = (name: string) => /^(?:.*_)?override\.(?:tf|tofu)(?:\.json)?$/.test(name)
 
 /**
- * Why a file of the root module cannot stand beside the runner's own; undefined when it can. An override that sorts after ours would
+ * Why a file of the root module conflicts with the runner's own; undefined when it can. An override that sorts after ours would
  * win over it, and one of the same name but another extension would hide it.
  */
 export const reservedFileProblem = (name: string): string | undefined =>
@@ -21,7 +24,7 @@ export const reservedFileProblem = (name: string): string | undefined =>
     ? `The module holds the file ${JSON.stringify(name)}, a name that is reserved for the runner. Rename it in the repository.`
     : undefined
 
-/** Files of a root module that would add values or state nobody reviewed: they are removed before the tool starts. */
+/** Files of a root module that would add values or state nobody reviewed: removed before the tool starts. */
 export const isAmbientFile = (name: string): boolean =>
   /\.auto\.tfvars(?:\.json)?$/.test(name) ||
   /^terraform\.tfvars(?:\.json)?$/.test(name) ||
@@ -34,9 +37,9 @@ export const isAmbientFile = (name: string): boolean =>
   name === ".terraform.tfstate.lock.info"
 
 /**
- * Replaces the module's own backend or cloud block by a local state file, and adds provider arguments. Where only child modules name a
- * provider, the root module has to be told what its block's name means: without that it would be another provider of that name. An
- * entry of the module's own is never written again, as that would drop its version constraint.
+ * Replaces the module's own backend or cloud block by a local state file, and adds provider arguments. Where only child modules
+ * name a provider, the root module needs a requirement that gives the name its meaning: otherwise it would be another provider
+ * with that name. The module's own entry is never repeated, because that would drop its version constraint.
  */
 export const overrideDocument = (blocks: ReadonlyArray<ProviderBlock>): Schema.Json => {
   const providers = new Map<string, Array<Schema.Json>>()
@@ -61,7 +64,7 @@ export const variableDocument = (names: ReadonlyArray<string>): Schema.Json => (
   variable: Object.fromEntries(names.map((name) => [name, { type: "string", sensitive: true }]))
 })
 
-/** The manifest of installed modules, as the tool's own installer would write it; with it no module is ever fetched. */
+/** The manifest of installed modules, as the tool's own installer would write it; with it the tool fetches no module. */
 export const moduleManifest = (modules: ReadonlyArray<LocalModule>): Schema.Json => ({
   Modules: [
     { Key: "", Source: "", Dir: "." },

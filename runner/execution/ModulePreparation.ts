@@ -25,10 +25,10 @@ import type { StateFile } from "./StateFile.ts"
 export const lockFileName = ".terraform.lock.hcl"
 
 /**
- * What goes into the sandbox besides the job.
+ * The contents of the sandbox besides the job.
  *
  * - `inputs`: the content of the variable file, which is not written when empty
- * - `planFile`: the plan to apply; it holds the provider arguments already, and the tool refuses to be given others
+ * - `planFile`: the plan to apply; it already contains the provider arguments, and the tool refuses others
  */
 export interface Preparation {
   readonly delivery: CredentialDelivery
@@ -38,7 +38,7 @@ export interface Preparation {
   readonly planFile: Redacted.Redacted<Uint8Array> | undefined
   /** `repository`: the module's own lock comes first. `given`: only the job's lock counts. */
   readonly lock: "repository" | "given"
-  /** Whether the digest of the module's tree is to be answered, where the tree alone decides what will be executed. */
+  /** Whether to compute the digest of the module's tree, where the tree alone decides what is executed. */
   readonly wantsTree: boolean
 }
 
@@ -71,8 +71,8 @@ const writeLock = Effect.fnUntraced(function* (folder: string, job: RunJob, lock
  * Lays out everything that the tool will read, before any code of the module runs: the tree of the snapshot, the build's outputs, the
  * runner's overrides, inputs, credentials, lock and state. Fails with `ExtractionFailed` or `RunFileFailed`.
  *
- * Answers `uninstalled` when the tool can do its work without an installation before it. A plan has no backend block to override then:
- * the tool would ask to initialise even the one that overrides, and refuses if there is one nobody saw.
+ * Returns `uninstalled` when the tool can work without an installation first. Such a plan has no backend override: the tool
+ * would demand to initialise even the override, and refuses if the module has a backend that the scan missed.
  */
 export const prepareModule = Effect.fnUntraced(function* (
   paths: RunFolderPaths,

@@ -19,18 +19,18 @@ import { type RunControl, RunPlace } from "./RunPlace.ts"
 /**
  * Executes plans and applies of one module with OpenTofu or Terraform, inside the sandbox, in a run folder of its own.
  *
- * - `plan`: computes a reviewable plan (to create, update or destroy). Fails with `RunnerFailure` when there is none, also when it was
- *   cancelled. Inputs and the tree are gone from the disk afterwards; a build archive is kept at the place.
+ * - `plan`: computes a reviewable plan (to create, update or destroy). Fails with `RunnerFailure` when there is none, even if
+ *   it was cancelled. Afterwards inputs and tree are gone from the disk; a build archive is kept.
  * - `apply`: applies exactly the reviewed plan file, with the reviewed lock and build. A `RunnerFailure` means that the tool was not
  *   started and nothing was changed; everything else is an `ApplyOutcome`, whose state must be imported whatever the exit is. A run
  *   folder serves one apply: a second start is refused.
  * - `driftCheck`: compares the state with the real objects.
- * - `recover`: after a crash of the service, what a run folder holds of an apply; none when its tool was never started. Ends processes
- *   that still work in the folder. May be called again.
+ * - `recover`: after a crash of the service, finds what an apply left in a run folder; `none` when its tool was never started.
+ *   Ends processes that still work in the folder. Repeatable.
  * - `withhold`: marks the Outputs that repeat a secret, for an apply whose end nobody saw.
- * - `confinement`: how the module of a Run with these demands is kept apart from this machine and what network it has. Fails with
- *   `profile_unavailable` where this machine does not give what they ask.
- * - `discard`: removes a run folder, once its state is kept elsewhere, and ends what still works in it.
+ * - `confinement`: how the module of a Run with these demands is isolated and which network it has. Fails with
+ *   `profile_unavailable` where this machine cannot satisfy them.
+ * - `discard`: removes a run folder whose state is stored elsewhere, and ends processes in it.
  *
  * An interrupted effect ends the sandbox by force; a graceful stop is `cancelRequested`.
  */
@@ -106,7 +106,7 @@ export class ModuleRunner extends Context.Service<
         (outputs: ReadonlyArray<StateOutput>, secrets: ReadonlyArray<SecretText>) =>
           redaction.redactor(secrets).pipe(
             Effect.flatMap((redactor) => withheldOutputs(redactor, outputs)),
-            // Nothing is published that could not be looked at.
+            // What could not be checked is not published.
             Effect.catch((problem) =>
               Effect.as(
                 Effect.logError(problem.message),
@@ -117,7 +117,8 @@ export class ModuleRunner extends Context.Service<
           )
       )
       const discard = Effect.fn("ModuleRunner.discard")((runFolder: string) =>
-        // Without bubblewrap a tool outlives a crash of the service; it would go on writing into what is being removed.
+        // Without bubblewrap a tool outlives a crash of the service; it would keep writing into the folder that is being
+        // removed.
         Effect.andThen(endProcessesIn(runFolder), removeTree(runFolder, "remove the run folder"))
       )
 

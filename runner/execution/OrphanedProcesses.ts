@@ -13,10 +13,10 @@ const commandLine = (pid: string) =>
     Effect.orElseSucceed(() => [])
   )
 
-/** More rounds than a tool has generations of children; whoever breeds faster is not waited for. */
+/** More rounds than a tool has generations of children; a faster breeder is not waited for. */
 const mostRounds = 20
 
-/** Ends those that work there now; answers how many there were. */
+/** Ends the processes that work there now; returns their number. */
 const endRound = Effect.fnUntraced(function* (folder: string) {
   const isWithin = (path: string) => path === folder || path.startsWith(`${folder}/`)
   const entries = yield* Effect.tryPromise(() => readdir("/proc")).pipe(Effect.orElseSucceed(() => []))
@@ -35,13 +35,13 @@ const endRound = Effect.fnUntraced(function* (folder: string) {
 })
 
 /**
- * Ends every process that still works in a run's folder, every sandbox that was made for it, and everything below the supervisors that it
- * notes: all of it must be gone before its state is read. A sandbox whose own parent died while it was being made waits for ever, with the
- * run's environment. Only Linux says where a process works.
+ * Ends every process that still works in a run's folder, every sandbox made for it, and everything below its recorded
+ * supervisors: all must be gone before its state is read. A sandbox whose own parent died while it was being made waits for
+ * ever, with the run's environment. Only Linux reveals the working folder of a process.
  */
 export const endProcessesIn = (folder: string) =>
   endNotedProcesses(join(folder, processNoteName)).pipe(
-    // A child that was born after the list was made is in the next one.
+    // A child born after the list was made is in the next one.
     Effect.andThen(Effect.repeat(endRound(folder), { until: (ended) => ended === 0, times: mostRounds })),
     Effect.asVoid
   )

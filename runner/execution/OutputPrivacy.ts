@@ -5,9 +5,9 @@ import type { StateOutput } from "./RunOutcome.ts"
 const mark = /\[redacted(?: ([^[\]]+))?\]/g
 const mostOrigins = 20
 
-/** What of a value is secret; `undefined` when nothing is. */
+/** The secret parts of a value; `undefined` when there are none. */
 export interface HeldSecrets {
-  /** Where it comes from, as far as that is known. */
+  /** Its origin, as far as known. */
   readonly origins: ReadonlyArray<string>
 }
 
@@ -24,8 +24,8 @@ export const heldSecrets = (hide: Hide, value: Schema.Json): HeldSecrets | undef
 }
 
 /**
- * An Output that repeats a secret is as secret as that, whatever the module says of it: the module need not know that its
- * input is one, and private inputs never come back.
+ * An Output that repeats a secret is equally secret, whatever the module declares: the module may not know that its input is
+ * secret, and private inputs never come back.
  */
 export const withheldOutputs = (
   redactor: RunRedactor,

@@ -29,7 +29,7 @@ const list = <S extends Schema.Constraint>(item: S) => Schema.optionalKey(Schema
 const record = <S extends Schema.Constraint>(item: S) =>
   Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, item)))
 
-/** The tool's JSON form of a plan file, as far as it is used. It holds sensitive values in clear text. */
+/** The parts of the tool's JSON plan that are used. They contain sensitive values in clear text. */
 export const PlanDocument = Schema.Struct({
   format_version: Schema.String.check(Schema.isPattern(/^1\./, { description: "a plan format of major version 1" })),
   applyable: Schema.optionalKey(Schema.Boolean),

@@ -59,7 +59,7 @@ const describePlan = Effect.fnUntraced(function* (session: RunSession) {
   )
 })
 
-/** Reads a file of the sandbox that must be there. */
+/** Reads a file of the sandbox that must exist. */
 const readProduct = (content: ReturnType<RunSession["settings"]["read"]>, what: string) =>
   content.pipe(
     Effect.mapError(({ message }) => runnerFailure("output_unreadable", "plan", message)),
@@ -144,7 +144,7 @@ const openPlanSession = (
     },
     installLock
   ).pipe(
-    // The tree holds the state in clear text, and nothing of it is needed once the plan is read.
+    // The tree holds the state in clear text, and is not needed once the plan is read.
     Effect.tap((session) =>
       Effect.addFinalizer(() => Effect.ignore(removeTree(session.paths.sandbox, "remove the plan's tree")))
     )

@@ -9,7 +9,7 @@ import { normalProviderAddress } from "../../schema/records/NormalProviderAddres
 
 type Attribute = typeof ChangedAttribute.Type
 
-/** Longest value that is shown, as JSON text; a longer one is replaced by a note about its size. */
+/** Longest value that is shown, as JSON text; a longer one is replaced by a note of its size. */
 const longestValue = 64 * 1024
 
 const isPresent = (value: Schema.Json | undefined): value is Schema.Json => value !== undefined && value !== null
@@ -125,7 +125,7 @@ export interface PlanProjection {
   readonly plannedOutputs: ReadonlyArray<PlannedOutput>
 }
 
-/** Text that the plan itself marks as sensitive, wherever the plan holds it. */
+/** Text that the plan marks as sensitive anywhere. */
 export const planSensitiveTexts = (plan: PlanDocument): ReadonlyArray<string> => {
   const ofChange = (change: PlannedChange) => [
     ...sensitiveTexts(change.before ?? undefined, change.before_sensitive ?? undefined),
@@ -155,9 +155,9 @@ const shownOutput = (hide: Hide, name: string, change: PlannedChange): OutputCha
 }
 
 /**
- * What reviewers see of a plan: first the tool's own marks of sensitive and unknown values, then the redactor over every string, key
- * and number that is left. Objects that do not change are left out, unless they are imported or moved; so are Outputs, unless they
- * stay private for what they hold.
+ * What reviewers see of a plan: first the tool's own marks of sensitive and unknown values, then the redactor over every
+ * remaining string, key and number. Unchanged objects are left out unless they are imported or moved, and unchanged Outputs
+ * unless they are private because of their value.
  */
 export const projectPlan = (plan: PlanDocument, redactor: RunRedactor): Effect.Effect<PlanProjection> =>
   redacted(redactor, (hide) => {

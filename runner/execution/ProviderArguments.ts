@@ -26,7 +26,7 @@ const decodeSchemas = Schema.decodeUnknownEffect(Schemas)
 
 type ProviderSchemas = NonNullable<(typeof Schemas.Type)["provider_schemas"]>
 
-/** An address without a host is one of the tool's default registry. */
+/** An address without a host belongs to the tool's default registry. */
 const schemaOf = (schemas: ProviderSchemas, provider: string) =>
   Object.entries(schemas).find(
     ([address]) => address === provider || (provider.split("/").length === 2 && address.endsWith(`/${provider}`))
@@ -39,8 +39,9 @@ const unknownArgument = (schemas: ProviderSchemas, { provider, body }: ProviderB
 }
 
 /**
- * The tool silently ignores an argument of an override that the provider does not have: a misspelt region would deploy elsewhere, and a
- * credential would not arrive. So every argument that the runner adds is looked up in the provider's schema, after its installation.
+ * The tool silently ignores an argument of an override that the provider does not have: a misspelt region would deploy
+ * elsewhere, and a credential would not arrive. So every argument that the runner adds is checked against the provider's schema
+ * after installation.
  */
 export const checkProviderArguments = Effect.fnUntraced(function* (session: RunSession) {
   if (session.providerBlocks.length === 0) return

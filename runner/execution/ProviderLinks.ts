@@ -9,7 +9,7 @@ const architectures: ReadonlyMap<string, string> = new Map([
   ["ia32", "386"]
 ])
 
-/** The tool's name for the machine it runs on, and of the folder of a package for it. */
+/** The tool's name for its platform, and the folder of a package for it. */
 const packagePlatform = `${process.platform}_${architectures.get(process.arch) ?? process.arch}`
 
 const isBelow = (path: string, folder: string) => path.startsWith(`${folder}${sep}`)
@@ -17,7 +17,7 @@ const isBelow = (path: string, folder: string) => path.startsWith(`${folder}${se
 const realPath = (path: string) => Effect.tryPromise(() => realpath(path)).pipe(Effect.orElseSucceed(() => undefined))
 
 export interface LinkRequest {
-  /** The root module's folder, before anything of the module runs. */
+  /** The root module's folder, before any module code runs. */
   readonly folder: string
   readonly lockText: string
   /** Where installed packages are kept; at the same path inside the sandbox. */
@@ -42,7 +42,7 @@ export const linkProviders = Effect.fnUntraced(function* ({ cache, folder, lockT
   const visible = seen.filter((root) => root !== undefined)
   const packages = providers.map(({ address, version }) => join(address, version, packagePlatform))
   for (const name of packages) {
-    // A package of a mirror is itself a link, and only this Run's mirror can be seen from inside.
+    // A package of a mirror is itself a link, and inside only this Run's mirror is visible.
     const real = yield* realPath(join(cache, name))
     if (real === undefined || !visible.some((root) => isBelow(real, root))) return false
     const isFolder = yield* Effect.tryPromise(() => stat(real)).pipe(

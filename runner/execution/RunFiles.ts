@@ -4,8 +4,8 @@ import { dirname, join } from "node:path"
 import { Effect, type Option, Schema, type Scope } from "effect"
 
 /**
- * A file of a run could not be read or written. `message` names what it is for and the system's code, never its content. `code` is the
- * system's, such as `ENOENT`.
+ * A file of a run could not be read or written. `message` names its purpose and the system's code, never its content. `code` is
+ * the system's, such as `ENOENT`.
  */
 export class RunFileFailed extends Schema.TaggedError<RunFileFailed>()("RunFileFailed", {
   message: Schema.String,
@@ -22,7 +22,7 @@ const failure = (doing: string, cause: unknown): RunFileFailed => {
 export const fileOperation = <A>(doing: string, evaluate: () => Promise<A>): Effect.Effect<A, RunFileFailed> =>
   Effect.tryPromise({ try: evaluate, catch: (cause) => failure(doing, cause) })
 
-/** The same for a call that is over sooner than a thread could take it, such as a short append. */
+/** The same for a call that takes less time than handing it to a thread, such as a short append. */
 export const promptFileOperation = <A>(doing: string, evaluate: () => A): Effect.Effect<A, RunFileFailed> =>
   Effect.try({ try: evaluate, catch: (cause) => failure(doing, cause) })
 
@@ -37,10 +37,10 @@ const optional = <A>(operation: Effect.Effect<A, RunFileFailed>): Effect.Effect<
 
 /**
  * A folder held open, so that files in it are found even when module code renames the folder or puts a link in its place. Reads
- * follow no link: a link to a file of the service would hand that file to the module's author.
+ * follow no link: a link could hand a file of the service to the module's author.
  */
 export interface HeldFolder {
-  /** None when there is no such file. Fails for links, pipes, and files longer than `maxBytes`. */
+  /** `none` when there is no such file. Fails for links, pipes, and files longer than `maxBytes`. */
   readonly read: (name: string, maxBytes: number) => Effect.Effect<Option.Option<Uint8Array>, RunFileFailed>
   /** Changes whenever the file is written; undefined when there is no such file. */
   readonly version: (name: string) => Effect.Effect<string | undefined>
@@ -103,10 +103,10 @@ export const readOptional = (path: string, doing: string): Effect.Effect<Option.
   optional(fileOperation(doing, () => readFile(path).then((bytes) => new Uint8Array(bytes))))
 
 export const removeTree = (path: string, doing: string) =>
-  // What a process wrote while it was being ended makes a folder that was just emptied not empty.
+  // A process that is being killed may still write into a folder that was just emptied.
   fileOperation(doing, () => rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }))
 
-/** Whether a folder is really where its path says, and no folder on the way was replaced by a link out of `root`. */
+/** Whether a folder is really at its path, with no folder on the way replaced by a link out of `root`. */
 export const isInPlace = (root: string, relative: string): Effect.Effect<boolean> =>
   Effect.tryPromise(() => Promise.all([realpath(root), realpath(join(root, relative))])).pipe(
     Effect.map(([realRoot, realFolder]) => realFolder === join(realRoot, relative)),

@@ -3,7 +3,7 @@ import { join, posix } from "node:path"
 import { Effect } from "effect"
 import { fileOperation, removeTree } from "./RunFiles.ts"
 
-/** The only folder of a run that its programs see and write. The runner's own notes lie beside it, out of their reach. */
+/** The only folder of a run that its programs see and write. The runner's own records are beside it, out of reach. */
 const sandboxFolder = "capsule"
 
 /** Beside the sandbox root. */
@@ -51,11 +51,11 @@ export const runFolderPaths = (runFolder: string): RunFolderPaths => ({
   checkpoint: join(runFolder, "checkpoint.tfstate")
 })
 
-/** Creates the folder and an empty sandbox root; what an earlier attempt left in the sandbox goes away. */
+/** Creates the folder and an empty sandbox root; what an earlier attempt left in the sandbox is removed. */
 export const createRunFolder = Effect.fnUntraced(function* (paths: RunFolderPaths) {
   yield* fileOperation("create the run folder", async () => {
     await mkdir(paths.root, { recursive: true, mode: 0o700 })
-    // An earlier attempt may have opened it to the users of runs.
+    // An earlier attempt may have opened it to the run users.
     await chmod(paths.root, 0o700)
   })
   yield* removeTree(paths.sandbox, "empty the run folder")
@@ -67,6 +67,6 @@ export const createRunFolder = Effect.fnUntraced(function* (paths: RunFolderPath
   })
 })
 
-/** Removes what holds inputs and credentials in clear text; they are needed only while programs run. */
+/** Removes inputs and credentials in clear text; they are needed only while programs run. */
 export const removeSecrets = (paths: RunFolderPaths) =>
   removeTree(join(paths.sandbox, sandboxPaths.settings), "remove the run's inputs")

@@ -8,33 +8,33 @@ export interface RunFolderKey {
   readonly fence: number
 }
 
-/** What an execution left behind. `unreadable`: its folder holds something that nobody can make sense of. */
+/** What an execution left behind. `unreadable`: the contents of its folder cannot be interpreted. */
 export type FoundLeftOver =
   | { readonly kind: "nothing" }
   | { readonly kind: "left"; readonly left: LeftOver }
   | { readonly kind: "unreadable" }
 
-/** A folder that nobody could read is set aside under this ending: no sweep removes it. */
+/** The suffix of a folder that could not be read: no sweep removes it. */
 const setAsideSuffix = ".unreadable"
 
 const nameOf = ({ fence, runId }: RunFolderKey): string => `${runId}-${fence}`
 
 /**
- * The folders in which Runs are executed at this place, one for each execution. Who settles a Run asks here for what was
- * left of it and need not know where that is.
+ * The folders in which Runs are executed here, one per execution. Settlement asks here for what was left of a Run, without
+ * knowing where it is.
  */
 export class RunFolders extends Context.Service<
   RunFolders,
   {
-    /** Absolute path of the folder of an execution; nothing is created. */
+    /** The absolute path of an execution's folder; nothing is created. */
     readonly pathOf: (key: RunFolderKey) => string
-    /** What is left of an apply. Ends processes that still work in its folder. */
+    /** What an apply left. Ends processes that still work in its folder. */
     readonly leftBy: (key: RunFolderKey) => Effect.Effect<FoundLeftOver>
-    /** Removes the folder: its state is kept elsewhere. A failure is logged, as the next sweep removes it. */
+    /** Removes the folder, whose state is stored elsewhere. A failure is only logged: the next sweep removes it. */
     readonly remove: (key: RunFolderKey) => Effect.Effect<void>
     /** Keeps the folder for a person to look at. */
     readonly setAside: (key: RunFolderKey) => Effect.Effect<void>
-    /** Removes every folder but those that are set aside; those of `kept` are set aside. Nothing may execute here. */
+    /** Removes every folder except those set aside; folders of `kept` are set aside. Nothing may be executing. */
     readonly sweep: (kept: ReadonlyArray<RunFolderKey>) => Effect.Effect<void>
   }
 >()("svc/runner/execution/RunFolders") {

@@ -4,9 +4,9 @@ import { SecretText } from "../redaction/SecretText.ts"
 import { RunDemands } from "../sandbox/RunDemands.ts"
 
 /*
- * What is executed, as data: a job names files by digest and a tool by requirement, so that it can be executed by another process or
- * machine. Where the files and the tool are is `RunPlace`'s to know. Encoded, a job holds its secrets in clear text: it is sealed
- * before it leaves the process.
+ * What is executed, as data: a job names files by digest and a tool by requirement, so that it can be executed by another
+ * process or machine. `RunPlace` knows where the files and the tool are. An encoded job contains its secrets in clear text, so
+ * it is sealed before it leaves the process.
  */
 
 const SecretBytes = Schema.RedactedFromValue(Schema.Uint8ArrayFromBase64)
@@ -17,7 +17,7 @@ const SecretJson = Schema.RedactedFromValue(Schema.Json)
 export const LocalModule = Schema.Struct({ key: Schema.String, source: Schema.String, dir: Schema.String })
 export type LocalModule = typeof LocalModule.Type
 
-/** `name` is one path segment; the variable `envName` receives the path of the file. */
+/** `name` is one path segment; the environment variable `envName` receives the path of the file. */
 export const CredentialFile = Schema.Struct({
   name: Schema.String,
   content: SecretBytes,
@@ -34,8 +34,8 @@ export type CredentialFile = typeof CredentialFile.Type
  * - `connection`: equal for equal credentials; absent when the configuration has none
  * - `values`: secret values by environment name
  * - `config`: non-secret provider arguments
- * - `argumentNames`: the provider argument of the same meaning by environment name, for the case that two configurations of one
- *   provider have different credentials: an environment cannot differ between them
+ * - `argumentNames`: the equivalent provider argument by environment name, for two configurations of one provider with
+ *   different credentials: they share one environment
  */
 export const ProviderCredentials = Schema.Struct({
   provider: Schema.String,
@@ -54,7 +54,7 @@ export type ProviderCredentials = typeof ProviderCredentials.Type
 export const RunVariable = Schema.Struct({ value: SecretJson, sensitive: Schema.Boolean })
 export type RunVariable = typeof RunVariable.Type
 
-/** Bounds of each phase, and how long a cancelled tool may take to stop by itself before it is ended by force. */
+/** The time limit of each phase, and how long a cancelled tool may take to stop before it is killed. */
 export const RunTiming = Schema.Struct({
   build: Schema.DurationFromMillis,
   init: Schema.DurationFromMillis,
@@ -76,7 +76,7 @@ export const defaultTiming: RunTiming = {
   applyGrace: Duration.minutes(10)
 }
 
-/** The default timing with some of its bounds replaced. */
+/** The default timing with some limits replaced. */
 export const timingWith = (bounds: { readonly [Phase in keyof RunTiming]?: Duration.Input }): RunTiming => {
   const bound = (phase: keyof RunTiming) => {
     const given = bounds[phase]
@@ -97,22 +97,25 @@ export const timingWith = (bounds: { readonly [Phase in keyof RunTiming]?: Durat
 export const ModuleReference = Schema.Struct({ snapshotDigest: Schema.String, path: Schema.String })
 export type ModuleReference = typeof ModuleReference.Type
 
-/** What a source build made: an archive of the declared outputs, laid over the tree of plan and apply. `digest`: `sha256:` and hex. */
+/**
+ * The result of a source build: an archive of the declared outputs, laid over the tree of plan and apply. `digest`: `sha256:`
+ * and hex.
+ */
 export const BuildReference = Schema.Struct({ digest: Schema.String, sizeBytes: Schema.Number })
 export type BuildReference = typeof BuildReference.Type
 
 /**
  * What every run needs.
  *
- * - `tool`: flavour and exact version; the place of execution finds or refuses it
+ * - `tool`: flavour and exact version; the place of execution finds it or refuses the job
  * - `lockText`: the dependency lock to use; for a plan only when the module has none of its own
- * - `selfContained`: the scan found no provider to install and no block that says where the state is. When it is wrong, the tool
- *   refuses to plan.
- * - `state`: the state that the run starts from
+ * - `selfContained`: the scan found no provider to install and no block about where the state is. If the scan was wrong, the
+ *   tool refuses to plan.
+ * - `state`: the initial state
  * - `stateSecrets`: text of secret inputs that the state may hold without marking it
  * - `variableTypes`: the type constraint of each input, as the module writes it
- * - `network`: default true, since most providers speak to an API
- * - `demands`: what the execution profile of the Run asks of the machine, of its source build as well
+ * - `network`: true by default, since most providers call an API
+ * - `demands`: what the Run's execution profile requires of the machine, for its source build too
  */
 export const RunJob = Schema.Struct({
   runId: Schema.String,
@@ -135,12 +138,12 @@ export const PlanJob = Schema.Struct({
   ...RunJob.fields,
   mode: Schema.Literals(["create_or_update", "destroy"]),
   variables: Schema.Record(Schema.String, RunVariable),
-  /** `network`: whether the operator lets builds reach it. */
+  /** `network`: whether the operator allows builds to use it. */
   sourceBuild: Schema.optional(Schema.Struct({ ...SourceBuild.fields, network: Schema.Boolean }))
 })
 export type PlanJob = typeof PlanJob.Type
 
-/** A drift check runs on the build of the last apply; it builds nothing. */
+/** A drift check uses the build of the last apply; it builds nothing. */
 export const DriftJob = Schema.Struct({
   ...RunJob.fields,
   variables: Schema.Record(Schema.String, RunVariable),
@@ -149,12 +152,12 @@ export const DriftJob = Schema.Struct({
 export type DriftJob = typeof DriftJob.Type
 
 /**
- * Text that was secret when a plan was made. The apply is given no inputs: without this it could not tell what to hide of
- * what its tool prints.
+ * Text that was secret when a plan was made. The apply receives no inputs, so without this it would not know what to redact in
+ * the tool's output.
  *
- * - `inputs`: of the sensitive inputs, those in structured ones each
- * - `credentials`: what the plan was made with; the apply may be given others
- * - `marked`: what the plan itself marks as sensitive; not all of it when it is a lot
+ * - `inputs`: values of sensitive inputs, structured ones in their parts
+ * - `credentials`: what the plan was made with; the apply may have others
+ * - `marked`: what the plan itself marks as sensitive, up to a limit
  */
 export const PlanSecrets = Schema.Struct({
   inputs: Schema.Array(SecretText),
@@ -164,8 +167,8 @@ export const PlanSecrets = Schema.Struct({
 export type PlanSecrets = typeof PlanSecrets.Type
 
 /**
- * The apply of a reviewed plan. Credentials that travelled as provider arguments are inside the plan file and are used as they were
- * when it was planned; those of the environment are the job's.
+ * The apply of a reviewed plan. Credentials that travel as provider arguments are inside the plan file and are used as they
+ * were at plan time; those in the environment are the job's.
  *
  * - `planDigest`: `sha256:` of the plan file as it was reviewed; another file is refused
  * - `build`: what the plan was made with; another archive is refused

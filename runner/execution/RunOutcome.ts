@@ -11,7 +11,8 @@ import { RunLimitCode } from "../../schema/records/RunConfinement.ts"
 import { BuildReference, PlanSecrets } from "./RunJob.ts"
 
 /*
- * What an execution answers, as data. Encoded, an outcome holds secrets in clear text: it is sealed before it leaves the process.
+ * The result of an execution, as data. An encoded outcome contains secrets in clear text, so it is sealed before it leaves the
+ * process.
  */
 
 const SecretBytes = Schema.RedactedFromValue(Schema.Uint8ArrayFromBase64)
@@ -25,7 +26,7 @@ export const PlannedOutput = Schema.Struct({
 })
 export type PlannedOutput = typeof PlannedOutput.Type
 
-/** `envNames`: names of the environment variables that credentials were delivered by. */
+/** `envNames`: names of the environment variables that carried credentials. */
 const evidence = {
   tool: ToolIdentity,
   sandboxLevel: SandboxLevel,
@@ -38,7 +39,7 @@ const evidence = {
  *
  * - `planDigest`, `providerLockDigest`: `sha256:` and hex
  * - `lockText`: absent when the module uses no installed provider
- * - `hasChanges`: by the tool's own account; `applyable`: whether the tool would apply it
+ * - `hasChanges`: as the tool reports; `applyable`: whether the tool would apply it
  * - `build`: kept at the place of execution
  */
 export const PlanOutcome = Schema.Struct({
@@ -70,10 +71,10 @@ export const DriftOutcome = Schema.Struct({
 export type DriftOutcome = typeof DriftOutcome.Type
 
 /**
- * An output of the state. Sensitive values are given too, so that the caller can seal them; it must not project them.
+ * An output of the state. Sensitive values are included for the caller to seal; they must not be projected.
  *
  * - `type`: the tool's type expression, e.g. `"string"` or `["list","string"]`
- * - `origins`: the module does not call it sensitive, but it repeats these secrets
+ * - `origins`: the module does not mark it sensitive, but it repeats these secrets
  */
 export const StateOutput = Schema.Struct({
   name: Schema.String,
@@ -91,7 +92,7 @@ export type ApplyExit = typeof ApplyExit.Type
 export const StateProblem = Schema.Literals(["lineage_changed", "serial_decreased", "unreadable"])
 export type StateProblem = typeof StateProblem.Type
 
-/** The newest whole state of the run's own lineage, or what was left instead. */
+/** The newest complete state of the run's own lineage, or what was left instead. */
 const leftState = {
   state: Schema.optionalKey(SecretBytes),
   stateProblem: Schema.optionalKey(StateProblem),
@@ -108,7 +109,7 @@ const leftState = {
  * - `stateProblem` and `rejectedState`: what was left is not a continuation of the base state and must be looked at by a person
  * - `changedAnything`: an operation on a resource was started, or the state differs from the base
  * - `possiblyCreated`: addresses that were started and never reported as finished, or reported as created and missing in `state`
- * - `sandboxKilled`: ended by force, so evidence may be incomplete
+ * - `sandboxKilled`: killed, so evidence may be incomplete
  * - `limit`: the limit of the Run that ended it
  */
 export const ApplyOutcome = Schema.Struct({
@@ -131,7 +132,7 @@ export const JournalResource = Schema.Struct({
 })
 export type JournalResource = typeof JournalResource.Type
 
-/** What an apply left behind that ended with the service itself. Present only when the tool had been started. */
+/** What an apply left behind when it ended with the service. Present only when the tool had been started. */
 export const LeftOver = Schema.Struct({
   ...leftState,
   started: Schema.Array(JournalResource),

@@ -3,34 +3,37 @@ import type { ToolIdentity } from "../../schema/records/Run.ts"
 import type { BuildReference } from "./RunJob.ts"
 import type { RunSink } from "./RunSink.ts"
 
-/** The files of the snapshot could not be written out. */
+/** The files of the snapshot could not be extracted. */
 export class ExtractionFailed extends Schema.TaggedError<ExtractionFailed>()("ExtractionFailed", {
   message: Schema.String
 }) {}
 
-/** This place has no such tool, or it does not work. `message` says what would help. */
+/** The required tool is missing here or does not work. `message` says what would help. */
 export class ToolUnavailable extends Schema.TaggedError<ToolUnavailable>()("ToolUnavailable", {
   message: Schema.String
 }) {}
 
-/** Where providers come from. With `required`, a provider that the mirror does not hold is an error; otherwise its registry is asked. */
+/**
+ * The source of providers. With `required`, a provider that the mirror does not hold is an error; otherwise its registry is
+ * asked.
+ */
 export interface ProviderMirror {
   readonly path: string
   readonly required: boolean
 }
 
-/** A build's archive where the runner can read it. */
+/** A build's archive at a path that the runner can read. */
 export interface BuildArchive extends BuildReference {
   readonly path: string
 }
 
 /**
- * The place where Runs are executed: it turns what a job names into what is on this machine.
+ * The place where Runs are executed: it resolves what a job names to what is on this machine.
  *
  * - `extractModule`: writes the files of the snapshot with this digest into an existing empty folder; called again for a source build
  * - `tool`: the program of exactly this flavour and version, as an absolute path
- * - `keepBuild`: takes an archive out of a run folder; it is on disk when this answers
- * - `findBuild`: the archive with this digest; none when it is gone
+ * - `keepBuild`: takes an archive out of a run folder; it is on disk when this returns
+ * - `findBuild`: the archive with this digest, `none` when it is gone
  */
 export class RunPlace extends Context.Service<
   RunPlace,
@@ -44,7 +47,7 @@ export class RunPlace extends Context.Service<
 >()("svc/execution/RunPlace") {}
 
 /**
- * What one execution has beside its job.
+ * What an execution gets besides its job.
  *
  * - `runFolder`: absolute, on a durable disk; created with mode 0700
  * - `cancelRequested`: completes when somebody asks the run to stop

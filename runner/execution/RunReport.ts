@@ -9,28 +9,28 @@ import type { ToolMessage } from "./ToolMessage.ts"
 
 const longestText = 16 * 1024
 
-/** The only way from a program's output to the sink: everything that passes is redacted and made safe to show. */
+/** The only path from a program's output to the sink: everything on it is redacted and made safe to show. */
 export interface RunReport {
   readonly clean: (text: string) => Effect.Effect<string>
-  /** The same for many messages at once. Of a line of a provisioner only what stands before its output is left. */
+  /** The same for many messages at once. From a provisioner's line only the part before its output is kept. */
   readonly cleanMessages: (messages: ReadonlyArray<ToolMessage>) => Effect.Effect<ReadonlyArray<ToolMessage>>
   readonly phase: (phase: RunPhase) => Effect.Effect<void>
   readonly log: (phase: RunPhase, stream: LogStream, text: string) => Effect.Effect<void>
-  /** Takes a cleaned text. */
+  /** Expects cleaned text. */
   readonly print: (phase: RunPhase, stream: LogStream, text: string) => Effect.Effect<void>
-  /** Takes a cleaned one. */
+  /** Expects cleaned text. */
   readonly resource: (message: Extract<ToolMessage, { _tag: "Resource" }>) => Effect.Effect<void>
-  /** Takes a cleaned one. */
+  /** Expects cleaned text. */
   readonly diagnostic: (diagnostic: RunDiagnostic) => Effect.Effect<void>
   readonly planSummary: (summary: PlanSummary) => Effect.Effect<void>
   readonly stateSaved: (saved: { readonly serial: number; readonly resourceCount: number }) => Effect.Effect<void>
 }
 
 const shortened = (text: string) => (text.length > longestText ? `${text.slice(0, longestText)} (cut)` : text)
-/** A text without secrets as events and messages show it. */
+/** A text without secrets, as events and messages show it. */
 export const shownText = (text: string) => shortened(plainText(text))
 
-// What is shown together may be read together.
+// Parts that are shown together are redacted together.
 const cleanDiagnostic = (hide: Hide, { severity, summary, detail, address, path, line }: RunDiagnostic) => ({
   severity,
   summary: shownText(hide.part(detail === undefined ? [summary] : [summary, detail], 0)),

@@ -33,7 +33,7 @@ import { baseEnvironment, patientCollector, toolEnvironment } from "./ToolEnviro
 import { runTool, type ToolEnd, type ToolOutput } from "./ToolRun.ts"
 import { failWhenCancelled } from "./ToolSuccess.ts"
 
-/** What a command of the tool may have: `install` a way to registries, `credentials` what the module's providers need. */
+/** What a command of the tool may use: `install` reaches registries, `credentials` has what the module's providers need. */
 export type ToolAccess = "none" | "install" | "credentials"
 
 export interface ToolCommand {
@@ -45,22 +45,22 @@ export interface ToolCommand {
   readonly grace: Duration.Input
 }
 
-/** A run whose folder is laid out and whose sandbox is open. */
+/** A run with its folder prepared and its sandbox open. */
 export interface RunSession {
   readonly paths: RunFolderPaths
   readonly timing: RunTiming
   readonly sink: RunSink
   readonly report: RunReport
   readonly redactor: RunRedactor
-  /** What the Run's credentials keep secret, for the apply of what it plans. */
+  /** The secret texts of the Run's credentials, for the apply of its plan. */
   readonly credentialSecrets: ReadonlyArray<SecretText>
   readonly cancel: CancelSignal
   readonly envNames: ReadonlyArray<string>
   readonly providerBlocks: ReadonlyArray<ProviderBlock>
   readonly base: StateFile | undefined
-  /** What was laid over the tree. */
+  /** The archive laid over the tree. */
   readonly build: BuildArchive | undefined
-  /** The root module, and the folder of inputs and plan file; held open since before any module code ran. */
+  /** The root module, and the folder of inputs and plan file; open since before any module code ran. */
   readonly module: HeldFolder
   readonly settings: HeldFolder
   /** Paths as the tool sees them. */
@@ -68,7 +68,7 @@ export interface RunSession {
   readonly inputArguments: ReadonlyArray<string>
   /** No installation is needed, and no plugin will be started. */
   readonly uninstalled: boolean
-  /** Where installed packages are kept, when this Run may use them. */
+  /** Where installed packages are kept, if this Run may use them. */
   readonly providerCache: string | undefined
   readonly mirror: ProviderMirror | undefined
   readonly tool: (command: ToolCommand) => Effect.Effect<ToolEnd, RunnerFailure>
@@ -79,17 +79,17 @@ export interface SessionRequest {
   readonly control: RunControl
   readonly inputs: Preparation["inputs"]
   readonly secrets: ReadonlyArray<Secret>
-  /** What an earlier step found out to be secret: hidden as well, and not counted, since nobody gave it to this Run. */
+  /** Secrets found by an earlier step: redacted too, but not counted, since they are not inputs of this Run. */
   readonly derived?: ReadonlyArray<Secret>
   readonly planFile: Preparation["planFile"]
   readonly lock: Preparation["lock"]
-  /** Runs after the folder exists and before it is laid out; gives the archive to lay over the tree. */
+  /** Runs after the folder exists and before it is filled; returns the archive to lay over the tree. */
   readonly build: (start: SessionStart) => Effect.Effect<BuildArchive | undefined, RunnerFailure, Sandbox | RunPlace>
 }
 
 export type SessionStart = Pick<RunSession, "paths" | "timing" | "sink" | "report" | "redactor" | "cancel">
 
-/** What a sensitive input keeps secret: a structured one in each of its parts. */
+/** The secret texts of a sensitive input: a structured one in each of its parts. */
 export const inputSecrets = (
   { variableTypes = {} }: Pick<RunJob, "variableTypes">,
   name: string,
@@ -100,7 +100,7 @@ export const inputSecrets = (
 /** A state or plan may mark more texts than a redactor should hold. The marks themselves hide all of them. */
 const mostDerived = { texts: 4_096, bytes: 512 * 1024 }
 
-/** Text that a state or plan marks as sensitive, the shorter ones first: they are the ones that are printed. */
+/** Text that a state or plan marks as sensitive, shortest first: short ones are what gets printed. */
 export const derivedSecrets = (origin: string, texts: ReadonlyArray<string>): ReadonlyArray<SecretText> => {
   let bytes = 0
   return [...new Set(texts)]
@@ -119,8 +119,8 @@ const prepareFailed = ({ message }: RunFileFailed | ExtractionFailed | Redaction
   runnerFailure("prepare_failed", "prepare", message)
 
 /**
- * Lays out the run folder and opens its sandbox until the Scope closes; then inputs and credentials are removed from the disk.
- * Everything is checked before anything of the module runs.
+ * Prepares the run folder and opens its sandbox until the Scope closes; then inputs and credentials are removed from the disk.
+ * Everything is checked before any module code runs.
  */
 export const openSession = Effect.fn("RunSession.open")(function* (
   request: SessionRequest,
@@ -238,7 +238,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
         grace: command.grace
       }
     ).pipe(Effect.mapError(({ message }) => runnerFailure("tool_missing", command.phase, message)))
-    // Two writers can spoil the cache for each other.
+    // Two writers can corrupt each other's cache.
     return isInstall && cache !== undefined ? installLock.withPermit(running) : running
   }
 

@@ -20,14 +20,14 @@ export interface RunSink {
 }
 
 /**
- * A sink that breaks must not break the run: a tool that nobody listens to would block, and its state would be lost. A checkpoint still
- * fails, so that nobody reports it as saved.
+ * A failing sink must not fail the run: a tool without a reader would block, and its state would be lost. A checkpoint still
+ * fails, so that it is not reported as saved.
  */
 export const unbreakableSink = (sink: RunSink): RunSink => {
   let told = false
   const guarded = (report: Effect.Effect<void>) =>
     Effect.catchDefect(report, (defect) => {
-      // What broke once breaks for every line that follows.
+      // After one failure every following line would fail too.
       if (told) return Effect.void
       told = true
       return Effect.logError("A run cannot report what it does.", defect)

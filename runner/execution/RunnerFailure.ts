@@ -9,7 +9,7 @@ export const RunnerFailureReason = Schema.Literals([
   "already_started",
   "prepare_failed",
   "sandbox_refused",
-  /** The machine does not give what the execution profile of the Run asks for. */
+  /** The machine cannot satisfy the Run's execution profile. */
   "profile_unavailable",
   "tool_missing",
   "build_failed",
@@ -24,9 +24,9 @@ export const RunnerFailureReason = Schema.Literals([
 export type RunnerFailureReason = typeof RunnerFailureReason.Type
 
 /**
- * A run ended without a result. Raised by an apply only before the tool was started for it: nothing was changed then.
+ * A run ended without a result. An apply fails this way only before its tool was started, so nothing was changed.
  *
- * - `sandboxKilled`: the tool did not stop by itself and was ended by force
+ * - `sandboxKilled`: the tool did not stop and was killed
  * - `message` and `diagnostics` are redacted
  */
 export class RunnerFailure extends Schema.TaggedError<RunnerFailure>()("RunnerFailure", {

@@ -1,11 +1,11 @@
 import type { Schema } from "effect"
 import { leafTexts } from "../redaction/SecretRule.ts"
 
-/** What stands for a value that the tool marks as sensitive, and for one that only the apply will know. */
+/** The placeholders for a value that the tool marks as sensitive, and for one that is known only after the apply. */
 const sensitiveMark = "(sensitive value)"
 const unknownMark = "(known after apply)"
 
-/** A tree of marks beside a value: `true` marks everything below. Absent marks mark nothing. */
+/** A tree of marks beside a value: `true` marks everything below; an absent mark marks nothing. */
 export type Marks = Schema.Json | undefined
 
 const isArray = (value: Schema.JsonArray | Schema.JsonObject): value is Schema.JsonArray => Array.isArray(value)
@@ -29,7 +29,7 @@ const isMarked = (marks: Marks): boolean => {
   return Object.values(marks).some(isMarked)
 }
 
-/** The value with every marked part replaced. An unknown part has no value of its own: only its mark tells that it will be there. */
+/** The value with every marked part replaced. An unknown part has no value: only its mark shows that it will exist. */
 export const maskValue = (value: Schema.Json | undefined, sensitive: Marks, unknown: Marks): Schema.Json => {
   if (sensitive === true) return sensitiveMark
   if (unknown === true) return unknownMark
@@ -51,11 +51,11 @@ export const maskValue = (value: Schema.Json | undefined, sensitive: Marks, unkn
       ])
     )
   }
-  // Marks below a plain value do not fit it; showing less is the safe reading.
+  // Marks below a plain value do not fit; hiding all of it is safe.
   return isMarked(sensitive) && given !== null ? sensitiveMark : given
 }
 
-/** Text of every part that is marked as sensitive. */
+/** The text of every part marked as sensitive. */
 export const sensitiveTexts = (value: Schema.Json | undefined, marks: Marks): ReadonlyArray<string> => {
   if (value === undefined || marks === undefined) return []
   if (marks === true) return leafTexts(value)

@@ -19,7 +19,7 @@ export interface SourceBuildJob {
   readonly module: ModuleReference
   readonly localModules: ReadonlyArray<LocalModule>
   readonly build: SourceBuild
-  /** Whether the operator lets builds reach the network. */
+  /** Whether the operator allows builds to reach the network. */
   readonly network: boolean
   readonly demands: RunDemands | undefined
   readonly timeout: Duration.Input
@@ -98,9 +98,9 @@ const runCommands = Effect.fnUntraced(function* (job: SourceBuildJob, context: O
 })
 
 /**
- * Runs the reviewed commands of a source build in a copy of the tree, without a shell, without any credential, and without network
- * unless the operator allows it. Only the declared outputs come out, as an archive; whatever else the commands wrote is thrown away.
- * Fails with a RunnerFailure of phase `build`.
+ * Runs the reviewed commands of a source build in a copy of the tree, without a shell, without any credential, and without
+ * network unless the operator allows it. Only the declared outputs are kept, as an archive; everything else that the commands
+ * wrote is discarded. Fails with a RunnerFailure of phase `build`.
  */
 export const runSourceBuild = Effect.fn("SourceBuild.run")(function* (
   job: SourceBuildJob,
@@ -110,7 +110,7 @@ export const runSourceBuild = Effect.fn("SourceBuild.run")(function* (
   yield* context.report.phase("build")
   return yield* createTree(job).pipe(
     Effect.mapError(failed),
-    // The sandbox closes before anything is read: nothing of the build runs any more.
+    // The sandbox closes before anything is read: no process of the build is running any more.
     Effect.andThen(Effect.scoped(runCommands(job, context))),
     Effect.andThen(
       createBuildArchive({

@@ -26,7 +26,7 @@ const Output = Schema.Struct({
   sensitive: Schema.optionalKey(Schema.Boolean)
 })
 
-/** Version 4, and the envelope of a state that OpenTofu encrypted: then only serial and lineage can be read. */
+/** Version 4, or the envelope of a state encrypted by OpenTofu: then only serial and lineage are readable. */
 const StateDocument = Schema.fromJsonString(
   Schema.Struct({
     serial: Schema.Int,
@@ -39,14 +39,14 @@ const StateDocument = Schema.fromJsonString(
 )
 const decodeDocument = Schema.decodeUnknownOption(StateDocument)
 
-/** One instance of a managed resource, by the address that the tool's messages name it by. */
+/** One instance of a managed resource, under the address that the tool's messages use. */
 export interface ManagedObject {
   readonly address: string
-  /** Its attribute `id`, when that is a text. */
+  /** Its attribute `id`, when it is a string. */
   readonly id: string | undefined
 }
 
-/** What the runner reads of a state file. `outputs` and `managed` are undefined when the tool encrypted it. */
+/** The parts of a state file that the runner reads. `outputs` and `managed` are undefined when it is encrypted. */
 export interface StateFile {
   readonly serial: number
   readonly lineage: string
@@ -56,7 +56,7 @@ export interface StateFile {
   readonly managed: ReadonlyArray<ManagedObject> | undefined
   /** Whether every object belongs to a provider that is part of the tool; false when the tool encrypted the state. */
   readonly builtinOnly: boolean
-  /** Text that the state itself marks as sensitive. */
+  /** Text that the state marks as sensitive. */
   readonly sensitiveTexts: ReadonlyArray<string>
 }
 
@@ -89,7 +89,7 @@ const managedObjects = ({ instances, mode, module, name, type }: typeof Resource
 const decoder = new TextDecoder("utf-8", { fatal: true })
 const decodeText = Option.liftThrowable((bytes: Uint8Array) => decoder.decode(bytes))
 
-/** None when the bytes are not a whole state file, for example because the tool is writing it. */
+/** `none` when the bytes are not a complete state file, for example while the tool writes it. */
 export const parseState = (bytes: Uint8Array): Option.Option<StateFile> =>
   decodeText(bytes).pipe(
     Option.flatMap((text) => decodeDocument(withExactNumbers(text))),
@@ -122,7 +122,7 @@ export const parseState = (bytes: Uint8Array): Option.Option<StateFile> =>
     })
   )
 
-/** Why a state is not a continuation of the base; undefined when it is. */
+/** Why a state does not continue the base; undefined when it does. */
 export const continuationProblem = (
   base: Pick<StateFile, "lineage" | "serial"> | undefined,
   next: Pick<StateFile, "lineage" | "serial">

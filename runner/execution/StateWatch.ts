@@ -16,7 +16,7 @@ export interface WatchRequest {
   readonly checkpointPath: string
   readonly sink: RunSink
   readonly report: RunReport
-  /** Told of each whole state before it is kept. */
+  /** Called with each complete state before it is kept. */
   readonly onState: (state: StateFile) => Effect.Effect<void>
 }
 
@@ -24,8 +24,8 @@ const equalBytes = (left: Uint8Array, right: Uint8Array) =>
   left.byteLength === right.byteLength && left.every((byte, index) => byte === right[index])
 
 /**
- * Looks at the state file while a tool writes it, until the Scope closes. Each whole state that continues the base is kept twice: as a
- * file of the run folder, and by the sink. A torn one is skipped: the tool is writing it, and the next look sees it whole.
+ * Watches the state file while a tool writes it, until the Scope closes. Each complete state that continues the base is kept
+ * twice: as a file of the run folder, and by the sink. A torn one is skipped: the next look sees it complete.
  */
 export const watchState = Effect.fnUntraced(function* (
   request: WatchRequest
@@ -56,7 +56,7 @@ export const watchState = Effect.fnUntraced(function* (
     }
   }).pipe(
     Effect.catch((problem) => Effect.logWarning(problem.message)),
-    // A write cannot be called back: one that the end of the tool overtook would put a state into a folder that is being removed.
+    // A write cannot be undone: after the end of the tool it would put a state into a folder that is being removed.
     Effect.uninterruptible
   )
 

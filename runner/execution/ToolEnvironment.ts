@@ -4,7 +4,7 @@ import type { ProcessEnvironment } from "../sandbox/SandboxProcess.ts"
 import { systemPath } from "../sandbox/SandboxView.ts"
 import { sandboxPaths } from "./RunFolder.ts"
 
-/** The least that programs expect; the service's own environment never takes part. */
+/** The minimum that programs expect; the service's own environment is never inherited. */
 export const baseEnvironment = (box: Pick<OpenSandbox, "root" | "temporary">): ProcessEnvironment => ({
   PATH: systemPath,
   HOME: posix.join(box.root, sandboxPaths.home),
@@ -13,13 +13,13 @@ export const baseEnvironment = (box: Pick<OpenSandbox, "root" | "temporary">): P
 })
 
 /**
- * For a tool that starts no plugin: its collector may wait until there is more to collect, which takes a sixth off a short command.
- * Plugins would inherit it, and some of them hold too much for that. From the given size on it collects as it must. Programs of the
- * module see it too; it means something only to those that are written in Go.
+ * For a tool that starts no plugin: its garbage collector may wait, which saves a sixth of a short command. Plugins would
+ * inherit the setting, and some use too much memory for it. From the given size on it collects as usual. Programs of the module
+ * see it too; it affects only those written in Go.
  */
 export const patientCollector: ProcessEnvironment = { GOGC: "400", GOMEMLIMIT: "1GiB" }
 
-/** What makes the tool predictable: no prompts, no calls home, and only the runner's own configuration. */
+/** Settings that make the tool predictable: no prompts, no calls home, and only the runner's own configuration. */
 export const toolEnvironment = (insideRoot: string): ProcessEnvironment => ({
   TF_IN_AUTOMATION: "1",
   TF_INPUT: "0",

@@ -29,7 +29,7 @@ const ProvisionerHook = Schema.Struct({
   output: Schema.optionalKey(Schema.String)
 })
 
-/** One line of the tool's machine-readable output; what is not named here is not used. */
+/** One line of the tool's machine-readable output, with the fields that are used. */
 const Line = Schema.fromJsonString(
   Schema.Struct({
     "@level": Schema.optionalKey(Schema.String),
@@ -48,11 +48,11 @@ const decodeDiagnostic = Schema.decodeUnknownOption(Diagnostic)
 
 export type ResourceMoment = "started" | "progress" | "completed" | "failed"
 
-/** Nothing of a message is redacted yet. */
+/** Nothing in a message is redacted yet. */
 export type ToolMessage = { readonly text: string } & (
   | {
       readonly _tag: "Text"
-      /** The resource that a plan says something about. */
+      /** The resource that a plan message is about. */
       readonly address?: string | undefined
     }
   | {
@@ -64,7 +64,7 @@ export type ToolMessage = { readonly text: string } & (
       readonly elapsedSeconds: number | undefined
     }
   | {
-      /** What a provisioner says in a line or a piece of one; without `output` it begins or ends. */
+      /** A provisioner's message with a line or part of one; without `output` it begins or ends. */
       readonly _tag: "Provisioner"
       readonly address: string
       readonly provisioner: string
@@ -83,7 +83,7 @@ const moments: ReadonlyMap<string, ResourceMoment> = new Map([
 
 const emergencyText = "Emergency state dump"
 
-/** The state as it was printed: parsing and printing it again would change numbers beyond 2^53. */
+/** The state as it was printed: parsing and reprinting would change numbers beyond 2^53. */
 const emergencyState = (line: string): Uint8Array | undefined => {
   const start = line.indexOf('"state":')
   const end = line.lastIndexOf(',"type":')
@@ -100,7 +100,7 @@ const runDiagnostic = (found: typeof Diagnostic.Type): RunDiagnostic => ({
 
 const addressOf = ({ resource }: { readonly resource: { readonly addr: string } }) => ({ address: resource.addr })
 
-/** None for a line that is no message: human text, a cut line, or garbage. */
+/** `none` for a line that is not a message: human text, a cut line, or garbage. */
 export const parseToolMessage = (line: string): Option.Option<ToolMessage> => {
   if (!line.startsWith("{")) return Option.none()
   return Option.map(decodeLine(line), (decoded): ToolMessage => {

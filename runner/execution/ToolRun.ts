@@ -17,8 +17,8 @@ import type { ToolMessage } from "./ToolMessage.ts"
 /**
  * How the standard output of a program is read.
  *
- * - `messages`: the tool's JSON lines, given on without secrets; anything else becomes a log line
- * - `document`: one secret document, never logged; longer than `maxBytes` it is dropped
+ * - `messages`: the tool's JSON lines, passed on without secrets; anything else becomes a log line
+ * - `document`: one secret document, never logged; dropped when longer than `maxBytes`
  * - `text`: log lines
  */
 export type ToolOutput =
@@ -34,20 +34,20 @@ export interface ToolRun {
   readonly grace: Duration.Input
 }
 
-/** `exited` also when it was asked to stop but had done its work already; `killed` when nobody here ended it. */
+/** `exited` even if it was asked to stop but had finished already; `killed` when something else killed it. */
 export type ToolEnding = "exited" | "cancelled" | "timed_out" | "killed"
 
 export interface ToolEnd {
   readonly ending: ToolEnding
-  /** Absent when the program did not exit by itself. */
+  /** Absent when the program was killed. */
   readonly code: number | undefined
   readonly sandboxKilled: boolean
-  /** The limit of the Run that ended it, whatever the program itself made of that. */
+  /** The limit of the Run that ended it, whatever the program reported. */
   readonly limit: LimitExceeded | undefined
   /** Cleaned. */
   readonly diagnostics: ReadonlyArray<RunDiagnostic>
   readonly document: Redacted.Redacted<Uint8Array> | undefined
-  /** The last cleaned lines that were no messages: all there is to tell when a tool dies without a diagnostic. */
+  /** The last cleaned lines that were not messages: all that is known when a tool dies without a diagnostic. */
   readonly lastLines: ReadonlyArray<string>
 }
 
@@ -61,7 +61,7 @@ export interface ToolContext {
 
 type Document = Redacted.Redacted<Uint8Array> | undefined
 
-/** How an output is read: `read` until it ends, and `rest` for what is left then. */
+/** How an output is read: `read` until it ends, and `rest` for the remainder. */
 type Reader = (
   stream: SandboxProcess["stdout"],
   started: Latch.Latch
@@ -69,9 +69,9 @@ type Reader = (
 
 const mostDiagnostics = 200
 const mostLastLines = 5
-/** A tool that has not printed anything yet may not listen for signals yet, and would lose the only one it gets. */
+/** A tool that has not printed anything yet may not handle signals yet, and would lose the only one it gets. */
 const longestStart = Duration.seconds(2)
-/** Something that left the process group may hold the output open after the end. */
+/** A process that left the process group may hold the output open after the end. */
 const longestDrain = Duration.seconds(5)
 
 const concat = (chunks: ReadonlyArray<Uint8Array>): Uint8Array => {
@@ -85,8 +85,8 @@ const concat = (chunks: ReadonlyArray<Uint8Array>): Uint8Array => {
 }
 
 /**
- * Runs one program to its end and reports while it goes on. A cancel or the timeout sends one SIGINT, then after the grace period the
- * whole sandbox is ended by force. Never fails for what the program does.
+ * Runs one program to its end and reports meanwhile. A cancel or the timeout sends one SIGINT; after the grace period the whole
+ * sandbox is killed. Never fails because of what the program does.
  */
 export const runTool = Effect.fn("ToolRun.run")(function* (
   context: ToolContext,
@@ -103,7 +103,7 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
   }
 
   const onMessage = Effect.fnUntraced(function* (message: ToolMessage) {
-    // A journal has to know what anybody is told.
+    // The journal must know everything that is reported.
     if (output.kind === "messages" && output.onMessage !== undefined) yield* output.onMessage(message)
     yield* report.print(phase, "stdout", message.text)
     if (message._tag === "Resource") yield* report.resource(message)
@@ -127,7 +127,7 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
       Effect.flatMap(reader.push(next), Effect.forEach(onLine, { discard: true }))
     return {
       read: stream.pipe(
-        // What was taken out of the stream is worked through, also when the reading of it ends.
+        // Data taken from the stream is processed even if reading is interrupted.
         Stream.runForEach((bytes) =>
           Effect.andThen(
             started.open,
@@ -190,7 +190,7 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
     }
   }
 
-  /** Reads on in the background. What is held back at its end is shown once, whatever ended it. */
+  /** Reads in the background. What is held back at the end is shown once, whatever ended it. */
   const reading = Effect.fnUntraced(function* (
     reader: Reader,
     stream: SandboxProcess["stdout"],
@@ -238,7 +238,7 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
     const limit = end._tag === "exited" && end.code === 0 ? undefined : yield* process.exceeded
     const sandboxKilled = limit !== undefined || (yield* Ref.get(killed))
     const stopped = (yield* Deferred.isDone(stopping)) ? yield* Deferred.await(stopping) : undefined
-    // What the program started may have outlived it.
+    // Processes that the program started may have outlived it.
     yield* process.kill
     const document = yield* outputRead
     yield* errorsRead

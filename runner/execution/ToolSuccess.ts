@@ -4,7 +4,7 @@ import type { CancelSignal } from "./CancelSignal.ts"
 import { type RunnerFailure, type RunnerFailureReason, runnerFailure } from "./RunnerFailure.ts"
 import type { ToolEnd } from "./ToolRun.ts"
 
-/** Turns the end of a command that did not do its work into a failure. `codes` are the exit codes of success. */
+/** Turns the unsuccessful end of a command into a failure. `codes` are the exit codes of success. */
 export const requireSuccess = (
   end: ToolEnd,
   phase: RunPhase,

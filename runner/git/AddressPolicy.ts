@@ -6,8 +6,8 @@ const parse = (address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined =>
   ipaddr.isValid(address) ? ipaddr.parse(address) : undefined
 
 /**
- * Whether an address belongs to the public internet. Everything with a special purpose is not public: loopback, private,
- * link-local, shared, multicast, documentation and reserved ranges, and every way to wrap an IPv4 address in an IPv6 one.
+ * Whether an address belongs to the public internet. Special-purpose ranges do not: loopback, private, link-local, shared,
+ * multicast, documentation and reserved ranges, and every way to wrap an IPv4 address in an IPv6 one.
  */
 export const isPublicAddress = (address: string): boolean => {
   const parsed = parse(address)

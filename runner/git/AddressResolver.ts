@@ -1,7 +1,7 @@
 import { Context, Effect } from "effect"
 import { lookup } from "node:dns/promises"
 
-/** Finds every address of a host name, in the order to try them. Fails with whatever the system says. */
+/** Finds every address of a host name, in the order to try them. Fails with the system's error. */
 export interface AddressResolverShape {
   readonly resolve: (hostname: string) => Effect.Effect<ReadonlyArray<string>, unknown>
 }

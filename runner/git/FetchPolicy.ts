@@ -12,8 +12,8 @@ interface OriginPolicy {
 const wellKnownPorts = 1024
 
 /**
- * Why Git is not reached at this address: it has to be https, on an ordinary port and not at a private address literal,
- * unless the operator allows the origin by name. The end of a sentence about the address.
+ * Why Git is not fetched from this address: it must be https, on an ordinary port and not a private address literal, unless the
+ * operator allows the origin by name. The end of a sentence about the address.
  */
 export const originProblem = (address: ServerAddress, policy: OriginPolicy): string | undefined => {
   if (policy.allowOrigins.includes(address.origin)) return undefined
@@ -25,13 +25,13 @@ export const originProblem = (address: ServerAddress, policy: OriginPolicy): str
   return undefined
 }
 
-/** The network policy as a rule on top of the grammar of addresses. */
+/** The network policy as a rule on top of the address grammar. */
 export const fetchRule =
   (policy: OriginPolicy): AddressRule =>
   (address) =>
     originProblem(address, policy)
 
-/** The address of a repository that may be fetched: what the grammar reads and the network policy allows. */
+/** The address of a repository that may be fetched: the grammar accepts it and the network policy allows it. */
 export const fetchableAddress = (text: string, policy: OriginPolicy): Result.Result<GitAddress, GitUrlRefused> =>
   Result.mapError(
     parseGitAddress(text, fetchRule(policy)),

@@ -5,8 +5,8 @@ import { GitCredentialsWithheld } from "./GitError.ts"
 const Wire = Schema.Struct({ authorization: Schema.String, origins: Schema.Array(CredentialOrigin) })
 
 /**
- * How to sign in to Git servers, together with the only places that may learn it. The secret is readable in no other way
- * than `authorizationFor`, so nothing can send it without the check.
+ * Credentials for Git servers, with the only origins that may receive them. The secret is readable only through
+ * `authorizationFor`, so nothing can send it without the check.
  */
 export class GitCredentials {
   readonly origins: ReadonlyArray<CredentialOrigin>
@@ -30,8 +30,8 @@ export class GitCredentials {
   }
 
   /**
-   * The `Authorization` header of a request, if it goes to one of the origins. Asked for every request: what was checked
-   * when a Source was written says nothing about where a request leaves to.
+   * The `Authorization` header of a request, if it goes to one of the origins. Checked for every request: a check when the
+   * Source was written proves nothing about where a request goes.
    */
   authorizationFor(requestUrl: string): Result.Result<Redacted.Redacted<string>, GitCredentialsWithheld> {
     const address = requestUrl.replace(/\?.*$/s, "")

@@ -6,13 +6,13 @@ import { GitPolicy } from "./GitPolicy.ts"
 import { GitAddress } from "../../schema/git/GitAddress.ts"
 
 /**
- * A repository with the addresses its host was checked to have. Every connection of one operation goes to these and the
- * name is never asked again, so a name that changes its answer changes nothing.
+ * A repository with the checked addresses of its host. Every connection of one operation uses these and the name is never
+ * resolved again, so a changed DNS answer has no effect.
  */
 export const GitEndpoint = Schema.Struct({ url: GitAddress, addresses: Schema.NonEmptyArray(Schema.String) })
 export type GitEndpoint = typeof GitEndpoint.Type
 
-/** `whose` says in words what the host belongs to. */
+/** `whose` describes what the host belongs to. */
 const lookUp = Effect.fnUntraced(function* (hostname: string, whose: string) {
   const literal = hostAddress(hostname)
   if (literal !== undefined) return [literal]

@@ -5,10 +5,10 @@ const Message = { message: Schema.String }
 /** The text is no Git URL this service may fetch from. Never repeats the text: it may hold a password. */
 export class GitUrlRefused extends Schema.TaggedError<GitUrlRefused>()("GitUrlRefused", Message) {}
 
-/** The text is no ref, tag, branch or commit as Git writes them. */
+/** The text is not a ref, tag, branch or commit as Git writes them. */
 export class GitRefRefused extends Schema.TaggedError<GitRefRefused>()("GitRefRefused", Message) {}
 
-/** The repository has no such branch, tag or commit, or does not hand it out. */
+/** The repository has no such branch, tag or commit, or does not serve it. */
 export class GitRefNotFound extends Schema.TaggedError<GitRefNotFound>()("GitRefNotFound", {
   ref: Schema.String,
   ...Message
@@ -41,13 +41,13 @@ export class GitVersionAmbiguous extends Schema.TaggedError<GitVersionAmbiguous>
 /** The repository has no commit at all. */
 export class GitRepositoryEmpty extends Schema.TaggedError<GitRepositoryEmpty>()("GitRepositoryEmpty", Message) {}
 
-/** The server knows no repository at this URL. */
+/** The server has no repository at this URL. */
 export class GitRepositoryNotFound extends Schema.TaggedError<GitRepositoryNotFound>()(
   "GitRepositoryNotFound",
   Message
 ) {}
 
-/** The server asked for credentials, or refused the given ones. */
+/** The server requires credentials, or refused the given ones. */
 export class GitAuthenticationFailed extends Schema.TaggedError<GitAuthenticationFailed>()(
   "GitAuthenticationFailed",
   Message
@@ -59,16 +59,16 @@ export class GitAddressRefused extends Schema.TaggedError<GitAddressRefused>()("
   ...Message
 }) {}
 
-/** The request would take the credentials to an origin that they are not for. */
+/** The request would send the credentials to an origin that they are not for. */
 export class GitCredentialsWithheld extends Schema.TaggedError<GitCredentialsWithheld>()(
   "GitCredentialsWithheld",
   Message
 ) {}
 
-/** The server wanted to send us elsewhere. */
+/** The server answered with a redirect. */
 export class GitRedirectRefused extends Schema.TaggedError<GitRedirectRefused>()("GitRedirectRefused", Message) {}
 
-/** Which bound of `GitPolicy.limits` was hit. */
+/** The bound of `GitPolicy.limits` that was exceeded. */
 export const GitLimit = Schema.Literals([
   "packBytes",
   "responseBytes",
@@ -94,10 +94,10 @@ export class GitUnreachable extends Schema.TaggedError<GitUnreachable>()("GitUnr
 /** The server did not speak Git's protocol, or sent damaged data. */
 export class GitProtocolBroken extends Schema.TaggedError<GitProtocolBroken>()("GitProtocolBroken", Message) {}
 
-/** The operation, or a pause of the server within it, took too long. */
+/** The operation, or a pause within it, took too long. */
 export class GitTimedOut extends Schema.TaggedError<GitTimedOut>()("GitTimedOut", Message) {}
 
-/** The operator requires native git and it is missing, too old or switched off for this request. */
+/** The operator requires native git and it is missing, too old or disabled for this request. */
 export class GitNativeUnavailable extends Schema.TaggedError<GitNativeUnavailable>()("GitNativeUnavailable", Message) {}
 
 /** Why a remote repository could not be read. Messages are for the end user and hold no secret. */

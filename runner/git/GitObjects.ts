@@ -38,8 +38,8 @@ export const missingObject = () =>
   new GitProtocolBroken({ message: "The Git server did not send every object of the commit, or sent damaged ones." })
 
 /**
- * Reads an object and proves it: its type is the one its place asks for and its bytes hash to its id. So a snapshot is the
- * commit that was resolved, whoever fetched it and from wherever.
+ * Reads and verifies an object: its type fits its place and its bytes hash to its id. So a snapshot is the commit that was
+ * resolved, whoever fetched it from wherever.
  */
 export const readVerified = Effect.fnUntraced(function* (
   source: GitObjectSource,
@@ -62,7 +62,7 @@ const header = (bytes: Uint8Array, key: string): string | undefined =>
     .find((line) => line.startsWith(`${key} `))
     ?.slice(key.length + 1)
 
-/** The commit that an object id stands for, through any annotated tags; and that commit's root tree. */
+/** The commit that an object id leads to, through any annotated tags, and that commit's root tree. */
 export const peelToCommit = Effect.fnUntraced(function* (
   source: GitObjectSource,
   oid: string
@@ -81,7 +81,7 @@ export const peelToCommit = Effect.fnUntraced(function* (
   return yield* new GitProtocolBroken({ message: "The ref points to a tag of a tag of a tag, without end." })
 })
 
-/** The entries of a tree object, in its own order. Names that are not UTF-8 hold U+FFFD. */
+/** The entries of a tree object, in its own order. Names that are not UTF-8 contain U+FFFD. */
 export const parseTree = (bytes: Uint8Array): Result.Result<ReadonlyArray<TreeEntry>, GitProtocolBroken> => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const entries: Array<TreeEntry> = []

@@ -6,7 +6,7 @@ const isOrigin = (text: string): boolean => {
   return isAddress(address) && address.scheme !== "ssh" && address.origin === text
 }
 
-/** An origin as `allowOrigins` compares it: scheme, host, and port unless it is the scheme's own; nothing after that. */
+/** An origin as `allowOrigins` compares it: scheme, host, and port unless it is the scheme's own; nothing else. */
 export const AllowedOrigin = Schema.String.check(
   Schema.makeFilter(isOrigin, {
     description: "an http or https origin such as http://git.internal:3000, without path or trailing slash"
@@ -15,9 +15,9 @@ export const AllowedOrigin = Schema.String.check(
 
 /** Upper bounds of one sync. All sizes are bytes. */
 export interface GitLimits {
-  /** What one fetch may receive. */
+  /** What one fetch may transfer. */
   readonly packBytes: number
-  /** What one listing of refs may receive. */
+  /** What one listing of refs may transfer. */
   readonly responseBytes: number
   readonly refs: number
   /** Entries of the tree, whether kept or left out. */
@@ -25,20 +25,20 @@ export interface GitLimits {
   readonly fileBytes: number
   /** All files together. */
   readonly totalBytes: number
-  /** Folders below each other. */
+  /** Depth of nested folders. */
   readonly depth: number
   /** Memory of the process that fetches, with everything it started. */
   readonly rssBytes: number
   /** One whole operation. */
   readonly deadline: Duration.Duration
-  /** Longest silence of the server. */
+  /** The longest silence of the server. */
   readonly idle: Duration.Duration
 }
 
 export interface GitPolicyShape {
-  /** Exact origins such as `http://git.internal:3000` that may be plain http and may have addresses that are not public. */
+  /** Exact origins such as `http://git.internal:3000` that may use plain http and may resolve to private addresses. */
   readonly allowOrigins: ReadonlyArray<string>
-  /** Whether an installed git fetches: when it can, never, or always. The snapshot is the same either way. */
+  /** Whether native git fetches: when available, never, or always. The snapshot is the same either way. */
   readonly native: "auto" | "off" | "required"
   readonly limits: GitLimits
 }
@@ -60,11 +60,11 @@ export const defaultGitLimits: GitLimits = {
 
 export const defaultGitPolicy: GitPolicyShape = { allowOrigins: [], native: "auto", limits: defaultGitLimits }
 
-/** What the operator allows of Git servers and repositories. */
+/** The operator's policy for Git servers and repositories. */
 export class GitPolicy extends Context.Service<GitPolicy, GitPolicyShape>()("svc/git/GitPolicy") {
   static readonly layer = Layer.succeed(GitPolicy, defaultGitPolicy)
 
-  /** The defaults with some of them replaced. */
+  /** The defaults with some replaced. */
   static readonly layerWith = (
     policy: Partial<Omit<GitPolicyShape, "limits">> & { readonly limits?: Partial<GitLimits> }
   ) =>

@@ -17,19 +17,18 @@ import {
 import { pinnedRequest } from "./PinnedRequest.ts"
 
 export interface TransportOptions {
-  /** Sent with the requests that go to one of their origins; others are not made. */
+  /** Sent only with requests to one of their origins; other requests are not made. */
   readonly credentials?: GitCredentials | undefined
-  /** Bytes that all answers together may have, and the name of that limit. */
+  /** How many bytes all answers together may have, and the name of that limit. */
   readonly maximum: { readonly limit: "packBytes" | "responseBytes"; readonly bytes: number }
-  /** Longest silence of the server. */
+  /** The longest silence of the server. */
   readonly idle: Duration.Duration
   readonly signal: AbortSignal
 }
 
 /**
- * HTTP to one repository: only to its checked addresses, never through a redirect or a proxy, bounded in bytes and
- * silence. It is isomorphic-git's `HttpClient`; that library loses errors of a body it reads, so what went wrong is kept
- * in `failure` too.
+ * HTTP to one repository: only to its checked addresses, never through a redirect or a proxy, bounded in bytes and silence. It
+ * is isomorphic-git's `HttpClient`; that library loses errors while reading a body, so they are kept in `failure` too.
  */
 export interface GitTransport extends HttpClient {
   readonly failure: () => GitError | undefined
@@ -83,7 +82,7 @@ export const makeGitTransport = (endpoint: GitEndpoint, options: TransportOption
     throw error
   }
 
-  /** Aborts when the server is silent for too long; `refresh` says that it was not. */
+  /** Aborts when the server is silent for too long; `refresh` resets the timer. */
   const watch = () => {
     const silence = new AbortController()
     const timer = setTimeout(() => silence.abort(), Duration.toMillis(options.idle))
@@ -125,7 +124,7 @@ export const makeGitTransport = (endpoint: GitEndpoint, options: TransportOption
   }
 
   const request = async (input: GitHttpRequest): Promise<GitHttpResponse> => {
-    // The pin holds for names only; nothing but this repository may be asked for.
+    // The pin applies to names only; only this repository may be requested.
     if (!input.url.startsWith(`${endpoint.url}/`))
       return fail(new GitProtocolBroken({ message: "The Git operation strayed from the repository's URL." }))
     const authorization = options.credentials?.authorizationFor(input.url)

@@ -17,7 +17,7 @@ const isUsable = (text: string) => {
   return major > oldestVersion[0] || (major === oldestVersion[0] && minor >= oldestVersion[1])
 }
 
-/** This runtime can trust more certificates than the system does; git only takes another set of them. */
+/** This runtime can trust additional certificates; git can only replace the set. */
 const hasCertificatesOfItsOwn = () => {
   const extra = process.env["NODE_EXTRA_CA_CERTS"]
   return extra !== undefined && extra !== process.env["SSL_CERT_FILE"]
@@ -25,15 +25,15 @@ const hasCertificatesOfItsOwn = () => {
 
 export interface UsableGit {
   readonly program: string
-  /** No other way may be taken when it fails. */
+  /** Whether a failure is final instead of falling back. */
   readonly required: boolean
 }
 
-/** The git program of this machine that fetches, where the policy wants one. */
+/** The git program of this machine for fetches, if the policy wants one. */
 export class InstalledGit extends Context.Service<
   InstalledGit,
   {
-    /** Undefined: fetch without it. Looked for once. */
+    /** Undefined: fetch without it. Looked up once. */
     readonly usable: Effect.Effect<UsableGit | undefined, GitNativeUnavailable>
   }
 >()("svc/git/InstalledGit") {

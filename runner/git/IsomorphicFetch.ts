@@ -32,7 +32,7 @@ const fetchFailure = (request: FetchRequest, transport: GitTransport, error: unk
   return new GitProtocolBroken({ message: "The Git server sent data that is not a valid Git answer." })
 }
 
-/** The last bytes of a pack are the hash of the rest; the library does not look. */
+/** The last bytes of a pack are the hash of the rest; the library does not check it. */
 const verifyPack = Effect.fnUntraced(function* (packs: ReadonlyArray<string>) {
   for (const path of packs) {
     const pack = yield* Effect.sync(() => nodeFs.readFileSync(path))
@@ -83,7 +83,7 @@ export const fetchIsomorphic = Effect.fn("fetchIsomorphic")(function* (
           .map((name) => `${packFolder}/${name}`)
       : []
   )
-  // The server's refusal is a packet that the library passes over; what remains is that nothing came.
+  // The library ignores the packet with the server's refusal; the only symptom is that nothing arrives.
   if (packs.length === 0) return yield* notHandedOut(request.oid)
   yield* verifyPack(packs)
   const cache = {}

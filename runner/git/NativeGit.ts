@@ -24,14 +24,14 @@ export interface NativeOptions {
   readonly credentials: GitCredentials | undefined
   /** Bytes that the fetched pack may have on disk. */
   readonly packBytes: number
-  /** Longest time with almost no data. */
+  /** The longest time with almost no data. */
   readonly idleMillis: number
 }
 
 const keptErrorCharacters = 4096
 const packPollInterval = "100 millis"
 
-/** Nothing of the machine's or the service's own settings reaches git; what it must know is said here. */
+/** git receives no settings of the machine or the service; what it must know is given here. */
 const environment = (
   { endpoint }: NativeOptions,
   home: string,
@@ -52,9 +52,9 @@ const environment = (
     ...(authorization === undefined
       ? {}
       : {
-          // An argument would show in the list of processes.
+          // An argument would be visible in the process list.
           GIT_CONFIG_COUNT: "1",
-          // git sends it to this repository only, even if it asked for anything else of the server.
+          // git sends it to this repository only, whatever else it requests from the server.
           GIT_CONFIG_KEY_0: `http.${endpoint.url}.extraHeader`,
           GIT_CONFIG_VALUE_0: Redacted.make(`Authorization: ${Redacted.value(authorization)}`)
         })
@@ -84,7 +84,7 @@ const pinArguments = (options: NativeOptions): ReadonlyArray<string> => {
   return Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`])
 }
 
-/** Whether the failure says something about the server, so that another way to fetch would meet it too. */
+/** Whether the failure is about the server, so that another way to fetch would meet it too. */
 const fetchFailure = (stderr: string, oid: string, authorized: boolean): GitError | undefined => {
   if (/not our ref|unadvertised object|couldn't find remote ref/i.test(stderr))
     return new GitRefNotFound({
@@ -142,7 +142,7 @@ const watchPack = (gitdir: string, maximum: number): Effect.Effect<never, GitLim
 
 const progressLine = /^(?:remote: )?([A-Z][A-Za-z ]+): +(\d{1,3})%/
 
-/** Runs git to its end; answers its exit code and the end of what it said. */
+/** Runs git to its end; returns its exit code and the end of its output. */
 const runGit = Effect.fnUntraced(function* (
   options: NativeOptions,
   request: FetchRequest,
@@ -160,7 +160,7 @@ const runGit = Effect.fnUntraced(function* (
         env: environment(options, request.gitdir, authorization),
         stdin: "ignore",
         stdout: "ignore",
-        // In the process group of this process, so that whoever ends this process ends git too.
+        // In this process's group, so that ending this process ends git too.
         detached: false,
         killSignal: "SIGKILL"
       })
@@ -215,7 +215,7 @@ export const fetchNative = Effect.fn("fetchNative")(function* (
   const fetched = yield* runGit(options, request, fetchArguments, authorization).pipe(
     Effect.raceFirst(watchPack(request.gitdir, options.packBytes))
   )
-  // A fast fetch may end between two looks at its size.
+  // A fast fetch may end between two checks of its size.
   const size = yield* Effect.promise(() => packSize(request.gitdir))
   if (size > options.packBytes) return yield* packTooLarge(options.packBytes)
   if (fetched.code !== 0)

@@ -9,13 +9,13 @@ export interface Outgoing {
   readonly headers: Record<string, string>
   readonly body: Buffer | undefined
   readonly signal: AbortSignal
-  /** `false` for a connection of its own, which nobody uses again. */
+  /** `false` for a connection that nobody else uses again. */
   readonly agent?: false
 }
 
 /**
- * A request to one checked address of its host, whatever the name resolves to by now. Never through a redirect or a proxy.
- * Resolves with the head of the answer; rejects with whatever the connection failed with.
+ * A request to one checked address of its host, whatever the name resolves to by now, without redirects or proxies. Resolves
+ * with the head of the answer; rejects with the connection's error.
  */
 export const pinnedRequest = (outgoing: Outgoing, address: string) =>
   new Promise<http.IncomingMessage>((resolve, reject) => {
@@ -27,7 +27,7 @@ export const pinnedRequest = (outgoing: Outgoing, address: string) =>
       headers: outgoing.headers,
       signal: outgoing.signal,
       ...(outgoing.agent === undefined ? {} : { agent: outgoing.agent }),
-      // The pin: the name in the URL serves the Host header and the certificate, never the choice of an address.
+      // The pin: the name in the URL is used for the Host header and the certificate, never to choose an address.
       lookup: (_hostname, options, callback) =>
         options.all === true ? callback(null, [{ address, family }]) : callback(null, address, family),
       ...(secure && isName ? { servername: outgoing.url.hostname } : {})

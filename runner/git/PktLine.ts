@@ -28,7 +28,7 @@ export const encodeSideBand = (channel: 1 | 2 | 3, bytes: Uint8Array): ReadonlyA
   return packets
 }
 
-/** Reads a whole message; the failure says which byte made no sense. */
+/** Reads a whole message; the failure names the byte that made no sense. */
 export const parsePackets = (message: Uint8Array): Result.Result<ReadonlyArray<Packet>, string> => {
   const packets: Array<Packet> = []
   let at = 0
@@ -45,6 +45,6 @@ export const parsePackets = (message: Uint8Array): Result.Result<ReadonlyArray<P
   return Result.succeed(packets)
 }
 
-/** The text of a line without its line feed; undefined for the markers. */
+/** The text of a line without its line feed; undefined for markers. */
 export const packetText = (packet: Packet | undefined): string | undefined =>
   packet?._tag === "line" ? Buffer.from(packet.bytes).toString("utf8").replace(/\n$/, "") : undefined

@@ -6,7 +6,7 @@ import type { GitAddress } from "../../schema/git/GitAddress.ts"
 import { delimPacket, encodePacket, flushPacket, type Packet, packetText, parsePackets } from "./PktLine.ts"
 import type { ListedRef } from "./StableVersion.ts"
 
-/** A ref of the server. `target` names the branch that HEAD stands for, where the server says so. */
+/** A ref of the server. `target` names the branch that HEAD points to, where the server says so. */
 export interface RemoteRef extends ListedRef {
   readonly target: string | undefined
 }
@@ -20,7 +20,7 @@ const firstLine = /^([^\0]*)\0(.*)$/s
 const broken = (what: string) =>
   new GitProtocolBroken({ message: `The Git server did not answer as Git servers do: ${what}.` })
 
-/** Reads one whole answer; it counts only with its end marker, since a listing that was cut short still looks like one. */
+/** Reads one whole answer; it is valid only with its end marker, since a truncated listing still looks complete. */
 const exchange = Effect.fnUntraced(function* (
   transport: GitTransport,
   request: { readonly url: string; readonly method: string; readonly body?: ReadonlyArray<Uint8Array> },
@@ -85,7 +85,7 @@ const parseV2 = Effect.fnUntraced(function* (
   for (const text of packets.flatMap((packet) => packetText(packet) ?? [])) {
     const [, oid, name, attributes] = refLine.exec(text) ?? []
     if (oid === undefined || name === undefined) {
-      // A HEAD without a commit; only sent to those who ask, but harmless.
+      // A HEAD without a commit; sent only on request, but harmless.
       if (text.startsWith("unborn ")) continue
       return yield* broken("a ref cannot be read")
     }
@@ -99,8 +99,8 @@ const parseV2 = Effect.fnUntraced(function* (
 /**
  * Lists the refs that start with one of the prefixes, annotated tags peeled, by protocol v2 or what older servers send.
  *
- * Own code and not isomorphic-git's `listServerRefs`: that one takes a broken connection for the end of the list, which
- * would turn an old tag into the newest, and it asks for one prefix only.
+ * Our own code instead of isomorphic-git's `listServerRefs`, which takes a broken connection for the end of the list (an old
+ * tag would become the newest) and requests one prefix only.
  */
 export const listRemoteRefs = Effect.fn("listRemoteRefs")(function* (
   transport: GitTransport,

@@ -11,7 +11,7 @@ export interface ResolvedRef {
   readonly oid: string
 }
 
-/** What to ask a server for. */
+/** What to request from a server. */
 export const refPrefixes = (ref: GitRef): ReadonlyArray<string> => {
   const target = refTarget(ref)
   switch (target._tag) {
@@ -31,7 +31,7 @@ const found = (remote: RemoteRef): ResolvedRef => ({
   oid: remote.oid
 })
 
-/** Picks exactly one ref of a listing made with `refPrefixes`; refuses to guess between a branch and a tag. */
+/** Picks exactly one ref from a listing made with `refPrefixes`; refuses to guess between a branch and a tag. */
 export const resolveRef = (
   ref: GitRef,
   listed: ReadonlyArray<RemoteRef>

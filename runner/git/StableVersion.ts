@@ -15,7 +15,7 @@ export interface StableVersion {
   readonly version: string
 }
 
-/** No leading zeros. A name longer than 255 characters cannot be stored as a tag everywhere, so no number is longer. */
+/** No leading zeros. Names over 255 characters cannot be stored as tags everywhere, so numbers are shorter too. */
 const stableTag = /^refs\/tags\/(v?(0|[1-9][0-9]{0,254})\.(0|[1-9][0-9]{0,254})\.(0|[1-9][0-9]{0,254}))$/
 
 interface Candidate extends StableVersion {
@@ -41,8 +41,8 @@ const compare = (a: Candidate, b: Candidate): number => {
 }
 
 /**
- * The newest `vX.Y.Z` or `X.Y.Z` tag. Prereleases, build metadata and every other spelling do not count. Only the newest
- * version can be ambiguous: two spellings of an older one do no harm.
+ * The newest `vX.Y.Z` or `X.Y.Z` tag. Prereleases, build metadata and other spellings do not count. Only the newest version can
+ * be ambiguous; two spellings of an older one are harmless.
  */
 export const newestStableVersion = (
   refs: ReadonlyArray<ListedRef>

@@ -2,17 +2,17 @@ import { Schema } from "effect"
 import type { Redacted } from "effect"
 import type { SecretMethod } from "./ClientAuthentication.ts"
 
-/** An authorization server, and this installation as its client. */
+/** An authorization server, with this installation as its client. */
 export interface AuthorizationServer {
   readonly issuer: string
-  /** Where its metadata is: RFC 8414 or OpenID Connect Discovery. With `endpoints` none is asked for. */
+  /** Where its metadata is: RFC 8414 or OpenID Connect Discovery. With `endpoints` it is not needed. */
   readonly metadata: "oauth2" | "oidc"
   readonly endpoints:
     | {
         readonly authorization: string
         readonly token: string
         readonly revocation?: string | undefined
-        /** The server names itself in every answer (RFC 9207). */
+        /** The server identifies itself in every answer (RFC 9207). */
         readonly namesItself: boolean
       }
     | undefined
@@ -30,17 +30,17 @@ export interface AuthorizationAsked {
   readonly state: string
   readonly codeVerifier: Redacted.Redacted
   readonly scopes: ReadonlyArray<string>
-  /** What this server wants beside it, such as an audience. */
+  /** Additional parameters for this server, such as an audience. */
   readonly parameters: Readonly<Record<string, string>>
 }
 
-/** What the token endpoint gave. */
+/** The answer of the token endpoint. */
 export interface GrantedTokens {
   readonly accessToken: Redacted.Redacted
   readonly refreshToken: Redacted.Redacted | undefined
   /** Seconds; absent where the server does not say. */
   readonly expiresIn: number | undefined
-  /** Absent where they are the ones that were asked for. */
+  /** Absent when they are the requested ones. */
   readonly scopes: ReadonlyArray<string> | undefined
 }
 
@@ -52,7 +52,7 @@ export interface GrantedTokens {
  * - `invalid`: an answer does not hold
  * - `unreachable`: it cannot be asked, and nothing was sent
  * - `unanswered`: what was sent may have taken effect
- * - `unusable`: it is not as the operator declared it
+ * - `unusable`: it differs from the operator's declaration
  */
 export class OAuthFailure extends Schema.TaggedError<OAuthFailure>()("OAuthFailure", {
   reason: Schema.Literals(["denied", "refused", "invalid", "unreachable", "unanswered", "unusable"]),

@@ -1,11 +1,11 @@
 import { Redacted } from "effect"
 import { type ClientAuth, ClientSecretBasic, ClientSecretPost } from "openid-client"
 
-/** How a client with a secret shows it. */
+/** How a client authenticates with its secret. */
 export type SecretMethod = "client_secret_basic" | "client_secret_post"
 
 /**
- * Authentication with a client secret: in the way that is told, or else in one that the server knows; basic where it says
+ * Authentication with a client secret: by the declared method, or else by one that the server supports; basic where it says
  * nothing (OpenID Connect Discovery 3, RFC 8414 2).
  */
 export const secretAuthentication = (secret: Redacted.Redacted, told?: SecretMethod): ClientAuth => {

@@ -29,12 +29,12 @@ import { secretAuthentication } from "./ClientAuthentication.ts"
 import { pinnedFetch } from "./PinnedFetch.ts"
 
 const requestSeconds = 10
-// Endpoints of a server hardly ever move.
+// A server's endpoints hardly ever move.
 const metadataGoodFor = Duration.hours(1)
 
 const printable = (text: string, max: number) => text.replaceAll(/[^\x20-\x7e]/g, " ").slice(0, max)
 
-/** An error code as RFC 6749 spells one; anything else is not repeated. */
+/** An error code in the form of RFC 6749; anything else is not repeated. */
 const errorCode = (text: string): string => (/^[\x21\x23-\x5b\x5d-\x7e]{1,64}$/.test(text) ? text : "an unknown error")
 
 const failure = (reason: OAuthFailure["reason"], message: string, error?: string) =>
@@ -42,7 +42,7 @@ const failure = (reason: OAuthFailure["reason"], message: string, error?: string
 
 const hostOf = ({ issuer }: AuthorizationServer) => new URL(issuer).host
 
-// An answer came, and is none that the library can read: a redirect, another status, no JSON.
+// The answer is not one that the library can read: a redirect, another status, no JSON.
 const unreadableCodes: ReadonlySet<string> = new Set([
   "OAUTH_RESPONSE_IS_NOT_CONFORM",
   "OAUTH_PARSE_ERROR",
@@ -51,13 +51,13 @@ const unreadableCodes: ReadonlySet<string> = new Set([
 const lostCodes: ReadonlySet<string> = new Set(["OAUTH_TIMEOUT", "OAUTH_ABORT"])
 const unsentCodes: ReadonlySet<string> = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"])
 
-/** The first code that an error or one of its causes has. */
+/** The first error code in the chain of causes. */
 const codeOf = (error: unknown): string => {
   if (!(error instanceof Error)) return ""
   return "code" in error && typeof error.code === "string" ? error.code : codeOf(error.cause)
 }
 
-/** Why the library gave up. Its own messages and causes hold what was sent, so none of them goes on. */
+/** Why the library gave up. Its messages and causes contain what was sent, so none is passed on. */
 const explained = (server: AuthorizationServer, doing: string, sent: boolean) => (cause: unknown) => {
   const host = hostOf(server)
   if (cause instanceof AuthorizationResponseError) {
@@ -103,7 +103,7 @@ const configured = (server: AuthorizationServer, metadata: ServerMetadata, fetch
   const configuration = new Configuration(metadata, server.clientId, undefined, authentication(server))
   configuration.timeout = requestSeconds
   if (fetch !== undefined) configuration[customFetch] = fetch
-  // Where plain http may go is the address policy's matter, and asked before any request.
+  // The address policy decides about plain http, before any request.
   allowInsecureRequests(configuration)
   return configuration
 }
@@ -127,7 +127,7 @@ export class OAuthClient extends Context.Service<
       server: AuthorizationServer,
       asked: AuthorizationAsked
     ) => Effect.Effect<string, OAuthFailure>
-    /** Redeems the answer that came to the redirect URI. `search` is its query as it came. */
+    /** Redeems the answer at the redirect URI. `search` is its query as received. */
     readonly redeem: (
       server: AuthorizationServer,
       asked: Pick<AuthorizationAsked, "redirectUri" | "state" | "codeVerifier">,
@@ -137,7 +137,7 @@ export class OAuthClient extends Context.Service<
       server: AuthorizationServer,
       refreshToken: Redacted.Redacted
     ) => Effect.Effect<GrantedTokens, OAuthFailure>
-    /** RFC 7009. A server without the endpoint cannot be told. */
+    /** RFC 7009. A server without the endpoint cannot revoke. */
     readonly revoke: (
       server: AuthorizationServer,
       token: Redacted.Redacted,
@@ -150,7 +150,7 @@ export class OAuthClient extends Context.Service<
     Effect.gen(function* () {
       const policy = yield* GitPolicy
 
-      /** A way to one endpoint of a server, once its address is known to be allowed. */
+      /** A connection to one endpoint of a server whose address is allowed. */
       const wayTo = Effect.fnUntraced(function* (server: AuthorizationServer, endpoint: string) {
         const url = URL.parse(endpoint)
         const allowed = url !== null && (url.protocol === "https:" || policy.allowOrigins.includes(url.origin))
@@ -181,7 +181,7 @@ export class OAuthClient extends Context.Service<
           catch: explained(server, "the request for its metadata", false)
         })
         const metadata: ServerMetadata = found.serverMetadata()
-        // The library is lenient with the issuers of some vendors; who answers has to be who was declared.
+        // The library is lenient about the issuers of some vendors; here the issuer must be the declared one.
         if (new URL(metadata.issuer).href !== new URL(server.issuer).href) {
           return yield* failure("unusable", `${hostOf(server)} publishes the metadata of another issuer.`)
         }
@@ -230,7 +230,7 @@ export class OAuthClient extends Context.Service<
         authorizationUrl: Effect.fn("OAuthClient.authorizationUrl")(function* (server, asked) {
           const metadata = yield* metadataOf(server)
           const endpoint = URL.parse(metadata.authorization_endpoint ?? "")
-          // The person's browser goes there, with no address policy of ours: at least nobody reads along.
+          // The person's browser goes there, outside our address policy: https at least protects the content.
           if (endpoint === null || !(endpoint.protocol === "https:" || policy.allowOrigins.includes(endpoint.origin))) {
             return yield* failure("unusable", `The authorization endpoint of ${hostOf(server)} is no https address.`)
           }

@@ -2,10 +2,10 @@ import type { IncomingMessage } from "node:http"
 import type { CustomFetch } from "openid-client"
 import { pinnedRequest } from "../git/PinnedRequest.ts"
 
-/** What an authorization server's answers may hold: documents and tokens are small. */
+/** Size limit of an authorization server's answers: documents and tokens are small. */
 const maxAnswerBytes = 256 * 1024
 
-/** An answer that is too long to be one. */
+/** An answer that exceeds the limit. */
 class AnswerTooLong extends Error {
   override readonly name = "AnswerTooLong"
 }
@@ -34,15 +34,15 @@ const encoded = (body: Parameters<CustomFetch>[1]["body"]): Buffer | undefined =
   throw new Error("a body of this kind is never sent")
 }
 
-/** Nothing was sent. In every other case it may have been taken, and a token request is never sent a second time. */
+/** Nothing was sent. In every other case the server may have received it, and a token request is never repeated. */
 const neverConnected = (error: unknown): boolean =>
   error instanceof Error &&
   "code" in error &&
   ["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"].includes(String(error.code))
 
 /**
- * The library's way to the network: only to one origin and its checked addresses, bounded in bytes and by the signal. A
- * redirect is an answer like any other, which the library refuses.
+ * The library's fetch: only to one origin and its checked addresses, bounded in bytes and by the signal. A redirect is an
+ * answer like any other, which the library refuses.
  */
 export const pinnedFetch =
   (origin: string, addresses: ReadonlyArray<string>): CustomFetch =>

@@ -3,10 +3,10 @@ import { defaultCheck, type PostApplyCheck } from "../../schema/policy/PostApply
 import type { PostApplyResult } from "../../schema/records/Run.ts"
 import { HttpProbe } from "./HttpProbe.ts"
 
-/** One request that gets no answer must not use up the time of all of them. */
+/** One unanswered request must not use up the time for all attempts. */
 const longestRequest = Duration.seconds(10)
 
-/** The address that a check asks; `undefined` where the target is none. */
+/** The address of a check; `undefined` where the target is missing. */
 export const checkedUrl = (target: string, path: string | undefined): URL | undefined => {
   const url = URL.parse(target)
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:")) return undefined
@@ -14,7 +14,7 @@ export const checkedUrl = (target: string, path: string | undefined): URL | unde
   return path === undefined ? url : (URL.parse(path, url.origin) ?? undefined)
 }
 
-/** Asks until the answer is the expected one or the time of the check is over. Never fails: how it ended is the result. */
+/** Requests until the answer is the expected one or time is up. Never fails: the outcome is the result. */
 export const awaitAnswer = Effect.fn("awaitAnswer")(function* (check: PostApplyCheck, url: URL) {
   const probe = yield* HttpProbe
   const {

@@ -5,7 +5,7 @@ import { GitPolicy } from "../git/GitPolicy.ts"
 import { originProblem } from "../git/FetchPolicy.ts"
 import { pinnedRequest } from "../git/PinnedRequest.ts"
 
-/** Nothing was answered. `isFinal` where asking again would not help: the address is one that the operator does not allow. */
+/** No answer. `isFinal` when repeating would not help: the operator does not allow the address. */
 export class ProbeFailed extends Schema.TaggedError<ProbeFailed>()("ProbeFailed", {
   isFinal: Schema.Boolean,
   message: Schema.String
@@ -13,14 +13,15 @@ export class ProbeFailed extends Schema.TaggedError<ProbeFailed>()("ProbeFailed"
 
 export interface ProbeAnswer {
   readonly status: number
-  /** Whether the first 64 KiB of the body hold the text that was asked for. */
+  /** Whether the first 64 KiB of the body contain the expected text. */
   readonly holds: boolean
 }
 
 export interface HttpProbeShape {
   /**
-   * Asks an address once, under the same policy as Git servers: https on an ordinary port, public addresses, or an origin that the
-   * operator allows by name. A redirect is an answer, and is not followed. Sends no credential. Keeps nothing of the answer.
+   * Requests an address once, under the same policy as Git servers: https on an ordinary port, public addresses, or an origin
+   * that the operator allows by name. A redirect is an answer, and is not followed. Sends no credential and keeps nothing of
+   * the answer.
    */
   readonly ask: (url: URL, text: string | undefined) => Effect.Effect<ProbeAnswer, ProbeFailed, GitPolicy>
 }
@@ -80,5 +81,5 @@ const ask = Effect.fn("HttpProbe.ask")(function* (url: URL, text: string | undef
   return yield* Effect.firstSuccessOf(addresses.map((one) => answerOf(url, one, text)))
 })
 
-/** How addresses are asked; a host may bring its own. */
+/** How addresses are requested; a host may replace it. */
 export const HttpProbe = Context.Reference<HttpProbeShape>("svc/probe/HttpProbe", { defaultValue: () => ({ ask }) })

@@ -1,7 +1,7 @@
 const escape = "\\u001b"
 const controlSequenceStart = `(?:${escape}\\[|\\u009b)`
 const controlSequence = `${controlSequenceStart}[0-?]{0,64}[ -/]{0,8}[@-~]`
-// OSC, DCS, SOS, PM and APC: a text that ends with BEL or ST. The bound keeps a stream from being held back for ever.
+// OSC, DCS, SOS, PM and APC: a text that ends with BEL or ST. The bound keeps a stream from being held back indefinitely.
 const commandStart = `(?:${escape}[\\]PX^_]|[\\u0090\\u0098\\u009d\\u009e\\u009f])`
 const commandBody = "[^\\u0007\\u001b\\u0080-\\u009f]{0,4096}"
 const command = `${commandStart}${commandBody}(?:\\u0007|\\u009c|${escape}\\\\)`
@@ -13,10 +13,10 @@ const unfinished = new RegExp(
 )
 const introducer = new RegExp(`${escape}|[\\u0090\\u0098\\u009b\\u009d-\\u009f]`)
 const graphicRendition = new RegExp(`^${controlSequenceStart}[0-9;:]{0,64}m$`)
-// Two introducers cannot lie further apart within one unfinished sequence.
+// Two introducers cannot be further apart within one unfinished sequence.
 const longestUnfinished = 4200
 
-/** True for text that may hold a terminal sequence; everything else needs no further look. */
+/** True for text that may contain a terminal sequence; other text needs no further check. */
 export const hasTerminalSequence = (text: string): boolean => introducer.test(text)
 
 /** Where the first one could begin; -1 when there is none. */
@@ -28,10 +28,10 @@ export const terminalSequences = (text: string) => text.matchAll(sequence)
 export const stripTerminalSequences = (text: string): string =>
   hasTerminalSequence(text) ? text.replace(sequence, "") : text
 
-/** True for a sequence that sets colour or weight (SGR), the only kind that does no harm to a reader. */
+/** True for a sequence that sets colour or weight (SGR), the only harmless kind. */
 export const isGraphicRendition = (found: string): boolean => graphicRendition.test(found)
 
-/** Rewrites what stands between the terminal sequences, and the sequences, each by its own function. */
+/** Rewrites the text between terminal sequences and the sequences themselves, each by its own function. */
 export const rewriteTerminalText = (
   text: string,
   between: (plain: string) => string,
@@ -48,7 +48,7 @@ export const rewriteTerminalText = (
   return rewritten + between(text.slice(from))
 }
 
-/** Where a terminal sequence begins that the end of the text cuts off; the length of the text when there is none. */
+/** Where a terminal sequence begins that is cut off by the end of the text; the text's length when there is none. */
 export const unfinishedSequence = (text: string): number => {
   const from = Math.max(0, text.length - longestUnfinished)
   const tail = text.slice(from)

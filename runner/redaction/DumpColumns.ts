@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer"
 
-/** A byte that a column of a dump stands for, and where in the line that column begins. */
+/** A byte that a dump's column stands for, and where that column begins in the line. */
 interface ColumnByte {
   readonly value: number
   readonly index: number
@@ -11,10 +11,10 @@ interface Column {
   readonly index: number
 }
 
-/** How a column is read: the bytes in it, the first of the text first; undefined for what it cannot be. */
+/** Reads a column: its bytes, in the order of the text; undefined for anything else. */
 type Reading = (text: string) => ReadonlyArray<number> | undefined
 
-/** Longer than any line of a dump; nothing longer is looked at. */
+/** Longer than any line of a dump; longer lines are not considered. */
 export const longestDumpLine = 320
 
 const offset = /^([0-9a-fA-F]{6,16})(:?)(?= |$)/
@@ -102,7 +102,7 @@ const characters = (body: string, from: number): ReadonlyArray<ColumnByte> | und
 /** Whether a line, or its beginning, could be one of a dump. */
 export const mayBeDump = (line: string): boolean => /^(?:[ \t]|[0-9a-fA-F]{6}|[0-9a-fA-F]{1,5}$)/.test(line)
 
-/** What a line of a dump stands for, by the way it is read; empty for any other line. */
+/** The bytes of a dump's line, for each way to read it; empty for other lines. */
 export const dumpColumns = (line: string): ReadonlyMap<string, ReadonlyArray<ColumnByte>> => {
   const found = new Map<string, ReadonlyArray<ColumnByte>>()
   const [, digits = "", colon = ""] = offset.exec(line) ?? []

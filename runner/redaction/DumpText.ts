@@ -2,10 +2,10 @@ import { dumpColumns } from "./DumpColumns.ts"
 import { type LeftOutBreaks, noPosition } from "./FoldedText.ts"
 import { DecodedText, type Search } from "./TextLayer.ts"
 
-/** The bytes that the lines of a dump (`xxd`, `od`, `hexdump`) stand for, in each way that they can be read. */
+/** The bytes that a dump (`xxd`, `od`, `hexdump`) represents, in each way to read it. */
 export class DumpText {
   readonly #search: Search
-  // Nothing is left out of what the columns say, so all of it counts.
+  // Nothing is skipped in the columns, so all of it counts.
   readonly #breaks: LeftOutBreaks = { last: noPosition }
   readonly #readings = new Map<string, DecodedText>()
   #open: ReadonlySet<string> = new Set()
@@ -14,7 +14,7 @@ export class DumpText {
     this.#search = search
   }
 
-  /** One whole line. Whatever of a secret is in it, all that follows in the line is hidden too: a dump says everything twice. */
+  /** One whole line. Once it contains part of a secret, the rest of the line is hidden too: a dump says everything twice. */
   line(text: string, position: number): void {
     const columns = dumpColumns(text)
     const end = position + text.length

@@ -1,11 +1,14 @@
 import { type ByteSink, noPosition } from "./FoldedText.ts"
 
-/** A sink that knows where the part of the text begins that it has not decided on. */
+/** A sink that knows from where on the text is still undecided. */
 export interface OpenSink extends ByteSink {
   readonly open: () => number
-  /** Where the end of the text begins that is already too much of a secret to be shown, should the rest follow; `pending` bytes of it were not fed. */
+  /**
+   * Where the trailing part begins that already shows too much of a secret, should the rest follow; `pending` bytes of it were
+   * not fed.
+   */
   readonly held: (pending: number) => number
-  /** Whose secret may begin at what `held` answered. */
+  /** Whose secret may begin at `held`. */
   readonly heldOrigin: (position: number, pending: number) => string | undefined
 }
 
@@ -26,7 +29,7 @@ const isBlank = (value: number) => value === 0x20 || value === 0x09 || isLineBre
 const zero = 0x30
 const isX = (value: number) => value === 0x78 || value === 0x58
 
-/** Cuts the runs of an alphabet out of a text. A run counts once it is `shortest` long; nothing of it is decoded before. */
+/** Cuts runs of an alphabet out of a text. A run counts once it is `shortest` long; before that nothing is decoded. */
 export abstract class RunSink implements OpenSink {
   readonly #alphabet: Int8Array
   readonly #shortest: number
@@ -50,7 +53,7 @@ export abstract class RunSink implements OpenSink {
     this.#phases = phases
   }
 
-  /** Whether a byte within a run is no end of it. */
+  /** Whether a byte within a run does not end it. */
   protected abstract isIgnored(value: number): boolean
   protected abstract digit(layers: ReadonlyArray<OpenSink>, value: number, index: number, end: number): void
 
@@ -71,7 +74,7 @@ export abstract class RunSink implements OpenSink {
     }
   }
 
-  /** Whether a byte would change anything: most of a text is of no run. */
+  /** Whether a byte would matter: most text is outside of runs. */
   wants(value: number): boolean {
     return this.#length > 0 || (this.#alphabet[value] ?? -1) >= 0
   }
@@ -87,7 +90,7 @@ export abstract class RunSink implements OpenSink {
     return (this.#layers ?? []).reduce((position, layer) => Math.min(position, layer.open()), this.previousStart)
   }
 
-  // A run that is too short to be read is too short to hold that much.
+  // A run too short to be read is too short to contain that much.
   held(pending: number): number {
     if (this.#length < this.#shortest) return noPosition
     return (this.#layers ?? []).reduce((position, layer) => Math.min(position, layer.held(pending)), noPosition)
@@ -106,10 +109,10 @@ export abstract class RunSink implements OpenSink {
   }
 }
 
-/** Encoders wrap lines that are longer than this; what ends earlier is a line of its own. */
+/** Encoders wrap lines that are longer than this; a shorter line stands alone. */
 const shortestWrapped = 20
 
-/** Decodes what could be base64, standard or for URLs, on one line or on several, at each of the four places it can begin. */
+/** Decodes what could be base64, standard or for URLs, on one line or on several, at each of its four alignments. */
 export class Base64Runs extends RunSink {
   #broken = false
   #lineLength = 0
@@ -136,7 +139,7 @@ export class Base64Runs extends RunSink {
     this.#lineLength++
     const pair = (this.previous << 6) | value
     if (index === 0) return
-    // Every reading from the second digit on: what is read may begin in the middle of a group.
+    // Every reading from the second digit on: the text may begin in the middle of a group.
     for (let phase = 0; phase < 4; phase++) {
       const place = (index - phase) & 3
       if (place !== 0) layers[phase]?.byte((pair >> (6 - 2 * place)) & 0xff, this.previousStart, end)
@@ -147,7 +150,7 @@ export class Base64Runs extends RunSink {
 /** Decodes what could be hexadecimal, also with `:`, `-`, `,`, blanks, line ends or `0x` between the pairs. */
 export class HexRuns extends RunSink {
   #lineLength = 0
-  // A zero that may be the first half of `0x`; none when negative.
+  // A zero that may be the first half of `0x`; negative when there is none.
   #zeroStart = -1
   #zeroEnd = 0
 

@@ -1,6 +1,6 @@
 import { type ByteSink, foldedClass, noPosition, quoteClass as quote } from "./FoldedText.ts"
 
-/** A sink that also takes note of backslashes that say nothing but that the next character is itself. */
+/** A sink that also notes backslashes that only quote the next character. */
 export interface DecodedSink extends ByteSink {
   readonly skipped: (start: number, end: number) => void
 }
@@ -48,13 +48,12 @@ const entityCode = (name: string): number | undefined => {
 }
 
 /**
- * Undoes the escapes of JSON, Go, Python, YAML, shells, XML and URLs, however often they were nested, in one pass: what an
- * escape stands for is read again, with what follows. The same is done with the secrets, so a secret that looks escaped
- * itself is found as well.
+ * Undoes the escapes of JSON, Go, Python, YAML, shells, XML and URLs, however often they were nested, in one pass: the result
+ * of an escape is read again with what follows. Secrets are treated alike, so a secret that looks escaped is found as well.
  */
 export class EscapeDecoder implements ByteSink {
   readonly #sink: DecodedSink
-  // The bytes of an escape that is not complete, and where each of them stood.
+  // The bytes of an incomplete escape, and where each of them stood.
   #bytes: Array<number> = []
   #starts: Array<number> = []
   #ends: Array<number> = []
@@ -87,7 +86,7 @@ export class EscapeDecoder implements ByteSink {
     this.#sink.edge()
   }
 
-  /** Where an escape begins that is not complete. */
+  /** Where an incomplete escape begins. */
   open(): number {
     return Math.min(this.#starts[0] ?? noPosition, this.#high?.start ?? noPosition)
   }
@@ -147,7 +146,7 @@ export class EscapeDecoder implements ByteSink {
     this.byte(value, start, end)
   }
 
-  /** What the held escape stands for; it may be the beginning of another. */
+  /** The result of the held escape; it may begin another one. */
   #decoded(value: number, end: number): void {
     this.byte(value, this.#release(), end)
   }
@@ -185,7 +184,7 @@ export class EscapeDecoder implements ByteSink {
     return start
   }
 
-  /** What is held is no escape: its first byte is itself, and the rest is read anew. */
+  /** The held bytes are not an escape: the first is literal, and the rest is read again. */
   #reject(): void {
     const [bytes, starts, ends] = [this.#bytes, this.#starts, this.#ends]
     this.#release()

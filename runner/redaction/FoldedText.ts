@@ -8,15 +8,15 @@ export interface Span {
 /** Takes the bytes of a text in order, each with the range of positions that it came from. */
 export interface ByteSink {
   readonly byte: (value: number, start: number, end: number) => void
-  /** What follows is not a continuation of what came before. */
+  /** What follows does not continue what came before. */
   readonly edge: () => void
 }
 
 export const noPosition = Number.POSITIVE_INFINITY
 
-/** The line breaks that were left out of a text, so that it is read as if it had none. */
+/** The line breaks removed from a text before matching. */
 export interface LeftOutBreaks {
-  /** Only what begins before it goes over a break. */
+  /** Only a match that begins before it crosses a break. */
   last: number
 }
 
@@ -26,8 +26,8 @@ export const blankClass = 0x20
 export const quoteClass = 0x27
 
 /**
- * What a byte counts as where secrets are compared: kinds of blank are one, and so are the characters that quoting doubles
- * or puts before others. Runs of either count as one.
+ * The class of a byte when secrets are compared: kinds of blank are one, and so are the characters that quoting doubles or puts
+ * before others. Runs of either count as one.
  */
 const classes = new Uint8Array(256)
 for (const value of [0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20, 0x2b]) classes[value] = blankClass
@@ -39,10 +39,10 @@ for (let value = 0; value < 256; value++) words[value] = /\w/.test(String.fromCh
 export const isWordByte = (value: number): boolean => words[value] === 1
 export const isDigitByte = (value: number): boolean => value >= 0x30 && value <= 0x39
 
-/** The class of a byte whose runs count as one; 0 for a byte that counts as itself. */
+/** The class of a byte whose runs count as one; 0 for a byte that stands for itself. */
 export const foldedClass = (value: number): number => classes[value] ?? other
 
-/** Bytes as they are compared. */
+/** Bytes in their comparable form. */
 export const folded = (bytes: Iterable<number>): ReadonlyArray<number> => {
   const result: Array<number> = []
   let run = other

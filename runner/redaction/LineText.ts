@@ -9,7 +9,7 @@ interface Part {
   readonly position: number
 }
 
-// How far a line is read on behind a break before the two are looked at apart again.
+// How far to read past a line break before treating the two lines separately again.
 const stride = 8
 
 const isBlank = (text: string, index: number) => {
@@ -18,9 +18,9 @@ const isBlank = (text: string, index: number) => {
 }
 
 /**
- * A text as its lines: matched as it is, and over its line breaks as if there were none. Programs wrap what they print, and a tool
- * that reports the output of another line by line does not say whether a piece was a whole line. It is read over a break only as
- * far as something that began before it could go on. Lines of a dump are read by their columns.
+ * A text as its lines: matched as it is, and across its line breaks as if there were none. Programs wrap their output, and a
+ * tool that relays another's output line by line does not say whether a piece was a whole line. Matching crosses a break only
+ * as far as a match that began before it could extend. Lines of a dump are read by their columns.
  */
 export class LineText {
   readonly #search: Search
@@ -29,7 +29,7 @@ export class LineText {
   readonly #breaks: LeftOutBreaks = { last: noPosition }
   #joined: { readonly text: DecodedText; readonly feed: Utf8Feed } | undefined
   #isJoined = false
-  // Blanks at the end of what was joined: part of it only if the line goes on.
+  // Trailing blanks of the joined text: part of it only if the line continues.
   #blanks: Part | undefined
   #dump: DumpText | undefined
   #line: Array<Part> = []
@@ -60,7 +60,7 @@ export class LineText {
     if (from < text.length) this.#take(from === 0 ? text : text.slice(from), position + from)
   }
 
-  /** Goes on matching where another text is; encodings begin anew. */
+  /** Continues matching where another text is; decoders start afresh. */
   continueFrom(other: LineText): void {
     this.#text.continueFrom(other.#text)
     this.#lineStart = other.#lineStart
@@ -79,7 +79,7 @@ export class LineText {
     this.#line = []
   }
 
-  /** Makes it ready for another text, that begins at 0. */
+  /** Resets it for another text that begins at 0. */
   restart(): void {
     this.#lineStart = 0
   }
@@ -131,7 +131,7 @@ export class LineText {
   }
 
   #endLine(position: number): void {
-    // A line must not be forgotten while something that began in it is open.
+    // A line must be remembered while a match that began in it is open.
     const open = Math.min(this.#feed.open(), this.#text.open())
     if (!this.#isJoined && open < position) {
       this.#isJoined = true
@@ -154,7 +154,7 @@ export class LineText {
     for (; this.#isJoined && from < text.length; from += stride) {
       this.#feedJoined(text.slice(from, from + stride), position + from)
       const { feed, text: joined } = this.#joining()
-      // Nothing that began before the break goes on.
+      // Nothing that began before the break continues.
       if (Math.min(feed.open(), joined.open()) >= this.#breaks.last) this.#part()
     }
   }

@@ -8,8 +8,8 @@ export const longestLine = 65_536
 const isHighSurrogate = (unit: number) => unit >= 0xd800 && unit <= 0xdbff
 
 /**
- * Cuts text into lines at LF, CRLF and a lone CR (a progress bar that redraws itself), and a longer line into pieces of
- * at most `longestLine`. Feed it text that is redacted already: then no cut can hide a secret from the redactor.
+ * Cuts text into lines at LF, CRLF and a lone CR (a progress bar that redraws itself), and longer lines into pieces of at most
+ * `longestLine`. Feed it redacted text only: a cut could hide a secret from the redactor.
  */
 export class LogLines {
   #pending = ""
@@ -47,10 +47,10 @@ const pieces = (line: string): Array<string> => {
   return found
 }
 
-/** Raw output of a process to log lines: decoded, redacted across the borders of chunks and lines, capped, made safe to show. */
+/** Turns raw output of a process into log lines: decoded, redacted across chunk and line borders, capped, made safe to show. */
 export interface TextReader {
   readonly push: (chunk: Uint8Array) => Effect.Effect<ReadonlyArray<string>>
-  /** All that is left. */
+  /** The remainder. */
   readonly end: Effect.Effect<ReadonlyArray<string>>
 }
 
@@ -67,7 +67,7 @@ export const textReader = (redactor: RunRedactor): Effect.Effect<TextReader> =>
     }
   })
 
-/** The same, of a whole output. */
+/** The same for a complete output. */
 export const redactedLines =
   (redactor: RunRedactor) =>
   <E, R>(output: Stream.Stream<Uint8Array, E, R>): Stream.Stream<string, E, R> =>

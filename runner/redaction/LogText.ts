@@ -1,6 +1,6 @@
 import { isGraphicRendition, rewriteTerminalText } from "./AnsiSequences.ts"
 
-// Every control character but tab and line feed, and what reorders or breaks a line without being seen.
+// Every control character but tab and line feed, and invisible characters that reorder or break a line.
 const invisible = /(?![\t\n])\p{Cc}|\p{Bidi_Control}|[\u2028\u2029\ufeff]/gu
 
 const escapeCharacter = (character: string) => {
@@ -13,9 +13,9 @@ const keepGraphicRendition = (sequence: string) =>
   isGraphicRendition(sequence) ? sequence.replace("\u009b", "\u001b[") : ""
 
 /**
- * Text for a log line: colours (SGR) stay; titles, links, cursor moves and clears are removed; every other control
- * character, bidirectional override and lone surrogate becomes visible. Line feeds stay; a carriage return before one
- * goes, any other is shown, so nothing can be overwritten. Redact first.
+ * Text for a log line: colours (SGR) stay; titles, links, cursor moves and clears are removed; every other control character,
+ * bidirectional override and lone surrogate becomes visible. Line feeds stay; a carriage return before one is dropped, any
+ * other is made visible, so nothing can be overwritten. Redact first.
  */
 export const logText = (text: string): string =>
   rewriteTerminalText(text.toWellFormed(), escapeInvisible, keepGraphicRendition)

@@ -1,9 +1,9 @@
 /**
- * How a pattern counts when its bytes are found.
+ * When a found pattern counts.
  *
  * - `anywhere`: always
  * - `token`: between characters that are not of a word
- * - `number`: the same, and not as a part of a date, a version or an address
+ * - `number`: the same, and not part of a date, a version or an address
  * - `guarded`: when what was found is at least `minSource` characters of the text
  * - `unbroken`: a text without its blanks, where line breaks are left out
  */
@@ -14,15 +14,15 @@ export interface Pattern {
   readonly kind: PatternKind
   readonly origin: string
   readonly minSource: number
-  /** The backslashes that the secret ends with are not in `bytes`; whatever stands for them directly behind belongs to it. */
+  /** Trailing backslashes of the secret are not in `bytes`; whatever represents them directly after a match belongs to it. */
   readonly trailing: boolean
 }
 
 const nothing = -1
 
 /**
- * Finds any number of byte patterns in one pass (Aho and Corasick). Takes one step a byte on average, whatever the patterns
- * are, and its state is the longest end of the input that could still become one of them.
+ * Finds any number of byte patterns in one pass (Aho and Corasick). Takes one step per byte on average, whatever the patterns,
+ * and its state is the longest suffix of the input that could still become one of them.
  */
 export class PatternAutomaton {
   readonly #patterns: ReadonlyArray<Pattern>
@@ -34,9 +34,9 @@ export class PatternAutomaton {
   readonly #anywhere: Int32Array
   readonly #bounded: Int32Array
   readonly #boundedLink: Int32Array
-  /** By state, the length of the longest end of the input that could still become a pattern. */
+  /** By state: the length of the longest suffix that could still become a pattern. */
   readonly depth: Uint16Array
-  /** The same, of ends that are no whole pattern yet. */
+  /** The same for suffixes that are not whole patterns yet. */
   readonly unfinishedDepth: Uint16Array
   readonly longest: number
 
@@ -93,7 +93,7 @@ export class PatternAutomaton {
     return this.#root[byte] ?? 0
   }
 
-  /** Whose secret may begin with some bytes. Reads all patterns, so it is for the few texts that end in the middle of one. */
+  /** Whose secret may begin with these bytes. Reads all patterns, so it is only for the few texts that end in the middle of one. */
   originOfBeginning(bytes: Uint8Array): string | undefined {
     return this.#patterns.find((pattern) => bytes.every((byte, index) => pattern.bytes[index] === byte))?.origin
   }
@@ -143,7 +143,7 @@ export class PatternAutomaton {
     this.#targets[slot] = target
   }
 
-  // Parents come before their children in the queue, so the state that a failure leads to is complete already.
+  // Parents precede their children in the queue, so the target of a failure link is complete already.
   #link(size: number, firstChild: Int32Array, sibling: Int32Array, byteOf: Uint8Array): void {
     const queue = new Int32Array(size)
     let filled = 1

@@ -16,16 +16,16 @@ export class RedactionUnavailable extends Schema.TaggedError<RedactionUnavailabl
 type Unnumbered<Request> = Request extends RedactionRequest ? Omit<Request, "id"> : never
 
 interface RedactionThread {
-  /** The texts that a request results in; `undefined` when the thread could not do it, or has ended. */
+  /** The resulting texts of a request; `undefined` when the thread failed or has ended. */
   readonly ask: (request: Unnumbered<RedactionRequest>) => Effect.Effect<ReadonlyArray<RedactedLine> | undefined>
   readonly tell: (request: Unnumbered<RedactionRequest>) => Effect.Effect<void>
   readonly newNumber: Effect.Effect<number>
 }
 
 const startDeadline = Duration.seconds(30)
-// It holds a few megabytes, and another one is there in a fraction of a second.
+// It takes a few megabytes and is restarted in a fraction of a second.
 const idleTime = Duration.seconds(5)
-/** What is sent at once: more would keep this thread busy with taking it in. */
+/** How much is sent at once: more would keep this thread busy copying. */
 const longestBatch = 256 * 1024
 
 /** Where the code of the thread is. */
@@ -55,7 +55,7 @@ const startThread = Effect.fnUntraced(function* (
   const end = (reason: string) => {
     if (hasEnded) return
     hasEnded = true
-    // Before the Runs that use it go on: what starts because of them must not be given it.
+    // Before the Runs that use it continue: new ones must not be given this thread.
     run(onEnd)
     started(reason)
     for (const resume of waiting.values()) resume(undefined)
@@ -111,9 +111,9 @@ const batches = (items: ReadonlyArray<RedactionItem>): ReadonlyArray<ReadonlyArr
 const posted = ({ origin, value }: Secret) => ({ origin, value: Redacted.value(value) })
 
 const redactorOf = (thread: RedactionThread, redactor: number): RunRedactor => {
-  // A Run without any secret has nothing to wait for.
+  // A Run without secrets has nothing to wait for.
   let isEmpty = true
-  // After one thing that could not be done, a secret may be missing or half of one kept back: nothing later is trusted.
+  // After one failure a secret may be missing or half of one held back: nothing later is trusted.
   let isBroken = false
   const ask = (request: Unnumbered<RedactionRequest>) =>
     Effect.suspend(() =>
@@ -134,7 +134,7 @@ const redactorOf = (thread: RedactionThread, redactor: number): RunRedactor => {
         isEmpty = false
         return Effect.asVoid(ask({ kind: "add", redactor, secrets: secrets.map(posted) }))
       }),
-    // What could not be looked at is hidden as a whole.
+    // What could not be checked is hidden entirely.
     items: (items) =>
       Effect.suspend(() =>
         isEmpty
@@ -159,7 +159,7 @@ const redactorOf = (thread: RedactionThread, redactor: number): RunRedactor => {
       return { push: (piece: string) => send(piece, false), end: (rest: string) => send(rest, true) }
     }),
     openLines: Effect.map(thread.newNumber, (stream) => {
-      // How many lines it has not answered for.
+      // The number of unanswered lines.
       let held = 0
       const send = (lines: ReadonlyArray<string>, last: boolean) =>
         Effect.suspend((): Effect.Effect<ReadonlyArray<RedactedLine>> => {
@@ -177,14 +177,14 @@ const redactorOf = (thread: RedactionThread, redactor: number): RunRedactor => {
 }
 
 /**
- * Hides secrets in a thread of its own, so that neither many secrets nor long texts keep the service from answering. The
- * thread starts with the first Run and ends when no Run has needed it for a while. Should it break while Runs use it, whatever
- * they print from then on is hidden as a whole.
+ * Hides secrets in a thread of its own, so that neither many secrets nor long texts block the service. The thread starts with
+ * the first Run and ends when no Run has needed it for a while. If it fails while Runs use it, everything they print from then
+ * on is hidden.
  */
 export class Redaction extends Context.Service<
   Redaction,
   {
-    /** A redactor until the Scope closes. */
+    /** A redactor that lasts until the Scope closes. */
     readonly redactor: (secrets: ReadonlyArray<Secret>) => Effect.Effect<RunRedactor, RedactionUnavailable, Scope.Scope>
   }
 >()("svc/redaction/Redaction") {

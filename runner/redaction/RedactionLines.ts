@@ -1,15 +1,15 @@
 import type { RedactionStream } from "./RedactionStream.ts"
 
-/** A line without secrets; `undefined` when the mark of an earlier line stands for all of it. */
+/** A line without secrets; `undefined` when a mark in an earlier line covers all of it. */
 export type RedactedLine = string | undefined
 
 /**
- * Redacts a text of which only the lines are known, one after another: a secret over several of them is one mark, in the first.
- * Whether a line was a whole one when it was printed need not be known. Gives each line as soon as no later one can change it.
+ * Redacts a text that is known line by line: a secret across several lines becomes one mark, in the first. It does not matter
+ * whether a line was complete when it was printed. Releases each line as soon as no later one can change it.
  */
 export class RedactionLines {
   readonly #stream: RedactionStream
-  // Where each of the lines ends that were not given yet.
+  // Where each of the unreleased lines ends.
   #ends: Array<number> = []
   #end = 0
 
@@ -17,7 +17,7 @@ export class RedactionLines {
     this.#stream = stream
   }
 
-  /** The next lines that are decided, in order. */
+  /** The next decided lines, in order. */
   push(lines: ReadonlyArray<string>): ReadonlyArray<RedactedLine> {
     for (const line of lines) {
       this.#end += line.length + 1
@@ -27,7 +27,7 @@ export class RedactionLines {
     return this.#take(this.#stream.decided())
   }
 
-  /** All others; the text is over, or was broken off. */
+  /** All remaining lines; the text is complete, or was cut off. */
   end(): ReadonlyArray<RedactedLine> {
     this.#stream.endFeed(true)
     return this.#take(this.#end)

@@ -1,11 +1,11 @@
 import type { Schema } from "effect"
 
-/** What stands in the place of a secret whose origin is not known. */
+/** The replacement of a secret of unknown origin. */
 export const redactionMark = "[redacted]"
 
 const longestOrigin = 160
 
-/** What stands in the place of a secret: `[redacted var.db.password]`. An origin is made of public names only. */
+/** The replacement of a secret: `[redacted var.db.password]`. An origin is made of public names only. */
 export const redactionMarkOf = (origin: string): string => {
   const shown = origin.replace(/[[\]\p{Cc}]/gu, "").slice(0, longestOrigin)
   return shown === "" ? redactionMark : `[redacted ${shown}]`

@@ -1,19 +1,18 @@
 import type { RedactedLine } from "./RedactionLines.ts"
 import type { RedactionItem } from "./Redactor.ts"
 
-/** A secret as it crosses to the thread. Neither side prints it. */
+/** A secret on its way to the thread. Neither side prints it. */
 export interface PostedSecret {
   readonly origin: string
   readonly value: string | Uint8Array
 }
 
 /**
- * What the thread is asked. It answers each in the order in which they were sent. `redactor` and `stream` are numbers that the
- * asker gives.
+ * Requests to the thread, answered in order. `redactor` and `stream` are numbers that the sender chooses.
  *
- * - `add`: makes the redactor when it is new
+ * - `add`: creates the redactor if it is new
  * - `stream`: a piece of a text; `last` ends it
- * - `lines`: some lines of a text of which only the lines are known; `last` ends it. It answers those that are decided
+ * - `lines`: lines of a text that is known line by line; `last` ends it. Answers the decided ones
  * - `close`: forgets a redactor, its streams and its secrets
  */
 export type RedactionRequest = { readonly id: number; readonly redactor: number } & (
@@ -24,7 +23,10 @@ export type RedactionRequest = { readonly id: number; readonly redactor: number 
   | { readonly kind: "close" }
 )
 
-/** `texts` is empty for what has no result; only of lines some may be undefined. `failed`: the request could not be done. */
+/**
+ * `texts` is empty for requests without a result; only for lines some may be undefined. `failed`: the request could not be
+ * carried out.
+ */
 export type RedactionAnswer =
   | { readonly kind: "ready" }
   | { readonly kind: "texts"; readonly id: number; readonly texts: ReadonlyArray<RedactedLine> }

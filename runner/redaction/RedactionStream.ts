@@ -4,31 +4,31 @@ import type { PatternAutomaton } from "./PatternAutomaton.ts"
 import { redactionMarkOf } from "./RedactionMark.ts"
 import { TextScanner } from "./TextScanner.ts"
 
-/** The most of a text that is held back, in UTF-16 units. Beyond it, what may be a secret is hidden as if it were one. */
+/** How much of a text is held back at most, in UTF-16 units. Beyond it, a possible secret is hidden as if it were one. */
 export const longestHeld = 32_768
-// What tells where a token begins when the text is read again for more secrets.
+// Enough context to find the beginning of a token when the text is read again for more secrets.
 const longestContext = 64
 
 /**
- * Redacts one text that arrives in pieces. What comes out is the same however the text was cut. A secret is found as
- * it stands, and also when terminal sequences are scattered in it. Holds back only an end that could still become a
- * secret, and the terminal sequences in it; of a whole line no more than an end that shows 6 characters of one already.
+ * Redacts one text that arrives in pieces. The output does not depend on how the text was cut. A secret is found even with
+ * terminal sequences scattered in it. Only a suffix that could still become a secret is held back; in a complete line, only one
+ * that already shows 6 characters.
  */
 export class RedactionStream {
   readonly #automaton: () => PatternAutomaton
   readonly #shortest: number
   #current: PatternAutomaton
   #scanner: TextScanner
-  // Positions count from the beginning of the whole text. `#pending` begins at `#written`.
+  // Positions are relative to the beginning of the whole text. `#pending` begins at `#written`.
   #pending = ""
   #written = 0
   #context = ""
   // Where the last mark ends.
   #covered = -1
-  // What is hidden without being a whole secret.
+  // Hidden although it is not a whole secret.
   #broken: Array<Span> = []
 
-  /** Of what is found, only what is at least `shortest` characters long is hidden. */
+  /** Only findings of at least `shortest` characters are hidden. */
   constructor(automaton: () => PatternAutomaton, shortest = 0, scanner?: TextScanner) {
     this.#automaton = automaton
     this.#shortest = shortest
@@ -43,8 +43,8 @@ export class RedactionStream {
   }
 
   /**
-   * The rest of the text; the stream is done. Of a text that may have been broken off, an end that shows 6 characters of a secret
-   * is hidden like one.
+   * The rest of the text; the stream is done. If the text may have been cut off, a suffix that shows 6 characters of a secret
+   * is hidden too.
    */
   end(rest = "", brokenOff = false): string {
     this.feed(rest)
@@ -63,7 +63,7 @@ export class RedactionStream {
     this.#scanner.end()
   }
 
-  /** Everything before it may be taken. */
+  /** Everything before it is decided. */
   decided(): number {
     const end = this.#end()
     const open = this.#scanner.open()
@@ -79,7 +79,7 @@ export class RedactionStream {
     return this.#advance(Math.max(this.#written, until))
   }
 
-  /** Whether a mark before a position stands for what follows it, up to another. */
+  /** Whether a mark before one position covers everything up to another. */
   covers(until: number): boolean {
     return this.#covered >= until
   }
@@ -95,7 +95,7 @@ export class RedactionStream {
     }
   }
 
-  // Reads again what is held back, so that it is found as well.
+  // Reads the held-back text again to find it there as well.
   #followSecrets(): void {
     const automaton = this.#automaton()
     if (automaton === this.#current) return
@@ -108,7 +108,7 @@ export class RedactionStream {
     return this.#pending.slice(start - this.#written, end - this.#written)
   }
 
-  // Colours that a secret was wrapped in would otherwise run on behind the mark.
+  // Colours inside a secret would otherwise continue after the mark.
   #colours(covered: string): string {
     if (!hasTerminalSequence(covered)) return ""
     const isHarmless = (sequence: string) => {

@@ -1,4 +1,4 @@
-// The entry point of a worker thread, and an extra entry point of a compiled binary. It loads no more than the redactor.
+// The entry point of a worker thread, and an extra entry point of a compiled binary. It loads only the redactor.
 import { parentPort } from "node:worker_threads"
 import * as Redacted from "effect/Redacted"
 import type { RedactionAnswer, RedactionRequest } from "./RedactionMessage.ts"
@@ -59,7 +59,7 @@ parentPort?.on("message", (request: RedactionRequest) => {
   try {
     answer({ kind: "texts", id: request.id, texts: texts(request) })
   } catch {
-    // Its message could hold a secret.
+    // Its message could contain a secret.
     answer({ kind: "failed", id: request.id })
   }
 })

@@ -7,22 +7,22 @@ import type { Secret } from "./SecretRule.ts"
 import { TextScanner } from "./TextScanner.ts"
 
 /**
- * Names of the module's own code may hold a short secret by chance, such as `postgres`. Its text is no secret, so only what is
- * too long to be there by chance is hidden in them.
+ * Names in the module's own code may contain a short secret by chance, such as `postgres`. The code is not secret, so only what
+ * is too long for chance is hidden in them.
  */
 const shortestInName = 16
 const instanceKey = /\["((?:[^"\\]|\\.)*)"\]/g
 
 /**
- * What a text is: `name` and `address` are the module's own words but for the keys of instances. The parts of one thing are read as
- * the lines of one text, that may have been broken off.
+ * The kind of a text: `name` and `address` are the module's own words except for instance keys. The parts of one thing are read
+ * as the lines of one text, which may have been cut off.
  */
 export interface RedactionItem {
   readonly as: "text" | "name" | "address" | "message" | "part"
   readonly text: string
-  /** Of a message: the address that it is about. */
+  /** For a message: the address that it is about. */
   readonly address?: string | undefined
-  /** Of a part: all parts, in the order in which they are shown, and which of them it is. */
+  /** For a part: all parts in display order, and which one it is. */
   readonly parts?: ReadonlyArray<string> | undefined
   readonly index?: number | undefined
 }
@@ -37,14 +37,14 @@ export class Redactor {
   readonly #secrets: Array<Secret> = []
   readonly #known = new Set<string | Uint8Array>()
   #automaton: PatternAutomaton | undefined
-  // For one whole text after another: a plan holds many, and most are short.
+  // For many complete texts in sequence: a plan has many, mostly short.
   #scanner: TextScanner | undefined
 
   constructor(...sets: ReadonlyArray<Iterable<Secret>>) {
     for (const secrets of sets) this.add(secrets)
   }
 
-  /** Adds secrets that appear while a run goes on; streams that are open follow from their next piece on. */
+  /** Adds secrets that appear during a run; open streams use them from their next piece on. */
   add(secrets: Iterable<Secret>): void {
     for (const secret of secrets) {
       const value = Redacted.value(secret.value)
@@ -75,12 +75,12 @@ export class Redactor {
     return this.#whole(text, 0)
   }
 
-  /** A name that the module's code or a provider gave. */
+  /** A name from the module's code or a provider. */
   name(name: string): string {
     return this.#whole(name, shortestInName)
   }
 
-  /** The address of a resource: names, and the keys of instances, which may be of a secret value. */
+  /** The address of a resource: names, and instance keys, which may come from a secret value. */
   address(address: string): string {
     let shown = ""
     let from = 0
@@ -98,18 +98,18 @@ export class Redactor {
     return this.text(text.slice(0, index)) + this.address(address) + this.text(text.slice(index + address.length))
   }
 
-  /** The parts of one thing, such as what a diagnostic says in a few words and at length. */
+  /** The parts of one thing, such as a diagnostic's summary and detail. */
   parts(parts: ReadonlyArray<string>): ReadonlyArray<string> {
     const lines = this.lines()
     return [...lines.push(parts), ...lines.end()].map((line) => line ?? "")
   }
 
-  /** For text that arrives in pieces; one stream for each source. */
+  /** For text that arrives in pieces; one stream per source. */
   stream(): RedactionStream {
     return new RedactionStream(() => this.#search())
   }
 
-  /** For text that arrives in lines; the same. */
+  /** The same for text that arrives in lines. */
   lines(): RedactionLines {
     return new RedactionLines(this.stream())
   }
@@ -121,7 +121,7 @@ export class Redactor {
     return new RedactionStream(() => automaton, shortest, this.#scanner).end(text)
   }
 
-  // Made when it is first needed, once for all secrets that were added until then.
+  // Built on first use, once for all secrets added until then.
   #search(): PatternAutomaton {
     this.#automaton ??= new PatternAutomaton(secretPatterns(this.#secrets))
     return this.#automaton

@@ -11,17 +11,17 @@ export interface RedactedText {
   readonly end: (rest: string) => Effect.Effect<string>
 }
 
-/** A text of which only the lines are known, one after another. */
+/** A text that is known line by line. */
 export interface RedactedLines {
   /** The next lines that no later one can change, in order. */
   readonly push: (lines: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<RedactedLine>>
-  /** All others. An end of the text that shows 6 characters of a secret is hidden: it may have been broken off. */
+  /** All remaining lines. A suffix that shows 6 characters of a secret is hidden: the text may have been cut off. */
   readonly end: Effect.Effect<ReadonlyArray<RedactedLine>>
 }
 
-/** What hides the secrets of one Run, wherever it works. */
+/** Hides the secrets of one Run, wherever it works. */
 export interface RunRedactor {
-  /** Adds secrets that appear while the Run goes on. */
+  /** Adds secrets that appear during the Run. */
   readonly add: (secrets: ReadonlyArray<Secret>) => Effect.Effect<void>
   readonly items: (items: ReadonlyArray<RedactionItem>) => Effect.Effect<ReadonlyArray<string>>
   readonly open: Effect.Effect<RedactedText>
@@ -34,9 +34,9 @@ export interface Hide {
   readonly name: (name: string) => string
   readonly address: (address: string) => string
   readonly message: (text: string, address: string | undefined) => string
-  /** One of the parts of a thing that are shown together. */
+  /** One of several parts that are shown together. */
   readonly part: (parts: ReadonlyArray<string>, index: number) => string
-  /** Every string, key and number. What lies deeper than 512 levels is dropped whole. */
+  /** Every string, key and number. Anything deeper than 512 levels is dropped. */
   readonly json: (value: Schema.Json) => Schema.Json
 }
 
@@ -67,8 +67,8 @@ const hideWith = (hide: (item: RedactionItem) => string): Hide => {
 }
 
 /**
- * Hides all parts of something at once, however many they are. `render` is called twice, first to find out what there is to
- * hide, so it must ask for the same parts in the same order each time.
+ * Redacts all parts of something at once. `render` is called twice, first to collect the parts, so it must request the same
+ * parts in the same order each time.
  */
 export const redacted = Effect.fnUntraced(function* <A>(redactor: RunRedactor, render: (hide: Hide) => A) {
   const items: Array<RedactionItem> = []
@@ -83,7 +83,7 @@ export const redacted = Effect.fnUntraced(function* <A>(redactor: RunRedactor, r
   return render(hideWith(() => results[index++] ?? redactionMark))
 })
 
-/** Works where it is called. */
+/** Works on the caller's thread. */
 export const directRedactor = (redactor: Redactor): RunRedactor => ({
   add: (secrets) => Effect.sync(() => redactor.add(secrets)),
   items: (items) => Effect.sync(() => items.map((item) => redactor.item(item))),

@@ -3,20 +3,20 @@ import { Redacted } from "effect"
 import type { Secret } from "./SecretRule.ts"
 
 /**
- * How much the secrets of one Run may be: their bytes, where a document counts twice because its parts are looked for as
- * well, and how many texts that are, where a document counts as many as it has lines, members and elements.
+ * How large the secrets of one Run may be: their bytes, where documents count twice because their parts are searched as well,
+ * and their number, where a document counts its lines, members and elements.
  */
 export const secretBudget = { bytes: 1024 * 1024, texts: 16_384 } as const
 
 const overBytes = `hold more than ${secretBudget.bytes} bytes of secrets (a document counts twice), and a Run can hide no more`
 const overTexts = `hold more than ${secretBudget.texts} secret texts (a document counts each line, member and element), and a Run can hide no more`
 
-/** Counted without being parsed: this happens where requests are answered. */
+/** Counted without parsing: this happens while a request is answered. */
 const separator = /[\n,;]/g
 
 /**
- * Why secrets are more than a Run may have; undefined when they are not. One that comes from several places counts once: an
- * apply is given what its plan was given, and what the plan kept of it.
+ * Why the secrets exceed what a Run may have; undefined when they do not. Duplicates count once: an apply gets what its plan
+ * got, and what the plan kept of it.
  */
 export const budgetProblem = (secrets: Iterable<Secret>): string | undefined => {
   let bytes = 0

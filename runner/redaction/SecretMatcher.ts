@@ -12,15 +12,15 @@ import {
 import type { Pattern, PatternAutomaton } from "./PatternAutomaton.ts"
 import { shortestAnywhere } from "./SecretRule.ts"
 
-// A longer run of blanks or quotes is no part of a secret; without a bound it could be held back for ever.
+// A longer run of blanks or quotes is not part of a secret; without a bound it could be held back indefinitely.
 const longestRun = 2048
 
-/** A match whose right side is not known yet. */
+/** A match whose right-hand side is not known yet. */
 interface Candidate {
   readonly pattern: Pattern
   readonly start: number
   readonly end: number
-  /** A number that `-` or `.` follows: a digit behind that makes it part of a longer one. */
+  /** A number followed by `-` or `.`: a digit after that makes it part of a longer one. */
   readonly separated: boolean
 }
 
@@ -39,7 +39,7 @@ export class SecretMatcher implements ByteSink {
   // The last elements: more than the longest pattern, and a power of two.
   readonly #starts: Float64Array
   readonly #bytes: Uint8Array
-  // How many bytes there were until then, with those that do not count by themselves where secrets are compared.
+  // How many bytes there were until then, including those that are ignored when secrets are compared.
   readonly #feds: Uint32Array
   #fed = 0
   readonly #mask: number
@@ -82,7 +82,7 @@ export class SecretMatcher implements ByteSink {
     this.#bytes[index] = element
     this.#feds[index] = this.#fed
     if (kind !== 0) this.#runStart = start
-    // What stands for the backslashes that a secret ends with.
+    // What represents the trailing backslashes of a secret.
     if (this.#last !== undefined && this.#lastGrows && kind === quoteClass && this.#last.end === this.#end) {
       this.#grow(this.#last, end)
     } else {
@@ -96,7 +96,7 @@ export class SecretMatcher implements ByteSink {
     if (this.#state !== 0) this.#take(end)
   }
 
-  /** Goes on where another matcher is. */
+  /** Continues where another matcher is. */
   continueFrom(other: SecretMatcher): void {
     this.#starts.set(other.#starts)
     this.#bytes.set(other.#bytes)
@@ -112,7 +112,7 @@ export class SecretMatcher implements ByteSink {
     this.#candidates = [...other.#candidates]
   }
 
-  /** Backslashes that say nothing but that the next character is itself. */
+  /** Backslashes that only quote the next character. */
   skipped(start: number, end: number): void {
     if (this.#last !== undefined && this.#lastGrows && this.#last.end === start) {
       this.#grow(this.#last, end)
@@ -131,7 +131,7 @@ export class SecretMatcher implements ByteSink {
     this.#last = undefined
   }
 
-  /** Where the longest end of the text begins that could still become a secret. */
+  /** Where the longest suffix begins that could still become a secret. */
   open(): number {
     const depth = this.#automaton.depth[this.#state] ?? 0
     let position = depth === 0 ? noPosition : this.#startOf(depth)
@@ -139,7 +139,10 @@ export class SecretMatcher implements ByteSink {
     return position
   }
 
-  /** Where the end of the text begins that is already too much of a secret to be shown, should the rest follow; `pending` bytes of it were not fed. */
+  /**
+   * Where the trailing part begins that already shows too much of a secret, should the rest follow; `pending` bytes of it were
+   * not fed.
+   */
   held(pending: number): number {
     const depth = this.#automaton.unfinishedDepth[this.#state] ?? 0
     if (depth < 2) return noPosition
@@ -147,7 +150,7 @@ export class SecretMatcher implements ByteSink {
     return this.#fed - (this.#feds[index] ?? 0) + 1 + pending >= shortestAnywhere ? this.#startOf(depth) : noPosition
   }
 
-  /** Whose secret it is that may begin where `held` says. */
+  /** Whose secret may begin at `held`. */
   heldOrigin(): string | undefined {
     const depth = this.#automaton.unfinishedDepth[this.#state] ?? 0
     const beginning = Uint8Array.from({ length: depth }, (_, index) => {
@@ -156,7 +159,7 @@ export class SecretMatcher implements ByteSink {
     return this.#automaton.originOfBeginning(beginning)
   }
 
-  // A span that was reported may be used already, so more of it is reported as another.
+  // A reported span may be in use already, so an extension is reported as another span.
   #grow({ origin, start }: Span, end: number): void {
     this.#report({ start, end, origin })
   }
@@ -191,7 +194,7 @@ export class SecretMatcher implements ByteSink {
     }
   }
 
-  // Whether what stands before a token ends there.
+  // Whether the character before a token ends the previous one.
   #begins({ bytes: { length }, kind }: Pattern): boolean {
     if (this.#decoded && length < 4) return false
     if (this.#count <= length) return true

@@ -5,7 +5,7 @@ import { leafTexts } from "./SecretRule.ts"
 const deepestEncoding = 4
 const shortestTokenPart = 16
 
-/** In a text that is no JSON, only what an assignment calls a secret is one by itself. */
+/** In a text that is not JSON, only the value of an assignment is a secret of its own. */
 const secretNames = /key|token|secret|passw|pwd|signature|^sig$|credential|auth/i
 
 const decodeJson = Option.liftThrowable((text: string): unknown => JSON.parse(text))
@@ -51,9 +51,9 @@ const embedded = (text: string) => {
 }
 
 /**
- * The secret and every part of it that is a secret in its own right: each text and number of a JSON text whatever its name,
- * passwords of URLs and connection strings, `key = value` lines, authorization headers, tokens, and documents that are
- * wrapped in base64.
+ * The secret and every part of it that is a secret in its own right: each string and number of a JSON text under any name,
+ * passwords of URLs and connection strings, `key = value` lines, authorization headers, tokens, and documents that are wrapped
+ * in base64.
  */
 export const secretParts = (secret: string | Uint8Array): ReadonlyArray<string | Uint8Array> => {
   const found = new Set<string>()

@@ -8,10 +8,10 @@ import { secretParts } from "./SecretParts.ts"
 import { scopeOf, type Secret, shortestAnywhere, shortestToken } from "./SecretRule.ts"
 
 const shortestLine = 12
-// A longer secret is matched piece by piece: what a stream must hold back stays small, and a cut copy is found as well.
+// A longer secret is matched piece by piece: a stream holds back little, and a truncated copy is found as well.
 const longestPattern = 511
 const sliceLength = 256
-// What is left of a secret of 6 characters that has blanks in it.
+// What remains of a secret of 6 characters that contains blanks.
 const shortestUnbroken = 4
 
 const withoutEscapes = (bytes: Iterable<number>): ReadonlyArray<number> => {
@@ -40,7 +40,7 @@ const pieces = (text: string): ReadonlySet<string> => {
   return new Set([text.trim(), ...lines])
 }
 
-/** A pattern for where line breaks are left out, and blanks with them; none when it would be the same. */
+/** A pattern for text without line breaks and blanks; none when it would be the same. */
 const withoutBlanks = (bytes: ReadonlyArray<number>): ReadonlyArray<number> =>
   bytes.includes(blankClass) ? folded(bytes.filter((byte) => byte !== blankClass)) : []
 
@@ -51,7 +51,7 @@ const kindOf = (piece: string, length: number): PatternKind => {
   return length < shortestAnywhere ? "guarded" : "anywhere"
 }
 
-/** How many characters at the end of a text count as one where it is compared. */
+/** How many trailing characters of a text count as one in comparison. */
 const lastRun = (text: string): number => {
   const run = ["+", "\"$%'\\`"].find((characters) => characters.includes(text.at(-1) ?? " "))
   if (run === undefined) return Array.from(text.slice(-2)).at(-1)?.length ?? 0
@@ -63,7 +63,7 @@ const lastRun = (text: string): number => {
 const pieceSpellings = (piece: string): ReadonlyArray<Iterable<number>> => {
   const shown = stripTerminalSequences(piece)
   const texts = shown === piece ? [piece] : [piece, shown]
-  // Of plain ASCII, UTF-16 is the same but for bytes that do not count.
+  // For plain ASCII, UTF-16 differs only by bytes that are ignored.
   const isAscii = Buffer.byteLength(piece) === piece.length
   return texts.flatMap((text) => {
     const bytes = Buffer.from(text)
@@ -96,7 +96,7 @@ const textPatterns = (origin: string, text: string): ReadonlyArray<Pattern> => {
           bytes: Uint8Array.from(slice),
           kind: "unbroken",
           origin,
-          // Blanks around a break are no part of what is shown.
+          // Blanks around a break do not count as shown.
           minSource: Math.min(slice.length, shortestAnywhere),
           trailing
         }))
@@ -111,7 +111,7 @@ const bytePatterns = (origin: string, bytes: Uint8Array): ReadonlyArray<Pattern>
     .filter((slice) => slice.length >= shortestAnywhere)
     .map((slice) => ({ bytes: Uint8Array.from(slice), kind: "anywhere", origin, minSource: 0, trailing: false }))
 
-/** What a text is searched for to find the secrets: their parts, as they are compared, each once. */
+/** The patterns to search for: the parts of all secrets in their comparable form, each once. */
 export const secretPatterns = (secrets: Iterable<Secret>): ReadonlyArray<Pattern> => {
   const found = new Map<string, Pattern>()
   for (const { origin, value } of secrets) {

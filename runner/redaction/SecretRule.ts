@@ -2,18 +2,18 @@ import type { Schema } from "effect"
 import * as Redacted from "effect/Redacted"
 import type { SecretText } from "./SecretText.ts"
 
-/** Something that must never be shown, and the public name of where it comes from. */
+/** Something that must never be shown, and the public name of its origin. */
 export interface Secret {
   readonly origin: string
   readonly value: Redacted.Redacted<string | Uint8Array>
 }
 
-/** Grows when the rule hides more than before: what was reviewed under an earlier one has to be reviewed again. */
+/** Incremented when the rule hides more than before: what was reviewed under an earlier version must be reviewed again. */
 export const secretRuleVersion = 2
 
 /** Secrets of this length are hidden wherever they stand, shorter ones only as whole tokens. */
 export const shortestAnywhere = 6
-/** Nothing that is shorter can be told from ordinary text. */
+/** Anything shorter cannot be told from ordinary text. */
 export const shortestToken = 2
 
 const ordinaryWords: ReadonlySet<string> = new Set(["true", "false", "null"])
@@ -27,7 +27,7 @@ export const scopeOf = (text: string): SecretScope => {
   return shown.length < shortestAnywhere ? "token" : "anywhere"
 }
 
-/** The attribute names that a type constraint declares, at any depth. They are part of the module and no secret. */
+/** The attribute names that a type constraint declares, at any depth. They are part of the module and not secret. */
 export const declaredKeys = (typeExpression: string): ReadonlySet<string> =>
   new Set(
     [...typeExpression.matchAll(/[A-Za-z_][\w-]*|[^\s"]/g)]
@@ -35,7 +35,7 @@ export const declaredKeys = (typeExpression: string): ReadonlySet<string> =>
       .filter((token, at, tokens) => tokens[at + 1] === "=" && /^[A-Za-z_]/.test(token))
   )
 
-/** Every text and number of a value. */
+/** Every string and number of a value. */
 export const leafTexts = (root: unknown): ReadonlyArray<string> => {
   const found: Array<string> = []
   const open: Array<unknown> = [root]
@@ -52,8 +52,8 @@ interface Open {
 }
 
 /**
- * What of a secret value is secret: every text and number in it, whatever it is called, and every key of 6 and more characters
- * that the type of the variable does not declare. Such a key is the value's own, so an origin never names it.
+ * The secret parts of a value: every string and number in it, under any name, and every key of at least 6 characters that the
+ * variable's type does not declare. Such a key belongs to the value, so an origin never names it.
  */
 export const valueSecrets = (
   origin: string,
@@ -83,7 +83,7 @@ export const valueSecrets = (
   return found
 }
 
-/** Why a text that is given as a secret could not be hidden; undefined when it can be, or when it is no secret. */
+/** Why a text given as a secret could not be hidden; undefined when it can be, or is not a secret. */
 export const hidingProblem = (text: string): string | undefined => {
   const shown = text.trim()
   if (ordinaryWords.has(shown.toLowerCase())) return undefined

@@ -4,9 +4,9 @@ import { type LeftOutBreaks, noPosition, type Span } from "./FoldedText.ts"
 import type { PatternAutomaton } from "./PatternAutomaton.ts"
 import { SecretMatcher } from "./SecretMatcher.ts"
 
-/** How often a text may have been encoded in base64 or hexadecimal, one within the other. */
+/** How deeply base64 and hexadecimal encodings may be nested. */
 const deepestEncoding = 3
-// Bytes that are no text hold ever fewer runs by chance the longer these must be. What is shorter holds less than 6 bytes.
+// In binary data, longer runs are rarer by chance. Shorter runs encode fewer than 6 bytes.
 const shortestBase64 = [6, 8, 8]
 const shortestHex = [8, 12, 12]
 
@@ -18,7 +18,7 @@ export interface Search {
 
 /**
  * One text without its escapes: matched as it is, and again with what is encoded in it decoded. From the first escape on it is
- * matched with its escapes as well: what stands before a secret, or behind it, may look like a part of one.
+ * also matched with its escapes: text next to a secret may look like part of an escape.
  */
 export class DecodedText implements OpenSink {
   readonly #decoder: EscapeDecoder
@@ -31,7 +31,7 @@ export class DecodedText implements OpenSink {
   #isPlain = true
   #isEmpty = true
 
-  /** `breaks` for a text whose line breaks are left out. */
+  /** `breaks` for a text without its line breaks. */
   constructor(search: Search, depth: number, breaks?: LeftOutBreaks) {
     const matcher = new SecretMatcher(search.automaton, search.spans, depth > 0, breaks)
     const inner = () => new DecodedText(search, depth + 1, breaks)
@@ -68,7 +68,7 @@ export class DecodedText implements OpenSink {
     this.#decoder.byte(value, start, end)
   }
 
-  /** Goes on matching where another text is; encodings begin anew. */
+  /** Continues matching where another text is; decoders start afresh. */
   continueFrom(other: DecodedText): void {
     this.#isEmpty = false
     this.#matcher.continueFrom(other.#matcher)
@@ -109,7 +109,7 @@ export class DecodedText implements OpenSink {
     return this.#runs.find((run) => run.held(all) === position)?.heldOrigin(position, all)
   }
 
-  // An escape that is not complete may say its character already.
+  // An incomplete escape may already determine its character.
   #pending(pending: number): number {
     return this.#decoder.open() === noPosition ? pending : pending + 1
   }

@@ -11,10 +11,10 @@ export class TextScanner {
   readonly #spans: Array<Span> = []
   readonly #search: Search
   readonly #shown: LineText
-  // The text with its terminal sequences, from the first one on: what looks like one may take a piece out of a secret.
+  // The text with its terminal sequences, from the first one on: an apparent sequence may remove part of a secret.
   #whole: LineText | undefined
   #position: number
-  // The end of the text so far that may be a terminal sequence that goes on.
+  // The trailing part that may be an unfinished terminal sequence.
   #unfinished = ""
 
   /** `position` is that of the first character. */
@@ -24,7 +24,7 @@ export class TextScanner {
     this.#position = position
   }
 
-  /** Makes a scanner that has reached the end of a text ready for another. */
+  /** Resets a finished scanner for another text. */
   restart(): void {
     this.#position = 0
     this.#shown.restart()
@@ -51,22 +51,22 @@ export class TextScanner {
     return Math.min(this.#position - this.#unfinished.length, this.#shown.open(), this.#whole?.open() ?? noPosition)
   }
 
-  /** Where the end of the text begins that is already too much of a secret to be shown, should the rest follow. */
+  /** Where the trailing part begins that already shows too much of a secret, should the rest follow. */
   held(): number {
     return Math.min(this.#shown.held(), this.#whole?.held() ?? noPosition)
   }
 
-  /** Whose secret may begin at what `held` answered, as far as that is known. */
+  /** Whose secret may begin at `held`, as far as known. */
   heldOrigin(position: number): string | undefined {
     return (this.#shown.held() === position ? this.#shown : this.#whole)?.heldOrigin(position)
   }
 
-  /** Where the line begins that the text ends with. */
+  /** Where the last line of the text begins. */
   lineStart(): number {
     return this.#shown.lineStart()
   }
 
-  /** Takes what was found and begins before a position. */
+  /** Takes the findings that begin before a position. */
   take(before: number): ReadonlyArray<Span> {
     if (this.#spans.length === 0) return []
     const taken = this.#spans.filter(({ start }) => start < before)
@@ -75,7 +75,7 @@ export class TextScanner {
     return taken.sort((left, right) => left.start - right.start || right.end - left.end)
   }
 
-  // Before the first sequence both are the same.
+  // Up to the first sequence both are the same.
   #beginWhole() {
     const text = new LineText(this.#search, this.#position)
     text.continueFrom(this.#shown)

@@ -1,4 +1,4 @@
-/** A program and its arguments, as it is started inside or around a sandbox. */
+/** A program and its arguments, to be started inside or around a sandbox. */
 export interface CommandLine {
   readonly program: string
   readonly args: ReadonlyArray<string>

@@ -25,7 +25,7 @@ export const settingsFiles = [
   "ssl/openssl.cnf"
 ]
 
-/** Folders of the same kind. Private keys lie beside some of them, so no folder above them may be added. */
+/** Folders of the same kind. Private keys are beside some of them, so no parent folder may be added. */
 export const settingsFolders = [
   "alternatives",
   "crypto-policies",
@@ -35,18 +35,18 @@ export const settingsFolders = [
   "ssl/certs"
 ]
 
-/** What stands for /etc in a sandbox: a folder of copies, and the folders of the host that are laid over it. */
+/** The contents of /etc in a sandbox: a folder of copies, and folders of the host mounted over it. */
 export interface SandboxEtc {
   readonly folder: string
   readonly overlaid: ReadonlyArray<string>
 }
 
 export interface HostSettings {
-  /** Brings the copies up to date. Undefined when they cannot be kept, e.g. on a full disk. */
+  /** Updates the copies. Undefined when that fails, for example on a full disk. */
   readonly current: Effect.Effect<SandboxEtc | undefined>
 }
 
-/** Looked at before each sandbox, and at once: as forty promises it would take longer than the mounts that it saves. */
+/** Checked synchronously before each sandbox: as forty promises it would take longer than the mounts that it saves. */
 const entryOf = (path: string) => statSync(path, { bigint: true, throwIfNoEntry: false })
 
 const versionOf = (path: string) => {
@@ -55,9 +55,9 @@ const versionOf = (path: string) => {
 }
 
 /**
- * Keeps copies of the host's public settings in `folder`, so that a sandbox mounts them all at once: a mount of its own for each takes
- * longer than everything else that setting up a sandbox does. A change on the host is copied before the next sandbox is opened, and
- * what runs already sees it too. Processes may share the folder.
+ * Keeps copies of the host's public settings in `folder`, so that a sandbox mounts them all at once: one mount for each takes
+ * longer than the rest of the setup. A change on the host is copied before the next sandbox opens, and running ones see it too.
+ * Processes may share the folder.
  */
 export const keepHostSettings = Effect.fnUntraced(function* (folder: string, host = "/etc") {
   const copying = yield* Semaphore.make(1)
@@ -95,7 +95,7 @@ export const keepHostSettings = Effect.fnUntraced(function* (folder: string, hos
 
   const overlaid = Effect.try(() => settingsFolders.filter((name) => entryOf(join(host, name))?.isDirectory() === true))
 
-  // A mount needs a place, and nothing can be made in the copies once they are mounted read-only.
+  // A mount needs a mount point, which cannot be created once the copies are mounted read-only.
   const makePlaces = (names: ReadonlyArray<string>) =>
     Effect.tryPromise(async () => {
       for (const name of names) {

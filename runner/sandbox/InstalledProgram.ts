@@ -14,7 +14,7 @@ export const isExecutable = (path: string) =>
     (found) => found === true
   )
 
-/** Absolute path of a program given by name or path; looks only where the operating system installs programs. */
+/** Absolute path of a program given by name or path; only where the operating system installs programs. */
 export const findProgram = Effect.fnUntraced(function* (program: string) {
   const candidates = isAbsolute(program)
     ? [program]
@@ -35,7 +35,7 @@ const describeFolder = Effect.fnUntraced(function* (path: string) {
   return entry.isDirectory() ? ({ path, kind: "folder" } satisfies SystemFolder) : undefined
 })
 
-/** The top folders of this system, as a sandbox has to show them. */
+/** The top-level folders of this system, as a sandbox has to show them. */
 export const describeSystem = Effect.map(
   Effect.forEach(systemFolders, describeFolder, { concurrency: "unbounded" }),
   (found): ReadonlyArray<SystemFolder> => found.filter((folder) => folder !== undefined)
@@ -47,7 +47,7 @@ const hardLimit = (table: string, name: string): number => {
   return hard === undefined || hard === "unlimited" ? Number.POSITIVE_INFINITY : Number(hard)
 }
 
-/** The wanted limits, lowered to what this process itself may use. */
+/** The requested limits, lowered to those of this process. */
 export const allowedLimits = Effect.fnUntraced(function* (wanted: SandboxLimits): Effect.fn.Return<SandboxLimits> {
   const table = (yield* attempt(() => readFile("/proc/self/limits", "utf8"))) ?? ""
   return {

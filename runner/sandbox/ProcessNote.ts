@@ -1,7 +1,7 @@
 import { appendFile, readdir, readFile } from "node:fs/promises"
 import { Effect, Option, Schema } from "effect"
 
-/** A process beyond doubt: ids are used again, and with its start they are not. */
+/** Identifies a process beyond doubt: ids are reused, but not together with a start time. */
 const NotedProcess = Schema.fromJsonString(Schema.Struct({ pid: Schema.Int, startTicks: Schema.String }))
 type NotedProcess = typeof NotedProcess.Type
 
@@ -26,7 +26,7 @@ const readStat = (pid: number) =>
 
 const isDead = ({ state }: ProcessStat) => state === "Z" || state === "X"
 
-/** Notes a process of this moment in a file, one line each. What cannot be noted is only not found after a crash. */
+/** Records a process in a file, one line each. A process that cannot be recorded is merely not found after a crash. */
 export const noteProcess = Effect.fnUntraced(
   function* (file: string, pid: number) {
     const stat = yield* readStat(pid)
@@ -45,7 +45,7 @@ const stillRuns = ({ pid, startTicks }: NotedProcess) =>
 
 const signal = (pid: number, name: "SIGTERM" | "SIGKILL") => Effect.ignore(Effect.try(() => process.kill(pid, name)))
 
-/** Everything below a process, whatever its group or session is. */
+/** All descendants of a process, whatever their group or session. */
 const descendants = Effect.fnUntraced(function* (root: number) {
   const names = yield* Effect.tryPromise(() => readdir("/proc")).pipe(Effect.orElseSucceed(() => []))
   const entries = yield* Effect.forEach(names.filter((name) => /^\d+$/.test(name)).map(Number), (pid) =>
@@ -66,8 +66,8 @@ const looksUntilForce = 100
 const betweenLooks = "20 millis"
 
 /**
- * Ends the supervisors that a file notes, and everything below them. A supervisor whose service is gone ends on its own; it is waited for,
- * and ended by force when it does not. An id that meanwhile belongs to another process is left alone.
+ * Ends the supervisors recorded in a file, and everything below them. A supervisor whose service is gone ends on its own; it
+ * gets some time and is killed otherwise. An id that belongs to another process by now is left alone.
  */
 export const endNotedProcesses = Effect.fnUntraced(function* (file: string) {
   const text = yield* Effect.tryPromise(() => readFile(file, "utf8")).pipe(Effect.orElseSucceed(() => ""))

@@ -4,10 +4,10 @@ import type { SandboxLimits } from "./SandboxSettings.ts"
 import { hostNetwork, type NetworkEntry } from "./network/NetworkNamespace.ts"
 import type { SandboxSpawnFailed } from "./SandboxStatus.ts"
 
-/** What holds for a Run whichever level it is kept apart by. */
+/** What applies to a Run at every level. */
 export interface RunConditions {
   readonly guard: RunGuard
-  /** What its programs may use at most. */
+  /** The limits of its programs. */
   readonly limits: SandboxLimits
   /** The network of the Run's commands that may have one, the same for all of them. Levels without namespaces have the host's. */
   readonly network: Effect.Effect<NetworkEntry, SandboxSpawnFailed>
@@ -19,7 +19,7 @@ const unlimited: RunGuard = {
   endAll: Effect.void
 }
 
-/** For programs of the service itself, which try out what this machine gives. */
+/** For programs of the service itself that probe this machine. */
 export const trialConditions = (limits: SandboxLimits): RunConditions => ({
   guard: unlimited,
   limits,

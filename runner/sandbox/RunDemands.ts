@@ -4,10 +4,10 @@ import type { SandboxLimits } from "./SandboxSettings.ts"
 import type { NetworkStatus, SandboxStatus } from "./SandboxStatus.ts"
 
 /**
- * What an execution profile asks of the machine beyond the settings. It only narrows: a level may not be lower, a limit not higher
- * than what every other Run has.
+ * What an execution profile requires of the machine beyond the settings. It only narrows: a level may not be lower, a limit not
+ * higher than what every other Run has.
  *
- * - `profile`: its name, for whoever reads a refusal
+ * - `profile`: its name, for the text of a refusal
  * - `isolation`: the lowest level that is accepted
  * - `network`: `isolated` when a network of the Run's own is required
  */

@@ -23,7 +23,7 @@ import { demandedLimits, type RunDemands, unmetDemand } from "./RunDemands.ts"
 import { SandboxSettings } from "./SandboxSettings.ts"
 import { type NetworkStatus, SandboxRefused, type SandboxStatus } from "./SandboxStatus.ts"
 
-/** What trying one level showed, whether it is the chosen one or not. */
+/** The result of trying one level, chosen or not. */
 export interface LevelFinding {
   readonly level: SandboxLevel
   readonly works: boolean
@@ -36,7 +36,7 @@ const temporaryFolder = Effect.acquireRelease(
 )
 
 /**
- * Runs programs of a module apart from the rest of this machine, at the best level that was found to work at start.
+ * Runs programs of a module isolated from the rest of this machine, at the best level that worked at start.
  *
  * `open` fails with `SandboxRefused` where no level works that the operator accepts, or when the run's folder cannot be used at the level.
  * Everything in `root` must be written before `open`.
@@ -45,16 +45,16 @@ export class Sandbox extends Context.Service<
   Sandbox,
   {
     readonly status: SandboxStatus
-    /** The network of Runs. Found out when it is asked for the first time, which takes as long as making one. */
+    /** The network of Runs. Probed on first use, which takes as long as creating one. */
     readonly network: Effect.Effect<NetworkStatus>
-    /** The path that the programs will see for a root; known before it is opened. */
+    /** The path of a root as programs will see it; known before it is opened. */
     readonly insideRoot: (root: string) => string
     /** Why a Run with these demands would be refused here, and what would help; `undefined` when it would not. */
     readonly refusal: (demands: RunDemands | undefined) => Effect.Effect<string | undefined>
     readonly open: (spec: SandboxSpec) => Effect.Effect<OpenSandbox, SandboxRefused, Scope.Scope>
-    /** Whether a run that would be refused is let through for the digest of its module's tree. */
+    /** Whether a run that would be refused is allowed because of its module tree's digest. */
     readonly trustsTrees: boolean
-    /** Tries every level, also those that nothing was to be known of: for whoever wants to see the whole ladder. */
+    /** Tries every level, including those not needed so far: for a view of the whole ladder. */
     readonly examine: Effect.Effect<ReadonlyArray<LevelFinding>>
   }
 >()("svc/sandbox/Sandbox") {
@@ -70,7 +70,7 @@ export class Sandbox extends Context.Service<
         confinement: yield* ConfinementCommand,
         ownFolder: settings.ownFolder ?? (yield* temporaryFolder)
       }
-      // Copied when a level is found that shows them.
+      // Copied when a level that shows them is found.
       const hostSettings = yield* Effect.cached(keepHostSettings(join(host.ownFolder, "etc")))
       const userIds = yield* Effect.cached(Scope.provide(takeUserIds(settings.userIds), scope))
       const all: ReadonlyArray<Rung> = [
@@ -105,7 +105,7 @@ export class Sandbox extends Context.Service<
       const isTrusted = ({ moduleTree }: SandboxSpec) =>
         trustsTrees && moduleTree !== undefined && settings.trustedTrees.includes(moduleTree)
 
-      // The network is found out by making one, so only a profile that asks for its own has to wait for that.
+      // The network is probed by creating one, so only a profile that requires its own waits for that.
       const refusal = Effect.fnUntraced(function* (demands: RunDemands | undefined) {
         if (demands === undefined) return undefined
         const { network, ...others } = demands

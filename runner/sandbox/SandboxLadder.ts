@@ -4,10 +4,10 @@ import type { Level } from "./levels/Level.ts"
 import type { Isolation } from "./SandboxSettings.ts"
 import type { SandboxStatus } from "./SandboxStatus.ts"
 
-/** What the ladder decides of the status. */
+/** The ladder's part of the status. */
 export type LevelStatus = Omit<SandboxStatus, "limits">
 
-/** What trying a level showed. A level that does not work here has a reason, and a remedy where there is one. */
+/** The result of trying a level. A level that does not work here has a reason, and a remedy where there is one. */
 export type Verdict<A = Level> =
   | { readonly _tag: "works"; readonly level: A; readonly reason: string }
   | { readonly _tag: "unavailable"; readonly reason: string; readonly remedy?: string }
@@ -18,7 +18,7 @@ export interface Rung<A = Level> {
   readonly attempt: Effect.Effect<Verdict<A>>
 }
 
-/** The levels that may be chosen, best first. `process` is none of them: only the operator goes there. */
+/** The levels that may be chosen, best first. `process` is not one of them: only the operator chooses it. */
 export const acceptedLevels = [
   "bubblewrap",
   "namespaces",
@@ -27,12 +27,12 @@ export const acceptedLevels = [
   "seatbelt"
 ] as const satisfies ReadonlyArray<SandboxLevel>
 
-/** Those in which a Run has processes, mounts and network of its own. */
+/** The levels at which a Run has its own processes, mounts and network. */
 export const namespacedLevels = ["bubblewrap", "namespaces"] as const satisfies ReadonlyArray<SandboxLevel>
 
 export interface Climbed<A> {
   readonly status: LevelStatus
-  /** Undefined where nothing that may be chosen works: Runs are refused. */
+  /** Undefined where no allowed level works: Runs are refused. */
   readonly level: A | undefined
 }
 
@@ -42,8 +42,8 @@ const mayBeChosen = (isolation: Isolation): ReadonlyArray<SandboxLevel> =>
 const fallbackRemedy = "Install the 'bubblewrap' package: see Isolation in docs/operations.md."
 
 /**
- * Tries the levels from the best one down and stops at the first that works. Nothing below the accepted ones is ever chosen: where none
- * of them works, Runs are refused, and only `off` goes on without.
+ * Tries the levels from the best one down and stops at the first that works. Nothing below the accepted ones is ever chosen:
+ * where none of them works, Runs are refused, and only `off` runs without isolation.
  */
 export const climb = Effect.fn("Sandbox.climb")(function* <A>(
   isolation: Isolation,

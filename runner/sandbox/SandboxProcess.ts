@@ -11,31 +11,31 @@ export type ProcessEnvironment = Readonly<Record<string, string | Redacted.Redac
 /** How a process ended. `signalled` covers every end without an exit code of its own. */
 export type ProcessEnd = { readonly _tag: "exited"; readonly code: number } | { readonly _tag: "signalled" }
 
-/** A running program of a sandbox. It is killed with everything it started when its Scope closes. */
+/** A running program of a sandbox. When its Scope closes, it is killed with everything it started. */
 export interface SandboxProcess {
   readonly stdout: Stream.Stream<Uint8Array, PlatformError>
   readonly stderr: Stream.Stream<Uint8Array, PlatformError>
   /** Waits for the end. */
   readonly end: Effect.Effect<ProcessEnd>
-  /** One SIGINT to the program itself, not to what it started. Nothing happens when it has ended. */
+  /** One SIGINT to the program itself, not to its children. Does nothing when it has ended. */
   readonly interrupt: Effect.Effect<void>
   /** SIGKILL to the whole tree; returns when it is gone. */
   readonly kill: Effect.Effect<void>
-  /** The limit of the Run that was hit, if one was; asked once the program has ended. */
+  /** The limit of the Run that was exceeded, if any; asked after the program has ended. */
   readonly exceeded: Effect.Effect<LimitExceeded | undefined>
 }
 
 const ProcessInformation = Schema.fromJsonString(Schema.Struct({ "child-pid": Schema.Int }))
 
 const signal = (target: number, name: "SIGINT" | "SIGKILL" | "SIGTERM"): Effect.Effect<void> =>
-  // The process may be gone already, which is what a signal wants in the end.
+  // The process may be gone already, which is what the signal is for.
   Effect.try(() => process.kill(target, name)).pipe(Effect.ignore)
 
-/** What starts a program for the service reports its death by a signal as 128 and the signal's number. */
+/** Launchers report the death of a program by a signal as 128 plus the signal's number. */
 const signalCodes = { first: 129, last: 192 }
 
 /**
- * What the started process is to the program.
+ * How the started process relates to the program.
  *
  * - `namespace`: it waits for the first process of a process namespace, whose id it reports on `fd`; with that one, all of them end
  * - `supervisor`: it passes SIGINT on to the program; on SIGTERM it ends everything that the program started, then itself
@@ -52,13 +52,13 @@ export interface SpawnRequest {
   readonly cwd: string | undefined
   readonly environment: ProcessEnvironment
   readonly role: ProcessRole
-  /** What the process reads from further file descriptors. */
+  /** Input of the process on further file descriptors. */
   readonly inputs: ReadonlyArray<readonly [fd: number, stream: Stream.Stream<Uint8Array>]>
-  /** Told the id of the started process, at once. */
+  /** Called at once with the id of the started process. */
   readonly noted: (pid: number) => Effect.Effect<void>
-  /** Ends what may have left the process group. */
+  /** Ends processes that may have left the process group. */
   readonly killStragglers: Effect.Effect<void>
-  /** Keeps the limits of the Run. */
+  /** Enforces the limits of the Run. */
   readonly guard: RunGuard
 }
 
@@ -100,13 +100,13 @@ export const spawnProcess = Effect.fnUntraced(function* (
         () => "",
         (text, more) => text + more
       ),
-      // The process that waits keeps the pipe open, so the end of the document is what says that it is whole.
+      // The waiting process keeps the pipe open, so the document is complete when its JSON is.
       Stream.filter((text) => text.trimEnd().endsWith("}")),
       Stream.runHead,
       Effect.flatMap(Effect.fromOption),
       Effect.flatMap(Schema.decodeUnknownEffect(ProcessInformation)),
       Effect.flatMap((information) => Deferred.succeed(target, information["child-pid"])),
-      // It failed before it started anything: there is nobody else to signal.
+      // It failed before it started anything: there is no other process to signal.
       Effect.catch(() => Deferred.succeed(target, handle.pid)),
       Effect.forkScoped
     )
@@ -119,7 +119,7 @@ export const spawnProcess = Effect.fnUntraced(function* (
     Effect.zip(Ref.get(forced)),
     Effect.map(
       ([code, isForced]): ProcessEnd =>
-        // `unshare` reports the death of its child by SIGKILL as a failure of its own.
+        // `unshare` reports that its child was killed as a failure of its own.
         isForced || (role.kind !== "program" && code >= signalCodes.first && code <= signalCodes.last)
           ? { _tag: "signalled" }
           : { _tag: "exited", code }
@@ -136,7 +136,8 @@ export const spawnProcess = Effect.fnUntraced(function* (
   const interrupt = whileRunning(Deferred.await(target).pipe(Effect.flatMap((pid) => signal(pid, "SIGINT"))))
 
   const killBelow: Record<ProcessRole["kind"], Effect.Effect<unknown>> = {
-    // The first process of the namespace goes first: the kernel then ends all others before the one that waits can report the end.
+    // The namespace's first process is killed first: the kernel then ends all others before the waiting process can report the
+    // end.
     namespace: Deferred.await(target).pipe(
       Effect.timeoutOption(patience.firstInside),
       Effect.flatMap((pid) => (pid._tag === "Some" ? signal(pid.value, "SIGKILL") : Effect.void)),

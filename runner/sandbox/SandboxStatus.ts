@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { RunNetwork } from "../../schema/records/RunConfinement.ts"
 import { SandboxLevel } from "../../schema/records/Run.ts"
 
-/** How memory and processes are limited: by the kernel, or by watching a Run and ending it. */
+/** How memory and processes are limited: by the kernel, or by watching a Run and killing it. */
 export const LimitKeeper = Schema.Literals(["control groups, version 2", "control groups, version 1", "watching"])
 export type LimitKeeper = typeof LimitKeeper.Type
 
@@ -10,9 +10,9 @@ export type LimitKeeper = typeof LimitKeeper.Type
  * What the probes at start decided.
  *
  * - `level`: what a Run gets; where `accepted` is false, what it would get at best
- * - `accepted`: false when this machine gives nothing that may be chosen; Runs are refused then
+ * - `accepted`: false when no allowed level works here; Runs are refused then
  * - `reason`: why this level; `remedy`: what would raise it, absent at the top
- * - `limits`: what every Run may use at most, and how memory and processes are kept within it
+ * - `limits`: what every Run may use at most, and how memory and processes are limited
  */
 export const SandboxStatus = Schema.Struct({
   level: SandboxLevel,
@@ -32,7 +32,7 @@ export const SandboxStatus = Schema.Struct({
 export type SandboxStatus = typeof SandboxStatus.Type
 
 /**
- * What network the programs of a Run have.
+ * The network of a Run's programs.
  *
  * - `accepted`: false when the operator requires a network of a Run's own and this machine gives none; Runs are refused then
  * - `forbidden`: ranges that no Run reaches, the host's loopback apart
@@ -46,7 +46,7 @@ export const NetworkStatus = Schema.Struct({
 })
 export type NetworkStatus = typeof NetworkStatus.Type
 
-/** The sandbox could not be opened, or this machine gives no level that the operator accepts. */
+/** The sandbox could not be opened, or this machine has no level that the operator accepts. */
 export class SandboxRefused extends Schema.TaggedError<SandboxRefused>()("SandboxRefused", {
   level: SandboxLevel,
   message: Schema.String

@@ -2,32 +2,32 @@ import type { Placement } from "./confinement/ConfinementSpec.ts"
 import { type SandboxEtc, settingsFiles, settingsFolders } from "./HostSettings.ts"
 import type { SandboxLimits } from "./SandboxSettings.ts"
 
-/** Where the run's own folder appears in a file system of its own: constant, so that paths in plans do not change between runs. */
+/** Where the run's folder appears in a sandbox's own file system: constant, so that paths in plans do not change between runs. */
 export const insideRoot = "/capsule"
 
-/** What the child may search; nothing of the service's own PATH is inherited. */
+/** The search path of programs; nothing of the service's own PATH is inherited. */
 export const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 /** Where a package manager keeps all that it installs, on systems that have it. */
 const packageStore = "/nix/store"
 
-/** Top folders that are a link into /usr on merged systems and a real folder elsewhere. */
+/** Top-level folders that are links into /usr on merged systems and real folders elsewhere. */
 export const systemFolders = ["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"]
 
 export type SystemFolder =
   | { readonly path: string; readonly kind: "link"; readonly target: string }
   | { readonly path: string; readonly kind: "folder" }
 
-/** What a program of a run may see, whichever way it is confined. */
+/** What a program of a run may see, at any level. */
 export interface SandboxView {
   readonly systemFolders: ReadonlyArray<SystemFolder>
-  /** When absent, each of the host's settings is laid by itself. */
+  /** When absent, each of the host's settings is mounted separately. */
   readonly etc: SandboxEtc | undefined
-  /** File that stands for /etc/resolv.conf; undefined for the host's. */
+  /** The file to show as /etc/resolv.conf; undefined for the host's. */
   readonly resolvConf: string | undefined
   readonly limits: SandboxLimits
   readonly root: string
-  /** Left out where they do not exist. */
+  /** Skipped where they do not exist. */
   readonly optional: { readonly readOnly: ReadonlyArray<string>; readonly writable: ReadonlyArray<string> }
   readonly readOnly: ReadonlyArray<string>
   readonly writable: ReadonlyArray<string>
@@ -53,7 +53,7 @@ const etcPlacements = ({ etc, resolvConf }: Pick<SandboxView, "etc" | "resolvCon
     : [{ kind: "bind", from: resolvConf, to: "/etc/resolv.conf", writable: false, optional: false } as const])
 ]
 
-/** The file system of a sandbox that has one of its own, in the order in which it is laid. */
+/** The file system of a sandbox that has its own, in mount order. */
 export const placementsOf = (view: SandboxView): ReadonlyArray<Placement> => [
   same("/usr", false, false),
   ...view.systemFolders.map(
@@ -81,7 +81,7 @@ export const readablePaths = (view: Pick<SandboxView, "optional" | "readOnly">):
   ...systemFolders,
   ...[...settingsFiles, ...settingsFolders].map((name) => `/etc/${name}`),
   packageStore,
-  // Some runtimes do not start without it. What it holds of other processes is kept by the confinement.
+  // Some runtimes do not start without it. The confinement hides other processes in it.
   "/proc",
   ...view.optional.readOnly,
   ...view.readOnly
@@ -91,8 +91,8 @@ export const readablePaths = (view: Pick<SandboxView, "optional" | "readOnly">):
 const resource = { fileSize: 1, core: 4, processes: 6, openFiles: 7 } as const
 
 /**
- * The limits as the kernel takes them. It counts the processes of a user: `others` are those of the same user outside of the
- * sandbox, none where the user is the sandbox's own.
+ * The limits in the kernel's form. It counts processes per user: `others` are those of the same user outside the sandbox, 0
+ * where the sandbox has its own user.
  */
 export const resourceLimits = (
   limits: SandboxLimits,

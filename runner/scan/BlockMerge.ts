@@ -10,7 +10,7 @@ export interface ReadFile {
   readonly blocks: ReadonlyArray<ConfigBlock>
 }
 
-/** An argument with the place it comes from, which for an overridden block is another file than that of the block. */
+/** An argument and its location, which for an overridden block is in another file. */
 export interface PlacedAttribute {
   readonly value: ConfigValue
   readonly syntax: ConfigSyntax
@@ -41,7 +41,7 @@ const place = (block: ConfigBlock, path: string): PlacedBlock => ({
   )
 })
 
-/** Blocks of which a module has at most one, and what they are called together. */
+/** Blocks that a module has at most once, and their common name. */
 const singletons: ReadonlyMap<string, string> = new Map([
   ["required_providers", "required_providers"],
   ["backend", "backend or cloud"],
@@ -53,7 +53,7 @@ const aliasOf = ({ attributes }: PlacedBlock) => {
   return alias?.kind === "string" ? alias.value : ""
 }
 
-/** What two blocks share when one of them repeats or overrides the other; undefined for blocks that may be repeated. */
+/** The key shared by blocks that repeat or override each other; undefined for blocks that may be repeated. */
 const identityOf = (block: PlacedBlock): string | undefined => {
   const singleton = singletons.get(block.type)
   if (singleton !== undefined) return singleton
@@ -63,7 +63,7 @@ const identityOf = (block: PlacedBlock): string | undefined => {
     : [block.type, ...block.labels].join(" ")
 }
 
-/** Each local value as a block of its own, so that it is declared once and overridden by name like everything else. */
+/** Each local value as its own block, so that it is declared once and overridden by name like everything else. */
 const separateLocals = (block: PlacedBlock): ReadonlyArray<PlacedBlock> =>
   block.type === "locals"
     ? [...block.attributes].map(([name, { location }]) => ({
@@ -79,7 +79,7 @@ const mayBeNew = (block: PlacedBlock) =>
   singletons.has(block.type) || (block.type === "provider" && !block.attributes.has("alias"))
 
 /**
- * Brings the files of one folder together, in their order. Declaring anything twice is an error; an override file changes a declaration
+ * Merges the files of one folder, in their order. Declaring anything twice is an error; an override file changes a declaration
  * argument by argument. Version constraints of override files replace all earlier ones.
  */
 export const mergeBlocks = (files: ReadonlyArray<ReadFile>): MergedBlocks => {

@@ -17,15 +17,15 @@ export interface ConfigBlock {
   readonly attributes: ReadonlyMap<string, ConfigAttribute>
 }
 
-/** Which attributes of a block a scan looks at. */
+/** The attributes of a block that a scan reads. */
 export type KeptAttributes = ReadonlySet<string> | "all"
 
-/** How many labels a block has, which of its attributes matter, and which blocks inside are looked at. */
+/** How many labels a block has, which of its attributes matter, and which nested blocks are read. */
 export interface BlockShape {
   readonly labels: number
   readonly keep: KeptAttributes
   readonly inside?: ReadonlyMap<string, BlockShape>
-  /** Whether blocks other than those of `inside` are an error. */
+  /** Whether nested blocks other than `inside` are an error. */
   readonly closed?: boolean
 }
 
@@ -33,7 +33,7 @@ const nothing: KeptAttributes = new Set<string>()
 const provider: KeptAttributes = new Set(["provider"])
 const resource: BlockShape = { labels: 2, keep: provider }
 
-/** The top-level blocks of the language. A name that is not here is refused: what it would do is unknown. */
+/** The top-level blocks of the language. Unknown names are refused: their effect is unknown. */
 export const blockShapes: ReadonlyMap<string, BlockShape> = new Map<string, BlockShape>([
   ["variable", { labels: 1, keep: new Set(["type", "default", "description", "sensitive", "ephemeral", "nullable"]) }],
   ["output", { labels: 1, keep: new Set(["description", "sensitive", "ephemeral"]) }],

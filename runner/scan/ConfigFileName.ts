@@ -6,13 +6,13 @@ export interface ConfigFileName {
   readonly stem: string
   readonly syntax: ConfigSyntax
   readonly dialect: "common" | "opentofu"
-  /** Merged over the others instead of added to them. */
+  /** Merged over the others instead of added. */
   readonly override: boolean
 }
 
 const configExtension = /\.(tf|tofu)(\.json)?$/
 
-/** Hidden files and the backups of editors, which the tool passes over as well. */
+/** Hidden files and editor backups, which the tool skips as well. */
 const isIgnored = (name: string) =>
   name.startsWith(".") || name.endsWith("~") || (name.startsWith("#") && name.endsWith("#"))
 
@@ -30,8 +30,8 @@ export const configFileName = (name: string): ConfigFileName | undefined => {
 }
 
 /**
- * The configuration files of one folder in the order in which they count: the plain ones by name, then the overrides by name. A file for
- * OpenTofu hides the common file of the same stem and syntax.
+ * The configuration files of one folder in the order in which they apply: the plain ones by name, then the overrides by name. A
+ * file for OpenTofu hides the common file of the same stem and syntax.
  */
 export const configFilesOf = (names: ReadonlyArray<string>) => {
   const all = names.flatMap((name) => configFileName(name) ?? [])

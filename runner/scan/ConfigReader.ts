@@ -32,17 +32,17 @@ const readJson = (text: string, limits: ScanLimitValues): ConfigReading => {
   }
 }
 
-/** Blocks and arrays around each level of the source appear as levels of the parser's output. */
+/** Blocks and arrays around each level of the source add levels to the parser's output. */
 const outputDepth = (nesting: number) => nesting * 4 + 16
 
 /**
- * Reads configuration files of either syntax. What was read stays known by its content for a while, since most files of a repository
- * do not change between two scans.
+ * Reads configuration files of either syntax. Results are cached by content for a while, since most files of a repository do
+ * not change between two scans.
  */
 export class ConfigReader extends Context.Service<
   ConfigReader,
   {
-    /** A file that cannot be read has problems of severity `error` and no blocks to rely on. */
+    /** An unreadable file has problems of severity `error` and no reliable blocks. */
     readonly read: (bytes: Uint8Array, syntax: ConfigSyntax) => Effect.Effect<ConfigReading, HclParserUnavailable>
   }
 >()("svc/scan/ConfigReader") {
@@ -58,7 +58,7 @@ export class ConfigReader extends Context.Service<
 
       const readHcl = Effect.fnUntraced(function* (text: string, limits: ScanLimitValues) {
         const outline = readOutline(text, limits.nesting)
-        // The parser's own words about a broken file are better than those of the outline, but it must not see a deep one.
+        // The parser's messages about a broken file are better than the outline's, but it must not get a deeply nested one.
         if (Result.isFailure(outline) && outline.failure.code === "nesting_too_deep") {
           return refused(refusal(outline.failure.code, outline.failure.message, outline.failure.line))
         }
@@ -123,7 +123,7 @@ export class ConfigReader extends Context.Service<
   static readonly layer = this.layerWithoutParser.pipe(Layer.provide(HclParser.layer))
 }
 
-/** Together at most 16 MiB of source; what is kept of a file is smaller than its text. */
+/** At most 16 MiB of source together; the cached result of a file is smaller than its text. */
 const cachedFiles = 512
 const cachedFileBytes = 32 * 1024
 const cacheTime = Duration.minutes(15)

@@ -2,8 +2,8 @@ import { type Cursor, heredocMarker, skipComment, stepTemplate } from "./HclExpr
 import { identifierAt } from "./Identifier.ts"
 
 /**
- * A word of a configuration file. Strings and heredocs come with their literal text, escapes read, and with the tokens of each
- * template inside.
+ * A token of a configuration file. Strings and heredocs carry their literal text, unescaped, and the tokens of each template
+ * inside.
  */
 export type ConfigToken =
   | { readonly kind: "name"; readonly text: string; readonly line: number }
@@ -16,7 +16,7 @@ export type ConfigToken =
       readonly line: number
     }
 
-/** Far more than a scan accepts in a file that it reads. */
+/** Far more than a scan accepts in a file. */
 const maxDepth = 200
 
 const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", '"': '"', "\\": "\\" }
@@ -93,7 +93,7 @@ class Tokenizer implements Cursor {
     return escaped ?? ""
   }
 
-  /** The end of a heredoc, when the cursor stands at the line that ends it. */
+  /** The end of a heredoc, when the cursor is at its last line. */
   #endOf(marker: string): number | undefined {
     const next = this.text.indexOf("\n", this.at)
     const end = next === -1 ? this.text.length : next
@@ -142,7 +142,7 @@ class Tokenizer implements Cursor {
   }
 }
 
-/** The words of a file in HCL syntax; `undefined` for a file that does not end as it began. */
+/** The tokens of a file in HCL syntax; `undefined` for an unbalanced file. */
 export const configTokens = (text: string): ReadonlyArray<ConfigToken> | undefined => {
   const tokenizer = new Tokenizer(text)
   const tokens = tokenizer.tokens(false)

@@ -16,7 +16,7 @@ export type ConfigValue =
 
 export type ConfigSyntax = "hcl" | "json"
 
-/** The literal text of a template string; undefined when it holds a template. A doubled sign before a brace stands for itself. */
+/** The literal text of a template string; undefined when it holds a template. A doubled sign before a brace is literal. */
 const literalText = (template: string): string | undefined => {
   if (!template.includes("{")) return template
   let literal = ""
@@ -36,8 +36,8 @@ const literalText = (template: string): string | undefined => {
 }
 
 /**
- * The JSON syntax has two readings of an escaped template, depending on the argument and on the tool; what could be either is not taken
- * for literal.
+ * The JSON syntax has two readings of an escaped template, depending on the argument and on the tool; an ambiguous text is not
+ * literal.
  */
 const literalOf = (text: string, syntax: ConfigSyntax): string | undefined => {
   if (syntax === "hcl") return literalText(text)
@@ -49,7 +49,7 @@ const expression = (text: string): ConfigValue => ({
   text: text.startsWith("${") && text.endsWith("}") ? text.slice(2, -1) : text
 })
 
-/** A JSON value as the parser's output (`hcl`) or a file in JSON syntax (`json`) means it. */
+/** A JSON value as the parser's output (`hcl`) or a file in JSON syntax (`json`) represents it. */
 export const configValue = (json: LocatedJson, syntax: ConfigSyntax): ConfigValue => {
   switch (json.kind) {
     case "null":
@@ -84,7 +84,7 @@ const withoutTrailingZeros = (digits: string): string => {
   return digits.slice(0, end)
 }
 
-/** Sign, significant digits and exponent: equal for equal numbers however they are written. */
+/** Sign, significant digits and exponent: equal for equal numbers in any notation. */
 const canonicalNumber = (text: string): string => {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] = numberParts.exec(text) ?? []
   const digits = `${whole}${fraction}`.replace(/^0+/, "")
@@ -93,7 +93,7 @@ const canonicalNumber = (text: string): string => {
   return `${sign}${significant}e${BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - significant.length)}`
 }
 
-/** No number that a double keeps needs more, unless it is padded with zeros. */
+/** No number that a double represents exactly needs more, unless padded with zeros. */
 const maxExactLength = 1000
 
 /** Whether reading the number as a double and writing it again gives the same number. */
@@ -138,7 +138,7 @@ export const literalJson = (value: ConfigValue): { readonly text: string; readon
   }
 }
 
-/** The JSON value of a literal that `literalJson` calls exact. */
+/** The JSON value of a literal that `literalJson` marks exact. */
 export const exactJson = (text: string): Schema.Json => {
   const value: Schema.Json = JSON.parse(text)
   return value

@@ -2,7 +2,7 @@ import type { Finding } from "../../schema/records/CompatibilityReport.ts"
 import type { PlacedAttribute, PlacedBlock } from "./BlockMerge.ts"
 import { locate, quoted, refusal } from "./ScanProblem.ts"
 
-/** Reads the arguments of one block that must be literal, and collects what is wrong with them. */
+/** Reads the literal arguments of one block, and collects their problems. */
 export class DeclarationArguments {
   readonly findings: Array<Finding> = []
   readonly #block: PlacedBlock
@@ -19,7 +19,7 @@ export class DeclarationArguments {
     return this.#block.attributes.get(name)
   }
 
-  /** What is not written as `true` or `false` is taken for `cautious`, besides being an error. */
+  /** Anything but `true` or `false` counts as `cautious` and is an error. */
   boolean(name: string, absent: boolean, cautious: boolean): boolean {
     const attribute = this.get(name)
     if (attribute === undefined) return absent

@@ -1,7 +1,10 @@
 import { type ConfigToken, configTokens } from "./ConfigTokens.ts"
 import { resolveLocalSource } from "./ModuleSource.ts"
 
-/** Where a configuration file is, and where the tool runs: relative paths start there. Canonical folders of the tree. */
+/**
+ * The folder of a configuration file, and the working folder of the tool, where relative paths start. Canonical folders of the
+ * tree.
+ */
 export interface ReadingPlace {
   readonly path: string
   readonly folder: string
@@ -22,13 +25,13 @@ export interface FileReads {
   readonly unproven?: string
 }
 
-/** Also those that providers and later versions of the tools may add. */
+/** Including those that providers and later tool versions may add. */
 const readingFunction = /^(?:file[a-z0-9_]*|templatefile)$/
 const pathFunction = /^(?:templatestring|abspath|pathexpand)$/
 const functionCall = /\b(?:file[a-z0-9_]*|templatefile|templatestring|abspath|pathexpand)\s*\(|\bprovider\s*::/
 const programBlock = /^(?:external|local_command)$/
 
-/** Arguments in which providers take a path. */
+/** Arguments in which providers accept a path. */
 const readingArgument =
   /^(?:sources?|src|path|chart|program|scripts?|interpreter|context|dockerfile|working_dir)$|(?:^|_)(?:files?|filenames?|filepath|dirs?|directory|folder)$|^(?:config|source|local|package|template|script|build|chart|values|module)_paths?$/
 
@@ -40,7 +43,7 @@ const isSign = (token: ConfigToken | undefined, ...signs: ReadonlyArray<string>)
 const isPathAttribute = (token: ConfigToken | undefined) =>
   token?.kind === "name" && (token.text === "module" || token.text === "root")
 
-/** A template that some other file is made from calls a function that may read. */
+/** A template of some other file calls a function that may read. */
 export const callsReader = (template: string): boolean => functionCall.test(template)
 
 class ReadWalk {
@@ -57,12 +60,12 @@ class ReadWalk {
     this.unproven ??= `${what} (${this.#place.path}:${line})`
   }
 
-  /** What the tree has at a path; outside of the tree nothing can change with a commit. */
+  /** What the tree has at a path; outside of the tree nothing changes with a commit. */
   #resolved(from: string, path: string): string | undefined {
     return path.startsWith("/") || path.startsWith("~") ? undefined : resolveLocalSource(from, path)
   }
 
-  /** The folder that exactly `path.module` or `path.root` names. */
+  /** The folder named by exactly `path.module` or `path.root`. */
   #folderOf(tokens: ReadonlyArray<ConfigToken>): string | undefined {
     const [path, dot, name, ...rest] = tokens
     if (rest.length > 0 || path?.kind !== "name" || path.text !== "path") return undefined
@@ -106,7 +109,7 @@ class ReadWalk {
     for (const part of token.parts) if (typeof part !== "string") this.walk(part)
   }
 
-  /** The arguments of a function that reads, which begin at `at`. Answers how many tokens behind its name were understood. */
+  /** The arguments of a reading function, which begin at `at`. Returns how many tokens after its name were understood. */
   #call(name: NameToken, tokens: ReadonlyArray<ConfigToken>, at: number): number {
     const places: Array<number> = []
     for (let place = at; place < tokens.length && places.length < 5; place++) {
@@ -133,7 +136,7 @@ class ReadWalk {
     return (places[width - 1] ?? at) - at + 2
   }
 
-  /** The value at `at` of an argument that providers take for a path or a list of them. */
+  /** The value at `at` of an argument that providers treat as a path or a list of paths. */
   #argument(name: string, tokens: ReadonlyArray<ConfigToken>, at: number) {
     const value = tokens[at]
     const isList = isSign(value, "[")
@@ -158,7 +161,7 @@ class ReadWalk {
     if (isAssigned && readingArgument.test(name)) this.#argument(name, tokens, at + 2)
   }
 
-  /** Answers how many tokens behind the name were understood. */
+  /** Returns how many tokens after the name were understood. */
   #name(token: NameToken, tokens: ReadonlyArray<ConfigToken>, at: number): number {
     if (isSign(tokens[at - 1], ".")) return 0
     const next = tokens[at + 1]
@@ -181,7 +184,7 @@ class ReadWalk {
       if (isSign(token, "{")) depth++
       if (isSign(token, "}")) depth--
       if (token?.kind === "name" && depth === 0) inModule = token.text === "module"
-      // Which folders are called is known from the scan; the rest of what is below them is not read.
+      // The scan knows which folders are called; other folders below are not read.
       const isCall = inModule && depth === 1 && token?.kind === "name" && token.text === "source"
       if (isCall && isSign(tokens[at + 1], "=")) at += 2
       else if (token?.kind === "name") at += this.#name(token, tokens, at)
@@ -195,8 +198,8 @@ class ReadWalk {
 }
 
 /**
- * What a file of configuration may read of the tree. It errs on the side of more: a text that names a file counts as a read, and
- * whatever may be a path and is not plain text cannot be proven.
+ * What a file of configuration may read of the tree. It errs on the side of more: a text that names a file counts as a read,
+ * and a possible path that is not plain text is unproven.
  */
 export const fileReads = (text: string, place: ReadingPlace): FileReads => {
   const walk = new ReadWalk(place)

@@ -28,7 +28,7 @@ const describe = (root: string, path: string) =>
     catch: (cause) => new FolderUnreadable({ path, message: `${path} cannot be looked at (${reasonOf(cause)}).` })
   })
 
-/** Refuses to follow a link that took the file's place after the listing. */
+/** Refuses to follow a link that replaced the file after the listing. */
 const readRegularFile = async (path: string) => {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
   try {

@@ -21,7 +21,7 @@ class HclReader {
     this.problems.push(refusal(code, message, line))
   }
 
-  /** The two readings of the file differ: an argument hides a block, or one of the readers is wrong. Either way nothing is certain. */
+  /** The two readings of the file differ: an argument hides a block, or one reader is wrong. Either way nothing is certain. */
   #disagreement(block: OutlineBlock) {
     this.#refuse(
       "parser_disagreement",
@@ -51,7 +51,7 @@ class HclReader {
     return true
   }
 
-  /** An argument and a block of one name: one of them would vanish from the parser's result. */
+  /** An argument and a block with the same name: one would vanish from the parser's result. */
   #checkNames(body: OutlineBody): boolean {
     const clash = body.blocks.find((block) => body.attributes.has(block.type))
     if (clash === undefined) return true

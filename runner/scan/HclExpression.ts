@@ -26,7 +26,7 @@ type Mode =
 
 const closing = { "(": ")", "[": "]", "{": "}" } as const
 
-/** Moves over a comment that starts at the cursor, not over the line end that closes a line comment. */
+/** Moves past a comment at the cursor, but not past the line end that closes a line comment. */
 export const skipComment = (cursor: Cursor): "skipped" | "none" | "unclosed" => {
   const { text, at } = cursor
   if (text[at] === "#" || text.startsWith("//", at)) {
@@ -42,7 +42,7 @@ export const skipComment = (cursor: Cursor): "skipped" | "none" | "unclosed" => 
   return "skipped"
 }
 
-/** The marker of a heredoc whose introduction is at the cursor, which then stands behind the introducing line. */
+/** The marker of the heredoc that opens at the cursor, which then moves past the opening line. */
 export const heredocMarker = (cursor: Cursor): string | undefined => {
   const { text } = cursor
   if (!text.startsWith("<<", cursor.at)) return undefined
@@ -57,7 +57,10 @@ export const heredocMarker = (cursor: Cursor): string | undefined => {
   return marker
 }
 
-/** Moves over one step of literal text: an escaped or an opened template, or a single character. True when a template was opened. */
+/**
+ * Moves past one unit of literal text: an escaped or an opened template, or a single character. True when a template was
+ * opened.
+ */
 export const stepTemplate = (cursor: Cursor): boolean => {
   const { text, at } = cursor
   const sign = text[at]
@@ -76,8 +79,8 @@ export const stepTemplate = (cursor: Cursor): boolean => {
 }
 
 /**
- * Moves over an expression, up to the line end or closing brace that ends its argument. It knows strings, templates, heredocs, comments
- * and brackets, and nothing else: whether the expression is valid is the parser's business.
+ * Moves past an expression, up to the line end or closing brace of its argument. It knows strings, templates, heredocs,
+ * comments and brackets only: the parser decides whether the expression is valid.
  */
 export const skipExpression = (cursor: Cursor, maxNesting: number): OutlineFault | undefined => {
   const { text } = cursor

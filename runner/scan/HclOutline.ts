@@ -17,7 +17,7 @@ export interface OutlineBlock extends OutlineBody {
 
 const isBlank = (char: string | undefined) => char === " " || char === "\t" || char === "\r"
 
-/** Moves over blanks and comments within a line. */
+/** Moves past blanks and comments within a line. */
 const skipBlanks = (cursor: Cursor): OutlineFault | undefined => {
   for (;;) {
     while (isBlank(cursor.text[cursor.at])) cursor.at++

@@ -12,11 +12,11 @@ export interface HclDiagnostic {
 }
 
 /**
- * What the parser says of one file.
+ * The parser's verdict on one file.
  *
  * - `Parsed`: the content as JSON text
  * - `Refused`: the file is not HCL; at least one diagnostic
- * - `Abandoned`: the file took the parser down or would not end; the parser has been started anew
+ * - `Abandoned`: the file crashed the parser or did not end; the parser was restarted
  */
 export type HclVerdict =
   | { readonly _tag: "Parsed"; readonly json: string }
@@ -28,19 +28,19 @@ interface ParserThread {
 }
 
 const startDeadline = Duration.seconds(30)
-// A thread holds 28 MB, and another one is there in a fraction of a second.
+// A thread takes 28 MB and is restarted in a fraction of a second.
 const idleTime = Duration.seconds(10)
 const maxThreads = 2
-/** With those that have been told to end. */
+/** Including those that are ending. */
 const maxLiveThreads = 4
-/** The memory that a large file took is not given back while its thread lives. */
+/** The memory of a large file is not released while its thread lives. */
 const largeText = 256 * 1024
 
 const location = () => workerLocation("runner/scan/HclWorker", () => new URL("./HclWorker.ts", import.meta.url))
 
 const decodeAnswer = Schema.decodeUnknownResult(HclAnswer)
 
-/** The next message of the worker; a worker that fails or ends instead answers `failed`. `begin` runs once somebody listens. */
+/** The next message of the worker; a worker that fails or ends answers `failed`. `begin` runs once there is a listener. */
 const nextAnswer = (worker: Worker, begin: () => void = () => {}): Effect.Effect<HclAnswer> =>
   Effect.callback<HclAnswer>((resume) => {
     const finish = (answer: HclAnswer) => {
@@ -69,8 +69,8 @@ const unavailable = (reason: string) =>
   })
 
 /**
- * A worker holds a permit of `live` until it has really ended. That can take longer than the deadline of a file, since some loops of the
- * parser do not notice the end of their thread; nobody waits for it, but such threads cannot pile up either.
+ * A worker holds a permit of `live` until it has really ended. That can take longer than a file's deadline, since some loops of
+ * the parser do not notice that their thread is ending; nothing waits for it, but such threads cannot pile up.
  */
 const startWorker = (live: Semaphore.Semaphore): Effect.Effect<Worker, HclParserUnavailable, Scope.Scope> =>
   Effect.uninterruptibleMask(
@@ -90,7 +90,7 @@ const startThread = Effect.fnUntraced(function* (
   live: Semaphore.Semaphore
 ): Effect.fn.Return<ParserThread, HclParserUnavailable, Scope.Scope> {
   const worker = yield* startWorker(live)
-  // Without a listener an error event is thrown into this process.
+  // Without a listener an error event would be thrown in this process.
   worker.on("error", () => {})
   worker.unref()
   const first = yield* nextAnswer(worker).pipe(
@@ -164,7 +164,7 @@ export class HclParser extends Context.Service<
           Effect.map(verdictOf),
           Effect.timeoutOption(fileDeadline),
           Effect.map(Option.getOrElse((): HclVerdict => ({ _tag: "Abandoned", reason: "deadline" }))),
-          // A thread that is still busy, or was interrupted, would answer the next file with this one's result.
+          // A busy or interrupted thread would answer the next file with this one's result.
           Effect.onExit((exit) =>
             Exit.isSuccess(exit) && exit.value._tag !== "Abandoned" && text.length < largeText
               ? Effect.void

@@ -25,7 +25,7 @@ declare global {
 const answer = (message: HclAnswer) => parentPort?.postMessage(message)
 
 const start = async () => {
-  // The parser's own prints, a stack trace of a crash among them, must not reach the output of this process.
+  // The parser's own output, such as the stack trace of a crash, must not reach the output of this process.
   globalThis.fs.writeSync = (_, bytes) => bytes.length
   const parser: typeof globalThis.__parse_terraform_config_wasm__ = {}
   globalThis.__parse_terraform_config_wasm__ = parser
@@ -51,7 +51,7 @@ const start = async () => {
 
 const wasmPath = () => (wasmLocation.startsWith("./") ? new URL(wasmLocation, import.meta.url) : wasmLocation)
 
-/** One overflow of the stack leaves the Go runtime damaged even if it still answers. */
+/** One stack overflow leaves the Go runtime damaged even if it still answers. */
 const isParserFault = (error: string) =>
   error.includes("call stack") || error.includes("already exited") || error.includes("unreachable")
 

@@ -1,13 +1,13 @@
 import { Schema } from "effect"
 
-/** What the worker is asked: the text of one file. */
+/** The request to the worker: the text of one file. */
 export interface HclRequest {
   readonly id: number
   readonly text: string
 }
 
 /**
- * What the worker says: once that it is ready (or why it cannot be), then one answer a request.
+ * Messages of the worker: first that it is ready (or why not), then one answer per request.
  *
  * - `json`: the file as JSON text, in which blocks are arrays and expressions are template strings
  * - `error`: the parser's diagnostics, of a file named as HclFileName.ts says

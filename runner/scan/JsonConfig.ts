@@ -5,7 +5,7 @@ import { isIdentifier } from "./Identifier.ts"
 import type { LocatedJson, LocatedObject } from "./LocatedJson.ts"
 import { quoted, refusal, type ScanProblem } from "./ScanProblem.ts"
 
-/** A property that stands for a comment. */
+/** A property that acts as a comment. */
 const comment = "//"
 
 class JsonReader {
@@ -16,7 +16,7 @@ class JsonReader {
     this.problems.push(refusal(code, message, line))
   }
 
-  /** The objects of a place that may hold one object or a list of them. */
+  /** The objects at a place that may hold one object or a list. */
   #objects(node: LocatedJson, type: string): ReadonlyArray<LocatedObject> {
     const objects: Array<LocatedObject> = []
     for (const item of node.kind === "array" ? node.items : [node]) {

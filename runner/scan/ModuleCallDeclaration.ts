@@ -9,7 +9,7 @@ import { quoted } from "./ScanProblem.ts"
 /**
  * A module call as written.
  *
- * - `source`: as it may be shown
+ * - `source`: in a form that may be shown
  * - `path`: the folder of a local source, whether or not it exists
  * - `providers`: which configuration of the caller the child gets under which of its own names
  * - `sourceLocation`: where to point when the source is wrong

@@ -2,7 +2,7 @@ import { posix } from "node:path"
 import type { ModuleFootprint } from "./ModuleFootprint.ts"
 
 /**
- * One of two commits, as a module sees it.
+ * One of two commits, from a module's point of view.
  *
  * - `files`: a digest of each file of the tree; what it covers counts as a change
  * - `manifest`: a digest of the repository's manifest; `null` when it is not known
@@ -24,10 +24,7 @@ const holds = (footprint: ModuleFootprint, file: string): boolean => {
   return false
 }
 
-/**
- * Whether what lies between two commits changes anything of a module. `untouched` is a proof; whatever cannot be proven is
- * `touched`.
- */
+/** Whether anything between two commits changes a module. `untouched` is a proof; whatever cannot be proven is `touched`. */
 export const moduleChange = (applied: ModuleAt, newer: ModuleAt): ModuleChange => {
   if (applied.manifest === null || applied.manifest !== newer.manifest) return touched("The manifest changed")
   for (const { footprint } of [newer, applied]) if (footprint.kind === "unknown") return touched(footprint.reason)

@@ -72,7 +72,7 @@ const stateFindings = (blocks: ReadonlyArray<PlacedBlock>) => {
   return { findings, rootFindings }
 }
 
-/** Reads what the files of one folder declare together. `files` are in the order in which they count. */
+/** Reads what the files of one folder declare together. `files` are in the order in which they apply. */
 export const declareModule = (
   path: string,
   files: ReadonlyArray<ReadFile>,

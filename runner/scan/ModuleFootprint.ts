@@ -8,11 +8,11 @@ import { ModuleScanner } from "./ModuleScanner.ts"
 import { TreeIndex } from "./TreeIndex.ts"
 
 /**
- * What of a tree a module is made of.
+ * The parts of a tree that make up a module.
  *
  * - `folders`: the module's and those of the local modules that it reaches, with the files directly in them
  * - `paths`: files that it reads, and folders that it reads anything below of
- * - `unknown`: why that cannot be said of this tree
+ * - `unknown`: why that is unknown for this tree
  */
 export type ModuleFootprint =
   | { readonly kind: "known"; readonly folders: ReadonlySet<string>; readonly paths: ReadonlySet<string> }

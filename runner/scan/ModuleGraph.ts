@@ -64,7 +64,7 @@ class GraphWalk {
   }
 
   #follow(call: ModuleCallDeclaration, prefix: string, above: ReadonlyArray<string>) {
-    // A call without a path has been refused where it was read.
+    // A call without a path was refused when it was read.
     if (call.path === undefined) return
     const kind = this.#index.kindOf(call.path)
     if (kind !== "folder") {
@@ -125,7 +125,7 @@ const maxFindings = 200
 /** Enough to say why a tool does not fit; a graph of thousands of modules repeats the same few. */
 const maxToolDemands = 500
 
-/** Without repetition, the worst first; what is too much to read is only counted. */
+/** Without duplicates, the worst first; the excess is only counted. */
 const orderedFindings = (findings: ReadonlyArray<Finding>): ReadonlyArray<Finding> => {
   const unique = [...new Map(findings.map((finding) => [JSON.stringify(finding), finding])).values()].sort(
     (left, right) =>

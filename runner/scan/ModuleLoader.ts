@@ -12,7 +12,7 @@ import type { ScanLimitValues } from "./ScanLimits.ts"
 import { locate, notice, quoted, refusal } from "./ScanProblem.ts"
 import type { TreeIndex } from "./TreeIndex.ts"
 
-/** Remarks on what lies in the folder of a module, which only matter when that module is installed. */
+/** Remarks on other files in a module's folder, relevant only when that module is installed. */
 const folderRemarks = (index: TreeIndex, folder: string, names: ReadonlyArray<string>): ReadonlyArray<Finding> => {
   const remarks = names.filter(isAmbientFile).map((name) => {
     const code = name.includes("tfvars") ? "tfvars_ignored" : "file_ignored"
@@ -25,7 +25,7 @@ const folderRemarks = (index: TreeIndex, folder: string, names: ReadonlyArray<st
   return [...remarks, locate(notice("warning", "entries_omitted", message), folder)]
 }
 
-/** Configuration files that would be lost, or would get in the way of the runner's own. */
+/** Configuration files that would be lost, or would conflict with the runner's own. */
 const misplacedFiles = (index: TreeIndex, folder: string, names: ReadonlyArray<string>): ReadonlyArray<Finding> => {
   const lost = index.omittedOf(folder).flatMap((name) => {
     if (configFileName(name) === undefined) return []
@@ -81,7 +81,7 @@ export class ModuleLoader {
     this.#limits = limits
   }
 
-  /** Folders of the tree that were read; those that a module call names are among them, also without any configuration. */
+  /** Folders of the tree that were read, including those that a module call names but that have no configuration. */
   get loaded(): ReadonlyMap<string, ModuleDeclaration> {
     return this.#loaded
   }
@@ -95,7 +95,7 @@ export class ModuleLoader {
     return { names, files, sizeOf, count: readable.length, bytes: readable.reduce((total, size) => total + size, 0) }
   }
 
-  /** Fails for folders that together are over the bounds of a scan, before anything of them is read. */
+  /** Fails for folders that together exceed the bounds of a scan, before reading any of them. */
   checkSizes(folders: ReadonlyArray<string>): Effect.Effect<void, ScanLimitExceeded> {
     const all = folders.map((folder) => this.#configFiles(folder))
     const total = (key: "count" | "bytes") => all.reduce((sum, folder) => sum + folder[key], 0)

@@ -24,13 +24,13 @@ const withDeadline = <A, E>(scan: Effect.Effect<A, E>, { scanDeadline }: ScanLim
 const exampleOfPath = "Give . for the root or a path such as modules/network, as the scan of the tree lists it."
 
 /**
- * Says of the modules of a tree what they need and whether they can be installed. Never fetches anything and never runs code of the
+ * Reports what the modules of a tree need and whether they can be installed. Never fetches anything and never runs code of the
  * tree. Obeys `ScanLimits`.
  */
 export class ModuleScanner extends Context.Service<
   ModuleScanner,
   {
-    /** Every folder of the tree that holds configuration files is a module; each comes with the verdict on its own graph. */
+    /** Every folder of the tree that holds configuration files is a module; each has a verdict on its own graph. */
     readonly scanTree: (tree: SourceTree) => Effect.Effect<TreeScan, ScanLimitExceeded | HclParserUnavailable>
     /** One module and everything it reaches. */
     readonly scanModule: (

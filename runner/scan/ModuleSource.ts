@@ -45,7 +45,7 @@ export const classifyModuleSource = (source: string): ModuleSource => {
 
 const maxShown = 300
 
-/** Where the user information of an address would begin: behind its scheme, or behind the name of a getter. */
+/** Where the user information of an address would begin: after its scheme, or after the name of a getter. */
 const authorityStart = (source: string, end: number): number => {
   for (const mark of ["//", "::"]) {
     const found = source.indexOf(mark)
@@ -54,7 +54,7 @@ const authorityStart = (source: string, end: number): number => {
   return 0
 }
 
-/** The source without user information and query values: both are places where people put credentials. */
+/** The source without user information and query values: people put credentials in both. */
 export const shownModuleSource = (source: string): string => {
   const address = source.split("?", 1)[0] ?? ""
   const end = address.lastIndexOf("@")

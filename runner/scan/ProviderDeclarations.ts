@@ -163,7 +163,7 @@ class ProviderReader {
   }
 }
 
-/** The type of the resource of the module itself that an `import` block names. One of a child module is declared there. */
+/** The type of the root module's own resource that an `import` block names. One in a child module is declared there. */
 const resourceTypeOf = (to: ConfigValue | undefined): string | undefined => {
   const text = to?.kind === "string" ? to.value : to?.kind === "expression" ? to.text : ""
   const first = text.trim().split(/[.[]/, 1)[0] ?? ""
@@ -172,13 +172,13 @@ const resourceTypeOf = (to: ConfigValue | undefined): string | undefined => {
 
 const resourceTypes: ReadonlySet<string> = new Set(["resource", "data", "ephemeral", "action", "import"])
 
-/** Collects the providers of a module. `passed` are the configurations that its module calls hand on. */
+/** Collects the providers of a module. `passed` are the configurations that its module calls pass on. */
 export const readProviders = (
   blocks: ReadonlyArray<PlacedBlock>,
   passed: ReadonlyArray<{ readonly reference: ProviderReference; readonly location: SourceLocation }>
 ): { readonly providers: ModuleProviders; readonly findings: ReadonlyArray<Finding> } => {
   const reader = new ProviderReader()
-  // Requirements first: they say what the local names of all other blocks mean.
+  // Requirements first: they define the local names of all other blocks.
   for (const { type, attributes } of blocks) {
     if (type === "required_providers") for (const [name, attribute] of attributes) reader.require(name, attribute)
   }

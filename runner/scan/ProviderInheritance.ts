@@ -14,8 +14,8 @@ const addressesOf = ({ providers }: ModuleDeclaration, localNames: Iterable<stri
 }
 
 /**
- * The providers whose default configuration a module takes from its caller, because neither it nor a module below writes one. `known`
- * keeps what was found out of each module; the graph must have no cycles.
+ * The providers whose default configuration a module takes from its caller, because neither it nor a module below writes one.
+ * `known` caches the result for each module; the graph must have no cycles.
  */
 const inheritedBy = (
   module: ModuleDeclaration,
@@ -57,7 +57,7 @@ const byTuple = (left: ProviderRequirement, right: ProviderRequirement) =>
   compare(left.moduleLocalName, right.moduleLocalName) ||
   compare(left.childAlias ?? "", right.childAlias ?? "")
 
-/** The provider's type where the root module has no such name, and otherwise that with the first free number. */
+/** The provider's type if the root module does not use that name, and otherwise the type with the first free number. */
 const freeName = (provider: string, taken: ReadonlySet<string>): string => {
   const type = providerType(provider)
   // A name must not begin with a digit, though a type may.

@@ -10,7 +10,7 @@ export interface ProviderReference {
 const textOf = (value: ConfigValue, syntax: ConfigSyntax): string => {
   if (value.kind === "string") return value.value
   if (value.kind === "expression") return value.text
-  // There is a provider of that name: without quotes it looks like the literal.
+  // A provider has that name: without quotes it looks like the literal.
   return value.kind === "null" && syntax === "hcl" ? "null" : ""
 }
 

@@ -47,5 +47,5 @@ export const impliedProviderSource = (localName: string): Result.Result<Provider
       ? Result.fail("it must not hold a /")
       : parseProviderSource(localName)
 
-/** The local name that a provider has by itself: the last part of its address. */
+/** The default local name of a provider: the last part of its address. */
 export const providerType = (address: string): string => address.slice(address.lastIndexOf("/") + 1)

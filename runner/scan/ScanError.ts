@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** The scan as a whole is over a bound. Nothing of it is returned: a part of a tree would hide providers. */
+/** The scan as a whole exceeds a bound. Nothing is returned: a partial tree would hide providers. */
 export class ScanLimitExceeded extends Schema.TaggedError<ScanLimitExceeded>()("ScanLimitExceeded", {
   limit: Schema.Literals(["files", "bytes", "time", "module_calls"]),
   maximum: Schema.Finite,

@@ -1,8 +1,8 @@
 import { Context, Duration } from "effect"
 
 /**
- * Bounds of a scan. What is over a bound of one file makes the modules that need the file unsupported; what is over a bound of the
- * whole scan fails it.
+ * Bounds of a scan. A file over its bound makes the modules that need it unsupported; exceeding a bound of the whole scan fails
+ * it.
  */
 export interface ScanLimitValues {
   /** Bytes of one configuration file; the largest known real one has 130 KiB. */
@@ -17,7 +17,7 @@ export interface ScanLimitValues {
   readonly totalBytes: number
   /** One whole scan. */
   readonly scanDeadline: Duration.Duration
-  /** Module calls reachable from one module, each path of calls counted by itself. */
+  /** Module calls reachable from one module; each path of calls counts separately. */
   readonly moduleCalls: number
   /** The same, summed over all modules of a tree. */
   readonly treeModuleCalls: number

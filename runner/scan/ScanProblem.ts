@@ -1,6 +1,6 @@
 import type { Finding } from "../../schema/records/CompatibilityReport.ts"
 
-/** A finding before it is known in which file of the tree the text stands: equal files are read only once. */
+/** A finding without its file: equal files of the tree are read only once. */
 export interface ScanProblem {
   readonly severity: Finding["severity"]
   readonly code: string
@@ -8,7 +8,7 @@ export interface ScanProblem {
   readonly line?: number
 }
 
-/** A problem for which the module cannot be installed. */
+/** A problem that makes the module uninstallable. */
 export const refusal = (code: string, message: string, line?: number): ScanProblem => ({
   severity: "error",
   code,
@@ -27,6 +27,6 @@ export const locate = (problem: ScanProblem, path: string): Finding => ({ ...pro
 
 const maxQuoted = 100
 
-/** A name from a repository as it may appear in a message. */
+/** A name from a repository in a form safe for messages. */
 export const quoted = (name: string): string =>
   JSON.stringify(name.length > maxQuoted ? `${name.slice(0, maxQuoted)}…` : name)

@@ -41,7 +41,10 @@ export const ScannedOutput = Schema.Struct({
 })
 export type ScannedOutput = typeof ScannedOutput.Type
 
-/** A module call of the scanned module itself. `source` never holds credentials; `path` is there for a local module of the tree. */
+/**
+ * A module call of the scanned module itself. `source` never holds credentials; `path` is present for a local module of the
+ * tree.
+ */
 export const ModuleCall = Schema.Struct({
   name: Schema.String,
   source: Schema.String,
@@ -66,7 +69,7 @@ export const LocalModuleCall = Schema.Struct({
 })
 export type LocalModuleCall = typeof LocalModuleCall.Type
 
-/** Something that only some tools read; `null` for one that does not at all, an empty list for one that any version of it reads. */
+/** Something that only some tools read; `null` for a tool that never does, an empty list when every version does. */
 export const ToolDemand = Schema.Struct({
   what: Schema.String,
   opentofu: Schema.NullOr(Schema.Array(Schema.String)),
@@ -76,7 +79,7 @@ export const ToolDemand = Schema.Struct({
 export type ToolDemand = typeof ToolDemand.Type
 
 /**
- * What the tree says of one module and of all it reaches. An unsupported module has no provider packages, no provider requirements
+ * The verdict on one module and everything it reaches. An unsupported module has no provider packages, no provider requirements
  * and no local modules, never a part of them; its findings of severity `error` say why.
  *
  * - `path`: `.` or canonical path in the tree

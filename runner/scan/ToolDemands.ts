@@ -12,10 +12,10 @@ const newerBlocks: ReadonlyMap<string, Pick<ToolDemand, "opentofu" | "terraform"
   ["ephemeral", { opentofu: [">= 1.11"], terraform: [">= 1.10"] }]
 ])
 
-/** The one edition of the language that there is. */
+/** The only edition of the language. */
 const knownEdition = "tofu2024"
 
-/** What the blocks of one folder ask of the tool. */
+/** What the blocks of one folder require of the tool. */
 export interface ModuleToolDemands {
   readonly requiredVersion: ReadonlyArray<string>
   readonly demands: ReadonlyArray<ToolDemand>
@@ -84,7 +84,7 @@ class DemandReader {
   }
 }
 
-/** Reads what the blocks of one folder ask of the tool that runs them. */
+/** Reads what the blocks of one folder require of the tool that runs them. */
 export const readToolDemands = (blocks: ReadonlyArray<PlacedBlock>): ModuleToolDemands => {
   const reader = new DemandReader()
   for (const block of blocks) reader.read(block)

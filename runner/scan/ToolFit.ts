@@ -4,7 +4,7 @@ import { toolTitles } from "../toolchain/Tool.ts"
 import type { ScannedModule, ToolDemand } from "./ScannedModule.ts"
 import { admitsVersion } from "./VersionConstraint.ts"
 
-/** What the scan says of a module that means something else to Terraform. */
+/** The finding for a module that means something else to Terraform. */
 const openTofuFindings: ReadonlySet<string> = new Set(["opentofu_file", "hidden_by_opentofu_file"])
 
 const unmet = "tool_version_unmet"
@@ -26,7 +26,7 @@ const judge = (demand: ToolDemand, { name, version }: ToolIdentity): Finding | u
   return { severity: "error", code: unmet, message: `${demand.what} needs ${needs}, and ${runs}`, path, line }
 }
 
-/** Why the tool at hand would refuse the module, or run another one than was scanned. */
+/** Why the present tool would refuse the module, or run another one than was scanned. */
 export const toolProblems = (
   { findings, toolDemands }: Pick<ScannedModule, "findings" | "toolDemands">,
   tool: ToolIdentity
@@ -46,6 +46,6 @@ export const toolProblems = (
   return [...hidden, ...(toolDemands ?? []).flatMap((demand) => judge(demand, tool) ?? [])]
 }
 
-/** Whether another tool could bring another verdict: such a report holds for as long as the tool it was made with. */
+/** Whether the verdict depends on the tool: such a report is valid only with the tool it was made with. */
 export const dependsOnTool = (findings: ReadonlyArray<Finding>): boolean =>
   findings.some(({ code }) => code === unmet || code === unread)

@@ -45,12 +45,12 @@ export class TreeIndex {
     }
   }
 
-  /** Names of entries directly in a folder that were left out of the tree. */
+  /** Names of entries directly in a folder that were omitted from the tree. */
   omittedOf(folder: string): ReadonlyArray<string> {
     return this.#omittedNames.get(folder) ?? []
   }
 
-  /** How many entries anywhere below a folder were left out of the tree. */
+  /** How many entries below a folder were omitted from the tree. */
   countOmittedBelow(folder: string): number {
     return this.#omittedBelow.get(folder) ?? 0
   }

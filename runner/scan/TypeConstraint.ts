@@ -18,7 +18,7 @@ interface ObjectAttribute {
 const any: TypeConstraint = { kind: "any" }
 const maxDepth = 100
 
-/** After the first fault the cursor is at the end, so that every reading method comes to an end at once. */
+/** After the first fault the cursor is at the end, so that every reading method ends at once. */
 class TypeReader {
   readonly #cursor: Cursor
   #fault: string | undefined
@@ -145,7 +145,7 @@ class TypeReader {
     return { type, optional: true }
   }
 
-  /** The parser has accepted the expression, so brackets and quotes are in order. */
+  /** The parser has accepted the expression, so brackets and quotes are balanced. */
   #skipDefault() {
     const { text } = this.#cursor
     let open = 0
@@ -170,12 +170,12 @@ class TypeReader {
   }
 }
 
-/** Reads the source text of a type constraint; fails with what is wrong with it. */
+/** Reads the source text of a type constraint; fails with the problem. */
 export const parseTypeConstraint = (text: string): Result.Result<TypeConstraint, string> => new TypeReader(text).whole()
 
 const numeric = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
-/** Whether a default can become a value of the type. What needs evaluation is given the benefit of the doubt. */
+/** Whether a default can become a value of the type. An unevaluated value gets the benefit of the doubt. */
 export const acceptsDefault = (type: TypeConstraint, value: ConfigValue): boolean => {
   if (value.kind === "null" || value.kind === "expression") return true
   switch (type.kind) {

@@ -7,7 +7,7 @@ import type { ScannedVariable } from "./ScannedModule.ts"
 import { quoted } from "./ScanProblem.ts"
 import { acceptsDefault, parseTypeConstraint, type TypeConstraint } from "./TypeConstraint.ts"
 
-/** Names with a meaning of their own in a module call. */
+/** Names with a special meaning in a module call. */
 const reservedNames: ReadonlySet<string> = new Set([
   "source",
   "version",
@@ -75,7 +75,7 @@ const readDefault = (attribute: PlacedAttribute, type: TypeConstraint, args: Dec
   return literal.exact ? { default: exactJson(literal.text), defaultJson: literal.text } : { defaultJson: literal.text }
 }
 
-/** Reads a `variable` block. A default that must not be shown is left out; that there is one is always told. */
+/** Reads a `variable` block. A default that must not be shown is left out; its existence is always reported. */
 export const readVariable = (
   block: PlacedBlock
 ): { readonly variable: ScannedVariable; readonly findings: ReadonlyArray<Finding> } => {

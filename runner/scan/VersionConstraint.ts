@@ -4,7 +4,7 @@ const single =
   /^(=|!=|>=|<=|~>|>|<)?[ \t]*v?(\d{1,20}(?:\.\d{1,20}){0,9}(?:-[0-9A-Za-z.-]{1,100})?(?:\+[0-9A-Za-z.-]{1,100})?)$/
 const maxLength = 500
 
-/** The parts of a version constraint, each as `operator version` or a plain version. Fails with the part that is none. */
+/** The parts of a version constraint, each as `operator version` or a plain version. Fails with the invalid part. */
 export const parseVersionConstraint = (text: string): Result.Result<ReadonlyArray<string>, string> => {
   if (text.length > maxLength) return Result.fail(`it is longer than ${maxLength} characters`)
   if (text.trim() === "") return Result.succeed([])
@@ -54,8 +54,8 @@ const admits = (constraint: string, version: ReadonlyArray<bigint>): boolean => 
 }
 
 /**
- * Whether a version of the tool is within constraints that `parseVersionConstraint` gave. As for the tools themselves, a
- * prerelease counts as the version that it comes before.
+ * Whether a version of the tool is within constraints from `parseVersionConstraint`. As for the tools themselves, a prerelease
+ * counts as the version that it comes before.
  */
 export const admitsVersion = (constraints: ReadonlyArray<string>, version: string): boolean => {
   const segments = segmentsOf(version)

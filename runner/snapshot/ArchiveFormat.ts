@@ -74,7 +74,7 @@ const modes = new Map([
   [0o755, true]
 ])
 
-/** Reads one header block. What it says counts only after it was encoded again to the same bytes. */
+/** Reads one header block. It is valid only if it encodes to the same bytes again. */
 export const decodeHeader = (block: Uint8Array, paxPath: string | undefined): Result.Result<DecodedHeader, string> => {
   const header = new Header(Buffer.from(block))
   if (header.nullBlock) return Result.succeed({ _tag: "end" })

@@ -14,7 +14,7 @@ import {
 } from "./ArchiveFormat.ts"
 import { comparePaths, TreePathRegistry } from "./TreePath.ts"
 
-/** Where a file's bytes are in the uncompressed archive, and what they must hash to. */
+/** Where a file's bytes are in the uncompressed archive, and their hash. */
 export interface IndexedFile extends ArchiveFile {
   readonly offset: number
   readonly sha256: string
@@ -32,8 +32,8 @@ const maxPaxBytes = 64 * 1024 * 1024
 type Step = Result.Result<void, string>
 
 /**
- * Reads an uncompressed archive in one pass, in pieces of any size, without keeping file contents. Accepts exactly what
- * the writer makes: every header is encoded again and compared, so an archive has no second reading.
+ * Reads an uncompressed archive in one pass, in pieces of any size, without keeping file contents. Accepts exactly what the
+ * writer produces: every header is encoded again and compared, so an archive has only one reading.
  */
 export class ArchiveIndexer {
   readonly #digest = createHash("sha256")
@@ -41,11 +41,11 @@ export class ArchiveIndexer {
   readonly #files: Array<IndexedFile> = []
   #omitted: ReadonlyArray<OmittedRecord> | undefined
   #position = 0
-  /** Bytes of the part being gathered: a header, the body of a pax header, padding or the end. */
+  /** Bytes of the current part: a header, the body of a pax header, padding or the end. */
   #gathered: Array<Uint8Array> = []
   #missing = blockSize
   #next: (part: Buffer) => Step = (part) => this.#header(part)
-  /** Header blocks so far of the entry being read. */
+  /** Header blocks of the current entry so far. */
   #raw: Array<Uint8Array> = []
   #paxPath: string | undefined
   #current:

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { type ArchiveIndex, ArchiveIndexer, type IndexedFile } from "./ArchiveIndex.ts"
 import { decodeSeekTable, decompressFrame, type Frame, seekFooterBytes, seekTableBytes } from "./SeekableFrames.ts"
 
-/** A stored archive that was read through once. */
+/** A stored archive that was read completely once. */
 export interface OpenedArchive {
   readonly path: string
   readonly frames: ReadonlyArray<Frame>
@@ -38,8 +38,8 @@ const readFrames = Effect.fnUntraced(function* (file: FileSystem.File) {
 })
 
 /**
- * Reads a whole archive once, in bounded memory, and checks every byte of it against the digest (64 hex digits). Fails
- * with what is wrong with it.
+ * Reads a whole archive once, in bounded memory, and checks every byte of it against the digest (64 hex digits). Fails with the
+ * problem.
  */
 export const openArchive = Effect.fn("openArchive")(function* (
   path: string,
@@ -63,14 +63,14 @@ const within = (file: IndexedFile) => (frame: Frame) =>
 export type FileReader = (entry: IndexedFile) => Effect.Effect<Uint8Array, string>
 
 /**
- * Holds an archive open to read files from it, each checked again: the disk may have changed since the archive was opened.
- * The newest frame is kept, so that files which are read in the order of the index cost one decompression a frame.
+ * Holds an archive open and verifies each file again when reading: the disk may have changed since. The newest frame is cached,
+ * so reading files in index order costs one decompression per frame.
  */
 export const holdArchive = Effect.fnUntraced(function* (
   archive: OpenedArchive
 ): Effect.fn.Return<FileReader, string, FileSystem.FileSystem | Scope.Scope> {
   const file = yield* openFile(archive.path)
-  // One at a time: a frame is large, and only one is kept.
+  // One at a time: a frame is large, and only one is cached.
   const reading = yield* Semaphore.make(1)
   let newest: { readonly frame: Frame; readonly bytes: Uint8Array } | undefined
   const frameBytes = Effect.fnUntraced(function* (frame: Frame) {
@@ -98,7 +98,7 @@ export const holdArchive = Effect.fnUntraced(function* (
   })
 })
 
-/** The bytes of one file, checked again. */
+/** The bytes of one file, verified again. */
 export const readArchiveFile = Effect.fn("readArchiveFile")(
   (archive: OpenedArchive, entry: IndexedFile): Effect.Effect<Uint8Array, string, FileSystem.FileSystem> =>
     Effect.scoped(Effect.flatMap(holdArchive(archive), (read) => read(entry)))

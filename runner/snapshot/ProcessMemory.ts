@@ -3,10 +3,10 @@ import { GitLimitExceeded } from "../git/GitError.ts"
 
 const pollInterval = "50 millis"
 
-/** Memory in use by a process and everything it started, in bytes; 0 where the system does not tell. */
+/** Memory in use by a process and everything it started, in bytes; 0 where the system does not say. */
 const treeMemory = Effect.fnUntraced(function* (pid: number): Effect.fn.Return<number, never, FileSystem.FileSystem> {
   const fileSystem = yield* FileSystem.FileSystem
-  // Processes come and go while this looks at them.
+  // Processes come and go meanwhile.
   const read = (path: string) => fileSystem.readFileString(path).pipe(Effect.orElseSucceed(() => ""))
   const status = yield* read(`/proc/${pid}/status`)
   const kibibytes = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0)
@@ -16,7 +16,7 @@ const treeMemory = Effect.fnUntraced(function* (pid: number): Effect.fn.Return<n
   return total
 })
 
-/** Fails once a process, with everything it started, uses more memory than allowed. A small repository can unpack to gigabytes. */
+/** Fails once a process and everything it started exceed the allowed memory. A small repository can unpack to gigabytes. */
 export const watchMemory = (
   pid: number,
   maximum: number

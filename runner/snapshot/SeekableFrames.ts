@@ -13,7 +13,7 @@ const seekableMagic = 0x8f92eab1
 const headerBytes = 8
 const footerBytes = 9
 const entryBytes = 8
-/** More would be an archive of a terabyte. */
+/** More would mean an archive of a terabyte. */
 const maxFrames = 1_000_000
 
 /** One frame: where it is in the file, and where its contents are in the uncompressed whole. */
@@ -29,7 +29,7 @@ export const compressFrame = (bytes: Uint8Array): Uint8Array =>
     params: { [constants.ZSTD_c_compressionLevel]: level, [constants.ZSTD_c_checksumFlag]: 0 }
   })
 
-/** Fails when the frame holds anything but exactly the bytes the table says. */
+/** Fails unless the frame contains exactly the bytes that the table declares. */
 export const decompressFrame = (frame: Frame, compressed: Uint8Array): Result.Result<Uint8Array, string> =>
   Result.try({
     try: () => zstdDecompressSync(compressed, { maxOutputLength: Math.max(frame.bytes, 1) }),
@@ -55,7 +55,7 @@ export const encodeSeekTable = (frames: ReadonlyArray<Pick<Frame, "compressedByt
   return table
 }
 
-/** How many bytes to read from the end of the file to have the whole table, from its last bytes. */
+/** How many bytes from the end of the file contain the whole table, judging by its last bytes. */
 export const seekTableBytes = (tail: Uint8Array): Result.Result<number, string> => {
   const buffer = Buffer.from(tail)
   if (buffer.length < footerBytes || buffer.readUInt32LE(buffer.length - 4) !== seekableMagic)

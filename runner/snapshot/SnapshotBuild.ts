@@ -47,14 +47,14 @@ const fileTooLarge = (path: string, maximum: number) =>
     message: `The file ${JSON.stringify(path)} of the commit is larger than the ${maximum} bytes this service accepts.`
   })
 
-/** Makes the archive of a fetched commit. Every object is checked against its id on the way. */
+/** Makes the archive of a fetched commit. Every object is verified against its id. */
 export const buildSnapshot = Effect.fn("buildSnapshot")(function* (
   source: GitObjectSource,
   job: SyncJob,
   archivePath: string
 ): Effect.fn.Return<SyncedSnapshot, GitError | SnapshotError, FileSystem.FileSystem> {
   const { commit, tree: root } = yield* peelToCommit(source, job.oid)
-  // A server that does not list what its tags stand for leaves `commit` at the tag's own id.
+  // A server that does not peel its tags leaves `commit` at the tag's own id.
   if (commit !== job.commit && job.commit !== job.oid)
     return yield* new GitRefMoved({
       ref: job.ref,

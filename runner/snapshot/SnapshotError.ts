@@ -1,18 +1,18 @@
 import { Schema } from "effect"
 
-/** The path asked for is not a folder of the commit. */
+/** The requested path is not a folder of the commit. */
 export class SnapshotPathNotFound extends Schema.TaggedError<SnapshotPathNotFound>()("SnapshotPathNotFound", {
   path: Schema.String,
   message: Schema.String
 }) {}
 
-/** The commit, or the folder asked for, holds no regular file. */
+/** The commit, or the requested folder, contains no regular file. */
 export class SnapshotEmpty extends Schema.TaggedError<SnapshotEmpty>()("SnapshotEmpty", {
   path: Schema.String,
   message: Schema.String
 }) {}
 
-/** The commit holds a file name that cannot be kept safely. */
+/** The commit contains a file name that cannot be stored safely. */
 export class SnapshotPathRefused extends Schema.TaggedError<SnapshotPathRefused>()("SnapshotPathRefused", {
   message: Schema.String
 }) {}
@@ -22,7 +22,7 @@ export class SnapshotSyncFailed extends Schema.TaggedError<SnapshotSyncFailed>()
   message: Schema.String
 }) {}
 
-/** The disk did not take or give the bytes. */
+/** Reading or writing the disk failed. */
 export class SnapshotStorageFailed extends Schema.TaggedError<SnapshotStorageFailed>()("SnapshotStorageFailed", {
   message: Schema.String
 }) {}
@@ -33,7 +33,7 @@ export class SnapshotMissing extends Schema.TaggedError<SnapshotMissing>()("Snap
   message: Schema.String
 }) {}
 
-/** The stored archive is not the one that was stored. */
+/** The stored archive is damaged. */
 export class SnapshotDamaged extends Schema.TaggedError<SnapshotDamaged>()("SnapshotDamaged", {
   archiveDigest: Schema.String,
   message: Schema.String

@@ -14,7 +14,7 @@ export interface RemovedSnapshots {
 export interface SnapshotStoreOptions {
   /** Created with mode 0700. One process owns it. */
   readonly folder: string
-  /** Archives younger than this are never swept: their record may be on its way. One day by default. */
+  /** Archives younger than this are never swept: their record may not be written yet. One day by default. */
   readonly orphanGrace?: Duration.Duration
 }
 
@@ -41,11 +41,11 @@ const storageFailed = (what: string) => () =>
 export class SnapshotStore extends Context.Service<
   SnapshotStore,
   {
-    /** The tree of a snapshot. The archive is read through and checked the first time. */
+    /** The tree of a snapshot. The archive is read and verified the first time. */
     readonly open: (archiveDigest: string) => Effect.Effect<SourceTree, ReadFailure>
-    /** A digest of each file, of its bytes and of whether it can be executed. */
+    /** A digest of each file: its bytes and whether it is executable. */
     readonly digests: (archiveDigest: string) => Effect.Effect<ReadonlyMap<string, string>, ReadFailure>
-    /** Writes the regular files below `target`, which must not exist or be empty; it gets mode 0700. */
+    /** Writes the regular files below `target`, which must be missing or empty; it gets mode 0700. */
     readonly extract: (
       archiveDigest: string,
       target: string
@@ -54,7 +54,7 @@ export class SnapshotStore extends Context.Service<
     readonly cleanUp: (keep: ReadonlySet<string>) => Effect.Effect<RemovedSnapshots, SnapshotStorageFailed>
     /** A new folder on the same file system as the archives, removed with the Scope. */
     readonly temporaryFolder: Effect.Effect<string, SnapshotStorageFailed, Scope.Scope>
-    /** Takes over a finished archive, which must be on disk already, by renaming it. */
+    /** Takes over a finished archive, already on disk, by renaming it. */
     readonly adopt: (file: string, archiveDigest: string) => Effect.Effect<void, SnapshotStorageFailed>
   }
 >()("svc/snapshot/SnapshotStore") {
@@ -101,7 +101,7 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
     )
   })
 
-  // Failures are not kept: a damaged or missing archive may be stored anew.
+  // Failures are not cached: a damaged or missing archive may be stored again.
   const opened = yield* Cache.makeWith(openByDigest, {
     capacity: openedAtOnce,
     timeToLive: (exit) => (exit._tag === "Success" ? Duration.infinity : Duration.zero)
@@ -165,13 +165,13 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
         Effect.provideService(FileSystem.FileSystem, fileSystem),
         Effect.mapError((reason) => damaged(`${reason}.`))
       )
-      // A few at a time: the next is read and checked while the disk takes the one before.
+      // A few at a time: the next is read and verified while the disk writes the previous one.
       yield* Effect.forEach(
         archive.index.files,
         (file) =>
           readFile(file).pipe(
             Effect.mapError((reason) => damaged(`${file.path}: ${reason}.`)),
-            // The path has no links in it: everything below the fresh folder was made here.
+            // The path has no links: everything below the fresh folder was created here.
             Effect.flatMap((bytes) =>
               fileSystem
                 .writeFile(`${target}/${file.path}`, bytes, { flag: "wx", mode: file.executable ? 0o755 : 0o644 })
@@ -194,7 +194,7 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
     }),
     (name) =>
       fileSystem.remove(`${temporary}/${name}`, { recursive: true, force: true }).pipe(
-        // What cannot be removed now is removed by the next cleanup.
+        // What cannot be removed now is left to the next cleanup.
         Effect.ignore,
         Effect.ensuring(Effect.sync(() => live.delete(name)))
       )
@@ -209,7 +209,7 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
   ): Effect.fn.Return<void, SnapshotStorageFailed> {
     const sha256 = digestText.exec(archiveDigest)?.[1]
     if (sha256 === undefined) return yield* Effect.die(new Error(`not an archive digest: ${archiveDigest}`))
-    // Also when it is there already: it may be damaged, and its time protects it from the cleanup.
+    // Replaced even if it exists already: it may be damaged, and its time protects it from the cleanup.
     yield* fileSystem
       .makeDirectory(shardOf(sha256), { recursive: true, mode: 0o700 })
       .pipe(

@@ -23,13 +23,13 @@ export interface SyncRequest {
   /** The sync fails unless the ref is at this commit. */
   readonly expectedCommit?: string | undefined
   readonly credentials?: GitCredentials | undefined
-  /** Gets lines for the user. They hold no secret. */
+  /** Receives lines for the user, without secrets. */
   readonly onProgress?: ((line: string) => Effect.Effect<void>) | undefined
 }
 
 /**
- * Makes snapshots of remote repositories: resolves the ref, fetches that one commit in a process of its own, archives it
- * and stores the archive. The process is ended when it uses too much memory or time, and with the Scope of the call.
+ * Makes snapshots of remote repositories: resolves the ref, fetches that one commit in a process of its own, archives it and
+ * stores the archive. The process is killed when it uses too much memory or time, and with the Scope of the call.
  */
 export class SnapshotSync extends Context.Service<
   SnapshotSync,
@@ -55,7 +55,7 @@ export class SnapshotSync extends Context.Service<
             ChildProcess.make(program, args, {
               cwd: job.folder,
               env: processEnvironment(job.folder),
-              // Stays open: its end tells the process that nobody waits any more.
+              // Stays open: its end tells the process that nobody is waiting.
               stdin: Stream.concat(Stream.make(Buffer.from(`${input}\n`)), Stream.never),
               detached: true,
               killSignal: "SIGKILL"
@@ -125,7 +125,7 @@ export class SnapshotSync extends Context.Service<
         if (request.onProgress !== undefined)
           yield* request.onProgress(`Resolved ${located.fullRef ?? request.ref} to commit ${located.commit}.`)
         return yield* fetch(request, located).pipe(
-          // A named ref was there a moment ago: it moved and the server does not hand out what it was.
+          // A named ref existed a moment ago: it moved, and the server does not serve its old commit.
           Effect.catchTag("GitRefNotFound", (error) =>
             Effect.fail(
               located.fullRef === undefined
@@ -167,7 +167,7 @@ export class SnapshotSync extends Context.Service<
 const maxProgressLines = 10_000
 const maxProgressCharacters = 500
 
-/** Only what finding programs and trusting certificates needs; never the service's own settings. */
+/** Only what is needed to find programs and to trust certificates; never the service's own settings. */
 const processEnvironment = (folder: string): Record<string, string> => {
   const passed = ["PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"].flatMap((name) => {
     const value = process.env[name]

@@ -7,22 +7,22 @@ export interface SourceFile {
   readonly executable: boolean
 }
 
-/** An entry of the commit that was left out of the tree because it is not a regular file. */
+/** An entry of the commit that was omitted from the tree because it is not a regular file. */
 export const OmittedEntry = Schema.Struct({
   path: Schema.String,
   kind: Schema.Literals(["symlink", "submodule", "special"])
 })
 export type OmittedEntry = typeof OmittedEntry.Type
 
-/** The file does not exist in the tree, or its bytes could not be read. */
+/** The file is not in the tree, or its bytes could not be read. */
 export class SourceFileUnreadable extends Schema.TaggedError<SourceFileUnreadable>()("SourceFileUnreadable", {
   path: Schema.String,
   message: Schema.String
 }) {}
 
 /**
- * The read-only tree of one commit: what the scan and the manifest look at. Files are sorted by the bytes of their path.
- * Backed by a snapshot archive or, for `svc scan DIR`, by a folder.
+ * The read-only tree of one commit: as the scan and the manifest see it. Files are sorted by the bytes of their path. Backed by
+ * a snapshot archive or, for `svc scan DIR`, by a folder.
  */
 export interface SourceTree {
   readonly files: ReadonlyArray<SourceFile>

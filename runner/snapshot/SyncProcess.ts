@@ -4,12 +4,12 @@ import { type SyncOutcome, SyncOutcomeText, SyncJobText } from "./SyncProtocol.t
 
 const newline = "\n"
 
-/** Ends this process and what it started, native git's own children included, where it leads a process group. */
+/** Ends this process and what it started, including native git's children, if it leads a process group. */
 const endProcessGroup = Effect.try(() => process.kill(-process.pid, "SIGKILL")).pipe(Effect.ignore)
 
 /**
- * The whole life of a process that does one sync: reads its job, works, writes the outcome. It ends early when its input
- * does, since then nobody waits for it. Entry points run it: `git/SyncMain.ts`, or a hidden command of a compiled binary.
+ * The whole life of a process that does one sync: reads its job, works, writes the outcome. It ends early with its input, since
+ * then nobody is waiting. Entry points run it: `git/SyncMain.ts`, or a hidden command of a compiled binary.
  */
 export const syncProcess = Effect.gen(function* () {
   const stdio = yield* Stdio.Stdio

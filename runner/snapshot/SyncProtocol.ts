@@ -6,20 +6,20 @@ import { SnapshotError } from "./SnapshotError.ts"
 import { SyncedSnapshot } from "./SyncedSnapshot.ts"
 
 /**
- * What the process that fetches reads from its standard input: one line of JSON. The input then stays open; its end means
- * that nobody waits for the result any more. All sizes are bytes, times milliseconds.
+ * What the process that fetches reads from its standard input: one line of JSON. The input then stays open; its end means that
+ * nobody is waiting for the result. All sizes are bytes, times milliseconds.
  */
 export const SyncJob = Schema.Struct({
   endpoint: GitEndpoint,
   /** The object to fetch, and the commit it must peel to. */
   oid: Schema.String,
   commit: Schema.String,
-  /** As the user wrote it. */
+  /** As written by the user. */
   ref: Schema.String,
   fullRef: Schema.optionalKey(Schema.String),
   path: Schema.String,
   credentials: Schema.optionalKey(GitCredentials.Handed),
-  /** Path of an installed git to fetch with, and whether another way may be taken when it fails. */
+  /** The path of an installed git to fetch with, and whether to fall back when it fails. */
   native: Schema.optionalKey(Schema.Struct({ program: Schema.String, required: Schema.Boolean })),
   limits: Schema.Struct({
     packBytes: Schema.Int,
@@ -37,7 +37,7 @@ export type SyncJob = typeof SyncJob.Type
 /** The name of the archive in the folder. */
 export const archiveName = "archive.tar.zst"
 
-/** What the process writes to its standard output: one JSON text. Progress lines go to its standard error. */
+/** The output of the process: one JSON text. Progress lines go to standard error. */
 export const SyncOutcome = Schema.Union([
   Schema.Struct({ status: Schema.Literal("synced"), snapshot: SyncedSnapshot }),
   Schema.Struct({ status: Schema.Literal("failed"), error: Schema.Union([GitError, SnapshotError]) })

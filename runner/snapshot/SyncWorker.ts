@@ -13,7 +13,7 @@ import { archiveName, type SyncJob } from "./SyncProtocol.ts"
 
 const progressStep = 10
 
-/** Passes on a step of the transfer when its phase changed or it got a good deal further. */
+/** Reports a step of the transfer when its phase changed or it progressed noticeably. */
 const throttle = (emit: (line: string) => void) => {
   let lastPhase = ""
   let lastPercent = 0
@@ -73,7 +73,7 @@ const fetchObjects = Effect.fnUntraced(function* (
   })
 })
 
-/** Does one job: fetches the commit and leaves its archive in the job's folder. `emit` gets lines for the user. */
+/** Does one job: fetches the commit and leaves its archive in the job's folder. `emit` receives lines for the user. */
 export const runSyncJob = Effect.fn("runSyncJob")(function* (
   job: SyncJob,
   emit: (line: string) => void

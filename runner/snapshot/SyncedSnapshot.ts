@@ -1,10 +1,10 @@
 import { Schema } from "effect"
 import { OmittedEntry } from "./SourceTree.ts"
 
-/** The repository manifest of at most this many bytes is handed on. */
+/** A repository manifest of at most this many bytes is passed on. */
 export const manifestMaxBytes = 128 * 1024
 
-/** What the commit has at `.well-known/svc.json` of its root, whatever folder was synced. */
+/** What the commit has at `.well-known/svc.json` in its root, whichever folder was synced. */
 export const FoundManifest = Schema.Union([
   Schema.Struct({ status: Schema.Literal("absent") }),
   Schema.Struct({ status: Schema.Literal("refused"), reason: Schema.String }),
@@ -12,10 +12,10 @@ export const FoundManifest = Schema.Union([
 ])
 export type FoundManifest = typeof FoundManifest.Type
 
-/** A commit, or a folder of one, that is stored and will never change. Sizes are bytes. */
+/** A stored commit, or a folder of one; it never changes. Sizes are bytes. */
 export const SyncedSnapshot = Schema.Struct({
   resolvedCommit: Schema.String,
-  /** What the ref stood for, e.g. `refs/heads/main`; absent when a commit was asked for. */
+  /** The ref that was resolved, e.g. `refs/heads/main`; absent when a commit was requested. */
   fullRef: Schema.optionalKey(Schema.String),
   /** `sha256:` of the uncompressed archive. */
   archiveDigest: Schema.String,

@@ -1,14 +1,14 @@
 import { Result } from "effect"
 
 const maxPathBytes = 1024
-/** Characters that file systems drop when they compare names, so that they could hide a `.git`. */
+/** Characters that file systems ignore in comparisons, so that they could hide a `.git`. */
 const ignorable = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g
 const control = /\p{Cc}/u
 
-/** What a file system that ignores case and normal form would compare. */
+/** What a file system that ignores case and normalisation would compare. */
 const folded = (path: string) => path.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC")
 
-/** By hand: a name is as long as its author likes, and a pattern that looks for its end costs the square of that. */
+/** By hand: names may be arbitrarily long, and a pattern anchored at the end is quadratic. */
 const withoutEnd = (name: string, signs: string) => {
   let end = name.length
   while (end > 0 && signs.includes(name.charAt(end - 1))) end--
@@ -21,10 +21,10 @@ const isGitFolder = (segment: string) => {
   return plain === ".git" || plain === "git~1"
 }
 
-/** A name as it may appear in a message: no control characters, not endless. */
+/** A name in a form safe for messages: no control characters, bounded length. */
 const printableName = (name: string): string => JSON.stringify(name.slice(0, 100))
 
-/** Why a single file or folder name of a tree is refused; undefined when it is fine. */
+/** Why a file or folder name is refused; undefined when it is fine. */
 export const refusedName = (name: string): string | undefined => {
   if (name === "" || name === "." || name === ".." || name.includes("/")) return "is not a name"
   if (name.includes("\\")) return "holds a backslash"
@@ -38,14 +38,14 @@ export const describeRefusedName = (name: string, reason: string): string =>
   `The name ${printableName(name)} in the repository ${reason}. Rename it.`
 
 /**
- * Collects the paths of one tree and refuses what would mean something else on some file system: bad names, over-long
- * paths, repeated paths, and paths that differ only by case or Unicode normal form.
+ * Collects the paths of one tree and refuses those that mean something else on some file system: bad names, over-long paths,
+ * duplicates, and paths that differ only by case or Unicode normalisation.
  */
 export class TreePathRegistry {
   readonly #spellings = new Map<string, string>()
   readonly #entries = new Set<string>()
 
-  /** Adds a file or a left-out entry; folders are added by what is in them. */
+  /** Adds a file or an omitted entry; folders follow from their contents. */
   add(path: string): Result.Result<void, string> {
     if (Buffer.byteLength(path) > maxPathBytes)
       return Result.fail(`The path ${printableName(path)} is longer than ${maxPathBytes} bytes.`)

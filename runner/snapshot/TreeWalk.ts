@@ -52,7 +52,10 @@ export const findFolder = Effect.fnUntraced(function* (
   return tree
 })
 
-/** Finds one entry by path from `root`; undefined when nothing is there. The entry on the way that is no folder is answered instead. */
+/**
+ * Finds one entry by path from `root`; undefined when nothing is there. An entry on the way that is not a folder is returned
+ * instead.
+ */
 export const findEntry = Effect.fnUntraced(function* (
   source: GitObjectSource,
   root: string,
@@ -68,8 +71,8 @@ export const findEntry = Effect.fnUntraced(function* (
 })
 
 /**
- * Lists everything below a tree. Regular files are kept; links, submodules and unknown kinds are listed as omitted. Names
- * that could be read in two ways make the whole walk fail.
+ * Lists everything below a tree. Regular files are kept; links, submodules and unknown kinds are listed as omitted. An
+ * ambiguous name fails the whole walk.
  */
 export const walkTree = Effect.fn("walkTree")(function* (
   source: GitObjectSource,

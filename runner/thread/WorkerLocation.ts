@@ -1,8 +1,8 @@
 import { dirname, join } from "node:path"
 
 /**
- * Where the code of a worker thread is. A compiled binary must have been built in the repository's root with the worker as a
- * further entry point; there `import.meta` may hold the paths of the machine that built it, so `source` is not asked.
+ * Where the code of a worker thread is. A compiled binary must be built in the repository's root with the worker as an
+ * additional entry point; there `import.meta` may contain paths of the build machine, so `source` is not called.
  *
  * @param path of the worker from the repository's root, without its extension
  * @param source where it is when the service runs from its sources

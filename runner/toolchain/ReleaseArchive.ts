@@ -12,8 +12,8 @@ const refuse = (message: string) =>
   })
 
 /**
- * Takes the one executable out of a release archive whose digest was verified; nothing else of the archive is written.
- * Returns its path. Fails with `ToolDownloadFailed` "archive".
+ * Extracts the one executable from a verified release archive; nothing else is written. Returns its path. Fails with
+ * `ToolDownloadFailed` "archive".
  */
 export const extractExecutable = Effect.fn("ReleaseArchive.extract")(function* (
   archive: string,

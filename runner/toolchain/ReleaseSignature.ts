@@ -11,7 +11,7 @@ const keyRemedy =
 
 const signatureTag = 2
 
-/** Armored text or the bytes of a key, and the fingerprint that it must have when it does not come from the operator. */
+/** Armored text or the bytes of a key, and the fingerprint that it must have unless it comes from the operator. */
 export interface TrustedKey {
   readonly material: string | Uint8Array
   readonly fingerprint: string | undefined
@@ -35,7 +35,7 @@ const decodeKeys = (material: string | Uint8Array, now: number) =>
     )
   )
 
-/** The one signature of a detached signature file, over octets that are taken as they are. */
+/** The one signature of a detached signature file, over raw octets. */
 const detachedSignature = (octets: Uint8Array) =>
   Result.gen(function* () {
     const [packet, ...others] = yield* readPackets(octets)
@@ -45,8 +45,8 @@ const detachedSignature = (octets: Uint8Array) =>
   })
 
 /**
- * Verifies a detached OpenPGP signature over the content and returns the fingerprint of the key that made it. Fails
- * with `ToolDownloadFailed`: "key" when the trusted key cannot be used, "signature" when the signature does not hold.
+ * Verifies a detached OpenPGP signature over the content and returns the fingerprint of the key that made it. Fails with
+ * `ToolDownloadFailed`: "key" when the trusted key is unusable, "signature" when the signature does not verify.
  */
 export const verifySignature = Effect.fn("ReleaseSignature.verify")(function* (
   content: Uint8Array,

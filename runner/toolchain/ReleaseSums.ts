@@ -11,8 +11,8 @@ const refuse = (message: string) =>
   })
 
 /**
- * The digest (hex) that a verified SHA256SUMS file gives for one file. The name holds the version, so the checksums of
- * another release, though signed by the same key, give none.
+ * The digest (hex) of one file in a verified SHA256SUMS file. The file name includes the version, so the checksums of another
+ * release, signed by the same key, do not match.
  */
 export const digestOf = Effect.fnUntraced(function* (sums: Uint8Array, file: string) {
   const digests = new Set<string>()

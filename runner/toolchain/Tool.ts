@@ -2,7 +2,7 @@ import type { ToolIdentity } from "../../schema/records/Run.ts"
 
 export type ToolName = ToolIdentity["name"]
 
-/** An executable that was started once and told its name and version. `path` is absolute. */
+/** An executable that was started once and reported its name and version. `path` is absolute. */
 export interface Tool extends ToolIdentity {
   readonly path: string
   readonly origin: ToolOrigin
@@ -11,7 +11,7 @@ export interface Tool extends ToolIdentity {
 /** Where the tool was found: the setting, the data folder, or PATH. */
 export type ToolOrigin = "configured" | "managed" | "path"
 
-/** A file that may be a tool. `sha256` and `version` are given for managed ones and must hold. */
+/** A file that may be a tool. For managed ones `sha256` and `version` are given and must match. */
 export interface ToolCandidate {
   readonly path: string
   readonly origin: ToolOrigin
@@ -21,5 +21,5 @@ export interface ToolCandidate {
 export const toolTitles = { opentofu: "OpenTofu", terraform: "Terraform" } as const satisfies Record<ToolName, string>
 export const toolExecutables = { opentofu: "tofu", terraform: "terraform" } as const satisfies Record<ToolName, string>
 
-/** The oldest versions whose plan format and flags the runner was written for. */
+/** The oldest versions that the runner supports, by plan format and flags. */
 export const oldestVersions = { opentofu: "1.6.0", terraform: "1.5.0" } as const satisfies Record<ToolName, string>

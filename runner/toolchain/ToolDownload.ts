@@ -9,7 +9,7 @@ import type { DownloadSettings } from "./ToolchainSettings.ts"
 import { type DownloadRefusal, ToolDownloadFailed } from "./ToolErrors.ts"
 import { probeTool, sha256OfFile } from "./ToolProbe.ts"
 
-/** What is kept beside a managed tool: why it was trusted. `keyFingerprint` is null when a digest was set instead. */
+/** The record beside a managed tool of why it was trusted. `keyFingerprint` is null when a digest was set instead. */
 export const DownloadReceipt = Schema.Struct({
   version: Schema.String,
   archive: Schema.String,
@@ -35,7 +35,7 @@ const trustedMaterial = Effect.fnUntraced(function* (setting: string) {
     )
 })
 
-/** The key that is trusted to sign: the operator's, else the project's own, which is known by its fingerprint. */
+/** The trusted signing key: the operator's, or else the project's own, identified by its fingerprint. */
 const signingKey = Effect.fnUntraced(function* ({ officialKey, trustedKey }: DownloadSettings) {
   if (Option.isSome(trustedKey)) return { material: yield* trustedMaterial(trustedKey.value), fingerprint: undefined }
   const mirror = yield* ReleaseMirror
@@ -56,8 +56,8 @@ const signedDigest = Effect.fnUntraced(function* (
 })
 
 /**
- * Fetches the release that the settings name, verifies it, and stores it by the digest of its executable. Nothing of
- * it runs before the signature over the checksums (or the digest from the settings) and the digest of the archive hold.
+ * Fetches the release that the settings name, verifies it, and stores it by the digest of its executable. Nothing of it runs
+ * before the signature over the checksums (or the digest from the settings) and the digest of the archive are verified.
  *
  * Fails with `ToolDownloadFailed`.
  */
@@ -80,7 +80,7 @@ export const downloadTool = Effect.fn("ToolDownload.download")(
     const release = new URL(`${settings.mirror.href.replace(/\/{1,8}$/, "")}/v${version}/`)
     const archive = `tofu_${version}_${platform.name}.tar.gz`
 
-    // A digest that the operator set is trusted by itself.
+    // A digest set by the operator needs no signature.
     const isSigned = Option.isSome(trustedKey) || Option.isNone(archiveSha256)
     const signed = yield* Effect.transposeOption(
       isSigned ? Option.some(signedDigest(settings, release, `tofu_${version}_SHA256SUMS`, archive)) : Option.none()

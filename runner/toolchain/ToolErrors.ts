@@ -1,12 +1,12 @@
 import { Schema } from "effect"
 
-/** There is no OpenTofu or Terraform that a Run could use. `remedy` says what the operator can do. */
+/** No OpenTofu or Terraform is available for Runs. `remedy` says what the operator can do. */
 export class ToolMissing extends Schema.TaggedError<ToolMissing>()("ToolMissing", {
   message: Schema.String,
   remedy: Schema.String
 }) {}
 
-/** A tool was found but does not work, or is not what it must be. It is never passed over for another one. */
+/** A tool was found but does not work, or is not the expected one. It is never skipped in favour of another. */
 export class ToolBroken extends Schema.TaggedError<ToolBroken>()("ToolBroken", {
   path: Schema.String,
   message: Schema.String,
@@ -23,7 +23,7 @@ export const DownloadRefusal = Schema.Literals([
   "storage"
 ])
 
-/** The managed download was begun and did not end with a verified tool. Nothing of it was kept or run. */
+/** The managed download did not produce a verified tool. Nothing of it was kept or run. */
 export class ToolDownloadFailed extends Schema.TaggedError<ToolDownloadFailed>()("ToolDownloadFailed", {
   reason: DownloadRefusal,
   message: Schema.String,

@@ -41,8 +41,8 @@ const answer = Effect.fnUntraced(function* (path: string, args: ReadonlyArray<st
 }, Effect.scoped)
 
 /**
- * Starts the candidate with `version` and `version -json` and says which tool it is. A managed file must first have
- * the digest it is stored under. Fails with `ToolBroken`.
+ * Starts the candidate with `version` and `version -json` and identifies the tool. A managed file must first have the digest it
+ * is stored under. Fails with `ToolBroken`.
  */
 export const probeTool = Effect.fn("ToolProbe.probe")(
   function* (candidate: ToolCandidate) {

@@ -22,13 +22,13 @@ import { ToolBroken, type ToolError, ToolMissing } from "./ToolErrors.ts"
 import { probeTool } from "./ToolProbe.ts"
 import { findOnPath } from "./ToolSearch.ts"
 
-/** What a Capsule was applied with and must go on with, and what its execution profile asks for: an exact version. */
+/** What a Capsule was applied with and must continue with, and what its execution profile requires: an exact version. */
 export interface ToolRequirement {
   readonly name?: ToolName | undefined
   readonly version?: string | undefined
 }
 
-// A tool that is replaced on disk while the service runs is asked again.
+// A tool replaced on disk while the service runs is probed again.
 class FileIdentity extends Data.Class<{
   readonly candidate: ToolCandidate
   readonly size: string
@@ -50,7 +50,7 @@ const installRemedy =
 
 /**
  * Finds the OpenTofu or Terraform that executes Runs. Order: the configured path; a managed version; `tofu` on PATH;
- * `terraform` on PATH; a managed download. Answers are cached for as long as the file stays the same.
+ * `terraform` on PATH; a managed download. Results are cached as long as the file is unchanged.
  */
 export class Toolchain extends Context.Service<
   Toolchain,
@@ -58,7 +58,7 @@ export class Toolchain extends Context.Service<
     /**
      * With `require`, only a tool of that name and version counts, so a Capsule never changes its flavour silently.
      *
-     * Fails with `ToolMissing` (nothing fits), `ToolBroken` (what was found does not work; it is not passed over) or
+     * Fails with `ToolMissing` (nothing fits), `ToolBroken` (what was found does not work; it is not skipped) or
      * `ToolDownloadFailed`. All three carry a `remedy`.
      */
     readonly resolve: (require?: ToolRequirement) => Effect.Effect<Tool, ToolError>
@@ -137,7 +137,7 @@ const make = Effect.fnUntraced(function* (settings: ToolchainSettings, tools: st
       })
     )
 
-  /** A managed tool; one that is older than the release we should have only when that cannot be fetched now. */
+  /** A managed tool; an outdated one only when the wanted release cannot be fetched now. */
   const managed = Effect.fnUntraced(function* (present: Platform) {
     const [newest] = yield* listManaged(present)
     if (newest === undefined) return Option.none<Tool>()
@@ -156,7 +156,7 @@ const make = Effect.fnUntraced(function* (settings: ToolchainSettings, tools: st
     return Option.some(yield* probe(newer))
   })
 
-  /** The managed tool of exactly that version; it is fetched where the settings allow it and do not pin the archive of another one. */
+  /** The managed tool of exactly that version; fetched if the settings allow it and do not pin another archive. */
   const managedVersion = Effect.fnUntraced(function* (present: Platform, version: string, mayFetch: boolean) {
     const found = (yield* listManaged(present)).find(({ expected }) => expected.version === version)
     if (found !== undefined) return Option.some(yield* probe(found))

@@ -5,7 +5,7 @@ export const pinnedVersion = "1.11.11"
 
 const releases = "https://github.com/opentofu/opentofu/releases/download"
 
-// The key that the OpenTofu project signs its releases with. Its material may come from anywhere: the fingerprint is trusted.
+// The key that the OpenTofu project signs its releases with. It may come from anywhere: the fingerprint is trusted.
 const officialKeyUrl = new URL("https://get.opentofu.org/opentofu.asc")
 const officialKeyFingerprint = "E3E6E43D84CB852EADB0051D0C0AF313E5FD9F80"
 
@@ -19,13 +19,13 @@ const Mirror = Schema.URLFromString.check(
   )
 )
 
-/** Where the tool comes from. */
+/** The settings for finding the tool. */
 export interface ToolchainSettings {
-  /** Path of the one executable to use; none lets the service look for it. */
+  /** The path of the executable to use; without it the service searches. */
   readonly tool: Option.Option<string>
   /** Folders that are searched for `tofu` and `terraform`, as in PATH. */
   readonly searchPath: string
-  /** None switches the managed download off. */
+  /** `none` disables managed downloads. */
   readonly download: Option.Option<DownloadSettings>
 }
 
@@ -35,7 +35,7 @@ export interface DownloadSettings {
   readonly version: string
   /** OpenPGP public key that signs the checksums: armored text, or the path of a file with it. */
   readonly trustedKey: Option.Option<string>
-  /** Where the project's own key is fetched when no key is set, and the fingerprint (hex, upper case) that it must have. */
+  /** Where to fetch the project's own key when no key is set, and the fingerprint (hex, upper case) that it must have. */
   readonly officialKey: { readonly url: URL; readonly fingerprint: string }
   /** SHA-256 (hex) of the archive for this platform; trusted in place of a signature. */
   readonly archiveSha256: Option.Option<string>

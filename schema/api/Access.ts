@@ -31,7 +31,7 @@ export interface WorkspaceAccess {
 
 /**
  * Who may call an endpoint. One mechanism enforces it for every route, before query or body are validated
- * (spec: Authentication 4).
+ * (specification, Authentication, rule 4).
  *
  * - `public`: nobody is asked.
  * - `account`: a signed-in person; `session` refuses tokens, `anyCredential` accepts them too. `wholeAccount` refuses
@@ -50,7 +50,7 @@ export type AccessRule =
 export class Access extends Context.Service<Access, AccessRule>()("svc/schema/api/Access") {}
 
 export const publicAccess: AccessRule = { kind: "public" }
-/** Of the whole account, by a signed-in person. */
+/** A signed-in person, for the whole account. */
 export const ownerAccess: AccessRule = { kind: "account", credential: "session", wholeAccount: true }
 export const wholeAccountAccess: AccessRule = { kind: "account", credential: "anyCredential", wholeAccount: true }
 export const accountAccess: AccessRule = { kind: "account", credential: "anyCredential" }

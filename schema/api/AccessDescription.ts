@@ -1,6 +1,6 @@
 import type { AccessRule } from "./Access.ts"
 
-/** How a client proves who asks, as OpenAPI names it. */
+/** The security schemes, by their names in OpenAPI. */
 export const securitySchemes = {
   session: {
     type: "apiKey",
@@ -42,7 +42,7 @@ const whoeverIsSignedIn = (access: Extract<AccessRule, { kind: "account" }>) =>
     ...(access.wholeAccount === true ? ["not one that is bound to a Workspace"] : [])
   ].join(", ")
 
-/** The same in a sentence. */
+/** The same as a sentence. */
 export const accessSentence = (access: AccessRule): string => {
   switch (access.kind) {
     case "public":

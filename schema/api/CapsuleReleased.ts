@@ -15,7 +15,7 @@ export const CapsuleReleased = Schema.Struct({
   capsule: Capsule,
   retiredInterfaceIds: Schema.Array(InterfaceId),
   revokedShareIds: Schema.Array(OutputShareId),
-  /** Capsules of the same Workspace that took Outputs of this one; of other Workspaces only how many. */
+  /** Capsules of the same Workspace that took Outputs of this one; of those in other Workspaces only the number. */
   consumerCapsuleIds: Schema.Array(CapsuleId),
   consumersElsewhere: Schema.Int
 }).annotate({ identifier: "CapsuleReleased" })

@@ -47,7 +47,7 @@ const { displayName, files, use, values } = CreateConnection.fields
 
 export const UpdateConnection = Schema.Struct({
   displayName: Schema.optionalKey(displayName),
-  /** `null` ends the expiry. */
+  /** `null` removes the expiry. */
   expiresAt: Schema.optionalKey(Schema.NullOr(GivenTime)),
   use,
   values,
@@ -57,9 +57,9 @@ export type UpdateConnection = typeof UpdateConnection.Type
 
 export const StartOAuthConnection = Schema.Struct({
   workspaceId: WorkspaceId,
-  /** Gives this Connection new tokens in place of making one. */
+  /** Gives new tokens to this Connection instead of creating one. */
   connectionId: Schema.optionalKey(ConnectionId),
-  /** The helper's own without it. */
+  /** Defaults to the helper's own. */
   displayName: Schema.optionalKey(displayName),
   use,
   expiresAt: Schema.optionalKey(GivenTime)
@@ -69,31 +69,31 @@ export type StartOAuthConnection = typeof StartOAuthConnection.Type
 export const StartedOAuthConnection = Schema.Struct({
   /** Where the person's browser goes next. */
   authorizationUrl: Schema.String,
-  /** The Connection that there will be. */
+  /** The Connection to be created. */
   connectionId: ConnectionId,
-  /** Until when the answer is waited for. */
+  /** When the authorization expires. */
   expiresAt: Timestamp
 })
 
 export const TestedConnection = Schema.Struct({ connection: Connection, tested: CredentialTestKind })
 export const UpdatedConnection = Schema.Struct({
   connection: Connection,
-  /** Only of new values. */
+  /** Only for new values. */
   tested: Schema.optionalKey(CredentialTestKind),
   supersededRunIds: Schema.Array(RunId)
 })
 
-/** Once, as it should be, or several times: what that means is settled with the rest of the answer. */
+/** One value, as it should be, or several: the handler of the answer decides what that means. */
 const AnswerParameter = Schema.Union([Schema.String, Schema.Array(Schema.String)])
 
-/** A Connection that was revoked, with what that ended. */
+/** A Connection that was revoked, with what ended because of it. */
 export const RevokedConnection = Schema.Struct({
   connection: Connection,
-  /** Plans that were made with it and are void. */
+  /** Plans made with it, which are now void. */
   supersededRunIds: Schema.Array(RunId),
-  /** Plans, drift checks and syncs that ran with it and are asked to stop. */
+  /** Plans, drift checks and syncs that run with it and were asked to stop. */
   cancelledRunIds: Schema.Array(RunId),
-  /** Applies that run with it and go on. */
+  /** Applies that run with it and continue. */
   runningApplyIds: Schema.Array(RunId)
 })
 

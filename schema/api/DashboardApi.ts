@@ -38,14 +38,14 @@ export const AttentionItem = Schema.Struct({
   ref: Schema.optionalKey(Schema.String),
   runId: Schema.optionalKey(Schema.String),
   runType: Schema.optionalKey(Schema.String),
-  /** The update that is not over. */
+  /** The update that is still open. */
   runGroupId: Schema.optionalKey(Schema.String),
-  /** Of a stale Capsule: why. */
+  /** For a stale Capsule: why. */
   staleReasons: Schema.optionalKey(Schema.Array(StaleReason)),
-  /** Of a Capsule that waits for a credential: whose turn it is, and what they have to do. */
+  /** For a Capsule that waits for a credential: whose turn it is, and what they have to do. */
   turn: Schema.optionalKey(CredentialWait.fields.turn),
   next: Schema.optionalKey(CredentialWait.fields.next),
-  /** Of a Connection the moment at which it expires. */
+  /** For a Connection: when it expires. */
   since: Schema.String
 }).annotate({ identifier: "AttentionItem" })
 
@@ -56,7 +56,7 @@ const CapsuleIds = Schema.String.check(
   })
 )
 
-/** Something that everybody who looks should know: what it means is in the dashboard's words. */
+/** A notice for everybody who opens the dashboard, which has the words for it. */
 export const DashboardNotice = Schema.Literals(["restore_review", "runs_refused", "isolation_off"])
 export type DashboardNotice = typeof DashboardNotice.Type
 
@@ -74,7 +74,7 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
         selectedWorkspaceId: Schema.optionalKey(Schema.String),
         capabilities: Discovery,
         version: Schema.String,
-        /** What everybody should know at the moment; absent when there is nothing. */
+        /** The notice for everybody; absent when there is none. */
         notices: Schema.optionalKey(Schema.Array(DashboardNotice))
       })
     }).annotateMerge(

@@ -14,7 +14,7 @@ const codesOf = (status: string) =>
 
 const isDescribed = (value: unknown): value is Described => typeof value === "object" && value !== null
 
-/** Names the codes of every refusal in place of the type that they share. */
+/** Names the codes of every refusal instead of the type that they share. */
 const namedResponses = (responses: unknown) =>
   isDescribed(responses)
     ? Object.fromEntries(
@@ -40,7 +40,7 @@ export const described = (access: AccessRule, summary: string, description: stri
     })
   )
 
-/** The same of an endpoint that queues a Run. */
+/** The same for an endpoint that queues a Run. */
 export const describedRun = (access: AccessRule, summary: string, description: string) =>
   described(
     access,
@@ -50,7 +50,7 @@ export const describedRun = (access: AccessRule, summary: string, description: s
 
 export const created = HttpApiSchema.status(201)
 
-/** What a request with an `Idempotency-Key` answers: 201 the first time, and 200 for every repetition of it. */
+/** The answers to a request with an `Idempotency-Key`: 201 the first time, 200 for every repetition. */
 export const repeatable = <S extends Schema.Top>(answer: S) => [answer.pipe(created), answer] as const
 
 export const accepted = HttpApiSchema.status(202)

@@ -12,7 +12,7 @@ export const PageLimit = Schema.String.check(
 
 export const defaultPageLimit = 50
 
-/** Query of every list: `limit` (1..100, default 50) and the opaque `cursor` of the page before. */
+/** Query of every list: `limit` (1..100, default 50) and the opaque `cursor` of the previous page. */
 export const pageQuery = {
   limit: Schema.optionalKey(PageLimit),
   cursor: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(2048)))
@@ -41,7 +41,7 @@ export const sequenceQuery = {
   )
 }
 
-/** The header that makes a create repeatable without a second effect (spec: Idempotent creates). */
+/** The header that makes a create repeatable without a second effect (specification, Limits). */
 export const idempotencyHeaders = { "idempotency-key": Schema.optionalKey(Schema.String) }
 
 export const nextCursor = { nextCursor: Schema.optionalKey(Schema.String) }

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** Every error code with its HTTP status (gaps section 1). */
+/** Every error code with its HTTP status (specification, ruling 1). */
 export const errorStatuses = {
   invalid_request: 400,
   idempotency_key_required: 400,
@@ -60,7 +60,7 @@ export const ErrorCode = Schema.Literals([
   "verification_unavailable"
 ])
 
-/** The body of every error response (spec: Errors). */
+/** The body of every error response (specification, Errors). */
 export const ErrorEnvelope = Schema.Struct({
   error: Schema.Struct({ code: Schema.String, message: Schema.String, requestId: Schema.String })
 })
@@ -83,7 +83,7 @@ export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
   }
 }
 
-/** `notFound("Capsule")`: the record does not exist, or never did in this Workspace. */
+/** `notFound("Capsule")`: the record does not exist, or not in this Workspace. */
 export const notFound = (what: string) => new ApiError({ code: "not_found", message: `${what} not found.` })
 
 export const invalidRequest = (message: string) => new ApiError({ code: "invalid_request", message })

@@ -11,12 +11,12 @@ export const RunPhase = Schema.Literals([
   "show",
   "state",
   "outputs",
-  /** What the operator has checked after an apply. */
+  /** The operator's checks after an apply. */
   "check"
 ])
 export type RunPhase = typeof RunPhase.Type
 
-/** Kinds of Run event (gaps section 3). */
+/** Kinds of Run event (specification, ruling 3). */
 export const RunEventKind = Schema.Literals([
   "run.queued",
   "run.started",

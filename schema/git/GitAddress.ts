@@ -7,7 +7,7 @@ import { formatServerAddress, isAddress, maxAddressCharacters } from "./ServerAd
 export const GitAddress = Schema.String.pipe(Schema.brand("GitAddress"))
 export type GitAddress = typeof GitAddress.Type
 
-/** Reads the address of a repository as a person writes it. Fails with the end of a sentence about it. */
+/** Reads the address of a repository as a person writes it. The failure is the end of a sentence about the address. */
 export const parseGitAddress = (text: string, rule?: AddressRule): Result.Result<GitAddress, string> => {
   const address = readRepositoryAddress(text, rule)
   return isAddress(address)
@@ -17,7 +17,10 @@ export const parseGitAddress = (text: string, rule?: AddressRule): Result.Result
 
 const example = "https://git.example.com/team/repository.git"
 
-/** The same at the door of the API, where it is text before and after. Whether Git is reached there is the operator's policy, which `runner/git` applies. */
+/**
+ * The same as a codec of the API, text on both sides. Whether Git may be reached there is the operator's policy, applied by
+ * `runner/git`.
+ */
 export const GivenGitAddress = Schema.String.check(
   Schema.isMinLength(1),
   Schema.isMaxLength(maxAddressCharacters)
@@ -35,7 +38,7 @@ export const GivenGitAddress = Schema.String.check(
   )
 )
 
-/** A public HTTPS address in a document, as it is written there: nobody's policy is known where a document is judged. */
+/** A public HTTPS address in a document, as written: no operator's policy is known where a document is judged. */
 export const PublicGitAddress = Schema.String.check(
   lengthBetween(1, maxAddressCharacters),
   fieldRule({

@@ -12,13 +12,13 @@ export const headRef = GitRef.make("HEAD")
 const problem =
   "The ref is not one Git allows. Give a branch, a tag, a full ref such as refs/heads/main, a commit of 40 hex digits, or HEAD."
 
-/** Reads a ref as a person writes it. Fails with a sentence that does not repeat it. */
+/** Reads a ref as a person writes it. The failure does not repeat it. */
 export const parseGitRef = (text: string): Result.Result<GitRef, string> => {
   const ref = normalRef(text)
   return ref === undefined ? Result.fail(problem) : Result.succeed(GitRef.make(ref))
 }
 
-/** The same at the door of the API, where it is text before and after. */
+/** The same as a codec of the API, text on both sides. */
 export const GivenGitRef = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(255)).pipe(
   Schema.decodeTo(
     Schema.String,
@@ -30,7 +30,7 @@ export const GivenGitRef = Schema.String.check(Schema.isMinLength(1), Schema.isM
   )
 )
 
-/** A ref in a document, as it is written there. */
+/** A ref in a document, as written. */
 export const PublicGitRef = Schema.String.check(
   lengthBetween(1, 255),
   fieldRule({

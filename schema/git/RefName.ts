@@ -1,5 +1,5 @@
 const maxBytes = 255
-/** White space, control and format characters (zero-width ones among them), surrogates, and the signs of revisions. */
+/** White space, control and format characters (zero-width ones among them), surrogates, and the characters of revision syntax. */
 const forbidden = /[\s\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}~^:?*[\\]/u
 const commit = /^[0-9a-f]{40}$/i
 const encoder = new TextEncoder()
@@ -10,7 +10,7 @@ const isComponent = (component: string) =>
 /** Whether a ref is a commit rather than a name. */
 export const isCommitRef = (text: string): boolean => commit.test(text)
 
-/** Git's own rules for ref names (`git check-ref-format --allow-onelevel`), less names that look like an option. */
+/** Git's own rules for ref names (`git check-ref-format --allow-onelevel`), without names that look like an option. */
 const isRefName = (text: string) =>
   encoder.encode(text).length <= maxBytes &&
   !forbidden.test(text) &&
@@ -22,9 +22,9 @@ const isRefName = (text: string) =>
   text.split("/").every(isComponent)
 
 /**
- * The grammar of refs: `HEAD`, a branch, a tag, a full ref below `refs/heads`, `refs/tags` and the like, or a commit of 40
- * hex digits. Answers the normal form, in which a commit is in lower case, and `undefined` for anything else. A ref never
- * begins with `-`, so no program can take it for an option, and it holds none of the signs of revision syntax.
+ * The grammar of refs: `HEAD`, a branch, a tag, a full ref below `refs/heads`, `refs/tags` and the like, or a commit of 40 hex
+ * digits. Answers the normal form, in which a commit is in lower case, and `undefined` for anything else. A ref never begins
+ * with `-`, so no program can take it for an option, and it holds no revision syntax.
  */
 export const normalRef = (text: string): string | undefined => {
   if (isCommitRef(text)) return text.toLowerCase()
@@ -32,6 +32,6 @@ export const normalRef = (text: string): string | undefined => {
   return names && isRefName(text) ? text : undefined
 }
 
-/** Whether two refs, each as somebody wrote it, are the same one. */
+/** Whether two refs, in any spelling, are the same. */
 export const isSameRef = (one: string, other: string): boolean =>
   (normalRef(one) ?? one) === (normalRef(other) ?? other)

@@ -6,16 +6,16 @@ import {
   type ServerAddress
 } from "./ServerAddress.ts"
 
-/** Which addresses a caller takes; `undefined`, or the end of a sentence about the address that says why not. */
+/** Whether a caller accepts an address: `undefined`, or the end of a sentence that says why not. */
 export type AddressRule = (address: ServerAddress) => string | undefined
 
-/** Git is reached by HTTPS. What an operator allows beside it is the policy of `runner/git`. */
+/** Git is reached by HTTPS. What an operator allows besides is the policy of `runner/git`. */
 export const httpsOnly: AddressRule = ({ scheme }) => (scheme === "https" ? undefined : "must start with https://.")
 
-/** For text that somebody with the operator's policy judges as well. */
+/** For text that the operator's policy judges as well. */
 export const anyScheme: AddressRule = () => undefined
 
-/** The grammar of repositories to fetch: an address by http or https with a path, as far as the rule allows it. */
+/** The grammar of repositories to fetch: an address by http or https with a path, as far as the rule allows. */
 export const readRepositoryAddress = (text: string, rule: AddressRule = anyScheme): ServerAddress | AddressProblem => {
   const address = readServerAddress(text)
   if (!isAddress(address)) return address
@@ -31,6 +31,6 @@ export const normalAddress = (text: string, rule?: AddressRule): string | undefi
   return isAddress(address) ? formatServerAddress(address) : undefined
 }
 
-/** Whether two addresses, each as somebody wrote it, are of one repository. */
+/** Whether two addresses, in any spelling, name the same repository. */
 export const isSameRepository = (one: string, other: string): boolean =>
   (normalAddress(one) ?? one) === (normalAddress(other) ?? other)

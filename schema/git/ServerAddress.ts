@@ -1,4 +1,4 @@
-// Plain functions without the Effect runtime: what the dashboard loads to start with reads addresses too.
+// Plain functions without the Effect runtime: the first script of the dashboard uses them too.
 
 /** A place on a Git server, split into parts that every reader understands alike. */
 export interface ServerAddress {
@@ -9,11 +9,11 @@ export interface ServerAddress {
   readonly port: string
   /** Scheme, host, and port where it is not the standard one. */
   readonly origin: string
-  /** Empty for the origin alone. */
+  /** Empty for an origin without a path. */
   readonly segments: ReadonlyArray<string>
 }
 
-/** Why a text is no address: the end of a sentence about it, which never repeats it. It may hold a password. */
+/** Why a text is not an address: the end of a sentence that never repeats the text, which may hold a password. */
 export interface AddressProblem {
   readonly problem: string
 }
@@ -23,7 +23,7 @@ export const isAddress = (read: ServerAddress | AddressProblem): read is ServerA
 export const maxAddressCharacters = 2048
 const maxPort = 65_535
 const visibleAscii = /^[\x21-\x7e]+$/
-/** Scheme, host, port and path exactly as written, so that nothing a URL parser repairs gets through. */
+/** Scheme, host, port and path exactly as written, so that nothing passes that a URL parser would repair. */
 const shape = /^(https?|ssh):\/\/((?:\[[0-9A-Fa-f:.]{2,64}\])|[^/?#@\\:[\]]+)(?::([1-9]\d{0,4}))?((?:\/[^?#\\]*)?)$/
 /**
  * One label of a host name. None begins or ends with `-`: curl takes `-host:443:address` for the removal of a pinned
@@ -43,8 +43,8 @@ const isPlainPath = (path: string, segments: ReadonlyArray<string>) =>
   segments.every((segment) => plainSegment.test(segment) && segment !== "." && segment !== "..")
 
 /**
- * The grammar of addresses: reads one of which nothing is user information, a query or a fragment. The text is compared
- * with what a URL parser makes of it, so that no reader sees another host or path.
+ * The grammar of addresses without user information, query or fragment. The text is compared with what a URL parser makes of
+ * it, so that every reader sees the same host and path.
  */
 export const readServerAddress = (text: string): ServerAddress | AddressProblem => {
   if (text.length > maxAddressCharacters) return { problem: `is longer than ${maxAddressCharacters} characters.` }
@@ -52,7 +52,7 @@ export const readServerAddress = (text: string): ServerAddress | AddressProblem 
   const [, scheme, host, writtenPort = "", path] = shape.exec(text) ?? []
   if ((scheme !== "https" && scheme !== "http" && scheme !== "ssh") || host === undefined || path === undefined)
     return { problem: "must be a URL without user name, password, query or fragment." }
-  // As https, since a URL parser normalises the hosts of web addresses only. The port is read above.
+  // As https, because a URL parser normalises the hosts of web addresses only. The port is read above.
   const url = URL.parse(`https://${host}${path}`)
   if (url === null || Number(writtenPort) > maxPort) return { problem: "cannot be read." }
   if (host.toLowerCase() !== url.hostname) return { problem: "does not have its host in plain form." }
@@ -68,7 +68,7 @@ export const readServerAddress = (text: string): ServerAddress | AddressProblem 
 }
 
 /**
- * The normal form: the host in lower case, no standard port, no slash at the end. Two addresses of one repository are one
- * text.
+ * The normal form: the host in lower case, no standard port, no trailing slash. All addresses of one repository have the same
+ * normal form.
  */
 export const formatServerAddress = ({ origin, segments }: ServerAddress): string => [origin, ...segments].join("/")

@@ -9,7 +9,7 @@ import type { LinkRefusal } from "./LinkRefusal.ts"
 import { parsePackedSource } from "./PackedSource.ts"
 import { isReturnUri } from "./ReturnUri.ts"
 
-/** The client that began a flow, and where it receives the result. */
+/** The client that started a flow, and where it receives the result. */
 export const HandoffTarget = Schema.Struct({ product: Schema.String, returnUri: Schema.String })
 export type HandoffTarget = typeof HandoffTarget.Type
 
@@ -35,7 +35,7 @@ export type SourceOptionsLink = typeof SourceOptionsLink.Type
 export const HandoffLink = Schema.Union([InstallLink, SourceOptionsLink])
 export type HandoffLink = typeof HandoffLink.Type
 
-/** What the host allows: `serviceOrigin` is refused as a return address; without `addresses` Git is reached by HTTPS. */
+/** What the host allows: `serviceOrigin` is refused as a return address; without `addresses`, only HTTPS is allowed for Git. */
 export interface LinkPolicy {
   readonly serviceOrigin?: string
   readonly addresses?: AddressRule
@@ -53,7 +53,7 @@ const isFolder = Schema.is(RelativeFolder)
 const isDisplayName = Schema.is(presentationText(160))
 const productPattern = /^[a-z0-9][a-z0-9._:-]{0,63}$/
 
-/** Whether the text is a client's product key (spec: Hand-off entry URL, rule 5). */
+/** Whether the text is a client's product key (specification, Hand-off entry URL, rule 5). */
 export const isProductKey = (text: string): boolean => productPattern.test(text)
 
 type Fields = ReadonlyMap<string, string>
@@ -95,7 +95,7 @@ const readFolder = (fields: Fields, name: string, problems: LinkProblems) =>
     problems.add(name, "invalid_path", "Expected `.` or a normalized relative folder such as modules/app.")
   )
 
-/** The repository, whichever of both fields names it, merged with the fields that say more of it. */
+/** The repository, whichever of the two fields names it, with the other fields about it. */
 const readSource = (fields: Fields, policy: LinkPolicy, problems: LinkProblems) => {
   const git = readGit(fields, policy, problems)
   const source = fields.get("source")
@@ -204,8 +204,8 @@ export const parseInstallQuery = (query: string, policy: LinkPolicy = {}): Resul
     : readInstallLink(query, policy)
 
 /**
- * Parses a whole link, `{base_url}/install?...`. It names its service, so that its return address is refused there when it
- * leads back to the service itself, whatever `policy.serviceOrigin` says.
+ * Parses a whole link, `{base_url}/install?...`. Since it names its service, a return address that leads back there is refused,
+ * whatever `policy.serviceOrigin` says.
  */
 export const parseInstallLink = (link: string, policy: LinkPolicy = {}): Result.Result<HandoffLink, LinkRefusal> => {
   const problems = new LinkProblems()

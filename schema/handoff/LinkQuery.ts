@@ -5,10 +5,10 @@ import { type LinkProblem, type LinkProblemCode, LinkRefusal } from "./LinkRefus
 const maxQueryCharacters = 8192
 const moduleInput = /^(?:var|varjson)\./
 
-/** A field name as it may be shown again. */
+/** A field name that is safe to show. */
 const shownName = (name: string) => diagnosticPath([name]).slice(1)
 
-/** Collects the problems of one link. */
+/** Collects the problems of a link. */
 export class LinkProblems {
   readonly #problems: Array<LinkProblem> = []
 
@@ -16,7 +16,7 @@ export class LinkProblems {
     this.#problems.push({ path: field === "" ? "" : shownName(field), code, message })
   }
 
-  /** The value if nothing was found, and otherwise the refusal of the whole link. */
+  /** The value if there were no problems, and otherwise the refusal of the whole link. */
   settle<Link>(link: Link | undefined): Result.Result<Link, LinkRefusal> {
     if (Arr.isReadonlyArrayNonEmpty(this.#problems)) return Result.fail(new LinkRefusal({ problems: this.#problems }))
     return link === undefined
@@ -30,8 +30,8 @@ export class LinkProblems {
 const decodeValue = (raw: string) => Result.try(() => decodeURIComponent(raw.replaceAll("+", " ")))
 
 /**
- * Splits a raw query (without `?`) into its fields. Names are compared as they are written: an encoded name is an
- * unknown one. Anything unknown, repeated, empty or undecodable is a problem.
+ * Splits a raw query (without `?`) into its fields. Names are compared as written: an encoded name is unknown. Anything
+ * unknown, repeated, empty or undecodable is a problem.
  */
 export const readLinkQuery = (
   query: string,

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** Why a link is not accepted. */
+/** Why a link is refused. */
 export const LinkProblemCode = Schema.Literals([
   "not_a_link",
   "too_long",
@@ -25,11 +25,11 @@ export const LinkProblemCode = Schema.Literals([
 ])
 export type LinkProblemCode = typeof LinkProblemCode.Type
 
-/** One problem of a link. `path` is the name of the query field, or "" for the link; no value is ever repeated. */
+/** One problem of a link. `path` is the name of the query field, or "" for the link; values are never repeated. */
 export const LinkProblem = Schema.Struct({ path: Schema.String, code: LinkProblemCode, message: Schema.String })
 export type LinkProblem = typeof LinkProblem.Type
 
-/** A link that is refused as a whole: one bad field is enough, and nothing of it is used. */
+/** A link that is refused as a whole: one bad field is enough, and nothing in it is used. */
 export class LinkRefusal extends Schema.TaggedError<LinkRefusal>()("LinkRefusal", {
   problems: Schema.NonEmptyArray(LinkProblem)
 }) {

@@ -2,7 +2,7 @@ import { type AddressRule, normalAddress } from "../git/RepositoryAddress.ts"
 import { normalRef } from "../git/RefName.ts"
 import { isCanonicalRelativePath } from "../manifest/CanonicalPath.ts"
 
-/** What a packed module address says. `path` is the module's folder in the repository. */
+/** The content of a packed module address. `path` is the module's folder in the repository. */
 export interface PackedSource {
   readonly git: string
   readonly path?: string
@@ -12,8 +12,8 @@ export interface PackedSource {
 const prefix = "git::"
 
 /**
- * Reads a packed module address, `git::https://host/repository//folder?ref=tag`: the address that OpenTofu modules use,
- * less every transport but HTTPS and every option but `ref`. Answers `undefined` for anything else.
+ * Reads a packed module address, `git::https://host/repository//folder?ref=tag`: the address that OpenTofu modules use, with
+ * HTTPS as the only transport and `ref` as the only option. Answers `undefined` for anything else.
  */
 export const parsePackedSource = (text: string, rule: AddressRule): PackedSource | undefined => {
   if (!text.startsWith(prefix)) return undefined

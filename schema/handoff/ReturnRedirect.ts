@@ -10,8 +10,8 @@ export interface ReturnPayload {
 }
 
 /**
- * The address that the browser is sent to after a successful apply. The target was accepted by `parseInstallQuery`, so
- * it has no query of its own. The address may carry a ticket, therefore it never goes into a log.
+ * The address that the browser is sent to after a successful apply. The target was accepted by `parseInstallQuery`, so it has
+ * no query of its own. The address may carry a ticket, so it is never logged.
  */
 export const returnRedirect = (target: HandoffTarget, payload: ReturnPayload): Redacted.Redacted<string> => {
   const fields = new URLSearchParams({

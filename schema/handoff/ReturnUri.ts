@@ -6,8 +6,8 @@ const encodedControl = /%(?:[01][0-9A-Fa-f]|7[Ff])/
 const brokenEncoding = /%(?![0-9A-Fa-f]{2})/
 
 /**
- * Schemes that no app can own: those that browsers execute or open locally, and those with a meaning of their own that
- * would carry the payload elsewhere than to the client that began.
+ * Schemes that no app can own: those that browsers execute or open locally, and those with a special meaning that would send
+ * the payload somewhere other than to the client.
  */
 const foreignSchemes = new Set(
   [
@@ -19,9 +19,9 @@ const foreignSchemes = new Set(
 )
 
 /**
- * Whether a client may receive its payload at `uri`: an absolute URI in authority form with no user information, query
- * or fragment, either `https:` in its canonical spelling on another origin than the service, or a scheme that an app
- * owns. The text is judged as it is written, since URL parsers repair much of what must be refused.
+ * Whether a client may receive its payload at `uri`: an absolute URI in authority form with no user information, query or
+ * fragment, either `https:` in its canonical spelling on another origin than the service, or a scheme that an app owns. The
+ * text is judged as written, because URL parsers repair much of what must be refused.
  */
 export const isReturnUri = (uri: string, serviceOrigin?: string): boolean => {
   if (uri.length > maxUriCharacters || encodedControl.test(uri) || brokenEncoding.test(uri)) return false

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** Why a document is not accepted. `syntax` covers everything that RFC 8259 does not allow, an empty document included. */
+/** Why a document is refused. `syntax` covers everything that RFC 8259 does not allow, including an empty document. */
 export const JsonRefusalReason = Schema.Literals([
   "too_large",
   "byte_order_mark",
@@ -21,8 +21,8 @@ export const JsonPosition = Schema.Struct({ line: Schema.Int, column: Schema.Int
 export type JsonPosition = typeof JsonPosition.Type
 
 /**
- * A document that is not accepted. `position` is absent where no single place is at fault. Neither the message nor any
- * other field holds text of the document.
+ * A refused document. `position` is absent where no single place is at fault. Neither the message nor any other field repeats
+ * the document.
  */
 export class JsonRefusal extends Schema.TaggedError<JsonRefusal>()("JsonRefusal", {
   reason: JsonRefusalReason,

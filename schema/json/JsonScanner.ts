@@ -50,15 +50,15 @@ export interface JsonFault {
 }
 
 /**
- * Walks a document once, without recursion and without building values, so that a hostile one costs no more than its
- * length up to the first fault. Grammar is RFC 8259 exactly; what passes here `JSON.parse` accepts.
+ * Walks a document once, without recursion and without building values, so that a hostile one costs no more than its length up
+ * to the first fault. The grammar is exactly RFC 8259: `JSON.parse` accepts what passes here.
  */
 export class JsonScanner {
   readonly #text: string
   readonly #limits: JsonValueLimits
   #at = 0
   #nodes = 0
-  /** One entry an open container: the keys seen so far for an object, `undefined` for an array. */
+  /** One entry per open container: the keys seen so far for an object, `undefined` for an array. */
   readonly #open: Array<SeenKeys | undefined> = []
   #fault: JsonFault | undefined
 

@@ -9,9 +9,9 @@ export const maxPathCharacters = 1024
 const isPlainSegment = (segment: string) => segment !== "" && segment !== "." && segment !== ".."
 
 /**
- * A canonical path below a root: segments joined by single `/`, none of them empty, `.` or `..`; no backslash, drive
- * prefix, control character, outer white space or percent-encoded separator; in Unicode normal form C. Such a path has
- * one spelling, so comparing it with a scanned path is comparing strings.
+ * A canonical path below a root: segments joined by single `/`, none of them empty, `.` or `..`; no backslash, drive prefix,
+ * control character, outer white space or percent-encoded separator; in Unicode normal form C. Such a path has one spelling, so
+ * it can be compared with a scanned path as a string.
  */
 export const isCanonicalRelativePath = (path: string): boolean =>
   path.trim() === path &&

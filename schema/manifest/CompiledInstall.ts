@@ -9,8 +9,8 @@ import { ConsumedInterfaceRequirement } from "./RequirementDeclaration.ts"
 import { SourceBuild } from "./SourceBuildDeclaration.ts"
 
 /**
- * One variable that a value may be given for. `origin` says whose words it has: only `manifest` inputs of source `user`
- * authorise a later patch of a repository-manifest Capsule. `secret` values are materialised, never stored in the open.
+ * A variable that may be given a value. `origin` says who declared it: only `manifest` inputs of source `user` authorise a
+ * later patch of a repository-manifest Capsule. `secret` values are materialised, never stored in the clear.
  */
 export const CompiledInput = Schema.Struct({
   name: Schema.String,
@@ -54,7 +54,7 @@ export const CompiledRequirement = Schema.Union([
     kind: Schema.Literal("identity.oidc"),
     callbackPath: Schema.String,
     scopes: Schema.Array(Schema.String),
-    /** The variable whose planned value is the origin that the redirect URI is derived from. */
+    /** The variable whose planned value becomes the origin of the redirect URI. */
     endpointVariable: Schema.String,
     deliveries
   }),
@@ -74,11 +74,11 @@ export type InterfaceBlueprint = typeof InterfaceBlueprint.Type
 export const InterfaceBindingRequest = Schema.Struct({ interfaceKey: Schema.String, ...BindingRequest.fields })
 export type InterfaceBindingRequest = typeof InterfaceBindingRequest.Type
 
-/** An Output that may be projected publicly, and as what. */
+/** An Output that may be projected publicly, and its public type. */
 export const PublicOutput = Schema.Struct({ name: Schema.String, type: OutputType })
 export type PublicOutput = typeof PublicOutput.Type
 
-/** What became of the manifest: only an `adopted` one has any effect, and then all of it has. */
+/** What became of the manifest: either it was adopted as a whole or it has no effect at all. */
 export const ManifestAssistance = Schema.Literals(["adopted", "absent", "invalid", "not_declared", "rejected"])
 export type ManifestAssistance = typeof ManifestAssistance.Type
 
@@ -97,7 +97,7 @@ export const CompiledInstall = Schema.Struct({
   sourceBuild: Schema.optionalKey(
     Schema.Struct({ origin: Schema.Literals(["operator", "repository"]), proposal: SourceBuild })
   ),
-  /** What the manifest offers the module and this install does without, because `diagnostics` stand against it. */
+  /** What the manifest offers the module and this install goes without, because of `diagnostics`. */
   dropped: Schema.optionalKey(Schema.Array(Schema.String)),
   diagnostics: Schema.Array(ManifestDiagnostic)
 })

@@ -8,12 +8,12 @@ const plainKey = /^[A-Za-z0-9_.$@/-]{1,128}$/
 
 const segment = (key: PropertyKey): string => {
   if (typeof key === "number") return String(key)
-  // A key is the author's text as much as a value is, so only what plainly is a name may be repeated.
+  // A key is the author's text as much as a value is, so only plain names may be repeated.
   if (typeof key !== "string" || !plainKey.test(key)) return "*"
   if (key !== "." && key.includes("/") && !isCanonicalRelativePath(key)) return "*"
   if (forbiddenMaterial(key) !== undefined) return "*"
   return key.replaceAll("~", "~0").replaceAll("/", "~1")
 }
 
-/** The JSON Pointer of a place in a document, safe to show: a key that is not plainly a name is written `*`. */
+/** The JSON Pointer of a place in a document, safe to show: a key that is not a plain name becomes `*`. */
 export const diagnosticPath = (path: DocumentPath): string => path.map((key) => `/${segment(key)}`).join("")

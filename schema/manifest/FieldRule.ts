@@ -1,7 +1,7 @@
 import { Schema, type SchemaAST } from "effect"
 import type { ManifestDiagnosticCode } from "./ManifestDiagnostic.ts"
 
-/** A JSON Schema fragment that never refuses more than the rule beside it does. */
+/** A JSON Schema fragment that never refuses more than the rule itself. */
 export type JsonSchemaFragment = { readonly [keyword: string]: string | number | boolean }
 
 /**

@@ -25,8 +25,8 @@ const checkDelivery = (
 }
 
 /**
- * Into which slots and by which lane an identity may be delivered. The structure admits more than any version grants, so
- * a document that asks for it stays valid, and the module that asks is refused alone.
+ * The slots and the lane by which an identity may be delivered. The structure admits more than any version grants: a document
+ * that asks for too much stays valid, and only the module that asks is refused.
  */
 export const checkIdentityDelivery = (
   requirements: ReadonlyArray<RequirementDeclaration>,

@@ -26,8 +26,8 @@ export const genericInput = (variable: VariableFacts): CompiledInput => ({
 })
 
 /**
- * Proves one declared input against the report: the variable, its type, and presence or absence of a default. Reports
- * what is not proven and then answers `undefined`.
+ * Proves one declared input against the report: the variable, its type, and presence or absence of a default. Reports what is
+ * not proven and returns `undefined`.
  */
 export const compileInput = (
   input: InputDeclaration,

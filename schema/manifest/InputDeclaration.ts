@@ -13,7 +13,7 @@ export type InputSourceKind = typeof InputSourceKind.Type
 export const InputRole = Schema.Literals(["service_name", "initial_secret"])
 export type InputRole = typeof InputRole.Type
 
-/** The basic types that a manifest and a compatibility report agree on; `json` stands for every structural type. */
+/** The basic types that a manifest and a compatibility report agree on; `json` is every structural type. */
 export const InputType = Schema.Literals(["string", "number", "boolean", "json"])
 export type InputType = typeof InputType.Type
 

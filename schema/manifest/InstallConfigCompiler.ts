@@ -16,24 +16,24 @@ import type { ModuleDeclaration, RepositoryManifest } from "./RepositoryManifest
 import { compileRequirements } from "./RequirementCompiler.ts"
 import { deliveryTargets } from "./RequirementDeclaration.ts"
 
-/** The manifest of the pinned snapshot as the parser left it. */
+/** The manifest of the pinned snapshot after parsing. */
 export type ManifestDeclaration =
   | { readonly _tag: "Absent" }
   | { readonly _tag: "Refused"; readonly refusal: ManifestRefusal }
   | { readonly _tag: "Parsed"; readonly manifest: RepositoryManifest }
 
 export interface CompilationRequest {
-  /** What the install was reviewed with; the report has to be made from exactly this. */
+  /** What the install was reviewed with; the report must be made from exactly this. */
   readonly pins: InstallPins
   readonly facts: ModuleFacts
-  /** The module's path from the root of the repository, which is what the manifest knows it by. */
+  /** The module's path from the root of the repository, which is its key in the manifest. */
   readonly manifestKey: string
   readonly declaration: ManifestDeclaration
   readonly policy: OperatorPolicy
   readonly base: BaseInstallConfig
 }
 
-/** The evidence is not of one piece: something moved between the review and the compilation. Review again. */
+/** The evidence does not match: something moved between review and compilation. Review again. */
 export class InstallEvidenceMismatch extends Schema.TaggedError<InstallEvidenceMismatch>()("InstallEvidenceMismatch", {
   fields: Schema.NonEmptyArray(
     Schema.Literals(["sourceSnapshotId", "compatibilityReportId", "modulePath", "manifestDigest"])
@@ -69,7 +69,7 @@ const checkEvidence = ({ declaration, facts, pins }: CompilationRequest) => {
 const operatorSourceBuild = ({ sourceBuild }: BaseInstallConfig) =>
   sourceBuild === undefined ? {} : { sourceBuild: { origin: "operator" as const, proposal: sourceBuild } }
 
-/** The install that needs no manifest: the scanned variables and what the operator declares. */
+/** An install without a manifest: the scanned variables and what the operator declares. */
 const genericInstall = (
   { base, facts, pins }: CompilationRequest,
   assistance: Exclude<ManifestAssistance, "adopted">,
@@ -139,7 +139,7 @@ const checkOperatorVariables = (
     }
   })
 
-/** What a module is offered, by the names that its author gave. */
+/** What a module is offered, under its author's names. */
 const assistanceOf = ({ features, inputs, interfaces, requires, sourceBuild }: ModuleDeclaration) => [
   ...inputs.map(({ name }) => `input ${name}`),
   ...(features ?? []).map(({ id }) => `feature ${id}`),
@@ -224,7 +224,7 @@ const lacking: Readonly<Record<"absent" | "not_declared", (version: string) => M
   })
 }
 
-/** Why a compiled install is not what an operator who requires `version` asked for. */
+/** Why a compiled install does not satisfy an operator who requires `version`. */
 const shortcomings = (compiled: CompiledInstall, version: string): ReadonlyArray<ManifestDiagnostic> => {
   if (compiled.assistance === "absent" || compiled.assistance === "not_declared")
     return [lacking[compiled.assistance](version)]
@@ -236,9 +236,9 @@ const shortcomings = (compiled: CompiledInstall, version: string): ReadonlyArray
 /**
  * Compiles the exact manifest, the exact report and the operator's ceilings into what an InstallConfig stores.
  *
- * A manifest is adopted whole or not at all: anything that is not proven or not allowed turns its assistance off, and
- * the generic install goes on with the reasons beside it. Only an operator who requires an exact version makes that
- * fatal. Evidence that is not of one piece is always fatal.
+ * A manifest is adopted whole or not at all: anything that is not proven or not allowed turns its assistance off, and the
+ * generic install goes on with the reasons beside it. Only an operator who requires an exact version makes that fatal. Evidence
+ * that does not match is always fatal.
  */
 export const compileInstallConfig = (
   request: CompilationRequest

@@ -94,8 +94,8 @@ export const ManifestDiagnosticCode = Schema.Literals([
 export type ManifestDiagnosticCode = typeof ManifestDiagnosticCode.Type
 
 /**
- * One reason why a document is not accepted. `path` is a JSON Pointer (RFC 6901, "" is the document) in which a key
- * that is not plainly a name is written `*`; `message` says what was expected. Neither ever holds a rejected value.
+ * One reason why a document is refused. `path` is a JSON Pointer (RFC 6901, "" is the document) in which a key that is not a
+ * plain name is `*`; `message` says what was expected. Neither ever holds a rejected value.
  */
 export const ManifestDiagnostic = Schema.Struct({
   path: Schema.String,
@@ -104,5 +104,5 @@ export const ManifestDiagnostic = Schema.Struct({
 })
 export type ManifestDiagnostic = typeof ManifestDiagnostic.Type
 
-/** More than these are of no use to an author and would let a hostile document choose the size of its report. */
+/** More than these do not help an author, and a hostile document would decide the size of its report. */
 export const maxDiagnostics = 100

@@ -7,7 +7,7 @@ import { deliveryTargets, type RequirementDeclaration } from "./RequirementDecla
 
 const maxGeneratedSecrets = 8
 
-/** Calls back for each value that occurred before. */
+/** Calls back for each repeated value. */
 const repeats = <Value>(values: Iterable<Value>, onRepeat: (index: number) => void) => {
   const seen = new Set<Value>()
   let index = 0

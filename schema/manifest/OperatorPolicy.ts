@@ -29,7 +29,7 @@ export const OperatorPolicy = Schema.Struct({
 })
 export type OperatorPolicy = typeof OperatorPolicy.Type
 
-/** What holds where the operator decided nothing. */
+/** What applies where the operator decided nothing. */
 export const defaultOperatorPolicy: OperatorPolicy = {
   allowedRequirementKinds: RequirementKindName.literals,
   runtimeOidcBindings: false,
@@ -40,7 +40,7 @@ export const defaultOperatorPolicy: OperatorPolicy = {
 }
 
 /**
- * What the operator's base configuration of a module declares already. A proposal is added beside it; one that contradicts it is
+ * What the operator's base configuration already declares for a module. Proposals are added to it; one that contradicts it is
  * rejected. `variables` are the names that the operator sets.
  */
 export const BaseInstallConfig = Schema.Struct({

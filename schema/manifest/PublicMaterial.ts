@@ -16,8 +16,8 @@ const messages: Readonly<Record<ForbiddenMaterial, string>> = {
 const isArray = (value: Schema.Json): value is ReadonlyArray<Schema.Json> => Array.isArray(value)
 
 /**
- * Visits every text of a value, keys before what they name, always in the same order. `at` is where the walk is: it
- * changes as the walk goes on.
+ * Visits every text of a value, keys before what they name, always in the same order. `at` is the current place of the walk,
+ * and changes with it.
  */
 const visitTexts = (value: Schema.Json, at: Array<PropertyKey>, visit: (text: string) => void): void => {
   if (typeof value === "string") return visit(value)
@@ -70,14 +70,14 @@ export const checkPublicMaterial = (manifest: RepositoryManifest, report: Report
     })
     module.sourceBuild?.commands.forEach(({ argv }, index) => {
       const material = forbiddenMaterial(argv.join(" "))
-      // What one argument holds by itself was found among the texts already.
+      // What an argument holds on its own was already found among the texts.
       if (material === undefined || argv.some((argument) => forbiddenMaterial(argument) !== undefined)) return
       report([...path, "sourceBuild", "commands", index, "argv"], material, messages[material])
     })
   }
 }
 
-/** What a source build outside a manifest must not hold either, in its texts or in an argument vector read as one line. */
+/** The same check for a source build outside a manifest: its texts, and each argument vector as one line. */
 export const sourceBuildMaterial = ({ commands, outputs }: SourceBuild): ForbiddenMaterial | undefined => {
   const texts = commands.flatMap(({ argv, workingDirectory = "." }) => [...argv, argv.join(" "), workingDirectory])
   return forbiddenMaterial([...texts, ...outputs].join("\n"))

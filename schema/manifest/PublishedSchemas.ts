@@ -5,7 +5,7 @@ import { SourceOptions } from "./SourceOptions.ts"
 /** A JSON Schema (draft 2020-12) that authors may point their editor at. */
 export interface PublishedSchema {
   readonly fileName: string
-  /** Derives the schema from the definitions, which is a good part of a start's work: it is done for those who ask. */
+  /** Derives the schema from the definitions. That is a large part of the work of a start, so it is done only when asked for. */
   readonly document: () => { readonly [keyword: string]: unknown }
 }
 

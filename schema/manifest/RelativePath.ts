@@ -4,7 +4,7 @@ import { fieldRule, lengthBetween } from "./FieldRule.ts"
 
 const publishedPattern = "^(?!/)(?!\\./)(?![A-Za-z]:)(?!.*//)(?!.*\\\\)(?!.*/$).+$"
 
-/** A file or folder below the root; the root itself (`.`) is not one. */
+/** A file or folder below the root; the root itself (`.`) is not included. */
 export const RelativePath = Schema.String.check(
   lengthBetween(1, maxPathCharacters),
   fieldRule({

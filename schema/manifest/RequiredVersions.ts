@@ -7,7 +7,7 @@ interface NewerPart {
   readonly message: (version: ManifestVersion) => string
 }
 
-/** What a later version of the manifest has, and what is said to an author who writes it into another one. */
+/** What later versions of the manifest added, and the message for an author who uses it in an earlier one. */
 const newerParts: ReadonlyArray<NewerPart> = [
   {
     code: "unknown_field",
@@ -36,7 +36,7 @@ const newerParts: ReadonlyArray<NewerPart> = [
 
 const before2_2: ReadonlySet<ManifestVersion> = new Set(["svc.com/v1", "svc.com/v2", "svc.com/v2.1"])
 
-/** The same diagnostic, which names the version that has what this one lacks. */
+/** The same diagnostic, naming the version that has the field. */
 export const nameRequiredVersion =
   (version: ManifestVersion) =>
   (diagnostic: ManifestDiagnostic): ManifestDiagnostic => {

@@ -118,8 +118,8 @@ const endpointVariableOf = (requirements: ReadonlyArray<RequirementDeclaration>)
 }
 
 /**
- * Proves the requirements of a module against its variables and the operator's ceilings. What is not allowed is
- * reported; the answer is of use only when nothing was.
+ * Proves the requirements of a module against its variables and the operator's ceilings. What is not allowed is reported; use
+ * the result only when nothing was.
  */
 export const compileRequirements = (
   requirements: ReadonlyArray<RequirementDeclaration>,

@@ -7,8 +7,8 @@ const targets = <Slot extends string>(slots: ReadonlyArray<Slot>) =>
   Schema.Record(Schema.Literals(slots), Schema.optionalKey(VariableName)).check(propertiesBetween(1, slots.length))
 
 /**
- * Where the host puts what it resolves: into OpenTofu variables of the module, or under runtime binding names (entries
- * of the module's `env` variable). Exactly one of both.
+ * Where the host puts what it resolves: into OpenTofu variables of the module, or under runtime binding names (entries of the
+ * module's `env` variable). Exactly one of the two.
  */
 const delivery = <Slot extends string>(slots: ReadonlyArray<Slot>) =>
   Schema.Struct({
@@ -29,7 +29,7 @@ export type OidcSlot = (typeof oidcSlots)[number]
 const isCanonicalCallback = (path: string) => {
   if (!path.startsWith("/") || path.startsWith("//") || /[?#\\]/.test(path)) return false
   if (path.split("/").some((segment) => segment === "." || segment === "..")) return false
-  // The redirect URI is compared byte for byte, so a path that URL parsing would rewrite has no single spelling.
+  // The redirect URI is compared byte for byte, so a path that URL parsing would rewrite is refused.
   const url = URL.parse(path, "https://callback.invalid")
   return url !== null && url.origin === "https://callback.invalid" && url.pathname === path
 }

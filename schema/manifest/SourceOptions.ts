@@ -41,7 +41,7 @@ export const SourceOptions = Schema.Struct({
 })
 export type SourceOptions = typeof SourceOptions.Type
 
-/** A source options document that is not accepted, and why. */
+/** A refused source options document, and why. */
 export class SourceOptionsRefusal extends Schema.TaggedError<SourceOptionsRefusal>()("SourceOptionsRefusal", {
   diagnostics: Schema.NonEmptyArray(ManifestDiagnostic)
 }) {

@@ -25,7 +25,7 @@ const notBlank = fieldRule<string>({
   published: { pattern: "\\S" }
 })
 
-/** A text that people read: canonical, not blank, without control characters, 1 to `maximum` code points. */
+/** A text for people: canonical, not blank, without control characters, 1 to `maximum` code points. */
 export const presentationText = (maximum: number) =>
   Schema.String.check(lengthBetween(1, maximum), notBlank, withoutOuterWhiteSpace, withoutControlCharacters)
 
@@ -36,7 +36,7 @@ export const bilingualText = (maximum: number) =>
 /** An OpenTofu variable name or the name of a delivery target. */
 export const VariableName = Schema.String.check(lengthBetween(1, 128), matches(/^[A-Za-z_][A-Za-z0-9_]*$/))
 
-/** An Output name: OpenTofu's identifiers may hold hyphens, and an Output's often does. */
+/** An Output name: OpenTofu identifiers may contain hyphens, and names of Outputs often do. */
 export const OutputName = Schema.String.check(lengthBetween(1, 128), matches(/^[A-Za-z_][A-Za-z0-9_-]*$/))
 
 const tokenPattern = /^[A-Za-z0-9][A-Za-z0-9._:/-]*$/
@@ -44,5 +44,5 @@ const tokenPattern = /^[A-Za-z0-9][A-Za-z0-9._:/-]*$/
 /** Keys, formats, scopes, Interface types: an ASCII token of 1 to `maximum` characters. */
 export const token = (maximum: number) => Schema.String.check(lengthBetween(1, maximum), matches(tokenPattern))
 
-/** Permissions are compared byte for byte and shown to a reviewer: visible ASCII less the double quote and backslash. */
+/** Permissions are compared byte for byte and shown to a reviewer: visible ASCII except the double quote and backslash. */
 export const Permission = Schema.String.check(lengthBetween(1, 256), matches(/^[!#-[\]-~]+$/))

@@ -8,7 +8,7 @@ import { parseRepositoryManifest } from "./ManifestParser.ts"
 import { ManifestVersion, type RepositoryManifest } from "./RepositoryManifest.ts"
 import { parseSourceOptions, sourceOptionsVersion } from "./SourceOptions.ts"
 
-/** What the product says of a document or link, offline: the same judgement that a sync or an `/install` request makes. */
+/** The product's verdict on a document or link, offline: the same that a sync or an `/install` request gives. */
 export const Verdict = Schema.Struct({
   status: Schema.Literals(["valid", "invalid"]),
   apiVersion: Schema.optionalKey(Schema.Union([ManifestVersion, Schema.Literal(sourceOptionsVersion)])),
@@ -22,7 +22,7 @@ export const Verdict = Schema.Struct({
 })
 export type Verdict = typeof Verdict.Type
 
-/** What no module, policy or service can make good: the module of a valid document that is refused in any case. */
+/** Faults that no module, policy or service can make good: such a module of a valid document is always refused. */
 const moduleRefusals = ({ apiVersion, install }: RepositoryManifest) => {
   const { diagnostics, report } = diagnosticReport()
   for (const [key, { requires }] of Object.entries(install.modules)) {

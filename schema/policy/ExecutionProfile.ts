@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { ByteSize } from "../records/ByteSize.ts"
 import { type SandboxLevel, ToolIdentity } from "../records/Run.ts"
 
-/** The profile of every module that the operator chose no other for: what the settings of the server say, and nothing more. */
+/** The profile of every module without another one: what the server's settings say. */
 export const defaultProfile = "opentofu-default"
 
 /** A name, as it stands in the policy file and on a Run. */
@@ -12,7 +12,7 @@ export const ProfileName = Schema.String.check(
   })
 )
 
-/** The levels that keep module code apart; `process` does not, so nobody can ask for at least that. */
+/** The levels that isolate module code. `process` does not, so it cannot be asked for. */
 export const IsolationFloor = Schema.Literals([
   "bubblewrap",
   "namespaces",
@@ -24,7 +24,7 @@ export const IsolationFloor = Schema.Literals([
 const processes = Schema.Int.check(Schema.isBetween({ minimum: 16, maximum: 1_000_000 }))
 
 /**
- * How the modules that the operator chooses it for are executed. It only narrows what the server's settings allow.
+ * How modules with this profile are executed. It only narrows what the server's settings allow.
  *
  * - `tool`: the tool by name, and by exact version where only that one may be used
  * - `isolation`: the lowest level that is accepted; where the machine gives less, the Run is refused

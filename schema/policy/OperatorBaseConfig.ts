@@ -57,7 +57,7 @@ const prefixOf = ({ origin, path = "" }: Pick<OperatorBaseConfig, "origin" | "pa
   return { origin: address.origin, segments: [...address.segments, ...path.split("/").filter((part) => part !== "")] }
 }
 
-/** Equal for two entries that are about the same modules. */
+/** Equal for two entries about the same modules. */
 export const placeOf = (config: Pick<OperatorBaseConfig, "origin" | "path" | "module">): string => {
   const prefix = prefixOf(config)
   const segments = prefix?.segments ?? []
@@ -75,7 +75,7 @@ const covers = (config: OperatorBaseConfig, module: { readonly url: string; read
   })
 }
 
-/** Those that name a module count before those that do not, then the longer path. */
+/** Entries that name a module come first, then those with the longer path. */
 const mostSpecific = Order.flip(
   Order.mapInput(
     Order.Number,
@@ -84,7 +84,7 @@ const mostSpecific = Order.flip(
   )
 )
 
-/** The one entry that counts for a module: `path` is its path in the repository at `url`. */
+/** The one entry that applies to a module; `path` is its path in the repository at `url`. */
 export const baseConfigFor = (
   configs: ReadonlyArray<OperatorBaseConfig>,
   module: { readonly url: string; readonly path: string }

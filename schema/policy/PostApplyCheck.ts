@@ -4,14 +4,14 @@ const status = Schema.Int.check(Schema.isBetween({ minimum: 200, maximum: 599 })
 
 const seconds = (minimum: number, maximum: number) => Schema.Int.check(Schema.isBetween({ minimum, maximum }))
 
-/** The name of a check among those of its configuration, as people read it. */
+/** The name of a check within its configuration, for people. */
 const CheckName = Schema.String.check(
   Schema.isPattern(/^[a-z0-9](?:[a-z0-9 _-]{0,61}[a-z0-9])?$/, {
     description: "a name of up to 63 lower-case letters, digits, spaces, hyphens and underscores"
   })
 )
 
-/** What the check asks: the Capsule's endpoint, or a public Output that holds an address. */
+/** What the check requests: the Capsule's endpoint, or a public Output that holds an address. */
 export const CheckTarget = Schema.Union([
   Schema.Struct({ endpoint: Schema.Literal(true) }),
   Schema.Struct({ output: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(256)) })
@@ -25,8 +25,8 @@ const checkPath = Schema.String.check(
 )
 
 /**
- * An http request that is repeated after an apply until it is answered as expected. It carries no credential, follows no redirect,
- * and of its answer nothing is kept but whether it was the expected one and its status.
+ * An HTTP request that is repeated after an apply until the answer is the expected one. It carries no credential and follows no
+ * redirect; only the verdict and the status of the answer are kept.
  *
  * - `path`: replaces path and query of the target
  * - `status`: one of these is expected; 200 when absent
@@ -47,7 +47,7 @@ export type PostApplyCheck = typeof PostApplyCheck.Type
 
 export const defaultCheck = { status: [200], timeout: 120, interval: 5 } as const
 
-/** What the operator has done after an apply, in this order. The first that fails ends it. */
+/** The operator's checks after an apply, in order. The first failure ends them. */
 export const Lifecycle = Schema.Struct({
   postApply: Schema.Array(PostApplyCheck).check(
     Schema.isMaxLength(8),

@@ -30,7 +30,7 @@ export const ReAdopted = Schema.Struct({
   sourceSnapshotId: SourceSnapshotId
 })
 
-/** Commands of one Capsule. Those that carry private values are answered and forgotten, never stored as messages. */
+/** Commands of one Capsule. Those that carry private values are volatile, never stored as messages. */
 export const CapsuleActor = Entity.make("Capsule", [
   Rpc.make("Plan", {
     payload: { ...repeatable, groupId: Schema.optionalKey(RunGroupId) },
@@ -48,7 +48,7 @@ export const CapsuleActor = Entity.make("Capsule", [
     payload: {
       ...command,
       groupId: Schema.optionalKey(RunGroupId),
-      /** The service checks by its schedule, on the authority of the person who set it. */
+      /** The schedule of the service, on the authority of the person who set it. */
       schedule: Schema.optionalKey(Schema.Struct({ by: Schema.optionalKey(Schema.String) }))
     },
     success: Run,
@@ -96,9 +96,9 @@ export const CapsuleActor = Entity.make("Capsule", [
   })
     .annotate(ClusterSchema.Persisted, true)
     .annotate(ClusterSchema.WithTransaction, true),
-  /** Another chance for the plan of a followed lane that met a full queue. */
+  /** Another attempt to plan a followed lane that met a full queue. */
   Rpc.make("FollowDeferred"),
-  /** A hand-over: a plan that the Capsule made automatically is there, and its owner has opted in to have such plans applied. */
+  /** A hand-over: an automatic plan of the Capsule is ready, and its owner has opted in to applying such plans. */
   Rpc.make("ApplyFollowed", { payload: { planRunId: RunId }, primaryKey: ({ planRunId }) => planRunId })
     .annotate(ClusterSchema.Persisted, true)
     .annotate(ClusterSchema.WithTransaction, true)

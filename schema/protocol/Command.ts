@@ -4,7 +4,7 @@ import { AuditActor } from "../records/AuditEvent.ts"
 /** Who asks for a change, as every actor takes it: already authenticated and authorised by the face. */
 export const CommandContext = Schema.Struct({
   actor: AuditActor,
-  /** The subject or token id under which idempotency keys are scoped. */
+  /** The subject or token id that scopes idempotency keys. */
   actorKey: Schema.String,
   requestId: Schema.optionalKey(Schema.String)
 })
@@ -14,7 +14,7 @@ export type CommandContext = typeof CommandContext.Type
 export const IdempotentRequest = Schema.Struct({ key: Schema.String, requestDigest: Schema.String })
 export type IdempotentRequest = typeof IdempotentRequest.Type
 
-/** An answer that a repeated request repeats. */
+/** An answer that may be a replay. */
 export const replayable = <S extends Schema.Top>(value: S) => Schema.Struct({ value, replayed: Schema.Boolean })
 export interface Replayable<A> {
   readonly value: A

@@ -15,12 +15,12 @@ import { CredentialOrigin } from "../records/CredentialOrigin.ts"
 import { Timestamp } from "../records/Primitives.ts"
 import { CommandContext } from "./Command.ts"
 
-/** What a person is sent to an authorization server for, and the browser session in which that is. */
+/** What a person is sent to an authorization server for, and in which browser session. */
 export const StartAuthorization = Schema.Struct({
   helperId: Schema.String,
   redirectUri: Schema.String,
   sessionId: Schema.String,
-  /** The Connection is there already, and gets new tokens. */
+  /** The Connection exists already, and gets new tokens. */
   renews: Schema.Boolean,
   request: StartOAuthConnection
 })
@@ -30,7 +30,7 @@ export type StartAuthorization = typeof StartAuthorization.Type
 export const FinishAuthorization = Schema.Struct({
   helperId: Schema.String,
   sessionId: Schema.String,
-  /** The query as it came: code and state are in it. */
+  /** The query as received, with code and state. */
   search: Schema.String
 })
 export type FinishAuthorization = typeof FinishAuthorization.Type
@@ -64,9 +64,9 @@ export const ConnectionActor = Entity.make("Connection", [
     success: Connection,
     error: ApiError
   }),
-  /** Renews the access token when it is due. Answers why the Connection cannot be used, if it cannot. */
+  /** Renews the access token when it is due. Returns the reason when the Connection cannot be used. */
   Rpc.make("RenewTokens", { success: Schema.Struct({ problem: Schema.optionalKey(Schema.String) }) }),
-  /** Gives the tokens of a Connection that has ended back, when that is due. */
+  /** Revokes the tokens of an ended Connection at their server when that is due. */
   Rpc.make("RevokeTokens"),
   Rpc.make("Revoke", { payload: { context: CommandContext }, success: RevokedConnection, error: ApiError })
 ])

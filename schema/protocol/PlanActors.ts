@@ -7,7 +7,7 @@ import { InstallPlan, RevisionPlan } from "../records/InstallPlan.ts"
 import { CommandContext, IdempotentRequest, replayable } from "./Command.ts"
 
 /**
- * A hand-over to a coordinator: take the next step. The key tells the hand-overs of one coordinator apart; delivery and
+ * A hand-over to a coordinator: take the next step. The key distinguishes the hand-overs of one coordinator; delivery and
  * effect are one transaction.
  */
 const Advance = Rpc.make("Advance", { payload: { cause: Schema.String }, primaryKey: ({ cause }) => cause })

@@ -19,14 +19,14 @@ export const SourceActor = Entity.make("Source", [
   Rpc.make("RenewHookSecret", {
     payload: {
       context: CommandContext,
-      /** The version that is to be replaced. */
+      /** The version to be replaced. */
       hookSecretVersion: Schema.Int,
       idempotency: Schema.optionalKey(IdempotentRequest)
     },
     success: Schema.Struct({
       replayed: Schema.Boolean,
       source: Source,
-      /** Absent in a repetition: a secret is told once. */
+      /** Absent in a replay: a secret is shown once. */
       hookSecret: Schema.optionalKey(Schema.String)
     }),
     error: ApiError
@@ -48,7 +48,7 @@ export const SourceActor = Entity.make("Source", [
       context: CommandContext,
       sourceSnapshotId: Schema.String,
       modulePath: Schema.String,
-      /** The configuration that somebody would bring along. */
+      /** The configuration that the caller intends to use. */
       installConfigId: Schema.optionalKey(Schema.String)
     },
     success: Run,

@@ -5,7 +5,7 @@ import { Role } from "./Workspace.ts"
 
 const AnyMetadata = Schema.Null
 
-/** Metadata of a personal access token; the secret is never returned (spec: Accounts token records). */
+/** Metadata of a personal access token; the secret is never returned (specification, Accounts token records). */
 export const AccountToken = Schema.Struct({
   token_id: AccessTokenId,
   subject: Subject,

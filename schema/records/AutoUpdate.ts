@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { AutoUpdateDecisionId, CapsuleId, RunId, SourceSnapshotId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
-/** A reviewed rollback holds a Capsule where it is: auto-update passes newer commits over until somebody resumes it. */
+/** A reviewed rollback holds a Capsule where it is: auto-update skips newer commits until somebody resumes it. */
 export const AutoUpdatePin = Schema.Struct({
   /** The plan of the rollback. */
   runId: RunId,
@@ -10,7 +10,7 @@ export const AutoUpdatePin = Schema.Struct({
   subject: Schema.optionalKey(Schema.String),
   at: Timestamp,
   reason: Schema.String,
-  /** A commit other than the one the lane stood at when it was rolled back ends the pin. */
+  /** A commit other than the one at which the lane stood when it was rolled back ends the pin. */
   resumeOnNewCommit: Schema.Boolean
 }).annotate({ identifier: "AutoUpdatePin" })
 export type AutoUpdatePin = typeof AutoUpdatePin.Type
@@ -18,12 +18,12 @@ export type AutoUpdatePin = typeof AutoUpdatePin.Type
 export const AutoUpdate = Schema.Struct({
   enabled: Schema.Boolean,
   apply: Schema.Boolean,
-  /** Absent while auto-update is not held by a rollback. */
+  /** Absent unless a rollback holds auto-update. */
   pinnedBy: Schema.optionalKey(AutoUpdatePin)
 }).annotate({ identifier: "AutoUpdate" })
 export type AutoUpdate = typeof AutoUpdate.Type
 
-/** What is absent stays as it is. `resume` ends the pin; `resumeOnNewCommit` says whether a newer commit ends it. */
+/** Absent fields stay as they are. `resume` ends the pin; `resumeOnNewCommit` says whether a newer commit ends it. */
 export const AutoUpdateChange = Schema.Struct({
   enabled: Schema.optionalKey(Schema.Boolean),
   apply: Schema.optionalKey(Schema.Boolean),
@@ -33,10 +33,10 @@ export const AutoUpdateChange = Schema.Struct({
 export type AutoUpdateChange = typeof AutoUpdateChange.Type
 
 /**
- * - `taken`: a plan was made of it (`planned`), or applied without a person (`applied`).
+ * - `taken`: it was planned (`planned`), or applied without a person (`applied`).
  * - `waiting`: for a person, because of `reason`.
  * - `skipped`: because of `reason`.
- * - `deferred`: taken up by the service when it can: the queue has room, or automation is resumed.
+ * - `deferred`: retried by the service when the queue has room or automation is resumed.
  */
 export const AutoUpdateVerdict = Schema.Literals(["taken", "waiting", "skipped", "deferred"])
 export type AutoUpdateVerdict = typeof AutoUpdateVerdict.Type
@@ -48,11 +48,11 @@ export const AutoUpdateDecision = Schema.Struct({
   sourceSnapshotId: SourceSnapshotId,
   resolvedCommit: Schema.String,
   decision: AutoUpdateVerdict,
-  /** One word for programs. */
+  /** A code for programs. */
   reason: Schema.String,
-  /** The same for people. */
+  /** The same, for people. */
   message: Schema.String,
-  /** The plan that was made, or the apply of it. */
+  /** The plan that was made, or its apply. */
   runId: Schema.optionalKey(RunId),
   createdAt: Timestamp,
   updatedAt: Timestamp

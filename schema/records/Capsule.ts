@@ -20,7 +20,7 @@ import { Timestamp } from "./Primitives.ts"
 export const CapsuleStatus = Schema.Literals(capsuleStatuses)
 export type CapsuleStatus = typeof CapsuleStatus.Type
 
-/** What became of the infrastructure of a Capsule that was released. */
+/** What became of the infrastructure of a released Capsule. */
 export const ReleaseReason = Schema.Literals(["infrastructure_gone", "moved_elsewhere"])
 export type ReleaseReason = typeof ReleaseReason.Type
 
@@ -41,7 +41,7 @@ export type DriftStatus = typeof DriftStatus.Type
 
 /**
  * Why a Capsule is stale: its lane has another commit (`sourceSnapshotId`), or what it was applied with differs from what its
- * producer gives now (`producerCapsuleId`; `output` by the name under which the Capsule takes it, absent for `remote_state`).
+ * producer offers now (`producerCapsuleId`; `output` by the name under which the Capsule takes it, absent for `remote_state`).
  */
 export const StaleReason = Schema.Struct({
   kind: Schema.Literals(["commit", "input"]),
@@ -61,7 +61,7 @@ export const AdoptedSourceRevision = Schema.Struct({
 }).annotate({ identifier: "AdoptedSourceRevision" })
 export type AdoptedSourceRevision = typeof AdoptedSourceRevision.Type
 
-/** A Run of the Capsule could not be given a credential: why, and whose turn it is to change that. */
+/** Why a Run of the Capsule could not get a credential, and whose turn it is to change that. */
 export const CredentialWait = Schema.Struct({
   runId: RunId,
   since: Timestamp,
@@ -71,7 +71,7 @@ export const CredentialWait = Schema.Struct({
   /** The Connection that is bound and cannot be used. */
   connectionId: Schema.optionalKey(ConnectionId),
   reason: Schema.String,
-  /** The lowest role of the Workspace that can go on, or the operator of the service. */
+  /** The lowest role of the Workspace that can resolve it, or the operator of the service. */
   turn: Schema.Literals(["member", "admin", "operator"]),
   /** What they have to do. */
   next: Schema.String
@@ -89,7 +89,7 @@ export const Capsule = Schema.Struct({
   modulePath: Schema.String,
   installConfigId: InstallConfigId,
   status: CapsuleStatus,
-  /** None left makes a stale Capsule `active`. */
+  /** Without reasons a stale Capsule becomes `active`. */
   staleReasons: Schema.Array(StaleReason),
   runtimeSafety: RuntimeSafety,
   currentStateVersionId: Schema.optionalKey(StateVersionId),
@@ -98,7 +98,7 @@ export const Capsule = Schema.Struct({
   adoptedSourceRevision: Schema.optionalKey(AdoptedSourceRevision),
   installConfigReAdoption: Schema.Struct({ authorityGuard: Schema.String }),
   autoUpdate: AutoUpdate,
-  /** Whether a commit that touches nothing of the module's graph is passed over. */
+  /** Whether to skip a commit that touches nothing in the module's graph. */
   pathFilter: Schema.Boolean,
   driftStatus: DriftStatus,
   driftCheckedAt: Schema.optionalKey(Timestamp),
@@ -106,7 +106,7 @@ export const Capsule = Schema.Struct({
   publicEndpoint: Schema.optionalKey(Schema.String),
   /** Why the ref and path that the Capsule follows cannot be fetched; absent while they can. */
   laneError: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String, since: Timestamp })),
-  /** While its newest Run was refused for want of a credential. */
+  /** Present while its newest Run was refused for want of a credential. */
   waitsForCredential: Schema.optionalKey(CredentialWait),
   /** With status `released`: who gave the Capsule up, when and why. */
   release: Schema.optionalKey(CapsuleRelease),
@@ -118,7 +118,7 @@ export type Capsule = typeof Capsule.Type
 export const DependencyMode = Schema.Literals(["variable_injection", "published_output", "remote_state"])
 export const DependencyOutput = Schema.Struct({ from: Schema.String, to: Schema.String, required: Schema.Boolean })
 
-/** What a Capsule is to be given by another one. */
+/** What a Capsule is to receive from another one. */
 export const NewDependency = Schema.Struct({
   producerCapsuleId: Schema.String,
   mode: DependencyMode,

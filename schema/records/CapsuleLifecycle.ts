@@ -1,4 +1,4 @@
-// Plain: what the dashboard loads to start with reads this too.
+// Free of Effect: the first script of the dashboard loads this too.
 
 /** In the order in which a Capsule passes through them. */
 export const capsuleStatuses = ["pending", "active", "stale", "error", "disabled", "destroyed", "released"] as const

@@ -45,8 +45,8 @@ export const ManifestDiagnostic = Schema.Struct({
 export type ManifestDiagnostic = typeof ManifestDiagnostic.Type
 
 /**
- * What a valid manifest is worth to one module. `path` is the module in the snapshot, as `modulePath` names it; `key` is
- * its path in the repository, which is how the manifest names it. `absent` means that it says nothing of the module.
+ * The verdict on a valid manifest for one module. `path` is the module in the snapshot, as `modulePath` names it; `key` is its
+ * path in the repository, which is how the manifest names it. `absent` means that it does not mention the module.
  */
 export const ModuleVerdict = Schema.Struct({
   path: Schema.String,
@@ -67,7 +67,7 @@ export const CompatibilityReport = Schema.Struct({
   outputs: Schema.Array(ReportOutput),
   providerPackages: Schema.Array(ProviderPackage),
   rootProviderRequirements: Schema.Array(ProviderRequirement),
-  /** What became of the repository manifest. `digest` pins the one that the report was made beside. */
+  /** What became of the repository manifest. `digest` identifies the manifest that the report was made with. */
   manifest: Schema.Struct({
     status: Schema.String,
     digest: Schema.optionalKey(Schema.String),
@@ -75,16 +75,19 @@ export const CompatibilityReport = Schema.Struct({
     /** What a rejected module goes without: its inputs' labels, features, requirements, Interfaces, source build. */
     dropped: Schema.optionalKey(Schema.Array(Schema.String))
   }),
-  /** The checked module first, then the others of the snapshot; at most 256. Absent in reports of older releases. */
+  /**
+   * The checked module first, then the others of the snapshot; at most 256. Absent in reports written before this field
+   * existed.
+   */
   modules: Schema.optionalKey(Schema.Array(ModuleVerdict)),
-  /** The configuration that this check compiled, to name in an install plan's `preflight`. */
+  /** The configuration that this check compiled, for `preflight` of an install plan. */
   installConfigId: Schema.optionalKey(InstallConfigId),
   createdByRunId: RunId,
   createdAt: Timestamp
 }).annotate({ identifier: "CompatibilityReport" })
 export type CompatibilityReport = typeof CompatibilityReport.Type
 
-/** Modules found by the snapshot scan (spec: Sources, install-modules). */
+/** Modules found by the snapshot scan (specification, Sources). */
 export const InstallModules = Schema.Struct({
   status: Schema.Literals(["ready", "empty"]),
   sourceSnapshotId: SourceSnapshotId,

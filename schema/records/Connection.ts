@@ -12,8 +12,8 @@ export const ConnectionStatus = Schema.Literals(["pending", "verified", "expired
 export type ConnectionStatus = typeof ConnectionStatus.Type
 
 /**
- * Where Sources sent a Connection before it said where it may go. Nothing is sent there until an owner or admin confirms
- * it: a Source may have been pointed at a server that only its author knows.
+ * Where Sources sent a Connection before it had origins. Nothing is sent there until an owner or admin confirms it: a Source
+ * may have been pointed at a hostile server.
  */
 export const ProposedOrigin = Schema.Struct({
   origin: CredentialOrigin,
@@ -22,20 +22,20 @@ export const ProposedOrigin = Schema.Struct({
       id: SourceId,
       name: Schema.String,
       url: Schema.String,
-      /** Subject who last chose the Connection for the Source, where the history knows. */
+      /** The subject who last chose the Connection for the Source, where the history says. */
       chosenBy: Schema.optionalKey(Schema.String)
     })
   )
 }).annotate({ identifier: "ProposedOrigin" })
 export type ProposedOrigin = typeof ProposedOrigin.Type
 
-/** What of credentials was tested: that everything the recipe asks for is there, or that a Git server takes them. */
+/** What was tested: that the recipe's fields are complete, or that a Git server accepts the credentials. */
 export const CredentialTestKind = Schema.Literals(["completeness", "git_server"])
 export type CredentialTestKind = typeof CredentialTestKind.Type
 
 /**
- * What is wrong with the tokens of a Connection: the authorization server refused to renew them, could not be asked, or has
- * not taken them back yet after the Connection ended.
+ * What is wrong with the tokens of a Connection: the authorization server refused to renew them, could not be reached, or has
+ * not revoked them yet after the Connection ended.
  */
 export const ConnectionOAuthFault = Schema.Struct({
   code: Schema.Literals(["refresh_refused", "refresh_failed", "revocation_failed"]),
@@ -44,14 +44,14 @@ export const ConnectionOAuthFault = Schema.Struct({
 })
 export type ConnectionOAuthFault = typeof ConnectionOAuthFault.Type
 
-/** Of a Connection that an OAuth helper made. Its tokens never come back. */
+/** For a Connection made by an OAuth helper. Its tokens never come back. */
 export const ConnectionOAuth = Schema.Struct({
   helperId: Schema.String,
   scopes: Schema.Array(Schema.String),
   /** Whether the access token is renewed before Runs. Otherwise the Connection expires with it. */
   refreshable: Schema.Boolean,
   accessTokenExpiresAt: Schema.optionalKey(Timestamp),
-  /** When the present access token was given. */
+  /** When the current access token was issued. */
   grantedAt: Timestamp,
   fault: Schema.optionalKey(ConnectionOAuthFault)
 })
@@ -73,15 +73,15 @@ export const Connection = Schema.Struct({
   status: ConnectionStatus,
   envNames: Schema.Array(Schema.String),
   fileNames: Schema.Array(Schema.String),
-  /** Of a Git Connection: the only places it is sent to, fixed at creation. */
+  /** For a Git Connection: the only places it is sent to, fixed at creation. */
   origins: Schema.optionalKey(Schema.Array(CredentialOrigin)),
-  /** Of a Git Connection made before it had origins, until somebody confirms them. */
+  /** For a Git Connection older than origins, until somebody confirms them. */
   proposedOrigins: Schema.optionalKey(Schema.Array(ProposedOrigin)),
   providerConfig: Schema.Record(Schema.String, Schema.Json),
   moduleInputDefaults: Schema.Record(Schema.String, Schema.Json),
   use: ConnectionUse,
   oauth: Schema.optionalKey(ConnectionOAuth),
-  /** Which values it holds: counts from 1, one more with every rotation. */
+  /** The version of its values, from 1; each rotation increments it. */
   version: Schema.Int,
   lastUsedAt: Schema.optionalKey(Timestamp),
   verifiedAt: Schema.optionalKey(Timestamp),
@@ -98,7 +98,7 @@ export const RecipeValue = Schema.Struct({
   label: LocalizedText,
   required: Schema.Boolean,
   secret: Schema.Boolean,
-  /** The provider argument of the same meaning, used when two configurations of one provider need different credentials. */
+  /** The provider argument with the same meaning, used when two configurations of one provider need different credentials. */
   argument: Schema.optionalKey(Schema.String)
 })
 

@@ -17,8 +17,8 @@ const listOf = <S extends Schema.Top>(item: S) =>
   Schema.Array(item).check(Schema.isMinLength(1), Schema.isMaxLength(64))
 
 /**
- * Who may use a Connection, and for what. A role includes the ones above it. What is absent confines nothing, except
- * `refs`: without them they are the adopted lane and the Source's default.
+ * Who may use a Connection, and for what. A role includes the ones above it. An absent field does not restrict, except `refs`,
+ * which default to the adopted lane and the Source's default.
  */
 const fields = {
   roles: Schema.Array(UseRole).check(Schema.isMinLength(1), Schema.isMaxLength(3)),
@@ -29,27 +29,27 @@ const fields = {
 export const ConnectionUse = Schema.Struct(fields).annotate({ identifier: "ConnectionUse" })
 export type ConnectionUse = typeof ConnectionUse.Type
 
-/** The same as a person writes it: origins and refs are in their normal form afterwards. */
+/** The same as written by a person; origins and refs are normalised. */
 export const GivenConnectionUse = Schema.Struct({
   ...fields,
   refs: Schema.optionalKey(listOf(GivenGitRef)),
   modules: Schema.optionalKey(listOf(Schema.Struct({ origin: GivenCredentialOrigin, path: RelativePath })))
 }).annotate({ identifier: "GivenConnectionUse" })
 
-/** Owners and admins, who are also the ones that change it. */
+/** Owners and admins, who may also change it. */
 export const defaultConnectionUse: ConnectionUse = { roles: ["owner", "admin"] }
 
-/** How a Run came to use a Connection, for whoever reviews it: the rule as it was, and whose authority met it. */
+/** How a Run came to use a Connection, for whoever reviews it: the rule at the time, and whose authority satisfied it. */
 export const GrantedUse = Schema.Struct({
   connectionName: Schema.String,
-  /** Which values of the Connection: counts its rotations from 1. */
+  /** The version of the Connection's values, counted from 1. */
   connectionVersion: Schema.Int,
   rule: ConnectionUse,
   role: Role,
   ref: Schema.optionalKey(Schema.String),
-  /** `other_ref`: outside the rule's refs, and started by an owner or admin all the same. */
+  /** `other_ref`: outside the rule's refs, and started by an owner or admin nevertheless. */
   basis: Schema.Literals(["rule", "other_ref"]),
-  /** Nobody started it: the authority is that of the person who enabled the automation. */
+  /** Nobody started it: it runs on the authority of the person who enabled the automation. */
   automatic: Schema.Boolean
 }).annotate({ identifier: "GrantedUse" })
 export type GrantedUse = typeof GrantedUse.Type

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { RunId } from "./Ids.ts"
 
-/** One planned change with what it costs. Amounts are in the currency of the estimate, for a month. */
+/** One planned change and its cost: amounts are per month, in the currency of the estimate. */
 export const CostItem = Schema.Struct({
   address: Schema.String,
   type: Schema.String,
@@ -13,9 +13,8 @@ export const CostItem = Schema.Struct({
 export type CostItem = typeof CostItem.Type
 
 /**
- * What a plan would change in the monthly bill, by the operator's price table.
- *
- * `reasons` says what is not in the sum, and why; an estimate without reasons covers every managed resource of the plan.
+ * What a plan would change in the monthly bill, by the operator's price table. `reasons` says what the sum leaves out, and why;
+ * an estimate without reasons covers every managed resource of the plan.
  */
 export const CostEstimate = Schema.Struct({
   runId: RunId,

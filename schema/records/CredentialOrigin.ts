@@ -8,8 +8,8 @@ const decodes = (segment: string) =>
   Result.isSuccess(Result.try({ try: () => decodeURIComponent(segment), catch: () => undefined }))
 
 /**
- * Some servers cut path parameters off before they resolve dot segments (`/team/..;/other`), and some read overlong
- * UTF-8. A prefix of the path says nothing about where such a request ends up.
+ * Some servers cut path parameters off before they resolve dot segments (`/team/..;/other`), and some read overlong UTF-8. For
+ * such a request a path prefix proves nothing.
  */
 const isAmbiguous = (segment: string) => segment.includes(";") || segment.includes("*") || !decodes(segment)
 

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 
 export const apiVersion = "svc.dev/v1alpha1"
 
-/** `GET /.well-known/svc` and `GET /api/v1/capabilities` (spec: Discovery document). */
+/** `GET /.well-known/svc` and `GET /api/v1/capabilities` (specification, Discovery document). */
 export const Discovery = Schema.Struct({
   product: Schema.Literal("svc"),
   name: Schema.String,
@@ -15,7 +15,7 @@ export const Discovery = Schema.Struct({
     oidc: Schema.Boolean,
     workload_identity: Schema.Boolean,
     interfaces: Schema.Boolean,
-    /** Whether the operator lets Connections be made by asking a person at another service. */
+    /** Whether the operator allows Connections to be made by asking a person at another service. */
     oauth_helpers: Schema.Boolean
   }),
   endpoints: Schema.Struct({

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Timestamp } from "./Primitives.ts"
 
-/** A year: longer than that is no schedule. */
+/** A year: anything longer is not a schedule. */
 const mostHours = 8760
 
 const Hours = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: mostHours }))
@@ -9,7 +9,7 @@ const Hours = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: mostHours
 const Off = Schema.Struct({ mode: Schema.Literal("off") })
 const Every = Schema.Struct({ mode: Schema.Literal("every"), hours: Hours })
 
-/** Whether and how often the service compares what is deployed with the real infrastructure without being asked. */
+/** Whether and how often the service compares what is deployed with the real infrastructure automatically. */
 export const WorkspaceDriftChecks = Schema.Union([Off, Every]).annotate({ identifier: "WorkspaceDriftChecks" })
 export type WorkspaceDriftChecks = typeof WorkspaceDriftChecks.Type
 
@@ -21,10 +21,10 @@ export const CapsuleDriftChecks = Schema.Union([
 ]).annotate({ identifier: "CapsuleDriftChecks" })
 export type CapsuleDriftChecks = typeof CapsuleDriftChecks.Type
 
-/** What holds for a Capsule: its own choice, and when the next check is due, absent where none is made. */
+/** What applies to a Capsule: its own choice, and when the next check is due, if any. */
 export const DriftCheckPlan = Schema.Struct({
   mode: Schema.Literals(["inherit", "off", "every"]),
-  /** Of its own choice `every`. */
+  /** For its own choice `every`. */
   hours: Schema.optionalKey(Hours),
   nextAt: Schema.optionalKey(Timestamp)
 }).annotate({ identifier: "DriftCheckPlan" })

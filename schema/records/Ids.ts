@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** Every record id: a prefix, `_`, then at least 80 bits in lower-case base32 or hex (gaps section 1). */
+/** Every record id: a prefix, `_`, then at least 80 bits in lower-case base32 or hex (specification, ruling 1). */
 const id = (prefix: string) =>
   Schema.String.check(
     Schema.isPattern(new RegExp(`^${prefix}_[a-z0-9]{16,64}$`), { description: `an id starting with ${prefix}_` })

@@ -30,8 +30,8 @@ export const DeclaredVariable = Schema.Struct({
 export type DeclaredVariable = typeof DeclaredVariable.Type
 
 /**
- * What the operator's base configuration says in a configuration. `place` is that of a ready-made one: which modules it is for. Values
- * of variables are never shown.
+ * The part of a configuration that comes from the operator's base configuration. `place` says which modules a ready-made one is
+ * for. Values of variables are never shown.
  */
 export const OperatorConfig = Schema.Struct({
   name: Schema.optionalKey(Schema.String),

@@ -1,7 +1,7 @@
-/** The registries that a provider comes from when its address names none; each tool has its own, of the same providers. */
+/** The registries used when a provider's address names none: each tool has its own, with the same providers. */
 export const defaultRegistryHosts = ["registry.opentofu.org", "registry.terraform.io"] as const
 
-/** The one spelling of a provider's address: in lower case, and without the host of a default registry. */
+/** The one spelling of a provider's address: lower case, without the host of a default registry. */
 export const normalProviderAddress = (address: string): string => {
   const lower = address.toLowerCase()
   const host = defaultRegistryHosts.find((name) => lower.startsWith(`${name}/`))

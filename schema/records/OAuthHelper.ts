@@ -13,7 +13,7 @@ export type OAuthHelperId = typeof OAuthHelperId.Type
 export const OAuthHelper = Schema.Struct({
   id: OAuthHelperId,
   displayName: Schema.String,
-  /** Who is asked. */
+  /** The service that is asked. */
   issuer: Schema.String,
   scopes: Schema.Array(Schema.String),
   provider: Schema.String,
@@ -22,7 +22,7 @@ export const OAuthHelper = Schema.Struct({
   authMode: Schema.String,
   /** What the Connection sets. */
   valueNames: Schema.Array(Schema.String),
-  /** Of a Git Connection: the only places it is sent to. */
+  /** For a Git Connection: the only places it is sent to. */
   origins: Schema.optionalKey(Schema.Array(CredentialOrigin))
 }).annotate({ identifier: "OAuthHelper" })
 export type OAuthHelper = typeof OAuthHelper.Type

@@ -9,7 +9,7 @@ export const Timestamp = Schema.String.check(
 )
 export type Timestamp = typeof Timestamp.Type
 
-/** A `Timestamp` that somebody gives us. Times are compared as text, so it has to be one that exists: no 30th of February. */
+/** A `Timestamp` from outside. Times are compared as text, so it must exist: no 30th of February. */
 export const GivenTime = Timestamp.check(
   Schema.makeFilter<string>(
     (text) => {
@@ -34,7 +34,7 @@ export const CommitId = Schema.String.check(
 )
 export type CommitId = typeof CommitId.Type
 
-/** Text a person typed for display: trimmed, no control characters, none that turn the reading direction. `max` counts code points. */
+/** Text a person typed for display: trimmed, no control characters, no bidirectional controls. `max` counts code points. */
 export const displayText = (max: number) =>
   Schema.String.check(
     Schema.isMinLength(1),
@@ -45,7 +45,7 @@ export const displayText = (max: number) =>
     Schema.isPattern(/^[^\u202a-\u202e\u2066-\u2069]*$/u, { description: "text without bidirectional controls" })
   )
 
-/** Free text such as a comment: may hold line breaks. */
+/** Free text such as a comment; may contain line breaks. */
 export const freeText = (max: number) =>
   Schema.String.check(
     Schema.isMaxCodePoints(max),
@@ -54,13 +54,13 @@ export const freeText = (max: number) =>
     })
   )
 
-/** The same, with something in it to read. */
+/** The same, but not blank. */
 export const requiredText = (max: number) =>
   freeText(max).check(
     Schema.isPattern(/[^\s\p{Default_Ignorable_Code_Point}]/u, { description: "text that is not blank" })
   )
 
-/** The folder of a module: `.` or a canonical relative path (spec: module keys), in the grammar of the manifest. */
+/** The folder of a module: `.` or a canonical relative path (specification, install), in the grammar of the manifest. */
 export const RelativePath = RelativeFolder.pipe(Schema.brand("RelativePath"))
 export type RelativePath = typeof RelativePath.Type
 

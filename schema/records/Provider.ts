@@ -32,7 +32,7 @@ export const requirementKey = (tuple: {
   readonly childAlias?: string | undefined
 }): string => JSON.stringify([tuple.provider, tuple.moduleLocalName, tuple.childAlias ?? null])
 
-/** Evidence of a Run: how a requirement was met, never with a value (spec: Named states). */
+/** Evidence of a Run: how a requirement was met, without values (specification, Named states). */
 export const ProviderResolution = Schema.Struct({
   provider: Schema.String,
   moduleLocalName: Schema.String,
@@ -40,7 +40,7 @@ export const ProviderResolution = Schema.Struct({
   status: Schema.Literals(["resolved_provider_connection", "blocked_missing_connection", "blocked_policy"]),
   connectionId: Schema.optionalKey(ConnectionId),
   blockedReason: Schema.optionalKey(Schema.String),
-  /** By which rule the Connection is used, and on whose authority. */
+  /** The rule by which the Connection is used, and on whose authority. */
   use: Schema.optionalKey(GrantedUse),
   envNames: Schema.Array(Schema.String)
 }).annotate({ identifier: "ProviderResolution" })

@@ -20,7 +20,7 @@ export type SlotPool = typeof SlotPool.Type
 export const QueueReason = Schema.Literals(["capsule_busy", "workspace_limit", "places_taken", "place_kept", "turn"])
 export type QueueReason = typeof QueueReason.Type
 
-/** Where a queued Run stands, and what it waits for. Nothing here is about another Workspace but that places are taken. */
+/** Where a queued Run stands, and what it waits for. It reveals nothing about other Workspaces except that places are taken. */
 export const QueuePlace = Schema.Struct({
   position: Schema.Int.annotate({
     description:

@@ -1,6 +1,6 @@
 import { Duration } from "effect"
 
-/** One period, what ends or is removed after it, and why it is that long. The page of operations prints `what` and `why`. */
+/** One period, what ends or is removed after it, and why it is that long. The operations page prints `what` and `why`. */
 export interface RetentionPeriod {
   readonly after: Duration.Duration
   readonly what: string
@@ -10,7 +10,7 @@ export interface RetentionPeriod {
 const period = (after: Duration.Duration, what: string, why: string): RetentionPeriod => ({ after, what, why })
 
 /**
- * Every period after which something ends or is removed, unless a setting says it (`svc serve --help`). What is not here
+ * Every period after which something ends or is removed, except those that are settings (`svc serve --help`). Everything else
  * is kept: StateVersions, audit events, Runs, Outputs.
  */
 export const retention = {
@@ -101,7 +101,7 @@ const units = [
   ["second", 1000]
 ] as const
 
-/** The period in words, in the largest unit from one up that divides it; from two days on in days. */
+/** The period in words, in the largest unit that divides it; from two days on, in days. */
 const inWords = (after: Duration.Duration): string => {
   const millis = Duration.toMillis(after)
   const fits = units.find(([unit, size]) => millis % size === 0 && (unit !== "day" || millis > 2 * size))
@@ -110,7 +110,7 @@ const inWords = (after: Duration.Duration): string => {
   return `${count} ${unit}${count === 1 ? "" : "s"}`
 }
 
-/** The table of the page of operations, in Markdown. */
+/** The table of the operations page, in Markdown. */
 export const retentionTable = (): string =>
   [
     "| after | what ends or is removed | why |",

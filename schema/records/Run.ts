@@ -46,8 +46,8 @@ export const RunStatus = Schema.Literals([
 export type RunStatus = typeof RunStatus.Type
 
 /**
- * Why a plan was asked for, where it is not the newest commit of the lane: `rollback` plans the revision and configuration
- * of an earlier StateVersion, `reconcile` puts back what was changed outside, at the deployed revision.
+ * Why a plan was requested, unless it is for the newest commit of the lane: `rollback` plans the revision and configuration of
+ * an earlier StateVersion, `reconcile` puts back what was changed outside, at the deployed revision.
  */
 export const PlanPurpose = Schema.Literals(["rollback", "reconcile"])
 export type PlanPurpose = typeof PlanPurpose.Type
@@ -77,7 +77,7 @@ export const ChangedAttribute = Schema.Struct({
   before: Schema.optionalKey(Schema.Json),
   after: Schema.optionalKey(Schema.Json),
   sensitive: Schema.optionalKey(Schema.Boolean),
-  /** True when the value is only known after the apply. */
+  /** Whether the value is known only after the apply. */
   unknown: Schema.optionalKey(Schema.Boolean)
 })
 
@@ -100,7 +100,7 @@ export const OutputChange = Schema.Struct({
   after: Schema.optionalKey(Schema.Json),
   sensitive: Schema.Boolean,
   unknown: Schema.optionalKey(Schema.Boolean),
-  /** Why it stays private although the module does not call it sensitive. */
+  /** Why it stays private although the module does not mark it sensitive. */
   reason: Schema.optionalKey(Schema.Literal("holds_secret")),
   /** With `reason`: what it repeats, such as `var.db.password`. */
   origins: Schema.optionalKey(Schema.Array(Schema.String))
@@ -117,7 +117,7 @@ export const RunDiagnostic = Schema.Struct({
 }).annotate({ identifier: "RunDiagnostic" })
 export type RunDiagnostic = typeof RunDiagnostic.Type
 
-/** How a Run is kept apart from the machine, best first. At `process` it is not. */
+/** How a Run is isolated from the machine, best first. `process` is no isolation. */
 export const SandboxLevel = Schema.Literals([
   "bubblewrap",
   "namespaces",
@@ -128,11 +128,11 @@ export const SandboxLevel = Schema.Literals([
 ])
 export type SandboxLevel = typeof SandboxLevel.Type
 
-/** Runs of older releases may have had a user of their own, and nothing else. */
+/** Runs of older releases may have had their own user and no other isolation. */
 export const RecordedSandboxLevel = Schema.Literals([...SandboxLevel.literals, "user"])
 export type RecordedSandboxLevel = typeof RecordedSandboxLevel.Type
 
-/** How the module of a Run is kept apart from the machine, and what it reaches. */
+/** How the module of a Run is isolated from the machine, and what it can reach. */
 export interface RunConfinement {
   readonly isolation: SandboxLevel
   readonly network: RunNetwork
@@ -141,11 +141,11 @@ export interface RunConfinement {
 export const ToolIdentity = Schema.Struct({ name: Schema.Literals(["opentofu", "terraform"]), version: Schema.String })
 export type ToolIdentity = typeof ToolIdentity.Type
 
-/** What a manifest may propose, and nothing else: one shape and one set of rules, whoever writes it. */
+/** What a manifest may propose and nothing else: one shape and one set of rules, whoever writes it. */
 export const SourceBuild = SourceBuildDeclaration.annotate({ identifier: "SourceBuild" })
 export type SourceBuild = typeof SourceBuild.Type
 
-/** How one check after an apply ended; `reason` says what was met instead of what was expected, and never repeats the answer. */
+/** How one check after an apply ended; `reason` says what came instead of the expected answer, and never repeats the answer. */
 export const PostApplyResult = Schema.Struct({
   name: Schema.String,
   status: Schema.Literals(["passed", "failed", "not_run"]),
@@ -154,7 +154,7 @@ export const PostApplyResult = Schema.Struct({
 }).annotate({ identifier: "PostApplyResult" })
 export type PostApplyResult = typeof PostApplyResult.Type
 
-/** A check that the operator has made after the apply of a plan, for whoever reviews the plan. */
+/** A check that the operator requires after the apply of a plan, for the plan's reviewers. */
 export const PlannedCheck = Schema.Struct({
   name: Schema.String,
   /** `the endpoint`, or `the Output NAME`. */
@@ -165,7 +165,7 @@ export const PlannedCheck = Schema.Struct({
 }).annotate({ identifier: "PlannedCheck" })
 export type PlannedCheck = typeof PlannedCheck.Type
 
-/** The operator's base configuration that a Run works with. */
+/** The operator's base configuration that applies to a Run. */
 export const OperatorEvidence = Schema.Struct({
   digest: Schema.String,
   name: Schema.optionalKey(Schema.String),
@@ -175,7 +175,7 @@ export const OperatorEvidence = Schema.Struct({
 }).annotate({ identifier: "OperatorEvidence" })
 export type OperatorEvidence = typeof OperatorEvidence.Type
 
-/** What a finished phase left behind for reviewers; every field is redacted before it is stored. */
+/** What a finished phase recorded for reviewers; every field is redacted before it is stored. */
 export const RunEvidence = Schema.Struct({
   planSummary: Schema.optionalKey(PlanSummary),
   resourceChanges: Schema.optionalKey(Schema.Array(ResourceChange)),
@@ -188,11 +188,11 @@ export const RunEvidence = Schema.Struct({
   tool: Schema.optionalKey(ToolIdentity),
   providerLockDigest: Schema.optionalKey(Schema.String),
   sourceBuild: Schema.optionalKey(SourceBuild),
-  /** What the operator's base configuration says to this Run. */
+  /** What the operator's base configuration means for this Run. */
   operatorConfig: Schema.optionalKey(OperatorEvidence),
-  /** Applies only: what the operator had checked afterwards. */
+  /** Only for applies: the operator's checks afterwards. */
   postApply: Schema.optionalKey(Schema.Array(PostApplyResult)),
-  /** Drift checks only: whether the real infrastructure differs from the state. */
+  /** Only for drift checks: whether the real infrastructure differs from the state. */
   drifted: Schema.optionalKey(Schema.Boolean)
 })
 export type RunEvidence = typeof RunEvidence.Type
@@ -206,7 +206,7 @@ export const Run = Schema.Struct({
   sourceId: Schema.optionalKey(SourceId),
   planRunId: Schema.optionalKey(RunId),
   runGroupId: Schema.optionalKey(RunGroupId),
-  /** The revision plan that asked for this Run. */
+  /** The revision plan that requested this Run. */
   revisionPlanId: Schema.optionalKey(RevisionPlanId),
   sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
   resolvedCommit: Schema.optionalKey(Schema.String),
@@ -216,23 +216,23 @@ export const Run = Schema.Struct({
   baseStateGeneration: Schema.optionalKey(Schema.Int),
   planDigest: Schema.optionalKey(Schema.String),
   ...RunEvidence.fields,
-  /** How module code was kept apart from the machine, and what it reached; recorded when the Run starts to execute a module. */
+  /** How module code was isolated from the machine, and what it could reach; recorded when the Run starts to execute a module. */
   isolation: Schema.optionalKey(RecordedSandboxLevel),
   network: Schema.optionalKey(RunNetwork),
-  /** The execution profile, and the digest over what it said when the Run started; an apply needs the same as its plan. */
+  /** The execution profile and its digest when the Run started; an apply needs the same as its plan. */
   profile: Schema.optionalKey(Schema.String),
   profileDigest: Schema.optionalKey(Schema.String),
   requiresApproval: Schema.Boolean,
   approvedBy: Schema.optionalKey(Subject),
   approvedAt: Schema.optionalKey(Timestamp),
-  /** What the approver said of it. */
+  /** The approver's comment. */
   approvalComment: Schema.optionalKey(Schema.String),
   createdBy: Schema.optionalKey(Schema.String),
   trigger: Schema.Literals(["user", "webhook", "schedule", "auto_update", "service"]),
-  /** Of a plan, and of the apply of it. */
+  /** For a plan and its apply. */
   purpose: Schema.optionalKey(PlanPurpose),
   attempt: Schema.Int,
-  /** While queued: where the Run stands, and what it waits for. */
+  /** While queued: its position, and what it waits for. */
   queue: Schema.optionalKey(QueuePlace),
   error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),
   stateVersionId: Schema.optionalKey(StateVersionId),
@@ -251,20 +251,20 @@ export const RunGroup = Schema.Struct({
   type: Schema.Literals(["update", "drift_check"]),
   status: Schema.Literals(["running", "waiting_approval", "succeeded", "failed", "cancelled"]),
   runIds: Schema.Array(RunId),
-  /** Of an update: its Capsules, those that take Outputs of others in a later wave than these. */
+  /** For an update: its Capsules, consumers in a later wave than their producers. */
   waves: Schema.optionalKey(Schema.Array(RunWave)),
-  /** Why the next wave is not planned although it could be: somebody has to do something. */
+  /** Why the next wave is not planned although it could be: somebody has to act. */
   heldReason: Schema.optionalKey(Schema.String),
   cancelReason: Schema.optionalKey(Schema.String),
-  /** The newer update of the Workspace that took its place. */
+  /** The newer update of the Workspace that replaced it. */
   replacedBy: Schema.optionalKey(RunGroupId),
   createdAt: Timestamp,
-  /** When nothing of it could go on any more. An update with a Capsule that failed is open: planned again, it goes on. */
+  /** When nothing in it could continue. An update with a failed Capsule stays open: planned again, it continues. */
   finishedAt: Schema.optionalKey(Timestamp)
 }).annotate({ identifier: "RunGroup" })
 export type RunGroup = typeof RunGroup.Type
 
-/** A Capsule that a group was about and that refused its Run, with the error that it would answer by itself. */
+/** A Capsule of the group that refused its Run, with the error that it would have answered on its own. */
 export const SkippedCapsule = Schema.Struct({
   capsuleId: CapsuleId,
   code: Schema.String,
@@ -272,7 +272,7 @@ export const SkippedCapsule = Schema.Struct({
 }).annotate({ identifier: "SkippedCapsule" })
 export type SkippedCapsule = typeof SkippedCapsule.Type
 
-/** The newest Run of a Capsule, as far as a list of Capsules shows it. */
+/** The newest Run of a Capsule, as lists of Capsules show it. */
 export const LatestRun = Schema.Struct({
   capsuleId: CapsuleId,
   runId: RunId,

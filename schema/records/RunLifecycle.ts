@@ -3,7 +3,7 @@ import type { RunStatus, RunType } from "./Run.ts"
 
 type Moves = Readonly<Partial<Record<RunStatus, RunEventKind>>>
 
-/** Every legal move of a Run, with the event that reports it (design section 5). A status without a move is final. */
+/** Every legal move of a Run, with the event that reports it (design, section 5). A status without a move is final. */
 export const runMoves: Readonly<Record<RunStatus, Moves>> = {
   queued: {
     running: "run.started",
@@ -32,7 +32,7 @@ export const runMoves: Readonly<Record<RunStatus, Moves>> = {
   expired: {}
 }
 
-/** The only moves out of a final status: a plan that was approved, and that no apply has used, loses its approval. */
+/** The only moves out of a final status: a plan that was approved, and that no apply has used, may lose its approval. */
 export const approvedPlanMoves: Moves = {
   cancelled: "run.cancelled",
   superseded: "run.superseded",
@@ -43,7 +43,7 @@ export const isFinalStatus = (status: RunStatus): boolean => Object.keys(runMove
 
 export const isPlan = (type: RunType): boolean => type === "plan" || type === "destroy_plan"
 
-/** As much of a Run as decides what may become of it. `isUsed`: its apply was created. */
+/** What decides the future of a Run. `isUsed`: its apply was created. */
 export interface RunStanding {
   readonly type: RunType
   readonly status: RunStatus
@@ -54,7 +54,7 @@ export interface RunStanding {
 export const isApprovedPlan = ({ isApproved, isUsed, status, type }: RunStanding): boolean =>
   status === "succeeded" && isPlan(type) && isApproved && !isUsed
 
-/** A plan that waits for its approval or for its apply: what may still change infrastructure, or be voided. */
+/** A plan that waits for its approval or its apply: it may still change infrastructure, or become void. */
 export const isPendingPlan = (run: RunStanding): boolean =>
   (run.status === "waiting_approval" && isPlan(run.type)) || isApprovedPlan(run)
 

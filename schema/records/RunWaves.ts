@@ -7,8 +7,8 @@ import { CapsuleId, RunId } from "./Ids.ts"
  * - `waiting`: for the Capsules in `waitsFor`, or for its turn
  * - `planning`: its plan is queued or running
  * - `waiting_approval`, `approved`: a person is needed, to review the plan or to apply it
- * - `left_out`: nothing that it takes has changed after all; `reason` says so
- * - `failed`, `cancelled`: it was not updated; whoever takes its Outputs waits until it is planned again and applied
+ * - `left_out`: none of its inputs has changed; `reason` says so
+ * - `failed`, `cancelled`: it was not updated; its consumers wait until it is planned again and applied
  */
 export const WaveMemberState = Schema.Literals([
   "waiting",
@@ -29,7 +29,7 @@ export const WaveMember = Schema.Struct({
   state: WaveMemberState,
   planRunId: Schema.optionalKey(RunId),
   applyRunId: Schema.optionalKey(RunId),
-  /** The Capsules of the group whose Outputs it takes and that are not updated yet. */
+  /** The producers in the group that are not updated yet. */
   waitsFor: Schema.optionalKey(
     Schema.Array(Schema.Struct({ capsuleId: CapsuleId, name: Schema.String, state: WaveMemberState }))
   ),
@@ -37,7 +37,7 @@ export const WaveMember = Schema.Struct({
 }).annotate({ identifier: "WaveMember" })
 export type WaveMember = typeof WaveMember.Type
 
-/** Capsules that may be updated at the same time: everything that they take comes from earlier waves. */
+/** Capsules that may be updated at the same time: all their inputs come from earlier waves. */
 export const RunWave = Schema.Struct({
   wave: Schema.Int,
   state: Schema.Literals(["waiting", "running", "waiting_approval", "succeeded", "failed", "cancelled"]),

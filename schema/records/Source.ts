@@ -6,7 +6,7 @@ import { Timestamp } from "./Primitives.ts"
 export const SyncIntent = Schema.Literals(["observe", "manual_plan"])
 export type SyncIntent = typeof SyncIntent.Type
 
-/** What the looks at one ref and path of a Source have found: its default lane, and each that a Capsule has adopted. */
+/** What the looks at one ref and path of a Source found: its default lane, and each lane that a Capsule has adopted. */
 export const SourceLane = Schema.Struct({
   ref: Schema.String,
   path: Schema.String,
@@ -33,13 +33,13 @@ export const Source = Schema.Struct({
   autoSync: Schema.Boolean,
   status: Schema.Literals(["active", "disabled", "error"]),
   lastSyncedAt: Schema.optionalKey(Timestamp),
-  /** Which webhook secret is good: 1 for the first one, one more with every renewal. */
+  /** The version of the valid webhook secret: 1 at first, incremented by every renewal. */
   hookSecretVersion: Schema.Int,
-  /** Since when that secret is good. */
+  /** When that secret became valid. */
   hookSecretCreatedAt: Timestamp,
-  /** The default lane first. Where one Source is read; lists leave them out. */
+  /** The default lane first. Only where one Source is read; lists leave them out. */
   lanes: Schema.optionalKey(Schema.Array(SourceLane)),
-  /** Since when it is removed: it stays readable for what came from it, and starts nothing. */
+  /** When it was removed: it stays readable for the records that came from it, and starts nothing. */
   removedAt: Schema.optionalKey(Timestamp),
   createdAt: Timestamp,
   updatedAt: Timestamp
@@ -51,7 +51,7 @@ export const OmittedSnapshotEntry = Schema.Struct({
   kind: Schema.Literals(["symlink", "submodule", "special"])
 })
 
-/** What the sync found in `.well-known/svc.json` of the repository root. The document itself is never returned. */
+/** The sync's findings in `.well-known/svc.json` of the repository root. The document itself is never returned. */
 export const RepositoryManifestStatus = Schema.Struct({
   status: Schema.Literals(["absent", "valid", "invalid"]),
   digest: Schema.optionalKey(Schema.String),
@@ -81,7 +81,7 @@ export const SourceSnapshot = Schema.Struct({
 }).annotate({ identifier: "SourceSnapshot" })
 export type SourceSnapshot = typeof SourceSnapshot.Type
 
-/** The text of one snapshot file (gaps section 3). */
+/** The text of one snapshot file (specification, ruling 3). */
 export const SnapshotFile = Schema.Struct({
   sourceSnapshotId: SourceSnapshotId,
   path: Schema.String,

@@ -13,7 +13,7 @@ export const StateVersion = Schema.Struct({
   resourceCount: Schema.Int,
   createdByRunId: RunId,
   createdAt: Timestamp,
-  /** True when it was imported from an apply that did not end in success. */
+  /** Whether it was imported from an apply that did not succeed. */
   partial: Schema.Boolean
 }).annotate({ identifier: "StateVersion" })
 export type StateVersion = typeof StateVersion.Type

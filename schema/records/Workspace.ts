@@ -9,7 +9,7 @@ export type Role = typeof Role.Type
 
 const rank: Record<Role, number> = { viewer: 0, member: 1, admin: 2, owner: 3 }
 
-/** Whether `role` holds everything that `required` holds. */
+/** Whether `role` includes everything that `required` allows. */
 export const roleAtLeast = (role: Role, required: Role): boolean => rank[role] >= rank[required]
 
 export const WorkspaceHandle = Schema.String.check(
@@ -18,7 +18,7 @@ export const WorkspaceHandle = Schema.String.check(
   })
 )
 
-/** While it stands, nothing is planned or applied without a person; looks at Sources go on. */
+/** While it is set, nothing is planned or applied without a person; looks at Sources continue. */
 export const AutomationPause = Schema.Struct({
   at: Timestamp,
   /** Who paused. */

@@ -6,7 +6,7 @@ const credentialNames = new Set(["authorization", "bearer", "cookie", "setcookie
 const credentialEnding =
   /(?:password|passwd|passphrase|secret|secretref|secretid|secretvalue|(?:secret|api|access|account|private|signing|encryption|ssh)key|accesskeyid|token|tokenvalue|connectionstring)$/
 
-/** Positions in a list, not credentials. */
+/** List indexes, not credentials. */
 const paginationNames = new Set(["pagetoken", "nextpagetoken", "previouspagetoken", "continuationtoken"])
 
 const hostRecords = [
@@ -36,8 +36,8 @@ const bare = (name: string) =>
     .replace(/[^a-z0-9]/g, "")
 
 /**
- * Judges the name of a field of public JSON, whatever its case and separators: names that say their value is a
- * credential or a reference to one, and names of ids that only the host assigns.
+ * Judges the name of a field in public JSON, whatever its case and separators: names that announce a credential or a reference
+ * to one, and ids that only the host assigns.
  */
 export const forbiddenName = (name: string): ForbiddenMaterial | undefined => {
   const plain = bare(name)

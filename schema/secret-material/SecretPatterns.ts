@@ -3,7 +3,7 @@
  * of the text however hostile the text is.
  */
 
-/** Keys whose issuers gave them a prefix. */
+/** Keys with an issuer's prefix. */
 const prefixedKeys: ReadonlyArray<RegExp> = [
   /\b(?:AKIA|ASIA|ABIA|ACCA|AROA|AIDA)[A-Z0-9]{16}/,
   /\b(?:gh[oprsu]_|github_pat_)[A-Za-z0-9]{10}/,
@@ -37,7 +37,7 @@ const technicalTerm =
 const descriptor =
   "-(?:style|like|compatible|based|encoded|prefixed|formatted|issued|bit|byte|digit|char|character|letter|word)s?"
 
-/** Words that hold a digit and are prose all the same: `v2-style`, `40-character`, `s3-compatible`. A value is none of them. */
+/** Words with a digit that are still prose: `v2-style`, `40-character`, `s3-compatible`. */
 const prose = `(?!(?:${technicalTerm}${proseWords}|v?\\d{1,4}(?:\\.\\d{1,3}){0,2}${proseWords}${descriptor}|v\\d{1,2}(?:\\.\\d{1,2})?(?:-[a-z]{2,14}){1,3}(?=[ \\t]+[a-z]{2}))(?![\\w+/=-]))`
 
 /** Authorization header values. A scheme followed by plain words is prose. */
@@ -48,17 +48,17 @@ const headerForms: ReadonlyArray<RegExp> = [
   /\bauthorization["']?[ \t]{0,4}[:=][ \t]{0,4}["']?(?:basic|token|digest|apikey)[ \t]{1,4}[A-Za-z0-9+/=._~-]{8}/i
 ]
 
-/** Names that say that their value is a credential. */
+/** Names that announce a credential. */
 const credentialName =
   /(?:pass(?:word|wd|phrase)|secret|token|credential|(?:api|access|account|private|secret|signing|encryption)[_-]?key(?:[_-]?id)?)/
 
 const assigned = (value: RegExp | string) =>
   new RegExp(`${credentialName.source}["']?[ \\t]{0,4}${typeof value === "string" ? value : value.source}`, "i")
 
-/** `name=value`, `name: value` and `--name value`. References such as `$NAME` are no values. */
+/** `name=value`, `name: value` and `--name value`. References such as `$NAME` are not values. */
 const assignments: ReadonlyArray<RegExp> = [
   assigned(/=(?![=>])[ \t]{0,4}["']?[^\s"'<>{}$%.*=,;&][^\s"'<>{}]{2}/),
-  // After a colon comes prose as often as a value, so the value has to look like one: letters with digits, or length.
+  // After a colon comes prose as often as a value, so the value must look like one: letters with digits, or long enough.
   assigned(
     `:[ \\t]{0,4}["']?(?!base64|oauth|sha[0-9]|utf-?8|rsa|ed25519|https?)${prose}(?=[!-~]{0,12}[0-9])(?=[!-~]{0,12}[A-Za-z])[!#%&(-;=?-z|~]{6}`
   ),
@@ -68,6 +68,6 @@ const assignments: ReadonlyArray<RegExp> = [
 
 export const secretPatterns: ReadonlyArray<RegExp> = [...prefixedKeys, ...headerForms, ...assignments]
 
-/** Record ids of a control plane of this kind: they name authority that a repository does not hold. */
+/** Record ids of a control plane: they name authority that a repository does not have. */
 export const hostAuthorityPattern =
   /\b(?:ws|mbr|prj|src|snap|rep|cap|icfg|ipl|rpl|run|rgrp|sv|out|conn|pb|oshare|dep|ifc|ifb|act|pat|bkp)_(?=[a-z0-9]{0,15}[0-9])[a-z0-9]{16}/

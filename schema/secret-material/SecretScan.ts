@@ -33,13 +33,13 @@ const hasJsonWebToken = (text: string): boolean => {
 const isSecretText = (text: string) =>
   secretPatterns.some((pattern) => pattern.test(text)) || hasUriCredentials(text) || hasJsonWebToken(text)
 
-/** What a public text must not hold. */
+/** What a public text must not contain. */
 export type ForbiddenMaterial = "secret_material" | "host_authority_material"
 
 /**
- * Recognises known credential forms (key prefixes, bearer and assignment forms, private keys, URI credentials) and ids
- * of host records, also behind invisible characters, lookalikes, percent-encoding and base64. Prose that mentions a
- * token or a password is none. Costs a small multiple of the length of the text.
+ * Recognises known credential forms (key prefixes, bearer and assignment forms, private keys, URI credentials) and ids of host
+ * records, also behind invisible characters, lookalikes, percent-encoding and base64. Prose that mentions a token or a password
+ * passes. Costs a small multiple of the length of the text.
  */
 export const forbiddenMaterial = (text: string): ForbiddenMaterial | undefined => {
   const layers = textLayers(text)
@@ -67,8 +67,8 @@ const findWithin = (
 }
 
 /**
- * The first `limit` texts that hold forbidden material, by index. No form spans lines, so texts are scanned many at a
- * time and only a stretch that holds something is divided: clean texts cost one pass whatever their number.
+ * The indexes of the first `limit` texts with forbidden material. No form spans lines, so many texts are scanned at once and
+ * only a group with a finding is divided: any number of clean texts costs one pass.
  */
 export const findForbiddenTexts = (
   texts: ReadonlyArray<string>,

@@ -1,4 +1,4 @@
-/** Letters and signs of other scripts that look like the ASCII ones a key is written with. */
+/** Characters of other scripts that look like the ASCII characters of a key. */
 const lookalikes: ReadonlyMap<string, string> = new Map(
   Object.entries({
     a: "аαɑ",
@@ -58,8 +58,8 @@ const beyondAscii = /[^\t\n\r -~]/
 const invisible = /\p{Default_Ignorable_Code_Point}/gu
 
 /**
- * Folds a text so that what looks like an ASCII key is one: compatibility forms (full width, mathematical) and
- * lookalikes become ASCII, and characters that show nothing disappear. For recognition only, never for display.
+ * Folds a text so that what looks like an ASCII key is one: compatibility forms (full width, mathematical) and lookalikes
+ * become ASCII, and invisible characters disappear. For recognition only, never for display.
  */
 export const foldText = (text: string): string => {
   if (!beyondAscii.test(text)) return text

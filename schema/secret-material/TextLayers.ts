@@ -45,8 +45,8 @@ const base64Texts = (text: string): ReadonlyArray<string> => {
 const maxLayers = 3
 
 /**
- * The folded text and what it holds in percent-encoding or base64, up to three encodings deep. Every layer is shorter
- * than the one it came from, so the whole costs a small multiple of the text.
+ * The folded text and what it contains in percent-encoding or base64, up to three encodings deep. Every layer is shorter than
+ * the one it came from, so the whole costs a small multiple of the text.
  */
 export const textLayers = (text: string): ReadonlyArray<string> => {
   const layers: Array<string> = []

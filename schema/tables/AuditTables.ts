@@ -18,7 +18,7 @@ export const auditTables: ReadonlyArray<string> = [
   )`,
   `CREATE INDEX audit_events_by_workspace ON audit_events (workspace_id, created_at, id)`,
   `CREATE INDEX audit_events_by_capsule ON audit_events (capsule_id, created_at, id)`,
-  // `scope` is the Workspace id, or the subject where a route has no Workspace.
+  // `scope` is the Workspace id, or the subject for routes without a Workspace.
   `CREATE TABLE idempotency_receipts (
     scope TEXT NOT NULL,
     actor TEXT NOT NULL,

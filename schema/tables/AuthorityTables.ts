@@ -1,12 +1,12 @@
 const counted = "UPDATE authority_changes SET count = count + 1"
 
-/** Fires once per row whose authority may have become less. */
+/** Fires once per row whose authority may have shrunk. */
 const trigger = (table: string, event: string, name: string) =>
   `CREATE TRIGGER authority_${table}_${name} AFTER ${event} ON ${table} BEGIN ${counted}; END`
 
 /**
- * Counts changes of what the access of a live stream rests on: accounts, sessions, tokens, grants, memberships. Written by
- * triggers alone, so that no code that revokes something can forget it; read after each commit.
+ * Counts changes that may end the access of a live stream: accounts, sessions, tokens, grants, memberships. Written by triggers
+ * alone, so that no code that revokes something can forget it; read after each commit.
  */
 export const authorityTables: ReadonlyArray<string> = [
   `CREATE TABLE authority_changes (

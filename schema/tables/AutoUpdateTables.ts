@@ -1,13 +1,13 @@
-/** What holds a Capsule after a rollback, and what auto-update did about each snapshot. */
+/** What pins a Capsule after a rollback, and what auto-update did with each snapshot. */
 export const autoUpdateTables: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN pinned_run_id TEXT`,
   `ALTER TABLE capsules ADD COLUMN pinned_by TEXT`,
   `ALTER TABLE capsules ADD COLUMN pinned_at TEXT`,
   `ALTER TABLE capsules ADD COLUMN pinned_reason TEXT`,
-  // Where the lane stood then: another commit is a newer one.
+  // Where the lane stood at that time: another commit is newer.
   `ALTER TABLE capsules ADD COLUMN pinned_commit TEXT`,
   `ALTER TABLE capsules ADD COLUMN pin_ends_on_commit INTEGER NOT NULL DEFAULT 0`,
-  // One row a Capsule and snapshot: what was decided last, and under which authority.
+  // One row per Capsule and snapshot: the last decision, and the authority under which it was made.
   `CREATE TABLE auto_update_decisions (
     id TEXT PRIMARY KEY NOT NULL,
     capsule_id TEXT NOT NULL REFERENCES capsules (id),

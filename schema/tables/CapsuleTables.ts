@@ -1,4 +1,4 @@
-/** Capsules, their immutable configurations, and what their applies left. */
+/** Capsules, their immutable configurations, and the results of their applies. */
 export const capsuleTables: ReadonlyArray<string> = [
   // Never updated: successors are derived. `private_variables` is sealed under this row's identity.
   `CREATE TABLE install_configs (
@@ -53,7 +53,7 @@ export const capsuleTables: ReadonlyArray<string> = [
   `CREATE UNIQUE INDEX capsules_by_name ON capsules (project_id, name, environment) WHERE status <> 'destroyed'`,
   `CREATE INDEX capsules_by_workspace ON capsules (workspace_id, created_at, id)`,
   `CREATE INDEX capsules_by_source ON capsules (source_id)`,
-  // One immutable set of bindings a configuration.
+  // One immutable set of bindings per configuration.
   `CREATE TABLE provider_bindings (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -124,7 +124,7 @@ export const capsuleTables: ReadonlyArray<string> = [
 /** Text of the secret inputs that a state was applied with and may still hold, sealed. */
 export const stateSecretColumns: ReadonlyArray<string> = [`ALTER TABLE state_versions ADD COLUMN sealed_secrets TEXT`]
 
-/** What somebody has to look at is few among many; a query finds it by saying the same. */
+/** Few Capsules need attention; a query uses the index by repeating its condition. */
 export const capsulesNeedingAttention = `status <> 'destroyed' AND (status IN ('error', 'stale') OR runtime_safety = 'unknown' OR drift_status = 'drifted')`
 
 export const capsulesNeedingAttentionIndex: ReadonlyArray<string> = [
@@ -141,14 +141,14 @@ export const deferredFollowColumns: ReadonlyArray<string> = [
   `CREATE INDEX capsules_deferred ON capsules (updated_at, id) WHERE deferred_snapshot_id IS NOT NULL`
 ]
 
-/** As a condition on `status`, of a table or of an alias such as `c.`: what `isEnded` denies. */
+/** The negation of `isEnded` as an SQL condition on `status`, with an alias such as `c.` where needed. */
 export const livingCapsule = (alias: "" | `${string}.` = "") => `${alias}status NOT IN ('destroyed', 'released')`
 
-/** The same of what `isInService` says. */
+/** The same for `isInService`. */
 export const capsuleInService = (alias: "" | `${string}.` = "") =>
   `${alias}status NOT IN ('destroyed', 'released', 'disabled')`
 
-/** Who gave a Capsule up, when and why. Like a destroyed one it frees its name. */
+/** Who released a Capsule, when and why. As with a destroyed one, its name is free again. */
 export const capsuleReleaseColumns: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN released_at TEXT`,
   `ALTER TABLE capsules ADD COLUMN released_by TEXT`,
@@ -159,7 +159,7 @@ export const capsuleReleaseColumns: ReadonlyArray<string> = [
     WHERE status NOT IN ('destroyed', 'released')`
 ]
 
-/** What a Capsule waits for that has no credential, as JSON. Few among many wait. */
+/** What a Capsule without a credential waits for, as JSON. Few wait. */
 export const credentialWaitColumns: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN credential_wait TEXT`,
   `CREATE INDEX capsules_without_credential ON capsules (workspace_id, id) WHERE credential_wait IS NOT NULL`

@@ -38,8 +38,9 @@ export const connectionTables: ReadonlyArray<string> = [
 ]
 
 /**
- * Where a Git Connection may be sent: `origins` is null until it is known, and then nothing is sent. What Sources did
- * with older Connections is only proposed, with who last chose the Connection, since copying it would approve an attack.
+ * Where a Git Connection may be sent: `origins` is null until it is known, and then nothing is sent. The use of older
+ * Connections by Sources is only proposed, with who last chose the Connection: adopting it automatically would approve an
+ * attack.
  */
 export const connectionOriginColumns: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN origins TEXT`,
@@ -83,11 +84,11 @@ const lastChangeOf = (target: string, action: string, field: string) => `(SELECT
   ORDER BY a.created_at DESC, a.id DESC LIMIT 1)`
 
 /**
- * Who may use a Connection, the version of its values, and whose authority automation has. Existing Connections are for
- * owners and admins. Who attached a Connection or enabled an auto-update is read from the history; where it does not say,
- * nobody did.
+ * Who may use a Connection, the version of its values, and whose authority automation has. Existing Connections are for owners
+ * and admins. Who attached a Connection or enabled an auto-update is read from the history; where it does not say, the author
+ * is unknown.
  */
-/** Addresses that were stored as they were written, in the one spelling of each: both default registries have 22 signs. */
+/** Stored addresses, brought to their one spelling: both default registries have 22 characters. */
 export const providerAddressSpelling: ReadonlyArray<string> = [
   `UPDATE connections SET provider = LOWER(provider) WHERE provider <> LOWER(provider)`,
   `UPDATE connections SET provider = SUBSTR(provider, 23)
@@ -99,7 +100,7 @@ export const connectionUseColumns: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN version INTEGER NOT NULL DEFAULT 1`,
   // A removed Connection keeps its row for the Runs and configurations that name it, without its values.
   `ALTER TABLE connections ADD COLUMN removed_at TEXT`,
-  // Which Run was given which values. A row serves until its Run is over.
+  // Which Run received which values. A row lasts until its Run is over.
   `CREATE TABLE connection_holds (
     run_id TEXT NOT NULL REFERENCES runs (id),
     connection_id TEXT NOT NULL REFERENCES connections (id),
@@ -107,7 +108,7 @@ export const connectionUseColumns: ReadonlyArray<string> = [
     PRIMARY KEY (run_id, connection_id, version)
   )`,
   `CREATE INDEX connection_holds_by_connection ON connection_holds (connection_id, version)`,
-  // Sealed values that a rotation replaced, kept to be redacted for as long as a Run holds them.
+  // Sealed values that a rotation replaced, kept for redaction as long as a Run holds them.
   `CREATE TABLE former_connection_values (
     connection_id TEXT NOT NULL REFERENCES connections (id),
     version INTEGER NOT NULL,
@@ -124,15 +125,15 @@ export const connectionUseColumns: ReadonlyArray<string> = [
       (SELECT a.actor_subject FROM audit_events a JOIN capsules c ON c.id = a.target_id
         WHERE c.source_id = sources.id AND a.action = 'capsule.install' ORDER BY a.created_at, a.id LIMIT 1))
     WHERE auth_connection_id IS NOT NULL`,
-  // Members set default refs too; only one that an owner or admin chose, or the repository's own, widens a rule.
+  // Members set default refs too. Only a ref chosen by an owner or admin, or the repository's own default, widens a rule.
   `ALTER TABLE sources ADD COLUMN default_ref_by_manager INTEGER NOT NULL DEFAULT 0`,
   `UPDATE sources SET default_ref_by_manager = 1 WHERE default_ref = 'HEAD'`
 ]
 
 /**
- * Connections that OAuth helpers make. `oauth` says what the tokens are, `sealed_tokens` holds them, beside the values that
- * are made of the access token; after the end of the Connection they stay until the authorization server took them back.
- * Renewed tokens are the same authority, so they count in `token_generation` and leave `version` alone.
+ * Connections that OAuth helpers make. `oauth` says what the tokens are, `sealed_tokens` holds them, beside the values that are
+ * made of the access token; after the end of the Connection they stay until the authorization server has revoked them. Renewed
+ * tokens are the same authority, so they count in `token_generation` and leave `version` alone.
  */
 export const connectionOAuthTables: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN oauth TEXT`,
@@ -140,14 +141,14 @@ export const connectionOAuthTables: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN sealed_tokens TEXT`,
   `ALTER TABLE connections ADD COLUMN token_generation INTEGER NOT NULL DEFAULT 0`,
   `ALTER TABLE connection_holds ADD COLUMN token_generation INTEGER NOT NULL DEFAULT 0`,
-  // Sealed tokens that newer ones replaced, kept to be redacted for as long as a Run holds them.
+  // Sealed tokens that newer ones replaced, kept for redaction as long as a Run holds them.
   `CREATE TABLE former_connection_tokens (
     connection_id TEXT NOT NULL REFERENCES connections (id),
     token_generation INTEGER NOT NULL,
     sealed_tokens TEXT NOT NULL,
     PRIMARY KEY (connection_id, token_generation)
   )`,
-  // Authorizations that a person was sent to give and has not come back from. The state is known by its digest alone.
+  // Authorizations that a person was sent to grant and has not returned from. The state is stored only as its digest.
   `CREATE TABLE connection_authorizations (
     state_hash TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),

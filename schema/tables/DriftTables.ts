@@ -1,6 +1,6 @@
 /**
- * How often drift is checked without being asked: hours between checks, 0 for never. A Capsule's `NULL` follows its
- * Workspace, a Workspace's `NULL` is never. `drift_check_by` is the person on whose authority the checks use Connections.
+ * How often drift is checked automatically: hours between checks, 0 for never. A Capsule's `NULL` follows its Workspace, a
+ * Workspace's `NULL` is never. `drift_check_by` is the person on whose authority the checks use Connections.
  */
 export const driftCheckColumns: ReadonlyArray<string> = [
   `ALTER TABLE workspaces ADD COLUMN drift_check_hours INTEGER`,
@@ -11,5 +11,5 @@ export const driftCheckColumns: ReadonlyArray<string> = [
   `CREATE INDEX capsules_drift_due ON capsules (drift_check_due_at) WHERE drift_check_due_at IS NOT NULL`
 ]
 
-/** The hours that hold for a Capsule `c` of a Workspace `w`. */
+/** The hours that apply to a Capsule `c` of a Workspace `w`. */
 export const effectiveDriftHours = `COALESCE(c.drift_check_hours, w.drift_check_hours, 0)`

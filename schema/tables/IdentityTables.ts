@@ -28,7 +28,7 @@ export const identityTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL,
     updated_at TEXT NOT NULL
   )`,
-  // What a plan delivered to its module, so that the apply registers exactly that or nothing.
+  // What a plan delivered to its module, so that the apply registers exactly this or nothing.
   `CREATE TABLE oidc_plan_pins (
     plan_run_id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -38,7 +38,7 @@ export const identityTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL
   )`,
   `CREATE INDEX oidc_plan_pins_by_capsule ON oidc_plan_pins (capsule_id)`,
-  // One act of consent of one person to one client; everything issued from it dies with it.
+  // One act of consent by one person for one client; everything issued from it ends with it.
   `CREATE TABLE oidc_grants (
     id TEXT PRIMARY KEY NOT NULL,
     client_id TEXT NOT NULL,
@@ -67,7 +67,7 @@ export const identityTables: ReadonlyArray<string> = [
     used_at TEXT
   )`,
   `CREATE INDEX oidc_codes_by_grant ON oidc_codes (grant_id)`,
-  // One family a grant; at most one of a family is unused.
+  // One family per grant, with at most one unused token.
   `CREATE TABLE oidc_refresh_tokens (
     secret_hash TEXT PRIMARY KEY NOT NULL,
     grant_id TEXT NOT NULL REFERENCES oidc_grants (id),
@@ -91,7 +91,7 @@ export const identityTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL,
     expires_at TEXT NOT NULL
   )`,
-  // What a person allowed a client before; asked again only for more.
+  // What a person has allowed a client; asked again only for more.
   `CREATE TABLE oidc_consents (
     subject TEXT NOT NULL REFERENCES users (subject),
     client_id TEXT NOT NULL,

@@ -1,6 +1,6 @@
-/** What configurations ask of the host: delivered values, provided and consumed Interfaces, hand-off tickets. */
+/** What configurations request from the host: delivered values, provided and consumed Interfaces, hand-off tickets. */
 export const interfaceTables: ReadonlyArray<string> = [
-  // Minted once for a Capsule and a delivery target; a target that asks for another shape is another secret.
+  // Minted once for a Capsule and a delivery target; a target with another shape gets another secret.
   `CREATE TABLE generated_secrets (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -41,7 +41,7 @@ export const interfaceTables: ReadonlyArray<string> = [
   )`,
   `CREATE INDEX interfaces_by_workspace ON interfaces (workspace_id, created_at, id)`,
   `CREATE INDEX interfaces_by_type ON interfaces (workspace_id, type, version) WHERE status = 'resolved'`,
-  // `consumer_capsule_id` and `request_key` name what asked for it. A revoked row stays: it says that the answer was no.
+  // `consumer_capsule_id` and `request_key` name what asked for it. A revoked row stays: it records the refusal.
   `CREATE TABLE interface_bindings (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -59,7 +59,7 @@ export const interfaceTables: ReadonlyArray<string> = [
   `CREATE INDEX interface_bindings_by_interface ON interface_bindings (interface_id, subject)`,
   `CREATE INDEX interface_bindings_by_subject ON interface_bindings (subject, workspace_id, status)`,
   `CREATE INDEX interface_bindings_by_consumer ON interface_bindings (consumer_capsule_id)`,
-  // Durable intents: made in the transaction of an apply, done by the Interface actor. Failures hold no value.
+  // Durable intents: made in the transaction of an apply, carried out by the Interface actor. Failures hold no value.
   `CREATE TABLE interface_intents (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),

@@ -14,7 +14,7 @@ const settleLine = `
 
 /** What the queue needs to find the next Run without reading the queue. */
 export const queueTables: ReadonlyArray<string> = [
-  // Which places the Run needs, and the Capsule in whose line it stands; `NULL` where it may run beside others of its Capsule.
+  // The pool of the Run, and the Capsule in whose line it stands; `NULL` where it may run beside others of its Capsule.
   `ALTER TABLE runs ADD COLUMN slot_pool TEXT NOT NULL DEFAULT 'runs'`,
   `ALTER TABLE runs ADD COLUMN capsule_line TEXT`,
   `ALTER TABLE runs ADD COLUMN capsule_wait INTEGER NOT NULL DEFAULT 0`,

@@ -2,11 +2,11 @@
  * Who executes a Run and how far its sequences are.
  *
  * - `fence`: grows with every claim and never goes down; what was claimed under an earlier one writes nothing more
- * - `pool`, `lease_seconds`, `start_acknowledged_at`: which pool of runners the Run is for, how long its owner may be silent, and
- *   when it said that it has begun
+ * - `pool`, `lease_seconds`, `start_acknowledged_at`: the pool of runners for the Run, how long its owner may be silent, and
+ *   when it reported the start
  * - `last_event_seq`, `last_log_seq`: the last numbers given to events and log lines
  * - `last_event_batch`, `last_log_batch`: the last batches taken under the present fence
- * - `log_ended_at`: no line follows; `NULL` while one may
+ * - `log_ended_at`: the log is complete; `NULL` while lines may follow
  */
 export const runLifecycleTables: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN fence INTEGER NOT NULL DEFAULT 0`,
@@ -18,13 +18,13 @@ export const runLifecycleTables: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN last_log_batch INTEGER NOT NULL DEFAULT 0`,
   `ALTER TABLE runs ADD COLUMN log_ended_at TEXT`,
   `ALTER TABLE runs ADD COLUMN start_acknowledged_at TEXT`,
-  // The number of the attempt named the folder of a Run before: one that still runs keeps its folder.
+  // Run folders used to be named after the attempt: a Run that is still running keeps its folder.
   `UPDATE runs SET fence = attempt`,
   `UPDATE runs SET
     last_event_seq = COALESCE((SELECT MAX(seq) FROM run_events WHERE run_id = runs.id), 0),
     last_log_seq = COALESCE((SELECT MAX(last_seq) FROM run_log_chunks WHERE run_id = runs.id), 0)`,
   `UPDATE runs SET log_ended_at = COALESCE(finished_at, started_at) WHERE status NOT IN ('queued', 'running')`,
-  // Owners have been names of a process that nobody else knew; they become the incarnation before the first that counts.
+  // Owners used to be random names of processes; they become incarnation 0, which precedes all others.
   `ALTER TABLE installation ADD COLUMN incarnation INTEGER NOT NULL DEFAULT 0`,
   `UPDATE runs SET owner = CASE WHEN status = 'running' THEN (SELECT installation_id || '#0' FROM installation) END`,
   `CREATE INDEX runs_log_open ON runs (id) WHERE started_at IS NOT NULL AND log_ended_at IS NULL`,

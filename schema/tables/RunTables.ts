@@ -1,6 +1,6 @@
-/** The ledger of operations, with their streams and what they hand over. */
+/** The ledger of operations, with their streams and results. */
 export const runTables: ReadonlyArray<string> = [
-  // `spec` is what the Run was asked to do, `evidence` what reviewers see; both hold no secret.
+  // `spec` is what the Run was asked to do, `evidence` what reviewers see; neither holds a secret.
   `CREATE TABLE runs (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -94,33 +94,34 @@ export const runTables: ReadonlyArray<string> = [
   )`
 ]
 
-/** What the apply of a plan must hide, sealed: text of its inputs and of what it marks as sensitive. */
+/** What the apply of a plan must redact, sealed: its inputs and the values it marks as sensitive. */
 export const planSecretColumns: ReadonlyArray<string> = [`ALTER TABLE run_plans ADD COLUMN sealed_secrets TEXT`]
 
 /** Which dependencies and shares gave values to a plan, as JSON; `NULL` for plans written before this column existed. */
 export const planConsumptionColumns: ReadonlyArray<string> = [`ALTER TABLE run_plans ADD COLUMN consumed_outputs TEXT`]
 
 /**
- * Under which version of the rule about secrets a plan was made, and what makes an Output private that its module does not
- * call sensitive; `NULL` in rows written before this column existed.
+ * The version of the secret rule under which a plan was made, and why an Output is private that its module does not mark
+ * sensitive; `NULL` in rows written before this column existed.
  */
 export const secretRuleColumns: ReadonlyArray<string> = [
   `ALTER TABLE run_plans ADD COLUMN secret_rule INTEGER`,
   `ALTER TABLE outputs ADD COLUMN private_origins TEXT`
 ]
 
-/** Why a plan was asked for; `NULL` for one of the newest commit. */
+/** Why a plan was requested; `NULL` for the newest commit. */
 export const runPurposeColumns: ReadonlyArray<string> = [`ALTER TABLE runs ADD COLUMN purpose TEXT`]
 
-/** What the module of a Run was kept apart by, and what it reached; `NULL` before it executes, and in rows written before this column existed. */
+/**
+ * How the module of a Run was isolated, and what it could reach; `NULL` before it executes, and in rows written before this
+ * column existed.
+ */
 export const runConfinementColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN isolation TEXT`,
   `ALTER TABLE runs ADD COLUMN network TEXT`
 ]
 
-/**
- * A look of a webhook or the schedule is quiet unless it finds something: it is in no list and is removed after a while.
- */
+/** A look by a webhook or the schedule is quiet unless it finds something: it is in no list and is removed after a while. */
 export const quietLookColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN quiet INTEGER NOT NULL DEFAULT 0`,
   `CREATE INDEX runs_listed ON runs (workspace_id, created_at, id) WHERE quiet = 0`,
@@ -128,8 +129,8 @@ export const quietLookColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * Under which execution profile a Run works, by name and by digest of what it said then; and of an apply, whether the tool itself
- * succeeded (1) or not (0), whatever came after. `NULL` before that is known, and in rows written before this column existed.
+ * The execution profile of a Run, by name and by digest; and for an apply, whether the tool itself succeeded (1) or not (0),
+ * whatever came after. `NULL` before that is known, and in rows written before this column existed.
  */
 export const runProfileColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN profile TEXT`,

@@ -51,7 +51,7 @@ export const sourceTables: ReadonlyArray<string> = [
   )`,
   `CREATE INDEX source_snapshots_by_source ON source_snapshots (source_id, created_at, id)`,
   `CREATE INDEX source_snapshots_by_archive ON source_snapshots (archive_digest)`,
-  // module_scan is the whole scan of the module: what plan and apply need of it (local modules, exact defaults).
+  // `module_scan` is the whole scan of the module, for what plan and apply need (local modules, exact defaults).
   `CREATE TABLE compatibility_reports (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -75,20 +75,20 @@ export const sourceTables: ReadonlyArray<string> = [
   )`
 ]
 
-/** A webhook secret can be renewed: which one is good, counted from 1, and since when (with the Source where null). */
+/** A webhook secret can be renewed: its version from 1, and when it became valid (with the Source where null). */
 export const hookSecretColumns: ReadonlyArray<string> = [
   `ALTER TABLE sources ADD COLUMN hook_secret_version INTEGER NOT NULL DEFAULT 1`,
   `ALTER TABLE sources ADD COLUMN hook_secret_at TEXT`
 ]
 
-/** Every lane that somebody relies on: the default one of each Source, and those that living Capsules have adopted. */
+/** Every lane in use: the default one of each Source, and those that living Capsules have adopted. */
 export const lanesInUse = `(SELECT id AS source_id, default_ref AS ref, default_path AS path FROM sources WHERE removed_at IS NULL
   UNION SELECT source_id, adopted_ref, adopted_path FROM capsules
   WHERE adopted_ref IS NOT NULL AND ${livingCapsule()})`
 
-/** What the looks at each lane of a Source have found. */
+/** What the looks at each lane of a Source found. */
 export const laneTables: ReadonlyArray<string> = [
-  // The snapshot is what the lane stands at, which need not be the newest one: a force-push may go back to an earlier commit.
+  // The snapshot is what the lane stands at, not necessarily the newest: a force-push may return to an earlier commit.
   `CREATE TABLE source_lanes (
     source_id TEXT NOT NULL REFERENCES sources (id),
     ref TEXT NOT NULL,
@@ -107,7 +107,7 @@ export const laneTables: ReadonlyArray<string> = [
     SELECT s.source_id, s.ref, s.path, s.id, s.resolved_commit, s.created_at, s.created_at FROM source_snapshots s
     WHERE s.id = (SELECT n.id FROM source_snapshots n WHERE n.source_id = s.source_id AND n.ref = s.ref AND n.path = s.path
       ORDER BY n.created_at DESC, n.id DESC LIMIT 1)`,
-  // What earlier releases kept of a default lane that could not be fetched.
+  // What earlier releases recorded about a default lane that could not be fetched.
   `INSERT INTO source_lanes (source_id, ref, path, error_code, error_message, error_since)
     SELECT id, default_ref, default_path, 'source_sync_failed', 'The last sync failed. Sync the Source again to see why.', updated_at
     FROM sources WHERE status = 'error'

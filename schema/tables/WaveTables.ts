@@ -7,8 +7,8 @@ const trigger = (name: string, event: string, when: string, which: string) =>
 const ofCapsule = (id: string) => `id IN (SELECT group_id FROM run_group_members WHERE capsule_id = ${id})`
 
 /**
- * Updates of a Workspace that go on wave by wave. `moved` counts what has happened since the group began, by triggers alone, so
- * that nothing that moves a Run or a Capsule can forget it; `seen` is how much of it the next steps were decided from.
+ * Updates of a Workspace that advance wave by wave. `moved` counts changes since the group began, by triggers alone, so that no
+ * code that moves a Run or a Capsule can forget it; `seen` is the count at the last decision.
  */
 export const waveTables: ReadonlyArray<string> = [
   `ALTER TABLE run_groups ADD COLUMN started_by TEXT`,
@@ -25,7 +25,7 @@ export const waveTables: ReadonlyArray<string> = [
   `CREATE INDEX run_groups_due ON run_groups (created_at, id) WHERE finished_at IS NULL AND type = 'update'
     AND (moved <> seen OR held_by_pause = 1)`,
   `CREATE INDEX run_groups_open ON run_groups (workspace_id, created_at, id) WHERE finished_at IS NULL AND type = 'update'`,
-  // What is decided once; everything else is read from the Runs. `code` and `message` say why.
+  // Decisions that are made once; everything else is read from the Runs. `code` and `message` say why.
   `CREATE TABLE run_group_members (
     group_id TEXT NOT NULL REFERENCES run_groups (id),
     capsule_id TEXT NOT NULL REFERENCES capsules (id),

@@ -20,8 +20,8 @@ import {
 } from "./Privileges.ts"
 import { supervise } from "./Supervisor.ts"
 
-// Becomes a program of a sandbox: takes away from this process whatever the program must not have, then replaces it by the program. It is
-// started without any environment in the host's root folder, since it runs before it is confined itself.
+// Becomes a program of a sandbox: drops everything that the program must not have, then executes it. It starts without an
+// environment in the host's root folder, since it runs before it is confined.
 
 const brokenPipe = 13
 const fileTooLarge = 25
@@ -38,7 +38,7 @@ const readSpec = (): ConfinementSpec => {
 
 const filterOf = (program: string) => new Uint8Array(Buffer.from(program, "base64"))
 
-/** Confines this process and answers what has to come last. */
+/** Confines this process and returns the step that must come last. */
 const confine = (calls: LinuxCalls, confinement: Confinement): (() => void) => {
   switch (confinement.kind) {
     case "none":
@@ -54,7 +54,7 @@ const confine = (calls: LinuxCalls, confinement: Confinement): (() => void) => {
       return () => filterCalls(calls, filterOf(confinement.seccomp))
     }
     case "namespaces": {
-      // The host's /proc is still there: it names this process as the host does.
+      // The host's /proc is still mounted: it shows this process under its id on the host.
       writeSync(confinementFds.information, JSON.stringify({ "child-pid": Number(readlinkSync("/proc/self")) }))
       enterFileSystem(calls, confinement.placements)
       if (confinement.ownNetwork) raiseLoopback(calls)
@@ -72,7 +72,7 @@ const become = () => {
   chdir(spec.cwd)
   limitResources(calls, spec.limits)
   for (const fd of Object.values(confinementFds)) calls.attempt("close", fd)
-  // The runtime ignores them, and a program would go on ignoring them.
+  // The runtime ignores them, and a program would inherit that.
   for (const signal of [brokenPipe, fileTooLarge]) calls.resetSignal(signal)
   last()
   calls.execute(spec.argv, spec.environment)

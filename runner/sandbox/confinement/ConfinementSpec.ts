@@ -3,7 +3,7 @@
  * are world readable. Both ends are of the same build, so the text is not checked beyond being whole.
  */
 export interface ConfinementSpec {
-  /** The program as a path, and its arguments. */
+  /** The path of the program, and its arguments. */
   readonly argv: ReadonlyArray<string>
   /** As the program sees it. */
   readonly cwd: string
@@ -30,19 +30,19 @@ export type Confinement =
   | {
       readonly kind: "namespaces"
       readonly placements: ReadonlyArray<Placement>
-      /** Whether the loopback of a network of its own has to be switched on. */
+      /** Whether to bring up the loopback of its own network. */
       readonly ownNetwork: boolean
       readonly seccomp: string
     }
 
-/** One entry of a sandbox's file system, in the order in which it is laid. */
+/** One entry of a sandbox's file system, in mount order. */
 export type Placement =
   | {
       readonly kind: "bind"
       readonly from: string
       readonly to: string
       readonly writable: boolean
-      /** Left out when it does not exist on the host. */
+      /** Skipped when it does not exist on the host. */
       readonly optional: boolean
     }
   | { readonly kind: "link"; readonly target: string; readonly path: string }
@@ -54,29 +54,29 @@ export type Placement =
 export const confinementFds = {
   /** The specification. */
   spec: 3,
-  /** At the namespaces level: where the host's id of the first process inside goes. */
+  /** At the namespaces level: receives the host's id of the first process inside. */
   information: 4
 } as const
 
 /** File descriptors of the supervisor. */
 export const supervisorFds = {
-  /** Closed by the service, or by its end: the sandbox is over. */
+  /** Closed by the service or by its end: the sandbox is over. */
   control: 3,
-  /** Handed on to the program's process, unread. */
+  /** Passed on to the program's process, unread. */
   spec: 4
 } as const
 
-/** What the process is started for: to become the program, to supervise the one that does, or to print the version of Landlock. */
+/** What the process is for: to become the program, to supervise it, or to print the version of Landlock. */
 export const confinementRoles = { become: "become", supervise: "supervise", version: "landlock-version" } as const
 
 /** The program could not be confined or started; nothing of it ran. */
 export const confinementFailed = 126
 
-/** The devices that programs need and that do no harm. */
+/** The harmless devices that programs need. */
 export const plainDevices = ["null", "zero", "full", "random", "urandom", "tty"]
 
 /**
- * Parts of /proc through which the kernel itself is changed. The user 0 of the host may write some of them without any capability, and a
- * sandbox of a service that runs as root has that user: a program named in `sys/kernel/core_pattern` runs outside of every sandbox.
+ * Parts of /proc that change the kernel itself. User 0 of the host may write some of them without any capability, and a sandbox
+ * of a service that runs as root has that user: a program named in `sys/kernel/core_pattern` runs outside of every sandbox.
  */
 export const kernelInterfaces = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi"]

@@ -18,7 +18,7 @@ const firstRights = 0x1fff
 const everyPort = 0x3
 const everyScope = 0x3
 const pathRule = 1
-/** The kernel adds rights with each version of the interface; one it does not know would be refused. */
+/** Each version of the interface adds rights; the kernel refuses unknown ones. */
 const rightsSince: ReadonlyArray<readonly [version: number, rights: number]> = [
   [2, right.refer],
   [3, right.truncate],
@@ -46,8 +46,8 @@ export interface LandlockRequest {
 }
 
 /**
- * Prepares a domain in which only these paths can be used; what does not exist is left out. Answers how to enter it, which takes
- * `no_new_privs`. Capabilities have to be gone by then: with them the kernel lets processes look past the domain.
+ * Prepares a domain in which only these paths can be used; missing ones are left out. Returns how to enter it, which requires
+ * `no_new_privs`. Capabilities must be dropped before: with them the kernel lets processes see past the domain.
  */
 export const prepareDomain = (calls: LinuxCalls, request: LandlockRequest): (() => void) => {
   const version = landlockVersion(calls)

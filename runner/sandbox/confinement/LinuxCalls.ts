@@ -1,9 +1,9 @@
 import { dlopen, type Pointer, ptr, read } from "bun:ffi"
 
-// What starts a program of a sandbox is a process of its own that becomes that program, so it must not load more than it needs: nothing
-// here imports `effect`.
+// A separate process starts each program of a sandbox by becoming it, so it must load as little as possible: nothing here
+// imports `effect`.
 
-/** A call of the kernel failed; `errno` says why. */
+/** A system call failed; `errno` says why. */
 export class CallFailed extends Error {
   readonly errno: number
   constructor(what: string, errno: number) {
@@ -41,7 +41,7 @@ const everywhere = {
   mount_setattr: 442
 } as const
 
-/** The older calls have a number of their own on each architecture. */
+/** Older calls have a different number on each architecture. */
 const numbers = {
   x64: {
     ...everywhere,
@@ -89,21 +89,21 @@ type CallName = keyof (typeof numbers)["x64"]
 type Argument = number | bigint | Uint8Array | string
 
 export interface LinuxCalls {
-  /** Makes a call and answers what it returns; throws `CallFailed` for a negative result. */
+  /** Makes a call and returns its result; throws `CallFailed` for a negative one. */
   readonly call: (what: string, name: CallName, ...args: ReadonlyArray<Argument>) => number
-  /** As `call`, where a failure is nothing unusual. */
+  /** Like `call`, for calls that often fail. */
   readonly attempt: (name: CallName, ...args: ReadonlyArray<Argument>) => number
-  /** Where the bytes lie, for as long as this process is the same program. */
+  /** The address of the bytes, valid as long as this process is the same program. */
   readonly address: (bytes: Uint8Array) => number
   /** Gives a signal its default effect again. */
   readonly resetSignal: (signal: number) => void
-  /** Takes the end of a child that has ended; answers whether it had. */
+  /** Reaps an ended child; returns whether there was one. */
   readonly reap: (pid: number) => boolean
-  /** Becomes another program, looked for in the variable PATH when it is a plain name; returns only to throw. */
+  /** Executes another program, searched in PATH when it is a plain name; returns only by throwing. */
   readonly execute: (argv: ReadonlyArray<string>, environment: Readonly<Record<string, string>>) => never
 }
 
-/** The kernel's calls, of the thread that makes them. Every buffer is kept, since the kernel may look at it until the program is replaced. */
+/** System calls, on the calling thread. Every buffer is kept, since the kernel may read it until the program is replaced. */
 export const linuxCalls = (): LinuxCalls => {
   const table = process.arch === "arm64" ? numbers.arm64 : numbers.x64
   const library = openLibrary()

@@ -13,14 +13,14 @@ const detach = 2
 const currentFolder = -100
 const applyRecursively = 0x8000
 
-// Where the host's root and the new one are while the new one is made.
+// Where the host's root and the new one are mounted during construction.
 const host = "/old"
 const fresh = "/new"
 const staging = "/tmp"
 
 /**
- * Builds the file system of a sandbox from its placements and makes it the root, in namespaces that this process has of its own. Nothing
- * of the host is left besides what was placed.
+ * Builds the file system of a sandbox from its placements and makes it the root, in this process's own namespaces. Nothing of
+ * the host remains except what was placed.
  */
 export const enterFileSystem = (calls: LinuxCalls, placements: ReadonlyArray<Placement>): void => {
   const mount = (source: string, target: string, type: string, flags: number, data = "") =>
@@ -115,7 +115,7 @@ export const enterFileSystem = (calls: LinuxCalls, placements: ReadonlyArray<Pla
 
 const mostLinks = 40
 
-/** The path on the host with every link followed as the host would; undefined when there is nothing. */
+/** The path on the host with every link resolved as the host would; undefined when nothing is there. */
 const withoutLinks = (path: string): string | undefined => {
   let pending = path.split("/").filter((part) => part !== "")
   let resolved: ReadonlyArray<string> = []
@@ -143,7 +143,7 @@ const withoutLinks = (path: string): string | undefined => {
   return `/${resolved.join("/")}`
 }
 
-/** Switches the loopback of a network of its own on. */
+/** Brings up the loopback of its own network. */
 export const raiseLoopback = (calls: LinuxCalls): void => {
   const socket = calls.call("open a socket", "socket", 2, 2, 0)
   const request = Buffer.alloc(40)

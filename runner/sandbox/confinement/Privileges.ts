@@ -11,13 +11,13 @@ const option = {
 
 const kill = 9
 const clearAmbient = 4
-/** No capability comes back by being the user 0, nor stays by a change of users; locked. */
+/** Capabilities neither return for user 0 nor survive a change of user; locked. */
 const noRootNoKeep = 0x2f
 const capabilityVersion = 0x2008_0522
-/** Higher than any that a kernel has; the surplus is refused, which does not matter. */
+/** Higher than any that a kernel has; the refusals beyond do not matter. */
 const capabilities = 64
 
-/** The user changes first where both happen: dropping the bounding set takes a capability, and so does the change. */
+/** The user changes first, since both it and dropping the bounding set need a capability. */
 export const dropBoundingSet = (calls: LinuxCalls): void => {
   for (let capability = 0; capability < capabilities; capability++) {
     calls.attempt("prctl", option.dropBounding, capability, 0, 0, 0)
@@ -31,7 +31,7 @@ export const becomeUser = (calls: LinuxCalls, userId: number, groups: ReadonlyAr
   calls.call("change the user", "setresuid", userId, userId, userId)
 }
 
-/** Gives up every capability for good, and the ways to get one by starting a program. */
+/** Drops every capability for good, and every way to regain one by executing a program. */
 export const dropCapabilities = (calls: LinuxCalls): void => {
   calls.attempt("prctl", option.ambient, clearAmbient, 0, 0, 0)
   calls.attempt("prctl", option.secureBits, noRootNoKeep, 0, 0, 0)
@@ -40,12 +40,12 @@ export const dropCapabilities = (calls: LinuxCalls): void => {
   calls.call("refuse new privileges", "prctl", option.noNewPrivileges, 1, 0, 0, 0)
 }
 
-/** A change of users forgets it, so it is set after that. */
+/** Reset by a change of user, so it is set afterwards. */
 export const dieWithParent = (calls: LinuxCalls): void => {
   calls.call("die with the parent", "prctl", option.parentDeathSignal, kill, 0, 0, 0)
 }
 
-/** What loses its parent below this process becomes its child. */
+/** Orphans below this process become its children. */
 export const becomeSubreaper = (calls: LinuxCalls): void => {
   calls.call("adopt orphans", "prctl", option.becomeSubreaper, 1, 0, 0, 0)
 }
@@ -64,7 +64,7 @@ export const limitResources = (
   }
 }
 
-/** Last of all: the filter forbids what leads up to it. */
+/** Last: the filter forbids the steps before it. */
 export const filterCalls = (calls: LinuxCalls, program: Uint8Array): void => {
   const view = new DataView(new ArrayBuffer(16))
   view.setUint16(0, program.length / 8, true)

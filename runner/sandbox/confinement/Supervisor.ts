@@ -4,11 +4,11 @@ import { supervisorFds } from "./ConfinementSpec.ts"
 import type { LinuxCalls } from "./LinuxCalls.ts"
 import { becomeSubreaper } from "./Privileges.ts"
 
-// Where there is no process namespace, what a program starts can leave its process group and outlive it. The supervisor adopts whatever
-// loses its parent below it, and ends all of it before it ends itself. It stays outside of the confinement: nothing inside can end it.
+// Without a process namespace, children of a program can leave its process group and outlive it. The supervisor adopts orphans
+// below it and ends all of them before it ends. It stays outside the confinement, so nothing inside can end it.
 
 const millisecondsBetweenReaps = 2000
-/** Whoever breeds faster than this many rounds end is left to the limits. */
+/** A process that breeds faster than this many rounds can kill is left to the limits. */
 const mostRounds = 10_000
 
 interface Entry {
@@ -24,7 +24,7 @@ const entryOf = (pid: number): Entry | undefined => {
     const [state = "", parent = ""] = text.slice(text.lastIndexOf(")") + 2).split(" ")
     return { pid, parent: Number(parent), isDead: state === "Z" || state === "X" }
   } catch {
-    // It ended meanwhile.
+    // It has ended meanwhile.
     return undefined
   }
 }
@@ -32,7 +32,7 @@ const entryOf = (pid: number): Entry | undefined => {
 const listProcesses = (): ReadonlyArray<Entry> =>
   readdirSync("/proc").flatMap((name) => (/^\d+$/.test(name) ? (entryOf(Number(name)) ?? []) : []))
 
-/** Everything below a process, whatever its group or session is. */
+/** All descendants of a process, whatever their group or session. */
 const descendants = (root: number): ReadonlyArray<Entry> => {
   const all = listProcesses()
   const found = new Set([root])
@@ -43,7 +43,7 @@ const descendants = (root: number): ReadonlyArray<Entry> => {
   return all.filter(({ pid }) => pid !== root && found.has(pid))
 }
 
-/** Ends everything below this process; what ended is taken, but for the program, which the runtime waits for. */
+/** Ends everything below this process and reaps it, except the program, which the runtime waits for. */
 const endAll = (calls: LinuxCalls, program: number) => {
   for (let round = 0; round < mostRounds; round++) {
     const left = descendants(ownPid)
@@ -54,7 +54,7 @@ const endAll = (calls: LinuxCalls, program: number) => {
         try {
           process.kill(pid, "SIGKILL")
         } catch {
-          // It ended meanwhile.
+          // It has ended meanwhile.
         }
       }
     }
@@ -62,7 +62,7 @@ const endAll = (calls: LinuxCalls, program: number) => {
   }
 }
 
-/** Starts the process that becomes the program, and ends as it did: with its code, or 128 and the number of its signal. */
+/** Starts the process that becomes the program, and ends as it did: with its code, or 128 plus the signal's number. */
 export const supervise = (calls: LinuxCalls, command: ReadonlyArray<string>): void => {
   becomeSubreaper(calls)
   const child = Bun.spawn([...command], {
@@ -88,7 +88,7 @@ export const supervise = (calls: LinuxCalls, command: ReadonlyArray<string>): vo
     }
   }, millisecondsBetweenReaps)
 
-  // For a program that a signal ended, the runtime already answers 128 and the signal's number.
+  // For a program killed by a signal, the runtime already returns 128 plus the signal's number.
   void child.exited.then((code) => {
     clearInterval(reaping)
     endAll(calls, child.pid)

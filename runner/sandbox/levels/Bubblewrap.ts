@@ -16,14 +16,14 @@ import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
 /** File descriptors of bubblewrap: where it reports the id of the process it started, and where it reads the filter of system calls. */
 const fds = { information: 3, filter: 4 } as const
 
-/** What this bubblewrap can do here. */
+/** What this bubblewrap supports here. */
 interface Variant {
   readonly namespaces: ReadonlyArray<string>
-  /** Whether it can bound what a file system in memory holds; releases before 0.7 cannot. */
+  /** Whether it can limit an in-memory file system; releases before 0.7 cannot. */
   readonly sized: boolean
 }
 
-/** From the tightest to the loosest that still separates processes, files and network. */
+/** From the strictest to the loosest that still separates processes, files and network. */
 const variants: ReadonlyArray<Variant> = [
   { namespaces: ["--unshare-all", "--unshare-user", "--disable-userns"], sized: true },
   { namespaces: ["--unshare-all", "--unshare-user"], sized: true },
@@ -49,7 +49,7 @@ const argumentsOf = (placement: Placement, sized: boolean): ReadonlyArray<string
       return [
         "--proc",
         placement.path,
-        // bubblewrap covers only what it finds writable as a whole, and that is not the folder of the kernel's settings.
+        // bubblewrap protects only file systems that are writable as a whole, and the folder of kernel settings is not.
         ...kernelInterfaces.flatMap((name) => ["--ro-bind-try", `/proc/${name}`, `${placement.path}/${name}`])
       ]
     case "devices":
@@ -72,7 +72,7 @@ const limitArguments = (limits: SandboxLimits): ReadonlyArray<string> => [
 
 const hardening = ["--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL"]
 
-/** In a network of a Run's own the service's user is root: the programs of a Run are to be the same user in every network. */
+/** In a Run's own network the service's user is root: programs are to be the same user in every network. */
 const identityIn = ({ enter }: NetworkEntry, { namespaces }: Variant): ReadonlyArray<string> =>
   enter.length === 0 || !namespaces.includes("--unshare-user")
     ? []
@@ -80,7 +80,7 @@ const identityIn = ({ enter }: NetworkEntry, { namespaces }: Variant): ReadonlyA
 
 const longestSaid = 200
 
-/** What bubblewrap says against this variant; `undefined` when it works. */
+/** bubblewrap's complaint about this variant; `undefined` when it works. */
 const probeVariant = Effect.fnUntraced(
   function* (
     spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
@@ -124,7 +124,7 @@ const probeVariant = Effect.fnUntraced(
   Effect.orElseSucceed(() => "it did not answer")
 )
 
-/** What would let bubblewrap work, by what it said; `undefined` for one that was not found. */
+/** What would make bubblewrap work, judging by its message; `undefined` for an unknown one. */
 const remedyFor = (said: string | undefined): string => {
   const mend =
     said === undefined
@@ -193,8 +193,8 @@ const levelOf = (
           return yield* spawnProcess(spawner, {
             commandLine: commandLine(placements, command, network, limits),
             cwd: undefined,
-            // bubblewrap itself is started with exactly the run's environment: the process with id 1 shows it in /proc, and arguments
-            // would be world readable.
+            // bubblewrap itself starts with exactly the run's environment: process 1 shows it in /proc, and arguments would be
+            // world readable.
             environment: command.environment,
             role: { kind: "namespace", fd: fds.information },
             inputs: filterInputs(filter),
@@ -209,7 +209,7 @@ const levelOf = (
   }
 }
 
-/** Namespaces of its own for each program, made by bubblewrap. */
+/** Namespaces per program, created by bubblewrap. */
 export const bubblewrapRung = (host: LevelHost, hostSettings: Effect.Effect<HostSettings>): Rung => ({
   level: "bubblewrap",
   attempt: Effect.gen(function* (): Effect.fn.Return<Verdict> {
@@ -217,7 +217,7 @@ export const bubblewrapRung = (host: LevelHost, hostSettings: Effect.Effect<Host
     if (program === undefined) {
       return { _tag: "unavailable", reason: "bubblewrap was not found.", remedy: remedyFor(undefined) }
     }
-    // With a network of its own there is none to reach, so the filter needs not deny it.
+    // With a private network there is nothing to reach, so the filter need not deny it.
     const filter = Option.getOrUndefined(ownFilter({ network: true, sharedProcessIds: false }))
     let said = ""
     for (const variant of variants) {

@@ -20,8 +20,8 @@ import { noteProcess } from "../ProcessNote.ts"
 import { resourceLimits } from "../SandboxView.ts"
 import type { LevelHost, SandboxedCommand, SandboxSpec } from "./Level.ts"
 
-// How the levels that this service confines itself start a program: a process of the service's own becomes it. That process runs before
-// it is confined, so nothing of the run may steer it: it starts in the root folder, without any environment.
+// How the levels without a foreign launcher start a program: a process of the service becomes it. That process runs before it
+// is confined, so the run must not influence it: it starts in the root folder without an environment.
 
 const plain = (environment: ProcessEnvironment): Readonly<Record<string, string>> =>
   Object.fromEntries(
@@ -38,11 +38,11 @@ export interface ConfinedProgram {
   readonly confinement: Confinement
   /** What the Run may use at most. */
   readonly limits: SandboxLimits
-  /** Whether the user of the program is the sandbox's own, so that the kernel counts its processes alone. */
+  /** Whether the sandbox has its own user, so that the kernel counts its processes alone. */
   readonly ownProcessCount: boolean
 }
 
-/** So much later the kernel refuses a shared user's processes: by then the watcher has seen the limit and ended the Run. */
+/** Headroom before the kernel refuses processes of a shared user: the watcher is to see the limit and end the Run first. */
 const sharedMargin = 64
 
 const specStream = (program: ConfinedProgram) =>
@@ -62,7 +62,7 @@ const specStream = (program: ConfinedProgram) =>
 
 const started = (host: LevelHost, role: string) => [host.confinement.program, ...host.confinement.args, role]
 
-/** Starts a program in namespaces that the `wrapper` makes: its last argument is followed by the command. */
+/** Starts a program in namespaces created by `wrapper`: the command follows its last argument. */
 export const spawnInNamespaces = (
   host: LevelHost,
   wrapper: readonly [string, ...ReadonlyArray<string>],
@@ -81,7 +81,7 @@ export const spawnInNamespaces = (
   })
 }
 
-/** Starts a program below a supervisor, which lets nothing that it started outlive it, nor this service. */
+/** Starts a program below a supervisor: its children outlive neither the program nor this service. */
 export const spawnSupervised = Effect.fnUntraced(function* (
   host: LevelHost,
   program: ConfinedProgram,
@@ -105,7 +105,7 @@ export const spawnSupervised = Effect.fnUntraced(function* (
     environment: {},
     role: { kind: "supervisor" },
     inputs: [
-      // Open for as long as the service wants the program.
+      // Open as long as the service wants the program.
       [supervisorFds.control, Stream.never],
       [supervisorFds.spec, specStream(program)]
     ],
@@ -115,10 +115,10 @@ export const spawnSupervised = Effect.fnUntraced(function* (
   })
 })
 
-/** Plugins put a socket of about 20 characters into the folder, and the path of a socket may have 107 bytes at most. */
+/** Plugins create a socket of about 20 characters in the folder, and a socket path may have at most 107 bytes. */
 const longestTemporary = 80
 
-/** A folder for temporary files: the run's own, or one with a shorter path where sockets would not fit into that. */
+/** A folder for temporary files: the run's own, or one with a shorter path where sockets would not fit. */
 export const temporaryFolderFor = Effect.fnUntraced(function* (spec: SandboxSpec) {
   const own = join(spec.root, spec.temporary ?? ".")
   if (Buffer.byteLength(own) <= longestTemporary) return own

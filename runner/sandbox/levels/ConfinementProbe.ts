@@ -5,10 +5,10 @@ import { trialConditions } from "../RunConditions.ts"
 import { systemPath } from "../SandboxView.ts"
 import type { Level, LevelHost } from "./Level.ts"
 
-/** One thing that a confined program tries, and what has to come of it. */
+/** One thing that a confined program tries, and the required result. */
 interface Trial {
   readonly name: string
-  /** A shell command that succeeds when it could do it. */
+  /** A shell command that succeeds when the program could do it. */
   readonly script: string
   readonly expected: "done" | "denied"
 }
@@ -47,8 +47,8 @@ const foldersFor = (host: LevelHost) =>
   )
 
 /**
- * Lets a level confine a program that tries what module code must not be able to do, and what it must; answers what came out otherwise.
- * `undefined` says that the level holds on this machine: it is tried, not concluded from versions.
+ * Confines a program that tries what module code must and must not be able to do; returns what deviates. `undefined`: the level
+ * works on this machine, as tried rather than concluded from versions.
  */
 export const surprisesOf = Effect.fnUntraced(
   function* (host: LevelHost, level: Level, machine: { readonly sharedProcessIds: boolean }) {
@@ -72,7 +72,7 @@ export const surprisesOf = Effect.fnUntraced(
     const answers = new Set((out ?? "").split("\n"))
     const surprises = tried.filter(({ expected }, index) => !answers.has(`${index} ${expected}`))
     if (surprises.length === 0) return undefined
-    // A program that did nothing at all was not confined, and what says why is more useful than the list.
+    // A program that did nothing was not confined at all, and its error is more useful than the list.
     const [first = ""] = (said ?? "").trim().split("\n").slice(-1)
     if (surprises.length === tried.length && first !== "") return first.slice(0, longestSaid)
     return `a confined program ${surprises.map(({ expected, name }) => `${expected === "done" ? "could not" : "could"} ${name}`).join(", ")}`

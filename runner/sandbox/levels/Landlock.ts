@@ -10,9 +10,9 @@ import { spawnSupervised, temporaryFolderFor } from "./Confined.ts"
 import type { Level, LevelHost, OpenSandbox, SandboxedCommand, SandboxSpec } from "./Level.ts"
 import { reachablePathSockets } from "./PathSockets.ts"
 
-/** From here on a domain cannot signal processes outside of it, nor reach their sockets without a path. */
+/** From here on a domain cannot signal outside processes, nor reach their abstract sockets. */
 const scopedSince = 6
-/** From here on it cannot reach their sockets with a path either. */
+/** From here on it cannot reach their path sockets either. */
 const pathSocketsSince = 9
 
 /** The version of the kernel's Landlock interface; 0 where there is none. */
@@ -73,7 +73,10 @@ export interface LandlockFilters {
 
 const encoded = (filter: Uint8Array) => Buffer.from(filter).toString("base64")
 
-/** The filters of system calls, without which a domain holds too little; none where there are no numbers of this machine's calls. */
+/**
+ * The filters of system calls, without which a domain is too weak; `none` where the system call numbers of this machine are
+ * unknown.
+ */
 export const landlockFilters: Option.Option<LandlockFilters> = Option.all({
   networked: Option.map(ownFilter({ network: true, sharedProcessIds: true }), encoded),
   isolated: Option.map(ownFilter({ network: false, sharedProcessIds: true }), encoded)
@@ -106,7 +109,7 @@ const levelOf = (host: LevelHost, filters: LandlockFilters): Level => ({
 
 const mostNamed = 3
 
-/** Landlock and a filter of system calls around programs of the service's own user. */
+/** Landlock and a system call filter around programs of the service's own user. */
 export const landlockRung = (host: LevelHost): Rung => ({
   level: "landlock",
   attempt: Effect.gen(function* (): Effect.fn.Return<Verdict> {

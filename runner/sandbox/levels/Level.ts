@@ -11,12 +11,12 @@ import type { SandboxRefused, SandboxSpawnFailed } from "../SandboxStatus.ts"
 /**
  * What one run may see.
  *
- * - `root`: absolute folder that the run owns; the only place it can write, besides a private /tmp
+ * - `root`: absolute folder that the run owns; the only place it can write to, besides a private /tmp
  * - `readOnly`: absolute paths it may read (tool, provider mirror), at the same path inside
  * - `temporary`: folder in the root, relative to it, for temporary files where there is no private /tmp
- * - `processNote`: absolute file beside the root, where the processes that must not outlive the run are noted, so that they are found
- *   after a crash of the service
- * - `demands`: what the Run's execution profile asks of the machine
+ * - `processNote`: absolute file beside the root, a record of the processes that must not outlive the run, to find them after a
+ *   crash of the service
+ * - `demands`: what the Run's execution profile requires of the machine
  * - `moduleTree`: digest of the module's tree where nothing else decides what will be executed; see `Sandbox.trustsTrees`
  */
 export interface SandboxSpec {
@@ -48,15 +48,15 @@ export interface SandboxedCommand {
 export interface OpenSandbox {
   /** The path of `SandboxSpec.root` as the programs see it. */
   readonly root: string
-  /** Where the programs may put temporary files: short enough for sockets, and nobody else's. */
+  /** A folder for temporary files: short enough for sockets, and private. */
   readonly temporary: string
   readonly spawn: (command: SandboxedCommand) => Effect.Effect<SandboxProcess, SandboxSpawnFailed, Scope.Scope>
 }
 
-/** One way of keeping module code apart. Everything in the root must be written before `open`. */
+/** One way of isolating module code. Everything in the root must be written before `open`. */
 export interface Level {
   readonly level: SandboxLevel
-  /** The path that the programs will see for a root; known before it is opened. */
+  /** The path of a root as programs will see it; known before it is opened. */
   readonly insideRoot: (root: string) => string
   readonly open: (
     spec: SandboxSpec,
@@ -64,13 +64,13 @@ export interface Level {
   ) => Effect.Effect<OpenSandbox, SandboxRefused, Scope.Scope>
 }
 
-/** What every level is made of. */
+/** What every level is built from. */
 export interface LevelHost {
   readonly spawner: ChildProcessSpawner.ChildProcessSpawner["Service"]
   readonly settings: SandboxSettingsShape
-  /** The wanted limits, lowered to what this process itself may use: raising a limit would need rights nobody has. */
+  /** The requested limits, lowered to those of this process: raising one takes privileges. */
   readonly limits: SandboxLimits
   readonly confinement: ConfinementCommandShape
-  /** Absolute folder for what levels keep on the disk, for as long as the service runs. */
+  /** Absolute folder for the levels' own files, as long as the service runs. */
   readonly ownFolder: string
 }

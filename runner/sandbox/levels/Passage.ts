@@ -21,19 +21,19 @@ const isWithin = (path: string, folders: ReadonlyArray<string>) =>
 const above = (path: string): ReadonlyArray<string> =>
   dirname(path) === path ? [] : [dirname(path), ...above(dirname(path))].filter((folder) => folder !== "/")
 
-/** The first folder above a path that somebody without rights of their own cannot pass; none where they can reach the path. */
+/** The first folder above a path that an unprivileged user cannot pass; `none` where the path is reachable. */
 export const blockedAbove = (path: string) =>
   Effect.findFirst(above(path), (folder) =>
     Effect.tryPromise(() => stat(folder)).pipe(
       Effect.map(({ mode }) => (mode & othersPass) === 0),
-      // What is not there yet will be made by the service.
+      // What does not exist yet will be created by the service.
       Effect.orElseSucceed(() => false)
     )
   )
 
 /**
- * Lets the users of runs reach a path: folders of the service that nobody else may pass are opened to the group of these users, to be
- * passed and not to be listed. Fails with the first folder that is not the service's and that they cannot pass.
+ * Lets run users reach a path: private folders of the service are opened to their group, for passage and not for listing. Fails
+ * with the first folder that is not the service's and that they cannot pass.
  */
 export const grantPassage = (path: string, use: "pass" | "read", { group, within }: PassageRequest) =>
   Effect.gen(function* () {

@@ -8,7 +8,7 @@ import { surprisesOf } from "./ConfinementProbe.ts"
 import { temporaryFolderFor } from "./Confined.ts"
 import type { Level, LevelHost, OpenSandbox, SandboxedCommand, SandboxSpec } from "./Level.ts"
 
-/** What programs of macOS read before they do anything; nothing of it belongs to a person. */
+/** What macOS programs read on start; nothing personal. */
 const systemPaths = [
   "/usr",
   "/bin",
@@ -29,7 +29,7 @@ const quoted = (path: string) => `"${path.replaceAll("\\", "\\\\").replaceAll('"
 const below = (paths: ReadonlyArray<string>) => paths.map((path) => `(subpath ${quoted(path)})`).join(" ")
 const exactly = (paths: ReadonlyArray<string>) => paths.map((path) => `(literal ${quoted(path)})`).join(" ")
 
-/** A profile of Seatbelt: everything is denied that it does not name. The network is withheld, or may not reach this machine itself. */
+/** A Seatbelt profile: everything that it does not name is denied. The network is denied, or cannot reach this machine itself. */
 export const seatbeltProfile = (paths: {
   readonly readOnly: ReadonlyArray<string>
   readonly writable: ReadonlyArray<string>
@@ -97,7 +97,10 @@ const levelOf = (host: LevelHost, program: string): Level => {
   }
 }
 
-/** The sandbox of macOS around programs of the service's own user. It is the least that is accepted, and has not been tried on a Mac. */
+/**
+ * The sandbox of macOS around programs of the service's own user. It is the weakest accepted level, and has not been tried on a
+ * Mac.
+ */
 export const seatbeltRung = (host: LevelHost): Rung => ({
   level: "seatbelt",
   attempt: Effect.gen(function* (): Effect.fn.Return<Verdict> {

@@ -2,19 +2,19 @@ import { closeSync, mkdirSync, openSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, Result, type Scope } from "effect"
 
-/** Consecutive unprivileged ids of which nobody else on this machine makes use, and the one after them. */
+/** Consecutive unprivileged ids that nobody else on this machine uses, and the one after them. */
 export interface UserIdRange {
   readonly first: number
   readonly count: number
 }
 
-/** Where services of this machine see which ranges are taken. It is emptied when the machine starts, as the locks are. */
+/** Where services of this machine see which ranges are taken. Like the locks, it is emptied when the machine starts. */
 const defaultFolder = "/run/svc-user-ids"
 /** Below the id of `nobody`. */
 const highestId = 65_533
 const exclusiveWithoutWaiting = 2 | 4
 
-/** The ranges of a machine, the wanted one first; each has an id more, for the group of all of its users. */
+/** The ranges of a machine, the wanted one first; each has one more id, for the group of all its users. */
 export const rangesFrom = ({ count, first }: UserIdRange): ReadonlyArray<UserIdRange> =>
   Array.from({ length: Math.max(1, Math.floor((highestId + 1 - first) / (count + 1))) }, (_, index) => ({
     first: first + index * (count + 1),
@@ -22,14 +22,15 @@ export const rangesFrom = ({ count, first }: UserIdRange): ReadonlyArray<UserIdR
   }))
 
 /**
- * Takes a range of ids for this service alone until the Scope closes: services that shared one would end each other's Runs. The kernel
- * gives the lock back when the process ends, however it ends. Undefined when every range is taken, or the folder cannot be used.
+ * Takes a range of ids for this service alone until the Scope closes: services that share one would end each other's Runs. The
+ * kernel releases the lock when the process ends, however it ends. Undefined when every range is taken, or the folder cannot be
+ * used.
  */
 export const takeUserIds = Effect.fnUntraced(function* (
   wanted: UserIdRange,
   folder = defaultFolder
 ): Effect.fn.Return<UserIdRange | undefined, never, Scope.Scope> {
-  // Only where there is a use for it: what it loads would delay every start.
+  // Loaded only when needed: it would delay every start.
   const { linuxCalls } = yield* Effect.promise(() => import("../confinement/LinuxCalls.ts"))
   const take = (range: UserIdRange) =>
     Effect.sync(() =>

@@ -13,7 +13,7 @@ import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
 import { blockedAbove, grantPassage } from "./Passage.ts"
 import type { UserIdRange } from "./UserIdRange.ts"
 
-/** From here on truncating a file by its path is governed; other users' processes are out of reach at any version. */
+/** From here on truncating a file by its path is governed; other users' processes are out of reach in any version. */
 const truncationSince = 3
 
 const give = (folder: string, userId: number): Effect.Effect<void> =>
@@ -24,7 +24,7 @@ const give = (folder: string, userId: number): Effect.Effect<void> =>
     }
   })
 
-/** Ends every process of a run's own user at once, also those that breed faster than a supervisor can end them. */
+/** Ends every process of a run's own user at once, even those that breed faster than a supervisor can kill. */
 const endAllOf = (host: LevelHost, setpriv: string, userId: number) =>
   host.spawner
     .exitCode(

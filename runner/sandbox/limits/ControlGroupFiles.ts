@@ -2,20 +2,20 @@ import { join } from "node:path"
 import { readKernelFile } from "./KernelFile.ts"
 import type { RunBounds } from "./LimitExceeded.ts"
 
-/** A file of a group that counts how often a limit was hit. */
+/** A file of a group that counts hits of a limit. */
 export interface HitCounter {
   readonly file: string
   readonly key: string
   readonly limit: "memory_limit" | "process_limit"
 }
 
-/** One place where a group is made for each Run, with what is written into it. Version 1 has such a place for each controller. */
+/** A place where each Run gets a group, with its settings. Version 1 has one per controller. */
 export interface GroupPlace {
   readonly folder: string
   /**
-   * Into which a process with one thread writes 0 to join. To move a whole process, as `cgroup.procs` does, the kernel holds up every
-   * start and end of a process on the machine, and first waits some 15 ms until all processors have taken notice; a thread that moves
-   * itself waits for nobody. Version 2 cannot move one by itself where memory is limited.
+   * Into which a process with one thread writes 0 to join. Moving a whole process, as `cgroup.procs` does, blocks every start
+   * and end of a process on the machine, after some 15 ms of synchronising all processors; a thread that moves itself does not
+   * wait. Version 2 cannot move a single thread where memory is limited.
    */
   readonly joinFile: "cgroup.procs" | "tasks"
   readonly required: ReadonlyArray<readonly [file: string, value: string]>
@@ -26,7 +26,7 @@ export interface GroupPlace {
   readonly killFile: string | undefined
 }
 
-/** Where the group of this process lies, by controller; the one hierarchy of version 2 has the name "". */
+/** The groups of this process by controller; the one hierarchy of version 2 has the name "". */
 export const ownGroupFolder = (
   controller: string,
   groups = readKernelFile("/proc/self/cgroup") ?? "",
@@ -57,7 +57,7 @@ export const unifiedPlace = (folder: string, { memoryBytes, processes }: RunBoun
   ],
   optional: [
     ["memory.swap.max", "0"],
-    // A Run that lost one of its processes for want of memory has lost its meaning.
+    // A Run that lost one process for lack of memory cannot continue meaningfully.
     ["memory.oom.group", "1"]
   ],
   counters: [
@@ -85,6 +85,6 @@ export const processesPlace = (folder: string, { processes }: RunBounds): GroupP
   killFile: undefined
 })
 
-/** How often a limit was hit, by a file of lines such as `oom_kill 1`. */
+/** How often a limit was hit, from a file of lines such as `oom_kill 1`. */
 export const hitsIn = (text: string, key: string): number =>
   Number(new RegExp(`^${key} (\\d+)$`, "m").exec(text)?.[1] ?? 0)

@@ -13,23 +13,23 @@ import { readKernelFile, writeKernelFile } from "./KernelFile.ts"
 import type { RunBounds } from "./LimitExceeded.ts"
 import { listProcesses, processTree } from "./ProcessTree.ts"
 
-/** A group of the kernel that holds every process of one Run. */
+/** A control group that holds every process of one Run. */
 export interface ControlGroup {
   /** Files into which a process with one thread writes 0 to join. */
   readonly join: ReadonlyArray<string>
-  /** The limit that was hit, if any was. */
+  /** The limit that was hit, if any. */
   readonly hit: Effect.Effect<"memory_limit" | "process_limit" | undefined>
-  /** Ends everything in the group, whatever its parent, session or user is. */
+  /** Ends everything in the group, whatever its parent, session or user. */
   readonly endAll: Effect.Effect<void>
 }
 
 export interface ControlGroups {
   readonly version: 1 | 2
-  /** Undefined when the kernel refuses it. The group is removed when the Scope closes. */
+  /** Undefined when the kernel refuses. The group is removed when the Scope closes. */
   readonly make: (bounds: RunBounds) => Effect.Effect<ControlGroup | undefined, never, Scope.Scope>
 }
 
-/** The service itself works in this group, since one with groups below it may hold no processes. */
+/** The service itself moves into this group, since a group with children may hold no processes. */
 const serviceGroup = "svc-service"
 const runPrefix = "svc-run-"
 
@@ -51,7 +51,7 @@ const makeFolder = ({ folder, required, optional }: GroupPlace, name: string): s
   return group
 }
 
-/** A group that still holds a process which the kernel is ending cannot be removed yet. */
+/** A group cannot be removed while the kernel is still ending one of its processes. */
 const removeFolder = (group: string) =>
   Effect.try(() => rmdirSync(group)).pipe(
     Effect.retry({ schedule: Schedule.spaced("20 millis"), times: 100 }),
@@ -73,7 +73,7 @@ const endAllIn = (group: string, killFile: string | undefined) =>
 
 let made = 0
 
-/** Makes groups in places that are known to be usable. */
+/** Creates groups in places known to be usable. */
 export const groupsIn = (
   version: 1 | 2,
   placesFor: (bounds: RunBounds) => ReadonlyArray<GroupPlace>
@@ -105,7 +105,7 @@ export const groupsIn = (
   })
 })
 
-/** What a service that ended by force has left. Its groups hold nobody, or else the kernel keeps them. */
+/** Groups of a killed service. Empty ones are removed; the kernel keeps the others. */
 const sweep = (folder: string) => {
   const names = Result.getOrElse(
     Result.try(() => readdirSync(folder)),
@@ -134,8 +134,8 @@ const giveControllers = (folder: string) => {
 }
 
 /**
- * Moves this process and its children out of the way. A group that others work in as well, such as a login session, was not
- * delegated to this service and stays as it is.
+ * Moves this process and its children into a subgroup. A group with other members, such as a login session, was not delegated
+ * to this service and stays as it is.
  */
 const moveAside = Effect.fnUntraced(function* (folder: string) {
   const own = new Set(processTree(yield* listProcesses, process.pid).map(({ pid }) => String(pid)))
@@ -167,7 +167,7 @@ const probeFirstVersion = (bounds: RunBounds): ControlGroups | undefined => {
   return places(bounds).every(isUsable) ? groupsIn(1, places) : undefined
 }
 
-/** Finds out by doing whether this process may make groups with limits; undefined when it may not. */
+/** Probes whether this process may create groups with limits; undefined when it may not. */
 export const probeControlGroups = Effect.fn("ControlGroups.probe")(function* (bounds: RunBounds) {
   return (yield* probeUnified(bounds)) ?? probeFirstVersion(bounds)
 })

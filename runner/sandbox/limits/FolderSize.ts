@@ -4,8 +4,8 @@ import { ChildProcess, type ChildProcessSpawner } from "effect/process"
 import { systemPath } from "../SandboxView.ts"
 
 /**
- * Bytes that a folder takes on the disk, undefined when that cannot be found out. `du` walks it rather than this process: it follows no
- * link that module code puts in its way, and a folder of a million files holds up nobody else.
+ * The disk usage of a folder in bytes, undefined when unknown. `du` walks it instead of this process: it follows no links
+ * planted by module code, and a folder of a million files blocks nothing else.
  */
 export const folderBytes = Effect.fnUntraced(
   function* (spawner: ChildProcessSpawner.ChildProcessSpawner["Service"], folder: string) {
@@ -13,7 +13,7 @@ export const folderBytes = Effect.fnUntraced(
       ChildProcess.make("du", ["-skx", folder], {
         env: { PATH: systemPath },
         stdin: "ignore",
-        // What vanishes while it looks is not worth a word.
+        // Files that vanish meanwhile are not worth a message.
         stderr: "ignore",
         killSignal: "SIGKILL"
       })
@@ -31,7 +31,7 @@ export interface DiskSpace {
   readonly totalBytes: number
 }
 
-/** Room on the disk of a folder for whoever is not root. */
+/** The free space on the disk of a folder for non-root users. */
 export const diskSpace = (folder: string): Effect.Effect<DiskSpace | undefined> =>
   Effect.tryPromise(() => statfs(folder)).pipe(
     Effect.map(({ bavail, blocks, bsize }) => ({ freeBytes: bavail * bsize, totalBytes: blocks * bsize })),

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { Result } from "effect"
 
-/** The text of a file that the kernel makes up, such as one below /proc; undefined when it cannot be read. */
+/** The text of a kernel file, such as one below /proc; undefined when it cannot be read. */
 export const readKernelFile = (path: string): string | undefined =>
   Result.getOrUndefined(Result.try(() => readFileSync(path, "latin1")))
 
-/** Whether the kernel took what was written. */
+/** Whether the kernel accepted what was written. */
 export const writeKernelFile = (path: string, text: string): boolean =>
   Result.isSuccess(Result.try(() => writeFileSync(path, text)))

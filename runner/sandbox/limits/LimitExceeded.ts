@@ -1,6 +1,6 @@
 import type { RunLimitCode } from "../../../schema/records/RunConfinement.ts"
 
-/** Why a Run was ended: which limit it hit, in the words that its error carries. */
+/** Why a Run was ended: the limit it exceeded, in the words of its error. */
 export interface LimitExceeded {
   readonly code: RunLimitCode
   readonly message: string
@@ -14,7 +14,7 @@ export interface RunBounds {
   readonly tmpBytes: number
   readonly shmBytes: number
   readonly folderBytes: number
-  /** Free space that the Runs of this machine leave on the disk of the run folders. */
+  /** Free space that Runs leave on the disk of the run folders. */
   readonly freeBytes: number
 }
 

@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, statfsSync, statSync } from "node:fs"
 import { Effect, Result, type Scope } from "effect"
 
-/** Where a sandbox has file systems in memory of its own, whose sizes are limits of the Run. */
+/** The mount points of a sandbox's in-memory file systems, whose sizes are limits of the Run. */
 const privateFolders = [
   { path: "/tmp", limit: "tmp_limit" },
   { path: "/dev/shm", limit: "shm_limit" }
@@ -30,9 +30,12 @@ interface Held {
 }
 
 export interface PrivateFileSystems {
-  /** Looks for them through a process that sees them. While its sandbox is laid, others may lie there for a moment. */
+  /**
+   * Finds them through a process that sees them. While its sandbox is set up, other file systems may be mounted there for a
+   * moment.
+   */
   readonly look: (pid: number) => Effect.Effect<void>
-  /** The first that is full. They are held open, so that this can be asked when the process that filled one has ended. */
+  /** The first full one. They are held open, so that this works after the process that filled one has ended. */
   readonly full: Effect.Effect<PrivateLimit | undefined>
 }
 

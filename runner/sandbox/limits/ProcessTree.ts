@@ -32,7 +32,7 @@ const listed = (pid: string): ReadonlyArray<ListedProcess> => {
   ]
 }
 
-/** All processes of this machine that can be seen; none where there is no /proc. */
+/** All visible processes of this machine; none where there is no /proc. */
 export const listProcesses: Effect.Effect<ReadonlyArray<ListedProcess>> = Effect.sync(() =>
   Result.getOrElse(
     Result.try(() => readdirSync("/proc")),
@@ -49,7 +49,7 @@ export const ownUserThreads: Effect.Effect<number> = Effect.map(listProcesses, (
     .reduce((sum, { threads }) => sum + threads, 0)
 )
 
-/** A process with all of its descendants and the rest of its process group, whose parents may have ended. */
+/** A process with all of its descendants and its process group, whose parents may have ended. */
 export const processTree = (all: ReadonlyArray<ListedProcess>, root: number): ReadonlyArray<ListedProcess> => {
   const children = Map.groupBy(all, ({ parent }) => parent)
   const found = new Map<number, ListedProcess>()
@@ -62,15 +62,15 @@ export const processTree = (all: ReadonlyArray<ListedProcess>, root: number): Re
   return [...found.values()]
 }
 
-/** What a process uses, where a page that several share counts in parts; its resident size where that cannot be read. */
+/** The memory of a process, where shared pages count proportionally; the resident size where that is unreadable. */
 const proportionalBytes = ({ pid, residentBytes }: ListedProcess): number => {
   const kibibytes = /^Pss:\s+(\d+) kB$/m.exec(readKernelFile(`/proc/${pid}/smaps_rollup`) ?? "")?.[1]
   return kibibytes === undefined ? residentBytes : Number(kibibytes) * 1024
 }
 
 /**
- * Whether processes use more memory than a limit. Resident sizes come first, which are cheap and count a shared page once for each
- * process; only when they exceed the limit are the proportional ones read.
+ * Whether processes exceed a memory limit. Resident sizes are cheap and count shared pages repeatedly; only when they exceed
+ * the limit are proportional sizes read.
  */
 export const usesMoreThan = (processes: ReadonlyArray<ListedProcess>, limit: number): boolean => {
   const sum = (bytes: (process: ListedProcess) => number) =>

@@ -10,10 +10,10 @@ import { privateFileSystems } from "./PrivateFileSystems.ts"
 import { listProcesses, processTree, usesMoreThan } from "./ProcessTree.ts"
 import { launchedIn } from "./RunLauncher.ts"
 
-/** A program of a Run, as far as its limits are concerned. */
+/** A program of a Run, as the limits see it. */
 export interface LimitedProgram {
   readonly pid: number
-  /** A process that sees the private file systems; the program itself where it has none. */
+  /** A process that sees the private file systems; the program itself where there is none. */
   readonly inside: Effect.Effect<number>
   readonly interrupt: Effect.Effect<void>
   readonly kill: Effect.Effect<void>
@@ -23,36 +23,36 @@ export interface LimitedProgram {
 export interface RunGuard {
   readonly around: (commandLine: CommandLine) => CommandLine
   /**
-   * Ends the program when the Run hits a limit, until the Scope closes. Answers how to ask, once the program has ended, whether it was
-   * a limit that ended it.
+   * Ends the program when the Run exceeds a limit, until the Scope closes. Returns a check, for use after the end, of whether a
+   * limit ended it.
    */
   readonly watch: (
     program: LimitedProgram
   ) => Effect.Effect<Effect.Effect<LimitExceeded | undefined>, never, Scope.Scope>
-  /** Ends what left the program's tree, where the kernel keeps it together. */
+  /** Ends processes that left the program's tree, where a control group tracks them. */
   readonly endAll: Effect.Effect<void>
 }
 
 export interface RunLimits {
   readonly bounds: RunBounds
   readonly keeper: LimitKeeper
-  /** Never fails: where no group can be made, the Run is watched. `own` are the bounds of this Run. */
+  /** Never fails: where no group can be created, the Run is watched. `own` are the limits of this Run. */
   readonly guard: (root: string, own: RunBounds) => Effect.Effect<RunGuard, never, Scope.Scope>
 }
 
-/** How often what changes quickly is looked at; sooner at first, since many programs end sooner. */
+/** How often fast-changing values are checked; more often at first, since many programs end soon. */
 const looks = Schedule.min([Schedule.exponential("25 millis"), Schedule.spaced("250 millis")])
-/** How often the free space is looked at, and how long a Run that was ended has to let go of its folder. */
+/** How often the free space is checked, and how long an ended Run has to release its folder. */
 const floorPause = Duration.millis(500)
 const reliefPause = Duration.seconds(3)
-/** How often the run folder is measured, and how much longer than a measurement the pause after it is at least. */
+/** How often the run folder is measured; the pause is at least this many times longer than a measurement. */
 const folderPause = 2000
 const pauseFactor = 10
-/** A tool that is told to stop saves its state; one that goes on filling its folder is not waited for. */
+/** A tool that is asked to stop saves its state, but one that keeps filling its folder gets no time. */
 const longestFarewell = Duration.seconds(5)
-/** On a small disk the floor is a part of it. */
+/** On a small disk the floor is a fraction of it. */
 const largestFloorPart = 0.05
-/** A Run that holds less than this part of the floor would be ended for nothing. */
+/** Ending a Run that uses less than this fraction of the floor would not help. */
 const worthwhilePart = 0.1
 
 interface Watched {
@@ -63,7 +63,7 @@ interface Watched {
 const keeperOf = (groups: ControlGroups | undefined): LimitKeeper =>
   groups === undefined ? "watching" : `control groups, version ${groups.version}`
 
-/** Finds out how limits can be kept on this machine. */
+/** Probes how limits can be enforced on this machine. */
 export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
   spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
   bounds: RunBounds,
@@ -74,7 +74,7 @@ export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
   const watched = new Set<Watched>()
   const relieving = yield* Semaphore.make(1)
 
-  /** Ends the Run that holds the most of a disk that ran low, unless ending it would help nobody. */
+  /** Ends the Run that uses the most of a disk that ran low, unless that would not help. */
   const relieve = Effect.fnUntraced(function* (floor: number) {
     const sizes = yield* Effect.forEach(Array.from(watched), (run) =>
       Effect.map(folderBytes(spawner, run.root), (bytes = 0) => ({ run, bytes }))

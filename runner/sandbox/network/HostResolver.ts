@@ -2,11 +2,11 @@ import { readFile } from "node:fs/promises"
 import { Effect } from "effect"
 import ipaddr from "ipaddr.js"
 
-/** Where a Run asks for names: an address that nothing else uses, of which only port 53 leads to the host's resolver. */
+/** The resolver address of a Run: an unused address of which only port 53 leads to the host's resolver. */
 export const resolverInside = "169.254.1.1"
 
 /**
- * - `upstream`: the resolver that answers for the one inside; undefined for the host's own choice
+ * - `upstream`: the resolver that answers for the one inside; undefined for the host's default
  * - `resolvConf`: what a Run has as /etc/resolv.conf
  */
 export interface HostResolver {
@@ -23,8 +23,8 @@ const resolversOf = (text: string) =>
 const isLoopback = (address: string) => ipaddr.IPv4.parse(address).range() === "loopback"
 
 /**
- * What stands for the host's resolver in a network of its own. A resolver on the host's loopback is out of reach there: the one that it
- * asks itself takes its place where systemd-resolved names it. Undefined where there is only IPv6, which needs no change.
+ * The resolver for a private network. One on the host's loopback is unreachable there: its upstream is used where
+ * systemd-resolved names it. Undefined where there is only IPv6, which needs no change.
  */
 export const resolverFor = (resolvConf: string, uplink: string): HostResolver | undefined => {
   const [first] = resolversOf(resolvConf)

@@ -5,21 +5,21 @@ import type { CommandLine } from "../CommandLine.ts"
 import { systemPath } from "../SandboxView.ts"
 import { type HostResolver, resolverInside } from "./HostResolver.ts"
 
-/** A network of a Run's own could not be made. */
+/** A private network for a Run could not be created. */
 export class NetworkFailed extends Schema.TaggedError<NetworkFailed>()("NetworkFailed", { message: Schema.String }) {}
 
-/** A network that programs can be started in. */
+/** A network in which programs can be started. */
 export interface NetworkEntry {
-  /** Goes before the command line of a program. */
+  /** Prefix of a program's command line. */
   readonly enter: ReadonlyArray<string>
-  /** File that the program has to see as /etc/resolv.conf; undefined for the host's own. */
+  /** The file to show as /etc/resolv.conf; undefined for the host's own. */
   readonly resolvConf: string | undefined
 }
 
 /** The host's network. */
 export const hostNetwork: NetworkEntry = { enter: [], resolvConf: undefined }
 
-/** The command line of a program in a network; without one, as it is. */
+/** The command line of a program in a network; unchanged without one. */
 export const within = (network: NetworkEntry | undefined, argv: ReadonlyArray<string>): CommandLine => {
   const [program = "", ...args] = [...(network?.enter ?? []), ...argv]
   return { program, args }
@@ -27,13 +27,12 @@ export const within = (network: NetworkEntry | undefined, argv: ReadonlyArray<st
 
 const device = "svc0"
 
-// Everything of a network is in one process namespace, and the kernel ends all of that with its first process: the shell below, which ends
-// with `unshare`, which ends with the service, however that ends. So nothing stays, wherever the making of it is broken off. The end of
-// the input says that the service is gone as well: it was perhaps gone before `setpriv` could ask for the signal.
-//
-// pasta must not be started by root, whose privileges it gives up for those of `nobody` and then waits for ever; in a user namespace of
-// its own it has no others to begin with. It returns when its network is there. What it is given has to have no rights that pasta lacks,
-// so the holder says its id, which is the host's as long as /proc is, when it has given up all of them.
+// Everything of a network is in one process namespace, which the kernel ends with its first process: the shell below. The shell
+// ends with `unshare`, which ends with the service, however that ends. So nothing remains, wherever setup is interrupted. The
+// end of input also means that the service is gone: it may have ended before `setpriv` could request the signal. pasta must not
+// be started by root: it drops to `nobody` and then waits indefinitely; in its own user namespace it has nothing to drop. It
+// returns when its network is up. The namespace it joins must have no rights that pasta lacks, so the holder reports its id
+// (the host's, as long as /proc is) after it has dropped all of them.
 const holding = `read -r id rest < /proc/self/stat; echo $id; exec cat <&3 > /dev/null`
 
 const inside = `
@@ -62,7 +61,7 @@ unshare -n /bin/sh -c "$inside" svc-network "$rules4" "$rules6" "$holding" < /de
 const rule = (range: string) => `rule add pref 100 to ${range} prohibit\n`
 const isIpv4 = (range: string) => ipaddr.parseCIDR(range)[0].kind() === "ipv4"
 
-/** The first says that the resolver is reached although its address is in a range that is forbidden. */
+/** The first: the resolver is reachable although its address is in a forbidden range. */
 const rulesFor = (forbidden: ReadonlyArray<string>) => ({
   rules4: [`rule add pref 90 to ${resolverInside}/32 lookup main\n`]
     .concat(forbidden.filter(isIpv4).map(rule))
@@ -75,18 +74,18 @@ const rulesFor = (forbidden: ReadonlyArray<string>) => ({
 
 export interface NetworkRequest {
   readonly pasta: string
-  /** Ranges that nobody inside reaches. */
+  /** Ranges that are unreachable inside. */
   readonly forbidden: ReadonlyArray<string>
   readonly resolver: HostResolver | undefined
-  /** Where the text of `resolver.resolvConf` lies. */
+  /** The file with the text of `resolver.resolvConf`. */
   readonly resolvConf: string
 }
 
 const longestStart = "10 seconds"
 
 /**
- * A network with a way out and none to the host's loopback, until the Scope closes. Ranges are forbidden by rules that come before any
- * route, and which nobody inside has the right to change.
+ * A network with Internet access and no route to the host's loopback, until the Scope closes. Forbidden ranges are blocked by
+ * rules that precede any route and cannot be changed from inside.
  */
 export const makeNetwork = Effect.fn("NetworkNamespace.make")(function* (
   spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
@@ -113,7 +112,7 @@ export const makeNetwork = Effect.fn("NetworkNamespace.make")(function* (
   const complaining = yield* child.stderr.pipe(
     Stream.decodeText(),
     Stream.splitLines,
-    // The shell tells of what it ended itself.
+    // The shell reports what it killed itself.
     Stream.filter((line) => !line.includes("syslog") && line !== "Killed"),
     Stream.runForEach((line) => Ref.set(complaint, line)),
     Effect.ignore,

@@ -1,23 +1,23 @@
 import ipaddr from "ipaddr.js"
 
-/** `auto`: the best that this machine gives. `isolated`: Runs are refused without a network of their own. `host`: the machine's own. */
+/** `auto`: the best that this machine offers. `isolated`: Runs are refused without a private network. `host`: the machine's own. */
 export type NetworkSetting = "auto" | "isolated" | "host"
 
 export interface NetworkSettings {
   readonly reach: NetworkSetting
-  /** Ranges such as `169.254.0.0/16` that no Run reaches in a network of its own. */
+  /** Ranges such as `169.254.0.0/16` that no Run reaches from a private network. */
   readonly forbidden: ReadonlyArray<string>
   /** Name on PATH or absolute path. */
   readonly pasta: string
 }
 
 /**
- * Where clouds hand out credentials to whoever asks from the right machine: link-local addresses, and those of two providers that
- * are not.
+ * Metadata services that give credentials to any process of the machine: link-local addresses, and those of two providers that
+ * differ.
  */
 export const metadataRanges: ReadonlyArray<string> = ["169.254.0.0/16", "100.100.100.200/32", "fd00:ec2::254/128"]
 
-/** A range as the kernel takes it: with its length, and without bits beyond it. `10.1.2.3/8` is `10.0.0.0/8`. */
+/** A range in the kernel's form: with its length, and without bits beyond it. `10.1.2.3/8` is `10.0.0.0/8`. */
 export const wholeRange = (range: string): string => {
   const cidr = range.includes("/") ? range : `${range}/${ipaddr.parse(range).kind() === "ipv4" ? 32 : 128}`
   const [address, length] = ipaddr.parseCIDR(cidr)

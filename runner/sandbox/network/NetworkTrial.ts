@@ -17,7 +17,7 @@ const trialFolder = (host: LevelHost) =>
     (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
   )
 
-/** Starts a program of a level in a network of its own; answers what went wrong. */
+/** Starts a program of a level in a private network; returns what went wrong. */
 export const tryNetwork = (host: LevelHost, level: Level) =>
   Effect.fnUntraced(
     function* (entry: NetworkEntry) {

@@ -8,22 +8,22 @@ import { hostResolver } from "./HostResolver.ts"
 import type { NetworkSettings } from "./NetworkSettings.ts"
 import { hostNetwork, makeNetwork, type NetworkEntry, NetworkFailed, type NetworkRequest } from "./NetworkNamespace.ts"
 
-/** How a level of the sandbox starts programs in a network. */
+/** How a sandbox level starts programs in a network. */
 export interface NetworkUse {
-  /** Where files of the networks may lie. */
+  /** Folder for files of the networks. */
   readonly folder: string
-  /** Starts a trial sandbox in a network; answers what went wrong. */
+  /** Starts a trial sandbox in a network; returns what went wrong. */
   readonly attempt: (entry: NetworkEntry) => Effect.Effect<string | undefined>
 }
 
 export interface RunNetworks {
-  /** Found out by doing, when it is asked for the first time. */
+  /** Probed on first use. */
   readonly status: Effect.Effect<NetworkStatus>
   /** The network of one Run, until the Scope closes. */
   readonly take: Effect.Effect<NetworkEntry, NetworkFailed, Scope.Scope>
 }
 
-/** What was found out; `make` makes one network more. */
+/** The result of the probe; `make` creates one more network. */
 interface Found {
   readonly status: NetworkStatus
   readonly make?: Effect.Effect<Made, NetworkFailed>
@@ -41,7 +41,7 @@ const needed = [
   ["setpriv", "util-linux"]
 ] as const
 
-/** `use` is undefined at levels whose programs are not in namespaces. */
+/** `use` is undefined at levels without namespaces. */
 export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
   spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
   settings: NetworkSettings,
@@ -75,7 +75,7 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
       )
       const made: Made = { entry, scope }
       return made
-      // A machine that is busy may be too slow once; what a Run reaches must not depend on that.
+      // A busy machine may be too slow once; the network of a Run must not depend on that.
     }).pipe(Effect.retry({ times: 2 }))
 
   const tried = (attempt: Effect.Effect<string | undefined>) =>
@@ -114,7 +114,7 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
     })
   )
 
-  /** One that was begun earlier may have failed for a reason that has passed. */
+  /** An earlier attempt may have failed for a temporary reason. */
   const takeMade = (make: Effect.Effect<Made, NetworkFailed>) =>
     Effect.flatMap(Ref.getAndSet(spare, undefined), (prepared) =>
       prepared === undefined ? make : Effect.catch(prepared, () => make)
@@ -127,8 +127,8 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
   })
 
   /**
-   * When a Run is over, nobody is left in its network, so the Run does not wait for the kernel to take it down. The next one is made then,
-   * since waiting for it would take as long as a small plan does, and not sooner, since the programs of the Run need the processors.
+   * After a Run its network is empty, so the Run does not wait for the kernel to remove it. The next network is created then:
+   * waiting for it would take as long as a small plan, and creating it earlier would take processor time from the Run.
    */
   const giveBack = (make: Effect.Effect<Made, NetworkFailed>, { scope }: Made) =>
     Scope.close(scope, Exit.void).pipe(
@@ -148,7 +148,7 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
   return { status: Effect.map(found, ({ status }) => status), take }
 })
 
-/** One network for all commands of a Run, made when the first of them needs it and kept until the Scope closes. */
+/** One network for all commands of a Run, created on first use and kept until the Scope closes. */
 export const networkOfRun = Effect.fnUntraced(function* (networks: RunNetworks) {
   const scope = yield* Effect.scope
   return yield* Effect.cached(

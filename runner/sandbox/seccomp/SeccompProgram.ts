@@ -22,7 +22,8 @@ const failWith = (errno: number) => 0x0005_0000 | errno
 const notPermitted = failWith(1)
 const notImplemented = failWith(38)
 
-// Offsets in `struct seccomp_data`; only the low half of an argument is read, since every argument judged here is 32 bits wide.
+// Offsets in `struct seccomp_data`; only the low half of an argument is read, since every argument checked here is 32 bits
+// wide.
 const numberAt = 0
 const architectureAt = 4
 const argumentAt = (index: number) => 16 + 8 * index
@@ -32,23 +33,23 @@ const x32From = 0x4000_0000
 
 const namespaceFlags = 0x7e02_0000
 const fastOpen = 0x2000_0000
-/** Pushes characters into the terminal's input, as though somebody had typed them. */
+/** Injects characters into the terminal's input, as if typed. */
 const pushInput = 0x5412
 const multipathTcp = 262
 
 const families = { unix: 1, inet: 2, inet6: 10, netlink: 16 } as const
 
 export interface SeccompRules {
-  /** Whether sockets of the Internet may be made. */
+  /** Whether Internet sockets may be created. */
   readonly network: boolean
   /**
-   * Whether the sandbox shares its process ids with the service. Then limits, priority and affinity of other processes must be denied;
-   * in a process namespace there is nobody to change, and programs may set those of their own threads.
+   * Whether the sandbox shares its process ids with the service. Then changing limits, priority and affinity of other processes
+   * must be denied; in a process namespace there are none to change, and programs may set those of their own threads.
    */
   readonly sharedProcessIds: boolean
 }
 
-/** Loads one argument, judges it, and puts the call's number back for the checks that follow. */
+/** Loads one argument, checks it, and restores the call's number for the following checks. */
 const judged = (call: number, index: number, tests: ReadonlyArray<Instruction>): ReadonlyArray<Instruction> => [
   [jumpIfEqual, 0, tests.length + 2, call],
   [load, 0, 0, argumentAt(index)],
@@ -105,7 +106,7 @@ const instructions = (architecture: Architecture, rules: SeccompRules): Readonly
     ...refusedOutright(at("clone3"), notImplemented),
     ...judged(at("clone"), 0, denyIfAnyBit(namespaceFlags)),
     ...judged(at("ioctl"), 1, denyIf(pushInput)),
-    // A connection that is opened by the first data is none that Landlock sees.
+    // Landlock does not see a connection that is opened by its first data.
     ...judged(at("sendto"), 3, denyIfAnyBit(fastOpen)),
     ...judged(at("sendmsg"), 2, denyIfAnyBit(fastOpen)),
     ...judged(at("sendmmsg"), 3, denyIfAnyBit(fastOpen)),
@@ -120,7 +121,7 @@ const instructions = (architecture: Architecture, rules: SeccompRules): Readonly
   ]
 }
 
-/** A seccomp filter as the kernel and bubblewrap take it: an array of `struct sock_filter`. */
+/** A seccomp filter in the form of the kernel and bubblewrap: an array of `struct sock_filter`. */
 export const seccompProgram = (architecture: Architecture, rules: SeccompRules): Uint8Array<ArrayBuffer> => {
   const program = instructions(architecture, rules)
   const bytes = new Uint8Array(program.length * 8)
@@ -134,6 +135,6 @@ export const seccompProgram = (architecture: Architecture, rules: SeccompRules):
   return bytes
 }
 
-/** The filter for the machine that this process runs on; none where there are no numbers of its calls. */
+/** The filter for this machine; `none` where its system call numbers are unknown. */
 export const ownFilter = (rules: SeccompRules): Option.Option<Uint8Array<ArrayBuffer>> =>
   process.arch === "x64" || process.arch === "arm64" ? Option.some(seccompProgram(process.arch, rules)) : Option.none()

@@ -76,7 +76,7 @@ export const deniedCalls = {
   vhangup: [153, 58]
 } as const satisfies Record<string, CallNumbers>
 
-/** Calls that are judged by an argument. */
+/** Calls that are checked by an argument. */
 export const checkedCalls = {
   clone: [56, 220],
   clone3: [435, 435],

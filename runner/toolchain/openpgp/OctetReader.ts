@@ -1,7 +1,7 @@
 import { Result } from "effect"
 import { type OpenPgpRefused, refuse } from "./OpenPgpRefused.ts"
 
-/** Reads a sequence of octets from its beginning, and never past its end. */
+/** Reads octets from the beginning, and never past the end. */
 export class OctetReader {
   #at = 0
   readonly #octets: Uint8Array
@@ -14,7 +14,7 @@ export class OctetReader {
     return this.#at === this.#octets.length
   }
 
-  /** How many octets were read. */
+  /** The number of octets read so far. */
   get position(): number {
     return this.#at
   }
@@ -27,7 +27,7 @@ export class OctetReader {
     return Result.succeed(taken)
   }
 
-  /** An unsigned number of up to four octets, the highest first. */
+  /** An unsigned number of up to four octets, big-endian. */
   number(octets: 1 | 2 | 4): Result.Result<number, OpenPgpRefused> {
     return Result.map(this.take(octets), (taken) => taken.reduce((sum, octet) => sum * 256 + octet, 0))
   }
@@ -58,6 +58,6 @@ export const joined = (...parts: ReadonlyArray<Uint8Array>): Uint8Array => {
   return whole
 }
 
-/** A length of four octets, the highest first. */
+/** A length of four octets, big-endian. */
 export const fourOctets = (length: number): Uint8Array =>
   Uint8Array.from([length >>> 24, (length >>> 16) & 0xff, (length >>> 8) & 0xff, length & 0xff])

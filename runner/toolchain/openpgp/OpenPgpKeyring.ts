@@ -5,7 +5,7 @@ import { framedKey, type PublicKey, readPublicKey } from "./OpenPgpPublicKey.ts"
 import { type OpenPgpRefused, refuse } from "./OpenPgpRefused.ts"
 import { holds, names, readSignature, type Signature, signatureTypes } from "./OpenPgpSignature.ts"
 
-/** A key with those of its keys that may sign data at this time: itself, its subkeys, or both. */
+/** A key with those of its keys that may sign data now: itself, its subkeys, or both. */
 export interface Certificate {
   readonly fingerprint: string
   readonly signers: ReadonlyArray<PublicKey>
@@ -59,7 +59,7 @@ const newest = (signatures: ReadonlyArray<Signature>): Signature | undefined =>
 const isExpired = (key: PublicKey, { keyLifetime }: Signature, now: number): boolean =>
   keyLifetime !== undefined && key.created + keyLifetime <= now
 
-/** What the key says of itself last. An older word never takes the place of a newer one that does not hold. */
+/** The key's latest self-signature. An older one never replaces a newer one that does not verify. */
 const selfSignature = (key: PublicKey, { others, primary }: ParsedKey, now: number) =>
   Result.gen(function* () {
     const { certificationRevocation, direct, leastUserCertification, mostUserCertification } = signatureTypes
@@ -80,7 +80,7 @@ const selfSignature = (key: PublicKey, { others, primary }: ParsedKey, now: numb
     return found.signature
   })
 
-/** A subkey that the key binds, and that agrees, to sign data; fails for every other. */
+/** A subkey that the key binds for signing data and that agrees; fails for any other. */
 const signingSubkey = (key: PublicKey, { body, signatures }: Part, now: number) =>
   Result.gen(function* () {
     if (signatures.some(({ type }) => type === signatureTypes.subkeyRevocation)) {
@@ -100,7 +100,7 @@ const signingSubkey = (key: PublicKey, { body, signatures }: Part, now: number) 
 const certificate = (parts: ParsedKey, now: number): Result.Result<Certificate, OpenPgpRefused> =>
   Result.gen(function* () {
     const key = yield* readPublicKey(parts.primary.body)
-    // Whoever revoked it, and whether or not that can be verified.
+    // Whoever revoked it, and whether or not that is verifiable.
     const revoked = [parts.primary, ...parts.others].some(({ signatures }) =>
       signatures.some(({ type }) => type === signatureTypes.keyRevocation)
     )
@@ -115,7 +115,7 @@ const certificate = (parts: ParsedKey, now: number): Result.Result<Certificate, 
     return { fingerprint: key.fingerprint, signers: [...(self.keySigns ? [key] : []), ...subkeys] }
   })
 
-/** The keys of a file of public keys that may be used now (seconds since 1970). One that may not is a refusal of the file. */
+/** The keys in a file of public keys that may be used now (seconds since 1970). A key that may not be used fails the file. */
 export const readKeyring = (
   packets: ReadonlyArray<Packet>,
   now: number

@@ -7,7 +7,7 @@ export interface Packet {
   readonly body: Uint8Array
 }
 
-// A release key with a handful of names and subkeys has a few dozen.
+// A release key with a few names and subkeys has a few dozen.
 const mostPackets = 512
 
 const newLength = (reader: OctetReader): Result.Result<number, OpenPgpRefused> =>
@@ -31,7 +31,7 @@ const oldLength = (reader: OctetReader, kind: number): Result.Result<number, Ope
   }
 }
 
-/** The packets of a binary OpenPGP message, of known length each and with nothing between or after them. */
+/** The packets of a binary OpenPGP message, each of known length, with nothing between or after them. */
 export const readPackets = (octets: Uint8Array): Result.Result<ReadonlyArray<Packet>, OpenPgpRefused> =>
   Result.gen(function* () {
     const reader = new OctetReader(octets)

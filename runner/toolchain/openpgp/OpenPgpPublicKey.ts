@@ -4,12 +4,12 @@ import { Base64Url, Hex } from "effect/encoding"
 import { joined, OctetReader } from "./OctetReader.ts"
 import { type OpenPgpRefused, refuse } from "./OpenPgpRefused.ts"
 
-/** The hashes that a signature may be made over; SHA-1 and MD5 are not among them. */
+/** The accepted hashes of signatures; SHA-1 and MD5 are not among them. */
 export type HashName = "sha256" | "sha384" | "sha512"
 
-/** A public key that can verify, of a kind that is accepted. */
+/** A public key of an accepted kind that can verify. */
 export interface PublicKey {
-  /** The packet's body: what fingerprints and certifications are made over. */
+  /** The packet's body: the input of fingerprints and certifications. */
   readonly body: Uint8Array
   /** 40 hexadecimal digits, upper case. */
   readonly fingerprint: string
@@ -103,7 +103,7 @@ const verifierOf = (algorithm: number, reader: OctetReader): Result.Result<Verif
   }
 }
 
-/** What fingerprints and certifications hash of a key: its body behind its length. */
+/** The input of fingerprints and certifications: the key's body after its length. */
 export const framedKey = (body: Uint8Array): Uint8Array =>
   joined(Uint8Array.of(0x99, body.length >> 8, body.length & 0xff), body)
 

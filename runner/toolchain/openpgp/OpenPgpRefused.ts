@@ -1,6 +1,6 @@
 import { Result, Schema } from "effect"
 
-/** A key or signature is not of the narrow kind that is accepted, or does not hold. */
+/** A key or signature is not of the narrow accepted kind, or does not verify. */
 export class OpenPgpRefused extends Schema.TaggedError<OpenPgpRefused>()("OpenPgpRefused", {
   message: Schema.String
 }) {}

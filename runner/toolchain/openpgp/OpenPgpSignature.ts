@@ -5,7 +5,7 @@ import { fourOctets, joined, OctetReader } from "./OctetReader.ts"
 import type { HashName, PublicKey } from "./OpenPgpPublicKey.ts"
 import { type OpenPgpRefused, refuse } from "./OpenPgpRefused.ts"
 
-/** What is signed, or what is said of a key. */
+/** What is signed, or what is claimed about a key. */
 export const signatureTypes = {
   binary: 0x00,
   leastUserCertification: 0x10,
@@ -18,7 +18,7 @@ export const signatureTypes = {
   certificationRevocation: 0x30
 } as const
 
-/** A signature packet of version 4. Nothing that it says counts before `holds`. */
+/** A signature packet of version 4. Nothing in it counts before `holds`. */
 export interface Signature {
   readonly type: number
   readonly algorithm: number
@@ -33,11 +33,11 @@ export interface Signature {
   readonly keySigns: boolean
   readonly issuerId?: string
   readonly issuerFingerprint?: string
-  /** The body of the signature by which a subkey agrees to be one. */
+  /** The signature by which a subkey agrees to its binding. */
   readonly embedded?: Uint8Array
-  /** It demands something to be understood that is not. */
+  /** It has a critical part that is not understood. */
   readonly demandsUnknown: boolean
-  /** What is hashed behind the signed octets. */
+  /** What is hashed after the signed octets. */
   readonly trailer: Uint8Array
   readonly digestStart: Uint8Array
   readonly material: Uint8Array
@@ -93,7 +93,7 @@ const seconds = (octets: Uint8Array | undefined): Result.Result<number | undefin
       ? new OctetReader(octets).number(4)
       : refuse("A time is not one.")
 
-/** Zero says the same as nothing: no end. */
+/** Zero means no end, like an absent value. */
 const lifetime = (octets: Uint8Array | undefined) =>
   Result.map(seconds(octets), (value) => (value === 0 ? undefined : value))
 
@@ -116,7 +116,7 @@ export const readSignature = (body: Uint8Array): Result.Result<Signature, OpenPg
     const unhashed = yield* readSubpackets(yield* reader.take(yield* reader.number(2)))
     const digestStart = yield* reader.take(2)
     const material = yield* reader.take(body.length - reader.position)
-    // Whatever is not signed may only say where to look: what it names has to verify.
+    // Unsigned parts are only hints: what they name must verify.
     const hint = (kind: number) => hashed.found.get(kind) ?? unhashed.found.get(kind)
     const created = yield* seconds(hashed.found.get(subpacket.created))
     if (created === undefined) return yield* refuse("A signature does not say when it was made.")
@@ -143,13 +143,13 @@ export const readSignature = (body: Uint8Array): Result.Result<Signature, OpenPg
     }
   })
 
-/** Whether the signature says that this key made it. */
+/** Whether the signature names this key as its issuer. */
 export const names = ({ issuerFingerprint, issuerId }: Signature, { fingerprint }: PublicKey): boolean =>
   (issuerFingerprint !== undefined || issuerId !== undefined) &&
   (issuerFingerprint ?? fingerprint) === fingerprint &&
   (issuerId ?? fingerprint.slice(-16)) === fingerprint.slice(-16)
 
-/** Whether the key made the signature over the octets, and it counts at this time (seconds since 1970). */
+/** Whether the key made the signature over the octets, and it is valid at this time (seconds since 1970). */
 export const holds = (
   signature: Signature,
   key: PublicKey,

@@ -4,7 +4,7 @@ import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { apiVersion, type Discovery } from "../../../schema/records/Discovery.ts"
 import { HttpSettings } from "../HttpSettings.ts"
 
-/** The discovery document of this server (spec: Discovery document). */
+/** The discovery document of this server (specification, Discovery document). */
 export const discoveryDocument: Effect.Effect<Discovery, never, HttpSettings> = Effect.map(
   HttpSettings,
   (settings) => ({

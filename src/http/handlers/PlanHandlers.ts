@@ -68,7 +68,7 @@ export const revisionPlanHandlers = HttpApiBuilder.group(
       reconcile: Effect.fn("revisionPlans.reconcile")(function* ({ params }) {
         const id = yield* pathId(RevisionPlanId, params.revisionPlanId, "Revision plan")
         const revisionPlan = yield* plans.reconcile(yield* commandContext, id)
-        // 202 tells that the plan is on its way and has to be asked again (spec: Revision plans).
+        // 202 tells that the plan is on its way and has to be asked again (specification, Revision plans).
         return yield* revisionPlanAnswer({ revisionPlan }, revisionPlan.nextAction === "reconcile" ? 202 : 200)
       })
     })

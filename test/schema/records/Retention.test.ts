@@ -24,7 +24,7 @@ test("every period is used, and none is said a second time where something is re
   expect(days.map(({ path }) => path)).toEqual([])
 })
 
-test("periods that the answers to the specification name", () => {
+test("the periods that the specification's rulings name", () => {
   expect(Duration.toHours(retention.plan.after)).toBe(7 * 24)
   expect(Duration.toHours(retention.session.after)).toBe(30 * 24)
   expect(Duration.toMinutes(retention.setupLink.after)).toBe(30)

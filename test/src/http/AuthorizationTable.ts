@@ -1,7 +1,6 @@
 /**
- * Who may call which route, written by hand from the specification and from section 2 of its answers: "viewer reads; member
- * also plans; admin also approves, applies, manages connections and members; owner everything". Nothing here is derived from
- * the code, and `AuthorizationTable.test.ts` holds both the declarations and the answers of the API to it. A new route needs a
+ * Who may call which route, written by hand from the roles of members (specification, ruling 2). Nothing here is derived from the
+ * code, and `AuthorizationTable.test.ts` holds both the declarations and the answers of the API to it. A new route needs a
  * row of its own.
  *
  * `ok` lets the caller in, `401` asks who it is, `403` refuses it, `409` says that the Workspace is archived. The callers, all
