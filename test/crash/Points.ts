@@ -82,6 +82,7 @@ const points: ReadonlyArray<Scenario> = [
   ]),
   ...named("cancel", [["cancel.decided"], ["apply.run.cancelled"]]),
   ...named("destroy", [
+    ["destroy_plan.prepared"],
     ["destroy_plan.executed"],
     ["destroy_plan.run.waiting_approval"],
     ["destroy_apply.claimed"],

@@ -4,6 +4,8 @@ const createApply = "test/actors/capsule/CreateApply.test.ts"
 const applyRefusals = "test/actors/capsule/ApplyRefusals.test.ts"
 const preparation = "test/actors/execution/RunPreparation.test.ts"
 const twoOwners = "test/actors/run/TwoOwners.test.ts"
+const preparations = "test/actors/run/RunPreparations.test.ts"
+const settlements = "test/actors/execution/Settlements.test.ts"
 const moves = "test/schema/records/RunLifecycle.test.ts"
 const digests = "test/runner/execution/ReviewedDigests.test.ts"
 const applyFile = "actors/execution/ApplyPreparation.ts"
@@ -36,6 +38,34 @@ export const runMutants: ReadonlyArray<Mutant> = [
     text: "FROM runs WHERE ${isHeld(sql, hold)}",
     broken: "FROM runs WHERE id = ${hold.runId}",
     test: twoOwners
+  },
+  {
+    name: "prepared row: the hold",
+    file: "actors/run/RunPreparations.ts",
+    text: "FROM runs WHERE ${isHeld(sql, hold)} RETURNING run_id",
+    broken: "FROM runs WHERE id = ${hold.runId} RETURNING run_id",
+    test: preparations
+  },
+  {
+    name: "prepared row: its end",
+    file: lifecycleFile,
+    text: "if (hold !== undefined) yield* sql`DELETE FROM run_preparations",
+    broken: "if (hold === undefined) yield* sql`DELETE FROM run_preparations",
+    test: preparations
+  },
+  {
+    name: "settlement: an apply once",
+    file: "actors/execution/ApplySettlement.ts",
+    text: "if (run.provider_apply_succeeded !== null) return checked",
+    broken: "",
+    test: settlements
+  },
+  {
+    name: "settlement: the authority of a plan",
+    file: "actors/execution/PlanSettlement.ts",
+    text: "capsule === undefined || authorityMoved(run, capsule)",
+    broken: "capsule === undefined",
+    test: settlements
   },
   {
     name: "moves: no way back",

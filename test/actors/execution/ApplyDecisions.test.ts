@@ -1,0 +1,184 @@
+import { describe, expect, test } from "bun:test"
+import { Redacted } from "effect"
+import {
+  appliedEvidence,
+  capsuleAfter,
+  isNewState,
+  rememberedSecrets
+} from "../../../actors/execution/AppliedCapsule.ts"
+import { allPrivate, type ApplyResult, errorOf, resultOf } from "../../../actors/execution/ApplyResult.ts"
+import type { PreparedApply } from "../../../actors/execution/PreparationForms.ts"
+import type { ApplyOutcome, StateOutput } from "../../../runner/execution/RunOutcome.ts"
+
+const state = Redacted.make(new TextEncoder().encode("{}"))
+const tool = { name: "opentofu", version: "1.10.0" } as const
+const prepared: PreparedApply = { evidence: { tool, providerResolutions: [] }, tool, lockText: "provider {}" }
+
+const result = (changes: Partial<ApplyResult> = {}): ApplyResult => ({
+  exit: "succeeded",
+  state,
+  lineage: "one",
+  serial: 2,
+  resourceCount: 1,
+  outputs: [],
+  changedAnything: true,
+  possiblyCreated: [],
+  sandboxKilled: false,
+  evidence: {},
+  ...changes
+})
+
+const output = (name: string, value: string, sensitive = false): StateOutput => ({
+  name,
+  type: "string",
+  value: Redacted.make(value),
+  sensitive
+})
+
+const capsule = { current_state_generation: 4, drift_checked_at: null, tool_name: null }
+
+describe("what an apply changes of its Capsule", () => {
+  test("a success moves the state, and takes tool and lock from what was prepared", () => {
+    expect(capsuleAfter("apply", capsule, result(), prepared, "sv_new")).toEqual({
+      current_state_version_id: "sv_new",
+      current_state_generation: 5,
+      status: "active",
+      runtime_safety: "safe",
+      tool_name: "opentofu",
+      provider_lock: "provider {}",
+      public_endpoint: null,
+      drift_status: "unknown"
+    })
+  })
+
+  test("an apply puts back what a drift check has found", () => {
+    const checked = { ...capsule, drift_checked_at: "2026-01-01T00:00:00.000Z" }
+    expect(capsuleAfter("apply", checked, result(), prepared, "sv_new")).toMatchObject({ drift_status: "none" })
+  })
+
+  test("without a preparation the Capsule keeps its tool", () => {
+    const known = { ...capsule, tool_name: "terraform" as const }
+    expect(capsuleAfter("apply", known, result(), undefined, "sv_new")).toMatchObject({
+      tool_name: "terraform",
+      provider_lock: null
+    })
+  })
+
+  test("the endpoint is a public https Output, and never a private one", () => {
+    const endpointOf = (...outputs: ReadonlyArray<StateOutput>) =>
+      capsuleAfter("apply", capsule, result({ outputs }), prepared, "sv_new")["public_endpoint"]
+    const address = "https://app.example.test"
+    expect(endpointOf(output("url", address))).toBe(address)
+    expect(endpointOf(output("url", address, true))).toBeNull()
+    expect(endpointOf(output("url", "http://app.example.test"))).toBeNull()
+    expect(endpointOf(output("url", "https://other.example.test"), output("public_endpoint", address))).toBe(address)
+  })
+
+  test("a destroy ends the Capsule", () => {
+    expect(capsuleAfter("destroy_apply", capsule, result(), prepared, "sv_new")).toMatchObject({
+      status: "destroyed",
+      public_endpoint: null,
+      drift_status: "none"
+    })
+  })
+
+  const nothing = { exit: "failed", changedAnything: false } as const
+  test("a failure that touched nothing leaves the Capsule as it is", () => {
+    expect(capsuleAfter("apply", capsule, result(nothing), prepared, undefined)).toEqual({})
+  })
+
+  for (const doubt of [
+    { changedAnything: true },
+    { possiblyCreated: ["a.b"] },
+    { sandboxKilled: true },
+    { stateProblem: "unreadable" as const }
+  ]) {
+    test(`a failure with ${Object.keys(doubt).join()} leaves it in doubt`, () => {
+      expect(capsuleAfter("apply", capsule, result({ ...nothing, ...doubt }), prepared, undefined)).toEqual({
+        status: "error",
+        runtime_safety: "unknown"
+      })
+    })
+  }
+})
+
+test("a state counts once something was changed, and needs a lineage", () => {
+  expect(isNewState(result())).toBe(true)
+  expect(isNewState(result({ changedAnything: false }))).toBe(true)
+  expect(isNewState(result({ exit: "failed" }))).toBe(true)
+  expect(isNewState(result({ exit: "failed", changedAnything: false }))).toBe(false)
+  expect(isNewState(result({ lineage: undefined }))).toBe(false)
+  expect(isNewState(result({ state: undefined }))).toBe(false)
+})
+
+test("evidence is what was prepared and what was seen; the latter is newer", () => {
+  const seen = { severity: "error" as const, summary: "seen" }
+  const noted = { severity: "warning" as const, summary: "noted" }
+  const newer = { name: "opentofu", version: "1.10.1" } as const
+  const evidence = { tool: newer, diagnostics: [seen] }
+  expect(appliedEvidence(prepared, { evidence, possiblyCreated: ["a.b"] }, [noted])).toEqual({
+    providerResolutions: [],
+    tool: newer,
+    diagnostics: [seen, noted],
+    possiblyCreated: ["a.b"]
+  })
+  // An apply that nobody saw end has what was prepared.
+  expect(appliedEvidence(prepared, { evidence: {}, possiblyCreated: [] }, [])).toMatchObject(prepared.evidence)
+  expect(appliedEvidence(undefined, { evidence: {}, possiblyCreated: [] }, [])).toEqual({
+    diagnostics: [],
+    possiblyCreated: []
+  })
+})
+
+test("earlier secrets stay known behind the newer ones, each once and up to a bound", () => {
+  const secret = (text: string, origin: string) => ({ origin, value: Redacted.make(text) })
+  const kept = rememberedSecrets([secret("b", "var.new")], [secret("b", "var.old"), secret("a", "var.old")])
+  expect(kept.map(({ origin, value }) => [Redacted.value(value), origin])).toEqual([
+    ["b", "var.new"],
+    ["a", "var.old"]
+  ])
+  const many = Array.from({ length: 5_000 }, (_, index) => secret(`secret ${index}`, "var.many"))
+  expect(rememberedSecrets([], many)).toHaveLength(4_096)
+  expect(rememberedSecrets([secret("x".repeat(600 * 1024), "var.long")], [secret("y", "var.short")])).toHaveLength(1)
+})
+
+describe("the result of an apply", () => {
+  const outcome: ApplyOutcome = {
+    tool,
+    sandboxLevel: "process",
+    envNames: ["TOKEN"],
+    diagnostics: [],
+    exit: "failed",
+    state,
+    lineage: "one",
+    serial: 2,
+    resourceCount: 1,
+    outputs: [output("url", "x")],
+    changedAnything: true,
+    possiblyCreated: ["a.b"],
+    sandboxKilled: true,
+    limit: { code: "memory_limit", message: "Too much memory." }
+  }
+
+  test("is what the runner saw, with the Outputs as they may be published", () => {
+    const outputs = allPrivate(outcome.outputs)
+    expect(outputs.map(({ sensitive }) => sensitive)).toEqual([true])
+    const { envNames: _, limit, outputs: __, sandboxLevel: ___, tool: used, diagnostics, ...seen } = outcome
+    expect(resultOf(outcome, outputs)).toMatchObject({
+      ...seen,
+      outputs,
+      evidence: { tool: used, diagnostics },
+      error: limit
+    })
+  })
+
+  test("has an error of its own, or that of its end", () => {
+    expect(errorOf({ exit: "failed", error: outcome.limit })).toEqual({
+      code: "memory_limit",
+      message: "Too much memory."
+    })
+    expect(errorOf({ exit: "timed_out" }).code).toBe("apply_timed_out")
+    expect(errorOf({ exit: "killed" }).code).toBe("apply_killed")
+    expect(errorOf({ exit: "failed" }).code).toBe("apply_failed")
+  })
+})

@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test"
+import { Schema } from "effect"
+import { applyForm, driftCheckForm, planForm } from "../../../actors/execution/PreparationForms.ts"
+import { CompatibilityReportId } from "../../../schema/records/Ids.ts"
+import type { RunEvidence } from "../../../schema/records/Run.ts"
+
+const evidence: RunEvidence = { tool: { name: "opentofu", version: "1.10.0" } }
+
+const plan = {
+  reportId: CompatibilityReportId.make("rep_aaaaaaaaaaaaaaaaaaaaaaaa"),
+  evidence,
+  place: { url: "https://git.example.test/app.git", path: "." },
+  consumed: [{ dependencyId: "dep_a", output: "url", input: "url", stateVersionId: "sv_a" }],
+  deliveries: {
+    endpoint: { url: "https://app.example.test" },
+    secrets: [{ target: "variable:token", bytes: 32, encoding: "hex" as const }]
+  }
+}
+
+const apply = {
+  evidence,
+  tool: { name: "terraform" as const, version: "1.9.0" },
+  lockText: "provider {}",
+  lifecycle: { postApply: [{ name: "health", kind: "http" as const, target: { endpoint: true as const } }] }
+}
+
+test("a preparation is read as it was written", () => {
+  expect(Schema.decodeSync(planForm.json)(Schema.encodeSync(planForm.json)(plan))).toEqual(plan)
+  expect(Schema.decodeSync(applyForm.json)(Schema.encodeSync(applyForm.json)(apply))).toEqual(apply)
+  const least = { evidence: {}, tool: apply.tool }
+  expect(Schema.decodeSync(applyForm.json)(Schema.encodeSync(applyForm.json)(least))).toEqual(least)
+  expect(Schema.decodeSync(driftCheckForm.json)(Schema.encodeSync(driftCheckForm.json)({ evidence }))).toEqual({
+    evidence
+  })
+})
+
+test("nothing is written but what the form names", () => {
+  const value = "forms-canary-91d2"
+  const more = { value, variables: { key: value } }
+  const consumed = plan.consumed.map((output) => ({ ...output, ...more }))
+  const secrets = plan.deliveries.secrets.map((shape) => ({ ...shape, ...more }))
+  const loaded = { ...plan, ...more, consumed, deliveries: { ...plan.deliveries, ...more, secrets } }
+  expect(Schema.encodeSync(planForm.json)(loaded)).toBe(Schema.encodeSync(planForm.json)(plan))
+  const job = { ...apply, ...more, evidence: { ...evidence, ...more }, tool: { ...apply.tool, ...more } }
+  expect(Schema.encodeSync(applyForm.json)(job)).toBe(Schema.encodeSync(applyForm.json)(apply))
+})
