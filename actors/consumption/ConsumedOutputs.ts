@@ -41,12 +41,25 @@ export const consumedOf = (offer: OfferedOutput): ConsumedOutput => ({
 
 const producerEnded = (status: CapsuleStatus) => `A Capsule whose Outputs this plan used was ${status}. Plan again.`
 
-const unrecorded = "This plan was made by an older release and does not say which Outputs it used. Plan again."
+export const unrecorded = "This plan was made by an older release and does not say which Outputs it used. Plan again."
 
 const hasMoved = ({ output, producerName, withheld }: OfferedOutput): string => {
   const producer = producerName === undefined ? "a Capsule that has ended" : `the Capsule ${producerName}`
   const what = output === undefined ? `An Output of ${producer}` : `The Output ${output} of ${producer}`
   return `${what} has changed since this plan was made.${withheld === undefined ? "" : ` ${withheld}`} Plan again.`
+}
+
+/** What a plan recorded of this offer, or why the plan is void without looking at values. */
+export const takenOf = (
+  consumed: ReadonlyArray<ConsumedOutput>,
+  offer: Pick<OfferedOutput, "dependencyId" | "input">
+): ConsumedOutput | string => {
+  const ofDependency = consumed.filter(({ dependencyId }) => dependencyId === offer.dependencyId)
+  const taken = ofDependency.find(({ input }) => input === offer.input)
+  const isOld = (taken === undefined ? ofDependency : [taken]).some(
+    ({ producerCapsuleId }) => producerCapsuleId === undefined
+  )
+  return isOld ? unrecorded : (taken ?? dependencyAdded)
 }
 
 /**
@@ -69,16 +82,8 @@ export const movedInputs = Effect.fn("movedInputs")(function* (
     if (active.length === 0) return shareRevoked
   }
   for (const offer of offered) {
-    const taken = consumed.find(
-      ({ dependencyId, input }) => dependencyId === offer.dependencyId && input === offer.input
-    )
-    if (taken === undefined) {
-      const isOld = consumed.some(
-        ({ dependencyId, producerCapsuleId }) => dependencyId === offer.dependencyId && producerCapsuleId === undefined
-      )
-      return isOld ? unrecorded : dependencyAdded
-    }
-    if (taken.producerCapsuleId === undefined) return unrecorded
+    const taken = takenOf(consumed, offer)
+    if (typeof taken === "string") return taken
     const { name, stateVersionId } = taken
     if (!(yield* isOfferedStill({ name, stateVersionId }, offer))) return hasMoved(offer)
   }

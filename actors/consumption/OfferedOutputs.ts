@@ -11,7 +11,7 @@ import { CapsuleRow } from "../authority/CapsuleRow.ts"
 
 const decodeOutputs = Schema.decodeUnknownEffect(DependencyOutputsJson)
 
-interface ProducerRow {
+export interface ProducerRow {
   readonly name: string
   readonly workspace_id: string
   readonly current_state_version_id: string | null
@@ -57,43 +57,42 @@ export interface OfferedOutput {
   readonly ended: string | undefined
 }
 
-/** What one dependency gives, or would give if it stood. */
-export const offersOf = Effect.fn("offersOf")(function* (
-  consumer: Pick<Consumer, "workspace_id">,
-  dependency: {
-    readonly dependencyId: string
-    readonly mode: Dependency["mode"]
-    readonly producerCapsuleId: string
-    readonly wanted: Dependency["outputs"]
-  }
-) {
-  const sql = yield* SqlClient.SqlClient
-  const states = yield* StateVersions
-  const { dependencyId, mode, producerCapsuleId, wanted } = dependency
-  const [found] = yield* CapsuleRow.some(
-    sql,
-    "name",
-    "workspace_id",
-    "current_state_version_id",
-    "status",
-    "release_reason"
-  )`SELECT name, workspace_id, current_state_version_id, status, release_reason
-    FROM capsules WHERE id = ${producerCapsuleId}`
-  const producer = found === undefined || isEnded(found.status) ? undefined : found
+/** A dependency, or one that is asked for. */
+export interface WantedOutputs {
+  readonly dependencyId: string
+  readonly mode: Dependency["mode"]
+  readonly producerCapsuleId: string
+  readonly wanted: Dependency["outputs"]
+}
+
+/** What a producer has at this moment. */
+export interface ProducedOutputs {
+  /** `undefined` when it is gone without a trace. */
+  readonly found: ProducerRow | undefined
+  /** Those of its current StateVersion. */
+  readonly outputs: ReadonlyArray<OutputRow>
+  /** What it shares with the consumer's Workspace, by the name it shares it under; `undefined` within one Workspace. */
+  readonly shared: ReadonlyMap<string, { readonly shareId: string; readonly name: string }> | undefined
+}
+
+const standing = (found: ProducerRow | undefined) => (found === undefined || isEnded(found.status) ? undefined : found)
+
+/**
+ * What one dependency gives of what its producer has. From another Workspace that is only what it shares at this moment, by the name it
+ * shares it under, and never a secret; within one Workspace a secret is given to an input and published to nobody.
+ */
+export const offersFrom = (
+  { dependencyId, mode, producerCapsuleId, wanted }: WantedOutputs,
+  { found, outputs, shared }: ProducedOutputs
+): ReadonlyArray<OfferedOutput> => {
+  const producer = standing(found)
   const ended = found === undefined || producer !== undefined ? undefined : endOf(found)
   const stateVersionId = producer?.current_state_version_id ?? undefined
-  const outputs = stateVersionId === undefined ? [] : yield* states.outputs(stateVersionId)
   const of = { dependencyId, producerCapsuleId, producerName: producer?.name, stateVersionId, ended }
   if (mode === "remote_state") {
     const everything = { output: undefined, input: undefined, name: undefined, outputShareId: undefined }
-    const only: OfferedOutput = { ...of, ...everything, required: false, given: outputs, withheld: undefined }
-    return [only]
+    return [{ ...of, ...everything, required: false, given: outputs, withheld: undefined }]
   }
-  // From another Workspace only what it shares at this moment, by the name it shares it under, and never a secret.
-  const shared =
-    producer === undefined || producer.workspace_id === consumer.workspace_id
-      ? undefined
-      : yield* activeShares(producerCapsuleId, consumer.workspace_id)
   const secretToo = mode === "variable_injection" && shared === undefined
   return wanted.map(({ from, required, to }): OfferedOutput => {
     const share = shared?.get(from)
@@ -116,6 +115,33 @@ export const offersOf = Effect.fn("offersOf")(function* (
             : privacyElsewhere(output, from)
     }
   })
+}
+
+/** What one dependency gives, or would give if it stood. */
+export const offersOf = Effect.fn("offersOf")(function* (
+  consumer: Pick<Consumer, "workspace_id">,
+  dependency: WantedOutputs
+) {
+  const sql = yield* SqlClient.SqlClient
+  const states = yield* StateVersions
+  const [found] = yield* CapsuleRow.some(
+    sql,
+    "name",
+    "workspace_id",
+    "current_state_version_id",
+    "status",
+    "release_reason"
+  )`SELECT name, workspace_id, current_state_version_id, status, release_reason
+    FROM capsules WHERE id = ${dependency.producerCapsuleId}`
+  const producer = standing(found)
+  const stateVersionId = producer?.current_state_version_id ?? undefined
+  const outputs = stateVersionId === undefined ? [] : yield* states.outputs(stateVersionId)
+  const isElsewhere = producer !== undefined && producer.workspace_id !== consumer.workspace_id
+  const shared =
+    isElsewhere && dependency.mode !== "remote_state"
+      ? yield* activeShares(dependency.producerCapsuleId, consumer.workspace_id)
+      : undefined
+  return offersFrom(dependency, { found, outputs, shared })
 })
 
 /** What a Capsule is given by every dependency that it has, in the order in which they were made. */
