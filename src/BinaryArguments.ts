@@ -1,5 +1,5 @@
-/** As first argument of a compiled binary: be the process of one sync. Not a command for people, so help does not list it. */
+/** First argument of a compiled binary: act as the process of one sync. Not a command for people, so help does not list it. */
 export const syncArgument = "internal-sync"
 
-/** As first argument of a compiled binary: be the process that becomes or supervises a program of a sandbox. */
+/** First argument of a compiled binary: act as the process that becomes or supervises a program of a sandbox. */
 export const confineArgument = "internal-confine"

@@ -1,5 +1,5 @@
-// The first thing that a compiled binary loads. What it goes on with is bundled apart, at the paths that `scripts/build.ts`
-// gives: the process of a sync then loads nothing of the service.
+// The first thing that a compiled binary loads. The rest is bundled separately, at the paths in `scripts/build.ts`, so that the
+// process of a sync loads nothing of the service.
 import { dirname, join } from "node:path"
 import { confineArgument, syncArgument } from "./BinaryArguments.ts"
 
@@ -10,7 +10,7 @@ const programs = new Map([
 ])
 const program = programs.get(process.argv[2] ?? "") ?? "dist/build/Service.js"
 
-// Binaries start reluctant to compile, see `scripts/build.ts`. A sync unpacks and hashes from its first moment on.
+// Binaries start with lazy compilation, see `scripts/build.ts`. A sync unpacks and hashes from its first moment.
 if (isSync) Bun.unsafe.setJITPolicy(1)
 
 void import(join(dirname(Bun.main), program))

@@ -8,13 +8,13 @@ import { platform } from "./composition/Platform.ts"
 import { EmbeddedDashboard, type EmbeddedFile } from "./dashboard/EmbeddedFiles.ts"
 import { EmbeddedLicenses } from "./licenses/Licenses.ts"
 
-/** Binaries start reluctant to compile, see `scripts/build.ts`: from when most have started, what runs often is compiled. */
+/** Binaries start with lazy compilation, see `scripts/build.ts`: once most of them have started, hot code is compiled. */
 const compiling = Effect.sync(() => Bun.unsafe.setJITPolicy(1)).pipe(Effect.delay("250 millis"))
 
-/** What starting leaves behind, loaded code for the most part, is given back once: an idle service has no reason to collect it. */
+/** Garbage from the start, mostly loaded code, is collected once: an idle service would have no reason to. */
 const settled = Effect.sync(() => Bun.gc(true)).pipe(Effect.delay("2 seconds"))
 
-/** The command line of a compiled binary, which holds dashboard and licences and is the program of its syncs and sandboxes. */
+/** The command line of a compiled binary, which embeds dashboard and licences and also runs its syncs and sandboxes. */
 export const main = (dashboard: ReadonlyArray<EmbeddedFile>, licenses: string): void => {
   const args = process.argv.slice(2)
   const binary = Layer.mergeAll(

@@ -20,7 +20,7 @@ import type { WebSockets } from "./streams/WebSockets.ts"
 import type { Settings } from "./settings/Settings.ts"
 import { version } from "./Version.ts"
 
-/** What a host gives instead of the service's own. */
+/** What a host provides instead of the service's own. */
 export interface Parts<HttpA, HttpE, HttpR, DatabaseA, DatabaseE, DatabaseR, RunnerE, RunnerR> {
   readonly http: Layer.Layer<HttpListener | WebSockets | Draining | HttpA, HttpE, HttpR>
   readonly database: Layer.Layer<DatabaseServices | DatabaseA, DatabaseE, DatabaseR>
@@ -28,8 +28,8 @@ export interface Parts<HttpA, HttpE, HttpR, DatabaseA, DatabaseE, DatabaseR, Run
 }
 
 /**
- * The control plane over the parts given: storage, what executes, the actors, and the HTTP face. Closing the Scope drains
- * in the reverse order: no new Runs, no new requests, live streams told where to resume, Runs given their grace, then the
+ * The control plane over the given parts: storage, what executes, the actors, and the HTTP face. Closing the Scope drains in
+ * the reverse order: no new Runs, no new requests, live streams told where to resume, Runs given their grace, then the
  * database, and last the operator's listener.
  */
 export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseA, DatabaseE, DatabaseR, RunnerE, RunnerR>(

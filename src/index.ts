@@ -1,6 +1,6 @@
 /**
- * The control plane as a library: Effect layers to embed. `layer` is the whole of it, `layerHandler` the same for a server
- * of the host's own; database and runner can be the host's as well. See docs/embedding.md.
+ * The control plane as a library: Effect layers to embed. `layer` is all of it, `layerHandler` the same for the host's own
+ * server; database and runner can be the host's too. See docs/embedding.md.
  */
 import { Layer } from "effect"
 import { controlPlaneOf } from "./Composition.ts"
@@ -40,13 +40,13 @@ export { logging } from "./observability/Logging.ts"
 export { OperatorListener } from "./observability/OperatorListener.ts"
 export { loadSettings, Settings } from "./settings/Settings.ts"
 
-/** A control plane to embed. What is left out is the service's own. */
+/** A control plane to embed. Omitted parts are the service's own. */
 export interface Options<DatabaseE = never, DatabaseR = never, RunnerE = never, RunnerR = never> {
-  /** From `loadSettings`, which reads nothing but what it is given and the `ConfigProvider`. */
+  /** From `loadSettings`, which reads only its arguments and the `ConfigProvider`. */
   readonly settings: Settings
   /** Another SQLite database than the one in the data folder: `layerFromSqlClient` over a `SqlClient` of the host's. */
   readonly database?: Layer.Layer<DatabaseServices, DatabaseE, DatabaseR>
-  /** What executes: `runner(settings)` with services replaced, or all of them. */
+  /** What executes: `runner(settings)` with some services replaced, or all of them. */
   readonly runner?: Layer.Layer<RunnerServices, RunnerE, RunnerR>
 }
 
@@ -65,8 +65,8 @@ const parts = <DatabaseE, DatabaseR, RunnerE, RunnerR>(options: Options<Database
 }
 
 /**
- * A control plane of its own, on a listener of its own at `settings.listen`. Nothing is global, so several live in one
- * process on data folders of their own; closing the Scope drains and leaves no fiber, file handle or child process behind.
+ * A complete control plane with its own listener at `settings.listen`. Nothing is global, so several can live in one process
+ * with separate data folders; closing the Scope drains and leaves no fiber, file handle or child process behind.
  */
 export const layer = <DatabaseE = never, DatabaseR = never, RunnerE = never, RunnerR = never>(
   options: Options<DatabaseE, DatabaseR, RunnerE, RunnerR>
@@ -76,8 +76,8 @@ export const layer = <DatabaseE = never, DatabaseR = never, RunnerE = never, Run
   )
 
 /**
- * The same without a listener: `MountedHandler.handle` answers the requests that the host's own server takes at `baseUrl`,
- * the public origin. `settings.listen` and `settings.baseUrl` are not looked at.
+ * The same without a listener: `MountedHandler.handle` answers the requests that the host's own server takes at `baseUrl`, the
+ * public origin. `settings.listen` and `settings.baseUrl` are ignored.
  */
 export const layerHandler = <DatabaseE = never, DatabaseR = never, RunnerE = never, RunnerR = never>(
   options: Options<DatabaseE, DatabaseR, RunnerE, RunnerR> & { readonly baseUrl: string }

@@ -9,15 +9,15 @@ const perMinute = { sign_in: 10, token: 120, authorize: 60, mutation: 600 } as c
 export type Attempt = keyof typeof perMinute
 
 /**
- * How often somebody may try to get in within a minute: one address at one account, one address at all accounts together
- * (an office or a household), and one browser in which a person signed in before.
+ * Sign-in attempts allowed per minute: one address at one account, one address at all accounts together (an office or a
+ * household), and one browser in which a person signed in before.
  */
 const entrancePerMinute = { account: 10, address: 60, device: 20 } as const
 
-/** Attempts at one account beyond this, from strangers all over, wait before they are looked at. */
+/** Beyond this, strangers' attempts at one account are delayed. */
 const unhurriedPerMinute = 30
 const strangerDelay = Duration.seconds(5)
-/** Each of them holds a request open meanwhile, so there is an end to how many the whole server keeps. */
+/** Delayed attempts hold requests open, so the whole server keeps a limited number. */
 const mostWaiting = 200
 
 const tooMany = (seconds: number) =>
@@ -43,20 +43,19 @@ const expandIpv6 = (address: string): ReadonlyArray<string> => {
 export class AttemptLimits extends Context.Service<
   AttemptLimits,
   {
-    /** Counts an attempt under every key that is given. Fails with `rate_limited` and the seconds to wait. */
+    /** Counts an attempt under every given key. Fails with `rate_limited` and the seconds to wait. */
     readonly consume: (
       attempt: Attempt,
       keys: { readonly address?: string | undefined; readonly subject?: string | undefined }
     ) => Effect.Effect<void, ApiError>
     /**
-     * Counts an attempt to get in. A known device has a budget of its own, which nobody else can use up. Strangers are
-     * limited by address, at one account and at all of them; what many addresses do at one account together only makes
-     * strangers wait, as a limit there would let any of them lock the person out. Only so many wait at once: further ones
-     * are refused until a place is free. Fails with `rate_limited`.
+     * Counts a sign-in attempt. A known device has its own budget, which nobody else can use up. Strangers are limited by
+     * address, per account and in total; many addresses attacking one account only delay strangers, since a limit there would
+     * let them lock the person out. A limited number waits at once; others are refused. Fails with `rate_limited`.
      */
     readonly enter: (from: {
       readonly address: string | undefined
-      /** The account that the attempt is about, as it was named. */
+      /** The account that the attempt is about, as named in the request. */
       readonly account?: string | undefined
       readonly device?: string | undefined
     }) => Effect.Effect<void, ApiError>
@@ -67,8 +66,8 @@ export class AttemptLimits extends Context.Service<
     Effect.gen(function* () {
       const limiter = yield* RateLimiter.RateLimiter
 
-      // Keys come from strangers: folding them bounds the memory that they can take. The salt keeps them from looking for
-      // a name that folds like another's.
+      // Keys come from strangers: folding them bounds their memory. The salt keeps them from finding a name that collides with
+      // another's.
       const random = yield* SecureRandom.SecureRandom
       const key = yield* random.randomBytes(32)
       const fold = (text: string) => createHmac("sha256", key).update(text).digest("hex").slice(0, 5)
@@ -97,7 +96,7 @@ export class AttemptLimits extends Context.Service<
       }) {
         const { account, address, device } = from
         if (device !== undefined) {
-          // For each person of that browser: whoever shares it with another, or planted its id, has a budget of their own.
+          // One for each person of that browser: whoever shares it, or planted its id, has their own budget.
           return yield* consumeOne(`enter:d:${fold(`${device} ${named(account ?? "")}`)}`, entrancePerMinute.device)
         }
         if (address !== undefined) yield* consumeOne(`enter:a:${addressKey(address)}`, entrancePerMinute.address)

@@ -13,8 +13,8 @@ const limits: JsonLimits = {
 }
 
 /**
- * The closed body of an authentication route. What is wrong with it is told by the shape alone: these bodies hold secrets,
- * so nothing of them is ever quoted.
+ * The closed body of an authentication route. Errors describe its shape only: these bodies contain secrets, so they are never
+ * quoted.
  */
 export const authBody = <A, I>(schema: Schema.Codec<A, I>, shape: string) =>
   Effect.flatMap(readJsonBody(limits), (value) =>
@@ -23,10 +23,10 @@ export const authBody = <A, I>(schema: Schema.Codec<A, I>, shape: string) =>
     )
   )
 
-/** A secret out of a body; printed as redacted from the first moment. */
+/** A secret from a body, redacted from the start. */
 export const SecretText = Schema.RedactedFromValue(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(1024)))
 
-/** What redeems a setup link, beside the way in that is set up with it. */
+/** Redeems a setup link, beside the credential that is set up with it. */
 export const redemptionFields = {
   secret: SecretText,
   email: Schema.optionalKey(Schema.String),

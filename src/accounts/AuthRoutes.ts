@@ -62,7 +62,7 @@ const encodeOffer = HttpServerResponse.schemaJson(SignInOffer)
 const encodeSession = HttpServerResponse.schemaJson(SessionAnswer)
 const encodeSessions = HttpServerResponse.schemaJson(SessionList)
 
-/** What the sign-in page needs before anybody is known: which ways there are, and what the provider is called. */
+/** What the sign-in page needs before anybody is known: the available methods, and the provider's name. */
 const offer = Effect.gen(function* () {
   const { passkeys, password } = yield* offeredWays
   const { name } = yield* UpstreamProvider
@@ -71,7 +71,7 @@ const offer = Effect.gen(function* () {
 
 const encodeLink = HttpServerResponse.schemaJson(Schema.Struct({ link: SetupLinkPurpose }))
 
-/** Asked when the page opens: whoever holds a link that is no good any more learns it before filling in a form. */
+/** Asked when the page opens: the holder of an invalid link learns so before filling in a form. */
 const inspectLink = Effect.gen(function* () {
   yield* refuseCrossSite
   yield* countAttempt
@@ -92,7 +92,7 @@ const signIn = Effect.gen(function* () {
   return yield* signedInResponse(yield* enterByPassword(yield* signInBody), 200)
 })
 
-/** Whatever the cookie was worth, it is gone afterwards. */
+/** Whatever the cookie was, it is gone afterwards. */
 const signOut = Effect.gen(function* () {
   const presented = yield* presentedSession
   if (presented?.ambient !== false) yield* requireSameOrigin
@@ -136,7 +136,7 @@ const revokeSession = Effect.gen(function* () {
   return sessionId === principal.credentialId ? yield* withoutSession(response) : response
 })
 
-/** Every session of the person ends, this one too. Tokens are ended one by one, as each is somebody's automation. */
+/** Ends every session of the person, this one included. Tokens are ended one by one, as each may belong to some automation. */
 const signOutEverywhere = Effect.gen(function* () {
   const { subject } = yield* signedInToChange
   const sessions = yield* Sessions
@@ -159,7 +159,7 @@ const changePassword = Effect.gen(function* () {
   return yield* withSession(HttpServerResponse.empty({ status: 204 }), opened.secret)
 })
 
-/** The routes of signing in and out, as method and path, for telling a wrong method from an unknown path. */
+/** The routes of signing in and out, as method and path, to distinguish a wrong method from an unknown path. */
 export const authRouteTable = [
   ["GET", "/auth/offer"],
   ["POST", "/auth/setup"],

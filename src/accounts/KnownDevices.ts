@@ -8,7 +8,7 @@ import { HttpSettings } from "../http/HttpSettings.ts"
 /** Browsers keep no cookie longer than 400 days. */
 const lifetime = Duration.days(400)
 
-/** How many people one browser is remembered for; the most recent ones stay. */
+/** How many people one browser is remembered for; the most recent ones are kept. */
 const maxSubjects = 4
 
 const maxLength = 512
@@ -38,8 +38,8 @@ const tagText = (id: string, subject: string) => JSON.stringify([id, subject])
 const macPurpose = "known-device"
 
 /**
- * Browsers in which a person signed in before, by a cookie. It is no credential: it only gives the person an attempt
- * budget there that strangers cannot use up. It names nobody, and is worth nothing for another person.
+ * Browsers in which a person signed in before, by a cookie. It is not a credential: it only gives the person their own attempt
+ * budget there. It names nobody, and is useless for another person.
  */
 export class KnownDevices extends Context.Service<
   KnownDevices,
@@ -48,7 +48,7 @@ export class KnownDevices extends Context.Service<
     readonly recognise: (
       subject: string
     ) => Effect.Effect<string | undefined, never, HttpServerRequest.HttpServerRequest>
-    /** Has the browser that receives the response remember that this person signed in. */
+    /** Makes the browser that receives the response remember that this person signed in. */
     readonly remember: (
       response: HttpServerResponse.HttpServerResponse,
       subject: string

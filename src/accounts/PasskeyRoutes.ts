@@ -79,7 +79,7 @@ const remove = Effect.gen(function* () {
   return HttpServerResponse.empty({ status: 204 })
 })
 
-/** The routes of passkeys, as method and path, for telling a wrong method from an unknown path. */
+/** The routes of passkeys, as method and path, to distinguish a wrong method from an unknown path. */
 export const passkeyRouteTable = [
   ["GET", "/auth/passkeys"],
   ["POST", "/auth/passkeys"],

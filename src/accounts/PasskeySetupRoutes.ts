@@ -43,13 +43,13 @@ const redeem = Effect.gen(function* () {
   return yield* signedInResponse(opened, 201)
 })
 
-/** The routes of a setup by passkey, as method and path, for telling a wrong method from an unknown path. */
+/** The routes of a setup by passkey, as method and path, to distinguish a wrong method from an unknown path. */
 export const passkeySetupRouteTable = [
   ["POST", "/auth/setup/passkey-options"],
   ["POST", "/auth/setup/passkey"]
 ] as const
 
-/** A setup link redeemed with a passkey in place of a password. */
+/** Redeems a setup link with a passkey instead of a password. */
 export const passkeySetupRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const provided = uncached(yield* Effect.context<AttemptLimits | HttpSettings | SetupLinks>())

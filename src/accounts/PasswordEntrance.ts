@@ -15,7 +15,7 @@ const address = Effect.map(HttpServerRequest.HttpServerRequest, ({ remoteAddress
   Option.getOrUndefined(remoteAddress)
 )
 
-/** Counts an attempt to get in that names no account. */
+/** Counts a sign-in attempt that names no account. */
 export const countAttempt = Effect.gen(function* () {
   const limits = yield* AttemptLimits
   yield* limits.enter({ address: yield* address })
@@ -49,7 +49,7 @@ export const requirePasswords = Effect.filterOrFail(
     })
 )
 
-/** Redeems a setup link with a password. The attempt is counted before. */
+/** Redeems a setup link with a password. The attempt is counted first. */
 export const enterBySetup = Effect.fnUntraced(function* (
   redemption: Pick<PasswordRedemption, "secret" | "password" | "email" | "displayName">
 ) {
@@ -57,7 +57,7 @@ export const enterBySetup = Effect.fnUntraced(function* (
   return yield* links.redeem({ ...redemption, userAgent: yield* userAgent, requestId: yield* currentRequestId })
 })
 
-/** Signs in with a password, counted; the session that the browser had ends. */
+/** Signs in with a password, counted; the browser's previous session ends. */
 export const enterByPassword = Effect.fnUntraced(function* (body: {
   readonly email: string
   readonly password: Redacted.Redacted

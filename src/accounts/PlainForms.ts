@@ -23,7 +23,7 @@ import { upstreamRefusalPage } from "./upstream/UpstreamPage.ts"
 const maxFormBytes = 16_384
 const formType = /^application\/x-www-form-urlencoded(?:\s*;|$)/i
 
-/** The fields of a form that a browser sent without a script; an empty one counts as left out. Nothing of it is quoted. */
+/** The fields of a form that a browser sent without a script; an empty one counts as left out. Never quoted. */
 const form = <A, I>(schema: Schema.Codec<A, I>) =>
   Effect.gen(function* () {
     const { headers } = yield* HttpServerRequest.HttpServerRequest
@@ -31,7 +31,7 @@ const form = <A, I>(schema: Schema.Codec<A, I>) =>
       return yield* new ApiError({ code: "unsupported_media_type", message: "Send the form of the page." })
     }
     const fields = new URLSearchParams(new TextDecoder().decode(yield* readBodyBytes(maxFormBytes)))
-    // A password is what was typed, with every blank in it; the rest may have been pasted with some around it.
+    // A password is taken as typed, blanks included; the other fields may have been pasted with some around them.
     const said = [...fields].map(([name, value]) => [name, name === "password" ? value : value.trim()] as const)
     const given = Object.fromEntries(said.filter(([, value]) => value !== ""))
     return yield* Schema.decodeUnknownEffect(schema)(given).pipe(
@@ -47,7 +47,7 @@ const setupForm = form(
   })
 )
 
-/** Where the sign-in page was to lead back to: the page is one for all, and only its address says so. */
+/** Where the sign-in page was to lead: only the address of the page says so. */
 const wantedPath = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const { baseUrl } = yield* HttpSettings
@@ -90,7 +90,7 @@ const onPage = Effect.fnUntraced(function* ({ message, status }: ApiError) {
   })
 })
 
-/** Both methods of these paths, for telling a wrong method from an unknown path; the pages themselves are the dashboard's. */
+/** Both methods of these paths, to distinguish a wrong method from an unknown path; the pages themselves are the dashboard's. */
 export const plainFormRouteTable = [
   ["GET", "/sign-in"],
   ["POST", "/sign-in"],
@@ -98,7 +98,7 @@ export const plainFormRouteTable = [
   ["POST", "/setup"]
 ] as const
 
-/** The forms of the pages before sign-in as a browser without a script sends them. Answers are pages and redirects. */
+/** The forms of the pages before sign-in, as sent by a browser without scripts. The answers are pages and redirects. */
 export const plainForms = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const services = yield* Effect.context<

@@ -9,7 +9,7 @@ import { HttpSettings, sessionCookieName } from "../http/HttpSettings.ts"
 const attributes = (baseUrl: string) =>
   ({ path: "/", httpOnly: true, sameSite: "lax", secure: baseUrl.startsWith("https:") }) as const
 
-/** Puts the session's secret into the browser's cookie, which lasts as long as the session does from now. */
+/** Sets the browser's cookie to the session's secret, for as long as the session lasts. */
 export const withSession = Effect.fnUntraced(function* (
   response: HttpServerResponse.HttpServerResponse,
   secret: Redacted.Redacted
@@ -21,7 +21,7 @@ export const withSession = Effect.fnUntraced(function* (
   })
 })
 
-/** The same for a session that was renewed, unless the answer says something about the cookie already. */
+/** The same for a renewed session, unless the response already sets the cookie. */
 export const withRenewedSession = Effect.fnUntraced(function* (
   response: HttpServerResponse.HttpServerResponse,
   secret: Redacted.Redacted
@@ -37,7 +37,7 @@ export const withoutSession = Effect.fnUntraced(function* (response: HttpServerR
   return HttpServerResponse.expireCookieUnsafe(response, sessionCookieName(baseUrl), attributes(baseUrl))
 })
 
-/** The session that the request carries, when it carries exactly one and nothing else. */
+/** The session of the request, if it carries exactly one credential. */
 export const presentedSession = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const { baseUrl } = yield* HttpSettings
@@ -51,14 +51,14 @@ const crossSite = () =>
 const comesFromABrowser = (headers: Headers.Headers) =>
   headers["origin"] !== undefined || headers["sec-fetch-site"] !== undefined
 
-/** Refuses what a page of another site sent. Clients that are no browsers say nothing of a site, and may pass. */
+/** Refuses requests from pages of other sites. Clients that are not browsers name no site, and may pass. */
 export const refuseCrossSite = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const { baseUrl } = yield* HttpSettings
   if (comesFromABrowser(headers) && !isSameOrigin(headers, new URL(baseUrl).origin)) return yield* crossSite()
 })
 
-/** The same for a request that acts with a cookie: there, silence is refused too. */
+/** The same for a request that acts with a cookie: there, a missing site is refused too. */
 export const requireSameOrigin = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const { baseUrl } = yield* HttpSettings

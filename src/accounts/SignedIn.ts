@@ -21,8 +21,8 @@ export const signedIn = Effect.gen(function* () {
 })
 
 /**
- * The same for a request that changes something of the account. Fails with `permission_denied` for a session that is
- * confined to one Workspace, as what it would gain here reaches beyond it.
+ * The same for a request that changes the account. Fails with `permission_denied` for a session confined to one Workspace,
+ * since the change would reach beyond it.
  */
 export const signedInToChange = Effect.gen(function* () {
   const principal = yield* signedIn
@@ -39,7 +39,7 @@ export const signedInToChange = Effect.gen(function* () {
   return principal
 })
 
-/** What this person does, as actors take it. */
+/** A command context for this person. */
 export const commandOf = (principal: Principal): Effect.Effect<CommandContext> =>
   Effect.map(currentRequestId, (requestId) => ({
     actor: { kind: "user", subject: principal.subject },
@@ -49,7 +49,7 @@ export const commandOf = (principal: Principal): Effect.Effect<CommandContext> =
 
 export const userAgent = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) => headers["user-agent"])
 
-/** Gives the browser its session, and has it remember who signed in. */
+/** Gives the browser its session, and makes it remember who signed in. */
 export const withSignIn = Effect.fnUntraced(function* (
   response: HttpServerResponse.HttpServerResponse,
   { secret, subject }: Pick<OpenSession, "secret"> & { readonly subject: string }
@@ -60,7 +60,7 @@ export const withSignIn = Effect.fnUntraced(function* (
 
 const encodeSignedIn = HttpServerResponse.schemaJson(Schema.Struct({ subject: Schema.String, session: AccountSession }))
 
-/** The answer to a sign-in: who it is, and the cookie. The secret is in the cookie alone. */
+/** The answer to a sign-in: the person, and the cookie. The secret is in the cookie alone. */
 export const signedInResponse = Effect.fnUntraced(function* (
   opened: OpenSession & { readonly subject: string },
   status: 200 | 201

@@ -8,8 +8,9 @@ const words = {
 } as const satisfies Readonly<Record<Language, unknown>>
 
 /**
- * Goes on by itself to a path of ours, as a navigation of its own. A redirect would still count as the form's: browsers hold
- * it, and every redirect after it, to where the sign-in page's form may lead, and an application's address is not among those.
+ * Continues automatically to a path of ours, as a new navigation. A redirect would still count as part of the form's
+ * submission: browsers restrict it, and every following redirect, to the form's allowed targets, and an application's address
+ * is not one.
  */
 export const signedInPage = (language: Language, path: string) => {
   const { onward, title } = words[language]

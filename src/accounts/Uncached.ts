@@ -1,7 +1,7 @@
 import { type Context, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 
-/** Gives routes their services, and keeps what they answer out of every cache: who somebody is must not outlive the moment. */
+/** Provides routes with their services, and keeps their responses out of every cache: an identity must not outlive the moment. */
 export const uncached =
   <S>(services: Context.Context<S>) =>
   <E, R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>

@@ -44,9 +44,9 @@ const readPassword = Effect.fn("readPassword")(function* (fromStdin: boolean) {
   return Redacted.make(password)
 })
 
-/** Where a link leads: what the flag says, else what the server that issued it says, else what the settings say. */
+/** Where a link leads: the flag, else the server that issued it, else the settings. */
 const linkOf = (settings: Settings, link: IssuedLink, isGiven: boolean) => {
-  // Without a public origin the listener's address has to do; port 0 has none to show.
+  // Without a public origin the listener's address is used; port 0 has none to show.
   const known = settings.baseUrl ?? `http://${formatListenAddress(settings.listen)}`
   const origin = isGiven ? known : (link.origin ?? known)
   return `${origin}/setup#${Redacted.value(link.secret)}`
@@ -164,7 +164,7 @@ const rotateKeys = Command.make(
   )
 )
 
-/** What an operator does about an installation: through its running server, or over its data folder when none runs. */
+/** The operator's commands for an installation: through its running server, or over its data folder when none runs. */
 export const adminCommand = Command.make("admin").pipe(
   Command.withDescription(
     "Accounts, keys, the policy and what a restore brought back, without a browser; the server may be running"

@@ -14,7 +14,7 @@ import { dataFlags, settingsOf } from "./SettingFlags.ts"
 const flags = { ...dataFlags, json: jsonFlag }
 const file = Argument.File("file").pipe(Argument.withDescription("Backup file"), Argument.withMetavar("path"))
 
-/** The master keys that these settings give; none is made. */
+/** The master keys in these settings; none is created. */
 const masterKeys = Effect.fnUntraced(function* (settings: Settings) {
   const path = yield* Path.Path
   const source = masterKeySource(settings, path.join(settings.dataDir, masterKeyName))

@@ -7,7 +7,7 @@ export const jsonFlag = Flag.Boolean("json").pipe(
   Flag.withDefault(false)
 )
 
-/** A command that was refused or failed: exit code 1. `reported` when its result has been printed already. */
+/** A command that was refused or failed: exit code 1. `reported` when its result has already been printed. */
 export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandFailed", {
   message: Schema.String,
   reported: Schema.optionalKey(Schema.Boolean)
@@ -19,5 +19,5 @@ export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandF
 export const print = (json: boolean, value: unknown, text: string): Effect.Effect<void> =>
   Console.log(json ? JSON.stringify(value) : text)
 
-/** Ends a command whose printed result is itself the refusal. */
+/** Ends a command whose printed result is the refusal. */
 export const refused = (message: string) => new CommandFailed({ message, reported: true })

@@ -70,7 +70,7 @@ export const policyCommand = Command.make("policy").pipe(
   Command.withSubcommands([check])
 )
 
-/** Tells the running server to read its policy file anew. */
+/** Tells the running server to reload its policy file. */
 export const reloadCommand = Command.make(
   "reload",
   { ...dataFlags, json: jsonFlag },

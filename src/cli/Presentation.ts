@@ -1,7 +1,7 @@
 import { Console, Layer } from "effect"
 import { CliConfig, type CliError, CliOutput, GlobalFlag } from "effect/cli"
 
-/** A command line that makes no sense, for programs and for people: standard output stays for results. */
+/** An invalid command line, for programs and for people: standard output is for results. */
 const tellUsage = (json: boolean, path: ReadonlyArray<string>, errors: ReadonlyArray<CliError.CliError>) => {
   const message = errors.map((error) => error.message).join("\n")
   return Console.error(
@@ -10,8 +10,8 @@ const tellUsage = (json: boolean, path: ReadonlyArray<string>, errors: ReadonlyA
 }
 
 /**
- * Help on standard output where it was asked for, errors of usage on standard error. Of the flags that every command would
- * have, the one for a log level is left out: servers have `--log`, and commands log nothing.
+ * Help on standard output when requested, usage errors on standard error. The built-in flag for a log level is left out:
+ * servers have `--log`, and commands log nothing.
  */
 export const presentation = (json: boolean) =>
   Layer.merge(

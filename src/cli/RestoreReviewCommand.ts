@@ -8,7 +8,7 @@ import { dataFlags, settingsOf } from "./SettingFlags.ts"
 
 const kinds = { membership: "membership", connection: "Connection", output_share: "share" } as const
 
-/** The records that wait, one a line, and what to do about them. */
+/** The waiting records, one per line, and what to do about them. */
 export const formatReview = (items: ReadonlyArray<ReviewItem>): string =>
   items.length === 0
     ? "Nothing waits for a confirmation."
@@ -50,7 +50,7 @@ const decide = (name: string, decision: ReviewDecision, description: string) =>
     })
   ).pipe(Command.withDescription(description))
 
-/** What a restore brought back that nobody has confirmed: shown, confirmed or removed. */
+/** Records from a restore that await confirmation: shown, confirmed or removed. */
 export const restoreReviewCommand = Command.make(
   "restore-review",
   { ...dataFlags, json: jsonFlag },

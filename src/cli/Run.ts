@@ -20,7 +20,7 @@ const codeOf = (error: unknown): string => {
     : "failed"
 }
 
-/** Tells why a command ended, on standard error, unless its printed result has told it already. */
+/** Reports why a command ended, on standard error, unless its printed result already has. */
 const report = (cause: Cause.Cause<unknown>, json: boolean): Effect.Effect<void> => {
   if (Cause.hasInterruptsOnly(cause)) return Effect.void
   const failure = cause.reasons.find(Cause.isFailReason)?.error
@@ -45,8 +45,8 @@ export const run = (args: ReadonlyArray<string>) => {
 }
 
 /**
- * The exit code of a command: 0 done, 1 refused or failed, 2 usage, which settings are part of wherever they come from. A
- * server that was told to stop has done its work.
+ * The exit code of a command: 0 done, 1 refused or failed, 2 usage, including settings from any source. A server that was asked
+ * to stop has succeeded.
  */
 export const teardown =
   (args: ReadonlyArray<string>): Runtime.Teardown =>

@@ -17,7 +17,7 @@ import { jsonFlag } from "./Output.ts"
 import { configFlag, everySettingFlag, settingsOf } from "./SettingFlags.ts"
 import { secondSignal } from "./StopSignals.ts"
 
-/** Tells where the server is, and how the first person gets in. */
+/** Prints where the server is, and how the first person gets in. */
 const announce = Effect.fn("announce")(function* (json: boolean) {
   const { address, url } = yield* HttpListener
   const { baseUrl } = yield* HttpSettings
@@ -34,7 +34,7 @@ const announce = Effect.fn("announce")(function* (json: boolean) {
   }
 })
 
-/** Looks for the tool before the first Run needs it; a download begins here. */
+/** Finds the tool before the first Run needs it; a download begins here. */
 const tellTool = Effect.flatMap(Toolchain, (tools) =>
   Effect.matchEffect(tools.resolve(), {
     onSuccess: (tool) => Effect.logInfo(`Runs are executed with ${describeTool(tool)}`),
@@ -42,7 +42,7 @@ const tellTool = Effect.flatMap(Toolchain, (tools) =>
   })
 )
 
-/** How module code is kept apart: an operator who runs modules of others has to know when it is not, or when nothing runs. */
+/** How module code is isolated: an operator who runs other people's modules must know when it is not, or when nothing runs. */
 const tellSandbox = Effect.flatMap(Sandbox, ({ status: { accepted, level, reason, remedy } }) => {
   if (!accepted) return Effect.logWarning(`Runs are refused: ${reason} ${remedy ?? ""}`.trim())
   if (level === "process") return Effect.logWarning(`Runs are not isolated: ${reason} ${remedy ?? ""}`.trim())
@@ -52,7 +52,7 @@ const tellSandbox = Effect.flatMap(Sandbox, ({ status: { accepted, level, reason
 const warnOfPlainHttp = (settings: Settings) =>
   isPlainBeyondLoopback(settings) ? Effect.logWarning(plainHttpWarning) : Effect.void
 
-/** What Runs reach: found out here, so that the first Run does not wait for it. */
+/** The network of Runs: probed here, so that the first Run does not wait for it. */
 const tellNetwork = Effect.gen(function* () {
   const { network, status } = yield* Sandbox
   yield* Effect.logInfo(`Limits: ${describeLimits(status)}`)
@@ -70,7 +70,7 @@ export const serveCommand = Command.make(
   {
     settings: everySettingFlag,
     config: configFlag,
-    // A flag alone: a setting would stay, and the next lost database would look like a new installation.
+    // Only a flag: a setting would persist, and the next lost database would look like a new installation.
     isNew: Flag.Boolean("new").pipe(
       Flag.withDescription("Begin a new installation in a folder whose database is gone; the remains are moved aside"),
       Flag.withDefault(false)

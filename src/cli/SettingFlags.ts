@@ -10,7 +10,7 @@ const describe = (definition: SettingDefinition) => {
 
 const definitions: Readonly<Record<keyof typeof settingDefinitions, SettingDefinition>> = settingDefinitions
 
-/** One flag a setting, with its variable and default in the help. Secret settings have none. */
+/** One flag per setting, with its variable and default in the help. Secret settings have none. */
 export const settingFlags = Record.map(definitions, (definition) =>
   definition.flag === undefined
     ? Flag.optional(Flag.Never)
@@ -22,7 +22,7 @@ export const settingFlags = Record.map(definitions, (definition) =>
       )
 )
 
-/** Every setting that has a flag, as one part of a command's configuration. Two flags that are never given would clash. */
+/** Every setting with a flag, as part of a command's configuration. Two flags that are never given would clash. */
 export const everySettingFlag: Readonly<Record<string, Flag.Flag<Option.Option<string>>>> = Record.filter(
   settingFlags,
   (_, name) => Object.entries(definitions).some(([known, { flag }]) => known === name && flag !== undefined)
@@ -37,7 +37,7 @@ export const configFlag = Flag.optional(
   )
 )
 
-/** The settings as the flags of a command, the environment and the settings file make them. */
+/** The settings from the command's flags, the environment and the settings file. */
 export const settingsOf = Effect.fn("settingsOf")(function* (
   flags: Partial<Readonly<Record<string, Option.Option<string>>>>,
   config: Option.Option<string>

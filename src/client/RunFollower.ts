@@ -11,10 +11,10 @@ const LogMessage = Schema.fromJsonString(
   Schema.Union([Schema.Struct({ entries: Schema.Array(RunLogEntry) }), Schema.Struct({ done: Schema.Literal(true) })])
 )
 
-/** The server ended the stream before the Run did; it is opened again where it ended. */
+/** The server ended the stream before the Run ended; it is resumed where it stopped. */
 class StreamCut extends Schema.TaggedError<StreamCut>()("StreamCut", {}) {}
 
-/** Whether asking again may help: nothing was refused, the way there or the server was out of order. */
+/** Whether a retry may help: nothing was refused, but the connection or the server failed. */
 const isTransient = (error: unknown): boolean => {
   if (error instanceof StreamCut) return true
   if (!HttpClientError.isHttpClientError(error)) return false
@@ -74,7 +74,7 @@ export const followEvents = (options: ClientOptions, runId: string, after = 0) =
     )
   )
 
-/** The log lines of a Run after `after`, until it executes no more. */
+/** The log lines of a Run after `after`, until it stops executing. */
 export const followLogs = (options: ClientOptions, runId: string, after = 0) =>
   follow(options, `/api/v1/runs/${runId}/logs`, after, (text) =>
     Effect.map(decodeLogMessage(text), (message) =>

@@ -16,8 +16,8 @@ const authenticated = ({ token }: ClientOptions) =>
     : HttpClient.mapRequest(HttpClientRequest.bearerToken(token))
 
 /**
- * Makes the typed client of the API: one method a route, by group. Methods fail with `ApiError` for what the server
- * refuses, and with client errors for what never reached it.
+ * Creates the typed client of the API: one method per route, by group. Methods fail with `ApiError` for the server's refusals,
+ * and with client errors for requests that never arrived.
  */
 export const makeClient = (options: ClientOptions) =>
   HttpApiClient.make(SvcApi, { baseUrl: options.baseUrl, transformClient: authenticated(options) })

@@ -5,9 +5,9 @@ import { DashboardAssets } from "../http/DashboardRoutes.ts"
 
 const none: AssetSet = new Map()
 
-/** A bundle that fails is logged, and the API serves on without pages. */
+/** A failing bundle is logged, and the API is served without pages. */
 const bundle = Effect.gen(function* () {
-  // Left out of compiled binaries, which hold the bundle itself.
+  // Left out of compiled binaries, which embed the bundle itself.
   const { buildDashboard } = yield* Effect.promise(() => import("../dashboard/Build.ts"))
   return yield* buildDashboard("fast")
 }).pipe(
@@ -16,8 +16,8 @@ const bundle = Effect.gen(function* () {
 )
 
 /**
- * The dashboard: embedded in a compiled binary, bundled from its sources in a checkout. Either way it is made when the
- * first page asks for it, so that a server without readers pays nothing.
+ * The dashboard: embedded in a compiled binary, bundled from its sources in a checkout. Either way it is prepared for the first
+ * page, so that a server without readers pays nothing.
  */
 export const dashboardFiles = Layer.effect(
   DashboardAssets,

@@ -32,7 +32,7 @@ const httpSettings = (settings: Settings) =>
     }))
   )
 
-/** Mounts the routes on the listener: from here on it answers. */
+/** Mounts the routes on the listener: from here on it serves. */
 const mounted = Layer.effectDiscard(
   Effect.gen(function* () {
     const listener = yield* HttpListener

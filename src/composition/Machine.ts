@@ -23,7 +23,7 @@ import { SettingsRefused } from "../settings/SettingsRefused.ts"
 
 const present = (name: string, value: string | undefined) => (value === undefined ? [] : [[name, value] as const])
 
-/** Where the tool comes from, as the runner reads it: the settled settings take the place of the environment. */
+/** The tool's origin in the runner's form: resolved settings replace the environment. */
 const toolchainSettings = (settings: Settings) =>
   Effect.gen(function* () {
     const searchPath = yield* Config.String("PATH").pipe(Config.withDefault(""))
@@ -41,7 +41,7 @@ const toolchainSettings = (settings: Settings) =>
     Effect.mapError((error) => new SettingsRefused({ message: `The tool settings are not valid. ${error.message}` }))
   )
 
-/** The tool that executes Runs, looked for by the settings. */
+/** The tool that executes Runs, found by the settings. */
 export const toolchain = (settings: Settings) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -52,7 +52,7 @@ export const toolchain = (settings: Settings) =>
 
 const largestAutomaticMemory = 4 * 1024 ** 3
 
-/** What one Run may use at most. */
+/** The limits of one Run. */
 const runBounds = (settings: Settings) => ({
   memoryBytes:
     settings.runMemory === "auto" ? Math.min(largestAutomaticMemory, Math.floor(totalmem() / 2)) : settings.runMemory,
@@ -63,7 +63,7 @@ const runBounds = (settings: Settings) => ({
   freeBytes: settings.runFreeDisk
 })
 
-/** How module code is kept apart from this machine. What only looks keeps nothing in the data folder. */
+/** How module code is isolated from this machine. Inspection alone stores nothing in the data folder. */
 export const sandbox = (settings: Settings, keeps: "in the data folder" | "nothing" = "in the data folder") =>
   Sandbox.layer.pipe(
     Layer.provide(
@@ -71,7 +71,7 @@ export const sandbox = (settings: Settings, keeps: "in the data folder" | "nothi
         SandboxSettings,
         Effect.gen(function* () {
           const folder = yield* DataFolder
-          // What embeds the service may have set more than its settings do.
+          // A host that embeds the service may have set more than its settings do.
           const ambient = yield* SandboxSettings
           return {
             ...ambient,
@@ -158,5 +158,5 @@ export const machineWith = <E, R>(settings: Settings, box: Layer.Layer<Sandbox, 
 /** Everything that executes: Git, snapshots, the scan, the tool and its sandbox. */
 export const machine = (settings: Settings) => machineWith(settings, sandbox(settings))
 
-/** What a runner has to give. */
+/** What a runner must provide. */
 export type RunnerServices = Layer.Success<ReturnType<typeof machine>>

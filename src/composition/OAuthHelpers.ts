@@ -6,13 +6,13 @@ import { type DeclaredHelper, OAuthHelpers } from "../../actors/connection/OAuth
 import { defaultGitPolicy } from "../../runner/git/GitPolicy.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 
-/** Stands for an access token while nobody has one. */
+/** Stands in for an access token while there is none. */
 const sample = "an-access-token-of-forty-characters-0000"
 
 const refuse = (id: string, problem: string) =>
   new SettingsRefused({ message: `The OAuth helper ${id} of the policy file cannot be used. ${problem}` })
 
-/** The secret itself is never in the policy file: that is read aloud, and kept in repositories. */
+/** The secret itself is never in the policy file: people share it and keep it in repositories. */
 const clientSecret = Effect.fnUntraced(function* ({ client, id }: OAuthHelperDeclaration) {
   if (client.secretEnv !== undefined) {
     const name = client.secretEnv

@@ -16,7 +16,7 @@ const none: ReadPolicy = { policy: {}, digest: "none" }
 export interface PolicyReload {
   readonly previousDigest: string
   readonly digest: string
-  /** Parts of the file that say something else than before. */
+  /** The parts of the file that changed. */
   readonly changed: ReadonlyArray<string>
 }
 
@@ -25,13 +25,13 @@ const parts = ["repositoryInstallUx", "profiles", "baseConfigs", "endpoints", "p
 const changedParts = (before: OperatorPolicyFile, after: OperatorPolicyFile): ReadonlyArray<string> =>
   parts.filter((part) => JSON.stringify(before[part]) !== JSON.stringify(after[part]))
 
-/** The operator's policy as it is applied at this moment, and the way to read its file anew. */
+/** The operator's policy in force, and the way to reload its file. */
 export class PolicyInForce extends Context.Service<
   PolicyInForce,
   {
     /**
-     * Reads the file and answers what would change, with the step that puts it in force and the one that takes that back: nothing has
-     * changed before. Fails with `SettingsRefused` when the file is not valid or the server has none.
+     * Reads the file and returns what would change, with the steps to apply it and to undo that; nothing has changed until
+     * then. Fails with `SettingsRefused` when the file is not valid or the server has none.
      */
     readonly reload: Effect.Effect<
       { readonly change: PolicyReload; readonly apply: Effect.Effect<void>; readonly undo: Effect.Effect<void> },

@@ -13,8 +13,8 @@ import { forbiddenMaterial } from "../../schema/secret-material/SecretScan.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 
 /**
- * The operator's policy file: ceilings over manifests, execution profiles, base configurations of modules, the addresses that Capsules
- * are given, the prices of resources, and the ways to make Connections. What is absent is default.
+ * The operator's policy file: ceilings over manifests, execution profiles, base configurations of modules, the addresses that
+ * Capsules are given, the prices of resources, and the ways to make Connections. Absent parts have defaults.
  */
 export const OperatorPolicyFile = Schema.Struct({
   repositoryInstallUx: Schema.optionalKey(
@@ -111,7 +111,7 @@ const profileFaults = ({ profiles = {} }: OperatorPolicyFile): ReadonlyArray<Pol
       ]
     : []
 
-/** What is wrong with a policy file, as a whole; none when it may be applied. Never repeats a value of it. */
+/** What is wrong with a policy file as a whole; nothing when it may be applied. Never repeats its values. */
 export const judgePolicy = Effect.fn("judgePolicy")(function* (bytes: Uint8Array) {
   const json = decodeJson(bytes, policyFileLimits)
   if (Result.isFailure(json)) return { faults: [{ path: "", message: json.failure.message }], policy: undefined }
@@ -127,7 +127,7 @@ export const judgePolicy = Effect.fn("judgePolicy")(function* (bytes: Uint8Array
   return { faults, policy: faults.length === 0 ? decoded.success : undefined }
 })
 
-/** Reads a policy file. Fails with `SettingsRefused`: a policy that is not understood as a whole is not applied in part. */
+/** Reads a policy file. Fails with `SettingsRefused`: a policy is applied as a whole or not at all. */
 export const readOperatorPolicy = Effect.fn("readOperatorPolicy")(function* (file: string) {
   const files = yield* FileSystem.FileSystem
   const refuse = (reason: string) => new SettingsRefused({ message: `The policy file ${file} ${reason}` })

@@ -4,8 +4,8 @@ const withoutSpan = <R>(context: Context.Context<R>): Context.Context<R> =>
   Context.makeUnsafe(new Map(Array.from(context.mapUnsafe).filter(([key]) => key !== Tracer.ParentSpan.key)))
 
 /**
- * Builds a layer outside the span that is current. What a layer makes keeps the context that it was built in: with a span in
- * it, every later request would count as a part of the start, and no trace would lead from a request to what it did.
+ * Builds a layer outside the current span. Services keep the context in which their layer was built: with a span in it, every
+ * later request would belong to the trace of the start.
  */
 export const outsideSpans = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E, R> =>
   Layer.fromBuild((memoMap, scope) =>

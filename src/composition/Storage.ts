@@ -16,10 +16,10 @@ export const vaultSettings = (settings: Settings) =>
     Effect.map(DataFolder, (folder) => ({ masterKey: masterKeySource(settings, folder.masterKeyFile) }))
   )
 
-/** What a database has to give: the writing client, the reading one, and the operations on its file. */
+/** What a database must provide: a writing client, a reading one, and the operations on its file. */
 export type DatabaseServices = Layer.Success<typeof Database.layer>
 
-/** What the settings say of the folder, beside what a command does. */
+/** What the settings say about the folder, besides what a command does. */
 const expectedInstallation = (settings: Settings) =>
   Layer.effect(
     ExpectedInstallation,

@@ -1,5 +1,5 @@
-// What the browser is told to fetch with a page, beside what every page needs: the parts of the screen at its address. The
-// code would only ask for them once it runs.
+// What the browser fetches with a page besides the common files: the parts of the screen at its address. The code would request
+// them only once it runs.
 
 export interface AppPage {
   readonly name: string

@@ -1,6 +1,6 @@
 import { appPageFile } from "./AppPages.ts"
 
-/** Where hashed files live; everything below it may be cached for ever. */
+/** Where hashed files are; everything below may be cached for ever. */
 export const assetPrefix = "/assets/"
 
 /** One file to serve. `br` and `gzip` hold the same content compressed ahead of time. */
@@ -30,7 +30,7 @@ export interface AssetResponse {
   readonly body: Uint8Array<ArrayBuffer>
 }
 
-/** What a page may do: nothing that does not come from this origin, and no inline script or style. */
+/** The policy of a page: nothing from other origins, and no inline script or style. */
 export const contentSecurityPolicy = [
   "default-src 'self'",
   "script-src 'self'",

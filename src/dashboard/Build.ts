@@ -90,7 +90,7 @@ const run = Effect.fn("Build.run")(function* (entries: ReadonlyArray<string>, sp
 
 const baseName = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
 
-/** Files that a page needs before it can run: an entry and what it imports statically, itself last. */
+/** Files that a page needs before it can run: an entry and its static imports, the entry last. */
 const staticClosure = (built: Bun.BuildOutput, entry: string): ReadonlyArray<string> => {
   const outputs = built.metafile?.outputs ?? {}
   const seen = new Set<string>()
@@ -107,8 +107,8 @@ const entryOf = (built: Bun.BuildOutput, suffix: string): string | undefined =>
   Object.entries(built.metafile?.outputs ?? {}).find(([, output]) => output.entryPoint?.endsWith(suffix))?.[0]
 
 /**
- * Bundles the dashboard: hashed files under `/assets/`, the HTML pages, and a compressed sibling of each.
- * The result holds bytes only, so it is served the same from memory, from `dist/dashboard` and from a compiled binary.
+ * Bundles the dashboard: hashed files under `/assets/`, the HTML pages, and a compressed sibling of each. The result consists
+ * of bytes, so it is served alike from memory, from `dist/dashboard` and from a compiled binary.
  */
 export const buildDashboard = Effect.fn("Build.buildDashboard")(function* (effort: Effort) {
   const [built, booted] = yield* Effect.all([run(dashboardEntries.pages, true), run(dashboardEntries.scripts, false)])

@@ -1,7 +1,7 @@
 import { Context, Effect } from "effect"
 import type { Asset, AssetSet } from "./Assets.ts"
 
-/** One file of the dashboard inside a compiled binary: what it is, and where each encoding of it lies. */
+/** One file of the dashboard inside a compiled binary: its description, and where each encoding is. */
 export interface EmbeddedFile extends Omit<Asset, "identity" | "br" | "gzip"> {
   readonly identity: string
   readonly br: string

@@ -16,9 +16,9 @@ interface PageParts {
   readonly style: string
   readonly boot: string
   readonly icon: string
-  /** The entry last, what it imports before it. */
+  /** The entry last, after its imports. */
   readonly scripts: ReadonlyArray<string>
-  /** What the screen at the page's address loads on demand, fetched along with the entry. */
+  /** The on-demand parts of the screen at the page's address, fetched along with the entry. */
   readonly parts: ReadonlyArray<string>
 }
 
@@ -63,6 +63,6 @@ export const pageHtml = ({ page, language, style, boot, icon, scripts, parts }: 
       </body>
     </html>
   )
-  // First of all: it would wait for a style sheet before it, and the renderer moves what is only fetched ahead of scripts.
+  // First: after a style sheet it would wait for that, and the renderer moves preloads ahead of scripts.
   return `<!doctype html>${markup.replace("<head>", `<head><script src="${boot}"></script>`)}`
 }

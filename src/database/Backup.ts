@@ -19,11 +19,11 @@ export const syncFile = Effect.fnUntraced(function* (file: string) {
   yield* Effect.scoped(Effect.flatMap(fs.open(path.dirname(file), { flag: "r" }), (handle) => handle.sync))
 })
 
-/** A client of a database file that nobody writes: no file is created beside it. */
+/** A client for a database file without writers: no file is created beside it. */
 const layerOfCopy = (file: string) =>
   Layer.effect(SqlClient.SqlClient, ReadSql).pipe(Layer.provide(layerReader(`${pathToFileURL(file).href}?immutable=1`)))
 
-/** What the manifest says of the copy, and the master keys that its secrets need. */
+/** The manifest's statements about the copy, and the master keys that its secrets need. */
 const factsOf = (file: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -53,7 +53,7 @@ export const backupTo = Effect.fn("backupTo")(
     }
     const partial = `${file}.partial`
     yield* Effect.gen(function* () {
-      // Created first so that its mode is right before any byte is in it.
+      // Created first, so that its mode is right before any byte is written.
       yield* fs.writeFile(partial, new Uint8Array(), { flag: "w", mode: 0o600 })
       yield* databaseFile.backup(partial)
       const { facts, needed } = yield* factsOf(partial)

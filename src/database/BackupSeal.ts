@@ -5,8 +5,8 @@ import type { loadKeyring } from "../../actors/vault/MasterKeyStore.ts"
 import { BackupRefused } from "./BackupRefused.ts"
 
 /**
- * A backup is the database, followed by a manifest that has the digest of each of its blocks, the keyed digest of the
- * manifest, the manifest's length, and these bytes. SQLite reads the file as the database that it begins with.
+ * A backup is the database, followed by a manifest that has the digest of each of its blocks, the keyed digest of the manifest,
+ * the manifest's length, and these bytes. To SQLite the file is the database at its beginning.
  */
 const mark = new TextEncoder().encode("svc-backup-seal1")
 const macBytes = 32
@@ -14,7 +14,7 @@ const lengthBytes = 4
 const footBytes = macBytes + lengthBytes + mark.length
 
 const blockBytes = 4 * 1024 * 1024
-// The digests of a database of several terabytes.
+// Enough digests for a database of several terabytes.
 const largestManifest = 64 * 1024 * 1024
 
 const macPurpose = "svc/backup/manifest/v1"
@@ -31,11 +31,11 @@ const Manifest = Schema.Struct({
   /** SHA-256 of each block, in hex. */
   blocks: Schema.Array(Schema.String)
 })
-/** What a backup says of itself. */
+/** The manifest of a backup. */
 export type Manifest = typeof Manifest.Type
 const ManifestJson = Schema.fromJsonString(Manifest)
 
-/** Where a backup's key comes from; asked for only by one that is sealed. */
+/** The source of a backup's key; used only for sealed ones. */
 export type MasterKeys = Effect.Effect<Keyring, BackupRefused, Effect.Services<ReturnType<typeof loadKeyring>>>
 
 export type BackupFacts = Pick<Manifest, "createdAt" | "installationId" | "schemaVersion">
@@ -116,8 +116,8 @@ const sealOf = Effect.fnUntraced(function* (file: FileSystem.File, size: number)
 })
 
 /**
- * Checks a sealed backup against the master keys and answers its manifest; `none` where the file carries no seal. Fails
- * with `BackupRefused`, naming the part that was changed or the key that is missing.
+ * Checks a sealed backup against the master keys and returns its manifest; `none` where the file has no seal. Fails with
+ * `BackupRefused`, naming the part that was changed or the key that is missing.
  */
 export const checkSeal = Effect.fn("checkSeal")(function* (path: string, keys: MasterKeys) {
   const fs = yield* FileSystem.FileSystem

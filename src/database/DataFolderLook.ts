@@ -3,7 +3,7 @@ import { Effect, FileSystem, Layer, type Option, Path, Schema } from "effect"
 import { DataFolder, databaseName, masterKeyName } from "./DataFolder.ts"
 import { networkFileSystemOf } from "./FileSystemKind.ts"
 
-/** What stands at the path of a data folder; nothing was created or changed to find out. */
+/** What exists at the path of a data folder, determined without creating or changing anything. */
 export interface DataFolderLook {
   /** Absolute; the real path where it exists. */
   readonly path: string
@@ -19,7 +19,7 @@ export interface DataFolderLook {
   readonly free: Option.Option<number>
 }
 
-/** The path of a data folder cannot be looked at. */
+/** The path of a data folder cannot be inspected. */
 export class DataFolderHidden extends Schema.TaggedError<DataFolderHidden>()("DataFolderHidden", {
   message: Schema.String
 }) {}
@@ -27,7 +27,7 @@ export class DataFolderHidden extends Schema.TaggedError<DataFolderHidden>()("Da
 const isMissing = (cause: unknown): boolean =>
   cause instanceof Error && "code" in cause && (cause.code === "ENOENT" || cause.code === "ENOTDIR")
 
-/** Looks at the path of a data folder without touching it. Fails with `DataFolderHidden` without the rights to look. */
+/** Inspects the path of a data folder without touching it. Fails with `DataFolderHidden` without permission. */
 export const lookAtDataFolder = Effect.fn("lookAtDataFolder")(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -71,7 +71,7 @@ export const lookAtDataFolder = Effect.fn("lookAtDataFolder")(function* (folder:
   return look
 })
 
-/** The data folder for whoever only looks: not claimed, and its subfolders are named without being created. */
+/** The data folder for inspection: not claimed, and its subfolders are named without being created. */
 export const layerLook = (folder: string) =>
   Layer.effect(
     DataFolder,

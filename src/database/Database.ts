@@ -19,7 +19,7 @@ const layerOf = (folder: string, file: string) => {
       yield* settleInstallation(folder)
     })
   ).pipe(Layer.provideMerge(layerWriter(file)))
-  // A file with a damaged head is refused as soon as it is opened, any other at the check.
+  // A file with a damaged header is refused when it is opened, any other at the check.
   const migrated = Layer.effectContext(
     Effect.andThen(admitDatabase(folder), Effect.mapError(Layer.build(checked), namingDamage(file)))
   )

@@ -1,7 +1,7 @@
 import { Effect, FileSystem, Schema } from "effect"
 import { SqlClient, SqlError } from "effect/sql"
 
-/** The database file is not what was written to it. Nothing was changed. */
+/** The database file differs from what was written. Nothing was changed. */
 export class DatabaseDamaged extends Schema.TaggedError<DatabaseDamaged>()("DatabaseDamaged", {
   message: Schema.String
 }) {}
@@ -14,12 +14,12 @@ const damaged = (file: string, finding: string) =>
     message: `The database ${file} is damaged (${finding}). Keep a copy of the data folder as it is, and restore the newest backup into a new folder.`
   })
 
-// SQLITE_CORRUPT and SQLITE_NOTADB; the higher bits of a code only say where.
+// SQLITE_CORRUPT and SQLITE_NOTADB; the higher bits of a code only give details.
 const damageCodes: ReadonlySet<number> = new Set([11, 26])
 const Refusal = Schema.Struct({ errno: Schema.Int, message: Schema.String })
 const decodeRefusal = Schema.decodeUnknownOption(Refusal)
 
-/** Tells a file that the database cannot make sense of from any other trouble, such as a lock or a full disk. */
+/** Distinguishes a damaged file from other trouble, such as a lock or a full disk. */
 export const namingDamage =
   (file: string) =>
   <E>(error: E | SqlError.SqlError): E | SqlError.SqlError | DatabaseDamaged => {
@@ -30,7 +30,7 @@ export const namingDamage =
       : error
   }
 
-/** Fails with `DatabaseDamaged` rather than to work on pages that contradict each other. */
+/** Fails with `DatabaseDamaged` instead of working on inconsistent pages. */
 export const checkDatabase = Effect.fn("checkDatabase")(function* (file: string) {
   const files = yield* FileSystem.FileSystem
   const sql = yield* SqlClient.SqlClient

@@ -3,13 +3,13 @@ import { Context, Effect, FileSystem, Layer, Option } from "effect"
 /** Whether the file that this server has open is still the one at its path. */
 export type DatabaseFile = "present" | "missing" | "replaced"
 
-/** What a running server can say of its database file; nothing where a host gives a database of its own. */
+/** What a running server knows about its database file; nothing where a host provides the database. */
 export const DatabasePresence = Context.Reference<{ readonly look: Effect.Effect<DatabaseFile> }>(
   "svc/database/DatabasePresence",
   { defaultValue: () => ({ look: Effect.succeed("present") }) }
 )
 
-/** Remembers which file was opened. What is written to one that was removed or replaced is lost with this process. */
+/** Remembers which file was opened. Writes to a removed or replaced one are lost with this process. */
 export const databasePresence = (file: string) =>
   Layer.effect(
     DatabasePresence,

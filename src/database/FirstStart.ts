@@ -10,14 +10,14 @@ import {
 } from "./Installation.ts"
 import { lookAtRemains, replacedByNew, restoringName, setAside } from "./InstallationRemains.ts"
 
-/** There was an installation in the data folder, and its database is gone. Nothing was changed. */
+/** The data folder had an installation, and its database is gone. Nothing was changed. */
 export class DatabaseVanished extends Schema.TaggedError<DatabaseVanished>()("DatabaseVanished", {
   message: Schema.String
 }) {}
 
-/** What the operator says about the data folder. */
+/** The operator's statements about the data folder. */
 export interface ExpectedInstallationShape {
-  /** Begin a new installation although something is left of an earlier one. */
+  /** Begin a new installation despite the remains of an earlier one. */
   readonly isNew: boolean
   /** The only installation that the folder may hold. */
   readonly id: string | undefined
@@ -27,10 +27,10 @@ export const ExpectedInstallation = Context.Reference<ExpectedInstallationShape>
   defaultValue: () => ({ isNew: false, id: undefined })
 })
 
-/** There before a first start creates anything, until the folder knows its database. */
+/** Exists before a first start creates anything, until the folder knows its database. */
 const markName = "instance.creating"
 
-/** Why a folder with these remains is no place for a new installation, and what to do. */
+/** Why a folder with these remains cannot hold a new installation, and what to do. */
 export const vanishedMessage = (folder: string, found: ReadonlyArray<string>): string => {
   const named = `${folder} holds ${found.join(", ")}`
   return found.includes(restoringName)
@@ -75,7 +75,7 @@ export const admitDatabase = Effect.fn("admitDatabase")(
   (effect, folder) => Effect.catchTag(effect, "PlatformError", (error) => unusable(folder)(error))
 )
 
-/** Fails with `InstallationMismatch` where the opened database is not the one of this folder. Before it is migrated. */
+/** Before migration: fails with `InstallationMismatch` where the opened database does not belong to this folder. */
 export const checkInstallation = Effect.fn("checkInstallation")(function* (folder: string) {
   const path = yield* Path.Path
   const expected = yield* ExpectedInstallation
@@ -91,7 +91,7 @@ export const checkInstallation = Effect.fn("checkInstallation")(function* (folde
   })
 })
 
-/** Makes the folder know its database, after the migration. From here on a missing database is noticed. */
+/** Records the database in the folder, after the migration. From here on a missing database is noticed. */
 export const settleInstallation = Effect.fn("settleInstallation")(
   function* (folder: string) {
     const fs = yield* FileSystem.FileSystem

@@ -4,7 +4,7 @@ import { newestKnown } from "./Migrations.ts"
 
 export const instanceName = "instance.json"
 
-/** Who a data folder belongs to. The database says the same; together they notice a folder or a file of another one. */
+/** The installation of a data folder. The database repeats it; together they reveal a folder or a file of another one. */
 const Instance = Schema.Struct({
   version: Schema.Literal(1),
   installationId: Schema.String,
@@ -14,17 +14,17 @@ const Instance = Schema.Struct({
 export type Instance = typeof Instance.Type
 const InstanceFile = Schema.fromJsonString(Instance)
 
-/** What earlier releases wrote into the file: the process that had the folder last. */
+/** What earlier releases wrote into the file: the last process of the folder. */
 const EarlierFile = Schema.fromJsonString(Schema.Struct({ pid: Schema.Int }))
 
-/** The data folder and what is in it are not of one installation. Nothing was changed. */
+/** The data folder and its contents are not of one installation. Nothing was changed. */
 export class InstallationMismatch extends Schema.TaggedError<InstallationMismatch>()("InstallationMismatch", {
   message: Schema.String
 }) {}
 
 /**
- * The installation that the folder says it holds: `absent` without the file, `unnamed` where an earlier release wrote it.
- * Fails with `InstallationMismatch` for a file that nobody can make sense of.
+ * The installation that the folder says it holds: `absent` without the file, `unnamed` where an earlier release wrote it. Fails
+ * with `InstallationMismatch` for an unreadable file.
  */
 export const readInstance = Effect.fn("readInstance")(
   function* (folder: string) {
@@ -46,7 +46,7 @@ export const readInstance = Effect.fn("readInstance")(
   Effect.catchTag("PlatformError", (error) => new InstallationMismatch({ message: `${error.message}.` }))
 )
 
-/** Makes `text` the durable content of `file`: after a crash there is the old content or the new one. */
+/** Makes `text` the durable content of `file`: after a crash it has the old content or the new one. */
 export const writeDurably = Effect.fn("writeDurably")(function* (file: string, text: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -75,7 +75,7 @@ export interface Installation {
   readonly restoredAt: string | null
 }
 
-/** The installation that the database says it is of; `undefined` where an earlier release wrote it. */
+/** The installation that the database names; `undefined` where an earlier release wrote it. */
 export const readInstallation = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const known = yield* sql`SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'installation'`.unprepared

@@ -4,7 +4,7 @@ import { DateTime, Effect, FileSystem, Path } from "effect"
 import { databaseName, masterKeyName } from "./DataFolder.ts"
 import { instanceName } from "./Installation.ts"
 
-/** A copy that `svc restore` is working on, or was when it was killed. */
+/** A copy that `svc restore` is using, or was when it was killed. */
 export const restoringName = "restoring.sqlite"
 
 const logName = `${databaseName}-wal`
@@ -17,13 +17,13 @@ export const replacedByNew = [instanceName, restoringName, snapshotsName, builds
 
 /** What is left of an installation in a folder whose database is gone. */
 export interface Remains {
-  /** `installed`: tables are in it. `empty`: the file is there, and no installation is in it. */
+  /** `installed`: it has tables. `empty`: the file exists without an installation. */
   readonly database: "installed" | "empty" | "absent"
   /** Names of files and folders that only an installation leaves behind. */
   readonly found: ReadonlyArray<string>
 }
 
-/** Whether the file has the tables of an installation; one that cannot be read is for the check of the database to name. */
+/** Whether the file has the tables of an installation; an unreadable one is left to the database check. */
 const hasTables = (file: string, readOnly: boolean): boolean => {
   let database: DatabaseSync | undefined
   try {
@@ -40,8 +40,8 @@ const hasTables = (file: string, readOnly: boolean): boolean => {
 }
 
 /**
- * Looks at a data folder whose database nobody has open. `readOnly` leaves no trace; without it a write-ahead log that a
- * crash left is put into the database first, as the next start would do.
+ * Inspects a data folder whose database nobody has open. `readOnly` leaves no trace; without it a crash's write-ahead log is
+ * merged into the database first, as the next start would do.
  */
 export const lookAtRemains = Effect.fn("lookAtRemains")(function* (
   folder: string,
@@ -64,7 +64,7 @@ export const lookAtRemains = Effect.fn("lookAtRemains")(function* (
   // An empty file beside a log is what truncation leaves. It is not opened: SQLite would delete the log.
   if (size > 0) {
     const file = path.join(folder, databaseName)
-    // A reader that leaves no trace does not see what the log holds.
+    // A reader that leaves no trace does not see the contents of the log.
     const isInstalled = (readOnly && log > 0) || (yield* Effect.sync(() => hasTables(file, readOnly)))
     if (isInstalled) return { database: "installed", found: [] } satisfies Remains
   }
@@ -78,8 +78,8 @@ export const lookAtRemains = Effect.fn("lookAtRemains")(function* (
 })
 
 /**
- * Moves what is left of a database, and what `others` name, into a new folder beside it, and answers that folder;
- * `undefined` where there was nothing. A log that stayed behind would be replayed into the next database.
+ * Moves the remains of a database, and `others`, into a new folder beside it, and returns that folder; `undefined` where there
+ * was nothing. A remaining log would be replayed into the next database.
  */
 export const setAside = Effect.fn("setAside")(function* (folder: string, others: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem

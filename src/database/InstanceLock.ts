@@ -9,12 +9,12 @@ export class InstanceAlreadyRunning extends Schema.TaggedError<InstanceAlreadyRu
   message: Schema.String
 }) {}
 
-/** The process that has a data folder; `since` is ISO 8601, absent where an older release wrote it. */
+/** The process that has a data folder; `since` is ISO 8601, absent when written by an older release. */
 const Holder = Schema.Struct({ pid: Schema.Int, since: Schema.optionalKey(Schema.String) })
 export type Holder = typeof Holder.Type
 const HolderFile = Schema.fromJsonString(Holder)
 
-// Whoever only looks whether the folder is taken holds the lock for a moment, and must not keep a server from starting.
+// A check whether the folder is taken holds the lock for a moment, and must not keep a server from starting.
 const lookerMillis = 100
 
 const names = Effect.fnUntraced(function* (folder: string) {
@@ -30,8 +30,8 @@ const readHolder = (holderFile: string) =>
   )
 
 /**
- * Whether a process has the data folder, found out without creating or changing anything. The holder is `none` when its
- * name cannot be read. Fails with `SqlError` where the lock cannot be looked at, e.g. without the rights.
+ * Whether a process has the data folder, determined without creating or changing anything. The holder is `none` when its name
+ * cannot be read. Fails with `SqlError` where the lock cannot be inspected, for example without permission.
  */
 export const lookAtInstance = Effect.fn("lookAtInstance")(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
@@ -53,9 +53,9 @@ export const lookAtInstance = Effect.fn("lookAtInstance")(function* (folder: str
 })
 
 /**
- * Claims a data folder for the life of the Scope. The claim is SQLite's own exclusive file lock, which the kernel drops
- * when the process ends in whatever way: there is no stale lock to clean up. The holder's process id sits in a file
- * beside it, for the message only (reading the locked file itself would release the lock of this process).
+ * Claims a data folder for the life of the Scope. The claim is SQLite's own exclusive file lock, which the kernel releases
+ * however the process ends: there is no stale lock to clean up. The holder's process id sits in a file beside it, for the
+ * message only (reading the locked file itself would release the lock of this process).
  */
 export const instanceLock = Effect.fn("instanceLock")(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem

@@ -65,8 +65,8 @@ const initialTables: ReadonlyArray<string> = [
 ]
 
 /**
- * The statements of every migration, by number and name. What a release brought out is frozen and only appended to: a
- * database that ran it never runs it again. The fingerprints of the released ones are checked by a test.
+ * The statements of every migration, by number and name. A released migration is frozen and only followed: a database never
+ * runs it again. A test checks the fingerprints of the released ones.
  */
 export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0001_initial": initialTables,
@@ -103,10 +103,10 @@ export class DatabaseTooNew extends Schema.TaggedError<DatabaseTooNew>()("Databa
 }) {}
 
 const table = "svc_migrations"
-/** The version of this release's tables. */
+/** The schema version of this release. */
 export const newestKnown = Math.max(...Object.keys(migrations).map((name) => Number.parseInt(name, 10)))
 
-/** Runs those of the given migrations that the database has not seen, in one transaction. */
+/** Runs the given migrations that the database has not seen, in one transaction. */
 export const migrateBy = (list: typeof migrations) =>
   Migrator.make({})({
     loader: Migrator.fromRecord(
@@ -131,7 +131,7 @@ const checkVersion = Effect.gen(function* () {
 })
 
 /**
- * Brings the database to this release's tables, in one transaction. Fails with `DatabaseTooNew` rather than to work on
- * tables it does not know.
+ * Brings the database to this release's tables, in one transaction. Fails with `DatabaseTooNew` instead of working on unknown
+ * tables.
  */
 export const migrate = Effect.andThen(migrateBy(migrations), checkVersion).pipe(Effect.withSpan("migrate"))

@@ -24,11 +24,11 @@ const requireSqlite = Effect.gen(function* () {
       message: "The SqlClient does not enforce foreign keys. Open its database with PRAGMA foreign_keys=ON."
     })
   }
-  // Deleted private values must not stay behind in free pages.
+  // Deleted private values must not remain in free pages.
   yield* sql`PRAGMA secure_delete=ON`
 })
 
-/** The operations by statements, since an unknown client has nothing else. */
+/** The operations by SQL, since an unknown client offers nothing else. */
 const databaseFile = Effect.map(SqlClient.SqlClient, (sql) =>
   DatabaseFile.of({
     backup: Effect.fn("DatabaseFile.backup")((file: string) => Effect.asVoid(sql`VACUUM INTO ${file}`)),
@@ -44,7 +44,7 @@ const databaseFile = Effect.map(SqlClient.SqlClient, (sql) =>
   })
 )
 
-// Well within the second in which a live stream has to end after its authority.
+// Well within the second in which a live stream must end after its authority.
 const lookEvery = "500 millis"
 
 /** An unknown client does not report its commits, so there may have been one at any time. */
@@ -55,9 +55,9 @@ const commits = Effect.gen(function* () {
 })
 
 /**
- * The database services over a `SqlClient` of the host's own: one SQLite database, this service its only writer, foreign
- * keys on, WAL and `synchronous=FULL` advised. The tables are made and brought up to date in it. Reads share its
- * connection with writes. Fails with `SqlClientUnsuitable` for anything but SQLite with foreign keys.
+ * The database services over a `SqlClient` of the host's own: one SQLite database, this service its only writer, foreign keys
+ * on, WAL and `synchronous=FULL` advised. It is migrated to this release's tables. Reads share its connection with writes.
+ * Fails with `SqlClientUnsuitable` for anything but SQLite with foreign keys.
  */
 export const layerFromSqlClient = Layer.mergeAll(
   Layer.effect(ReadSql, SqlClient.SqlClient),

@@ -4,15 +4,15 @@ import { SqlClient } from "effect/sql"
 import { ReadSql } from "../../actors/database/ReadSql.ts"
 import { layerReader } from "./SqliteClient.ts"
 
-/** The database cannot be read at this moment without changing something. */
+/** The database cannot be read now without changing something. */
 export class DatabaseUnreadable extends Schema.TaggedError<DatabaseUnreadable>()("DatabaseUnreadable", {
   message: Schema.String
 }) {}
 
 /**
- * How a database is read without a trace. Beside a process that has it open, or after one that was killed, its shared
- * memory file is read as it is; a database that was closed in order has neither that nor a log, and a plain reading
- * connection would create both.
+ * How a database is read without a trace. Beside a process that has it open, or after one that was killed, its shared memory
+ * file is read as it is; a cleanly closed database has neither that nor a log, and a plain reading connection would create
+ * both.
  */
 const wayOf = Effect.fnUntraced(function* (file: string, isServed: boolean) {
   const files = yield* FileSystem.FileSystem
@@ -32,9 +32,9 @@ const readAs = (file: string, way: string) => {
 }
 
 /**
- * Gives `use` a reading client of a database file, beside its server or without one, and creates and changes nothing.
- * What a server that started meanwhile may have disturbed is read again. Fails with `DatabaseUnreadable`, and with `SqlError`
- * for a file that cannot be read.
+ * Gives `use` a reading client of a database file, beside its server or without one, without creating or changing anything.
+ * Reads that a starting server may have disturbed are repeated. Fails with `DatabaseUnreadable`, and with `SqlError` for a file
+ * that cannot be read.
  */
 export const withReadOnlyDatabase = <A, E, R, R2>(
   file: string,
@@ -58,8 +58,8 @@ export const withReadOnlyDatabase = <A, E, R, R2>(
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 
 /**
- * What is wrong with the database, one line each. `isServed` checks table by table: a check of the whole file is one long
- * read, during which the server cannot empty its log; what belongs to no table is then left out.
+ * What is wrong with the database, one line each. `isServed` checks table by table: a check of the whole file is one long read,
+ * during which the server cannot checkpoint its log; pages of no table are then left out.
  */
 export const integrityOf = Effect.fn("integrityOf")(function* (isServed: boolean) {
   const sql = yield* SqlClient.SqlClient

@@ -28,9 +28,9 @@ import { layerWriter } from "./SqliteClient.ts"
 import { InstallationRow } from "./InstallationRow.ts"
 
 export interface RestoreOptions {
-  /** The master keys that the restored installation will have. */
+  /** The master keys of the restored installation. */
   readonly keys: MasterKeys
-  /** Take a file that nothing says is what the service wrote. */
+  /** Accept a file that is not proven to be written by the service. */
   readonly acceptUnauthenticated: boolean
 }
 
@@ -41,8 +41,8 @@ const ledgers = RunLedger.layer.pipe(
 )
 
 /**
- * Takes back, in one transaction, what nobody can vouch for after the backup was written: plans and applies, everything
- * that lets somebody in, and the effect of what may have been ended since.
+ * Revokes, in one transaction, what may have changed after the backup was written: plans and applies, everything that lets
+ * somebody in, and the effect of what may have been ended since.
  */
 const takeBack = Effect.fn("takeBack")(function* (manifest: Option.Option<Manifest>) {
   const sql = yield* SqlClient.SqlClient
@@ -102,7 +102,7 @@ const prepare = (file: string, folder: string, manifest: Option.Option<Manifest>
 
 const databaseHead = "SQLite format 3\0"
 
-/** What is no database at all is refused before there is a data folder for it. */
+/** A file that is not a database is refused before its data folder is created. */
 const requireDatabase = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   if (!(yield* fs.exists(file))) return yield* new BackupRefused({ message: `There is no file ${file}.` })
@@ -120,7 +120,7 @@ const unauthenticated = (file: string) =>
     message: `${file} is not authenticated: it was written by an older release, or its end was cut off. Anybody who could write to it may have changed it, e.g. made themselves an owner, put other values into Connections, or taken entries out of the history. Restore an authenticated backup; or, if you know that only you could write to this one, repeat the command with --accept-unauthenticated. Nothing was restored.`
   })
 
-/** Checks the copy that is going to be used, and leaves the database alone in it. */
+/** Checks the copy that will be used, and leaves only the database in it. */
 const authenticate = Effect.fn("authenticateBackup")(function* (
   copy: string,
   file: string,
@@ -134,10 +134,10 @@ const authenticate = Effect.fn("authenticateBackup")(function* (
 })
 
 /**
- * Puts a backup into a data folder that holds no database yet. The copy is authenticated, checked, brought to this
- * release's tables, and loses what nobody can vouch for (`takeBack`) before it takes its place: killed at any moment, the
- * folder has no database or the whole of it, and a refused file leaves it as it was. The master key is put there first by
- * the operator.
+ * Puts a backup into a data folder that holds no database yet. The copy is authenticated, checked, brought to this release's
+ * tables, and loses what cannot be vouched for (`takeBack`) before it is put in place: killed at any moment, the folder has
+ * either no database or the complete one, and a refused file leaves it unchanged. The master key is put there first by the
+ * operator.
  */
 export const restoreFrom = Effect.fn("restoreFrom")(
   function* (file: string, folder: string, options: RestoreOptions) {
@@ -167,7 +167,7 @@ export const restoreFrom = Effect.fn("restoreFrom")(
       const taken = yield* prepare(partial, real, manifest)
       yield* killPoint("restoring.prepared")
       yield* syncFile(partial)
-      // What is left of a database that was lost: its log would be replayed into this one.
+      // The remains of a lost database: its log would be replayed into this one.
       const aside = yield* setAside(real, [])
       yield* killPoint("restoring.cleared")
       yield* fs.rename(partial, target)

@@ -10,7 +10,7 @@ import { createPrivateFile } from "./PrivateFile.ts"
 import { SqliteConnection, sqliteFailure } from "./SqliteConnection.ts"
 import { sqlitePointReads } from "./SqlitePointReads.ts"
 
-// A second process can only be an operator's command, so a held lock is waited for rather than reported.
+// A second process can only be an operator's command, so this waits for a lock instead of reporting it.
 const busyTimeoutMillis = 5000
 const maxReadCursors = 16
 // In one step, from one snapshot: a copy in parts begins again whenever another process writes, and may never end.
@@ -22,11 +22,11 @@ const open = (filename: string, options: { readonly readOnly: boolean }) =>
   Effect.acquireRelease(
     Effect.try({
       try: () => {
-        // The files beside it (-wal, -shm) take over its mode.
+        // The files beside it (-wal, -shm) inherit its mode.
         if (!options.readOnly) createPrivateFile(filename)
         const database = new DatabaseSync(filename, { readOnly: options.readOnly, timeout: busyTimeoutMillis })
         if (!options.readOnly) database.exec("PRAGMA journal_mode=WAL")
-        // secure_delete overwrites what is deleted: private values must not stay behind in free pages.
+        // secure_delete overwrites what is deleted: private values must not remain in free pages.
         database.exec("PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON")
         return database
       },
@@ -50,7 +50,7 @@ const makeDatabaseFile = (database: DatabaseSync, writing: Semaphore.Semaphore) 
     checkpoint: writing.withPermit(
       Effect.try({
         try: () => {
-          // Waiting would stop this whole process for as long as a command beside it reads, e.g. `svc backup`.
+          // Waiting would block this whole process while a command beside it reads, e.g. `svc backup`.
           database.exec("PRAGMA busy_timeout=0")
           try {
             return database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()?.["busy"] === 0
@@ -106,7 +106,7 @@ const makeWriter = Effect.fn("SqliteClient.writer")(function* (filename: string)
 
 const makeReader = Effect.fn("SqliteClient.reader")(function* (filename: string) {
   const shared = new SqliteConnection(yield* open(filename, { readOnly: true }))
-  // A cursor or a read transaction lives as long as its slowest consumer: each gets a connection of its own.
+  // A cursor or a read transaction lives as long as its slowest consumer: each gets its own connection.
   const leased = yield* Pool.makeWithTTL({
     acquire: Effect.map(open(filename, { readOnly: true }), (database) => new SqliteConnection(database)),
     min: 0,
@@ -128,7 +128,7 @@ const makeReader = Effect.fn("SqliteClient.reader")(function* (filename: string)
 export const layerWriter = (filename: string) =>
   Layer.effectContext(makeWriter(filename)).pipe(Layer.provide(Reactivity.layer))
 
-/** Operations that only read, on a file in WAL mode that another process may be writing: no lock of a writer is waited for. */
+/** Read-only operations on a file in WAL mode that another process may be writing: they never wait for a writer. */
 export const layerCopying = (filename: string) =>
   Layer.effect(
     DatabaseFile,
@@ -137,6 +137,6 @@ export const layerCopying = (filename: string) =>
     })
   )
 
-/** Read-only connections to a file that exists already, in WAL mode. */
+/** Read-only connections to an existing file in WAL mode. */
 export const layerReader = (filename: string) =>
   Layer.effectContext(makeReader(filename)).pipe(Layer.provide(Reactivity.layer))

@@ -8,7 +8,7 @@ import { classifySqliteError, SqlError } from "effect/sql/SqlError"
 const streamChunk = 256
 const statementCacheSize = 256
 
-/** Turns what node:sqlite throws into the error that `effect/sql` users know; it calls the result code `errcode`. */
+/** Turns exceptions of node:sqlite, which calls the result code `errcode`, into the errors of `effect/sql`. */
 export const sqliteFailure = (operation: string) => (cause: unknown) => {
   const named =
     hasProperty(cause, "errcode") && typeof cause.errcode === "number" && cause instanceof Error
@@ -84,23 +84,23 @@ export class SqliteConnection implements Connection.Connection {
     return prepared
   }
 
-  /** Prepares a read of the first row, which is made at once. The read throws what node:sqlite throws. */
+  /** Prepares a read of the first row, executed synchronously. It throws what node:sqlite throws. */
   point(sql: string): (bindings: ReadonlyArray<SQLInputValue>) => unknown {
-    // A statement of its own: the cached ones are set up anew for each use.
+    // A separate statement: the cached ones are configured again for each use.
     const { statement } = this.prepare(sql)
     return (bindings) => statement.get(...bindings)
   }
 
-  /** Runs synchronous reads in one transaction: they see one state, and the file is locked once instead of for each. */
+  /** Runs synchronous reads in one transaction: they see one state, and the file is locked only once. */
   together<A>(read: () => A): A {
     this.begin ??= this.prepare("BEGIN").statement
     this.rollback ??= this.prepare("ROLLBACK").statement
-    // `run` would ask for what changed, on every read.
+    // `run` would also query the changes, on every read.
     this.begin.get()
     try {
       return read()
     } finally {
-      // Nothing was written, and a rollback cannot be refused: left open, the connection would show old states from now on.
+      // Nothing was written, and a rollback cannot be refused: left open, the connection would keep showing old states.
       this.rollback.get()
     }
   }
@@ -163,7 +163,7 @@ export class SqliteConnection implements Connection.Connection {
     this.values(() => this.prepare(sql), params)
 
   readonly executeStream: Connection.Connection["executeStream"] = (sql, params, transformRows) => {
-    // A statement of its own: the cached one may be run again while this cursor is open.
+    // A separate statement: the cached one may be executed again while this cursor is open.
     const open = this.run({ prepared: () => this.prepare(sql), params, arrays: false }, ({ statement }, bindings) =>
       statement.iterate(...bindings)
     )

@@ -1,6 +1,6 @@
 import type { Component } from "./LicenseReport.ts"
 
-/** Licences under which anything may be shipped: they ask for their text, and for nothing of our own code. */
+/** Licences under which anything may be shipped: they require their text, and nothing of our own code. */
 const permissive: ReadonlySet<string> = new Set([
   "0BSD",
   "Apache-2.0",
@@ -17,7 +17,7 @@ const permissive: ReadonlySet<string> = new Set([
   "Zlib"
 ])
 
-/** Components that may be shipped under a licence that asks for more, since NOTICE says how that is met. */
+/** Components that may be shipped under a licence that requires more; NOTICE says how that is met. */
 const exceptions: ReadonlySet<string> = new Set([
   "@cdktn/hcl2json MPL-2.0",
   "github.com/hashicorp/hcl/v2 MPL-2.0",
@@ -26,7 +26,7 @@ const exceptions: ReadonlySet<string> = new Set([
   "SQLite, in Bun blessing"
 ])
 
-/** Why a component must not be shipped, if so. All parts of an `AND` have to be allowed, and one part of an `OR`. */
+/** Why a component must not be shipped, if so. All parts of an `AND` must be allowed, and one part of an `OR`. */
 export const licenseProblem = ({ license, name, version }: Pick<Component, "license" | "name" | "version">) => {
   const isAllowed = (expression: string): boolean => {
     const bare = expression.replace(/^\((.*)\)$/, "$1")

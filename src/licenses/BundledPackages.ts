@@ -2,12 +2,12 @@ import { join } from "node:path"
 import { Effect, Schema } from "effect"
 import { dashboardEntries } from "../dashboard/Build.ts"
 
-/** The sources could not be bundled, so that nobody knows what is shipped. */
+/** The sources could not be bundled, so it is unknown what is shipped. */
 export class PackagesUnknown extends Schema.TaggedError<PackagesUnknown>()("PackagesUnknown", {
   message: Schema.String
 }) {}
 
-/** The programs of a compiled binary, from the repository's root. Worker threads are looked for at that very path. */
+/** The programs of a compiled binary, from the repository's root. Worker threads are loaded from that path. */
 export const programs = {
   main: "src/BinaryMain.ts",
   service: "src/BinaryService.ts",
@@ -17,7 +17,7 @@ export const programs = {
   redaction: "runner/redaction/RedactionWorker.ts"
 } as const
 
-/** What a source checkout does for itself, as its importers spell it; a compiled binary holds the result. */
+/** What a source checkout does at runtime, as its importers spell it; a compiled binary contains the result. */
 export const madeBeforehand = ["../dashboard/Build.ts", "./CollectLicenses.ts"]
 
 const packageFolder = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/

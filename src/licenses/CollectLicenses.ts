@@ -7,7 +7,7 @@ import type { Component, LicenseReport } from "./LicenseReport.ts"
 import { goItself, type KnownText, missingTexts, type OtherComponent, parserModules } from "./OtherComponents.ts"
 import { runtimeComponents } from "./RuntimeComponents.ts"
 
-/** Something is shipped without the text of its licence, or under one that is not allowed. */
+/** Something is shipped without its licence text, or under a licence that is not allowed. */
 export class LicensesIncomplete extends Schema.TaggedError<LicensesIncomplete>()("LicensesIncomplete", {
   message: Schema.String
 }) {}
@@ -39,7 +39,7 @@ export const goModulesOf = (program: string): ReadonlyMap<string, string> => {
   return modules
 }
 
-/** Everything of others that is shipped, with its texts. Fails when a text is missing or a licence is not allowed. */
+/** All third-party components that are shipped, with their texts. Fails when a text is missing or a licence is not allowed. */
 export const collectLicenses = Effect.fn("collectLicenses")(function* (root: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -73,7 +73,7 @@ export const collectLicenses = Effect.fn("collectLicenses")(function* (root: str
     } satisfies Component
   })
 
-  /** The Go modules of the parser, each of which has to be known. */
+  /** The Go modules of the parser, each of which must be known. */
   const ofParser = Effect.gen(function* () {
     const program = gunzipSync(yield* files.readFile(path.join(root, parserFile))).toString("latin1")
     const listed = new Map([...parserModules, goItself].map((one) => [one.name, one]))

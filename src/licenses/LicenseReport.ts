@@ -1,14 +1,14 @@
 import { Schema } from "effect"
 
-/** A text that a component asks to be passed on: its licence, or what it wants to be noticed. */
+/** A text that a component requires to be passed on: its licence, or a notice. */
 const LicenseText = Schema.Struct({ file: Schema.String, text: Schema.NonEmptyString })
 
-/** Something of others in the shipped product. `license` is an SPDX expression. */
+/** A third-party component of the shipped product. `license` is an SPDX expression. */
 export const Component = Schema.Struct({
   name: Schema.String,
   version: Schema.String,
   license: Schema.String,
-  /** Where it comes from, and in what form it is shipped. */
+  /** Its origin, and the form in which it is shipped. */
   origin: Schema.String,
   texts: Schema.NonEmptyArray(LicenseText)
 })
@@ -29,7 +29,7 @@ export type LicenseReport = typeof LicenseReport.Type
 
 export const LicenseReportJson = Schema.fromJsonString(LicenseReport)
 
-/** What holds the report beside a binary and in a package. */
+/** The file names of the report beside a binary and in a package. */
 export const thirdPartyFile = "THIRD-PARTY-LICENSES.txt"
 
 const rule = "=".repeat(100)
@@ -45,7 +45,7 @@ const componentText = ({ license, name, origin, texts, version }: Component): st
     .join("\n")
     .concat("\n")
 
-/** The whole report as people read it. */
+/** The whole report for people. */
 export const reportText = ({ components, product }: LicenseReport): string =>
   [
     `${product.name} ${product.version}`,

@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url"
 import { Context, Effect, Schema } from "effect"
 import { LicenseReportJson } from "./LicenseReport.ts"
 
-/** Where a compiled binary holds the report that `scripts/build.ts` made of it; nothing in a source checkout. */
+/** Where a compiled binary keeps the report that `scripts/build.ts` made; nothing in a source checkout. */
 export const EmbeddedLicenses = Context.Reference<string | undefined>("svc/licenses/EmbeddedLicenses", {
   defaultValue: () => undefined
 })
@@ -10,12 +10,12 @@ export const EmbeddedLicenses = Context.Reference<string | undefined>("svc/licen
 const decodeReport = Schema.decodeUnknownEffect(LicenseReportJson)
 
 const collected = Effect.gen(function* () {
-  // Left out of compiled binaries: it bundles the sources to see what of others is in them.
+  // Left out of compiled binaries: it bundles the sources to see which third-party code is in them.
   const { collectLicenses } = yield* Effect.promise(() => import("./CollectLicenses.ts"))
   return yield* collectLicenses(fileURLToPath(new URL("../..", import.meta.url)))
 })
 
-/** The licences of what is running: of a binary as it was built, of a checkout as it would be built now. */
+/** The licences of the running program: of a binary as built, of a checkout as it would be built now. */
 export const licenses = Effect.gen(function* () {
   const embedded = yield* EmbeddedLicenses
   if (embedded === undefined) return yield* collected

@@ -1,4 +1,4 @@
-/** A text of the folder `licenses`, or LICENSE for the Apache License, behind the copyright that it is about. */
+/** A text of the folder `licenses`, or LICENSE for the Apache License, after its copyright line. */
 export interface KnownText {
   readonly file:
     | "LICENSE"
@@ -21,13 +21,13 @@ export interface KnownText {
   readonly copyright?: string
 }
 
-/** npm packages that say under which licence they are, and do not hold its text. */
+/** npm packages that name their licence and do not include its text. */
 export const missingTexts: Readonly<Record<string, ReadonlyArray<KnownText>>> = {
   "clean-git-ref": [{ file: "LICENSE", copyright: "Copyright Eli White" }],
   diff3: [{ file: "licenses/MIT.txt", copyright: "Copyright Tyler Wanek" }]
 }
 
-/** A component that no package of the registry stands for. */
+/** A component without a package in the registry. */
 export interface OtherComponent {
   readonly name: string
   readonly license: string

@@ -15,7 +15,7 @@ const linked = (name: string, license: string, source: string, ...texts: OtherCo
   texts
 })
 
-/** Packages of Node.js that Bun puts in the place of modules that it does not implement itself. */
+/** Packages of Node.js that Bun substitutes for modules that it does not implement. */
 const polyfill = (name: string, copyright: string): OtherComponent => ({
   name: `${name}, in Bun`,
   license: "MIT",

@@ -17,7 +17,7 @@ const labels = (method: string, status: number) => ({
   status: String(status)
 })
 
-/** Counts one answered request. Methods that nobody defines share one label, so that clients cannot grow the series. */
+/** Counts one answered request. Undefined methods share one label, so that clients cannot add series. */
 export const countRequest = (method: string, status: number, millis: number): Effect.Effect<void> =>
   Effect.andThen(
     Metric.update(Metric.withAttributes(requests, labels(method, status)), 1),

@@ -9,13 +9,13 @@ const levels: Record<string, LogLevel.LogLevel> = {
   none: "None"
 }
 
-/** Text that came from elsewhere must not steer the terminal that shows the log. */
+/** Foreign text must not control the terminal that shows the log. */
 const inert = (line: string): string =>
   line.replace(/\p{Cc}/gu, (character) =>
     character === "\n" || character === "\t" ? character : `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`
   )
 
-/** The server's log on stderr: one JSON object a line, or one readable line an entry. */
+/** The server's log on stderr: one JSON object per line, or one readable line per entry. */
 export const logging = (options: { readonly level: string; readonly format: "pretty" | "json" }): Layer.Layer<never> =>
   Layer.mergeAll(
     Logger.layer([

@@ -28,7 +28,7 @@ const openStatuses = ["queued", "running", "waiting_approval"] as const
 const sample = Effect.gen(function* () {
   const sql = yield* ReadSql
   const { count } = yield* WebSockets
-  // Only open Runs: the index holds nothing else, however long the ledger grows. `measureRun` counts what ended.
+  // Only open Runs: the index holds nothing else, however large the ledger. `measureRun` counts ended ones.
   const rows = yield* sql<{ status: string; pool: SlotPool; runs: number; since: string }>`
     SELECT status, slot_pool AS pool, COUNT(*) AS runs, MIN(queued_at) AS since FROM runs
     WHERE status IN ('queued', 'running', 'waiting_approval') GROUP BY status, slot_pool`
@@ -49,5 +49,5 @@ const sample = Effect.gen(function* () {
   yield* Metric.update(sockets, count())
 }).pipe(Effect.catch((error) => Effect.logDebug("The Run metrics could not be sampled", error)))
 
-/** Samples the ledger for what an operator watches: the queue and its wait, who listens. */
+/** Samples what an operator watches in the ledger: the queue and its waiting time, and who listens. */
 export const runMetrics = Layer.effectDiscard(Effect.forkScoped(Effect.repeat(sample, Schedule.spaced(sampleEvery))))

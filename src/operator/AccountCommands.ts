@@ -17,7 +17,7 @@ export interface Credentials {
 }
 
 export interface TokenRequest extends NewAccessToken {
-  /** The subject, or the e-mail address, of the account that it acts for. */
+  /** The account that it acts for, by subject or e-mail address. */
   readonly subject: string
 }
 
@@ -31,13 +31,13 @@ export interface IssuedLink {
 }
 
 /**
- * What an operator does about accounts from the command line, in the server that has the data folder or over the folder
- * itself. Each leaves an audit event `operator.command` with its name, in the transaction of what it changed.
+ * The operator's account commands, in the server that has the data folder or over the folder itself. Each leaves an audit event
+ * `operator.command` with its name, in the transaction of what it changed.
  */
 export class AccountCommands extends Context.Service<
   AccountCommands,
   {
-    /** The first account runs the installation. Fails with `invalid_request`, and `failed_precondition` for a taken address. */
+    /** The first account operates the installation. Fails with `invalid_request`, and `failed_precondition` for a taken address. */
     readonly createUser: (
       account: Credentials
     ) => Effect.Effect<{ readonly subject: string; readonly email: string }, ApiError>
@@ -63,7 +63,7 @@ const make = Effect.fnUntraced(function* (origin: string | undefined) {
   const audit = yield* Audit
   const random = yield* SecureRandom.SecureRandom
 
-  /** Does `work` in one transaction with the event that names the command and what it was about. */
+  /** Does `work` in one transaction with the event that names the command and its subject. */
   const recorded = Effect.fnUntraced(function* <A, E>(
     command: string,
     work: (context: CommandContext) => Effect.Effect<readonly [result: A, target: { kind: string; id: string }], E>

@@ -6,9 +6,9 @@ import { Vault } from "../../actors/vault/Vault.ts"
 import type { VaultLocked } from "../../actors/vault/VaultErrors.ts"
 
 export const KeyRotationRequest = Schema.Struct({
-  /** Take keys out of the file that nothing stored needs any more. */
+  /** Removes keys from the file that nothing stored needs any more. */
   forgetRetired: Schema.Boolean,
-  /** The signing keys are known to somebody else: drop them at once. */
+  /** The signing keys have leaked: drop them at once. */
   compromised: Schema.Boolean
 })
 
@@ -17,7 +17,7 @@ export const KeyRotation = Schema.Struct({
   rewrapped: Schema.Int,
   resumed: Schema.Boolean,
   forgotten: Schema.Array(Schema.String),
-  /** `reason` says why the signing keys stayed as they are. */
+  /** `reason` says why the signing keys were not rotated. */
   signingKeys: Schema.Struct({
     rotated: Schema.Boolean,
     activeKeyIds: Schema.optionalKey(Schema.Array(Schema.String)),
@@ -26,7 +26,7 @@ export const KeyRotation = Schema.Struct({
 })
 export type KeyRotation = typeof KeyRotation.Type
 
-/** What an operator does about the keys of the installation, with an audit event `operator.command`. */
+/** The operator's key commands, with an audit event `operator.command`. */
 export class KeyCommands extends Context.Service<
   KeyCommands,
   {
@@ -52,7 +52,7 @@ export class KeyCommands extends Context.Service<
             data: { command: "admin rotate-keys" }
           })
           yield* Effect.logInfo(`Done for an operator: svc admin rotate-keys, master key ${masterKey.activeKeyId}`)
-          // Keys that were published moments ago are not put to use yet; the vault's rotation does not depend on that.
+          // Keys that were just published are not used yet; the vault's rotation does not depend on that.
           const signingKeys = yield* signing.rotate(serviceContext, { compromised }).pipe(
             Effect.map(({ activeKeyIds }) => ({ rotated: true, activeKeyIds })),
             Effect.catch((error) => Effect.succeed({ rotated: false, reason: error.message }))

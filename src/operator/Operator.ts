@@ -12,7 +12,7 @@ import { RestoreCommands } from "./RestoreCommands.ts"
 import { operatorClient } from "./OperatorClient.ts"
 import { OperatorSocketUnusable } from "./OperatorSocketPath.ts"
 
-/** The same commands, where a server may be between. */
+/** The same commands, possibly through a server. */
 type Reached<Commands> = {
   readonly [Name in keyof Commands]: Commands[Name] extends (...args: infer Args) => Effect.Effect<infer A, infer E>
     ? (...args: Args) => Effect.Effect<A, E | OperatorSocketUnusable>
@@ -21,21 +21,21 @@ type Reached<Commands> = {
       : never
 }
 
-/** The real path of a data folder that a server has at this moment, with what is known of that server. */
+/** The real path of a data folder in use by a server, with what is known of that server. */
 const served = Effect.fn("served")(
   function* (dataDir: string) {
     const files = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const folder = yield* files.realPath(path.resolve(dataDir))
     return { folder, ...(yield* lookAtInstance(folder)) }
-    // A folder that is not there, or cannot be looked at, is the business of whoever claims it.
+    // A missing or unreadable folder is reported when it is claimed.
   },
   Effect.orElseSucceed(() => undefined)
 )
 
 /**
- * Without a server the files are written by whoever runs the command, and root would leave files behind that the server
- * cannot open. Fails with `DataFolderUnusable`.
+ * Without a server the command's user writes the files, and root would leave files that the server cannot open. Fails with
+ * `DataFolderUnusable`.
  */
 const requireOwner = Effect.fn("requireOwner")(function* (dataDir: string) {
   const look = yield* lookAtDataFolder(dataDir).pipe(
@@ -94,7 +94,7 @@ export class OperatorKeys extends Context.Service<OperatorKeys, Reached<KeyComma
     )
 }
 
-/** The operator's look at what a restore brought back, in the same way. */
+/** The operator's review after a restore, in the same way. */
 export class OperatorRestore extends Context.Service<OperatorRestore, Reached<RestoreCommands["Service"]>>()(
   "svc/operator/OperatorRestore"
 ) {

@@ -3,14 +3,14 @@ import { Effect, FileSystem, Layer, Option, Path, Redacted, Schema } from "effec
 import { Headers } from "effect/http"
 import { RpcMiddleware } from "effect/rpc"
 
-/** A command came over the operator's socket without the secret of the server that listens there. */
+/** A command over the operator's socket without the secret of the listening server. */
 export class OperatorUnauthorised extends Schema.TaggedError<OperatorUnauthorised>()("OperatorUnauthorised", {
   message: Schema.String
 }) {}
 
 /**
- * Every command has to carry a secret that only the owner of the data folder can read. The mode of the socket alone does not keep module
- * code from it where Runs share the user of the service: of what they are confined by, not every kernel governs sockets.
+ * Every command carries a secret that only the owner of the data folder can read. The mode of the socket does not stop module
+ * code where Runs share the service's user: not every kernel's confinement covers sockets.
  */
 export class OperatorAuthorization extends RpcMiddleware.Service<OperatorAuthorization>()(
   "svc/operator/OperatorAuthorization",
@@ -27,20 +27,20 @@ const secretPath = Effect.fnUntraced(function* (folder: string) {
 
 const digest = (text: string) => createHash("sha256").update(text).digest()
 
-/** Makes the secret of this server, for as long as it listens; `folder` is claimed by it. */
+/** Issues the secret of this server, valid as long as it listens; `folder` is claimed by it. */
 export const issueOperatorSecret = Effect.fn("issueOperatorSecret")(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* secretPath(folder)
   const remove = files.remove(path, { force: true })
   const secret = randomBytes(secretBytes).toString("hex")
-  // One that a killed server left behind may have another mode; a new file has this one from its first moment on.
+  // One left by a killed server may have another mode; a new file has this one from the start.
   yield* remove
   yield* files.writeFileString(path, secret, { flag: "wx", mode: 0o600 })
   yield* Effect.addFinalizer(() => Effect.ignore(remove))
   return Redacted.make(secret)
 })
 
-/** The secret of the server that has the folder; none when it does not listen, or is of a release that has none. */
+/** The secret of the server that has the folder; `none` when it does not listen, or its release has none. */
 export const readOperatorSecret = Effect.fn("readOperatorSecret")(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   return yield* files.readFileString(yield* secretPath(folder)).pipe(

@@ -34,8 +34,8 @@ const connected = Effect.fn("connectToServer")(function* (folder: string, named:
 })
 
 /**
- * The operator's commands, asked of the server that has `folder` (its real path). What can go wrong on the way fails with
- * `OperatorSocketUnusable`; nothing is tried twice.
+ * The operator's commands, sent to the server that has `folder` (its real path). Transport errors fail with
+ * `OperatorSocketUnusable`; nothing is retried.
  */
 export const operatorClient = Effect.fn("operatorClient")(function* (folder: string, holder: Option.Option<Holder>) {
   const named = nameHolder(folder, holder)
@@ -48,13 +48,13 @@ export const operatorClient = Effect.fn("operatorClient")(function* (folder: str
     answer.pipe(
       Effect.catchIf(
         (error) => error instanceof OperatorUnauthorised,
-        // The server was restarted in between: its secret is another one now.
+        // The server restarted in between, with a new secret.
         ({ message }) => unusable(named, message)
       ),
       Effect.catchIf(
         (error) => error instanceof RpcClientError.RpcClientError,
         ({ message, reason }) =>
-          // A socket that nobody listens on any more: nothing was said to anybody.
+          // A socket without a listener: nothing was sent.
           reason._tag === "SocketOpenError"
             ? unusable(named, notListening)
             : new OperatorSocketUnusable({

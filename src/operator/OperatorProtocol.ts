@@ -16,7 +16,7 @@ const Link = Schema.Struct({
   origin: Schema.optionalKey(Schema.UndefinedOr(Schema.String))
 })
 
-/** What the operator's commands ask of the server that has the data folder, over its socket. */
+/** The operator's commands to the server that has the data folder, over its socket. */
 export const OperatorProtocol = RpcGroup.make(
   Rpc.make("CreateUser", {
     payload: credentials,

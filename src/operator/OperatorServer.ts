@@ -16,7 +16,7 @@ import { OperatorSocketUnusable, operatorSocketPath } from "./OperatorSocketPath
 // An operator's command is a few hundred bytes.
 const mostBytes = 64 * 1024
 
-/** The secret is there before anybody can connect. */
+/** The secret exists before anybody can connect. */
 const authorization = Layer.unwrap(
   Effect.gen(function* () {
     const folder = yield* DataFolder
@@ -29,8 +29,8 @@ const authorization = Layer.unwrap(
 )
 
 /**
- * Listens in the claimed data folder, for its owner alone: the folder has mode 0700, the socket 0600. One that a killed
- * server left behind is removed first; the claim says that nobody listens there.
+ * Listens in the claimed data folder, for its owner alone: the folder has mode 0700, the socket 0600. A socket left by a killed
+ * server is removed first; the claim proves that nobody listens there.
  */
 const listening = Layer.effect(
   SocketServer.SocketServer,
@@ -82,8 +82,8 @@ const commands = Layer.mergeAll(
 )
 
 /**
- * Takes the operator's commands while this process has the data folder. A server that cannot listen for them works without:
- * they then need it stopped.
+ * Takes the operator's commands while this process has the data folder. A server that cannot listen for them runs without: they
+ * then need it stopped.
  */
 export const operatorServer = RpcServer.layer(OperatorProtocol, { disableFatalDefects: true }).pipe(
   Layer.provide(handlers),

@@ -1,16 +1,16 @@
 import { Path, Effect, Schema } from "effect"
 
-/** The data folder has no socket for the operator's commands, or nobody answers there. */
+/** The data folder has no socket for the operator's commands, or nothing answers there. */
 export class OperatorSocketUnusable extends Schema.TaggedError<OperatorSocketUnusable>()("OperatorSocketUnusable", {
   message: Schema.String
 }) {}
 
-/** What the kernel takes as the path of a Unix domain socket, without its closing NUL. */
+/** The kernel's limit for the path of a Unix domain socket, without its closing NUL. */
 const longestPath = process.platform === "linux" ? 107 : 103
 
 /**
- * Where the server that has the data folder listens for the operator's commands; `folder` is the real path. Fails with
- * `OperatorSocketUnusable` where that is longer than the path of a socket may be.
+ * The socket for the operator's commands in a data folder; `folder` is the real path. Fails with `OperatorSocketUnusable` when
+ * the path is too long for a socket.
  */
 export const operatorSocketPath = Effect.fn("operatorSocketPath")(function* (folder: string) {
   const path = yield* Path.Path

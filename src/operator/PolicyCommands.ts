@@ -7,21 +7,21 @@ import { transaction } from "../../actors/database/Transaction.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { PolicyInForce } from "../composition/OperatorPolicy.ts"
 
-/** What a reload changed. Digests are `sha256:` over the file; `changed` are its parts that say something else now. */
+/** What a reload changed. Digests are `sha256:` over the file; `changed` are its changed parts. */
 export const PolicyReloaded = Schema.Struct({
   previousDigest: Schema.String,
   digest: Schema.String,
   changed: Schema.Array(Schema.String),
-  /** Plans that were void from then on: made under a profile or base configuration that is not in force any more. */
+  /** Plans that became void: made under a profile or base configuration that is no longer in force. */
   supersededPlans: Schema.Int
 })
 export type PolicyReloaded = typeof PolicyReloaded.Type
 
-/** What an operator does about the policy of a running server, with an audit event `operator.command`. */
+/** The operator's policy commands for a running server, with an audit event `operator.command`. */
 export class PolicyCommands extends Context.Service<
   PolicyCommands,
   {
-    /** Reads the policy file anew. Fails with `failed_precondition`, and changes nothing then. */
+    /** Reloads the policy file. Fails with `failed_precondition` without changing anything. */
     readonly reload: Effect.Effect<PolicyReloaded, ApiError>
   }
 >()("svc/operator/PolicyCommands") {
@@ -54,7 +54,7 @@ export class PolicyCommands extends Context.Service<
             })
           ),
           transaction(sql),
-          // Without its event it did not happen.
+          // It did not happen without its event.
           Effect.onError(() => undo)
         )
         yield* Effect.logInfo(

@@ -17,16 +17,16 @@ export const RestoreReviewList = Schema.Array(
 
 export const RestoreDecision = Schema.Struct({
   decision: Schema.Literals(["confirmed", "removed"]),
-  /** Ids of records; none for all that wait. */
+  /** Record ids; none for all that wait. */
   ids: Schema.Option(Schema.Array(Schema.String))
 })
 
-/** What an operator does about what a restore brought back; each decision leaves an audit event. */
+/** The operator's decisions after a restore; each leaves an audit event. */
 export class RestoreCommands extends Context.Service<
   RestoreCommands,
   {
     readonly list: Effect.Effect<typeof RestoreReviewList.Type>
-    /** Answers what was decided. Fails with `not_found` for an id that does not wait, and then decides nothing. */
+    /** Returns what was decided. Fails with `not_found` for an id that does not wait, without deciding anything. */
     readonly decide: (request: typeof RestoreDecision.Type) => Effect.Effect<typeof RestoreReviewList.Type, ApiError>
   }
 >()("svc/operator/RestoreCommands") {

@@ -1,7 +1,7 @@
 import { ConfigProvider, Effect } from "effect"
 import { settingDefinitions, settingsFileEnv } from "./SettingDefinitions.ts"
 
-/** A variable of the environment that is no setting, and the one it looks like. */
+/** An environment variable that is not a setting, and the setting it resembles. */
 export interface MisspeltSetting {
   readonly given: string
   readonly meant: string
@@ -10,7 +10,7 @@ export interface MisspeltSetting {
 const prefix = "SVC_"
 const known: ReadonlyArray<string> = [...Object.values(settingDefinitions).map(({ env }) => env), settingsFileEnv]
 
-/** How many letters have to be inserted, left out, replaced or swapped with their neighbour to make `right` of `left`. */
+/** The edit distance between `left` and `right`: letters inserted, left out, replaced or swapped with their neighbour. */
 const distance = (left: string, right: string): number => {
   let beforeLast: ReadonlyArray<number> = []
   let last: ReadonlyArray<number> = Array.from({ length: right.length + 1 }, (_, column) => column)
@@ -37,7 +37,7 @@ const distance = (left: string, right: string): number => {
 
 const tolerated = (name: string) => (name.length < 5 ? 1 : name.length < 10 ? 2 : 3)
 
-/** The setting that `given` looks like; `undefined` for one that is known and for what is somebody else's. */
+/** The setting that `given` resembles; `undefined` for a known one and for other people's variables. */
 export const likelySetting = (given: string): string | undefined => {
   if (!given.startsWith(prefix) || known.includes(given)) return undefined
   const stem = given.slice(prefix.length)
@@ -48,7 +48,7 @@ export const likelySetting = (given: string): string | undefined => {
   return nearest?.name
 }
 
-/** The names below `path` that have a value. Lists are nobody's settings. */
+/** The names below `path` that have a value. Lists are not settings. */
 const namesBelow = (
   provider: ConfigProvider.ConfigProvider,
   path: ReadonlyArray<string>
@@ -62,8 +62,8 @@ const namesBelow = (
   })
 
 /**
- * Variables of the environment that look like a misspelt setting. Unknown ones are not refused: orchestrators set names
- * such as SVC_SERVICE_HOST for a service that is called svc.
+ * Variables of the environment that look like a misspelt setting. Unknown ones are not refused: orchestrators set names such as
+ * SVC_SERVICE_HOST for a service called svc.
  */
 export const misspeltSettings: Effect.Effect<ReadonlyArray<MisspeltSetting>> = Effect.gen(function* () {
   const provider = yield* ConfigProvider.ConfigProvider
@@ -74,6 +74,6 @@ export const misspeltSettings: Effect.Effect<ReadonlyArray<MisspeltSetting>> = E
   })
 })
 
-/** What is said of one; values are never told. */
+/** The message about one; values are never repeated. */
 export const describeMisspelt = ({ given, meant }: MisspeltSetting): string =>
   `${given} is no setting and has no effect. ${meant} is one.`

@@ -3,7 +3,7 @@ import { metadataRanges } from "../../runner/sandbox/network/NetworkSettings.ts"
 /** One setting: a flag of `svc serve`, an environment variable and a key of the settings file. */
 export interface SettingDefinition {
   readonly env: string
-  /** Absent for what must not be seen in a list of processes. */
+  /** Absent for values that must not appear in a process list. */
   readonly flag?: string
   readonly metavar: string
   readonly description: string
@@ -336,5 +336,5 @@ export const settingDefinitions = define({
 
 export type SettingName = keyof typeof settingDefinitions
 
-/** The settings file itself has a flag and a variable only. */
+/** The settings file itself has only a flag and a variable. */
 export const settingsFileEnv = "SVC_CONFIG"

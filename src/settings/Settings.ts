@@ -51,7 +51,7 @@ const commaSeparated = (item: Schema.Codec<string, string>) =>
     )
   )
 
-/** A range whose bits beyond the prefix are zero, as the kernel wants it: `10.1.2.3/8` becomes `10.0.0.0/8`. */
+/** A range whose bits beyond the prefix are zero, as the kernel requires: `10.1.2.3/8` becomes `10.0.0.0/8`. */
 const ForbiddenRanges = Schema.String.pipe(
   Schema.decodeTo(
     Schema.Array(AddressRange),
@@ -125,7 +125,7 @@ const settingFields = {
 export const Settings = Schema.Struct(settingFields)
 export type Settings = typeof Settings.Type
 
-/** What flags gave, by setting; empty text counts as not given. */
+/** The values of flags, by setting; empty text counts as not given. */
 export type GivenFlags = ReadonlyMap<string, string>
 
 const decodeSettings = Schema.decodeUnknownEffect(Settings, { errors: "all" })
@@ -139,7 +139,7 @@ const environmentOf = (name: string) => definitions.find(([known]) => known === 
 const fromEnvironment = (name: string) =>
   Effect.map(Config.option(Config.String(name)), (found) => Option.getOrElse(found, () => ""))
 
-/** Whether people beyond this machine reach the server without TLS: their passwords and sessions are then readable on the way. */
+/** Whether people beyond this machine reach the server without TLS: their passwords and sessions are then readable in transit. */
 export const isPlainBeyondLoopback = ({ baseUrl, listen }: Pick<Settings, "baseUrl" | "listen">): boolean =>
   !isLoopbackHost(listen.host) && baseUrl?.startsWith("https:") !== true
 
@@ -166,8 +166,8 @@ const signInContradiction = (settings: Settings): string | undefined => {
 }
 
 /**
- * Settles every setting: flag, then environment, then settings file, then default. Fails with `SettingsRefused` for
- * unknown keys of the file and for values that are not valid.
+ * Resolves every setting: flag, then environment, then settings file, then default. Fails with `SettingsRefused` for unknown
+ * keys of the file and for invalid values.
  */
 export const loadSettings = Effect.fn("loadSettings")(
   function* (flags: GivenFlags, configFile: Option.Option<string>) {
@@ -207,7 +207,7 @@ export const upstreamProvider = (settings: Settings) => {
     : { issuer, clientId, clientSecret, name: name ?? new URL(issuer).host }
 }
 
-/** Where the vault's master key comes from. */
+/** The source of the vault's master key. */
 export const masterKeySource = (settings: Settings, defaultFile: string) => {
   if (settings.masterKey !== undefined) return { kind: "value", value: settings.masterKey } as const
   if (settings.masterKeyCommand !== undefined) return { kind: "command", command: settings.masterKeyCommand } as const

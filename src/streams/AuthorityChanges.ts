@@ -3,7 +3,7 @@ import { Commits } from "../../actors/database/Commits.ts"
 import { ReadSql } from "../../actors/database/ReadSql.ts"
 import { AuthorityChangeRow } from "./AuthorityChangeRow.ts"
 
-/** The changes of authority that one follower has not looked at yet. */
+/** The changes of authority that one follower has not seen yet. */
 export interface AuthorityWatch {
   /** Identifies the present moment; taken before the authority is read. */
   readonly seen: () => number
@@ -12,9 +12,8 @@ export interface AuthorityWatch {
 }
 
 /**
- * Says when somebody's authority may have ended: after a commit that touched an account, session, token, grant or
- * membership. Which one it was is for the follower to find out. Commits of other things wake nobody, and without followers
- * nothing is read.
+ * Signals that some authority may have ended: after a commit that touched an account, session, token, grant or membership. The
+ * follower finds out which. Other commits wake nobody, and without followers nothing is read.
  */
 export class AuthorityChanges extends Context.Service<
   AuthorityChanges,
@@ -44,7 +43,7 @@ export class AuthorityChanges extends Context.Service<
         known = row?.count
         wake()
       }).pipe(
-        // Whoever cannot be sure that nothing has changed asks.
+        // If it is uncertain that nothing has changed, check.
         Effect.catchCause((cause) =>
           Effect.andThen(Effect.logWarning("Changes of authority could not be read", cause), Effect.sync(wake))
         )

@@ -1,6 +1,6 @@
 import { Context, Effect, Latch, Layer } from "effect"
 
-/** The server's farewell: opened once, when it takes no new work and its live streams have to end. */
+/** Signals the drain: opened once, when the server takes no new work and its live streams must end. */
 export class Draining extends Context.Service<
   Draining,
   {

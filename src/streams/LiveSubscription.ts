@@ -5,7 +5,7 @@ import { AuthorityChanges } from "./AuthorityChanges.ts"
 import { RunFeeds } from "./RunFeeds.ts"
 import type { RunFrames, RunSequence } from "./RunFrames.ts"
 
-/** How often a live subscription asks whether its authority has run out: what is revoked is noticed at its commit. */
+/** How often a live subscription checks whether its authority has expired; revocations are noticed at their commit. */
 export const RecheckInterval = Context.Reference<Duration.Input>("svc/streams/RecheckInterval", {
   defaultValue: () => "5 seconds"
 })
@@ -24,7 +24,7 @@ export const subscribe = Effect.fn("subscribe")(function* (options: {
   const recheckEvery = yield* RecheckInterval
   const watch = Effect.scoped(
     Effect.flatMap(authority.follow, ({ changedSince, seen }) =>
-      // The first look is for what was revoked between the admission of the request and this moment.
+      // The first check is for revocations between the request's admission and this moment.
       Effect.suspend(() => {
         const moment = seen()
         return Effect.andThen(options.recheck, Effect.timeoutOption(changedSince(moment), recheckEvery))

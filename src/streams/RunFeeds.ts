@@ -5,7 +5,7 @@ import { framesOf } from "./FrameText.ts"
 import type { RunFrame, RunSequence } from "./RunFrames.ts"
 
 const pageSize = 256
-// Wake-ups do the work; this only bounds the damage of one that is lost, e.g. a Run that another process advances.
+// Wake-ups do the work; this only bounds the damage of a lost one, for example for a Run that another process advances.
 const reread = "15 seconds"
 
 interface FeedPage {
@@ -26,9 +26,9 @@ interface Reading {
 }
 
 /**
- * The readers of one sequence. Subscribers that stand at the same place share one read of the ledger and one encoding;
- * all that is kept are the two newest pages: the first reader may stand at the end again before the others have taken the
- * page that it read. Whoever is further behind reads the ledger again for itself.
+ * The readers of one sequence. Subscribers that stand at the same place share one read of the ledger and one encoding; only the
+ * two newest pages are kept: the first reader may reach the end again before the others have taken the page that it read. A
+ * reader that is further behind reads the ledger itself.
  */
 class Feed {
   #version = 0
@@ -40,7 +40,7 @@ class Feed {
     this.#read = read
   }
 
-  /** Everybody who waits looks again. */
+  /** Wakes all waiting readers. */
   wake(): void {
     this.#version++
     const waiting = [...this.#waiting]
@@ -51,7 +51,7 @@ class Feed {
   /** The next page after `after`, as soon as there is one. */
   next(after: number): Effect.Effect<FeedPage> {
     return Effect.suspend(() => {
-      // Taken before the read: whatever changes from here on is noticed, whether the read saw it or not.
+      // Taken before the read: every later change is noticed, whether the read saw it or not.
       const seen = this.#version
       return Effect.filterOrElse(
         this.#page(after, seen),
@@ -66,7 +66,7 @@ class Feed {
     if (shared !== undefined) return Deferred.await(shared.page)
     const reading: Reading = { after, version, page: Deferred.makeUnsafe() }
     this.#readings = [reading, ...this.#readings.slice(0, 1)]
-    // Not interruptible: others wait for this page when the subscriber that reads it goes away.
+    // Not interruptible: others wait for this page if the reading subscriber leaves.
     return Effect.uninterruptible(
       Effect.onExit(this.#read(after), (exit) => {
         if (Exit.isFailure(exit)) this.#readings = this.#readings.filter((kept) => kept !== reading)
@@ -91,7 +91,7 @@ export class RunFeeds extends Context.Service<
   {
     /** Every frame after `after` until the Run is final. Reads only as fast as the consumer pulls. */
     readonly follow: (id: RunId, sequence: RunSequence, after: number) => Stream.Stream<RunFrame>
-    /** The same without the machinery of a stream, for crowds: gives each frame to `take` and waits for it. */
+    /** The same without a stream's overhead, for crowds: gives each frame to `take` and waits for it. */
     readonly deliver: (
       id: RunId,
       sequence: RunSequence,
@@ -123,7 +123,7 @@ export class RunFeeds extends Context.Service<
           Effect.sync(() => streams.listen(id, wake)),
           (stop) => Effect.sync(stop)
         )
-        // One clock for all readers: a timer for each of them at each frame is what a crowd would spend its time on.
+        // One clock for all readers: a crowd would spend its time on one timer per reader and frame.
         yield* Effect.sync(wake).pipe(Effect.delay(reread), Effect.forever, Effect.forkScoped)
         return feed
       })

@@ -12,7 +12,7 @@ const message = (id: number, data: string) => encoder.encode(`id: ${id}\ndata: $
 
 /**
  * A subscription as server-sent events: each frame one message whose id resumes it by `Last-Event-ID`. A stream that ends
- * without `{"done":true}` was cut (the server stops, or the authority ended) and may be resumed.
+ * without `{"done":true}` was cut off (the server stopped, or the authority ended) and may be resumed.
  */
 export const serverSentEvents = Effect.fn("serverSentEvents")(function* (subscription: RunFrames) {
   const draining = yield* Draining

@@ -2,7 +2,7 @@ import { Cause, Context, Deferred, type Duration, Effect, Exit, Fiber, FiberSet,
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { doneText, type RunFrame, type RunFrames } from "./RunFrames.ts"
 
-/** What a socket has to be able to do, in the terms of the server that owns it. */
+/** What a socket must be able to do, in the terms of its server. */
 export interface SocketSink {
   /** Bytes sent, -1 when the socket buffers (wait for its drain), 0 when it is gone. */
   readonly send: (text: string) => number
@@ -10,13 +10,13 @@ export interface SocketSink {
   readonly terminate: () => void
 }
 
-/** One open socket: the server tells it when its buffer drained and when it closed. */
+/** One open socket: the server reports when its buffer drained and when it closed. */
 export interface SocketSession {
   readonly drained: () => void
   readonly closed: () => void
 }
 
-/** How long a subscriber may take nothing before it is cut; it resumes from the last frame that it read. */
+/** How long a subscriber may take nothing before it is cut off; it resumes from the last frame it read. */
 export const StalledAfter = Context.Reference<Duration.Input>("svc/streams/StalledAfter", {
   defaultValue: () => "60 seconds"
 })
@@ -30,8 +30,8 @@ const closeOf = (cause: Cause.Cause<ApiError>): readonly [code: number, reason: 
 }
 
 /**
- * The WebSockets of live streams. A socket gets its next frame only after the one before has left the server's buffer, so
- * a slow reader costs one frame of memory, falls behind in the ledger instead, and is cut when it stalls.
+ * The WebSockets of live streams. A socket gets its next frame only after the previous one has left the server's buffer, so a
+ * slow reader costs one frame of memory, falls behind in the ledger instead, and is cut off when it stalls.
  */
 export class WebSockets extends Context.Service<
   WebSockets,
@@ -39,7 +39,7 @@ export class WebSockets extends Context.Service<
     /** Refuses a subject that holds too many sockets already. */
     readonly admit: (subject: string) => Effect.Effect<void, ApiError>
     readonly open: (subscription: RunFrames, sink: SocketSink) => SocketSession
-    /** Ends every socket with 1012 and the place to resume from. */
+    /** Ends every socket with 1012 and the point to resume from. */
     readonly drain: Effect.Effect<void>
     readonly count: () => number
   }

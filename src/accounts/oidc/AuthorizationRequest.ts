@@ -32,7 +32,7 @@ export interface ResponseTarget {
   readonly state: string | undefined
 }
 
-/** A request of which everything but the person is settled. */
+/** A request that is complete except for the person. */
 export interface AuthorizationRequest extends ResponseTarget {
   readonly scopes: ReadonlyArray<string>
   readonly claims: RequestedClaims
@@ -43,11 +43,11 @@ export interface AuthorizationRequest extends ResponseTarget {
   readonly prompts: ReadonlySet<Prompt>
   /** Seconds. */
   readonly maxAge: number | undefined
-  /** The one person that will do, by a hint or a claim. */
+  /** The only acceptable person, by a hint or a claim. */
   readonly subject: string | undefined
 }
 
-/** A refusal, and where it may be told: to the client, or only to the person on a page of ours. */
+/** A refusal, and where to report it: to the client, or only to the person on our own page. */
 export class AuthorizationRefused extends Schema.TaggedError<AuthorizationRefused>()("AuthorizationRefused", {
   error: OAuthError,
   target: Schema.optionalKey(Schema.Struct({ redirectUri: Schema.String, state: Schema.optionalKey(Schema.String) }))
@@ -55,11 +55,11 @@ export class AuthorizationRefused extends Schema.TaggedError<AuthorizationRefuse
 
 const onPage = (error: OAuthError) => new AuthorizationRefused({ error })
 
-/** The refusal as an answer to the client. */
+/** The refusal as a response to the client. */
 export const toClient = ({ redirectUri, state }: ResponseTarget, error: OAuthError) =>
   new AuthorizationRefused({ error, target: { redirectUri, ...(state === undefined ? {} : { state }) } })
 
-/** Client and redirect address: until both are known good, nothing is sent anywhere. */
+/** Client and redirect address: until both are verified, nothing is sent anywhere. */
 const responseTarget = Effect.fnUntraced(function* (parameters: Parameters) {
   const sql = yield* ReadSql
   const clients = yield* Clients
@@ -144,7 +144,7 @@ const maxAgeOf = (text: string | undefined): Result.Result<number | undefined, O
     : Result.fail(refuse("invalid_request", "The max_age is no number of seconds."))
 }
 
-/** The selector of a Workspace. Whether the person belongs there is settled with the code, in its transaction. */
+/** The Workspace selector. Membership is checked with the code, in its transaction. */
 export const workspaceSelector = (parameters: Parameters): Result.Result<string | undefined, OAuthError> => {
   const [given] = parameters.all("workspace_id")
   if (given === undefined) return Result.succeed(undefined)
@@ -167,14 +167,14 @@ export const boundWorkspace = (
     : Result.fail(refuse("access_denied", "The application belongs to another Workspace."))
 }
 
-/** What the tokens are asked for: the issuer's own API, or another server (RFC 8707). */
+/** The audience of the tokens: the issuer's own API, or another server (RFC 8707). */
 export interface Target {
   readonly resource: string | undefined
-  /** The address is none of the operator's resource servers: only who the person is tells whether they may have it. */
+  /** The address is not one of the operator's resource servers: only the person's identity decides whether they may have it. */
   readonly interfaces: boolean
 }
 
-/** A resource that the client may ask tokens for. Fails with `invalid_target`. */
+/** A resource that the client may request tokens for. Fails with `invalid_target`. */
 export const requestedTarget = Effect.fnUntraced(function* (parameters: Parameters, client: Client) {
   const resource = parameters.get("resource")
   if (resource === undefined) return { resource, interfaces: false } satisfies Target
@@ -186,8 +186,8 @@ export const requestedTarget = Effect.fnUntraced(function* (parameters: Paramete
 })
 
 /**
- * The scopes asked for that the client may have; everything else is ignored, as OpenID Connect wants it. At an Interface
- * the person's permissions are scopes too, so there the rest is kept until the person is known.
+ * The scopes asked for that the client may have; everything else is ignored, as OpenID Connect requires. At an Interface the
+ * person's permissions are scopes too, so there the rest is kept until the person is known.
  */
 export const requestedScopes = (
   parameters: Parameters,
@@ -215,7 +215,7 @@ export const permissionsOf = ({ claims, scopes }: Pick<AuthorizationRequest, "cl
   ...new Set([...scopes, ...scopesOfClaims(claims)])
 ]
 
-/** Parses an authorization request. Fails with `AuthorizationRefused`, which says where the refusal may be told. */
+/** Parses an authorization request. Fails with `AuthorizationRefused`, which says where to report it. */
 export const parseAuthorizationRequest = Effect.fn("parseAuthorizationRequest")(function* (
   parameters: Parameters
 ): Effect.fn.Return<

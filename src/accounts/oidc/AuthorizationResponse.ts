@@ -8,13 +8,13 @@ interface Target {
 
 const headers = { "cache-control": "no-store", pragma: "no-cache", "referrer-policy": "no-referrer" }
 
-/** 303: whatever method brought the browser here, it goes on with GET and without the body. */
+/** 303: whatever method brought the browser here, it continues with GET and without the body. */
 export const seeOther = (location: string) =>
   HttpServerResponse.empty({ status: 303, headers: { ...headers, location } })
 
 const respond = (issuer: string, { redirectUri, state }: Target, parameters: Readonly<Record<string, string>>) => {
   const query = new URLSearchParams({ ...parameters, ...(state === undefined ? {} : { state }), iss: issuer })
-  // Appended as text: the registered address stays as it is, character for character.
+  // Appended as text: the registered address stays unchanged, character for character.
   return seeOther(`${redirectUri}${redirectUri.includes("?") ? "&" : "?"}${query.toString()}`)
 }
 

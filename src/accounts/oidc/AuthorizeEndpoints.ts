@@ -34,10 +34,10 @@ import { StoredWorkspace } from "../../../actors/workspace/StoredWorkspace.ts"
 const path = "/oauth/authorize"
 const form = "consent"
 
-/** How far a request got: the person still has to sign in, or is known and fresh enough. */
+/** How far a request got: the person still has to sign in, or is known and signed in recently enough. */
 type Identified = { readonly kind: "sign_in" } | { readonly kind: "visitor"; readonly visiting: Visitor }
 
-/** Whether the session at hand will do for this request. Fails with what a client that wants no page is told. */
+/** Whether the current session is sufficient for this request. Fails with the error for a client that wants no page. */
 const identify = Effect.fnUntraced(function* (request: AuthorizationRequest, parameters: Parameters) {
   const visiting = yield* visitor
   const silent = request.prompts.has("none")
@@ -58,7 +58,7 @@ const identify = Effect.fnUntraced(function* (request: AuthorizationRequest, par
   return identified
 })
 
-/** Whether the person has to be asked: for anything new, on request, and always where the client cannot be told apart. */
+/** Whether to ask the person: for anything new, on request, and always for clients that cannot be distinguished. */
 const mustAsk = Effect.fnUntraced(function* (request: AuthorizationRequest, subject: string) {
   const { client, prompts, redirectUri, workspaceId } = request
   if (prompts.has("consent") || prompts.has("select_account")) return true
@@ -84,7 +84,7 @@ const grantCode = Effect.fnUntraced(function* (request: AuthorizationRequest, vi
   return codeResponse(issuer, request, Redacted.value(code))
 })
 
-/** The request in the Workspace that it means for this person. */
+/** The request in the Workspace that applies to this person. */
 const inWorkspace = Effect.fnUntraced(function* (asked: AuthorizationRequest, visiting: Visitor) {
   const authorizations = yield* Authorizations
   const { boundWorkspaceId, subject } = visiting
@@ -97,7 +97,7 @@ const inWorkspace = Effect.fnUntraced(function* (asked: AuthorizationRequest, vi
     : yield* refuse("access_denied", "The session is confined to another Workspace.")
 })
 
-/** The same with what this person can grant of it, and nothing else. */
+/** The same with what this person can grant, and nothing else. */
 const forPerson = Effect.fnUntraced(function* (asked: AuthorizationRequest, visiting: Visitor) {
   const authorizations = yield* Authorizations
   const meant = yield* inWorkspace(asked, visiting)
@@ -108,7 +108,7 @@ const forPerson = Effect.fnUntraced(function* (asked: AuthorizationRequest, visi
   return request
 })
 
-/** What the page was shown for: the answer holds for the Workspace that stood on it, even if another is meant by then. */
+/** What the page showed: the answer is for the Workspace on it, even if another would apply by now. */
 const shown = (encoded: string, { workspaceId }: Pick<AuthorizationRequest, "workspaceId">) =>
   `${encoded} ${workspaceId ?? ""}`
 
@@ -140,7 +140,7 @@ const ask = Effect.fnUntraced(function* (request: AuthorizationRequest, visiting
   })
 })
 
-/** Refusals that the client may hear of go to it; all others stay on a page. */
+/** Refusals that the client may see go to it; all others stay on a page. */
 const settled = <A, R>(request: AuthorizationRequest, effect: Effect.Effect<A, OAuthError, R>) =>
   Effect.mapError(effect, (error) => toClient(request, error))
 
@@ -164,8 +164,8 @@ const authorize = Effect.gen(function* () {
 })
 
 /**
- * A form that posts here comes from another site, so that no session comes along. The browser is sent on to the same
- * request by GET, which brings it.
+ * A form that posts here comes from another site, so it has no session. The browser is redirected to the same request by GET,
+ * which has one.
  */
 const authorizeByForm = Effect.gen(function* () {
   const { issuer } = yield* IssuerSettings
@@ -222,7 +222,7 @@ const limited = Effect.fnUntraced(function* (error: ApiError) {
 const onPages = <R>(effect: Effect.Effect<HttpServerResponse.HttpServerResponse, AuthorizationRefused | ApiError, R>) =>
   Effect.catchTags(effect, { AuthorizationRefused: refused, ApiError: limited })
 
-/** The endpoints at which a person decides: the authorization request and the answer to its question. */
+/** The endpoints where a person decides: the authorization request, and the answer to its question. */
 export const authorizeEndpoints = Effect.gen(function* () {
   const router = yield* HttpRouter.HttpRouter
   const services = yield* Effect.context<

@@ -12,7 +12,7 @@ interface Presented {
   readonly secret: Redacted.Redacted | undefined
 }
 
-// One answer for every way of being nobody, so that it tells nothing about which clients there are.
+// One answer for every failed authentication, so that it does not reveal which clients exist.
 const unknownClient = refuse("invalid_client", "The client is unknown or its authentication failed.")
 
 const basicPattern = /^basic ([A-Za-z0-9+/=]{1,2048})$/i

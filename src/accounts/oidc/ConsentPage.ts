@@ -10,7 +10,7 @@ export interface ConsentQuestion {
   readonly email: string
   readonly authority: LiveAuthority
   readonly workspaceName: string | undefined
-  /** The request and its token, which the form sends back. */
+  /** The request and its token, as the form returns them. */
   readonly encoded: string
   readonly token: string
 }
@@ -36,7 +36,7 @@ export const identityList = (
   }</p>`
 }
 
-/** Asks a person whether the client may have what it wants. Works without a script. */
+/** Asks a person whether the client may have what it requests. Works without a script. */
 export const consentPage = (question: ConsentQuestion) => {
   const { authority, email, encoded, language, permissions, request, token, workspaceName } = question
   const words = pageWords[language]
@@ -59,7 +59,7 @@ ${permissionList(language, permissions)}
   })
 }
 
-/** A refusal that may not be told to anybody but the person. */
+/** A refusal that only the person may see. */
 export const refusalPage = (
   language: Language,
   options: { readonly status: number; readonly detail: string; readonly requestId: string }

@@ -71,7 +71,7 @@ const pageOf = Effect.fnUntraced(function* (body: (words: PageWords) => Markup, 
   return page({ language, title: words.deviceTitle, status, body: body(words) })
 })
 
-/** The form for the code. A code in the address is only filled in: the person compares it and goes on by hand. */
+/** The form for the code. A code in the address is only filled in: the person compares it and continues by hand. */
 const codeForm = Effect.fnUntraced(function* (visiting: Visitor, typed: string, unknown: boolean) {
   const token = yield* formToken(visiting, "device", "code")
   return yield* pageOf(
@@ -84,7 +84,7 @@ ${unknown ? html`<p class="bad" role="alert" id="fault">${words.deviceUnknown}</
   )
 })
 
-/** The request in the Workspace that it means for this person. */
+/** The request in the Workspace that applies to this person. */
 const inWorkspace = Effect.fnUntraced(function* (client: Client, asked: DeviceRequest, { subject }: Visitor) {
   const authorizations = yield* Authorizations
   const request: DeviceRequest = {
@@ -101,7 +101,7 @@ const waitingClient = Effect.fnUntraced(function* (request: DeviceRequest) {
   return Option.isSome(found) ? found.value : yield* refuse("access_denied", "The client is not registered any more.")
 })
 
-/** What the page was shown for: the answer holds for the Workspace that stood on it, even if another is meant by then. */
+/** What the page showed: the answer is for the Workspace on it, even if another would apply by now. */
 const shown = (userCode: string, { workspaceId }: Pick<DeviceRequest, "workspaceId">) =>
   `${userCode} ${workspaceId ?? ""}`
 
@@ -156,7 +156,7 @@ const decide = Effect.gen(function* () {
   if (!(yield* formTokenHolds(visiting, name, content, sent.get("token")))) {
     return yield* refuse("invalid_request", "The page was shown to another session. Start again.")
   }
-  // As few guesses as at a password.
+  // As few guesses as for a password.
   yield* limits.consume("sign_in", { address: yield* remoteAddress, subject: `device:${visiting.subject}` })
   const waiting = userCode === undefined ? undefined : yield* failClosed(devices.waiting(userCode))
   if (waiting === undefined || userCode === undefined) return yield* codeForm(visiting, "", true)

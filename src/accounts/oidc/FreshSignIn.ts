@@ -11,8 +11,8 @@ const markerGoodFor = Duration.minutes(15)
 const signedText = (millis: number, parameters: Parameters) => `${millis}\n${parameters.encodeWithout(marker)}`
 
 /**
- * Sends the person to sign in anew, and back to this request with a note of when that was asked: from then on a session is
- * fresh that began later. The note is signed over the whole request, so nobody can bring one along.
+ * Sends the person to sign in again, and back to this request with a note of when that was requested: a session that began
+ * later is fresh. The note is signed over the whole request, so it cannot be forged.
  */
 export const toSignIn = Effect.fnUntraced(function* (path: string, parameters: Parameters) {
   const vault = yield* Vault

@@ -42,10 +42,10 @@ const revoke = Effect.gen(function* () {
   return HttpServerResponse.empty({ status: 204 })
 })
 
-// The issuer is mounted by whoever has one, so its routes settle their own failures.
+// Hosts mount the issuer themselves, so its routes handle their own failures.
 const refusal = (error: ApiError) => Effect.map(currentRequestId, (requestId) => errorResponse(error, requestId))
 
-/** The applications that act for the person who is signed in: to look at, and to end. */
+/** The applications that act for the signed-in person: to see, and to end. */
 export const grantEndpoints = Effect.gen(function* () {
   const router = yield* HttpRouter.HttpRouter
   const withServices = uncached(

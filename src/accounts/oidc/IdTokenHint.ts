@@ -12,14 +12,14 @@ export type IdTokenHint = typeof Hint.Type
 const decodeHint = Schema.decodeUnknownOption(Hint)
 
 /**
- * Whom an ID token of this issuer was about, however old it is: as a hint it only tells of a session that was.
- * `undefined` for everything that this issuer did not sign as an ID token.
+ * The subject of an ID token of this issuer, however old: as a hint it only refers to a past session. `undefined` for anything
+ * that this issuer did not sign as an ID token.
  */
 export const readIdTokenHint = Effect.fn("readIdTokenHint")(function* (jwt: string) {
   const keys = yield* SigningKeys
   const { issuer } = yield* IssuerSettings
   const verified = yield* keys.verify(jwt)
-  // Resource tokens carry a type of their own.
+  // Resource tokens have another type.
   if (verified === undefined || verified.type !== undefined) return undefined
   const hint = decodeHint(verified.claims)
   return Option.isSome(hint) && hint.value.iss === issuer ? hint.value : undefined

@@ -22,7 +22,7 @@ import { formToken, formTokenHolds, type Visitor, visitor } from "./Visitor.ts"
 
 const form = "logout"
 
-/** A request to end the session, as far as it could be proven. */
+/** A request to end the session, as far as it is proven. */
 interface LogoutRequest {
   readonly hint: IdTokenHint | undefined
   /** Where the browser goes afterwards: registered by a client that the request proved or named. */
@@ -109,14 +109,14 @@ const answer = Effect.fnUntraced(function* (parameters: Parameters) {
   if (visiting === undefined) {
     return request.returnTo === undefined ? yield* said(parameters, "logoutNothing") : seeOther(request.returnTo)
   }
-  // An ID token of this very session proves that its client means it. Anybody can make a browser follow a link.
+  // An ID token of this session proves that its client intends it. Anybody can make a browser follow a link.
   const proven = request.hint?.sub === visiting.subject && request.hint.sid === visiting.sessionId
   return proven ? yield* end(visiting, request, parameters) : yield* ask(visiting, request, parameters)
 })
 
 const logout = Effect.flatMap(queryParameters, answer)
 
-// A post from another site brings no session along; sent on by GET, it does.
+// A post from another site carries no session; redirected by GET, it does.
 const logoutByForm = Effect.map(formParameters, (parameters) => seeOther(`/oauth/logout?${parameters.encodeWithout()}`))
 
 const decide = Effect.gen(function* () {
@@ -147,7 +147,7 @@ const refusedOnPage = Effect.fnUntraced(function* (error: OAuthError | ApiError)
 const onPages = <R>(effect: Effect.Effect<HttpServerResponse.HttpServerResponse, OAuthError | ApiError, R>) =>
   Effect.catchTags(effect, { OAuthError: refusedOnPage, ApiError: refusedOnPage })
 
-/** RP-initiated logout. The browser leaves our pages only for an address that is registered. */
+/** RP-initiated logout. The browser leaves our pages only for a registered address. */
 export const logoutEndpoints = Effect.gen(function* () {
   const router = yield* HttpRouter.HttpRouter
   const services = yield* Effect.context<

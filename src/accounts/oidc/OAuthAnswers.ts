@@ -8,14 +8,14 @@ const uncached = { "cache-control": "no-store", pragma: "no-cache" }
 // Public single-page clients call these endpoints from their own origins. No cookie counts here, so none is allowed.
 const crossOrigin = { "access-control-allow-origin": "*" }
 
-/** A JSON answer that nobody may keep. */
+/** A JSON response that must not be stored. */
 export const freshJson = (body: unknown, options: { readonly crossOrigin: boolean }, status = 200) =>
   HttpServerResponse.jsonUnsafe(body, {
     status,
     headers: { ...uncached, ...(options.crossOrigin ? crossOrigin : {}) }
   })
 
-/** A JSON answer that clients may keep for that long. */
+/** A JSON response that clients may store for that long. */
 export const cachedJson = (body: unknown, maxAgeSeconds: number) =>
   HttpServerResponse.jsonUnsafe(body, {
     headers: { "cache-control": `public, max-age=${maxAgeSeconds}`, ...crossOrigin }
@@ -30,7 +30,7 @@ const challengeOf = (error: OAuthError, scheme: "Basic" | "Bearer"): Record<stri
     : {}
 }
 
-/** A refusal as the OAuth documents spell it, with the challenge that goes with it. */
+/** A refusal in the form of the OAuth specifications, with its challenge. */
 export const refusalJson = (
   error: OAuthError,
   options: { readonly crossOrigin: boolean; readonly scheme: "Basic" | "Bearer" }
@@ -40,7 +40,7 @@ export const refusalJson = (
     ...(error.status === 503 ? { "retry-after": "5" } : {})
   })
 
-/** The few refusals of the HTTP layer itself, in the words of OAuth. */
+/** The few refusals of the HTTP layer itself, in OAuth's form. */
 const layerRefusal = (error: ApiError, options: { readonly crossOrigin: boolean }) =>
   HttpServerResponse.setHeaders(
     freshJson(
@@ -51,7 +51,7 @@ const layerRefusal = (error: ApiError, options: { readonly crossOrigin: boolean 
     error.retryAfter === undefined ? {} : { "retry-after": String(error.retryAfter) }
   )
 
-/** Answers in JSON whatever the effect ends with. */
+/** Answers in JSON, however the effect ends. */
 export const answeringJson =
   (options: { readonly crossOrigin: boolean; readonly scheme: "Basic" | "Bearer" }) =>
   <R>(effect: Effect.Effect<HttpServerResponse.HttpServerResponse, OAuthError | ApiError, R>) =>
@@ -60,7 +60,7 @@ export const answeringJson =
       ApiError: (error) => Effect.succeed(layerRefusal(error, options))
     })
 
-/** The answer to a preflight of such an endpoint. */
+/** The response to a preflight of such an endpoint. */
 export const preflight = (methods: string) =>
   HttpServerResponse.empty({
     status: 204,

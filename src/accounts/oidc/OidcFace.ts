@@ -9,10 +9,10 @@ import { oidcServices } from "./OidcServices.ts"
 import { readStaticClients } from "./StaticClientFile.ts"
 
 type RouteServices = Exclude<Layer.Services<typeof oidcRoutes>, HttpRouter.HttpRouter>
-/** What the HTTP face gives to all its routes. */
+/** What the HTTP face provides to all its routes. */
 type FaceServices = AttemptLimits | HttpSettings
 
-/** The routes of the issuer of this process, ready to be mounted by whatever serves them. */
+/** The routes of the issuer of this process, ready to be mounted. */
 export class OidcFace extends Context.Service<
   OidcFace,
   { readonly routes: Layer.Layer<never, never, HttpRouter.HttpRouter | FaceServices> }
@@ -33,7 +33,7 @@ export const mountedOidcRoutes = Layer.unwrap(
   )
 )
 
-/** Whoever reads the discovery document is not sent to a client that does not exist. */
+/** Discovery must not send anybody to a client that does not exist. */
 const advertised = (clientId: string | undefined) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
@@ -46,15 +46,15 @@ const advertised = (clientId: string | undefined) =>
   )
 
 /**
- * The whole issuer over storage: decisions, keys, cleanup and routes. `issuer` is the public origin without a trailing
- * slash. Its services belong below the actors, which lend Capsules their identity through it.
+ * The whole issuer over storage: decisions, keys, cleanup and routes. `issuer` is the public origin without a trailing slash.
+ * Its services sit below the actors, through which Capsules borrow their identity.
  */
 export const oidcIssuer = (options: {
   readonly issuer: string
   readonly refreshReuseGrace?: Duration.Input | undefined
   /** The file with clients and resource servers, see docs/oidc.md. */
   readonly clientsFile?: string | undefined
-  /** The client that discovery names to mobile applications. Fails with `StaticClientsRefused` when there is none such. */
+  /** The client that discovery names to mobile applications. Fails with `StaticClientsRefused` when there is none. */
   readonly advertisedClientId?: string | undefined
 }) =>
   OidcFace.layer.pipe(

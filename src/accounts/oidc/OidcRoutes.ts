@@ -6,7 +6,7 @@ import { grantEndpoints } from "./GrantEndpoints.ts"
 import { logoutEndpoints } from "./LogoutEndpoints.ts"
 import { tokenEndpoints } from "./TokenEndpoints.ts"
 
-/** The routes of the issuer, as method and path, for telling a wrong method from an unknown path. */
+/** The routes of the issuer, as method and path, to distinguish a wrong method from an unknown path. */
 export const oidcRouteTable = [
   ["GET", "/.well-known/openid-configuration"],
   ["GET", "/.well-known/oauth-authorization-server"],

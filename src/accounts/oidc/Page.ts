@@ -10,7 +10,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;"
 }
 
-/** Markup whose every inserted text was escaped. */
+/** Markup in which every inserted text was escaped. */
 export class Markup {
   readonly text: string
   constructor(text: string) {
@@ -28,7 +28,7 @@ const insert = (value: Inserted): string => {
   return value.replaceAll(/[\u202a-\u202e\u2066-\u2069]/g, "").replaceAll(/[&<>"']/g, (char) => entities[char] ?? "")
 }
 
-/** Template of markup: texts are escaped, markup is taken over. */
+/** A template of markup: texts are escaped, markup is inserted. */
 export const html = (strings: TemplateStringsArray, ...values: ReadonlyArray<Inserted>): Markup =>
   new Markup(strings.reduce((text, part, index) => `${text}${insert(values[index - 1])}${part}`))
 
@@ -64,7 +64,7 @@ export interface PageOptions {
   readonly leadsTo?: ReadonlyArray<string>
 }
 
-/** A whole page: no script, no image, in no frame, kept by nobody. */
+/** A whole page: no script, no image, no framing, no caching. */
 export const page = ({ body, language, leadsTo = [], status = 200, title }: PageOptions) =>
   HttpServerResponse.text(
     html`<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${title} · svc</title><style>${new Markup(style)}</style></head><body><main>${body}</main></body></html>`
@@ -75,7 +75,7 @@ export const page = ({ body, language, leadsTo = [], status = 200, title }: Page
       headers: {
         "cache-control": "no-store",
         pragma: "no-cache",
-        // With "no-referrer" a browser would hide its own origin from the form's target, which asks for it.
+        // With "no-referrer" a browser would hide its own origin from the form's target, which requires it.
         "referrer-policy": "same-origin",
         "x-frame-options": "DENY",
         "content-security-policy": [
@@ -89,7 +89,7 @@ export const page = ({ body, language, leadsTo = [], status = 200, title }: Page
     }
   )
 
-/** What a policy names of an address: its origin, or the scheme of an app. */
+/** How a policy names an address: its origin, or the scheme of an app. */
 export const policySource = (uri: string): string => {
   const url = new URL(uri)
   return url.protocol === "https:" || url.protocol === "http:" ? url.origin : url.protocol

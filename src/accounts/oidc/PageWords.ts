@@ -1,6 +1,6 @@
 export type Language = "en" | "ja"
 
-/** The words of the pages that people meet on their way into an application. */
+/** The words of the pages on the way into an application. */
 export interface PageWords {
   readonly consentTitle: (client: string) => string
   readonly consentAbout: (client: string) => string
@@ -123,7 +123,7 @@ const ja: PageWords = {
 
 export const pageWords: Readonly<Record<Language, PageWords>> = { en, ja }
 
-/** Japanese when the request or else the browser puts it before English. */
+/** Japanese when the request, or else the browser, prefers it to English. */
 export const pageLanguage = (uiLocales: string | undefined, acceptLanguage: string | undefined): Language => {
   const wanted = [...(uiLocales?.split(" ") ?? []), ...(acceptLanguage?.split(",") ?? [])]
   const first = wanted.map((tag) => tag.trim().slice(0, 2).toLowerCase()).find((tag) => tag === "en" || tag === "ja")

@@ -6,14 +6,14 @@ import { readBodyBytes } from "../../http/RequestBody.ts"
 const maxFormBytes = 65_536
 const formType = /^application\/x-www-form-urlencoded(?:\s*;\s*charset\s*=\s*"?utf-8"?)?\s*$/i
 
-/** The parameters of an OAuth request. One without a value counts as left out (RFC 6749 3.1). */
+/** The parameters of an OAuth request. One without a value counts as absent (RFC 6749 3.1). */
 export interface Parameters {
   readonly get: (name: string) => string | undefined
-  /** All values in order, empty ones too. */
+  /** All values in order, including empty ones. */
   readonly all: (name: string) => ReadonlyArray<string>
   /** Names that occur more than once. */
   readonly repeated: ReadonlyArray<string>
-  /** Every parameter but the named ones, encoded anew in order. */
+  /** Every parameter but the named ones, encoded again in order. */
   readonly encodeWithout: (...names: ReadonlyArray<string>) => string
 }
 

@@ -11,7 +11,7 @@ const maxBytes = 1024 * 1024
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Document), { onExcessProperty: "error", errors: "all" })
 const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** Paths alone: the values of this file are secrets in part. */
+/** Paths only: some values of this file are secrets. */
 const places = (issue: SchemaIssue.Issue): string =>
   [
     ...new Set(

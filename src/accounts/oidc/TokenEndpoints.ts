@@ -89,7 +89,7 @@ const token = Effect.gen(function* () {
 
 const bearerPattern = /^bearer ([A-Za-z0-9._~+/-]{1,4096}={0,2})$/i
 
-/** A token in a query or a body is never looked at: those end up in logs. */
+/** Tokens in queries and bodies are ignored: those end up in logs. */
 const userInfo = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const header = headers["authorization"]
@@ -124,7 +124,7 @@ const introspect = Effect.gen(function* () {
   return freshJson(yield* inspection.introspect(client, yield* secret(parameters, "token")), { crossOrigin: false })
 })
 
-/** The endpoints that clients call by themselves: token, UserInfo, revocation, introspection. */
+/** The endpoints that clients call directly: token, UserInfo, revocation, introspection. */
 export const tokenEndpoints = Effect.gen(function* () {
   const router = yield* HttpRouter.HttpRouter
   const services = yield* Effect.context<AttemptLimits | Clients | ReadSql | TokenInspection | TokenService>()

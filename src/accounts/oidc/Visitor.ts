@@ -22,7 +22,7 @@ export interface Visitor extends Decider {
 /** The session of the person at the browser. */
 const OpenSession = rowShape({ created_at: SessionRow.columns.created_at, email: StoredUser.columns.email })
 
-/** Who the session cookie of the request belongs to, if anybody. */
+/** The person behind the session cookie of the request, if any. */
 export const visitor = Effect.gen(function* () {
   const presented = yield* presentedSession
   if (presented === undefined || !presented.ambient) return undefined
@@ -52,7 +52,7 @@ export const visitor = Effect.gen(function* () {
 const formText = (visiting: Visitor, form: string, content: string) =>
   JSON.stringify([visiting.sessionId, form, content])
 
-/** The token of a form: good in this session, for this form with this content, and nowhere else. */
+/** The token of a form: valid in this session, for this form with this content, and nowhere else. */
 export const formToken = (visiting: Visitor, form: string, content: string) =>
   Effect.flatMap(Vault, (vault) => vault.mac("oidc-form", formText(visiting, form, content)))
 

@@ -6,7 +6,7 @@ const words = {
   ja: { title: "サインインできませんでした", back: "サインインに戻る", request: "リクエスト" }
 } as const satisfies Readonly<Record<Language, unknown>>
 
-/** Tells a person at the browser why the provider's answer signed nobody in. */
+/** Explains to the person at the browser why the provider's answer did not sign them in. */
 export const upstreamRefusalPage = (
   language: Language,
   refusal: { readonly status: number; readonly message: string; readonly requestId: string }

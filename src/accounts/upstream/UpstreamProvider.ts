@@ -15,17 +15,17 @@ import type { UpstreamProof } from "../../../actors/account/UpstreamSignIns.ts"
 import { secretAuthentication } from "../../../runner/oauth/ClientAuthentication.ts"
 import { ApiError } from "../../../schema/errors/ApiError.ts"
 
-/** The provider that people may sign in with, and this installation as its client. */
+/** The provider that people may sign in with, with this installation as its client. */
 export interface UpstreamSettings {
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: Redacted.Redacted
-  /** What people know it by. */
+  /** Its name for people. */
   readonly name: string
 }
 
 const requestTimeoutSeconds = 10
-// Keys are fetched anew by themselves when an unknown one signs; endpoints of a provider hardly ever move.
+// Unknown signing keys are fetched automatically; a provider's endpoints hardly ever move.
 const metadataGoodFor = Duration.hours(1)
 
 const unavailable = new ApiError({
@@ -52,8 +52,7 @@ const configure = ({ clientId, clientSecret, issuer }: UpstreamSettings) =>
   Effect.tryPromise(() =>
     discovery(new URL(issuer), clientId, undefined, secretAuthentication(clientSecret), {
       timeout: requestTimeoutSeconds,
-      // The ID token's signature is verified although it came over TLS. Plain http is possible on loopback only, by the
-      // settings.
+      // The ID token's signature is verified although it came over TLS. The settings allow plain http on loopback only.
       execute: [enableNonRepudiationChecks, ...(issuer.startsWith("http:") ? [allowInsecureRequests] : [])]
     })
   ).pipe(
@@ -66,7 +65,7 @@ const VerifiedEmail = Schema.Struct({ email: Schema.String, email_verified: Sche
 const verifiedEmailOf = (claims: unknown): string | undefined =>
   Schema.is(VerifiedEmail)(claims) ? claims.email : undefined
 
-/** Some providers put the address into UserInfo only; its subject is compared by the library. */
+/** Some providers put the address into UserInfo only; the library compares its subject. */
 const addressFromUserInfo = (configuration: Configuration, accessToken: string, subject: string) =>
   configuration.serverMetadata().userinfo_endpoint === undefined
     ? Effect.undefined
@@ -113,15 +112,15 @@ const exchange = Effect.fn("UpstreamProvider.exchange")(function* (
 export class UpstreamProvider extends Context.Service<
   UpstreamProvider,
   {
-    /** As the operator wrote it; `undefined` when none is configured. */
+    /** As written by the operator; `undefined` when none is configured. */
     readonly issuer: string | undefined
-    /** What people know it by; `undefined` when none is configured. */
+    /** Its name for people; `undefined` when none is configured. */
     readonly name: string | undefined
-    /** Where the browser goes to sign in. Fails with `verification_unavailable` when the provider cannot be asked. */
+    /** Where the browser goes to sign in. Fails with `verification_unavailable` when the provider cannot be reached. */
     readonly authorizationUrl: (proof: UpstreamProof, redirectUri: string) => Effect.Effect<string, ApiError>
     /**
-     * Who the answer that came to the redirect URI proves. Fails with `unauthenticated` for an answer that does not hold,
-     * `permission_denied` when the provider refused, `verification_unavailable` when it cannot be asked.
+     * The identity proved by the answer at the redirect URI. Fails with `unauthenticated` for an invalid answer,
+     * `permission_denied` when the provider refused, `verification_unavailable` when it cannot be reached.
      */
     readonly identity: (answer: URL, proof: UpstreamProof) => Effect.Effect<UpstreamIdentity, ApiError>
   }
@@ -138,7 +137,7 @@ export class UpstreamProvider extends Context.Service<
       UpstreamProvider,
       Effect.gen(function* () {
         const [cached, forget] = yield* Effect.cachedInvalidateWithTTL(configure(settings), metadataGoodFor)
-        // A provider that was away for a moment is asked again by the next sign-in.
+        // The next sign-in retries a provider that was away for a moment.
         const configuration = Effect.tapError(cached, () => forget)
         return UpstreamProvider.of({
           issuer: settings.issuer,

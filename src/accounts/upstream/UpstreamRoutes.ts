@@ -23,7 +23,7 @@ const callbackPath = "/auth/upstream/callback"
 const startPath = "/auth/upstream/start"
 const cookieLifetime = Duration.minutes(10)
 
-// The provider's answer comes from another site, by a top-level navigation: lax cookies travel with it, strict ones do not.
+// The provider's answer comes from another site by a top-level navigation, which carries lax cookies but no strict ones.
 const cookieOf = (baseUrl: string) => {
   const secure = baseUrl.startsWith("https:")
   const options = { path: "/", httpOnly: true, sameSite: "lax", secure } as const
@@ -37,7 +37,7 @@ const single = (query: Readonly<Record<string, string | ReadonlyArray<string>>>,
     : Effect.fail(invalidRequest(`query.${name}: give it once.`))
 }
 
-/** Linking acts for whom is signed in, so a page of ours has to ask for it. */
+/** Linking acts for the signed-in person, so it must be requested by a page of ours. */
 const linkingSubject = Effect.map(signedInToChange, ({ subject }) => subject)
 
 const start = Effect.gen(function* () {
@@ -71,7 +71,7 @@ const callback = Effect.gen(function* () {
   if (Option.isNone(open)) return yield* Effect.andThen(countAttempt, notBegun)
   const provider = yield* UpstreamProvider
   const { search } = new URL(request.originalUrl, baseUrl)
-  // The address that counts is ours by configuration, whatever Host the request names.
+  // Our address comes from configuration, whatever Host the request names.
   const identity = yield* provider.identity(new URL(`${baseUrl}${callbackPath}${search}`), open.value)
   const identities = yield* UpstreamIdentities
   const before = yield* presentedSession
@@ -89,7 +89,7 @@ const withoutProof = Effect.fnUntraced(function* (response: HttpServerResponse.H
   return HttpServerResponse.expireCookieUnsafe(response, name, options)
 })
 
-/** People, not programs, come here: a refusal is a page. */
+/** People come here, not programs: a refusal is a page. */
 const onPage = Effect.fnUntraced(function* ({ message, status }: ApiError) {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   return upstreamRefusalPage(pageLanguage(undefined, headers["accept-language"]), {
@@ -115,7 +115,7 @@ const unlink = Effect.gen(function* () {
   return HttpServerResponse.empty({ status: 204 })
 })
 
-/** The routes of the upstream sign-in, as method and path, for telling a wrong method from an unknown path. */
+/** The routes of the upstream sign-in, as method and path, to distinguish a wrong method from an unknown path. */
 export const upstreamRouteTable = [
   ["GET", startPath],
   ["GET", callbackPath],
@@ -123,7 +123,7 @@ export const upstreamRouteTable = [
   ["DELETE", "/auth/upstream/identities/:identityId"]
 ] as const
 
-/** Sign-in with another OpenID provider: there, and back with its answer; and the identities that are linked. */
+/** Sign-in with another OpenID provider, there and back, and the linked identities. */
 export const upstreamRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const services = yield* Effect.context<

@@ -31,7 +31,7 @@ output "farewell" {
 
 const filesOf = (module: string) => ({ "main.tf": module, "README.md": "# A demo module\n" })
 
-/** The demo's own modules, which may run where nothing keeps a module apart: they do nothing outside of their state. */
+/** The demo's own modules, which may run without isolation: they affect nothing but their state. */
 export const demoTrees = [firstRevision, secondRevision].map((module) => treeDigest(filesOf(module)))
 
 /** A Git repository of one module without providers, served over loopback for the Scope. */

@@ -8,8 +8,8 @@ const Created = Schema.Struct({ token: Schema.String })
 const decodeCreated = HttpClientResponse.schemaBodyJson(Created)
 
 /**
- * Goes the way of a first person: redeems the setup link, signs in again with the password, and makes a token for the
- * rest. Every request is one that the dashboard sends as well.
+ * Follows the path of a first user: redeems the setup link, signs in again with the password, and makes a token for the rest.
+ * The dashboard sends the same requests.
  */
 export const signInForFirstTime = Effect.fn("signInForFirstTime")(
   function* (url: string, secret: Redacted.Redacted) {
@@ -22,7 +22,7 @@ export const signInForFirstTime = Effect.fn("signInForFirstTime")(
         Effect.flatMap(HttpClientResponse.filterStatusOk)
       )
     yield* post("/auth/setup", { secret: Redacted.value(secret), displayName: "Demo", ...account })
-    // As a browser does: every cookie that the sign-in sets, whatever their order.
+    // Like a browser: every cookie that the sign-in sets, in any order.
     const cookie = Cookies.toCookieHeader((yield* post("/auth/sign-in", account)).cookies)
     const response = yield* post("/api/v1/account/tokens", { name: "svc demo", scopes: ["read", "write"] }, cookie)
     return Redacted.make((yield* decodeCreated(response)).token)

@@ -3,7 +3,7 @@ import { WebSocket } from "ws"
 import { RunEvent, RunLogEntry } from "../../../schema/events/RunEvent.ts"
 import { DemoFailed } from "./DemoFailed.ts"
 
-/** Where the server is, and as whom to speak to it. */
+/** The server's address, and the credential to use. */
 export interface DemoServer {
   readonly url: string
   readonly token: Redacted.Redacted
@@ -43,7 +43,7 @@ const frames = (server: DemoServer, path: string) =>
         }),
         (socket) => Effect.sync(() => socket.close())
       ),
-    // A live line waits for nothing here: the server only sends what the socket takes.
+    // A live line waits for nothing here: the server sends only what the socket accepts.
     { bufferSize: 4096 }
   )
 
@@ -54,7 +54,7 @@ export const runEvents = (server: DemoServer, runId: string) =>
     Stream.flatMap((frame) => Stream.fromIterable("events" in frame ? frame.events : []))
   )
 
-/** The log lines of a Run from its first one, live, until the Run executes no more. */
+/** The log lines of a Run from its first one, live, until the Run stops executing. */
 export const runLogs = (server: DemoServer, runId: string) =>
   frames(server, `/api/v1/runs/${runId}/logs`).pipe(
     Stream.mapEffect((text) => Schema.decodeEffect(LogFrame)(text)),

@@ -19,7 +19,7 @@ const isWritable = (folder: string) =>
     Effect.orElseSucceed(() => false)
   )
 
-/** Whether a server with the rights of this user can work in the folder, and what its first start would create. */
+/** Whether a server with this user's rights can work in the folder, and what its first start would create. */
 export const folderFinding = Effect.fn("folderFinding")(function* (look: DataFolderLook): Effect.fn.Return<Finding> {
   const { kind, mode, network, owner, path, standing } = look
   const error = (message: string, remedy: string): Finding => ({ check: "folder", status: "error", message, remedy })
@@ -46,7 +46,7 @@ export const folderFinding = Effect.fn("folderFinding")(function* (look: DataFol
       message: `${path} does not exist; the first start creates it with mode 0700, with a database and, unless one is given, a master key.`
     }
   }
-  // Where each Run has a user of its own, the group of these users may pass.
+  // Where each Run has its own user, the group of these users may pass.
   return (mode & 0o067) === 0
     ? { check: "folder", status: "ok", message: path }
     : {
@@ -57,7 +57,7 @@ export const folderFinding = Effect.fn("folderFinding")(function* (look: DataFol
       }
 })
 
-/** Who has the folder: a fact, and no fault. */
+/** Which process has the folder: a fact, not a fault. */
 export const serverFinding = ({ held, holder }: { held: boolean; holder: Option.Option<Holder> }): Finding => {
   const named = Option.match(holder, {
     onNone: () => "",
@@ -123,7 +123,7 @@ export const migrationsFinding = (isServed: boolean): Effect.Effect<Finding, nev
 /** Master keys that the stored secrets need; none where there is no database. */
 export const neededKeys = Effect.map(masterKeysInUse, (keys) => keys.map(({ id }) => id))
 
-/** The master keys that these settings give; none where they give none. No key is made. */
+/** The master keys in these settings, if any. No key is created. */
 export const givenKeys = Effect.fn("givenKeys")(function* (settings: Settings, folder: string) {
   const path = yield* Path.Path
   const source = masterKeySource(settings, path.join(folder, masterKeyName))
@@ -131,7 +131,7 @@ export const givenKeys = Effect.fn("givenKeys")(function* (settings: Settings, f
   return { whole, keys: Option.match(whole, { onNone: () => [], onSome: ({ keys }) => keys }) }
 })
 
-/** Whether these settings give the master keys that the database needs. No key is made. */
+/** Whether these settings contain the master keys that the database needs. No key is created. */
 export const vaultFinding = Effect.fn("vaultFinding")(function* (
   settings: Settings,
   folder: string,
@@ -162,7 +162,7 @@ export const vaultFinding = Effect.fn("vaultFinding")(function* (
   return finding
 })
 
-/** A server that runs has its keys: what these settings lack says something about them alone. */
+/** A running server has its keys: a key missing here concerns these settings only. */
 export const besideServer = (finding: Finding): Finding =>
   finding.status === "error"
     ? {

@@ -69,7 +69,7 @@ const databaseFindings = Effect.fn("databaseFindings")(function* (settings: Sett
       yield* orFailed("installation", installationFinding(folder, settings.installation))
     ]
     const needed = yield* neededKeys
-    // Without all of the keys nothing is known of the values; that the keys are missing is said below.
+    // Without all of the keys nothing is known about the values; the missing keys are reported below.
     const isComplete = needed.every((id) => keyring.keys.some((key) => key.id === id))
     if (Option.isSome(keyring.whole) && isComplete) {
       findings.push(yield* orFailed("sealed", sealedFinding(keyring.whole.value)))
@@ -91,11 +91,11 @@ const databaseFindings = Effect.fn("databaseFindings")(function* (settings: Sett
 const dataFindings = Effect.fn("dataFindings")(function* (settings: Settings, look: DataFolderLook) {
   const folder = yield* folderFinding(look)
   const disk = diskFinding(look)
-  // What this user cannot use tells nothing about what is in it.
+  // What this user cannot open says nothing about its contents.
   return folder.status === "error" ? [folder, disk] : [folder, disk, ...(yield* databaseFindings(settings, look.path))]
 })
 
-/** Looks at this machine and the data folder as a server with these settings would, and touches neither. */
+/** Inspects this machine and the data folder as a server with these settings would, and changes neither. */
 export const doctorCommand = Command.make(
   "doctor",
   { settings: everySettingFlag, config: configFlag, json: jsonFlag },

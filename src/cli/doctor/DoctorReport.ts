@@ -1,6 +1,6 @@
 import { Cause } from "effect"
 
-/** One thing that `svc doctor` looks at. */
+/** One thing that `svc doctor` checks. */
 export interface Finding {
   readonly check:
     | "tool"
@@ -25,7 +25,7 @@ export interface Finding {
   readonly remedy?: string | undefined
 }
 
-/** What a part says that could not even be looked at. */
+/** The finding for a part that could not be checked. */
 export const failedLook = (check: Finding["check"], cause: Cause.Cause<unknown>): Finding => {
   const error = Cause.squash(cause)
   return { check, status: "error", message: error instanceof Error ? error.message : String(error) }
@@ -33,7 +33,7 @@ export const failedLook = (check: Finding["check"], cause: Cause.Cause<unknown>)
 
 const marks = { ok: "ok     ", warning: "warning", error: "error  " } as const
 
-/** The report for people: one line a finding, with its remedy below. */
+/** The report for people: one line per finding, with its remedy below. */
 export const formatFindings = (findings: ReadonlyArray<Finding>): string =>
   findings
     .flatMap(({ check, message, remedy, status }) => [

@@ -33,7 +33,7 @@ export const missingDatabaseFinding = Effect.fn("missingDatabaseFinding")(functi
     : { check: "database", status: "error", message: vanishedMessage(folder, found) }
 })
 
-/** Whether folder, database and settings speak of one installation. */
+/** Whether folder, database and settings belong to one installation. */
 export const installationFinding = Effect.fn("installationFinding")(function* (
   folder: string,
   expected: string | undefined
@@ -73,7 +73,7 @@ export const installationFinding = Effect.fn("installationFinding")(function* (
   return finding
 })
 
-/** What a restore brought back and nobody has confirmed; nothing is said where nothing waits. */
+/** What a restore brought back unconfirmed; no finding when nothing waits. */
 export const restoreFinding = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const known = yield* sql`SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'restore_review'`
@@ -88,7 +88,7 @@ export const restoreFinding = Effect.gen(function* () {
   return [finding]
 })
 
-/** Whether everything sealed opens where it lies. */
+/** Whether every sealed value opens in its place. */
 export const sealedFinding = Effect.fn("sealedFinding")(function* (keyring: Keyring) {
   const faults = yield* integrityFaults(keyring)
   const more = faults.length > mostFaults ? ` and ${faults.length - mostFaults} more` : ""

@@ -15,7 +15,7 @@ import type { Finding } from "./DoctorReport.ts"
 const gibibyte = 1024 ** 3
 const enoughDisk = 2 * gibibyte
 const hardlyAnyDisk = gibibyte / 4
-// No release is older than this, so no clock may say so.
+// No release is older than this, so no clock should be.
 const releasedAfter = Date.UTC(2026, 0, 1)
 
 const origins = {
@@ -24,11 +24,11 @@ const origins = {
   path: "found on PATH"
 } as const satisfies Record<ToolOrigin, string>
 
-/** Which tool executes Runs, and where it comes from. */
+/** Which tool executes Runs, and its origin. */
 export const describeTool = (tool: Tool) =>
   `${toolTitles[tool.name]} ${tool.version}, ${origins[tool.origin]}: ${tool.path}`
 
-/** The tool that is here already; what a server would fetch is told, and not fetched. */
+/** The tool that is already here; what a server would fetch is reported, not fetched. */
 export const toolFinding = (settings: Settings) =>
   Effect.flatMap(Toolchain, (tools) =>
     Effect.match(tools.resolve(), {
@@ -48,7 +48,7 @@ export const toolFinding = (settings: Settings) =>
 const describeLevel = ({ level, reason, works }: LevelFinding) =>
   works ? `${level}: works.` : `${level}: no. ${reason}`
 
-/** The level that Runs get, and what trying every other one showed. */
+/** The level that Runs get, and the result of trying every other one. */
 const sandboxFinding = (status: SandboxStatus, examined: ReadonlyArray<LevelFinding>): Finding => {
   const message = status.accepted ? `${status.level}: ${status.reason}` : `Runs are refused: ${status.reason}`
   return {
@@ -59,10 +59,10 @@ const sandboxFinding = (status: SandboxStatus, examined: ReadonlyArray<LevelFind
   }
 }
 
-/** Levels at which a Run has file systems in memory of its own; elsewhere it has a folder of its own in the place of `/tmp`. */
+/** Levels at which a Run has in-memory file systems; elsewhere it has a folder of its own instead of `/tmp`. */
 const hasPrivateMemory = (level: SandboxStatus["level"]) => level === "bubblewrap" || level === "namespaces"
 
-/** What one Run may use, and by what it is held to that. */
+/** The limits of one Run, and how they are enforced. */
 export const describeLimits = ({ level, limits }: Pick<SandboxStatus, "level" | "limits">) =>
   [
     `a Run has ${formatBytes(limits.memoryBytes)} of memory and ${limits.processes} processes (kept by ${limits.keeper})`,
@@ -102,7 +102,7 @@ export const isolationFindings = (settings: Settings) =>
     return [sandboxFinding(status, yield* examine), limitsFinding(status), networkFinding(yield* network)]
   }).pipe(Effect.provide(sandbox(settings, "nothing")))
 
-/** Variables that somebody meant as settings, and that are none. */
+/** Variables that look like settings and are not. */
 export const settingsFinding: Effect.Effect<Finding> = Effect.map(misspeltSettings, (misspelt) =>
   misspelt.length === 0
     ? { check: "settings", status: "ok", message: "Every setting of the environment is known." }
@@ -114,7 +114,7 @@ export const settingsFinding: Effect.Effect<Finding> = Effect.map(misspeltSettin
       }
 )
 
-/** How people reach the server: without TLS beyond this machine, everything they send can be read on the way. */
+/** How people reach the server: without TLS beyond this machine, everything they send can be read in transit. */
 export const transportFinding = (settings: Settings): Finding =>
   isPlainBeyondLoopback(settings)
     ? {

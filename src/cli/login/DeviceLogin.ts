@@ -17,10 +17,10 @@ import { type StoredLogin, StoredLogins } from "./StoredLogins.ts"
 
 const scope = "openid offline_access read write"
 const requestTimeoutSeconds = 20
-// A token that ends while a request is under way helps nobody.
+// A token that expires during a request is useless.
 const earlyMillis = 30_000
 
-/** The origin of a server as a person may write it: with or without scheme. Plain http is for loopback alone. */
+/** The origin of a server as written by a person, with or without scheme. Plain http is for loopback only. */
 export const serverOrigin = (text: string): Effect.Effect<string, CommandFailed> => {
   const given = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`
   const url = URL.canParse(given) ? new URL(given) : undefined
@@ -72,7 +72,7 @@ export interface DevicePrompt {
   readonly expiresInSeconds: number
 }
 
-/** Logs in by the device flow (RFC 8628): `prompt` tells the person where to go, then this waits for them. */
+/** Signs in by the device flow (RFC 8628): `prompt` tells the person where to go, then this waits for them. */
 export const logIn = Effect.fn("logIn")(function* (
   origin: string,
   prompt: (what: DevicePrompt) => Effect.Effect<void>
@@ -94,13 +94,13 @@ export const logIn = Effect.fn("logIn")(function* (
 const revoke = (configuration: Configuration, token: Redacted.Redacted) =>
   asking("Ending the login at the server", () => tokenRevocation(configuration, Redacted.value(token)))
 
-/** Ends the login at the server, and forgets it here even when the server cannot be told. */
+/** Ends the login at the server, and forgets it here even when the server cannot be reached. */
 export const logOut = Effect.fn("logOut")(function* (origin: string) {
   const logins = yield* StoredLogins
   const login = yield* logins.find(origin)
   if (Option.isNone(login)) return yield* new CommandFailed({ message: `There is no login at ${origin}.` })
   const { accessToken, refreshToken } = login.value
-  // Revoking the refresh token ends everything that was issued with it.
+  // Revoking the refresh token ends everything issued with it.
   const revoked = Effect.flatMap(discover(origin), (configuration) =>
     revoke(configuration, refreshToken ?? accessToken)
   )
@@ -109,7 +109,7 @@ export const logOut = Effect.fn("logOut")(function* (origin: string) {
   return yield* ended
 })
 
-/** An access token that is good for the next moments; a new one where the old has ended. */
+/** An access token that is valid for the next moments; a new one if the old has expired. */
 export const currentToken = Effect.fn("currentToken")(function* (origin: string) {
   const logins = yield* StoredLogins
   const login = yield* logins.find(origin)
@@ -126,7 +126,7 @@ export const currentToken = Effect.fn("currentToken")(function* (origin: string)
     refreshTokenGrant(configuration, Redacted.value(refreshToken))
   )
   const renewed = yield* toLogin(tokens)
-  // A server that does not rotate leaves the refresh token as it is.
+  // A server without rotation keeps the refresh token.
   yield* logins.store(origin, { refreshToken, ...renewed })
   return renewed.accessToken
 })

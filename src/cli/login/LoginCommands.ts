@@ -8,7 +8,7 @@ const serverArgument = Argument.String("server").pipe(
   Argument.withDescription("Origin of the server, e.g. https://svc.example.com")
 )
 
-/** The server that was named, or the only one with a login. */
+/** The named server, or the only one with a login. */
 const chosen = Effect.fnUntraced(function* (server: Option.Option<string>) {
   if (Option.isSome(server)) return yield* serverOrigin(server.value)
   const logins = yield* StoredLogins

@@ -1,7 +1,7 @@
 import { Config, Context, Effect, FileSystem, Layer, Option, Path, Schema } from "effect"
 import { CommandFailed } from "../Output.ts"
 
-/** What a sign-in left for one server. Tokens print as redacted. */
+/** The result of a sign-in at one server. Tokens print as redacted. */
 export const StoredLogin = Schema.Struct({
   accessToken: Schema.RedactedFromValue(Schema.String),
   refreshToken: Schema.optionalKey(Schema.RedactedFromValue(Schema.String)),
@@ -58,7 +58,7 @@ export class StoredLogins extends Context.Service<
         })
       )
 
-      // Written beside and renamed, so that a login is never half there; the mode holds from the first byte.
+      // Written beside and renamed, so that a login is never half written; the mode applies from the first byte.
       const write = Effect.fnUntraced(
         function* (servers: Servers) {
           const text = yield* Schema.encodeEffect(LoginFile)({ version: 1, servers })

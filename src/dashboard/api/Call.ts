@@ -11,19 +11,19 @@ interface Sent extends CallOptions, Filling {
   readonly idempotencyKey?: string
 }
 
-// What may be given is said by the overloads; an implementation cannot repeat it for every route at once.
+// The overloads say what may be given; an implementation cannot repeat it for every route at once.
 const isSent = (input: unknown): input is Sent => typeof input === "object" && input !== null
 
 /**
- * Asks a route of the API. What it takes and answers is what the API declares; a mistake in either is a type error. Rejects with a
- * `Fault`.
+ * Calls a route of the API. Its input and answer are those that the API declares; a mistake in either is a type error. Rejects
+ * with a `Fault`.
  */
 export function call<L extends Bare>(line: L): Promise<Answer<L>>
 export function call<L extends Line>(line: L, input: Input<L> & CallOptions): Promise<Answer<L>>
 export function call(line: Line, input: unknown = {}): Promise<unknown> {
   const { params, query, body, ...options } = isSent(input) ? input : {}
   const method = line.slice(0, line.indexOf(" "))
-  // A POST that declares no body is sent an empty one.
+  // A POST without a declared body sends an empty one.
   const sent = body === undefined && method === "POST" ? {} : body
   return request(method, addressOf(line, { params, query }), sent === undefined ? options : { ...options, body: sent })
 }

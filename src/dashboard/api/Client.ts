@@ -9,7 +9,7 @@ export interface RequestOptions {
   readonly body?: unknown
   readonly idempotencyKey?: string
   readonly signal?: AbortSignal
-  /** Answers with 401 lead to the sign-in page, except for the pages that are it. */
+  /** Answers with 401 lead to the sign-in page, except on that page. */
   readonly keepOn401?: boolean
 }
 
@@ -20,7 +20,7 @@ export const signInUrl = (location: {
   readonly hash: string
 }): string => `/sign-in?return=${encodeURIComponent(`${location.pathname}${location.search}${location.hash}`)}`
 
-/** Only a path of this very origin may follow a sign-in; anything else (another host, a script) becomes `/`. */
+/** Only a path of this origin may follow a sign-in; anything else (another host, a script) becomes `/`. */
 export const returnPath = (candidate: string | null, origin: string): string => {
   if (candidate === null || !candidate.startsWith("/")) return "/"
   const url = URL.canParse(candidate, origin) ? new URL(candidate, origin) : undefined

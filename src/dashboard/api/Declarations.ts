@@ -14,12 +14,12 @@ type Declared = { readonly [O in Operations[keyof Groups] as LineOf<O>]: O }
 /** Every declared route as `METHOD /path/:parameter`. */
 export type Line = keyof Declared
 
-/** The line of one operation, by the names of its group and its own. */
+/** The line of one operation, by group and name. */
 export type Endpoint<G extends keyof Groups, N extends Operations[G]["identifier"]> = LineOf<
   Extract<Operations[G], { readonly identifier: N }>
 >
 
-/** What is sent or answered: the other side of what the codec was derived from. */
+/** What is sent or answered: the encoded side of the codec. */
 type Encoded<S> = [S] extends [never]
   ? never
   : S extends { readonly schema: { readonly Encoded: infer E } }
@@ -36,25 +36,25 @@ type Part<K extends string, A> = [A] extends [never]
     ? { readonly [P in K]?: A }
     : { readonly [P in K]: A }
 
-/** A key of a query that has no value is left out of the address. */
+/** A key of a query without a value is left out of the address. */
 type Sparse<A> = [A] extends [never]
   ? never
   : { readonly [K in keyof A]: Record<never, never> extends Pick<A, K> ? A[K] | undefined : A[K] }
 
-/** What fills in the address of a route. */
+/** The parameters of a route's address. */
 export type Address<L extends Line> = Part<"params", Encoded<Declared[L]["~Params"]>> &
   Part<"query", Sparse<Encoded<Declared[L]["~Query"]>>>
 
-/** The body that a route takes. */
+/** The body of a route. */
 export type Body<L extends Line> = Encoded<Declared[L]["~Payload"]>
 
-/** What a route is sent; `idempotencyKey` where a repetition has no second effect. */
+/** The input of a route; `idempotencyKey` where a repetition has no second effect. */
 export type Input<L extends Line> = Address<L> &
   Part<"body", Body<L>> &
   ("idempotency-key" extends HeaderNames<Declared[L]["~Headers"]> ? { readonly idempotencyKey?: string } : unknown)
 
-/** What a route answers, as JSON. */
+/** The answer of a route, as JSON. */
 export type Answer<L extends Line> = Encoded<Declared[L]["~Success"]>
 
-/** Routes that can be asked without anything. */
+/** Routes that need no input. */
 export type Bare = { [L in Line]: [RequiredKeys<Input<L>>] extends [never] ? L : never }[Line]

@@ -1,5 +1,5 @@
-// Requests that a page can name from its address alone, sent before the page's own code has even arrived. The code then
-// finds the answers here instead of asking again.
+// Requests that a page can name from its address alone, sent before the page's own code has even arrived. The code then finds
+// the answers here.
 
 interface EarlyRequest {
   readonly sentAt: number
@@ -8,17 +8,17 @@ interface EarlyRequest {
 
 declare global {
   interface Window {
-    /** Shared by two bundles: the small one that asks, and the page's own that takes. */
+    /** Shared by two bundles: the small one that sends, and the page's own that takes the answers. */
     svcEarlyRequests?: Map<string, EarlyRequest>
   }
 }
 
-/** An answer that nobody came for in this time is too old to be one. */
+/** An answer that is not taken in this time is too old. */
 const keptMs = 30_000
 
 const kept = (): Map<string, EarlyRequest> => (window.svcEarlyRequests ??= new Map())
 
-/** Sends a GET now, and hands a good answer's JSON to `then`, which may name the next one. Failures are left to the taker. */
+/** Sends a GET now, and hands a good answer's JSON to `then`, which may name the next one. Failures are left to the page's code. */
 export const askEarly = <A>(url: string, then: (body: A) => void = () => undefined): void => {
   const response = fetch(url, { headers: { accept: "application/json" }, credentials: "same-origin" })
   kept().set(url, { sentAt: performance.now(), response })
@@ -29,7 +29,7 @@ export const askEarly = <A>(url: string, then: (body: A) => void = () => undefin
     .catch(() => undefined)
 }
 
-/** The answer to a GET that was sent early. Each is given once, while it is fresh. */
+/** The answer to an early GET. Each is given once, while fresh. */
 export const takeEarly = (url: string): Promise<Response> | undefined => {
   const found = kept().get(url)
   kept().delete(url)

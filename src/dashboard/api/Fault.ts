@@ -17,7 +17,7 @@ export class Fault extends Error {
     this.requestId = fields.requestId
   }
 
-  /** Worth asking again by itself: the network, an overloaded or a restarting server. */
+  /** Worth an automatic retry: the network, an overloaded or a restarting server. */
   get transient(): boolean {
     return this.status === 0 || this.status === 429 || this.status === 502 || this.status === 503 || this.status === 504
   }

@@ -33,7 +33,7 @@ import {
 } from "./Endpoints.ts"
 import { Fault } from "./Fault.ts"
 
-/** Lists of a Workspace renew themselves at this pace while somebody looks; a Run's own page is pushed instead. */
+/** Lists of a Workspace refresh at this interval while visible; a Run's own page is pushed instead. */
 const listPaceMs = 15_000
 
 type Cursor = string | undefined
@@ -41,7 +41,7 @@ type Cursor = string | undefined
 // A function, because a constant would be narrowed to `undefined` and no later page would fit it.
 const firstCursor = (): Cursor => undefined
 
-/** Follows every page of a list that is shown whole: search over a part would lie. */
+/** Follows every page of a list that is shown whole: searching a part would mislead. */
 const everyPage = async <P extends { readonly nextCursor?: string }, A>(
   read: (page: { readonly limit: string; readonly cursor: Cursor }) => Promise<P>,
   itemsOf: (page: P) => ReadonlyArray<A>
@@ -138,7 +138,7 @@ export const installConfigQuery = (installConfigId: string) =>
     staleTime: Number.POSITIVE_INFINITY
   })
 
-/** The operator's base configurations: they lead the list of configurations. */
+/** The operator's base configurations: they come first in the list of configurations. */
 export const readyMadeQuery = (workspaceId: string) =>
   queryOptions({
     queryKey: ["workspace", workspaceId, "ready-made"],
@@ -183,7 +183,7 @@ export const revisionPlanQuery = (revisionPlanId: string) =>
       call(revisionPlansRead, { params: { revisionPlanId }, signal }).then(({ revisionPlan }) => revisionPlan)
   })
 
-/** An update moves while somebody looks at it. */
+/** An update moves while somebody watches it. */
 const groupPaceMs = 3000
 
 export const runGroupQuery = (groupId: string) =>
@@ -310,6 +310,6 @@ export const graphQuery = (workspaceId: string) =>
     queryFn: ({ signal }) => call(workspacesGraph, { params: { workspaceId }, signal })
   })
 
-/** A definite refusal is not asked again; the network and an overloaded server are. */
+/** A definite refusal is not retried; the network and an overloaded server are. */
 export const retryQuery = (count: number, error: unknown): boolean =>
   count < 4 && error instanceof Fault && error.transient

@@ -1,4 +1,4 @@
-// A live list of a Run (its events or its log) over one WebSocket, resumed from the last sequence number it saw.
+// A live list of a Run (its events or its log) over one WebSocket, resumed from the last sequence number seen.
 
 export interface Sequenced {
   readonly seq: number
@@ -8,7 +8,7 @@ export interface StreamSocket {
   readonly close: () => void
 }
 
-/** What a socket tells; after `close` was called it tells nothing more. */
+/** The callbacks of a socket; none is called after `close`. */
 export interface SocketListener {
   readonly onOpen: () => void
   readonly onMessage: (data: unknown) => void
@@ -18,7 +18,7 @@ export interface SocketListener {
 export type StreamState = "connecting" | "live" | "waiting" | "done" | "refused"
 
 export interface RunStreamOptions<A extends Sequenced> {
-  /** URL of the stream that answers what comes after `seq`. */
+  /** URL of the stream after `seq`. */
   readonly url: (after: number) => string
   readonly read: (frame: unknown) => ReadonlyArray<A>
   readonly onItems: (items: ReadonlyArray<A>) => void
@@ -30,7 +30,7 @@ export interface RunStreamOptions<A extends Sequenced> {
 
 const firstDelayMs = 250
 const longestDelayMs = 15_000
-/** Close codes after which asking again cannot help: policy, no authority, unknown Run. */
+/** Close codes after which a retry cannot help: policy, no authority, unknown Run. */
 const finalCodes: ReadonlySet<number> = new Set([1008, 4400, 4401, 4403, 4404])
 
 /** Exponential with half of it random, so that many pages do not return to a restarted server at the same instant. */
@@ -68,7 +68,7 @@ export class RunStream<A extends Sequenced> {
     this.connect()
   }
 
-  /** Ends the stream; nothing is called back afterwards. `start` goes on where it ended. */
+  /** Ends the stream; no callback follows. `start` continues where it ended. */
   stop(): void {
     this.stopped = true
     this.unschedule?.()
@@ -77,7 +77,7 @@ export class RunStream<A extends Sequenced> {
     this.socket = undefined
   }
 
-  /** Skips the wait, for a person who presses a button or a browser that says it is online again. */
+  /** Skips the wait, when a person presses a button or the browser reports that it is online again. */
   retryNow(): void {
     if (this.unschedule === undefined || this.stopped) return
     this.unschedule()

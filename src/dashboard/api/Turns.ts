@@ -1,16 +1,16 @@
-/** What turns need of the browser. */
+/** What turns need from the browser. */
 export interface TurnClock {
   /** Milliseconds. */
   readonly now: () => number
-  /** Runs it in a task of its own, after what the reader did meanwhile. */
+  /** Runs it in a separate task, after the reader's pending input. */
   readonly later: (run: () => void) => void
 }
 
 const sliceMs = 8
 
 /**
- * Works through what arrives, in order and a slice at a time: a browser hands over everything that a socket received in one
- * task, and a log of a hundred thousand lines would hold up the reader's next key.
+ * Processes what arrives, in order and in slices: a browser delivers everything that a socket received in one task, and a log
+ * of a hundred thousand lines would block the reader's next key.
  */
 export class Turns {
   private readonly clock: TurnClock
@@ -27,7 +27,7 @@ export class Turns {
     this.ask()
   }
 
-  /** Forgets what has not been done. */
+  /** Drops the pending work. */
   clear(): void {
     this.waiting = []
     this.next = 0
@@ -55,7 +55,7 @@ export class Turns {
   }
 }
 
-/** Of the page. A message is not slowed down in a window that nobody looks at, as a timer would be. */
+/** Of the page. Unlike a timer, a message is not throttled in a hidden window. */
 export const pageClock = (): TurnClock => {
   const { port1, port2 } = new MessageChannel()
   let run: (() => void) | undefined

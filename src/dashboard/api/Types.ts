@@ -115,7 +115,7 @@ export type Passkey = typeof PasskeySchema.Encoded
 export type LinkedIdentity = typeof LinkedIdentitySchema.Encoded
 export type Discovery = typeof DiscoverySchema.Encoded
 
-/** An application that can act for the person now, with what it may do. `offline`: also while they are away. */
+/** An application that can act for the person now, and its permissions. `offline`: even while they are away. */
 export interface ApplicationGrant {
   readonly id: string
   readonly clientId: string

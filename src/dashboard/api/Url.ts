@@ -12,13 +12,13 @@ export const apiUrl = (path: string, query: Query = {}): string => {
   return encoded === "" ? path : `${path}?${encoded}`
 }
 
-/** What fills in the address of a route: parameters of its path, and its query. */
+/** The values for a route's address: its path parameters and its query. */
 export interface Filling {
   readonly params?: Readonly<Record<string, string>> | undefined
   readonly query?: Query | undefined
 }
 
-// Which parameters a route has is said by the signature of `address`, for every route its own.
+// The signature of `address` says which parameters a route has, for each route.
 const isFilling = (filling: unknown): filling is Filling => typeof filling === "object" && filling !== null
 
 /** The address of a route of any method, filled in. */
@@ -28,7 +28,7 @@ export const addressOf = (line: Line, { params = {}, query }: Filling): string =
     query
   )
 
-/** The address of a route, with exactly what it declares. */
+/** The address of a route, with exactly its declared parameters. */
 export function address<L extends Line>(line: L, filling: Address<L>): string
 export function address(line: Line, filling: unknown): string {
   return addressOf(line, isFilling(filling) ? filling : {})

@@ -9,7 +9,7 @@ import { useBootstrap } from "./Workspace.ts"
 import { appWords } from "./Words.ts"
 
 const signOut = (): void => {
-  // Whatever the answer, the next page asks the server who we are.
+  // Whatever the answer, the next page asks the server who is signed in.
   void post("/auth/sign-out", {}, { keepOn401: true })
     .catch(() => undefined)
     .then(() => window.location.assign("/sign-in"))

@@ -1,7 +1,7 @@
 import { Icon } from "../ui/Icon.tsx"
 import { navigation } from "./Navigation.ts"
 
-/** What is seen until the page's own code runs: the shape of every page, in no language. Drawn ahead of time, into the HTML. */
+/** What is visible until the page's own code runs: the shape of every page, without words, rendered ahead of time into the HTML. */
 export const FirstFrame = () => (
   <div className="shell first-frame" aria-hidden="true">
     <div className="bar" />

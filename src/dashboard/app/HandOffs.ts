@@ -1,5 +1,5 @@
-// A flow that another program began ends at its return address, after an apply that may be days after the link. Which one it
-// was is kept here, in this browser alone: whoever else looks at the same Run was sent by nobody.
+// A flow that another program began ends at its return address, after an apply that may be days after the link. The flow is
+// remembered here, in this browser alone: nobody else who looks at the same Run came from it.
 
 /** The client that began a flow, and where it receives the result. */
 export interface HandOff {
@@ -14,7 +14,7 @@ export const handOffKeptMs = 7 * 24 * 3_600_000
 
 interface Kept extends HandOff {
   readonly since: number
-  /** The apply it has ended with: from there one may go again, from later ones not. */
+  /** The apply that ended it: from there one may return again, from later ones not. */
   readonly endedWith?: string
 }
 
@@ -22,11 +22,11 @@ const keep = (capsuleId: string, kept: Kept): void => {
   try {
     localStorage.setItem(key(capsuleId), JSON.stringify(kept))
   } catch {
-    // Without storage the flow ends here, with everything made.
+    // Without storage the flow ends here, with everything created.
   }
 }
 
-/** Reads back what was kept; anything else, and what is too old, is nothing. */
+/** Reads back what was stored; anything unexpected or too old is ignored. */
 export const parseHandOff = (text: string | null, now: number): Kept | undefined => {
   if (text === null) return undefined
   try {
@@ -54,18 +54,18 @@ const kept = (capsuleId: string): Kept | undefined => {
 export const rememberHandOff = (capsuleId: string, { product, returnUri }: HandOff): void =>
   keep(capsuleId, { product, returnUri, since: Date.now() })
 
-/** The hand-off that this Run of a Capsule is a part of. */
+/** The hand-off that this Run of a Capsule belongs to. */
 export const handOffOf = (capsuleId: string, runId: string): HandOff | undefined => {
   const found = kept(capsuleId)
   if (found === undefined || (found.endedWith !== undefined && found.endedWith !== runId)) return undefined
   return { product: found.product, returnUri: found.returnUri }
 }
 
-/** The person went on from this Run. Coming back they may go again, as the first answer may have been lost. */
+/** The person continued from this Run. Coming back they may continue again, as the first answer may have been lost. */
 export const endHandOff = (capsuleId: string, runId: string): void => {
   const found = kept(capsuleId)
   if (found !== undefined) keep(capsuleId, { ...found, endedWith: runId })
 }
 
-/** Whether an address is the one that was promised, with an answer behind it. */
+/** Whether an address is the promised one, with a payload appended. */
 export const leadsTo = (location: string, { returnUri }: HandOff): boolean => location.startsWith(`${returnUri}?`)

@@ -1,6 +1,6 @@
-// Not loaded for anything in it. The bundler cuts the code by who can reach what, so that each part of a page that is loaded
-// on demand would cut the pieces that several share into ever smaller files: thirty requests for one page. Every such part
-// imports this list; then all of them reach all of it, and it stays in one piece.
+// Imported only for its effect on bundling. The bundler splits code by reachability, so the on-demand parts of a page would
+// split their shared pieces into ever smaller files: thirty requests for one page. Every such part imports this list, so that
+// all reach all of it and it stays in one file.
 import "../api/Client.ts"
 import "../api/Queries.ts"
 import "../preferences/UsePreferences.ts"

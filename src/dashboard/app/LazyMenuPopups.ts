@@ -1,7 +1,7 @@
 import { lazy } from "react"
 import type { MenuPopups } from "../ui/MenuPopups.ts"
 
-// A tenth of what a page would load to start with, for what most visits never open.
+// A tenth of a page's initial code, for what most visits never open.
 const load = () => import("../ui/MenuPopup.tsx")
 
 /** The menus' open form, in a file of its own. */

@@ -28,7 +28,7 @@ declare module "@tanstack/react-router" {
 
 const root = document.querySelector("#root")
 if (root !== null) {
-  // The page's first frame stays until there is something to put in its place; a failure has a page of its own.
+  // The page's first frame stays until there is something to replace it; a failure has its own page.
   await router.load()
   createRoot(root).render(
     <StrictMode>

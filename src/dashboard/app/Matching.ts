@@ -13,7 +13,7 @@ export interface Searchable<A> {
   readonly text: string
 }
 
-/** Items with their text in the form in which it is searched: made once for a list, and not for every key. */
+/** Items with their searchable text: prepared once per list, not per key. */
 export const searchable = <A>(items: ReadonlyArray<A>, textOf: (item: A) => string): ReadonlyArray<Searchable<A>> =>
   items.map((item) => ({ item, text: fold(textOf(item)) }))
 

@@ -108,7 +108,7 @@ const commandsFor = ({ words, navigate, workspace, workspaces, capsules, sources
   ]
 }
 
-/** Every command with its text. They are as many as there are Capsules, so that no key and no move makes them anew. */
+/** Every command with its text. There is one per Capsule, so no key and no move rebuilds them. */
 const useCommands = (workspace: Workspace) => {
   const words = useWords(appWords)
   const navigate = useNavigate()
@@ -130,7 +130,7 @@ export const Palette = ({ workspace, onClose }: { readonly workspace: Workspace;
   const words = useWords(appWords)
   const commands = useCommands(workspace)
   const [text, setText] = useState("")
-  // By name, not by place: entries that arrive late must not move the choice to another command.
+  // By name, not by position: entries that arrive late must not move the choice to another command.
   const [active, setActive] = useState<string>()
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()

@@ -4,9 +4,9 @@ import { ConfirmDialog } from "../ui/ConfirmDialog.tsx"
 
 interface RemovalDialogProps {
   readonly title: string
-  /** What the press will mean. */
+  /** What confirming does. */
   readonly children: ReactNode
-  /** The press, in a verb. */
+  /** The label of the button, a verb. */
   readonly action: string
   readonly remove: () => Promise<unknown>
   /** Key of the query that lists it. */
@@ -24,7 +24,7 @@ export const RemovalDialog = ({ remove, list, onClose, ...asked }: RemovalDialog
       await refresh()
       onClose()
     },
-    // Often refused because the list is no longer what it was.
+    // Often refused because the list has changed.
     onError: () => void refresh()
   })
   return <ConfirmDialog {...asked} change={removal} onConfirm={() => removal.mutate()} onClose={onClose} />

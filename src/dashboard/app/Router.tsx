@@ -29,8 +29,8 @@ const handleOf = async (queryClient: QueryClient, workspaceId: string): Promise<
   return workspaces.find((workspace) => workspace.id === workspaceId)?.handle ?? workspaceId
 }
 
-// What a screen needs first is asked for while its code is still on the way, or when a link is only pointed at. Nobody waits
-// for these: the screen asks for the same and finds it.
+// A screen's first data is requested while its code is loading, or when a link is hovered. Nothing waits for it: the screen
+// requests the same and finds it.
 const aheadOfRun = async (queryClient: QueryClient, runId: string): Promise<void> => {
   await queryClient.prefetchQuery(runQuery(runId))
   const capsuleId = queryClient.getQueryData(runQuery(runId).queryKey)?.capsuleId

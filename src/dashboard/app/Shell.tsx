@@ -72,7 +72,7 @@ export const Shell = () => {
   const { notices = [] } = useBootstrap()
   const navigate = useNavigate()
   const path = useRouterState({ select: (state) => state.location.pathname })
-  // The navigation is open for the page it was opened on, so going somewhere closes it.
+  // The navigation is open only for the page on which it was opened, so navigating closes it.
   const [open, setOpen] = useState<"palette" | "help" | `navigation ${string}` | undefined>(undefined)
   const handle = workspace?.handle
   const actions = useMemo(

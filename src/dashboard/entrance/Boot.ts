@@ -1,4 +1,4 @@
-// Runs before the first paint: the chosen theme and language, so that nothing flashes. The rest of the page comes after.
+// Runs before the first paint: the chosen theme and language, so that nothing flashes.
 import { applyPreferences } from "../preferences/Preferences.ts"
 
 applyPreferences()

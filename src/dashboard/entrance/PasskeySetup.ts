@@ -2,14 +2,14 @@ import { type PublicKeyCredentialCreationOptionsJSON, startRegistration } from "
 import { request } from "../api/Client.ts"
 import { deviceName } from "../ui/DeviceName.ts"
 
-/** Of the first account; an account that exists has its own. */
+/** For the first account; an existing account has its own. */
 export interface SetupPerson {
   readonly secret: string
   readonly email?: string
   readonly displayName?: string
 }
 
-/** Redeems a setup link with a passkey that the browser makes now. Rejects when it, or the server, says no. */
+/** Redeems a setup link with a new passkey. Rejects when the browser or the server refuses. */
 export const setUpWithPasskey = async (person: SetupPerson): Promise<void> => {
   const { options } = await request<{ options: PublicKeyCredentialCreationOptionsJSON }>(
     "POST",

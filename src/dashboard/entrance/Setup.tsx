@@ -28,7 +28,7 @@ type SetupLink =
 
 const isRefusal = (error: unknown): boolean => error instanceof Fault && [401, 403, 404, 410].includes(error.status)
 
-/** What the link is for. Until it is known, and where it cannot be asked, the page is for the first account. */
+/** The purpose of the link. Until it is known, or when it cannot be, the page is for the first account. */
 const useSetupLink = (secret: string | undefined): SetupLink => {
   const [link, setLink] = useState<SetupLink>({ purpose: "first_account" })
   useEffect(() => {
@@ -135,7 +135,7 @@ const SetupForm = ({ secret, link }: SetupFormProps) => {
   const [error, setError] = useState<unknown>(undefined)
   const recovering = link.purpose === "recovery"
   const byPasskey = capable && offer.passkeys
-  // Somebody who holds a link must get in; where nothing else is possible, a password still opens this one session.
+  // The holder of a link must get in; where nothing else is possible, a password still opens this session.
   const byPassword = offer.password || !byPasskey
   const person = (): SetupPerson =>
     recovering
@@ -157,7 +157,7 @@ const SetupForm = ({ secret, link }: SetupFormProps) => {
     enter(request("POST", "/auth/setup", { body: { ...person(), password }, keepOn401: true }))
   }
   const withPasskey = () => {
-    // A passkey needs all of the form but the password.
+    // A passkey needs the whole form except the password.
     const address = form.current?.querySelector<HTMLInputElement>("input[type=email]")
     if (busy || address?.reportValidity() === false) return
     enter(import("./PasskeySetup.ts").then(({ setUpWithPasskey }) => setUpWithPasskey(person())))
@@ -205,13 +205,13 @@ const SetupForm = ({ secret, link }: SetupFormProps) => {
 
 export const Setup = () => {
   const words = useWords(entranceWords)
-  // Rendered ahead of time there is no address to read yet; the form shows.
+  // While rendering ahead of time there is no address yet, so the form is shown.
   const [secret] = useState(() => (typeof window === "undefined" ? "" : setupSecret(window.location.hash)))
   const link = useSetupLink(secret)
   useEffect(() => {
     // The secret leaves the address bar and the history as soon as it is read.
     window.history.replaceState(null, "", window.location.pathname)
-    // A second link opened in this tab differs in its fragment alone, for which no browser loads the page anew.
+    // A second link opened in this tab differs only in its fragment, for which no browser reloads the page.
     const again = () => window.location.reload()
     window.addEventListener("hashchange", again)
     return () => window.removeEventListener("hashchange", again)

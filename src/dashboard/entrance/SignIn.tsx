@@ -37,7 +37,7 @@ const PasswordForm = ({ busy, onEnter }: PasswordFormProps) => {
     onEnter(request("POST", "/auth/sign-in", { body: { email: email.trim(), password }, keepOn401: true }))
   }
   return (
-    // Without a script the browser sends it by itself.
+    // Without a script the browser submits it itself.
     <form className="form" method="post" action="/sign-in" onSubmit={submit}>
       <TextField
         label={words.email}

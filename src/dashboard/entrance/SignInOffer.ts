@@ -1,14 +1,14 @@
 import { useEffect, useState } from "react"
 import { request } from "../api/Client.ts"
 
-/** How this server lets people in. */
+/** How people sign in to this server. */
 export interface SignInOffer {
   readonly password: boolean
   readonly passkeys: boolean
   readonly provider?: { readonly name: string }
 }
 
-/** Until it is known, and where it cannot be asked, a password is what the page can take. */
+/** Until it is known, or when it cannot be, the page offers a password. */
 const assumed: SignInOffer = { passkeys: true, password: true }
 
 export const useSignInOffer = (): SignInOffer => {
@@ -21,5 +21,5 @@ export const useSignInOffer = (): SignInOffer => {
   return offer
 }
 
-/** Where the sign-in with the upstream provider begins, and where it leads back to. */
+/** Where the sign-in with the upstream provider begins, and where it returns. */
 export const upstreamStart = (returnTo: string): string => `/auth/upstream/start?return=${encodeURIComponent(returnTo)}`

@@ -6,7 +6,7 @@ import { formWords } from "./Words.ts"
 
 type Choice = Pick<Capsule["driftChecks"], "mode" | "hours">
 
-/** What is offered; an interval that was set over the API is offered as well. */
+/** The offered intervals; one set over the API is offered too. */
 const intervals: ReadonlyArray<number> = [1, 6, 24, 168]
 
 interface OfCapsule {

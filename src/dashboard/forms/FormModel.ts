@@ -17,7 +17,7 @@ export interface FormField {
 
 export interface FormGroup {
   readonly id: string
-  /** Absent for the questions that belong to no feature. */
+  /** Absent for questions without a feature. */
   readonly label: Bilingual | undefined
   readonly optional: boolean
   readonly fields: ReadonlyArray<FormField>
@@ -26,11 +26,11 @@ export interface FormGroup {
 export interface FormModel {
   readonly groups: ReadonlyArray<FormGroup>
   readonly advanced: ReadonlyArray<FormField>
-  /** Variables that nobody is asked for, with where their value comes from. */
+  /** Variables that nobody is asked for, and the origin of their values. */
   readonly filled: ReadonlyArray<{ readonly name: string; readonly origin: DeclaredVariable["origin"] }>
 }
 
-/** What a person typed, by variable name. A number and JSON stay as typed until they are sent. */
+/** What a person typed, by variable name. Numbers and JSON stay as typed until they are sent. */
 export type Draft = Readonly<Record<string, string>>
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -46,7 +46,7 @@ const text = (value: unknown): string | undefined => (typeof value === "string" 
 const records = (value: unknown): ReadonlyArray<Readonly<Record<string, unknown>>> =>
   Array.isArray(value) ? value.filter(isRecord) : []
 
-/** The presentation as the server hands it on: the manifest's own `inputs` and `features`. Anything else is ignored. */
+/** The presentation from the server: the manifest's own `inputs` and `features`. Anything else is ignored. */
 const presentationOf = (presentation: unknown) => {
   const document = isRecord(presentation) ? presentation : {}
   const inputs = new Map(
@@ -83,7 +83,7 @@ const fieldOf = (
   }
 }
 
-/** So many questions fit one look; only beyond it the optional ones without a label fold away. */
+/** So many questions fit on a screen; only beyond that optional ones without a label fold away. */
 const fitsOneLook = 6
 
 /**
@@ -150,7 +150,7 @@ const problem = (which: FieldProblem, detail?: string): Parsed => ({
   ...(detail === undefined ? {} : { detail })
 })
 
-/** Reads one answer. An empty answer is unset, except where one is required; text keeps its spaces. */
+/** Reads one answer. An empty answer means unset, except for a required string; text keeps its spaces. */
 export const parseAnswer = (field: Pick<FormField, "type" | "required">, typed: string | undefined): Parsed => {
   if (typed === undefined || typed === "") return field.required ? problem("required") : { kind: "unset" }
   if (field.type === "string") return { kind: "value", value: typed }
@@ -172,7 +172,7 @@ export interface Answers {
   readonly problems: ReadonlyMap<string, Extract<Parsed, { readonly kind: "problem" }>>
 }
 
-/** Every answer of a draft, or what is wrong with some of them. */
+/** Every answer of a draft, or the problems of some. */
 export const answersOf = (fields: ReadonlyArray<FormField>, draft: Draft): Answers => {
   const values: Record<string, Schema.Json> = {}
   const problems = new Map<string, Extract<Parsed, { readonly kind: "problem" }>>()

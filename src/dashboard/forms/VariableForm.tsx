@@ -9,7 +9,7 @@ interface InputProps {
   readonly value: string
   readonly problem: { readonly problem: FieldProblem; readonly detail?: string } | undefined
   readonly onChange: (value: string) => void
-  /** Said under the question, after its own help. */
+  /** Shown below the question, after its help. */
   readonly note?: string | undefined
 }
 

@@ -10,7 +10,7 @@ export interface Preferences {
 
 const key = "svc.preferences"
 
-/** For a page that is rendered ahead of time, where there is no browser to ask. */
+/** For a page rendered ahead of time, without a browser to ask. */
 export const defaultPreferences: Preferences = { language: "en", theme: "system", letterKeys: true }
 
 const browserLanguage = (): Language => {
@@ -57,7 +57,7 @@ export const setPreferences = (change: Partial<Preferences>): void => {
   try {
     localStorage.setItem(key, JSON.stringify(current))
   } catch {
-    // A browser that refuses storage still gets the change for this visit.
+    // A browser without storage still applies the change for this visit.
   }
   applyPreferences()
   for (const listener of listeners) listener()

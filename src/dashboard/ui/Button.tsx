@@ -14,7 +14,7 @@ const classOf = ({ tone = "plain", small = false }: Look): string =>
   `button button-${tone}${small ? " button-small" : ""}`
 
 interface ButtonProps extends Look, Omit<ButtonHTMLAttributes<HTMLButtonElement>, "className"> {
-  /** Shows that it works, and ignores presses, without losing the focus that `disabled` would lose. */
+  /** Shows that it is busy and ignores clicks, without losing the focus as `disabled` would. */
   readonly busy?: boolean
 }
 

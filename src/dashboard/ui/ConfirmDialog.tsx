@@ -7,16 +7,16 @@ import { FaultNotice } from "./Feedback.tsx"
 
 interface ConfirmDialogProps {
   readonly title: string
-  /** What the press will mean. */
+  /** What confirming does. */
   readonly children: ReactNode
-  /** The press, in a verb. */
+  /** The label of the button, a verb. */
   readonly action: string
   readonly change: { readonly error: unknown; readonly isPending: boolean }
   readonly onConfirm: () => void
   readonly onClose: () => void
 }
 
-/** Asks before something that cannot be taken back, and shows there why it was refused. Mount it to open it. */
+/** Asks before something irreversible, and shows there why it was refused. Mount it to open it. */
 export const ConfirmDialog = ({ title, children, action, change, onConfirm, onClose }: ConfirmDialogProps) => {
   const terms = useWords(vocabulary)
   return (

@@ -5,11 +5,11 @@ import { Icon } from "./Icon.tsx"
 
 interface CopyTextProps {
   readonly text: string
-  /** What is shown, when shorter than what is copied. */
+  /** The visible text, when shorter than the copied one. */
   readonly shown?: string
 }
 
-/** A machine's word (commit, id, digest) that one press copies. */
+/** A machine-readable word (commit, id, digest) that one click copies. */
 export const CopyText = ({ text, shown = text }: CopyTextProps) => {
   const words = useWords(vocabulary)
   const [copied, setCopied] = useState(false)

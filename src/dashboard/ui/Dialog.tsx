@@ -12,7 +12,7 @@ interface DialogProps {
   readonly kind?: "center" | "side"
 }
 
-/** What had the focus before; for an entry of a menu, which is gone by then, the button of that menu. */
+/** The previously focused element; for a menu entry, which is gone by then, the menu's button. */
 const openerOf = (focused: Element | null): Element | null => {
   const label = focused?.closest('[role="menu"]')?.getAttribute("aria-labelledby")
   return (typeof label === "string" ? document.getElementById(label) : null) ?? focused

@@ -89,7 +89,7 @@ export const Empty = ({ icon, title, children, action, whole = false }: EmptyPro
   </div>
 )
 
-/** Grey rows of the height of what is coming, so that nothing jumps. */
+/** Grey rows of the expected height, so that nothing jumps. */
 export const Skeleton = ({
   rows = 3,
   height = "row"
@@ -118,7 +118,7 @@ interface LoadableProps<A> {
   readonly children: (data: A) => ReactNode
 }
 
-/** A query's three faces. An error after a first success keeps the old content and says so above it. */
+/** A query's three faces. After a first success, an error keeps the old content with a message above it. */
 export const Loadable = <A,>({ query, skeleton, children }: LoadableProps<A>) => {
   if (query.data === undefined) {
     if (query.error !== null && query.error !== undefined)

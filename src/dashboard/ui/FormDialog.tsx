@@ -9,16 +9,16 @@ interface FormDialogProps {
   readonly title: string
   /** The fields. */
   readonly children: ReactNode
-  /** The press, in a verb. */
+  /** The label of the button, a verb. */
   readonly action: string
-  /** Whether something is still to be chosen that no field can ask for by itself. */
+  /** Whether something must still be chosen that no field can require. */
   readonly incomplete?: boolean
   readonly change: { readonly error: unknown; readonly isPending: boolean }
   readonly onSubmit: () => void
   readonly onClose: () => void
 }
 
-/** Asks for what a change needs, and shows there why it was refused. Mount it to open it. */
+/** Asks for the input of a change, and shows there why it was refused. Mount it to open it. */
 export const FormDialog = ({
   title,
   children,

@@ -42,7 +42,7 @@ const shapes = {
 
 export type IconName = keyof typeof shapes
 
-/** Decorative: whatever it says is also said in words beside it or in the control's label. */
+/** Decorative: its meaning is also in words beside it or in the control's label. */
 export const Icon = ({ name, className }: { readonly name: IconName; readonly className?: string }) => (
   <svg
     className={className === undefined ? "icon" : `icon ${className}`}

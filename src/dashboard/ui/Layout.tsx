@@ -39,7 +39,7 @@ interface PanelProps {
   readonly actions?: ReactNode
   readonly about?: ReactNode
   readonly children: ReactNode
-  /** Rows reach the panel's edge. */
+  /** Rows extend to the panel's edge. */
   readonly flush?: boolean
   readonly tone?: "danger"
 }

@@ -4,7 +4,7 @@ import { useState } from "react"
 import { MenuParts } from "./MenuParts.ts"
 import type { MenuProps } from "./MenuPopups.ts"
 
-/** A menu that starts open: it is loaded by the press that asks for it. */
+/** A menu that starts open: the click that opens it loads it. */
 export const MenuPopup = ({ trigger, align = "end", side = "bottom", children }: MenuProps) => {
   const [anchor, setAnchor] = useState<HTMLElement | null>(null)
   // Drawn inside the landmark of its trigger; and inside its dialog, above which nothing outside can be drawn.

@@ -7,7 +7,7 @@ export interface MenuProps {
   readonly children: ReactNode
 }
 
-/** Where the open form of a menu comes from; it is loaded on demand. */
+/** The source of a menu's open form, loaded on demand. */
 export interface MenuPopups {
   /** Starts the download; a failure shows when the menu is opened. */
   readonly preload: () => void
@@ -15,5 +15,5 @@ export interface MenuPopups {
   readonly Popup: ComponentType<MenuProps>
 }
 
-/** Given by the application, since what is loaded on demand imports the pieces that a menu is one of. */
+/** Provided by the application, since on-demand code imports the pieces that a menu is one of. */
 export const MenuPopups = createContext<MenuPopups | undefined>(undefined)

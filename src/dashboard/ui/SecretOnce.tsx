@@ -2,7 +2,7 @@ import { Button } from "./Button.tsx"
 import { CopyText } from "./CopyText.tsx"
 import { Dialog } from "./Dialog.tsx"
 
-/** A secret that is shown this once. */
+/** A secret that is shown only now. */
 export const SecretOnce = ({
   done,
   onClose,
@@ -16,7 +16,7 @@ export const SecretOnce = ({
   readonly secret: string
   readonly done: string
   readonly onClose: () => void
-  /** Instead of `onClose`, when the button is pressed that says it was noted. */
+  /** Instead of `onClose`, when the person confirms having saved it. */
   readonly onDone?: () => void
 }) => (
   <Dialog title={title} onClose={onClose}>

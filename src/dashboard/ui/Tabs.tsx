@@ -1,6 +1,6 @@
 import { Link, type LinkProps } from "@tanstack/react-router"
 
-/** Tabs are addresses: they can be linked to, opened beside, and gone back from. */
+/** Tabs are addresses: they can be linked to, opened in a new tab, and left with the back button. */
 export const Tabs = ({
   label,
   items

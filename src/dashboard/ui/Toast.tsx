@@ -15,7 +15,7 @@ const change = (next: ReadonlyArray<Toast>): void => {
   for (const listener of listeners) listener()
 }
 
-/** Says that something worked, briefly, where assistive technology hears it. Failures stay beside what failed instead. */
+/** Says that something worked, briefly, where assistive technology hears it. Failures are shown beside what failed instead. */
 export const toast = (text: string): void => {
   const id = nextId++
   change([...toasts.slice(-2), { id, text }])

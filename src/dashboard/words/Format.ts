@@ -65,7 +65,7 @@ export const shortDigest = (digest: string): string => {
 /** `registry.opentofu.org/hashicorp/aws` reads as `hashicorp/aws`; another registry stays visible. */
 export const providerName = normalProviderAddress
 
-/** The part of a Git address that tells repositories apart. */
+/** The distinguishing part of a Git address. */
 export const repositoryName = (url: string): string => {
   if (!URL.canParse(url)) return url
   const { host, pathname } = new URL(url)

@@ -8,11 +8,11 @@ import { gunzipSync } from "node:zlib"
 import { type Packet, parsePackets } from "../../../../runner/git/PktLine.ts"
 import { advertiseV1, advertiseV2, type ServedObjects, uploadPackV1, uploadPackV2 } from "./UploadPack.ts"
 
-/** A repository that can be fetched for as long as the Scope is open. */
+/** A repository that is served while the Scope is open. */
 export interface ServedRepository {
   /** What a user gives as the Git URL of a Source, e.g. `http://127.0.0.1:40123/repository.git`. */
   readonly url: string
-  /** What `GitPolicy.allowOrigins` needs, since loopback http is refused otherwise. */
+  /** What `GitPolicy.allowOrigins` needs, since loopback http is refused by default. */
   readonly origin: string
 }
 
@@ -22,11 +22,11 @@ export interface ServeOptions {
   readonly fs?: FsClient
   /** Loopback port; 0 by default: any free one. */
   readonly port?: number
-  /** Exactly this `Authorization` header is asked for. */
+  /** Requires exactly this `Authorization` header. */
   readonly authorization?: Redacted.Redacted<string>
-  /** Refuse to hand out what no ref points to, as some servers do; false by default. */
+  /** Refuses to serve objects that no ref points to, as some servers do; false by default. */
   readonly onlyListed?: boolean
-  /** Answer protocol v2 when the client asks for it; true by default. */
+  /** Answers protocol v2 when the client requests it; true by default. */
   readonly protocolV2?: boolean
 }
 

@@ -16,7 +16,7 @@ export type CommitEntry =
   | { readonly kind: "symlink"; readonly target: string }
   | { readonly kind: "submodule"; readonly commit: string }
 
-/** Everything a commit holds, by path from the root with `/` between segments. */
+/** Everything in a commit, by path from the root with `/` between segments. */
 export type CommitFiles = Readonly<Record<string, CommitEntry>>
 
 export interface CommitRequest extends RepositoryLocation {
@@ -87,7 +87,7 @@ export const createRepository = Effect.fn("createRepository")((location: Reposit
   Effect.promise(() => git.init({ fs: fsOf(location), gitdir: location.gitdir, bare: true, defaultBranch: "main" }))
 )
 
-/** Commits exactly `files` on a branch, on top of what the branch has, and answers the commit's id. */
+/** Commits exactly `files` on a branch, on top of the branch, and returns the commit's id. */
 export const commitFiles = Effect.fn("commitFiles")((request: CommitRequest) =>
   Effect.promise(async () => {
     const at = { fs: fsOf(request), gitdir: request.gitdir }
@@ -114,11 +114,11 @@ export interface TagRequest extends RepositoryLocation {
   readonly target: string
   /** Makes a tag object with this message instead of a lightweight tag. */
   readonly message?: string
-  /** What the target of a tag object is; `commit` by default. */
+  /** The type of the tag object's target; `commit` by default. */
   readonly targetType?: "commit" | "tree" | "blob" | "tag"
 }
 
-/** Creates or moves a tag, and answers what `refs/tags/<name>` then points to. */
+/** Creates or moves a tag, and returns what `refs/tags/<name>` then points to. */
 export const tagCommit = Effect.fn("tagCommit")((request: TagRequest) =>
   Effect.promise(async () => {
     const at = { fs: fsOf(request), gitdir: request.gitdir }

@@ -15,7 +15,7 @@ import {
 export interface ServedObjects {
   readonly fs: FsClient
   readonly gitdir: string
-  /** Only what a ref points to may be asked for. */
+  /** Only objects that a ref points to may be requested. */
   readonly onlyListed: boolean
 }
 
@@ -71,7 +71,7 @@ export const advertiseV1 = async (repository: ServedObjects): Promise<Uint8Array
   return Buffer.concat([...service, ...packets, flushPacket])
 }
 
-/** The answer to `GET info/refs` of protocol v2: what the server can do. */
+/** The answer to `GET info/refs` of protocol v2: the server's capabilities. */
 export const advertiseV2 = (): Uint8Array =>
   Buffer.concat([
     ...service,
@@ -100,7 +100,7 @@ interface Closure {
 const addTree = async (repository: ServedObjects, oid: string, oids: Set<string>): Promise<void> => {
   if (oids.has(oid)) return
   oids.add(oid)
-  // Not by the library's reader, which refuses to show the trees that a client must be tested with.
+  // Not by the library's reader, which refuses the malformed trees that a client must be tested with.
   const { object } = await git.readObject({ ...repository, oid, format: "content" })
   if (!(object instanceof Uint8Array)) return
   for (const entry of Result.getOrElse(parseTree(object), () => [])) {
@@ -163,7 +163,7 @@ const pack = async (repository: ServedObjects, oids: ReadonlySet<string>): Promi
 
 const shallowLines = (closure: Closure) => closure.shallow.map((oid) => encodePacket(`shallow ${oid}\n`))
 
-/** What the server says to a request for an object that it does not have or does not hand out. */
+/** The server's answer to a request for an object that it does not have or does not serve. */
 const refusal = async (repository: ServedObjects, wants: ReadonlyArray<string>): Promise<Uint8Array | undefined> => {
   const refs = repository.onlyListed ? await listRefs(repository) : []
   for (const want of wants) {
@@ -178,14 +178,14 @@ const refusal = async (repository: ServedObjects, wants: ReadonlyArray<string>):
   return undefined
 }
 
-/** Answers `POST git-upload-pack` of protocol v0/v1 with a whole pack; what the client has is not taken into account. */
+/** Answers `POST git-upload-pack` of protocol v0/v1 with a complete pack, whatever the client has. */
 export const uploadPackV1 = async (repository: ServedObjects, packets: ReadonlyArray<Packet>): Promise<Uint8Array> => {
   const request = parseFetch(packets.flatMap((packet) => packetText(packet) ?? []))
   const refused = await refusal(repository, request.wants)
   if (refused !== undefined) return refused
   const closure = await collect(repository, request.wants, request.depth)
   const shallow = request.shallowRequested ? [...shallowLines(closure), flushPacket] : []
-  // The first round of a shallow fetch only asks for the boundary.
+  // The first round of a shallow fetch only requests the boundary.
   if (!request.done) return Buffer.concat(shallow)
   const bytes = await pack(repository, closure.oids)
   const body = request.sideBand ? [...encodeSideBand(1, bytes), flushPacket] : [bytes]

@@ -49,11 +49,11 @@ const Row = ({ grant }: { readonly grant: ApplicationGrant }) => {
   )
 }
 
-/** What the person has let act for them. */
+/** The applications that may act for the person. */
 export const Applications = () => {
   const words = useWords(signInWords)
   const query = useQuery(grantsQuery)
-  // A server without an issuer has no such route, and the page then has no such part.
+  // A server without an issuer has no such route, and the page then omits this part.
   if (query.error instanceof Fault && query.error.status === 404) return null
   return (
     <Panel flush title={words.applications} about={words.applicationsAbout}>

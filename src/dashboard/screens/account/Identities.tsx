@@ -45,7 +45,7 @@ const Row = ({ identity }: { readonly identity: LinkedIdentity }) => {
   )
 }
 
-/** Identities at the server's sign-in provider; linking is a journey there and back, so it is a link. */
+/** Identities at the server's sign-in provider; linking goes there and back, so it is a link. */
 export const Identities = () => {
   const words = useWords(signInWords)
   const query = useQuery(identitiesQuery)

@@ -16,7 +16,7 @@ import { shortCommit } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { capsuleWords } from "./Words.ts"
 
-/** After a rollback: who holds the Capsule where it is, why, and the way out of it. */
+/** After a rollback: who pinned the Capsule, why, and how to end the pin. */
 export const Pin = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(capsuleWords)
   const workspace = useWorkspace()
@@ -58,11 +58,11 @@ const tones: Readonly<Record<AutoUpdateDecision["decision"], StatusTone>> = {
   deferred: "neutral"
 }
 
-/** The sentence of a reason; one that this dashboard does not know is the server's. */
+/** The sentence for a reason; for one that this dashboard does not know, the server's. */
 const reasonOf = (sentences: Readonly<Record<string, string>>, { message, reason }: AutoUpdateDecision): string =>
   sentences[reason] ?? message
 
-/** What auto-update did about the newest snapshots; nothing where it never decided anything. */
+/** What auto-update did about the newest snapshots; nothing if it never decided anything. */
 export const Decisions = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(capsuleWords)
   const workspace = useWorkspace()

@@ -27,7 +27,7 @@ import { capsuleWords } from "./Words.ts"
 
 const shownValue = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value, null, 2))
 
-/** An address that can be opened, only when it is `https:`; anything else stays text. */
+/** An address to open, only when it is `https:`; anything else stays text. */
 export const OutputValue = ({ value }: { readonly value: unknown }) => {
   const terms = useWords(vocabulary)
   const link = httpsLink(value)
@@ -84,7 +84,7 @@ const Reconcile = ({ capsule }: { readonly capsule: Capsule }) => {
   )
 }
 
-/** Each reason why the Capsule is behind: a newer commit, and Outputs of others that have changed since its apply. */
+/** Each reason why the Capsule is behind: a newer commit, and Outputs that have changed since its apply. */
 const StaleNotices = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(capsuleWords)
   const workspace = useWorkspace()

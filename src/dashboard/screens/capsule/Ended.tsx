@@ -6,7 +6,7 @@ import { useWords } from "../../words/Words.ts"
 import { releaseWords } from "./ReleaseWords.ts"
 import { capsuleWords } from "./Words.ts"
 
-/** Of a Capsule that is no more: how it ended. */
+/** For an ended Capsule: how it ended. */
 export const Ended = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(capsuleWords)
   const text = useWords(releaseWords)

@@ -63,7 +63,7 @@ const Form = ({ capsule, config, onClose }: FormProps) => {
       toast(text.done)
       onClose()
     },
-    // A guard that has moved is read again, so that the form can be sent after another look at it.
+    // A stale guard is read again, so that the form can be sent after another review.
     onError: () => void refresh()
   })
   if (snapshotId === undefined) return <Notice tone="info">{text.noSnapshot}</Notice>
@@ -129,7 +129,7 @@ const Form = ({ capsule, config, onClose }: FormProps) => {
   )
 }
 
-/** Opens the form of a re-adoption, for whoever may send it. */
+/** Opens the form of a re-adoption, for people who may send it. */
 export const ReAdoptButton = ({ capsule, small = false }: { readonly capsule: Capsule; readonly small?: boolean }) => {
   const text = useWords(reAdoptionWords)
   const terms = useWords(vocabulary)
@@ -153,7 +153,7 @@ export const ReAdoptButton = ({ capsule, small = false }: { readonly capsule: Ca
   )
 }
 
-/** The way to the operator's present settings without a plan. */
+/** Moves to the operator's present settings without a plan. */
 export const ReAdoptPanel = ({ capsule }: { readonly capsule: Capsule }) => {
   const text = useWords(reAdoptionWords)
   if (!isInService(capsule.status)) {

@@ -8,8 +8,8 @@ const ended: ReadonlySet<Run["status"]> = new Set(["succeeded", "failed", "cance
 const endOf = (run: Run): string => run.finishedAt ?? run.createdAt
 
 /**
- * Whether the last Run that decided over the infrastructure is an apply of which only a check afterwards failed: the one case in which
- * a Capsule in `error` is re-adopted. The server decides again, with more evidence than a list of Runs holds.
+ * Whether the last decisive Run is an apply of which only a check afterwards failed: the one case in which a Capsule in `error`
+ * is re-adopted. The server decides again, with more evidence than a list of Runs.
  */
 export const onlyCheckFailed = (runs: ReadonlyArray<Run>): boolean => {
   const last = runs
@@ -26,7 +26,7 @@ export interface SnapshotChoice {
   readonly of: "configuration" | "adopted"
 }
 
-/** The two snapshots that a re-adoption takes; one of them where they are the same. */
+/** The two snapshots of a re-adoption; only one where they are the same. */
 export const snapshotChoices = (
   capsule: Pick<Capsule, "adoptedSourceRevision">,
   config: Pick<InstallConfig, "sourceSnapshotId">
@@ -39,7 +39,7 @@ export const snapshotChoices = (
   ]
 }
 
-/** The inputs that are reviewed: what a person gives, without secrets, which keep their values. */
+/** The inputs to review: those that people give, without secrets, which keep their values. */
 export const reviewedModel = (config: Pick<InstallConfig, "variables" | "presentation">): FormModel => {
   const secret = new Set(
     fieldsOf(formModel(config.variables, config.variables, config.presentation))

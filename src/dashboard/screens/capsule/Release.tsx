@@ -18,7 +18,7 @@ import { releaseWords } from "./ReleaseWords.ts"
 
 type Reason = NonNullable<Capsule["release"]>["reason"]
 
-/** By name, who takes Outputs of this Capsule. */
+/** The names of the Capsule's consumers. */
 const useConsumers = (capsule: Capsule): ReadonlyArray<string> => {
   const workspace = useWorkspace()
   const capsules = useQuery(capsulesQuery(workspace.id)).data ?? []
@@ -108,7 +108,7 @@ const ReleaseDialog = ({ capsule, onClose }: { readonly capsule: Capsule; readon
   )
 }
 
-/** The way out for a Capsule whose infrastructure this service shall not touch any more. */
+/** The exit for a Capsule whose infrastructure this service must not touch any more. */
 export const Release = ({ capsule }: { readonly capsule: Capsule }) => {
   const text = useWords(releaseWords)
   const may = useMay()

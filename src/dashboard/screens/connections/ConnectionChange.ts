@@ -2,7 +2,7 @@ import type { Connection } from "../../api/Types.ts"
 
 type Use = Connection["use"]
 
-/** From whom on a Connection may be used: a role includes the ones above it. */
+/** The lowest role that may use a Connection: a role includes the ones above it. */
 export type UsedFrom = Use["roles"][number]
 
 const upTo: Readonly<Record<UsedFrom, Use["roles"]>> = {
@@ -16,7 +16,7 @@ export const usedFrom = ({ roles }: Use): UsedFrom => {
   return roles.includes("admin") ? "admin" : "owner"
 }
 
-/** What the form holds; lists are one entry a line, secrets empty unless they are to be replaced. */
+/** What the form holds; lists have one entry per line, secrets empty unless they are to be replaced. */
 export interface ConnectionChangeDraft {
   readonly displayName: string
   readonly expiresOn: string
@@ -67,7 +67,7 @@ const useOf = (draft: ConnectionChangeDraft) => {
   }
 }
 
-/** What changes of a Connection: only what is other than before. */
+/** The changes of a Connection: only what differs. */
 export const changeBody = (connection: Connection, draft: ConnectionChangeDraft) => {
   const before = changeDraft(connection)
   const isSameUse = (["from", "refs", "modules", "projectIds"] as const).every(

@@ -6,7 +6,7 @@ import { providerName } from "../../words/Format.ts"
 
 export type AuthMode = CredentialRecipe["authModes"][number]
 
-/** A recipe of this id or provider word takes any names; see the server's recipe list. */
+/** A recipe with this id or provider accepts any names; see the server's recipe list. */
 const anyProvider = "*"
 const gitProvider = "git"
 
@@ -38,13 +38,13 @@ export interface ConnectionDraft {
   readonly files: Readonly<Record<string, string>>
   readonly free: ReadonlyArray<FreeVariable>
   readonly expiresOn: string
-  /** One a line. */
+  /** One per line. */
   readonly origins: string
 }
 
 export const isGit = (recipe: CredentialRecipe): boolean => recipe.provider === gitProvider
 
-/** The server of a repository whose URL is being typed; empty while it cannot be read. */
+/** The server of a repository whose URL is being typed; empty while unreadable. */
 export const serverOf = (url: string): string => {
   const address = readServerAddress(url.trim())
   return isAddress(address) && address.scheme !== "ssh" ? address.origin : ""

@@ -150,7 +150,7 @@ const Row = ({ connection }: { readonly connection: Connection }) => {
   )
 }
 
-/** Says once what came of the way to an authorization server, and takes it out of the address. */
+/** Shows the outcome of an authorization once, and removes it from the address. */
 const useArrival = (connections: ReadonlyArray<Connection> | undefined) => {
   const words = useWords(connectionWords)
   const { connected } = useSearch({ from: "/w/$workspace/connections" })

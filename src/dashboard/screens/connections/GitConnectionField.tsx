@@ -15,7 +15,7 @@ export const GitConnectionField = ({
   value,
   onChange
 }: {
-  /** What it is chosen for, as far as it is typed. */
+  /** What it is for, as far as typed. */
   readonly url: string
   /** Empty for none. */
   readonly value: string

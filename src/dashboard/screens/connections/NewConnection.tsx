@@ -16,7 +16,7 @@ import { connectionBody, type FreeVariable, isGeneric, isGit, recipesFor, server
 import { connectionWords } from "./Words.ts"
 
 interface NewConnectionProps {
-  /** Set when a module asks for exactly this provider. */
+  /** Set when a module requires exactly this provider. */
   readonly provider?: string
   /** Set when it is to read the repository with this URL. */
   readonly repository?: string
@@ -129,7 +129,7 @@ const Form = ({
       autoComplete="off"
       onSubmit={(event) => {
         event.preventDefault()
-        // The form it was opened from is not submitted with it.
+        // The form that it was opened from is not submitted.
         event.stopPropagation()
         create.mutate()
       }}

@@ -11,7 +11,7 @@ import { providerName } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { connectionWords } from "./Words.ts"
 
-/** Leaves for the authorization server; the answer comes back to the API, which leads here again. */
+/** Leaves for the authorization server; the answer returns to the API, which redirects here. */
 const useStart = (helperId: string, connectionId?: string) => {
   const workspace = useWorkspace()
   return useMutation({
@@ -45,7 +45,7 @@ const Helper = ({ helper }: { readonly helper: OAuthHelper }) => {
   )
 }
 
-/** The ways in which the operator lets a Connection be made without typing a credential. Nothing where there is none. */
+/** How the operator lets people make a Connection without typing a credential. Nothing where there is no way. */
 export const OAuthHelpers = () => {
   const words = useWords(connectionWords)
   const { data: helpers = [] } = useQuery(helpersQuery)
@@ -61,7 +61,7 @@ export const OAuthHelpers = () => {
   )
 }
 
-/** Asks for the same Connection again: after its authorization ended, or for other permissions. */
+/** Requests authorization for the same Connection again: when it has ended, or for other permissions. */
 export const Reconnect = ({ connection, helperId }: { readonly connection: Connection; readonly helperId: string }) => {
   const words = useWords(connectionWords)
   const start = useStart(helperId, connection.id)

@@ -51,7 +51,7 @@ const RecordNode = ({ data: { node, handle } }: NodeProps<FlowNode>) => {
   )
 }
 
-// Never larger than the text of the page.
+// Never larger than the page's text.
 const fit = { maxZoom: 1, padding: 0.12 }
 
 const nodeTypes = { record: RecordNode }

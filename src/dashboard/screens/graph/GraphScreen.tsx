@@ -8,7 +8,7 @@ import { Page } from "../../ui/Layout.tsx"
 import { useWords } from "../../words/Words.ts"
 import { graphWords } from "./Words.ts"
 
-// The drawing library is as large as the rest of the page, so it comes only where there is something to draw.
+// The drawing library is as large as the rest of the page, so it is loaded only when there is something to draw.
 const Drawing = lazy(() => import("./Drawing.tsx").then(({ Drawing: component }) => ({ default: component })))
 
 export const GraphScreen = () => {

@@ -35,13 +35,13 @@ const look: Readonly<Record<AttentionItem["kind"], readonly [IconName, string]>>
   waiting_credential: ["connection", "bad"]
 }
 
-/** Where it is unknown what exists, that something failed goes without saying. */
+/** Where it is unknown what exists, the failure goes without saying. */
 const oncePerCause = (items: ReadonlyArray<AttentionItem>): ReadonlyArray<AttentionItem> => {
   const uncertain = new Set(items.filter(({ kind }) => kind === "unknown_safety").map(({ capsuleId }) => capsuleId))
   return items.filter(({ kind, capsuleId }) => kind !== "failed" || !uncertain.has(capsuleId))
 }
 
-/** No commit is newer: what another Capsule gives it has changed. */
+/** No newer commit: an input from another Capsule has changed. */
 const staleOfInput = ({ kind, staleReasons = [] }: AttentionItem): boolean =>
   kind === "stale" && staleReasons.length > 0 && staleReasons.every((reason) => reason.kind === "input")
 

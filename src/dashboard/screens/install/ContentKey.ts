@@ -1,6 +1,6 @@
 /**
- * A short name of a request's content (FNV-1a, 64 bits). With the draft's random id it makes an Idempotency-Key that stays
- * the same for the same request, also after a reload, and changes when anything in it changes. Not a secret, not a proof.
+ * A short hash of a request's content (FNV-1a, 64 bits). With the draft's random id it forms an Idempotency-Key that is stable
+ * for the same request, even after a reload, and changes with its content. Neither a secret nor a proof.
  */
 export const contentKey = (content: unknown): string => {
   let hash = 0xcbf29ce484222325n

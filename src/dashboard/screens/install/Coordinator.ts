@@ -8,8 +8,8 @@ const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(
 const longestPauseMs = 2000
 
 /**
- * Takes a coordinator step by step to a Run that can be reviewed, or to its failure. Each step is one request; the server
- * goes on by itself too, so a step that is not there yet is only asked for again, ever more slowly.
+ * Advances a coordinator to a reviewable Run, or to its failure. Each step is one request; the server advances too, so a
+ * pending step is only polled, at growing intervals.
  */
 export const advance = async <A extends Coordinated>(
   record: A,

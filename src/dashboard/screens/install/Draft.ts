@@ -3,7 +3,7 @@ import { newIdempotencyKey } from "../../api/Client.ts"
 import type { Draft } from "../../forms/FormModel.ts"
 import type { InstallLink } from "./InstallLink.ts"
 
-/** Everything typed or reached in one install, kept in this browser tab until it is done. Secret answers are not in it. */
+/** Everything typed or reached in one install, stored in this browser tab until it is done, without secret answers. */
 export interface InstallDraft {
   readonly id: string
   readonly url: string
@@ -92,7 +92,7 @@ const keep = (key: string, draft: InstallDraft | undefined): void => {
     if (draft === undefined) sessionStorage.removeItem(key)
     else sessionStorage.setItem(key, JSON.stringify(draft))
   } catch {
-    // Without storage the draft lives as long as the page does.
+    // Without storage the draft lives as long as the page.
   }
 }
 

@@ -21,7 +21,7 @@ export interface Taken {
 const isWhole = ({ input, output, producerCapsuleId }: Taken) =>
   input !== "" && producerCapsuleId !== "" && output.trim() !== ""
 
-/** As the install asks for them: one dependency a producer. Rows that are not filled in yet are left out. */
+/** In the form of the request: one dependency per producer. Incomplete rows are left out. */
 export const dependenciesOf = (taken: ReadonlyArray<Taken>): ReadonlyArray<NewDependency> =>
   [...new Set(taken.filter(isWhole).map(({ producerCapsuleId }) => producerCapsuleId))].map((producerCapsuleId) => ({
     producerCapsuleId,

@@ -1,4 +1,4 @@
-// Reads the query of a hand-off link. It only fills in a form; the server checks every value again when something is created.
+// Reads the query of a hand-off link. It only fills in a form; the server checks every value again on creation.
 
 import { normalRef } from "../../../../schema/git/RefName.ts"
 import { anyScheme, normalAddress } from "../../../../schema/git/RepositoryAddress.ts"
@@ -50,7 +50,7 @@ const refused = (problem: LinkProblem): LinkReading => ({ kind: "refused", probl
 /** `.` or a canonical relative folder. */
 const isFolder = (path: string): boolean => path === "." || isCanonicalRelativePath(path)
 
-/** Plain http passes too: an operator may exempt a Git host, and the server, which judged the link, judges it again. */
+/** Plain http passes too: an operator may exempt a Git host, and the server judges the link again. */
 const readGit = (text: string): string | undefined => normalAddress(text, anyScheme)
 
 const optionsFields: ReadonlySet<string> = new Set(["kind", "git", "path", "ref"])
@@ -70,7 +70,7 @@ const readOptionsLink = (parameters: URLSearchParams): LinkReading => {
   return { kind: "options", link: { url, path, ...(ref === undefined ? {} : { ref }) } }
 }
 
-/** `serviceOrigin` is this server's own: nothing is handed over to itself. */
+/** `serviceOrigin` is this server's own: it cannot be a return address. */
 export const readInstallLink = (search: string, serviceOrigin?: string): LinkReading => {
   const parameters = new URLSearchParams(search)
   const names = [...parameters.keys()]

@@ -25,7 +25,7 @@ import { SourceStep } from "./SourceStep.tsx"
 import { Step } from "./Step.tsx"
 import { installWords } from "./Words.ts"
 
-// Apart from the rest: it holds the document's rules.
+// Separate, since it contains the document's rules.
 const SourceOptionsChooser = lazy(async () => ({
   default: (await import("../source-options/SourceOptionsChooser.tsx")).SourceOptionsChooser
 }))
@@ -54,7 +54,7 @@ const Configured = ({
   const [taken, setTaken] = useState<ReadonlyArray<Taken>>([])
   const may = useMay()
   const whole = useMemo(() => formModel(report.variables, config?.variables, config?.presentation), [report, config])
-  // What another Capsule fills is asked of nobody.
+  // Inputs that another Capsule fills are not asked for.
   const model = useMemo(() => {
     const given = new Set(taken.map(({ input }) => input))
     const asked = report.variables.filter(({ name }) => !given.has(name))

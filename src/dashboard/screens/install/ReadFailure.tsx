@@ -5,7 +5,7 @@ import { Notice } from "../../ui/Feedback.tsx"
 import { useWords } from "../../words/Words.ts"
 import { installWords } from "./Words.ts"
 
-/** Why a repository could not be read, once its sync has ended without success. */
+/** Why a repository could not be read, after a failed sync. */
 export const ReadFailure = ({ run }: { readonly run: Run | undefined }) => {
   const words = useWords(installWords)
   const workspace = useWorkspace()

@@ -26,7 +26,7 @@ const isSame = (source: Source, wanted: WantedSource): boolean =>
   (source.authConnectionId ?? "") === wanted.authConnectionId &&
   source.status !== "disabled"
 
-/** Starts a sync, which pins one commit, of the Source that is wanted; an equal one of the Workspace is used again. */
+/** Starts a sync, which pins one commit, of the wanted Source; an equal one of the Workspace is reused. */
 export const readSource = async (
   queryClient: QueryClient,
   workspaceId: string,
@@ -52,7 +52,7 @@ export const readSource = async (
   return { sourceId: source.id, syncRunId: run.id }
 }
 
-/** The snapshot that exactly this sync made: never an older one that happens to exist. */
+/** The snapshot of exactly this sync, never an existing older one. */
 export const useSnapshot = ({ sourceId, syncRunId }: { readonly [K in keyof SourceReading]?: string | undefined }) => {
   const run = useQuery({
     ...runQuery(syncRunId ?? ""),

@@ -29,7 +29,7 @@ const Entry = ({ config, onChoose }: { readonly config: InstallConfig; readonly 
   )
 }
 
-/** What the operator prepared for the modules of this server; nothing where there is none. */
+/** The operator's ready-made configurations for modules of this server, if any. */
 export const ReadyMade = ({ onChoose }: { readonly onChoose: (url: string) => void }) => {
   const words = useWords(installWords)
   const workspace = useWorkspace()

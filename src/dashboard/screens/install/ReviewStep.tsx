@@ -57,7 +57,7 @@ export const ReviewStep = ({
   })
   const plan = useMutation({
     mutationFn: async () => {
-      // The check's Run is known from the report; the preflight pins exactly what was shown on this page.
+      // The report names the check's Run; the preflight pins exactly what this page showed.
       const body = {
         source: {
           name: repositoryName(snapshot.url).slice(0, 80),

@@ -33,13 +33,13 @@ const rules: ReadonlyArray<readonly [RegExp, Advice]> = [
   ]
 ]
 
-/** What there is to say of the limit that ended a Run, if one did. */
+/** Advice about the limit that ended a Run, if one did. */
 export const limitOf = (
   { error }: Pick<Run, "error">,
   texts: Readonly<Record<RunLimitCode, string>>
 ): string | undefined => Object.entries(texts).find(([code]) => code === error?.code)?.[1]
 
-/** Which next step fits a failure: judged by its code and messages, else by what kind of Run it was. */
+/** The next step that fits a failure: by its code and messages, else by the type of Run. */
 export const adviceFor = (run: Pick<Run, "type" | "error">, diagnostics: ReadonlyArray<RunDiagnostic>): Advice => {
   const text = [
     run.error?.code ?? "",

@@ -106,7 +106,7 @@ const sequence = new RegExp(
 // oxlint-disable-next-line eslint/no-control-regex -- these characters are meant
 const control = new RegExp("[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]", "g")
 
-// As above, without the memory of where it was: most lines hold nothing of the kind, and one look says so.
+// As above, without the state: most lines contain nothing of the kind, and one test suffices.
 // oxlint-disable-next-line eslint/no-control-regex -- these characters are meant
 const anyControl = new RegExp("[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]")
 
@@ -114,7 +114,7 @@ const anyControl = new RegExp("[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]")
 export const stripAnsi = (line: string): string =>
   anyControl.test(line) ? line.replaceAll(sequence, "").replaceAll(control, "") : line
 
-/** One line as coloured pieces. Colour does not run on into the next line: lines are drawn one by one. */
+/** One line as coloured pieces. Colour does not carry over to the next line: lines are drawn one by one. */
 export const ansiPieces = (line: string): ReadonlyArray<Piece> => {
   const pieces: Array<Piece> = []
   let look = plain

@@ -23,19 +23,19 @@ import { runWords } from "./Words.ts"
 
 interface ApproveDialogProps {
   readonly run: Run
-  /** What has to be typed when something will be destroyed or replaced. */
+  /** What must be typed when something will be destroyed or replaced. */
   readonly name: string
   readonly environment: string | undefined
   readonly onClose: () => void
 }
 
-/** Whether the plan takes something away, by its changes or, when those are cut short, by its counts. */
+/** Whether the plan removes something, by its changes or, when those are truncated, by its counts. */
 export const losesOf = (run: Run): number =>
   Math.max(losses(run.resourceChanges ?? []), (run.planSummary?.destroy ?? 0) + (run.planSummary?.replace ?? 0))
 
 const namedAtMost = 5
 
-/** By name, what the plan takes away: the last thing read before the press. */
+/** The names of what the plan removes: the last thing read before confirming. */
 const Lost = ({ changes, count }: { readonly changes: ReadonlyArray<ResourceChange>; readonly count: number }) => {
   const words = useWords(decisionWords)
   const lost = changes.filter((change) => isLoss(changeKind(change))).slice(0, namedAtMost)

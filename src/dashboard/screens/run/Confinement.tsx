@@ -6,7 +6,7 @@ import { decisionWords } from "./DecisionWords.ts"
 /** Levels at which a module has a file system and processes of its own. */
 const separate: ReadonlySet<string> = new Set(["bubblewrap", "namespaces"])
 
-/** A plan is code of somebody else that ran already: whoever approves it has to know what it could reach. */
+/** A plan is somebody else's code that has already run: its approver must know what it could reach. */
 export const Confinement = ({ run }: { readonly run: Run }) => {
   const words = useWords(decisionWords)
   const isLow = run.isolation !== undefined && !separate.has(run.isolation)

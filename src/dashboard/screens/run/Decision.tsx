@@ -16,7 +16,7 @@ import { PlanAgain } from "./PlanAgain.tsx"
 import { Counts } from "./PlanView.tsx"
 import { decisionWords } from "./DecisionWords.ts"
 
-/** The Run that applied this plan, `null` when there is none, `undefined` while that is not known. */
+/** The Run that applied this plan, `null` when there is none, `undefined` while unknown. */
 const useApplyOf = (run: Run): Run | null | undefined => {
   const workspace = useWorkspace()
   const wanted = run.approvedAt !== undefined && run.capsuleId !== undefined
@@ -38,7 +38,7 @@ const Because = ({ reason }: { readonly reason: string | undefined }) => {
   )
 }
 
-/** What the approver said. */
+/** The approver's comment. */
 const Comment = ({ run }: { readonly run: Run }) => {
   const words = useWords(decisionWords)
   const actorName = useActorName()
@@ -49,7 +49,7 @@ const Comment = ({ run }: { readonly run: Run }) => {
   )
 }
 
-/** The place where a person decides: stays in sight while the plan is read. */
+/** Where a person decides: stays visible while the plan is read. */
 const Review = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule | undefined }) => {
   const words = useWords(decisionWords)
   const may = useMay()
@@ -150,7 +150,7 @@ const Queue = ({ run }: { readonly run: Run }) => {
   )
 }
 
-/** The way to a new plan in place of one that is void. */
+/** A new plan to replace a void one. */
 const Again = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule | undefined }) =>
   capsule === undefined ? null : (
     <PlanAgain

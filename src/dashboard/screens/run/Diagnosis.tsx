@@ -23,7 +23,7 @@ const fromEvent = ({ data }: RunEvent): RunDiagnostic => {
   }
 }
 
-/** What the Run recorded, and while it runs what its events already said. */
+/** What the Run recorded, and while it runs what its events have said so far. */
 export const diagnosticsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArray<RunDiagnostic> =>
   run.diagnostics ?? events.filter(({ kind }) => kind === "diagnostic").map(fromEvent)
 
@@ -50,7 +50,7 @@ interface DiagnosisProps {
 
 const isChange = (run: Run): boolean => run.type === "apply" || run.type === "destroy_apply" || run.type === "restore"
 
-/** For a Run that failed: the cause first, then what it left behind, then the way on. */
+/** For a failed Run: first the cause, then what it left behind, then what to do. */
 export const Diagnosis = ({ run, capsule, events }: DiagnosisProps) => {
   const words = useWords(diagnosisWords)
   const workspace = useWorkspace()

@@ -1,11 +1,11 @@
 import { type RefObject, useCallback, useEffect, useState } from "react"
 import { flushSync } from "react-dom"
 
-/** Rows beyond each edge of the view; half of them pass before the page is drawn again. */
+/** Rows beyond each edge of the view; scrolling past half of them redraws. */
 const margin = 16
 const step = margin / 2
 
-/** A view that nobody has measured yet. */
+/** A view that has not been measured yet. */
 const firstView = { from: 0, rows: 40 }
 
 export interface FixedRows {
@@ -19,8 +19,8 @@ export interface FixedRows {
 }
 
 /**
- * Which of `count` rows of one and the same height are in the view of `scroller`. What a row costs does not depend on how
- * many there are, and neither does one more row: a list of measured rows lays all of them out again for each.
+ * Which of `count` rows of equal height are visible in `scroller`. The cost of a row, or of one more, does not depend on their
+ * number: a list of measured rows lays all of them out again for each.
  */
 export const useFixedRows = (scroller: RefObject<HTMLElement | null>, count: number, rowHeight: number): FixedRows => {
   const [view, setView] = useState(firstView)
@@ -32,7 +32,7 @@ export const useFixedRows = (scroller: RefObject<HTMLElement | null>, count: num
       const rows = Math.ceil(element.clientHeight / rowHeight) + step
       setView((known) => (known.from === from && known.rows === rows ? known : { from, rows }))
     }
-    // At once: a frame with nothing in it would be seen as a flash.
+    // At once: an empty frame would be visible as a flash.
     const onScroll = () => flushSync(look)
     const sizes = new ResizeObserver(look)
     sizes.observe(element)

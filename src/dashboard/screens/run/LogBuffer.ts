@@ -2,7 +2,7 @@ import type { LogEntry } from "../../api/Types.ts"
 import { stripAnsi } from "./Ansi.ts"
 
 export interface LogLine {
-  /** Position in the whole log, from 1: what a reader quotes. */
+  /** Position in the whole log, from 1, as readers quote it. */
   readonly number: number
   readonly at: string
   readonly phase: string
@@ -11,8 +11,8 @@ export interface LogLine {
 }
 
 /**
- * The lines of a growing log. An entry may hold several lines; `\r\n` ends a line like `\n`, and of what a bare `\r`
- * overwrote only the last version stays. Appending is linear in what is appended.
+ * The lines of a growing log. An entry may hold several lines; `\r\n` ends a line like `\n`, and after a bare `\r` only the
+ * last version is kept. Appending is linear in the appended text.
  */
 export class LogBuffer {
   private readonly lines: Array<LogLine> = []
@@ -42,7 +42,7 @@ export class LogBuffer {
     return this.lines[index]
   }
 
-  /** The whole log as a person saves it: one line a line, without colours. */
+  /** The whole log for saving: one line per line, without colours. */
   plainText(): string {
     return this.lines.map((line) => `${line.at} ${stripAnsi(line.text)}\n`).join("")
   }

@@ -6,14 +6,14 @@ interface Lines {
 }
 
 /**
- * A search of a growing log that is taken a stretch at a time, so that a long log never holds up the page. It keeps what it
- * knows: lines that arrive are looked at once, and a longer text looks only where the shorter one was found.
+ * A search of a growing log in slices, so that a long log never blocks the page. It is incremental: new lines are searched
+ * once, and a longer text only where the shorter one was found.
  */
 export class LogSearch {
   private readonly lines: Lines
   private readonly wanted: string
   private readonly found: Array<number> = []
-  /** What the shorter text was found in, to be looked at before the rest. */
+  /** Where the shorter text was found, to be searched first. */
   private readonly likely: ReadonlyArray<number>
   private likelyNext = 0
   private next: number
@@ -26,7 +26,7 @@ export class LogSearch {
     this.next = narrows ? shorter.next : 0
   }
 
-  /** Indexes of the lines that hold the text, whatever its case, in order; it grows with every step. */
+  /** Indexes of the lines that contain the text, ignoring case, in order; it grows with every step. */
   get matches(): ReadonlyArray<number> {
     return this.found
   }
@@ -35,7 +35,7 @@ export class LogSearch {
     return this.wanted === "" || (this.likelyNext >= this.likely.length && this.next >= this.lines.length)
   }
 
-  /** Looks at so many lines at the most. */
+  /** Searches at most so many lines. */
   step(count: number): void {
     for (let left = count; left > 0 && !this.done; left -= 1) {
       const likely = this.likely[this.likelyNext]

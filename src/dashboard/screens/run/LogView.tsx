@@ -42,7 +42,7 @@ const save = (buffer: LogBuffer, name: string): void => {
   URL.revokeObjectURL(url)
 }
 
-/** Tells when the reader, and nobody else, leaves the newest line or goes back to it. */
+/** Reports when the reader, and nothing else, leaves the newest line or returns to it. */
 const useReader = (scroller: RefObject<HTMLElement | null>, setFollow: (follow: boolean) => void): void => {
   useEffect(() => {
     const element = scroller.current
@@ -77,7 +77,7 @@ interface LogViewProps {
   readonly queued: boolean
 }
 
-/** The live log: only what is visible is in the page. Following stops when the reader moves up, and never by itself. */
+/** The live log: only what is visible is in the page. Following stops only when the reader scrolls up. */
 export const LogView = ({ runId, running, queued }: LogViewProps) => {
   const words = useWords(logWords)
   const language = useLanguage()

@@ -10,7 +10,7 @@ export interface Step {
   readonly finishedAt?: string
 }
 
-/** Phases that a reader cares for, in the order they run; several of the runner's own fall into one. */
+/** Phases that readers care about, in order; several of the runner's own form one. */
 const merged: Readonly<Record<string, string>> = {
   prepare: "prepare",
   fetch: "prepare",
@@ -59,7 +59,7 @@ const endState: Readonly<Record<Run["status"], StepState>> = {
   expired: "done"
 }
 
-/** The timeline of a Run: each step with its state and, once known, when it began and ended. */
+/** The timeline of a Run: each step with its state and, once known, its times. */
 export const stepsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArray<Step> => {
   const starts: Array<{ id: string; at: string }> = []
   for (const event of events) {

@@ -42,7 +42,7 @@ interface PlanAgainProps {
   readonly capsule: Capsule
   readonly destroy: boolean
   readonly tone?: ButtonTone
-  /** Of a plan that was made for another revision: that one is planned again. */
+  /** For a plan of another revision: that revision is planned again. */
   readonly revisionPlanId?: string | undefined
 }
 

@@ -2,7 +2,7 @@ import type { ChangedAttribute, OutputChange, ResourceChange } from "../../api/T
 
 export type ChangeKind = "destroy" | "replace" | "update" | "create" | "import" | "forget" | "read" | "none"
 
-/** What can hurt comes first. */
+/** Dangerous changes first. */
 export const riskOrder: ReadonlyArray<ChangeKind> = [
   "destroy",
   "replace",
@@ -27,7 +27,7 @@ export const changeKind = (change: Pick<ResourceChange, "actions">): ChangeKind 
   return "none"
 }
 
-/** Whether what there is goes away, be it for good or for a successor. */
+/** Whether the existing object goes away, for good or for a successor. */
 export const isLoss = (kind: ChangeKind): boolean => kind === "destroy" || kind === "replace"
 
 const labelAttributes = /^(?:tags|tags_all|labels|annotations|metadata_labels|description)(?:\W|$)/
@@ -36,8 +36,8 @@ const isLabel = ({ name }: ChangedAttribute): boolean => labelAttributes.test(na
 const isQuiet = (attribute: ChangedAttribute): boolean => attribute.unknown === true || isLabel(attribute)
 
 /**
- * A change that a reviewer may skip: nothing at all, a read, or an in-place update of labels with what is recomputed for
- * it. Never one that creates, replaces or destroys, none with a hidden value, and none whose cause is not known yet.
+ * A change that a reviewer may skip: nothing at all, a read, or an in-place update of labels with what is recomputed for it.
+ * Never one that creates, replaces or destroys, never one with a hidden value or an unknown cause.
  */
 export const isNoise = (change: ResourceChange): boolean => {
   const kind = changeKind(change)
@@ -87,18 +87,15 @@ export const diffOf = (changes: ReadonlyArray<ResourceChange>, search = ""): Dif
   }
 }
 
-/** How many things stop existing, for the person who approves: destroyed and replaced ones. */
+/** How many things cease to exist, for the approver: destroyed and replaced ones. */
 export const losses = (changes: ReadonlyArray<ResourceChange>): number =>
   changes.filter((change) => changeKind(change) === "destroy" || changeKind(change) === "replace").length
 
-/**
- * What reorders text or takes no room would let two values look alike, or one like another: a reviewer sees that it is
- * there.
- */
+/** Characters that reorder text or are invisible could make two values look alike, so they are shown to the reviewer. */
 const visible = (text: string): string =>
   text.replace(/[\p{Cf}\u2028\u2029]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
 
-/** Laid out anew, a document says the same only when no key is repeated and no number is longer than a double. */
+/** Reformatting a document preserves it only when no key is repeated and every number fits a double. */
 const laidOut = (document: string): string | undefined => {
   const outside = document.replace(/"(?:[^"\\]|\\.)*"/g, "")
   if (/\d{16}/.test(outside)) return undefined
@@ -117,7 +114,7 @@ const laidOut = (document: string): string | undefined => {
 const jsonText = (value: unknown): string => {
   if (typeof value !== "string") return visible(JSON.stringify(value, null, 2))
   const trimmed = value.trim()
-  // Policies and templates arrive as JSON in a string; one line a field makes their difference readable.
+  // Policies and templates arrive as JSON in a string; one line per field makes their difference readable.
   const document = trimmed.startsWith("{") || trimmed.startsWith("[") ? laidOut(trimmed) : undefined
   return visible(document ?? JSON.stringify(value))
 }
@@ -154,6 +151,6 @@ export const splitAddress = (change: Pick<ResourceChange, "address" | "type">): 
   return at <= 0 ? ["", address] : [address.slice(0, at), address.slice(at)]
 }
 
-/** What a reviewer has to see of the Outputs: what changes, and what stays private for the secrets it holds. */
+/** What a reviewer must see of the Outputs: changes, and those that stay private for the secrets in them. */
 export const isShownOutput = ({ actions, reason }: Pick<OutputChange, "actions" | "reason">): boolean =>
   reason !== undefined || !actions.every((action) => action === "no-op")

@@ -18,7 +18,7 @@ const order: ReadonlyArray<readonly [ChangeKind, keyof PlanSummary]> = [
   ["forget", "forget"]
 ]
 
-/** The counts that a reader takes away, the dangerous ones first. Zeroes stay out. */
+/** The counts that a reader remembers, dangerous ones first. Zeroes are left out. */
 export const Counts = ({ summary }: { readonly summary: PlanSummary }) => {
   const words = useWords(planWords)
   const shown = order.filter(([, key]) => summary[key] > 0)
@@ -71,7 +71,7 @@ const Outputs = ({ changes }: { readonly changes: ReadonlyArray<OutputChange> })
   )
 }
 
-/** So many resources open by themselves; more are folded until asked for. What takes something away opens sooner. */
+/** So many resources are open by default; others are folded. What removes something opens sooner. */
 const opensUpTo = 6
 const lossesOpenUpTo = 12
 const drawnAtOnce = 200

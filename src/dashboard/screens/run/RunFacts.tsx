@@ -24,7 +24,7 @@ const Source = ({ id }: { readonly id: string }) => {
   )
 }
 
-/** Which Connection, by which rule, and what a reviewer has to know about it. */
+/** Which Connection, by which rule, and what a reviewer must know about it. */
 const Use = ({ use }: { readonly use: GrantedUse }) => {
   const words = useWords(runWords)
   const { refs } = use.rule
@@ -61,7 +61,7 @@ const Providers = ({ run }: { readonly run: Run }) => {
   )
 }
 
-/** What the operator says to this Run: what is set, and what will be checked after the apply. */
+/** What the operator's configuration means for this Run: fixed inputs, and checks after the apply. */
 const Operator = ({ config }: { readonly config: NonNullable<Run["operatorConfig"]> }) => {
   const words = useWords(runWords)
   return (
@@ -144,7 +144,7 @@ export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule
           [words.planRun, runLink(run.planRunId, terms.runType.plan)],
           [
             words.update,
-            // A check of the whole Workspace is a group as well, with nothing that waits for anything.
+            // A check of the whole Workspace is a group too, without dependencies.
             run.runGroupId === undefined || run.type === "drift_check" ? undefined : (
               <Link
                 key="update"

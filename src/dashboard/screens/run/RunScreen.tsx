@@ -25,10 +25,10 @@ import { useRunEvents } from "./Streams.ts"
 import { Timeline } from "./Timeline.tsx"
 import { runWords } from "./Words.ts"
 
-// What has to be decided is there first; the log follows.
+// Decisions first; the log follows.
 const LogView = lazy(async () => ({ default: (await import("./LogView.tsx")).LogView }))
 
-// A drift check has what differs and nothing that would be done about it.
+// A drift check shows differences, and no actions.
 const showsPlan = (run: Run): boolean =>
   run.type === "drift_check"
     ? run.resourceDrift !== undefined || run.drifted !== undefined
@@ -45,7 +45,7 @@ const total = (run: Run | undefined): number =>
     ? 0
     : run.planSummary.add + run.planSummary.change + run.planSummary.destroy + 2 * run.planSummary.replace
 
-/** As large as the log that will stand here. */
+/** As large as the log that will be here. */
 const LogPlace = () => {
   const words = useWords(logWords)
   return (
@@ -151,7 +151,7 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
 
 const WithCapsule = ({ run, capsuleId }: { readonly run: Run; readonly capsuleId: string }) => {
   const { data: capsule, isPending } = useQuery(capsuleQuery(capsuleId))
-  // Waiting for the name costs less than a title that changes under the reader.
+  // Waiting for the name is better than a title that changes while being read.
   return isPending ? <RunSkeleton /> : <RunContent run={run} capsule={capsule} />
 }
 
@@ -167,7 +167,7 @@ export const RunScreen = () => {
   const { runId } = useParams({ from: "/w/$workspace/runs/$runId" })
   const query = useQuery({
     ...runQuery(runId),
-    // Pushed by events; this only covers a stream that cannot be opened at all.
+    // Events push updates; this only covers a stream that cannot be opened at all.
     refetchInterval: ({ state }) =>
       state.data?.status === "queued" || state.data?.status === "running" ? 10_000 : false
   })

@@ -40,13 +40,13 @@ const openSocket = (url: string, listener: SocketListener): StreamSocket => {
   socket.addEventListener("message", ({ data }: MessageEvent<unknown>) => turns.add(() => listener.onMessage(data)), {
     signal
   })
-  // The end waits for its turn as well: what came before it counts.
+  // The end waits for its turn too: what came before it matters.
   socket.addEventListener("close", ({ code }) => turns.add(() => listener.onClose(code)), { signal })
   return {
     close: () => {
       quiet.abort()
       turns.clear()
-      // A socket that is closed before it is open makes the browser complain in its console.
+      // A socket closed before it opens makes the browser complain in its console.
       if (socket.readyState === WebSocket.CONNECTING) socket.addEventListener("open", () => socket.close())
       else socket.close()
     }
@@ -65,7 +65,7 @@ export interface LiveStream {
   readonly retryNow: () => void
 }
 
-/** Runs a stream for the life of a component, and wakes it when the browser says that it is online again. */
+/** Runs a stream for the life of a component, and wakes it when the browser is online again. */
 const useStream = (stream: { start(): void; stop(): void; retryNow(): void }): void => {
   useEffect(() => {
     const onOnline = () => stream.retryNow()
@@ -119,7 +119,7 @@ const makeLog = (runId: string, onGrown: () => void, onState: (state: StreamStat
     read: readEntries,
     onItems: (items) => {
       buffer.append(items)
-      // However fast entries arrive, the page draws at most once a frame.
+      // However fast entries arrive, the page draws at most once per frame.
       if (asked) return
       asked = true
       requestAnimationFrame(() => {
@@ -135,7 +135,7 @@ const makeLog = (runId: string, onGrown: () => void, onState: (state: StreamStat
   return { buffer, stream }
 }
 
-/** A Run's log, live. The buffer is one object that grows; `version` changes when it did. One component, one Run. */
+/** A Run's log, live. The buffer is one object that grows; `version` changes with it. One component, one Run. */
 export const useRunLog = (runId: string): LiveStream & { readonly buffer: LogBuffer; readonly version: number } => {
   const [version, grown] = useReducer((count: number) => count + 1, 0)
   const [state, setState] = useState<StreamState>("connecting")

@@ -125,7 +125,7 @@ const Choices = ({ file }: { readonly file: SnapshotFile }) => {
   const proceed = useMutation({
     mutationFn: async ({ source }: SourceOption) => ({
       git: source.url,
-      // Pinned before anything is read of it.
+      // Pinned before any of it is read.
       ref: source.ref ?? (await newestStable(workspace.id, source.url)).commit,
       sourcePath: source.path
     }),
@@ -178,7 +178,7 @@ const Choices = ({ file }: { readonly file: SnapshotFile }) => {
   )
 }
 
-/** A link to a document that offers several sources: shows exactly which document, and goes on with one of them. */
+/** A link to a document that offers several sources: shows exactly which document, and continues with one of them. */
 export const SourceOptionsChooser = ({ link }: { readonly link: OptionsLink }) => {
   const words = useWords(sourceOptionsWords)
   const { file, read, run, snapshot, tag } = useDocument(link)

@@ -54,7 +54,7 @@ const LaneRow = ({ lane, isDefault }: { readonly lane: SourceLane; readonly isDe
   )
 }
 
-/** Where each ref that somebody relies on stands, and when it was looked at; the default one comes first. */
+/** The position of each ref in use, and when it was last looked at; the default one comes first. */
 export const Lanes = ({ lanes }: { readonly lanes: ReadonlyArray<SourceLane> }) => {
   const words = useWords(sourceWords)
   return (

@@ -14,18 +14,18 @@ import { Time } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
 import { sourceWords } from "../sources/Words.ts"
 
-/** Asks, renews, and shows the new secret: then, and never again. */
+/** Asks, renews, and shows the new secret once. */
 const RenewSecret = ({ source, onClose }: { readonly source: Source; readonly onClose: () => void }) => {
   const words = useWords(sourceWords)
   const queryClient = useQueryClient()
   const renew = useMutation({
-    // The version is a guard: a second press, or a second person, is refused instead of making this secret useless.
+    // The version is a guard: a second click, or a second person, is refused instead of invalidating this secret.
     mutationFn: async () => {
       const answer = await call(sourcesRenewHookSecret, {
         params: { sourceId: source.id },
         body: { hookSecretVersion: source.hookSecretVersion }
       })
-      // Only a repetition under the same key is answered without the secret, and none is sent.
+      // Only a replay under the same key is answered without the secret, and none is sent.
       const secret = "hookSecret" in answer ? answer.hookSecret : undefined
       if (typeof secret !== "string") throw new Error("The answer to a renewal holds no secret.")
       return secret
