@@ -5,14 +5,14 @@ import type { ApplyJob, RunVariable } from "../../runner/execution/RunJob.ts"
 import { operatorMoved } from "../configuration/OperatorAuthority.ts"
 import { OperatorConfigs } from "../configuration/OperatorConfigs.ts"
 import { Deliveries } from "../delivery/Deliveries.ts"
-import type { HoldLost } from "../run/RunHold.ts"
+import { type HoldLost, holdOf } from "../run/RunHold.ts"
+import { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { type RunRow, toRun } from "../run/RunRow.ts"
 import { automationRefusal } from "../workspace/Automation.ts"
 import { applyForm } from "./PreparationForms.ts"
 import { makePreparationRecord } from "./PreparationRecord.ts"
 import { blocked, type RunBlocked } from "./RunBlocked.ts"
-import type { RunControl } from "./RunExecution.ts"
 import { RunInputs } from "./RunInputs.ts"
 import { RunPlans } from "./RunPlans.ts"
 import { type PreparedRun, RunPreparation } from "./RunPreparation.ts"
@@ -25,6 +25,7 @@ export const makeApplyPreparation = Effect.gen(function* () {
   const inputs = yield* RunInputs
   const deliveries = yield* Deliveries
   const ledger = yield* RunLedger
+  const journal = yield* RunJournal
   const plans = yield* RunPlans
   const builds = yield* BuildStore
   const operator = yield* OperatorConfigs
@@ -59,7 +60,7 @@ export const makeApplyPreparation = Effect.gen(function* () {
       const message = "What the source build of this plan made is gone. Plan again."
       return yield* blocked("plan_not_usable", message, evidence)
     }
-    return { ...saved, planDigest: plan.plan_digest }
+    return { ...saved, planRunId: plan.id, planDigest: plan.plan_digest }
   })
 
   /** Nothing of what the host delivers has moved since the review. Answers it as the plan was given it. */
@@ -91,15 +92,12 @@ export const makeApplyPreparation = Effect.gen(function* () {
     }
   })
 
-  return Effect.fn("Run.prepareApply")(function* (
-    run: RunRow,
-    { sink }: Pick<RunControl, "sink">
-  ): Effect.fn.Return<ApplyJob, RunBlocked | HoldLost> {
+  return Effect.fn("Run.prepareApply")(function* (run: RunRow): Effect.fn.Return<ApplyJob, RunBlocked | HoldLost> {
     const prepared = yield* preparation.prepare(run)
     if (run.trigger_kind === "auto_update") yield* stillAutomatic(run, prepared)
-    const { build, lockText, planDigest, planFile, secrets } = yield* reviewed(run, prepared)
+    const { build, lockText, planDigest, planFile, planRunId, secrets } = yield* reviewed(run, prepared)
     const ephemeralVariables = yield* ephemeralOf(prepared, yield* delivered(run, prepared))
-    yield* sink.event("run.applying", { planRunId: run.plan_run_id })
+    yield* journal.report(holdOf(run), "run.applying", { planRunId })
     const { config, evidence, job } = prepared
     const lifecycle = config.config.operator?.lifecycle
     const lock = lockText === "" ? {} : { lockText }

@@ -2,17 +2,18 @@ import { Cause, Context, Deferred, Duration, Effect, FiberMap, Layer, Schedule }
 import { SqlClient } from "effect/sql"
 import { RunFolders } from "../../runner/execution/RunFolders.ts"
 import type { RunSink } from "../../runner/execution/RunSink.ts"
-import type { RunEventKind } from "../../schema/events/RunEvent.ts"
+import type { ReportedKind } from "../../schema/events/RunEvent.ts"
 import { transaction } from "../database/Transaction.ts"
 import { ApplyRecovery } from "./ApplyRecovery.ts"
 import { hasIntegrityFault, integrityFault } from "../vault/IntegrityFault.ts"
 import { SkipDrainGrace } from "./SkipDrainGrace.ts"
 import { KillPoint } from "../run/KillPoint.ts"
 import { isApply } from "../run/RunAttempt.ts"
-import { RunCheckpoints } from "../state/RunCheckpoints.ts"
+import { makeStateKeeper } from "../state/StateKeeper.ts"
 import { failRun } from "./RunEnding.ts"
 import { RunExecutions } from "./RunExecution.ts"
 import { RunHandover } from "../run/RunHandover.ts"
+import { receivedFact } from "../run/ReportedEvents.ts"
 import { RunCancels } from "../run/RunCancels.ts"
 import { type HoldLost, holdOf } from "../run/RunHold.ts"
 import { RunJournal } from "../run/RunJournal.ts"
@@ -31,7 +32,7 @@ const defect = {
 }
 
 /** What a tool tells of each resource; the runner keeps what recovery needs of it in the run folder. */
-const isOfResource = (kind: RunEventKind): boolean => kind.startsWith("resource.")
+const isOfResource = (kind: ReportedKind): boolean => kind.startsWith("resource.")
 
 /** How an execution ended. `unreadable`: what it left could not be read. `lost`: the Run was not its own any more. */
 type Ended = "settled" | "unreadable" | "lost"
@@ -66,7 +67,7 @@ export class RunExecutor extends Context.Service<
       const lifecycle = yield* RunLifecycle
       const journal = yield* RunJournal
       const logs = yield* RunLogs
-      const checkpoints = yield* RunCheckpoints
+      const keepStates = yield* makeStateKeeper
       const executions = yield* RunExecutions
       const applies = yield* ApplyRecovery
       const handover = yield* RunHandover
@@ -122,27 +123,24 @@ export class RunExecutor extends Context.Service<
         /** The tool is not told; whoever executes it is, and ends it. */
         const told = (write: Effect.Effect<void, HoldLost>): Effect.Effect<void> =>
           Effect.catchTag(write, "HoldLost", (error) => Effect.asVoid(Deferred.fail(lost, error)))
+        const states = yield* keepStates(run)
         const execution = executions[run.type](run, {
           runFolder: folders.pathOf(hold),
-          record,
+          record: (end) => Effect.andThen(states.settled, record(end)),
           cancelRequested,
           sink: watched({
-            event: (kind, data) =>
-              Effect.andThen(
-                told(isOfResource(kind) ? journal.note(hold, kind, data) : journal.report(hold, kind, data)),
-                killPoint(`${run.type}.${kind}`)
+            event: (reportedKind, reportedData) =>
+              Effect.orDie(receivedFact({ kind: reportedKind, data: reportedData })).pipe(
+                Effect.flatMap(({ data, kind }) =>
+                  told(isOfResource(kind) ? journal.note(hold, kind, data) : journal.report(hold, kind, data))
+                ),
+                Effect.andThen(killPoint(`${run.type}.${reportedKind}`))
               ),
             log: (phase, stream, text) => told(log.write(phase, stream, text)),
-            checkpoint: (state) =>
-              checkpoints.save(hold, run.workspace_id, state).pipe(
-                // Nobody may report it as saved.
-                Effect.tapError((error) => Deferred.fail(lost, error)),
-                Effect.orDie,
-                Effect.andThen(killPoint(`${run.type}.checkpoint`))
-              )
+            checkpoint: states.offer
           })
         })
-        yield* Effect.raceFirst(execution, Deferred.await(lost))
+        yield* Effect.raceAllFirst([execution, Deferred.await(lost), states.lost])
       }, Effect.scoped)
 
       const takenAway = (error: HoldLost): Effect.Effect<Ended> =>

@@ -1,5 +1,5 @@
 import { Clock, DateTime, Effect, Metric } from "effect"
-import type { RunEventKind } from "../../schema/events/RunEvent.ts"
+import type { ReportedKind, RunEventData } from "../../schema/events/RunEvent.ts"
 import type { RunSink } from "../../runner/execution/RunSink.ts"
 import type { RunRow } from "../run/RunRow.ts"
 
@@ -51,16 +51,14 @@ export const measureRun = Effect.fnUntraced(function* (run: RunRow) {
     if (left !== undefined) yield* observe(phaseDuration, at - left.since, { type, phase: left.name })
   })
 
-  const onEvent = (kind: RunEventKind, data: Readonly<Record<string, unknown>> | undefined): Effect.Effect<void> => {
-    const name = data?.["phase"]
-    return kind === "run.phase" && typeof name === "string" ? leavePhase(name) : Effect.void
-  }
+  const onEvent = (data: RunEventData<ReportedKind>): Effect.Effect<void> =>
+    "phase" in data ? leavePhase(data.phase) : Effect.void
 
   return {
     /** The sink of the Run, watched for phases. */
     watched: (sink: RunSink): RunSink => ({
       ...sink,
-      event: (kind, data) => Effect.andThen(onEvent(kind, data), sink.event(kind, data))
+      event: (kind, data) => Effect.andThen(onEvent(data), sink.event(kind, data))
     }),
     /** Counts the end, as the ledger has it. */
     end: Effect.fnUntraced(function* (settled: RunRow | undefined) {

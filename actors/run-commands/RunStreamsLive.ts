@@ -1,5 +1,6 @@
 import { Effect, Layer, Schema } from "effect"
-import { RunEvent, type RunLogEntry } from "../../schema/events/RunEvent.ts"
+import { EarlierData, RunEventKind, type RunLogEntry } from "../../schema/events/RunEvent.ts"
+import { Timestamp } from "../../schema/records/Primitives.ts"
 import type { RunStatus } from "../../schema/records/Run.ts"
 import { isFinalStatus } from "../../schema/records/RunLifecycle.ts"
 import { ReadSql } from "../database/ReadSql.ts"
@@ -7,11 +8,14 @@ import { RunJournal } from "../run/RunJournal.ts"
 import { decodeChunk } from "../run/RunLogs.ts"
 import { RunStreams } from "../run/Runs.ts"
 
+/** An earlier release may have stored them: what they say is passed on as it is. */
 const decodeEvents = Schema.decodeUnknownEffect(
   Schema.Array(
     Schema.Struct({
-      ...RunEvent.fields,
-      data: Schema.fromJsonString(RunEvent.fields.data)
+      seq: Schema.Int,
+      at: Timestamp,
+      kind: RunEventKind,
+      data: Schema.fromJsonString(EarlierData)
     })
   )
 )

@@ -1,9 +1,10 @@
 import { Context, Effect, Layer, Tracer } from "effect"
 import { SqlClient } from "effect/sql"
-import type { RunEventKind } from "../../schema/events/RunEvent.ts"
+import type { RunEventData, RunEventKind } from "../../schema/events/RunEvent.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import type { HoldLost, RunHold } from "./RunHold.ts"
+import type { ReportedEvent } from "./ReportedEvents.ts"
 import { eventBatch, nextEvent, nextEvents } from "./RunSequences.ts"
 
 type Listener = () => void
@@ -14,12 +15,10 @@ const mostOrigins = 10_000
 const noteAge = "10 millis"
 const mostNoted = 256
 
-type EventData = Readonly<Record<string, unknown>>
-
 interface NewEvent {
   readonly at: string
   readonly kind: RunEventKind
-  readonly data: EventData
+  readonly data: RunEventData<RunEventKind>
 }
 
 /** Events of one execution that wait to be written. */
@@ -36,16 +35,32 @@ export class RunJournal extends Context.Service<
   RunJournal,
   {
     /** For what is decided about a Run from outside of its execution. */
-    readonly append: (runId: string, kind: RunEventKind, data?: EventData) => Effect.Effect<void>
+    readonly append: <Kind extends RunEventKind>(
+      runId: string,
+      kind: Kind,
+      data: RunEventData<Kind>
+    ) => Effect.Effect<void>
     /** For what an execution reports; in a transaction of its own unless the caller has one. */
-    readonly report: (hold: RunHold, kind: RunEventKind, data: EventData) => Effect.Effect<void, HoldLost>
-    /** Takes a batch of such events. One that comes again is stored once. */
-    readonly receive: (hold: RunHold, batch: number, events: ReadonlyArray<NewEvent>) => Effect.Effect<void, HoldLost>
+    readonly report: <Kind extends RunEventKind>(
+      hold: RunHold,
+      kind: Kind,
+      data: RunEventData<Kind>
+    ) => Effect.Effect<void, HoldLost>
+    /** Takes a batch of what a place of execution reported. One that comes again is stored once. */
+    readonly receive: (
+      hold: RunHold,
+      batch: number,
+      events: ReadonlyArray<ReportedEvent>
+    ) => Effect.Effect<void, HoldLost>
     /**
      * Reports soon, many in one transaction: for what a tool tells by the dozen, where a commit each would hold up the tool
      * and everybody else. Nothing that is appended later comes before it. A crash may lose the last few milliseconds.
      */
-    readonly note: (hold: RunHold, kind: RunEventKind, data: EventData) => Effect.Effect<void, HoldLost>
+    readonly note: <Kind extends RunEventKind>(
+      hold: RunHold,
+      kind: Kind,
+      data: RunEventData<Kind>
+    ) => Effect.Effect<void, HoldLost>
     /** Writes what is noted under this hold now, in the caller's transaction: once the hold has ended, nothing more is taken. */
     readonly flush: (hold: RunHold) => Effect.Effect<void, HoldLost>
     /** Runs `effect` in the trace of the request that queued the Run, while this process remembers it. */
@@ -129,7 +144,11 @@ export class RunJournal extends Context.Service<
       /** What was noted under a hold that is lost by now is nobody's news. */
       const noneLeft = (runId: string) => Effect.catchTag(writeNoted(runId), "HoldLost", () => Effect.void)
 
-      const append = Effect.fnUntraced(function* (runId: string, kind: RunEventKind, data: EventData = {}) {
+      const append = Effect.fnUntraced(function* <Kind extends RunEventKind>(
+        runId: string,
+        kind: Kind,
+        data: RunEventData<Kind>
+      ) {
         const event = { at: yield* now, kind, data }
         yield* noneLeft(runId)
         yield* insert(runId, yield* nextEvent(sql, runId), event)
@@ -150,19 +169,27 @@ export class RunJournal extends Context.Service<
           return events.length === 0 ? Effect.void : Effect.catchTag(writeAll(hold, events), "SqlError", Effect.die)
         })
 
-      const report = Effect.fnUntraced(function* (hold: RunHold, kind: RunEventKind, data: EventData) {
+      const report = Effect.fnUntraced(function* <Kind extends RunEventKind>(
+        hold: RunHold,
+        kind: Kind,
+        data: RunEventData<Kind>
+      ) {
         const event = { at: yield* now, kind, data }
         yield* transaction(sql)(Effect.suspend(() => writeAll(hold, [...taken(hold), event])))
       })
 
-      const receive = Effect.fnUntraced(function* (hold: RunHold, batch: number, events: ReadonlyArray<NewEvent>) {
+      const receive = Effect.fnUntraced(function* (hold: RunHold, batch: number, events: ReadonlyArray<ReportedEvent>) {
         const last = yield* eventBatch(sql, hold, { number: batch, count: events.length })
         if (last === undefined) return
         yield* insertAfter(hold.runId, last, events)
         yield* wakeAfterCommit(hold.runId)
       }, transaction(sql))
 
-      const note = Effect.fnUntraced(function* (hold: RunHold, kind: RunEventKind, data: EventData) {
+      const note = Effect.fnUntraced(function* <Kind extends RunEventKind>(
+        hold: RunHold,
+        kind: Kind,
+        data: RunEventData<Kind>
+      ) {
         const { runId } = hold
         const event = { at: yield* now, kind, data }
         const waiting = taken(hold)

@@ -1,5 +1,6 @@
 import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import type { RunEventData, RunFact } from "../../schema/events/RunEvent.ts"
 import type { RunEvidence, RunStatus } from "../../schema/records/Run.ts"
 import { isFinalStatus, moveEvent } from "../../schema/records/RunLifecycle.ts"
 import { now } from "../Identity.ts"
@@ -8,8 +9,6 @@ import { type HoldLost, holdLost, isHeld, type RunHold } from "./RunHold.ts"
 import { RunJournal } from "./RunJournal.ts"
 import { mergedEvidence, type RunRow, standingOf } from "./RunRow.ts"
 
-type Data = Readonly<Record<string, unknown>>
-
 export interface RunError {
   readonly code: string
   readonly message: string
@@ -17,7 +16,6 @@ export interface RunError {
 
 /** What is recorded with a move. `columns` are those that only this move writes. */
 interface Recorded {
-  readonly data?: Data | undefined
   readonly error?: RunError | undefined
   readonly evidence?: RunEvidence | undefined
   readonly columns?: Readonly<Record<string, string | number | null>> | undefined
@@ -30,8 +28,11 @@ export type SeenRun = Pick<RunRow, "id" | "type" | "status" | "approved_at" | "u
 export interface Approval {
   readonly subject?: string | undefined
   readonly comment?: string | undefined
-  readonly data: Data
+  readonly data: RunEventData<"run.approved">
 }
+
+/** What the end of an apply says beside its error. */
+type EndData = Pick<RunEventData<"run.failed">, "stateVersionId">
 
 type Held = Effect.Effect<void, HoldLost>
 
@@ -47,17 +48,17 @@ export class RunLifecycle extends Context.Service<
   {
     /** Gives a queued Run to an owner, under the next fence; `undefined` when it is not queued any more. */
     readonly claim: (id: string, owner: string) => Effect.Effect<RunRow | undefined>
-    readonly succeed: (hold: RunHold, data?: Data, evidence?: RunEvidence) => Held
-    readonly fail: (hold: RunHold, error: RunError, evidence?: RunEvidence, data?: Data) => Held
-    readonly cancel: (hold: RunHold, evidence?: RunEvidence, error?: RunError, data?: Data) => Held
+    readonly succeed: (hold: RunHold, data: RunEventData<"run.succeeded">, evidence?: RunEvidence) => Held
+    readonly fail: (hold: RunHold, error: RunError, evidence?: RunEvidence, data?: EndData) => Held
+    readonly cancel: (hold: RunHold, evidence?: RunEvidence, error?: RunError, data?: EndData) => Held
     readonly supersede: (hold: RunHold, reason: string) => Held
-    readonly waitForApproval: (hold: RunHold, data: Data, evidence: RunEvidence) => Held
+    readonly waitForApproval: (hold: RunHold, data: RunEventData<"run.waiting_approval">, evidence: RunEvidence) => Held
     /** Gives the Run back to the queue. The attempt does not count when nothing was wrong with it. */
     readonly requeue: (hold: RunHold, reason: string, options: { readonly counts: boolean }) => Held
     /** Approves a plan that waits for it. */
     readonly approve: (plan: SeenRun, approval: Approval) => Effect.Effect<boolean>
     /** Cancels a Run that is queued, waits for its approval, or is an approved plan that no apply has used. */
-    readonly withdraw: (run: SeenRun, data: Data) => Effect.Effect<boolean>
+    readonly withdraw: (run: SeenRun, data: RunEventData<"run.cancelled">) => Effect.Effect<boolean>
     /** Voids a plan that waits for its approval or its apply, and deletes the saved plan. */
     readonly voidPlan: (plan: SeenRun, reason: string) => Effect.Effect<boolean>
     /** The same for one whose time is over. */
@@ -90,14 +91,18 @@ export class RunLifecycle extends Context.Service<
         return claimed
       }, Effect.orDie)
 
-      const move = Effect.fnUntraced(function* (seen: SeenRun, to: RunStatus, recorded: Recorded, hold?: RunHold) {
-        const event = moveEvent(standingOf(seen), to)
+      const move = Effect.fnUntraced(function* (
+        seen: SeenRun,
+        to: RunStatus,
+        { data, kind }: RunFact,
+        { columns, error, evidence }: Recorded = {},
+        hold?: RunHold
+      ) {
         // Whoever executes a Run is the only one to say what became of it.
-        if (event === undefined || (seen.status === "running" && hold === undefined)) {
+        if (moveEvent(standingOf(seen), to) !== kind || (seen.status === "running" && hold === undefined)) {
           return yield* Effect.die(new Error(`The Run ${seen.id} is ${seen.status} and cannot become ${to} like this.`))
         }
         const at = yield* now
-        const { columns, data, error, evidence } = recorded
         const asSeen =
           seen.status === "succeeded"
             ? sql`id = ${seen.id} AND status = 'succeeded' AND used_by_run_id IS NULL`
@@ -114,20 +119,21 @@ export class RunLifecycle extends Context.Service<
         if (moved.length === 0) return false
         // Nobody settles under this hold again.
         if (hold !== undefined) yield* sql`DELETE FROM run_preparations WHERE run_id = ${seen.id}`
-        yield* journal.append(seen.id, event, { ...data, ...(error === undefined ? {} : { error }) })
-        yield* killPoint(`${seen.type}.${event}`)
+        yield* journal.append(seen.id, kind, data)
+        yield* killPoint(`${seen.type}.${kind}`)
         return true
       }, Effect.orDie)
 
       const held = Effect.fn("RunLifecycle.held")(function* (
         hold: RunHold,
         to: RunStatus,
-        recorded: Recorded
+        fact: RunFact,
+        recorded?: Recorded
       ): Effect.fn.Return<void, HoldLost> {
         yield* journal.flush(hold)
         const [seen] = yield* Effect.orDie(sql<SeenRun>`SELECT id, type, status, approved_at, used_by_run_id, evidence
           FROM runs WHERE ${isHeld(sql, hold)}`)
-        if (seen === undefined || !(yield* move(seen, to, recorded, hold))) return yield* holdLost(hold)
+        if (seen === undefined || !(yield* move(seen, to, fact, recorded, hold))) return yield* holdLost(hold)
       })
 
       const requeue = Effect.fnUntraced(function* (
@@ -135,25 +141,25 @@ export class RunLifecycle extends Context.Service<
         reason: string,
         { counts }: { readonly counts: boolean }
       ) {
-        yield* held(hold, "queued", { data: { reason } })
+        yield* held(hold, "queued", { kind: "run.queued", data: { reason } })
         if (!counts) yield* Effect.orDie(sql`UPDATE runs SET attempt = attempt - 1 WHERE id = ${hold.runId}`)
       })
 
       const approve = Effect.fnUntraced(function* (plan: SeenRun, { comment, data, subject }: Approval) {
         const columns = { approved_by: subject ?? null, approved_at: yield* now, approval_comment: comment ?? null }
-        return yield* move(plan, "succeeded", { data, columns })
+        return yield* move(plan, "succeeded", { kind: "run.approved", data }, { columns })
       })
 
       const withoutPlan = (id: string) => Effect.orDie(sql`DELETE FROM run_plans WHERE run_id = ${id}`)
 
       const voidPlan = Effect.fnUntraced(function* (plan: SeenRun, reason: string) {
-        const moved = yield* move(plan, "superseded", { data: { reason } })
+        const moved = yield* move(plan, "superseded", { kind: "run.superseded", data: { reason } })
         if (moved) yield* withoutPlan(plan.id)
         return moved
       })
 
       const expire = Effect.fnUntraced(function* (plan: SeenRun) {
-        const moved = yield* move(plan, "expired", {})
+        const moved = yield* move(plan, "expired", { kind: "run.expired", data: {} })
         if (moved) yield* withoutPlan(plan.id)
         return moved
       })
@@ -173,20 +179,33 @@ export class RunLifecycle extends Context.Service<
 
       return RunLifecycle.of({
         claim,
-        succeed: (hold, data, evidence) => held(hold, "succeeded", { data, evidence }),
-        fail: (hold, error, evidence, data) => held(hold, "failed", { data, error, evidence }),
-        cancel: (hold, evidence, error, data) => held(hold, "cancelled", { data, error, evidence }),
-        supersede: (hold, reason) => held(hold, "superseded", { data: { reason } }),
-        waitForApproval: (hold, data, evidence) => held(hold, "waiting_approval", { data, evidence }),
+        succeed: (hold, data, evidence) => held(hold, "succeeded", { kind: "run.succeeded", data }, { evidence }),
+        fail: (hold, error, evidence, data) =>
+          held(hold, "failed", { kind: "run.failed", data: { ...data, error } }, { error, evidence }),
+        cancel: (hold, evidence, error, data) =>
+          held(
+            hold,
+            "cancelled",
+            { kind: "run.cancelled", data: { ...data, ...(error === undefined ? {} : { error }) } },
+            {
+              error,
+              evidence
+            }
+          ),
+        supersede: (hold, reason) => held(hold, "superseded", { kind: "run.superseded", data: { reason } }),
+        waitForApproval: (hold, data, evidence) =>
+          held(hold, "waiting_approval", { kind: "run.waiting_approval", data }, { evidence }),
         requeue,
         approve,
         withdraw: (run, data) =>
           move(run, "cancelled", {
+            kind: "run.cancelled",
             data: run.status === "succeeded" ? { ...data, approvalWithdrawn: true } : data
           }),
         voidPlan,
         expire,
-        abandon: (run, error, evidence) => move(run, "failed", { error, evidence }),
+        abandon: (run, error, evidence) =>
+          move(run, "failed", { kind: "run.failed", data: { error } }, { error, evidence }),
         requestCancel,
         usePlan
       })

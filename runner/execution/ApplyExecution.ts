@@ -129,7 +129,6 @@ const runApply = Effect.fnUntraced(function* (session: RunSession, job: ApplyJob
     baseBytes: job.state === undefined ? undefined : Redacted.value(job.state),
     checkpointPath: paths.checkpoint,
     sink,
-    report,
     // A provider's next error may contain what was created a moment ago.
     onState: ({ sensitiveTexts }) => session.redactor.add(derivedSecrets("state", sensitiveTexts))
   }).pipe(

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { LogStream, RunPhase } from "../../schema/events/RunEvent.ts"
+import { type LogStream, longestEventText, type RunPhase } from "../../schema/events/RunEvent.ts"
 import type { PlanSummary, RunDiagnostic } from "../../schema/records/Run.ts"
 import { LogLines } from "../redaction/LogLines.ts"
 import { logText, plainText } from "../redaction/LogText.ts"
@@ -7,7 +7,7 @@ import { type Hide, redacted, type RunRedactor } from "../redaction/RunRedactor.
 import type { RunSink } from "./RunSink.ts"
 import type { ToolMessage } from "./ToolMessage.ts"
 
-const longestText = 16 * 1024
+const cutMark = " (cut)"
 
 /** The only path from a program's output to the sink: everything on it is redacted and made safe to show. */
 export interface RunReport {
@@ -23,10 +23,10 @@ export interface RunReport {
   /** Expects cleaned text. */
   readonly diagnostic: (diagnostic: RunDiagnostic) => Effect.Effect<void>
   readonly planSummary: (summary: PlanSummary) => Effect.Effect<void>
-  readonly stateSaved: (saved: { readonly serial: number; readonly resourceCount: number }) => Effect.Effect<void>
 }
 
-const shortened = (text: string) => (text.length > longestText ? `${text.slice(0, longestText)} (cut)` : text)
+const shortened = (text: string) =>
+  text.length > longestEventText ? `${text.slice(0, longestEventText - cutMark.length)}${cutMark}` : text
 /** A text without secrets, as events and messages show it. */
 export const shownText = (text: string) => shortened(plainText(text))
 
@@ -94,8 +94,7 @@ export const runReport = (sink: RunSink, redactor: RunRedactor): RunReport => {
         ...(id === undefined ? {} : { id }),
         ...(elapsedSeconds === undefined ? {} : { elapsedSeconds })
       }),
-    diagnostic: (diagnostic) => sink.event("diagnostic", { ...diagnostic }),
-    planSummary: (summary) => sink.event("plan.summary", { ...summary }),
-    stateSaved: (saved) => sink.event("state.saved", { ...saved, final: false })
+    diagnostic: (diagnostic) => sink.event("diagnostic", diagnostic),
+    planSummary: (summary) => sink.event("plan.summary", summary)
   }
 }

@@ -1,28 +1,28 @@
-import { Effect, type Redacted, type Schema } from "effect"
-import type { LogStream, RunEventKind, RunPhase } from "../../schema/events/RunEvent.ts"
+import { Effect, type Redacted } from "effect"
+import type { LogStream, ReportedKind, RunEventData, RunPhase } from "../../schema/events/RunEvent.ts"
 
-export type EventData = Readonly<Record<string, Schema.Json>>
+/** A whole state as the tool wrote it, in clear text: whoever keeps it seals it. */
+export interface StateCheckpoint {
+  readonly state: Redacted.Redacted<Uint8Array>
+  readonly serial: number
+  readonly resourceCount: number
+}
 
 /**
  * Where a run reports while it goes on. Everything but a checkpoint is redacted and free of terminal sequences.
  *
- * - `event`: `run.phase {phase}`, `resource.started|progress|completed|failed {address, action, elapsedSeconds?, id?}`,
- *   `plan.summary {add, change, destroy, replace, import, forget}`, `diagnostic` (a RunDiagnostic),
- *   `state.saved {serial, resourceCount, final}`
+ * - `event`: what happened, by the schema of its kind
  * - `log`: one line or message of a program
- * - `checkpoint`: the state file as it stood when it was last whole. It is in clear text and must be sealed; returning means that it
- *   is kept
+ * - `checkpoint`: hands over a state that is durable at this place. It does not wait until the state is kept anywhere else; whoever
+ *   keeps it reports `state.saved`
  */
 export interface RunSink {
-  readonly event: (kind: RunEventKind, data: EventData) => Effect.Effect<void>
+  readonly event: <Kind extends ReportedKind>(kind: Kind, data: RunEventData<Kind>) => Effect.Effect<void>
   readonly log: (phase: RunPhase, stream: LogStream, text: string) => Effect.Effect<void>
-  readonly checkpoint: (state: Redacted.Redacted<Uint8Array>) => Effect.Effect<void>
+  readonly checkpoint: (checkpoint: StateCheckpoint) => Effect.Effect<void>
 }
 
-/**
- * A failing sink must not fail the run: a tool without a reader would block, and its state would be lost. A checkpoint still
- * fails, so that it is not reported as saved.
- */
+/** A failing sink must not fail the run: a tool without a reader would block, and its state would be lost. */
 export const unbreakableSink = (sink: RunSink): RunSink => {
   let told = false
   const guarded = (report: Effect.Effect<void>) =>
@@ -35,6 +35,6 @@ export const unbreakableSink = (sink: RunSink): RunSink => {
   return {
     event: (kind, data) => guarded(Effect.suspend(() => sink.event(kind, data))),
     log: (phase, stream, text) => guarded(Effect.suspend(() => sink.log(phase, stream, text))),
-    checkpoint: sink.checkpoint
+    checkpoint: (checkpoint) => guarded(Effect.suspend(() => sink.checkpoint(checkpoint)))
   }
 }

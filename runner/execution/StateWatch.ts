@@ -1,7 +1,6 @@
-import { Effect, Exit, Option, Redacted, Ref, Schedule, type Scope } from "effect"
+import { Effect, Option, Redacted, Ref, Schedule, type Scope } from "effect"
 import { stateFileName } from "./ModuleOverride.ts"
 import { type HeldFolder, replaceDurably } from "./RunFiles.ts"
-import type { RunReport } from "./RunReport.ts"
 import type { RunSink } from "./RunSink.ts"
 import { continuationProblem, parseState, type StateFile } from "./StateFile.ts"
 
@@ -15,7 +14,6 @@ export interface WatchRequest {
   readonly baseBytes: Uint8Array | undefined
   readonly checkpointPath: string
   readonly sink: RunSink
-  readonly report: RunReport
   /** Called with each complete state before it is kept. */
   readonly onState: (state: StateFile) => Effect.Effect<void>
 }
@@ -24,13 +22,13 @@ const equalBytes = (left: Uint8Array, right: Uint8Array) =>
   left.byteLength === right.byteLength && left.every((byte, index) => byte === right[index])
 
 /**
- * Watches the state file while a tool writes it, until the Scope closes. Each complete state that continues the base is kept
- * twice: as a file of the run folder, and by the sink. A torn one is skipped: the next look sees it complete.
+ * Watches the state file while a tool writes it, until the Scope closes. Each complete state that continues the base is copied to a
+ * durable file of the run folder, then handed to the sink. A torn one is skipped: the next look sees it complete.
  */
 export const watchState = Effect.fnUntraced(function* (
   request: WatchRequest
 ): Effect.fn.Return<void, never, Scope.Scope> {
-  const { folder, base, sink, report } = request
+  const { folder, base, sink } = request
   const seen = yield* Ref.make<{ readonly version: string | undefined; readonly bytes: Uint8Array | undefined }>({
     version: yield* folder.version(stateFileName),
     bytes: request.baseBytes
@@ -48,12 +46,8 @@ export const watchState = Effect.fnUntraced(function* (
     yield* request.onState(state.value)
     if (last.bytes !== undefined && equalBytes(last.bytes, content.value)) return
     yield* replaceDurably(request.checkpointPath, content.value, "keep a checkpoint of the state")
-    const kept = yield* Effect.exit(sink.checkpoint(Redacted.make(content.value)))
-    if (Exit.isSuccess(kept)) {
-      yield* report.stateSaved({ serial: state.value.serial, resourceCount: state.value.resourceCount })
-    } else {
-      yield* Effect.logError("A checkpoint of a state could not be kept.", kept.cause)
-    }
+    const { resourceCount, serial } = state.value
+    yield* sink.checkpoint({ state: Redacted.make(content.value), serial, resourceCount })
   }).pipe(
     Effect.catch((problem) => Effect.logWarning(problem.message)),
     // A write cannot be undone: after the end of the tool it would put a state into a folder that is being removed.

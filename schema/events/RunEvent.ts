@@ -1,5 +1,7 @@
-import { Schema } from "effect"
+import { Schema, Struct, Tuple } from "effect"
+import { CompatibilityReport } from "../records/CompatibilityReport.ts"
 import { Timestamp } from "../records/Primitives.ts"
+import { PlanSummary, RunDiagnostic, RunType } from "../records/Run.ts"
 
 export const RunPhase = Schema.Literals([
   "prepare",
@@ -16,37 +18,142 @@ export const RunPhase = Schema.Literals([
 ])
 export type RunPhase = typeof RunPhase.Type
 
-/** Kinds of Run event (specification, ruling 3). */
-export const RunEventKind = Schema.Literals([
-  "run.queued",
-  "run.started",
-  "run.phase",
-  "resource.started",
-  "resource.progress",
-  "resource.completed",
-  "resource.failed",
-  "plan.summary",
-  "diagnostic",
-  "run.waiting_approval",
-  "run.approved",
-  "run.applying",
-  "run.superseded",
-  "run.cancelling",
-  "run.succeeded",
-  "run.failed",
-  "run.cancelled",
-  "run.expired",
-  "state.saved"
-])
-export type RunEventKind = typeof RunEventKind.Type
+/** A text of an event is not longer than this. */
+export const longestEventText = 16 * 1024
 
-/** One event of a Run. `seq` starts at 1 and has no gaps within a Run. */
-export const RunEvent = Schema.Struct({
-  seq: Schema.Int,
-  at: Timestamp,
-  kind: RunEventKind,
-  data: Schema.Record(Schema.String, Schema.Json)
-}).annotate({ identifier: "RunEvent" })
+const kind = <const Kind extends string, Data extends Schema.Top>(literal: Kind, data: Data) =>
+  Schema.Struct({ kind: Schema.Literal(literal), data })
+
+const ResourceData = Schema.Struct({
+  /** As the tool writes it. */
+  address: Schema.String,
+  /** The tool's word: `create`, `update`, `delete`, `read` and the like. */
+  action: Schema.String,
+  /** The provider's identifier of the object, once it has one. */
+  id: Schema.optionalKey(Schema.String),
+  elapsedSeconds: Schema.optionalKey(Schema.Finite)
+})
+
+const ErrorData = Schema.Struct({ code: Schema.String, message: Schema.String })
+
+/** What the place of execution reports while a Run goes on. */
+const reported = [
+  kind("run.phase", Schema.Struct({ phase: RunPhase })),
+  kind("resource.started", ResourceData),
+  kind("resource.progress", ResourceData),
+  kind("resource.completed", ResourceData),
+  kind("resource.failed", ResourceData),
+  kind("plan.summary", PlanSummary),
+  kind("diagnostic", RunDiagnostic)
+] as const
+
+/** What the service decides or keeps; no runner can say it. */
+const decided = [
+  /** `type` of a new Run, `reason` of one that was given back to the queue. */
+  kind("run.queued", Schema.Struct({ type: Schema.optionalKey(RunType), reason: Schema.optionalKey(Schema.String) })),
+  kind("run.started", Schema.Struct({ attempt: Schema.Int })),
+  kind("run.waiting_approval", Schema.Struct({ planDigest: Schema.String, hasChanges: Schema.Boolean })),
+  /** `automatic` when the service approved it for a followed lane. */
+  kind(
+    "run.approved",
+    Schema.Struct({
+      planDigest: Schema.NullOr(Schema.String),
+      comment: Schema.optionalKey(Schema.String),
+      automatic: Schema.optionalKey(Schema.Literal(true))
+    })
+  ),
+  kind("run.applying", Schema.Struct({ planRunId: Schema.String })),
+  kind("run.superseded", Schema.Struct({ reason: Schema.String })),
+  kind("run.cancelling", Schema.Struct({ reason: Schema.optionalKey(Schema.String) })),
+  /** By the type of the Run: sync, check, drift check, backup; the last is an apply. */
+  kind(
+    "run.succeeded",
+    Schema.Union([
+      Schema.Struct({
+        sourceSnapshotId: Schema.String,
+        resolvedCommit: Schema.String,
+        fileCount: Schema.Int,
+        reused: Schema.Boolean
+      }),
+      Schema.Struct({ compatibilityReportId: Schema.String, status: CompatibilityReport.fields.status }),
+      Schema.Struct({ drifted: Schema.Boolean }),
+      Schema.Struct({ backupId: Schema.String, sizeBytes: Schema.Int }),
+      Schema.Struct({ stateVersionId: Schema.optionalKey(Schema.String) })
+    ])
+  ),
+  kind("run.failed", Schema.Struct({ error: ErrorData, stateVersionId: Schema.optionalKey(Schema.String) })),
+  /** `stateVersionId` of what an apply left, `approvalWithdrawn` of an approved plan that was not applied. */
+  kind(
+    "run.cancelled",
+    Schema.Struct({
+      reason: Schema.optionalKey(Schema.String),
+      error: Schema.optionalKey(ErrorData),
+      stateVersionId: Schema.optionalKey(Schema.String),
+      approvalWithdrawn: Schema.optionalKey(Schema.Literal(true))
+    })
+  ),
+  // A struct without fields would take anything.
+  kind("run.expired", Schema.Record(Schema.String, Schema.Never)),
+  /** A state of a running apply is kept by the service. */
+  kind("state.saved", Schema.Struct({ serial: Schema.Int, resourceCount: Schema.Int, final: Schema.Literal(false) }))
+] as const
+
+/** What an event says: its kind (specification, ruling 3), and the data of that kind. */
+export const RunFact = Schema.Union([...reported, ...decided])
+export type RunFact = typeof RunFact.Type
+
+export const ReportedFact = Schema.Union(reported)
+export type ReportedFact = typeof ReportedFact.Type
+
+/** How facts are decoded: a field that the kind does not have is refused. */
+export const closed = { onExcessProperty: "error" } as const
+
+type DataOf = { readonly [Fact in RunFact as Fact["kind"]]: Fact["data"] }
+
+export const RunEventKind = Schema.Literals(RunFact.members.map(({ fields }) => fields.kind.literal))
+export type RunEventKind = keyof DataOf
+export type ReportedKind = ReportedFact["kind"]
+
+/** The data of one kind of event. */
+export type RunEventData<Kind extends RunEventKind> = DataOf[Kind]
+
+/** What an earlier release stored with an event. It is passed on as it is. */
+export const EarlierData = Schema.Record(Schema.String, Schema.Json).annotate({
+  identifier: "EarlierEventData",
+  description: "Data that an earlier release stored: fields of the kind may be missing, and others may be there."
+})
+
+const inSequence = { seq: Schema.Int, at: Timestamp }
+
+interface AsRead extends Struct.Lambda {
+  <Kind extends Schema.Top, Data extends Schema.Top>(
+    fact: Schema.Struct<{ readonly kind: Kind; readonly data: Data }>
+  ): Read<Kind, Data>
+  readonly "~lambda.out": this["~lambda.in"] extends Schema.Struct<{
+    readonly kind: infer Kind extends Schema.Top
+    readonly data: infer Data extends Schema.Top
+  }>
+    ? Read<Kind, Data>
+    : never
+}
+type Read<Kind extends Schema.Top, Data extends Schema.Top> = Schema.Struct<{
+  readonly seq: typeof inSequence.seq
+  readonly at: typeof inSequence.at
+  readonly kind: Kind
+  readonly data: Schema.Union<readonly [typeof EarlierData, Data]>
+}>
+
+/**
+ * One event of a Run as it is read. `seq` starts at 1 and has no gaps within a Run. What is stored is passed on unchanged, so the tolerant
+ * form comes first; whatever this release writes has the closed one.
+ */
+export const RunEvent = RunFact.mapMembers(
+  Tuple.map(
+    Struct.lambda<AsRead>(({ fields }) =>
+      Schema.Struct({ ...inSequence, kind: fields.kind, data: Schema.Union([EarlierData, fields.data]) })
+    )
+  )
+).annotate({ identifier: "RunEvent" })
 export type RunEvent = typeof RunEvent.Type
 
 export const LogStream = Schema.Literals(["stdout", "stderr", "system"])

@@ -17,7 +17,7 @@ const Frame = Schema.fromJsonString(
   Schema.Struct({
     // Absent when the server says farewell.
     events: Schema.optionalKey(
-      Schema.Array(Schema.Struct({ data: Schema.Struct({ madeAt: Schema.optionalKey(Schema.Finite) }) }))
+      Schema.Array(Schema.Struct({ data: Schema.Struct({ elapsedSeconds: Schema.optionalKey(Schema.Finite) }) }))
     )
   })
 )
@@ -33,7 +33,7 @@ const crowd = Effect.fn("crowd")(function* (url: string, headers: Readonly<Recor
   let complete: (() => void) | undefined
   const receive = (text: string) => {
     for (const { data } of decodeFrame(text).events ?? [])
-      if (data.madeAt !== undefined) delays.push(now() - data.madeAt)
+      if (data.elapsedSeconds !== undefined) delays.push(now() - data.elapsedSeconds)
     if (delays.length >= wanted) complete?.()
   }
   yield* Effect.forEach(

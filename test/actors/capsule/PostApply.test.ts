@@ -198,7 +198,8 @@ describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => 
       const ledger = yield* RunLedger
       // The state is committed before anything is asked.
       for (let times = 1; ; times += 1) {
-        if ((yield* eventOf(apply.id, "run.phase", times)).data["phase"] === "check") break
+        const event = yield* eventOf(apply.id, "run.phase", times)
+        if (event.kind === "run.phase" && event.data["phase"] === "check") break
       }
       const during = yield* (yield* Capsules).read(capsuleId)
       expect(during).toMatchObject({ status: "pending", runtimeSafety: "unknown", currentStateGeneration: 1 })

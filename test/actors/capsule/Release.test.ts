@@ -54,7 +54,7 @@ const historyOf = Effect.fnUntraced(function* (capsuleId: CapsuleId, action: str
 
 const reasonOf = Effect.fnUntraced(function* (id: RunId) {
   const { items } = yield* (yield* RunStreams).events(id, 0, 1000)
-  return items.find(({ kind }) => kind === "run.superseded")?.data["reason"]
+  return items.find((event) => event.kind === "run.superseded")?.data["reason"]
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a Capsule that is released", () => {

@@ -61,7 +61,7 @@ const toldOf = Effect.fnUntraced(function* (id: RunId) {
 
 const reasonOf = Effect.fnUntraced(function* (id: RunId) {
   const { events } = yield* toldOf(id)
-  return events.find(({ kind }) => kind === "run.superseded")?.data["reason"]
+  return events.find((event) => event.kind === "run.superseded")?.data["reason"]
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated", () => {

@@ -63,7 +63,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is revoked",
       for (const { plan } of [waiting, approved]) {
         expect((yield* runs.read(plan.id)).status).toBe("superseded")
         const { events } = yield* toldOf(plan.id)
-        expect(events.find(({ kind }) => kind === "run.superseded")?.data["reason"]).toBe(revoked)
+        expect(events.find((event) => event.kind === "run.superseded")?.data["reason"]).toBe(revoked)
         expect((yield* Effect.flip(runs.apply(context, plan.id, undefined))).code).toBe("failed_precondition")
       }
       const next = yield* replanned(waiting.capsuleId)
@@ -100,7 +100,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is revoked",
       expect(plan.status).toBe("cancelled")
       expect(cancelled).toEqual([plan.id])
       const { events } = yield* toldOf(plan.id)
-      expect(events.find(({ kind }) => kind === "run.cancelling")?.data["reason"]).toBe(
+      expect(events.find((event) => event.kind === "run.cancelling")?.data["reason"]).toBe(
         "A Connection that this Run uses was revoked."
       )
       yield* (yield* HeldValues).release

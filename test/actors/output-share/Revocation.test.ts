@@ -56,7 +56,7 @@ const approved = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
 
 const reasonOf = Effect.fnUntraced(function* (id: RunId) {
   const { items } = yield* (yield* RunStreams).events(id, 0, 1000)
-  return items.find(({ kind }) => kind === "run.superseded")?.data["reason"]
+  return items.find((event) => event.kind === "run.superseded")?.data["reason"]
 })
 
 const auditOf = Effect.fnUntraced(function* (targetId: string, action: string) {

@@ -128,7 +128,7 @@ tests.live(
         } else if ("ends" in event) {
           const id = yield* anyOf("running", event.ends)
           const run = yield* ledger.find(id ?? "")
-          if (run !== undefined) yield* transaction(sql)(lifecycle.succeed(holdOf(run)))
+          if (run !== undefined) yield* transaction(sql)(lifecycle.succeed(holdOf(run), {}))
         } else if ("requeued" in event) {
           const id = yield* anyOf("running", event.requeued)
           const run = yield* ledger.find(id ?? "")

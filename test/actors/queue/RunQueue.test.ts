@@ -55,7 +55,7 @@ const workspace = Effect.gen(function* () {
     Effect.forEach(ids, (runId) =>
       Effect.gen(function* () {
         const run = (yield* ledger.find(runId)) ?? (yield* Effect.die("no Run"))
-        yield* lifecycle.succeed(holdOf(run))
+        yield* lifecycle.succeed(holdOf(run), {})
       }).pipe(transaction(sql))
     )
   return { queued, finish, workspaceId: id }

@@ -44,7 +44,7 @@ const moved = Effect.fnUntraced(function* (id: string, to: "queued" | "succeeded
   const lifecycle = yield* RunLifecycle
   const run = (yield* ledger.find(id)) ?? (yield* Effect.die("no Run"))
   yield* transaction(sql)(
-    to === "queued" ? lifecycle.requeue(holdOf(run), "again", { counts: true }) : lifecycle.succeed(holdOf(run))
+    to === "queued" ? lifecycle.requeue(holdOf(run), "again", { counts: true }) : lifecycle.succeed(holdOf(run), {})
   )
 })
 

@@ -18,6 +18,8 @@ const tests = suite(
 )
 afterAll(tests.dispose)
 
+const created = { address: "a", action: "create" }
+
 const newRun = Effect.fnUntraced(function* (name: string) {
   const owner = yield* newPerson(name.replace("_", "-"))
   const { id } = yield* newWorkspace(owner.subject, { handle: name.replace("_", "-") })
@@ -38,8 +40,8 @@ tests.live("what is noted is written by itself, and wakes once it is there", () 
     const hold = yield* newRun("run_alone")
     const woken = yield* Deferred.make<void>()
     const stop = journal.listen("run_alone", () => Deferred.doneUnsafe(woken, Effect.void))
-    yield* journal.note(hold, "resource.started", { address: "a" })
-    yield* journal.note(hold, "resource.completed", { address: "a" })
+    yield* journal.note(hold, "resource.started", created)
+    yield* journal.note(hold, "resource.completed", created)
     yield* Deferred.await(woken)
     stop()
     expect(yield* kinds("run_alone")).toEqual(["resource.started", "resource.completed"])
@@ -51,10 +53,10 @@ tests.live("nothing that is appended later comes before what was noted", () =>
     const journal = yield* RunJournal
     const sql = yield* SqlClient.SqlClient
     const hold = yield* newRun("run_order")
-    yield* journal.note(hold, "resource.started", { address: "a" })
+    yield* journal.note(hold, "resource.started", created)
     yield* journal.report(hold, "run.phase", { phase: "state" })
-    yield* journal.note(hold, "resource.completed", { address: "a" })
-    yield* transaction(sql)(journal.append("run_order", "run.succeeded"))
+    yield* journal.note(hold, "resource.completed", created)
+    yield* transaction(sql)(journal.append("run_order", "run.succeeded", {}))
     expect(yield* kinds("run_order")).toEqual(["resource.started", "run.phase", "resource.completed", "run.succeeded"])
   })
 )
@@ -65,8 +67,8 @@ tests.live("what was noted comes before the end of its Run", () =>
     const lifecycle = yield* RunLifecycle
     const sql = yield* SqlClient.SqlClient
     const hold = yield* newRun("run_end")
-    yield* journal.note(hold, "resource.started", { address: "a" })
-    yield* journal.note(hold, "resource.failed", { address: "a" })
+    yield* journal.note(hold, "resource.started", created)
+    yield* journal.note(hold, "resource.failed", created)
     yield* transaction(sql)(lifecycle.fail(hold, { code: "plan_failed", message: "The plan failed." }))
     expect(yield* kinds("run_end")).toEqual(["resource.started", "resource.failed", "run.failed"])
   })
@@ -78,7 +80,7 @@ tests.live("many are written without waiting for their time", () =>
     const hold = yield* newRun("run_many")
     yield* Effect.forEach(
       Array.from({ length: 256 }, (_, index) => index),
-      (index) => journal.note(hold, "resource.progress", { index }),
+      (index) => journal.note(hold, "resource.progress", { address: `a[${index}]`, action: "create" }),
       { discard: true }
     )
     expect((yield* kinds("run_many")).length).toBe(256)

@@ -73,6 +73,8 @@ interface Model {
 
 const at = "2026-01-01T00:00:00.000Z"
 
+const told = (summary: string) => ({ severity: "warning" as const, summary })
+
 const story = Effect.fnUntraced(function* (
   runId: string,
   steps: ReadonlyArray<typeof step extends fc.Arbitrary<infer A> ? A : never>
@@ -131,10 +133,10 @@ const story = Effect.fnUntraced(function* (
     const isLogging = model.fence === hold.fence && !model.logEnded
     counter += 1
     const mark = `${hold.fence}:${counter}`
-    const event = (text: string) => ({ at, kind: "run.phase" as const, data: { text } })
+    const event = (summary: string) => ({ at, kind: "diagnostic" as const, data: told(summary) })
     switch (name) {
       case "event":
-        if (yield* write(isHolder, journal.report(hold, "run.phase", { text: mark }))) model.events.push(mark)
+        if (yield* write(isHolder, journal.report(hold, "diagnostic", told(mark)))) model.events.push(mark)
         return
       case "send": {
         const marks = [mark, `${mark}b`]
@@ -186,7 +188,7 @@ const story = Effect.fnUntraced(function* (
       case "fail": {
         const ended =
           name === "succeed"
-            ? lifecycle.succeed(hold, { text: mark })
+            ? lifecycle.succeed(hold, { stateVersionId: mark })
             : lifecycle.fail(hold, { code: "plan_failed", message: mark })
         if (!(yield* write(isHolder, ended))) return
         model.holder = undefined
@@ -234,7 +236,8 @@ const story = Effect.fnUntraced(function* (
   }
 
   const events = yield* sql<{ seq: number; kind: string; text: string | null }>`
-    SELECT seq, kind, json_extract(data, '$.text') AS text FROM run_events WHERE run_id = ${runId} ORDER BY seq`
+    SELECT seq, kind, COALESCE(json_extract(data, '$.summary'), json_extract(data, '$.stateVersionId')) AS text
+    FROM run_events WHERE run_id = ${runId} ORDER BY seq`
   expect(events.map(({ kind, text }) => text ?? kind)).toEqual(model.events)
   expect(events.map(({ seq }) => seq)).toEqual(model.events.map((_, index) => index + 1))
   const lines = yield* sql<{ seq: number; text: string }>`

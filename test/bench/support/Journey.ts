@@ -13,7 +13,7 @@ const timeOf = (events: ReadonlyArray<RunEvent>, kind: RunEvent["kind"]): number
 
 /** Time between `from` and `to` that was spent in phases of the tool. */
 const inTool = (events: ReadonlyArray<RunEvent>, to: number): number => {
-  const phases = events.filter(({ kind }) => kind === "run.phase")
+  const phases = events.filter((event) => event.kind === "run.phase")
   return phases.reduce((sum, { at, data }, index) => {
     const next = phases[index + 1]
     const end = next === undefined ? to : Date.parse(next.at)

@@ -45,16 +45,15 @@ const program = Effect.gen(function* () {
     Effect.provideService(RunLifecycle, Context.get(plane.services, RunLifecycle))
   )
   yield* Console.log(JSON.stringify({ url: plane.url, barePort: bare.port, runId, token: Redacted.value(plane.token) }))
+  // When it was made travels as the one number that such an event may carry.
   const payload = (at: number) => ({
-    address: `terraform_data.many[${at}]`,
+    address: `terraform_data.${"x".repeat(150)}[${at}]`,
     action: "create",
-    padding: "x".repeat(150)
+    elapsedSeconds: performance.timeOrigin + performance.now()
   })
-  const append = Effect.flatMap(Clock.currentTimeMillis, (at) =>
-    journal.note(hold, "resource.progress", { ...payload(at), madeAt: performance.timeOrigin + performance.now() })
-  )
+  const append = Effect.flatMap(Clock.currentTimeMillis, (at) => journal.note(hold, "resource.progress", payload(at)))
   const publish = Effect.sync(() => {
-    const data = { ...payload(0), madeAt: performance.timeOrigin + performance.now() }
+    const data = payload(0)
     bare.publish(
       "all",
       JSON.stringify({ events: [{ seq: 1, at: new Date().toISOString(), kind: "resource.progress", data }] })

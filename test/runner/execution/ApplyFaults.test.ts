@@ -104,15 +104,14 @@ describe("a tool that misbehaves while it applies", () => {
       const job = brokenApply(folder, script)
       const sink: RunSink = {
         ...seen.sink,
-        checkpoint: (bytes) =>
+        checkpoint: (checkpoint) =>
           seen.sink
-            .checkpoint(bytes)
+            .checkpoint(checkpoint)
             .pipe(Effect.andThen(Effect.sync(() => writeFileSync(join(job.runFolder, "capsule", "source", "go"), ""))))
       }
       const outcome = yield* runner.apply(job, sink)
-      expect(seen.checkpoints.map(({ serial }) => serial)).toEqual([2])
-      expect(seen.events.filter(({ kind }) => kind === "state.saved").map(({ data }) => data)).toEqual([
-        { serial: 2, resourceCount: 1, final: false }
+      expect(seen.checkpoints.map(({ resourceCount, serial }) => ({ resourceCount, serial }))).toEqual([
+        { resourceCount: 1, serial: 2 }
       ])
       expect(outcome).toMatchObject({ exit: "failed", serial: 2, stateProblem: "unreadable", changedAnything: true })
     })

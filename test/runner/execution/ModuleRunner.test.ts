@@ -86,7 +86,7 @@ describe("ModuleRunner", () => {
       expect(plan.outputChanges).toContainEqual({ name: "size", actions: ["create"], sensitive: false, after: 1 })
       expect(plan.outputChanges).toContainEqual({ name: "password", actions: ["create"], sensitive: true })
       expect(JSON.stringify(plan)).not.toContain(secret)
-      expect(seen.events.map(({ kind, data }) => (kind === "run.phase" ? data["phase"] : kind))).toEqual([
+      expect(seen.events.map((event) => (event.kind === "run.phase" ? event.data.phase : event.kind))).toEqual([
         "prepare",
         "init",
         "plan",
@@ -107,12 +107,12 @@ describe("ModuleRunner", () => {
       expect(JSON.stringify(outcome)).not.toContain(secret)
       expect(applied.everything()).not.toContain(secret)
       const started = applied.events
-        .filter(({ kind }) => kind === "resource.started")
-        .map(({ data }) => data["address"])
+        .filter((event) => event.kind === "resource.started")
+        .map(({ data }) => data.address)
       expect(started.sort()).toEqual(["module.net.terraform_data.net", "terraform_data.a"])
       expect(applied.events.filter(({ kind }) => kind === "resource.completed")).toHaveLength(2)
       // Nothing was installed for the plan, so nothing is installed again.
-      expect(applied.events.flatMap(({ kind, data }) => (kind === "run.phase" ? [data["phase"]] : []))).toEqual([
+      expect(applied.events.flatMap((event) => (event.kind === "run.phase" ? [event.data.phase] : []))).toEqual([
         "prepare",
         "apply",
         "state",
@@ -226,7 +226,7 @@ describe("ModuleRunner", () => {
       const tree = { "main.tf": `resource "terraform_data" "a" {\n  input = nonsense.value\n}` }
       const failure = yield* Effect.flip(runner.plan(planJob(folder, tree), seen.sink))
       expect(failure.diagnostics[0]).toMatchObject({ severity: "error", path: "main.tf", line: 2 })
-      expect(seen.events.some(({ kind, data }) => kind === "diagnostic" && data["path"] === "main.tf")).toBe(true)
+      expect(seen.events.some((event) => event.kind === "diagnostic" && event.data.path === "main.tf")).toBe(true)
     })
   )
 

@@ -13,7 +13,7 @@ import { type Placed, type Recorded, applyJob, recorder } from "./support/Runner
 import { TestRunner } from "./support/TestRunner.ts"
 
 const phasesOf = ({ events }: Recorded) =>
-  events.flatMap(({ kind, data }) => (kind === "run.phase" ? [data["phase"]] : []))
+  events.flatMap((event) => (event.kind === "run.phase" ? [event.data.phase] : []))
 
 /** The folder of the installed package; a mirror's package is a link to it. */
 const packageIn = (cache: string) => {

@@ -25,11 +25,16 @@ const signalOn = (
   reached: Deferred.Deferred<void>,
   matches: (recorded: Recorded) => boolean,
   seen: Recorded
-): RunSink => ({
-  ...sink,
-  event: (kind, data) =>
-    sink.event(kind, data).pipe(Effect.tap(() => (matches(seen) ? Deferred.succeed(reached, undefined) : Effect.void)))
-})
+): RunSink => {
+  const signal = Effect.suspend(() =>
+    matches(seen) ? Effect.asVoid(Deferred.succeed(reached, undefined)) : Effect.void
+  )
+  return {
+    ...sink,
+    event: (kind, data) => Effect.andThen(sink.event(kind, data), signal),
+    checkpoint: (checkpoint) => Effect.andThen(sink.checkpoint(checkpoint), signal)
+  }
+}
 
 describe("ModuleRunner with a real provider", () => {
   it.live("delivers one Connection by environment, locks the provider, hides the token that a provider prints", () =>
@@ -189,7 +194,7 @@ describe("ModuleRunner with a real provider", () => {
           sandboxKilled: false
         })
         expect(applied.stateProblem).toBeUndefined()
-        expect(seen.events.find(({ kind }) => kind === "resource.failed")?.data["address"]).toBe("demo_note.bad")
+        expect(seen.events.find((event) => event.kind === "resource.failed")?.data.address).toBe("demo_note.bad")
         expect(applied.diagnostics[0]?.summary).toBe("demo_note refused")
         expect(notesOf(notesDir)).toHaveLength(1)
       })
@@ -235,9 +240,8 @@ describe("ModuleRunner with a real provider", () => {
         expect(yield* runner.recover(apply.runFolder)).toEqual(Option.none())
         const reached = yield* Deferred.make<void>()
         const seen = recorder()
-        const isUnderWay = ({ events }: Recorded) =>
-          events.some(({ kind }) => kind === "state.saved") &&
-          events.filter(({ kind }) => kind === "resource.started").length === 2
+        const isUnderWay = ({ checkpoints, events }: Recorded) =>
+          checkpoints.length > 0 && events.filter(({ kind }) => kind === "resource.started").length === 2
         const running = yield* runner
           .apply(apply, signalOn(seen.sink, reached, isUnderWay, seen))
           .pipe(Effect.forkChild({ startImmediately: true }))

@@ -16,7 +16,7 @@ import { runnerWith, TestRunner } from "./support/TestRunner.ts"
 import { note, onStage, required } from "./support/ProviderStage.ts"
 
 const phasesOf = ({ events }: Recorded) =>
-  events.flatMap(({ kind, data }) => (kind === "run.phase" ? [data["phase"]] : []))
+  events.flatMap((event) => (event.kind === "run.phase" ? [event.data.phase] : []))
 
 const linesOf = ({ logs }: Recorded) => logs.map(({ text }) => text)
 

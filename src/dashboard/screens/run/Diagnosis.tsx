@@ -9,13 +9,13 @@ import { diagnosisWords } from "./DiagnosisWords.ts"
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
 
-const fromEvent = ({ data }: RunEvent): RunDiagnostic => {
+const fromEvent = ({ data }: Extract<RunEvent, { readonly kind: "diagnostic" }>): RunDiagnostic => {
   const detail = text(data.detail)
   const address = text(data.address)
   const path = text(data.path)
   return {
     severity: data.severity === "warning" ? "warning" : "error",
-    summary: text(data.summary) ?? text(data.message) ?? "",
+    summary: text(data.summary) ?? "",
     ...(detail === undefined ? {} : { detail }),
     ...(address === undefined ? {} : { address }),
     ...(path === undefined ? {} : { path }),
@@ -25,7 +25,7 @@ const fromEvent = ({ data }: RunEvent): RunDiagnostic => {
 
 /** What the Run recorded, and while it runs what its events have said so far. */
 export const diagnosticsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArray<RunDiagnostic> =>
-  run.diagnostics ?? events.filter(({ kind }) => kind === "diagnostic").map(fromEvent)
+  run.diagnostics ?? events.filter((event) => event.kind === "diagnostic").map(fromEvent)
 
 const Diagnostic = ({ diagnostic }: { readonly diagnostic: RunDiagnostic }) => (
   <li className={`diagnostic diagnostic-${diagnostic.severity}`}>

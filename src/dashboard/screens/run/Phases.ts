@@ -37,8 +37,9 @@ const expected: Readonly<Record<Run["type"], ReadonlyArray<string>>> = {
 }
 
 const phaseOf = (event: RunEvent): string | undefined => {
+  if (event.kind !== "run.phase") return undefined
   const { phase } = event.data
-  return event.kind === "run.phase" && typeof phase === "string" ? (merged[phase] ?? phase) : undefined
+  return typeof phase === "string" ? (merged[phase] ?? phase) : undefined
 }
 
 const approvalState = (run: Run): StepState => {
@@ -123,12 +124,19 @@ export interface ResourceProgress {
 
 const word = (value: unknown): string => (typeof value === "string" ? value : "")
 
+const isOfResource = (event: RunEvent) =>
+  event.kind === "resource.started" ||
+  event.kind === "resource.progress" ||
+  event.kind === "resource.completed" ||
+  event.kind === "resource.failed"
+
 /** What an apply has done so far, in the order things began. */
 export const progressOf = (events: ReadonlyArray<RunEvent>): ReadonlyArray<ResourceProgress> => {
   const resources = new Map<string, ResourceProgress>()
   for (const event of events) {
+    if (!isOfResource(event)) continue
     const address = word(event.data.address)
-    if (address === "" || !event.kind.startsWith("resource.")) continue
+    if (address === "") continue
     const action = word(event.data.action)
     const key = `${address} ${action}`
     const known = resources.get(key) ?? { address, action, state: "active", startedAt: event.at }

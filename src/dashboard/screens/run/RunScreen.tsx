@@ -36,7 +36,8 @@ const showsPlan = (run: Run): boolean =>
       (run.resourceChanges !== undefined || run.planSummary !== undefined)
 
 const endReasonOf = (events: ReadonlyArray<RunEvent>): string | undefined => {
-  const reason = events.findLast(({ kind }) => kind === "run.superseded" || kind === "run.cancelled")?.data["reason"]
+  const reason = events.findLast((event) => event.kind === "run.superseded" || event.kind === "run.cancelled")?.data
+    .reason
   return typeof reason === "string" ? reason : undefined
 }
 

@@ -31,19 +31,16 @@ const program = Effect.gen(function* () {
     const apply = applyJob(request.folder, job, plan)
     const seen = recorder()
     let told = false
+    const tell = Effect.sync(() => {
+      const started = seen.events.filter((event) => event.kind === "resource.started").length
+      if (told || started < 2 || seen.checkpoints.length === 0) return
+      told = true
+      process.stdout.write(`${apply.runFolder}\n`)
+    })
     return yield* runner.apply(apply, {
       ...seen.sink,
-      event: (kind, data) =>
-        seen.sink.event(kind, data).pipe(
-          Effect.andThen(
-            Effect.sync(() => {
-              const started = seen.events.filter((event) => event.kind === "resource.started").length
-              if (told || started < 2 || !seen.events.some((event) => event.kind === "state.saved")) return
-              told = true
-              process.stdout.write(`${apply.runFolder}\n`)
-            })
-          )
-        )
+      event: (kind, data) => Effect.andThen(seen.sink.event(kind, data), tell),
+      checkpoint: (checkpoint) => Effect.andThen(seen.sink.checkpoint(checkpoint), tell)
     })
   })
   yield* run.pipe(

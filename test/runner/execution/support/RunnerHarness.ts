@@ -1,14 +1,14 @@
 import { chmodSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Effect, Redacted, type Schema } from "effect"
+import { Effect, Redacted, Schema } from "effect"
 import type { ApplyJob, PlanJob, RunJob, timingWith } from "../../../../runner/execution/RunJob.ts"
 import type { PlanOutcome } from "../../../../runner/execution/RunOutcome.ts"
 import type { ProviderMirror } from "../../../../runner/execution/RunPlace.ts"
-import type { EventData, RunSink } from "../../../../runner/execution/RunSink.ts"
+import type { RunSink } from "../../../../runner/execution/RunSink.ts"
 import { parseState, type StateFile } from "../../../../runner/execution/StateFile.ts"
 import type { ToolIdentity } from "../../../../schema/records/Run.ts"
-import type { LogStream, RunEventKind, RunPhase } from "../../../../schema/events/RunEvent.ts"
+import { closed, type LogStream, ReportedFact, type RunPhase } from "../../../../schema/events/RunEvent.ts"
 
 export const terraform = {
   name: "terraform",
@@ -44,19 +44,22 @@ export type Placed<Job extends RunJob> = Omit<Job, "tool" | "timing"> &
   }
 
 export interface Recorded {
-  readonly events: Array<{ readonly kind: RunEventKind; readonly data: EventData }>
+  readonly events: Array<ReportedFact>
   readonly logs: Array<{ readonly phase: RunPhase; readonly stream: LogStream; readonly text: string }>
   readonly checkpoints: Array<StateFile>
 }
 
+const decodeFact = Schema.decodeUnknownSync(ReportedFact, closed)
+
 export const recorder = () => {
   const recorded: Recorded = { events: [], logs: [], checkpoints: [] }
   const sink: RunSink = {
-    event: (kind, data) => Effect.sync(() => void recorded.events.push({ kind, data })),
+    // Whatever a test makes a runner report is what its kind may say.
+    event: (kind, data) => Effect.sync(() => void recorded.events.push(decodeFact({ kind, data }))),
     log: (phase, stream, text) => Effect.sync(() => void recorded.logs.push({ phase, stream, text })),
-    checkpoint: (bytes) =>
+    checkpoint: (checkpoint) =>
       Effect.sync(() => {
-        const state = parseState(Redacted.value(bytes))
+        const state = parseState(Redacted.value(checkpoint.state))
         if (state._tag === "Some") recorded.checkpoints.push(state.value)
       })
   }

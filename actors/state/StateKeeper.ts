@@ -1,0 +1,29 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { transaction } from "../database/Transaction.ts"
+import { KillPoint } from "../run/KillPoint.ts"
+import { holdOf } from "../run/RunHold.ts"
+import { RunJournal } from "../run/RunJournal.ts"
+import type { RunRow } from "../run/RunRow.ts"
+import { RunCheckpoints } from "./RunCheckpoints.ts"
+import { makeStateKeeping } from "./StateKeeping.ts"
+
+/** Opens the keeping of the states that an execution writes: each is a checkpoint of its Run, and `state.saved` says so. */
+export const makeStateKeeper = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const checkpoints = yield* RunCheckpoints
+  const journal = yield* RunJournal
+  const killPoint = yield* KillPoint
+
+  return (run: RunRow) => {
+    const hold = holdOf(run)
+    return makeStateKeeping(({ resourceCount, serial, state }) =>
+      transaction(sql)(
+        Effect.andThen(
+          checkpoints.save(hold, run.workspace_id, state),
+          journal.report(hold, "state.saved", { serial, resourceCount, final: false })
+        )
+      ).pipe(Effect.andThen(killPoint(`${run.type}.checkpoint`)))
+    )
+  }
+})

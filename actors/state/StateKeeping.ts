@@ -1,0 +1,72 @@
+import { type Cause, Deferred, Effect, Latch, type Scope, Semaphore } from "effect"
+import type { StateCheckpoint } from "../../runner/execution/RunSink.ts"
+import type { HoldLost } from "../run/RunHold.ts"
+
+/** The states of one execution on their way to where they are kept: one at a time, and of those that wait only the newest. */
+export interface StateKeeping {
+  /** Takes a state over and returns at once. */
+  readonly offer: (checkpoint: StateCheckpoint) => Effect.Effect<void>
+  /** Waits until the newest state is kept. When it cannot be, that is logged: the place of execution has it. */
+  readonly settled: Effect.Effect<void>
+  /** Fails once a state could not be kept because the Run is not this execution's own any more. */
+  readonly lost: Effect.Effect<never, HoldLost>
+}
+
+const keepAgain = "1 second"
+
+/** Whether a state takes the place of the last one. A tool may write several under one serial; it never goes back. */
+export const isNewer = (last: number | undefined, { serial }: Pick<StateCheckpoint, "serial">): boolean =>
+  last === undefined || serial >= last
+
+/** Keeps what is offered by `keep`, until the Scope closes; the newest is kept before it does. */
+export const makeStateKeeping = Effect.fnUntraced(function* (
+  keep: (checkpoint: StateCheckpoint) => Effect.Effect<void, HoldLost>
+): Effect.fn.Return<StateKeeping, never, Scope.Scope> {
+  const turn = yield* Semaphore.make(1)
+  const offered = yield* Latch.make()
+  const lost = yield* Deferred.make<never, HoldLost>()
+  let waiting: StateCheckpoint | undefined
+  let lastSerial: number | undefined
+
+  /** Of a state that could not be kept, nothing is said; it waits again unless a newer one does. */
+  const failed = (checkpoint: StateCheckpoint, cause: Cause.Cause<never>) =>
+    Effect.suspend(() => {
+      waiting ??= checkpoint
+      offered.openUnsafe()
+      return Effect.logError("A checkpoint of a state could not be kept.", cause)
+    })
+
+  /** Answers whether nothing waits because of a failure. */
+  const keepNewest = Effect.suspend(() => {
+    const checkpoint = waiting
+    waiting = undefined
+    offered.closeUnsafe()
+    if (checkpoint === undefined || Deferred.isDoneUnsafe(lost)) return Effect.succeed(true)
+    return keep(checkpoint).pipe(
+      Effect.as(true),
+      Effect.catchTag("HoldLost", (error) => Effect.as(Deferred.fail(lost, error), true)),
+      Effect.catchCause((cause) => Effect.as(failed(checkpoint, cause), false))
+    )
+  }).pipe(turn.withPermit, Effect.uninterruptible)
+
+  const work = Effect.forever(
+    offered.await.pipe(
+      Effect.andThen(keepNewest),
+      Effect.flatMap((kept) => (kept ? Effect.void : Effect.sleep(keepAgain)))
+    )
+  )
+
+  yield* Effect.forkScoped(work)
+  yield* Effect.addFinalizer(() => keepNewest)
+  return {
+    offer: (checkpoint) =>
+      Effect.sync(() => {
+        if (!isNewer(lastSerial, checkpoint)) return
+        lastSerial = checkpoint.serial
+        waiting = checkpoint
+        offered.openUnsafe()
+      }),
+    settled: Effect.asVoid(keepNewest),
+    lost: Deferred.await(lost)
+  }
+})

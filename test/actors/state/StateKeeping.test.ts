@@ -1,0 +1,175 @@
+import { expect } from "bun:test"
+import { Deferred, Effect, Exit, Fiber, Redacted, Scope } from "effect"
+import { TestClock } from "effect/testing"
+import { HoldLost } from "../../../actors/run/RunHold.ts"
+import { isNewer, makeStateKeeping } from "../../../actors/state/StateKeeping.ts"
+import type { StateCheckpoint } from "../../../runner/execution/RunSink.ts"
+import { it } from "../../support/Effect.ts"
+
+const state = (serial: number, resourceCount = serial): StateCheckpoint => ({
+  state: Redacted.make(new Uint8Array()),
+  serial,
+  resourceCount
+})
+
+/** A keeper that begins each write at once and ends it when the test says so. */
+const gated = Effect.gen(function* () {
+  const begun: Array<number> = []
+  const kept: Array<number> = []
+  const gates: Array<Deferred.Deferred<void>> = []
+  const keep = Effect.fnUntraced(function* ({ resourceCount }: StateCheckpoint) {
+    begun.push(resourceCount)
+    const gate = yield* Deferred.make<void>()
+    gates.push(gate)
+    yield* Deferred.await(gate)
+    kept.push(resourceCount)
+  })
+  const release = Effect.suspend(() => {
+    const gate = gates.shift()
+    return gate === undefined ? Effect.die("nothing is being kept") : Deferred.succeed(gate, undefined)
+  })
+  return { begun, keep, kept, release }
+})
+
+/** A keeper that fails `times` times. */
+const failing = (times: number) => {
+  const kept: Array<number> = []
+  let left = times
+  const keep = ({ serial }: StateCheckpoint) =>
+    Effect.suspend(() => {
+      left -= 1
+      if (left >= 0) return Effect.die(new Error("the disk is full"))
+      kept.push(serial)
+      return Effect.void
+    })
+  return { keep, kept }
+}
+
+/** Lets every fiber do what it can do without time passing. */
+const settle = Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, { discard: true })
+
+it.effect(
+  "a slow keeper holds nobody up: one state is on its way, and of those that wait only the newest follows",
+  () =>
+    Effect.gen(function* () {
+      const { begun, keep, kept, release } = yield* gated
+      const keeping = yield* makeStateKeeping(keep)
+      yield* keeping.offer(state(1))
+      yield* settle
+      for (const serial of [2, 3, 4]) yield* keeping.offer(state(serial))
+      yield* settle
+      expect({ begun, kept }).toEqual({ begun: [1], kept: [] })
+      const settled = yield* Effect.forkChild(keeping.settled, { startImmediately: true })
+      yield* release
+      yield* settle
+      expect({ begun, kept }).toEqual({ begun: [1, 4], kept: [1] })
+      expect(settled.pollUnsafe()).toBeUndefined()
+      yield* release
+      yield* Fiber.join(settled)
+      expect(kept).toEqual([1, 4])
+    })
+)
+
+it.effect("a serial never goes back, and several states may have one", () =>
+  Effect.gen(function* () {
+    const kept: Array<number> = []
+    const keeping = yield* makeStateKeeping(({ resourceCount }) => Effect.sync(() => void kept.push(resourceCount)))
+    for (const [serial, count] of [
+      [2, 1],
+      [2, 2],
+      [1, 3],
+      [3, 4],
+      [2, 5]
+    ] as const) {
+      yield* keeping.offer(state(serial, count))
+      yield* settle
+    }
+    expect(kept).toEqual([1, 2, 4])
+    expect([isNewer(undefined, { serial: 0 }), isNewer(2, { serial: 2 }), isNewer(2, { serial: 1 })]).toEqual([
+      true,
+      true,
+      false
+    ])
+  })
+)
+
+it.effect("what could not be kept is tried again, at the latest when the end is recorded", () =>
+  Effect.gen(function* () {
+    const later = failing(1)
+    const keeping = yield* makeStateKeeping(later.keep)
+    yield* keeping.offer(state(1))
+    yield* settle
+    expect(later.kept).toEqual([])
+    yield* TestClock.adjust("1 second")
+    yield* settle
+    expect(later.kept).toEqual([1])
+
+    const atTheEnd = failing(1)
+    const ending = yield* makeStateKeeping(atTheEnd.keep)
+    yield* ending.offer(state(1))
+    yield* settle
+    yield* ending.settled
+    expect(atTheEnd.kept).toEqual([1])
+    yield* ending.settled
+    expect(atTheEnd.kept).toEqual([1])
+  })
+)
+
+it.effect("of a state that could not be kept nothing is left when a newer one waits", () =>
+  Effect.gen(function* () {
+    const { keep, kept } = failing(1)
+    const keeping = yield* makeStateKeeping(keep)
+    yield* keeping.offer(state(1))
+    yield* settle
+    yield* keeping.offer(state(2))
+    yield* keeping.settled
+    expect(kept).toEqual([2])
+  })
+)
+
+it.effect("a database that stays away does not hold up the end", () =>
+  Effect.gen(function* () {
+    const { keep, kept } = failing(Number.POSITIVE_INFINITY)
+    const keeping = yield* makeStateKeeping(keep)
+    yield* keeping.offer(state(1))
+    yield* settle
+    yield* keeping.settled
+    expect(kept).toEqual([])
+  })
+)
+
+it.effect("a hold that is lost ends the execution, and nothing is kept from then on", () =>
+  Effect.gen(function* () {
+    const asked: Array<number> = []
+    const keeping = yield* makeStateKeeping(({ serial }) =>
+      Effect.suspend(() => {
+        asked.push(serial)
+        return Effect.fail(new HoldLost({ runId: "run_1", message: "lost" }))
+      })
+    )
+    yield* keeping.offer(state(1))
+    const error = yield* Effect.flip(keeping.lost)
+    expect(error.runId).toBe("run_1")
+    yield* keeping.offer(state(2))
+    yield* keeping.settled
+    expect(asked).toEqual([1])
+  })
+)
+
+it.effect("the newest is kept before the execution is over", () =>
+  Effect.gen(function* () {
+    const { keep, kept, release } = yield* gated
+    const scope = yield* Scope.make()
+    const keeping = yield* Scope.provide(makeStateKeeping(keep), scope)
+    yield* keeping.offer(state(1))
+    yield* settle
+    yield* keeping.offer(state(2))
+    const closed = yield* Effect.forkChild(Scope.close(scope, Exit.void), { startImmediately: true })
+    yield* release
+    yield* settle
+    expect(closed.pollUnsafe()).toBeUndefined()
+    yield* release
+    yield* Fiber.join(closed)
+    expect(kept).toEqual([1, 2])
+  })
+)
