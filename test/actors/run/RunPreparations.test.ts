@@ -46,7 +46,7 @@ tests.live("what was prepared is found by its hold and its kind, until the Run h
     expect(yield* preparations.load(hold, form)).toEqual(Option.some({ note: "ready" }))
     expect(yield* preparations.load({ ...hold, fence: hold.fence - 1 }, form)).toEqual(Option.none())
     expect(yield* preparations.load(hold, { ...form, kind: "apply" })).toEqual(Option.none())
-    yield* transaction(sql)((yield* RunLifecycle).succeed(hold))
+    yield* transaction(sql)((yield* RunLifecycle).succeed(hold, {}))
     expect(yield* stored).toEqual([])
   })
 )
@@ -66,7 +66,7 @@ tests.live("a Run that goes back to the queue is prepared anew under its next ho
     expect(yield* stored).toEqual([])
     yield* preparations.save(holdOf(claimed), form, { note: "second" })
     expect(yield* preparations.load(holdOf(claimed), form)).toEqual(Option.some({ note: "second" }))
-    yield* transaction(sql)(lifecycle.succeed(holdOf(claimed)))
+    yield* transaction(sql)(lifecycle.succeed(holdOf(claimed), {}))
   })
 )
 

@@ -60,6 +60,8 @@ it.effect(
       yield* settle
       expect({ begun, kept }).toEqual({ begun: [1], kept: [] })
       const settled = yield* Effect.forkChild(keeping.settled, { startImmediately: true })
+      yield* settle
+      expect(begun).toEqual([1])
       yield* release
       yield* settle
       expect({ begun, kept }).toEqual({ begun: [1, 4], kept: [1] })
