@@ -1,0 +1,154 @@
+import { afterAll, expect } from "bun:test"
+import { Effect, Layer, References, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { ConnectionError, SqlError } from "effect/sql/SqlError"
+import type { ReportedEvent } from "../../../actors/run/ReportedEvents.ts"
+import type { RunHold } from "../../../actors/run/RunHold.ts"
+import { RunJournal } from "../../../actors/run/RunJournal.ts"
+import { RunLedger } from "../../../actors/run/RunLedger.ts"
+import { RunLifecycle } from "../../../actors/run/RunLifecycle.ts"
+import { decodeChunk, RunLogs } from "../../../actors/run/RunLogs.ts"
+import { defaultRunSettings, RunSettings } from "../../../actors/run/RunSettings.ts"
+import { newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
+import { suite } from "../../support/Effect.ts"
+import { heldRun } from "../../support/HeldRuns.ts"
+
+/** How many of the next transactions of a log are committed and reported as failed. */
+const line = { cuts: 0 }
+
+const answerLost = new SqlError({
+  reason: new ConnectionError({ cause: "cut", message: "The answer was lost.", operation: "commit" })
+})
+
+/** A database whose answers get lost on the way. */
+const overLine = Layer.effect(
+  SqlClient.SqlClient,
+  Effect.map(SqlClient.SqlClient, (sql) => {
+    const withTransaction: typeof sql.withTransaction = (effect) =>
+      Effect.tap(sql.withTransaction(effect), () => {
+        if (line.cuts === 0) return Effect.void
+        line.cuts -= 1
+        return Effect.fail(answerLost)
+      })
+    return new Proxy(sql, {
+      get: (target, name) => (name === "withTransaction" ? withTransaction : Reflect.get(target, name))
+    })
+  })
+)
+
+const tests = suite(
+  Layer.mergeAll(RunLedger.layer, RunLogs.layer.pipe(Layer.provide(overLine))).pipe(
+    Layer.provideMerge(RunLifecycle.layer),
+    Layer.provideMerge(RunJournal.layer),
+    Layer.provide(Layer.succeed(RunSettings, { ...defaultRunSettings, runsFolder: "/nowhere" })),
+    Layer.provideMerge(testAccounts)
+  )
+)
+afterAll(tests.dispose)
+
+const newRun = Effect.fnUntraced(function* (name: string) {
+  const owner = yield* newPerson(name)
+  const { id } = yield* newWorkspace(owner.subject, { handle: name })
+  yield* (yield* RunLedger).insert({ id: `run_${name}`, workspaceId: id, type: "apply", trigger: "user", spec: {} })
+  return yield* heldRun(`run_${name}`)
+})
+
+/** The Run is claimed again, under the next fence. */
+const claimedAgain = Effect.fnUntraced(function* (hold: RunHold) {
+  yield* (yield* RunLifecycle).requeue(hold, "again", { counts: true })
+  return yield* heldRun(hold.runId)
+})
+
+const event = (summary: string): ReportedEvent => ({
+  at: "2026-01-01T00:00:00.000Z",
+  kind: "diagnostic",
+  data: { severity: "warning", summary }
+})
+
+const storedEvents = Effect.fnUntraced(function* (runId: string) {
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* sql<{ summary: string | null }>`SELECT json_extract(data, '$.summary') AS summary FROM run_events
+    WHERE run_id = ${runId} AND kind = 'diagnostic' ORDER BY seq`
+  return rows.map(({ summary }) => summary)
+})
+
+const storedLines = Effect.fnUntraced(function* (runId: string) {
+  const sql = yield* SqlClient.SqlClient
+  const chunks = yield* sql<{ entries: string }>`
+    SELECT entries FROM run_log_chunks WHERE run_id = ${runId} ORDER BY first_seq`
+  return (yield* Effect.forEach(chunks, ({ entries }) => decodeChunk(entries))).flat()
+})
+
+tests.live("a batch of events that comes twice is stored once; under the next fence the count begins anew", () =>
+  Effect.gen(function* () {
+    const journal = yield* RunJournal
+    const first = yield* newRun("events")
+    yield* journal.receive(first, 1, [event("a"), event("b")])
+    yield* journal.receive(first, 1, [event("a"), event("b")])
+    yield* journal.receive(first, 2, [event("c")])
+    yield* journal.receive(first, 1, [event("a"), event("b")])
+    expect(yield* storedEvents(first.runId)).toEqual(["a", "b", "c"])
+
+    const second = yield* claimedAgain(first)
+    // A repeated batch of the earlier fence is neither stored nor taken for one of the present.
+    const late = yield* Effect.result(journal.receive(first, 2, [event("c")]))
+    expect(Result.isFailure(late) && late.failure._tag).toBe("HoldLost")
+    yield* journal.receive(second, 1, [event("d")])
+    yield* journal.receive(second, 1, [event("d")])
+    expect(yield* storedEvents(first.runId)).toEqual(["a", "b", "c", "d"])
+  })
+)
+
+tests.live("lines whose acknowledgement was lost are sent again and stored once", () =>
+  Effect.gen(function* () {
+    const logs = yield* RunLogs
+    const first = yield* newRun("lines")
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        const log = yield* logs.open(first)
+        line.cuts = 2
+        yield* log.write("plan", "stdout", "one")
+        yield* log.flush
+        yield* log.write("plan", "stdout", "two")
+        yield* log.flush
+        expect(line.cuts).toBe(0)
+        yield* log.flush
+        line.cuts = 1
+      })
+    )
+    const second = yield* claimedAgain(first)
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        const log = yield* logs.open(second)
+        line.cuts = 1
+        yield* log.write("plan", "stdout", "three")
+        yield* log.flush
+        expect(line.cuts).toBe(0)
+      })
+    )
+    const lines = yield* storedLines(first.runId)
+    expect(lines.map(({ text }) => text)).toEqual(["one", "two", "three"])
+    expect(lines.map(({ seq }) => seq)).toEqual([1, 2, 3])
+  }).pipe(Effect.provideService(References.MinimumLogLevel, "None"))
+)
+
+tests.live("lines that an earlier fence still has are not stored among those of the next", () =>
+  Effect.gen(function* () {
+    const logs = yield* RunLogs
+    const first = yield* newRun("fenced")
+    const left = yield* Effect.scoped(
+      Effect.gen(function* () {
+        const log = yield* logs.open(first)
+        line.cuts = 1
+        yield* log.write("plan", "stdout", "one")
+        yield* log.flush
+        const second = yield* claimedAgain(first)
+        const lost = yield* Effect.result(log.flush)
+        yield* Effect.scoped(Effect.flatMap(logs.open(second), (next) => next.write("plan", "stdout", "two")))
+        return lost
+      })
+    )
+    expect(Result.isFailure(left) && left.failure._tag).toBe("HoldLost")
+    expect((yield* storedLines(first.runId)).map(({ text }) => text)).toEqual(["one", "two"])
+  }).pipe(Effect.provideService(References.MinimumLogLevel, "None"))
+)
