@@ -2,8 +2,9 @@
  * Who executes a Run and how far its sequences are.
  *
  * - `fence`: grows with every claim and never goes down; what was claimed under an earlier one writes nothing more
- * - `pool`, `lease_seconds`, `start_acknowledged_at`: the pool of runners for the Run, how long its owner may be silent, and
- *   when it reported the start
+ * - `pool`: the pool of runners for the Run; `local` is this process, and so far every Run is in it
+ * - `lease_seconds`, `start_acknowledged_at`: for owners on other machines, and unused by `local`, whose lease is the lock of the data
+ *   folder. How long the owner may be silent, and when it was told that it may start the tool
  * - `last_event_seq`, `last_log_seq`: the last numbers given to events and log lines
  * - `last_event_batch`, `last_log_batch`: the last batches taken under the present fence
  * - `log_ended_at`: the log is complete; `NULL` while lines may follow

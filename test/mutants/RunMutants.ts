@@ -6,6 +6,9 @@ const preparation = "test/actors/execution/RunPreparation.test.ts"
 const twoOwners = "test/actors/run/TwoOwners.test.ts"
 const preparations = "test/actors/run/RunPreparations.test.ts"
 const settlements = "test/actors/execution/Settlements.test.ts"
+const reportedEvents = "test/actors/run/ReportedEvents.test.ts"
+const stateKeeper = "test/actors/state/StateKeeper.test.ts"
+const stateKeeping = "test/actors/state/StateKeeping.test.ts"
 const moves = "test/schema/records/RunLifecycle.test.ts"
 const digests = "test/runner/execution/ReviewedDigests.test.ts"
 const applyFile = "actors/execution/ApplyPreparation.ts"
@@ -66,6 +69,27 @@ export const runMutants: ReadonlyArray<Mutant> = [
     text: "capsule === undefined || authorityMoved(run, capsule)",
     broken: "capsule === undefined",
     test: settlements
+  },
+  {
+    name: "events: what a runner has no say in",
+    file: "actors/run/ReportedEvents.ts",
+    text: "decodeUnknownEffect(ReportedFact, closed)",
+    broken: "decodeUnknownEffect(Schema.Struct({ kind: Schema.String, data: Schema.Any }))",
+    test: reportedEvents
+  },
+  {
+    name: "checkpoint: said only when it is written",
+    file: "actors/state/StateKeeper.ts",
+    text: "      transaction(sql)(\n",
+    broken: "      ((effect) => effect)(\n",
+    test: stateKeeper
+  },
+  {
+    name: "checkpoint: no serial goes back",
+    file: "actors/state/StateKeeping.ts",
+    text: "serial >= last",
+    broken: "serial >= 0",
+    test: stateKeeping
   },
   {
     name: "moves: no way back",
