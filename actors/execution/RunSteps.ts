@@ -45,4 +45,4 @@ export const inSteps =
       const result = yield* Effect.result(execute(prepared.success, control))
       yield* killPoint(`${run.type}.executed`)
       yield* settle(holdOf(run), result, control)
-    })
+    }).pipe(Effect.withSpan(`Run.${run.type}`))

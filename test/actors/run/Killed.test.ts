@@ -80,6 +80,10 @@ it.live(
         const apply = yield* runs.read(applyId)
         expect([apply.status, apply.error?.code, apply.attempt]).toEqual(["failed", "apply_interrupted", 1])
         expect(apply.possiblyCreated).toEqual(["demo_note.slow"])
+        // The dead process had stored with what it prepared the apply.
+        const { tool } = yield* runs.read(told.planId)
+        expect([apply.tool, apply.providerResolutions?.length]).toEqual([tool, 1])
+        expect(tool).toBeDefined()
         const capsule = yield* capsules.read(capsuleId)
         expect([capsule.status, capsule.runtimeSafety, capsule.currentStateGeneration]).toEqual(["error", "unknown", 1])
         const [version] = (yield* capsules.stateVersions(capsuleId, { limit: 10 })).items
