@@ -11,6 +11,7 @@ import { makeApplyExecution } from "./execution/ApplyExecution.ts"
 import { makeBackupExecution } from "./execution/BackupExecution.ts"
 import { BackupStore } from "./state/BackupStore.ts"
 import * as CapsuleBehavior from "./capsule/CapsuleBehavior.ts"
+import { CapsuleLeftOvers } from "./capsule/CapsuleLeftOvers.ts"
 import { CapsuleLedger } from "./authority/CapsuleLedger.ts"
 import { CapsuleRuns } from "./capsule/CapsuleRuns.ts"
 import * as CapsulesLive from "./capsule/CapsulesLive.ts"
@@ -66,6 +67,7 @@ import { RevisionPlanSteps } from "./revision-plan/RevisionPlanSteps.ts"
 import { RevisionPlanStore } from "./revision-plan/RevisionPlanStore.ts"
 import { ApplyRecovery } from "./execution/ApplyRecovery.ts"
 import * as RunBehavior from "./run-commands/RunBehavior.ts"
+import { LeftOverStates } from "./state/LeftOverStates.ts"
 import { RunCheckpoints } from "./state/RunCheckpoints.ts"
 import { RunExecutions } from "./execution/RunExecution.ts"
 import { RunCancels } from "./run/RunCancels.ts"
@@ -108,7 +110,7 @@ const records = Layer.mergeAll(
     Layer.provideMerge(QueueRows.layer),
     Layer.provide(Layer.mergeAll(RunLedger.layer, RunCancels.layer))
   ),
-  RunCheckpoints.layer,
+  LeftOverStates.layer.pipe(Layer.provideMerge(RunCheckpoints.layer)),
   RunPlans.layer,
   RunPreparations.layer,
   RunResults.layer,
@@ -212,6 +214,7 @@ const work = Layer.effectDiscard(
     const executor = yield* RunExecutor
     const groups = yield* RunGroups
     yield* recovery.recover
+    yield* (yield* LeftOverStates).takeOver
     yield* (yield* StaleReasons).compareUnread
     yield* wakeCoordinators
     const interfaces = yield* InterfaceSettlement
@@ -226,6 +229,7 @@ const work = Layer.effectDiscard(
 
 const clients = Layer.mergeAll(
   CapsulesLive.layer,
+  CapsuleLeftOvers.layer,
   ConnectionsLive.layer,
   Dependencies.layer,
   Handoffs.layer.pipe(Layer.provideMerge(SetupTickets.layer)),

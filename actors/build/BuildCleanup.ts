@@ -10,6 +10,8 @@ export const cleanUpBuilds = Effect.gen(function* () {
   const rows = yield* sql<{ build_digest: string }>`
     SELECT build_digest FROM run_plans WHERE build_digest IS NOT NULL
     UNION SELECT v.build_digest FROM state_versions v JOIN capsules c ON c.current_state_version_id = v.id
-      WHERE v.build_digest IS NOT NULL AND ${sql.literal(livingCapsule("c."))}`
+      WHERE v.build_digest IS NOT NULL AND ${sql.literal(livingCapsule("c."))}
+    UNION SELECT build_digest FROM left_over_states
+      WHERE build_digest IS NOT NULL AND adopted_at IS NULL AND discarded_at IS NULL`
   yield* builds.cleanUp(new Set(rows.map((row) => row.build_digest)))
 }).pipe(Effect.orDie, Effect.withSpan("cleanUpBuilds"))

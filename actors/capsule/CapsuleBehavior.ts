@@ -24,11 +24,13 @@ import type { InstallConfigCompilation } from "../configuration/InstallConfigCom
 import type { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { releaseCapsule } from "./CapsuleRelease.ts"
 import { applyFollowed } from "./FollowedApply.ts"
+import { adoptLeftOver, discardLeftOver } from "./LeftOverAdoption.ts"
 import { followDeferred, followLane } from "./LaneFollowing.ts"
 import { removeUnapplied, updateCapsule } from "./LifecycleCommands.ts"
 import { applyPlan, createRun, rollbackPlan } from "./PlanCommands.ts"
 import { reAdopt } from "./ReAdoption.ts"
 import type { StaleReasons } from "../staleness/StaleReasons.ts"
+import type { LeftOverStates } from "../state/LeftOverStates.ts"
 import type { StateVersions } from "../state/StateVersions.ts"
 import { CapsuleId } from "../../schema/records/Ids.ts"
 
@@ -47,6 +49,7 @@ export const layer = CapsuleActor.toLayer(
       | Deliveries
       | InterfaceLedger
       | InterfaceSettlement
+      | LeftOverStates
       | Receipts
       | RunLedger
       | RunQueue
@@ -100,6 +103,10 @@ export const layer = CapsuleActor.toLayer(
         configurationPlan(id, context, request, idempotency, load).pipe(Effect.provideContext(services)),
       ReAdopt: ({ payload: { context, request, idempotency } }) =>
         reAdopt(id, context, request, idempotency, load).pipe(Effect.provideContext(services)),
+      AdoptLeftOver: ({ payload: { context, idempotency, leftOverStateId, request } }) =>
+        adoptLeftOver(leftOverStateId, context, request, idempotency, load).pipe(Effect.provideContext(services)),
+      DiscardLeftOver: ({ payload: { context, leftOverStateId } }) =>
+        discardLeftOver(leftOverStateId, context, load).pipe(Effect.provideContext(services)),
       FollowLane: ({ payload: { sourceSnapshotId } }) =>
         followLane(id, sourceSnapshotId).pipe(Effect.provideContext(services)),
       FollowDeferred: () => followDeferred(id).pipe(Effect.provideContext(services)),

@@ -9,6 +9,7 @@ import { HeldValues } from "../connection/HeldValues.ts"
 import { consumedOfPlan } from "../consumption/ConsumedOutputs.ts"
 import { Deliveries } from "../delivery/Deliveries.ts"
 import { InterfaceSettlement } from "../interface/InterfaceSettlement.ts"
+import { LeftOverStates } from "../state/LeftOverStates.ts"
 import { RunCheckpoints } from "../state/RunCheckpoints.ts"
 import { transaction } from "../database/Transaction.ts"
 import { type HoldLost, holdLost, type RunHold } from "../run/RunHold.ts"
@@ -70,6 +71,7 @@ export class ApplySettlement extends Context.Service<
       const capsules = yield* CapsuleLedger
       const states = yield* StateVersions
       const checkpoints = yield* RunCheckpoints
+      const leftOvers = yield* LeftOverStates
       const plans = yield* RunPlans
       const preparations = yield* RunPreparations
       const held = yield* HeldValues
@@ -188,9 +190,11 @@ export class ApplySettlement extends Context.Service<
         if (version !== undefined)
           yield* runs.supersedePlans(capsule.id, "The state has moved on.", run.plan_run_id ?? undefined)
         yield* sql`DELETE FROM run_plans WHERE run_id = ${run.plan_run_id ?? ""}`
-        yield* result.rejectedState === undefined
-          ? checkpoints.drop(runId)
-          : checkpoints.save(hold, capsule.workspace_id, result.rejectedState)
+        yield* checkpoints.drop(runId)
+        if (result.rejectedState !== undefined) {
+          const left = { state: result.rejectedState, reason: result.stateProblem }
+          yield* leftOvers.keep({ ...left, capsule, runId, settled: version, secrets, build: builds[0] })
+        }
         yield* runs.record(hold, {
           provider_apply_succeeded: succeeded ? 1 : 0,
           ...(version === undefined ? {} : { state_version_id: version.id })

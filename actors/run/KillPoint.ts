@@ -14,6 +14,7 @@ import type { RunType } from "../../schema/records/Run.ts"
  * - `install.created`, `approve.decided`, `apply.asked`, `cancel.decided`: committed and not yet answered
  * - `install.stepping`, `.stepped`: around each step of the coordinator, inside its transaction
  * - `restoring.*`: the steps in which a backup becomes the database of a folder
+ * - `left_over.adopting`, `.adopted`: inside the transaction of an adoption, just before its commit, and after it
  * - `connection.renewed`: the authorization server has given new tokens, and nothing of them is written
  * - `recovery.*`: before anything is settled, after each Run, and before left-over folders are swept
  */
@@ -26,6 +27,8 @@ export type KillPointName =
   | "approve.decided"
   | "apply.asked"
   | "cancel.decided"
+  | "left_over.adopting"
+  | "left_over.adopted"
   | "connection.renewed"
   | "recovery.begun"
   | "recovery.settled"

@@ -2,6 +2,7 @@ import { Schema } from "effect"
 import {
   CapsuleId,
   InstallConfigId,
+  LeftOverStateId,
   OutputId,
   RunId,
   SourceSnapshotId,
@@ -30,7 +31,9 @@ export const StateVersionRow = table("state_versions", {
   created_at: Timestamp,
   build_digest: Schema.NullOr(Schema.String),
   build_size_bytes: Schema.NullOr(Schema.Int),
-  sealed_secrets: Schema.NullOr(Schema.String)
+  sealed_secrets: Schema.NullOr(Schema.String),
+  /** Of an adopted state: what it was until then. */
+  left_over_state_id: Schema.NullOr(LeftOverStateId)
 })
 export type StateVersionRow = RowOf<typeof StateVersionRow.columns>
 

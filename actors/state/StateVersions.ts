@@ -3,10 +3,10 @@ import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { StateOutput } from "../../runner/execution/RunOutcome.ts"
 import type { SecretText } from "../../runner/redaction/SecretText.ts"
-import { OutputId, StateVersionId } from "../../schema/records/Ids.ts"
+import { type LeftOverStateId, OutputId, StateVersionId } from "../../schema/records/Ids.ts"
 import { Output, StateVersion } from "../../schema/records/StateVersion.ts"
 import { derivedId, now } from "../Identity.ts"
-import { fromStoredSecrets, StoredSecrets, toStoredSecrets } from "../vault/SealedSecrets.ts"
+import { secretsOfText, secretsText } from "../vault/SealedSecrets.ts"
 import { Vault } from "../vault/Vault.ts"
 import type { BuildColumns } from "../build/BuildColumns.ts"
 import { StateVersionRow, OutputRow } from "./StateVersionRow.ts"
@@ -29,7 +29,12 @@ export interface NewStateVersion {
   readonly secrets: ReadonlyArray<SecretText>
   /** The source build of the plan whose apply left this state. */
   readonly build: BuildColumns
+  /** The left-over state that is adopted; absent for the state that the Run's settlement commits. */
+  readonly leftOverStateId?: LeftOverStateId | undefined
 }
+
+/** The id of the state that a Run, or the adoption of a left-over state, commits: each commits one. */
+export const stateVersionIdOf = (from: string): StateVersionId => derivedId(StateVersionId, "sv", from, "state")
 
 // The generation is part of the identity: an older state cannot be passed off as a newer one.
 const statePlace = (row: { readonly workspace_id: string; readonly id: string; readonly generation: number }) => ({
@@ -49,10 +54,6 @@ const outputPlace = (workspaceId: string, id: string) => ({
 
 const secretsPlace = (row: Parameters<typeof statePlace>[0]) => ({ ...statePlace(row), column: "sealed_secrets" })
 
-const SecretsJson = Schema.fromJsonString(StoredSecrets)
-const encodeSecrets = Schema.encodeSync(SecretsJson)
-const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
-
 const OriginsJson = Schema.fromJsonString(Schema.Array(Schema.String))
 const encodeOrigins = Schema.encodeSync(OriginsJson)
 const decodeOrigins = Schema.decodeUnknownSync(OriginsJson)
@@ -71,7 +72,8 @@ export const toStateVersion = (row: StateVersionRow): StateVersion =>
     resourceCount: row.resource_count,
     createdByRunId: row.created_by_run_id,
     createdAt: row.created_at,
-    partial: row.partial === 1
+    partial: row.partial === 1,
+    ...(row.left_over_state_id === null ? {} : { adoptedFrom: row.left_over_state_id })
   })
 
 /** Why an Output that the module does not call sensitive is private all the same; undefined for any other. */
@@ -121,7 +123,7 @@ export class StateVersions extends Context.Service<
       const vault = yield* Vault
 
       const insert = Effect.fn("StateVersions.insert")(function* (version: NewStateVersion) {
-        const id = derivedId(StateVersionId, "sv", version.runId, "state")
+        const id = stateVersionIdOf(version.leftOverStateId ?? version.runId)
         const bytes = Redacted.value(version.state)
         const digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`
         const place = statePlace({ workspace_id: version.workspaceId, id, generation: version.generation })
@@ -141,10 +143,11 @@ export class StateVersions extends Context.Service<
           install_config_id: version.installConfigId,
           sealed_secrets: yield* vault.seal(
             secretsPlace({ workspace_id: version.workspaceId, id, generation: version.generation }),
-            Redacted.make(encodeSecrets(toStoredSecrets(version.secrets)))
+            secretsText(version.secrets)
           ),
           ...version.build,
           created_by_run_id: version.runId,
+          left_over_state_id: version.leftOverStateId ?? null,
           created_at: yield* now
         })}`
         for (const output of version.outputs) {
@@ -178,8 +181,7 @@ export class StateVersions extends Context.Service<
       const secrets = Effect.fnUntraced(function* (row: StateVersionRow) {
         // A state of a release that kept none.
         if (row.sealed_secrets === null) return []
-        const texts = yield* vault.openText(secretsPlace(row), row.sealed_secrets)
-        return fromStoredSecrets(yield* decodeSecrets(Redacted.value(texts)))
+        return yield* secretsOfText(yield* vault.openText(secretsPlace(row), row.sealed_secrets))
       }, Effect.orDie)
 
       const outputs = (stateVersionId: string) =>

@@ -61,6 +61,8 @@ export const sealedColumns: ReadonlyArray<SealedColumn> = [
   own("install_configs", "private_variables"),
   { ...own("state_versions", "state"), version: "r.generation" },
   { ...own("state_versions", "sealed_secrets"), version: "r.generation" },
+  own("left_over_states", "state"),
+  own("left_over_states", "sealed_secrets"),
   own("outputs", "sealed_value"),
   own("backups", "archive"),
   own("generated_secrets", "sealed_value"),

@@ -1,4 +1,4 @@
-import { Redacted, Schema } from "effect"
+import { Effect, Redacted, Schema } from "effect"
 import type { SecretText } from "../../runner/redaction/SecretText.ts"
 
 /** A plain text is one that a release kept which did not note where it came from. */
@@ -10,6 +10,18 @@ export const StoredSecrets = Schema.Array(Stored)
 
 export const toStoredSecrets = (secrets: ReadonlyArray<SecretText>): ReadonlyArray<Stored> =>
   secrets.map(({ origin, value }) => ({ origin, text: Redacted.value(value) }))
+
+const SecretsJson = Schema.fromJsonString(StoredSecrets)
+const encodeSecrets = Schema.encodeSync(SecretsJson)
+const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
+
+/** Secrets as the text that is sealed. */
+export const secretsText = (secrets: ReadonlyArray<SecretText>): Redacted.Redacted =>
+  Redacted.make(encodeSecrets(toStoredSecrets(secrets)))
+
+/** The secrets of a text that `secretsText` made. */
+export const secretsOfText = (text: Redacted.Redacted) =>
+  Effect.map(decodeSecrets(Redacted.value(text)), fromStoredSecrets)
 
 export const fromStoredSecrets = (stored: ReadonlyArray<Stored>): ReadonlyArray<SecretText> =>
   stored.map((secret) =>

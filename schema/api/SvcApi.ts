@@ -7,6 +7,7 @@ import { ConnectionsApi } from "./ConnectionsApi.ts"
 import { DashboardApi } from "./DashboardApi.ts"
 import { DiscoveryApi } from "./DiscoveryApi.ts"
 import { InstallPlansApi, RevisionPlansApi } from "./InstallPlansApi.ts"
+import { LeftOverStatesApi } from "./LeftOverStatesApi.ts"
 import { Authorization, BodyLimits, Envelope } from "./Middleware.ts"
 import { RunsApi } from "./RunsApi.ts"
 import { SourcesApi } from "./SourcesApi.ts"
@@ -20,6 +21,7 @@ export class SvcApi extends HttpApi.make("svc")
   .add(InstallPlansApi)
   .add(RevisionPlansApi)
   .add(CapsulesApi)
+  .add(LeftOverStatesApi)
   .add(SourcesApi)
   .add(RunsApi)
   .add(ConnectionsApi)

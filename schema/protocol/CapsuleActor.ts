@@ -3,12 +3,14 @@ import { ClusterSchema, Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { CapsuleReleased, ReleaseRequest } from "../api/CapsuleReleased.ts"
 import { ConfigurationPlanRequest, ReAdoptionRequest } from "../api/ConfigurationRequests.ts"
+import { AdoptionRequest, LeftOverAdopted } from "../api/LeftOverAdoption.ts"
 import { RollbackPlanRequest } from "../api/RunsApi.ts"
 import { ApiError } from "../errors/ApiError.ts"
 import { AutoUpdateChange } from "../records/AutoUpdate.ts"
 import { Capsule } from "../records/Capsule.ts"
 import { CapsuleDriftChecks } from "../records/DriftChecks.ts"
-import { InstallConfigId, RunGroupId, RunId, SourceSnapshotId } from "../records/Ids.ts"
+import { InstallConfigId, LeftOverStateId, RunGroupId, RunId, SourceSnapshotId } from "../records/Ids.ts"
+import { LeftOverState } from "../records/LeftOverState.ts"
 import { Run } from "../records/Run.ts"
 import { CommandContext, IdempotentRequest, replayable } from "./Command.ts"
 
@@ -85,6 +87,21 @@ export const CapsuleActor = Entity.make("Capsule", [
   Rpc.make("ReAdopt", {
     payload: { ...command, request: ReAdoptionRequest, idempotency: IdempotentRequest },
     success: replayable(ReAdopted),
+    error: ApiError
+  }),
+  Rpc.make("AdoptLeftOver", {
+    payload: {
+      ...command,
+      leftOverStateId: LeftOverStateId,
+      request: AdoptionRequest,
+      idempotency: IdempotentRequest
+    },
+    success: replayable(LeftOverAdopted),
+    error: ApiError
+  }),
+  Rpc.make("DiscardLeftOver", {
+    payload: { ...command, leftOverStateId: LeftOverStateId },
+    success: LeftOverState,
     error: ApiError
   }),
   /** A hand-over: the lane has a newer snapshot, and the Capsule has opted in to plan it automatically. */

@@ -11,7 +11,7 @@ const period = (after: Duration.Duration, what: string, why: string): RetentionP
 
 /**
  * Every period after which something ends or is removed, except those that are settings (`svc serve --help`). Everything else
- * is kept: StateVersions, audit events, Runs, Outputs.
+ * is kept: StateVersions, audit events, Runs, Outputs, and left-over states until they are adopted or discarded.
  */
 export const retention = {
   plan: period(

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { CapsuleId, RunId, StateVersionId, WorkspaceId } from "./Ids.ts"
+import { CapsuleId, LeftOverStateId, RunId, StateVersionId, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
 /** One committed state. The state itself never leaves through the API. */
@@ -14,7 +14,9 @@ export const StateVersion = Schema.Struct({
   createdByRunId: RunId,
   createdAt: Timestamp,
   /** Whether it was imported from an apply that did not succeed. */
-  partial: Schema.Boolean
+  partial: Schema.Boolean,
+  /** The left-over state that it was adopted from; absent when an apply committed it. */
+  adoptedFrom: Schema.optionalKey(LeftOverStateId)
 }).annotate({ identifier: "StateVersion" })
 export type StateVersion = typeof StateVersion.Type
 

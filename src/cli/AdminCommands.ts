@@ -5,6 +5,7 @@ import type { IssuedLink } from "../operator/AccountCommands.ts"
 import { OperatorAccounts, OperatorKeys } from "../operator/Operator.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { CommandFailed, jsonFlag, print } from "./Output.ts"
+import { leftOverStatesCommand } from "./LeftOverStatesCommand.ts"
 import { reloadCommand } from "./PolicyCommands.ts"
 import { restoreReviewCommand } from "./RestoreReviewCommand.ts"
 import { dataFlags, settingFlags, settingsOf } from "./SettingFlags.ts"
@@ -167,7 +168,7 @@ const rotateKeys = Command.make(
 /** The operator's commands for an installation: through its running server, or over its data folder when none runs. */
 export const adminCommand = Command.make("admin").pipe(
   Command.withDescription(
-    "Accounts, keys, the policy and what a restore brought back, without a browser; the server may be running"
+    "Accounts, keys, the policy, left-over states and what a restore brought back, without a browser; the server may be running"
   ),
   Command.withSubcommands([
     createUser,
@@ -176,6 +177,7 @@ export const adminCommand = Command.make("admin").pipe(
     resetPassword,
     rotateKeys,
     restoreReviewCommand,
+    leftOverStatesCommand,
     reloadCommand
   ])
 )

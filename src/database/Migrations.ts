@@ -25,6 +25,7 @@ import { driftCheckColumns } from "../../schema/tables/DriftTables.ts"
 import { identityTables } from "../../schema/tables/IdentityTables.ts"
 import { installationTables } from "../../schema/tables/InstallationTables.ts"
 import { interfaceTables } from "../../schema/tables/InterfaceTables.ts"
+import { leftOverTables } from "../../schema/tables/LeftOverTables.ts"
 import { planTables } from "../../schema/tables/PlanTables.ts"
 import { queueTables } from "../../schema/tables/QueueTables.ts"
 import { runLifecycleTables } from "../../schema/tables/RunLifecycleTables.ts"
@@ -94,7 +95,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0027_run_purpose": runPurposeColumns,
   "0028_drift_checks": driftCheckColumns,
   "0029_path_filters": pathFilterColumns,
-  "0030_run_lifecycle": runLifecycleTables
+  "0030_run_lifecycle": runLifecycleTables,
+  "0031_left_over_states": leftOverTables
 }
 
 /** The database was written by a newer release than this one. */

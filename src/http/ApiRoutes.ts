@@ -5,6 +5,7 @@ import { capsuleHandlers } from "./handlers/CapsuleHandlers.ts"
 import { connectionHandlers } from "./handlers/ConnectionHandlers.ts"
 import { dashboardHandlers } from "./handlers/DashboardHandlers.ts"
 import { discoveryHandlers } from "./handlers/DiscoveryHandlers.ts"
+import { leftOverStateHandlers } from "./handlers/LeftOverStateHandlers.ts"
 import { installPlanHandlers, revisionPlanHandlers } from "./handlers/PlanHandlers.ts"
 import { runHandlers } from "./handlers/RunHandlers.ts"
 import { sourceHandlers } from "./handlers/SourceHandlers.ts"
@@ -21,6 +22,7 @@ export const spineHandlers = Layer.mergeAll(
   installPlanHandlers,
   revisionPlanHandlers,
   capsuleHandlers,
+  leftOverStateHandlers,
   sourceHandlers,
   runHandlers,
   connectionHandlers,

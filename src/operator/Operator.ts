@@ -7,6 +7,7 @@ import { lookAtInstance } from "../database/InstanceLock.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { AccountCommands } from "./AccountCommands.ts"
 import { KeyCommands } from "./KeyCommands.ts"
+import { LeftOverCommands } from "./LeftOverCommands.ts"
 import type { PolicyCommands } from "./PolicyCommands.ts"
 import { RestoreCommands } from "./RestoreCommands.ts"
 import { operatorClient } from "./OperatorClient.ts"
@@ -112,6 +113,29 @@ export class OperatorRestore extends Context.Service<OperatorRestore, Reached<Re
         return OperatorRestore.of({
           list: reached(client.ListRestoreReview()),
           decide: (request) => reached(client.DecideRestoreReview(request))
+        })
+      })
+    )
+}
+
+/** States that applies left, in the same way. */
+export class OperatorLeftOvers extends Context.Service<OperatorLeftOvers, Reached<LeftOverCommands["Service"]>>()(
+  "svc/operator/OperatorLeftOvers"
+) {
+  static readonly layer = (settings: Settings) =>
+    Layer.effect(
+      OperatorLeftOvers,
+      Effect.gen(function* () {
+        const server = yield* served(settings.dataDir)
+        if (server?.held !== true) {
+          yield* requireOwner(settings.dataDir)
+          const own = LeftOverCommands.layer.pipe(Layer.provide(storage(settings)))
+          return Context.get(yield* Layer.build(own), LeftOverCommands)
+        }
+        const { client, reached } = yield* operatorClient(server.folder, server.holder)
+        return OperatorLeftOvers.of({
+          list: reached(client.ListLeftOverStates()),
+          download: (id) => reached(client.DownloadLeftOverState({ id }))
         })
       })
     )

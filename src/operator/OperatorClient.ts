@@ -27,7 +27,8 @@ const connected = Effect.fn("connectToServer")(function* (folder: string, named:
   const secret = yield* readOperatorSecret(folder)
   if (Option.isNone(secret)) return yield* unusable(named, notListening)
   return RpcClient.layerProtocolSocket().pipe(
-    Layer.provide(RpcSerialization.layerNdjson),
+    // An answer may carry a whole state.
+    Layer.provide(RpcSerialization.layerNdjsonWith({ maxBufferSize: "unbounded" })),
     Layer.provide(NodeSocket.layerNet({ path })),
     Layer.merge(sendOperatorSecret(secret.value))
   )

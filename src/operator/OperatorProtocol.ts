@@ -4,6 +4,7 @@ import { VaultLocked } from "../../actors/vault/VaultErrors.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { AccountToken } from "../../schema/records/AccountToken.ts"
 import { OperatorAuthorization } from "./OperatorAuthorization.ts"
+import { DownloadedState, KeptLeftOvers } from "./LeftOverCommands.ts"
 import { RestoreDecision, RestoreReviewList } from "./RestoreCommands.ts"
 import { KeyRotation, KeyRotationRequest } from "./KeyCommands.ts"
 import { PolicyReloaded } from "./PolicyCommands.ts"
@@ -39,6 +40,8 @@ export const OperatorProtocol = RpcGroup.make(
   Rpc.make("SetPassword", { payload: credentials, success: Schema.Void, error: ApiError }),
   Rpc.make("ListRestoreReview", { success: RestoreReviewList }),
   Rpc.make("DecideRestoreReview", { payload: RestoreDecision, success: RestoreReviewList, error: ApiError }),
+  Rpc.make("ListLeftOverStates", { success: KeptLeftOvers }),
+  Rpc.make("DownloadLeftOverState", { payload: { id: Schema.String }, success: DownloadedState, error: ApiError }),
   Rpc.make("ReloadPolicy", { success: PolicyReloaded, error: ApiError }),
   Rpc.make("RotateKeys", { payload: KeyRotationRequest, success: KeyRotation, error: VaultLocked })
 ).middleware(OperatorAuthorization)

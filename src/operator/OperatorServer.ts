@@ -8,6 +8,7 @@ import { HttpSettings } from "../http/HttpSettings.ts"
 import { AccountCommands } from "./AccountCommands.ts"
 import { KeyCommands } from "./KeyCommands.ts"
 import { issueOperatorSecret, requireOperatorSecret } from "./OperatorAuthorization.ts"
+import { LeftOverCommands } from "./LeftOverCommands.ts"
 import { PolicyCommands } from "./PolicyCommands.ts"
 import { RestoreCommands } from "./RestoreCommands.ts"
 import { OperatorProtocol } from "./OperatorProtocol.ts"
@@ -58,6 +59,7 @@ const handlers = OperatorProtocol.toLayer(
     const keys = yield* KeyCommands
     const restored = yield* RestoreCommands
     const policies = yield* PolicyCommands
+    const leftOvers = yield* LeftOverCommands
     const staleReasons = yield* StaleReasons
     return OperatorProtocol.of({
       CreateUser: accounts.createUser,
@@ -68,6 +70,8 @@ const handlers = OperatorProtocol.toLayer(
       ListRestoreReview: () => restored.list,
       // Without a server its next start compares.
       DecideRestoreReview: (request) => restored.decide(request).pipe(Effect.tap(staleReasons.compareUnread)),
+      ListLeftOverStates: () => leftOvers.list,
+      DownloadLeftOverState: ({ id }) => leftOvers.download(id),
       ReloadPolicy: () => policies.reload,
       RotateKeys: keys.rotate
     })
@@ -77,6 +81,7 @@ const handlers = OperatorProtocol.toLayer(
 const commands = Layer.mergeAll(
   Layer.unwrap(Effect.map(HttpSettings, ({ baseUrl }) => AccountCommands.layer(baseUrl))),
   KeyCommands.layer,
+  LeftOverCommands.layer,
   PolicyCommands.layer,
   RestoreCommands.layer
 )

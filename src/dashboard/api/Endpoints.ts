@@ -70,6 +70,12 @@ export const capsulesReAdopt: Endpoint<"capsules", "reAdopt"> =
   "POST /api/v1/capsules/:capsuleId/install-config-re-adoptions"
 export const capsulesDriftCheck: Endpoint<"capsules", "driftCheck"> = "POST /api/v1/capsules/:capsuleId/drift-check"
 
+export const leftOverStatesList: Endpoint<"leftOverStates", "list"> = "GET /api/v1/capsules/:capsuleId/left-over-states"
+export const leftOverStatesAdopt: Endpoint<"leftOverStates", "adopt"> =
+  "POST /api/v1/capsules/:capsuleId/left-over-states/:leftOverStateId/adopt"
+export const leftOverStatesDiscard: Endpoint<"leftOverStates", "discard"> =
+  "DELETE /api/v1/capsules/:capsuleId/left-over-states/:leftOverStateId"
+
 export const sourcesList: Endpoint<"sources", "list"> = "GET /api/v1/sources"
 export const sourcesCreate: Endpoint<"sources", "create"> = "POST /api/v1/sources"
 export const sourcesRead: Endpoint<"sources", "read"> = "GET /api/v1/sources/:sourceId"

@@ -15,6 +15,7 @@ import {
   dashboardBootstrap,
   dashboardLatestRuns,
   dashboardOverview,
+  leftOverStatesList,
   revisionPlansRead,
   runsGroup,
   runsRead,
@@ -100,6 +101,15 @@ export const stateVersionsQuery = (capsuleId: string) =>
     queryFn: ({ pageParam, signal }) =>
       call(capsulesStateVersions, { params: { capsuleId }, query: { cursor: pageParam }, signal }),
     getNextPageParam: (page): Cursor => page.nextCursor
+  })
+
+export const leftOverStatesQuery = (capsuleId: string) =>
+  queryOptions({
+    queryKey: ["capsule", capsuleId, "left-over-states"],
+    queryFn: async ({ signal }) => {
+      const page = await call(leftOverStatesList, { params: { capsuleId }, query: { limit: "20" }, signal })
+      return page.leftOverStates
+    }
   })
 
 export const decisionsQuery = (capsuleId: string) =>

@@ -37,6 +37,7 @@ import type {
   ProviderBinding as ProviderBindingSchema,
   ProviderRequirement as ProviderRequirementSchema
 } from "../../../schema/records/Provider.ts"
+import type { LeftOverState as LeftOverStateSchema } from "../../../schema/records/LeftOverState.ts"
 import type {
   LatestRun as LatestRunSchema,
   Run as RunSchema,
@@ -100,6 +101,7 @@ export type RunDiagnostic = NonNullable<Run["diagnostics"]>[number]
 export type RunEvent = typeof RunEventSchema.Encoded
 export type LogEntry = typeof RunLogEntry.Encoded
 export type StateVersion = typeof StateVersionSchema.Encoded
+export type LeftOverState = typeof LeftOverStateSchema.Encoded
 export type Output = typeof OutputSchema.Encoded
 export type Connection = typeof ConnectionSchema.Encoded
 export type GrantedUse = typeof GrantedUseSchema.Encoded

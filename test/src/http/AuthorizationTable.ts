@@ -103,6 +103,10 @@ POST   /api/v1/capsules/:capsuleId/backups                                      
 GET    /api/v1/capsules/:capsuleId/outputs                                                   401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/capsules/:capsuleId/usage-summary                                             401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/capsules/:capsuleId/state-versions                                            401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/capsules/:capsuleId/left-over-states                                          401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+GET    /api/v1/capsules/:capsuleId/left-over-states/:leftOverStateId                         401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
+POST   /api/v1/capsules/:capsuleId/left-over-states/:leftOverStateId/adopt                   401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+DELETE /api/v1/capsules/:capsuleId/left-over-states/:leftOverStateId                         401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 GET    /api/v1/capsules/:capsuleId/auto-update-decisions                                     401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/state-versions/:stateVersionId                                                401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 POST   /api/v1/state-versions/:stateVersionId/rollback-plan                                  401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409

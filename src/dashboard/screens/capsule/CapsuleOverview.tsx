@@ -18,6 +18,7 @@ import { Time } from "../../ui/Time.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { httpsLink, repositoryName, shortCommit } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
+import { LeftOvers } from "../left-over/LeftOvers.tsx"
 import { usePlan } from "../run/PlanAgain.tsx"
 import { Decisions, Pin } from "./AutoUpdates.tsx"
 import { ReAdoptButton } from "./ReAdopt.tsx"
@@ -178,6 +179,7 @@ const Alerts = ({ capsule, runs }: { readonly capsule: Capsule; readonly runs: R
           <Reconcile capsule={capsule} />
         </Notice>
       ) : null}
+      <LeftOvers capsule={capsule} />
       <StaleNotices capsule={capsule} />
       <MissingCredential capsule={capsule} />
       <Ended capsule={capsule} />

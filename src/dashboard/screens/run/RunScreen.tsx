@@ -12,6 +12,7 @@ import { Page, Panel } from "../../ui/Layout.tsx"
 import { RunStatus } from "../../ui/Status.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
+import { LeftOvers } from "../left-over/LeftOvers.tsx"
 import { CancelDialog } from "./CancelDialog.tsx"
 import { Decision } from "./Decision.tsx"
 import { decisionWords } from "./DecisionWords.ts"
@@ -125,6 +126,9 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
         <div className="split-main">
           <Diagnosis run={run} capsule={capsule} events={events} />
           <Decision run={run} capsule={capsule} cancelling={cancelAsked} endReason={endReasonOf(events)} />
+          {capsule !== undefined && !busy && (run.type === "apply" || run.type === "destroy_apply") ? (
+            <LeftOvers capsule={capsule} runId={run.id} />
+          ) : null}
           <HandOffReturn run={run} />
           {run.type === "apply" || run.type === "destroy_apply" ? (
             <Progress events={events} expected={total(plan)} running={run.status === "running"} />

@@ -3,6 +3,7 @@ import { stateVersions, storefrontId } from "../records/Capsules.ts"
 import { digest, newId } from "../records/Seeds.ts"
 import { workspaceId } from "../records/Workspaces.ts"
 import { type Answer, type Asked, field, missing, ok, refuse, textField } from "./Answer.ts"
+import { leftOverRoute } from "./LeftOverRoutes.ts"
 import { type World, addRun } from "./World.ts"
 
 const itsTurn = {
@@ -86,6 +87,7 @@ export const capsuleRoute = (world: World, id: string, action: string | undefine
   if (action === "outputs") return ok({ outputs: capsule.currentStateVersionId === undefined ? [] : world.outputs })
   if (action === "state-versions")
     return ok({ stateVersions: capsule.currentStateVersionId === undefined ? [] : stateVersions })
+  if (action?.startsWith("left-over-states") === true) return leftOverRoute(world, capsule, action, asked)
   if (action === "auto-update-decisions") return ok({ decisions: world.decisions })
   if (action === "dependencies" && asked.method === "POST") {
     const made = {

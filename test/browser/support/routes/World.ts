@@ -2,6 +2,7 @@ import type {
   AutoUpdateDecision,
   Capsule,
   InstallConfig,
+  LeftOverState,
   Run,
   Source,
   Workspace
@@ -31,6 +32,7 @@ export interface World {
   report: typeof report
   automationPause: Workspace["automationPause"]
   decisions: ReadonlyArray<AutoUpdateDecision>
+  leftOvers: Array<LeftOverState>
   empty: boolean
 }
 
@@ -50,6 +52,7 @@ export const newWorld = (): World => ({
   report,
   automationPause: undefined,
   decisions: [],
+  leftOvers: [],
   empty: false
 })
 

@@ -331,6 +331,22 @@ export const representativeRows: ReadonlyArray<readonly [table: string, values: 
   ["runs", { id: id("run", "d"), type: "plan", status: "queued", ...run, queued_at: later }],
   ["run_plans", { run_id: plan, plan_file: "sealed", lock_text: "lock", created_at: at }],
   ["run_checkpoints", { run_id: apply, state: "sealed", saved_at: at }],
+  [
+    "left_over_states",
+    {
+      id: id("lo", "a"),
+      workspace_id,
+      capsule_id: consumer,
+      run_id: apply,
+      reason: "lineage_changed",
+      digest: "d",
+      size_bytes: 2,
+      state: "sealed",
+      state_generation: 1,
+      execution_authority_epoch: 1,
+      created_at: at
+    }
+  ],
   ["run_results", { run_id: plan, result: "{}", created_at: at }],
   ["run_events", { run_id: plan, seq: 1, at, kind: "run.queued", data: "{}" }],
   ["run_log_chunks", { run_id: plan, first_seq: 1, last_seq: 2, bytes: 10, entries: "[]" }],

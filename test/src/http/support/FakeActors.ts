@@ -7,6 +7,7 @@ import { UpstreamIdentities } from "../../../../actors/account/UpstreamIdentitie
 import { UpstreamSignIns } from "../../../../actors/account/UpstreamSignIns.ts"
 import { Users } from "../../../../actors/account/Users.ts"
 import { Audit } from "../../../../actors/audit/Audit.ts"
+import { CapsuleLeftOvers } from "../../../../actors/capsule/CapsuleLeftOvers.ts"
 import { Capsules } from "../../../../actors/capsule/Capsules.ts"
 import { Connections } from "../../../../actors/connection/Connections.ts"
 import { Dependencies } from "../../../../actors/dependency/Dependencies.ts"
@@ -64,6 +65,7 @@ const actors = Layer.mergeAll(
     usage: refuse,
     workspaceUsage: refuse
   }),
+  Layer.succeed(CapsuleLeftOvers, { list: refuse, read: refuse, adopt: refuse, discard: refuse }),
   Layer.succeed(Runs, {
     approve: refuse,
     apply: refuse,

@@ -8,6 +8,7 @@ import {
   DependencyId,
   InstallConfigId,
   InstallPlanId,
+  LeftOverStateId,
   OutputShareId,
   ProjectId,
   RevisionPlanId,
@@ -44,7 +45,8 @@ export const world = {
   stateVersionId: StateVersionId.make(id("sv", "a")),
   connectionId: ConnectionId.make(id("conn", "a")),
   shareId: OutputShareId.make(id("oshare", "a")),
-  dependencyId: DependencyId.make(id("dep", "a"))
+  dependencyId: DependencyId.make(id("dep", "a")),
+  leftOverStateId: LeftOverStateId.make(id("lo", "a"))
 }
 
 const session = (subject: string): Principal => ({

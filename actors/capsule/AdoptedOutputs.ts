@@ -1,0 +1,27 @@
+import { Redacted } from "effect"
+import type { StateOutput } from "../../runner/execution/RunOutcome.ts"
+
+/** An Output of the state before, as far as it is public. */
+interface KnownOutput {
+  readonly name: string
+  /** JSON; `null` for a sealed one. */
+  readonly value: string | null
+  readonly sensitive: 0 | 1
+}
+
+/**
+ * The Outputs of an adopted state. What its apply was given in secret is not known as a whole any more, so that only a value
+ * that the state before published under the same name can be known to be public.
+ */
+export const adoptedOutputs = (
+  outputs: ReadonlyArray<StateOutput>,
+  before: ReadonlyArray<KnownOutput>
+): ReadonlyArray<StateOutput> => {
+  const published = new Map(
+    before.flatMap(({ name, sensitive, value }) => (sensitive === 1 || value === null ? [] : [[name, value]]))
+  )
+  return outputs.map((output) => {
+    const isPublic = !output.sensitive && published.get(output.name) === JSON.stringify(Redacted.value(output.value))
+    return { ...output, sensitive: !isPublic }
+  })
+}

@@ -1,0 +1,80 @@
+import { Context, Effect, Layer } from "effect"
+import type { AdoptionRequest, LeftOverAdopted } from "../../schema/api/LeftOverAdoption.ts"
+import { type ApiError, notFound } from "../../schema/errors/ApiError.ts"
+import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
+import type { CapsuleId, LeftOverStateId } from "../../schema/records/Ids.ts"
+import type { LeftOverState } from "../../schema/records/LeftOverState.ts"
+import { answered } from "../ActorClient.ts"
+import { CapsuleRow } from "../authority/CapsuleRow.ts"
+import type { CommandContext, IdempotentRequest, Replayable } from "../Command.ts"
+import { ReadSql } from "../database/ReadSql.ts"
+import { Cursors } from "../paging/Cursors.ts"
+import type { Page, PageRequest } from "../paging/Page.ts"
+import { pageOfRows } from "../paging/RowPages.ts"
+import { LeftOverStateRow } from "../state/LeftOverStateRow.ts"
+import { adoptionFacts, toLeftOver } from "./LeftOverReads.ts"
+
+/** What people may do about the states that applies of a Capsule left and that their settlements did not take. */
+export class CapsuleLeftOvers extends Context.Service<
+  CapsuleLeftOvers,
+  {
+    readonly list: (
+      id: CapsuleId,
+      filter: { readonly runId?: string | undefined },
+      page: PageRequest
+    ) => Effect.Effect<Page<LeftOverState>, ApiError>
+    readonly read: (id: CapsuleId, leftOverStateId: LeftOverStateId) => Effect.Effect<LeftOverState, ApiError>
+    readonly adopt: (
+      context: CommandContext,
+      id: CapsuleId,
+      leftOverStateId: LeftOverStateId,
+      request: AdoptionRequest,
+      idempotency: IdempotentRequest
+    ) => Effect.Effect<Replayable<LeftOverAdopted>, ApiError>
+    readonly discard: (
+      context: CommandContext,
+      id: CapsuleId,
+      leftOverStateId: LeftOverStateId
+    ) => Effect.Effect<LeftOverState, ApiError>
+  }
+>()("svc/actors/capsule/CapsuleLeftOvers") {
+  static readonly layer = Layer.effect(
+    CapsuleLeftOvers,
+    Effect.gen(function* () {
+      const client = yield* CapsuleActor.client
+      const sql = yield* ReadSql
+      const cursors = yield* Cursors
+
+      const projected = Effect.fnUntraced(function* (id: CapsuleId, rows: ReadonlyArray<LeftOverStateRow>) {
+        const [capsule] = yield* Effect.orDie(CapsuleRow.rows(sql)`SELECT * FROM capsules WHERE id = ${id}`)
+        if (capsule === undefined) return yield* notFound("Capsule")
+        return yield* Effect.forEach(rows, (row) =>
+          Effect.map(adoptionFacts(sql, capsule, row), (facts) => toLeftOver(row, facts))
+        )
+      })
+
+      return CapsuleLeftOvers.of({
+        list: Effect.fn("CapsuleLeftOvers.list")(function* (id, { runId }, page) {
+          const list = {
+            table: "left_over_states",
+            route: "leftOverStates.list",
+            newestFirst: true,
+            conditions: [sql`capsule_id = ${id}`, ...(runId === undefined ? [] : [sql`run_id = ${runId}`])],
+            filter: [id, runId]
+          }
+          const rows = yield* pageOfRows<LeftOverStateRow>(sql, cursors, list, page)
+          return { ...rows, items: yield* projected(id, rows.items) }
+        }),
+        read: Effect.fn("CapsuleLeftOvers.read")(function* (id, leftOverStateId) {
+          const rows = yield* Effect.orDie(LeftOverStateRow.rows(sql)`SELECT * FROM left_over_states
+            WHERE id = ${leftOverStateId} AND capsule_id = ${id}`)
+          const [leftOver] = yield* projected(id, rows)
+          return leftOver ?? (yield* notFound("LeftOverState"))
+        }),
+        adopt: (context, id, leftOverStateId, request, idempotency) =>
+          answered(client(id).AdoptLeftOver({ context, leftOverStateId, request, idempotency })),
+        discard: (context, id, leftOverStateId) => answered(client(id).DiscardLeftOver({ context, leftOverStateId }))
+      })
+    })
+  )
+}

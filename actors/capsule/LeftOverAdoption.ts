@@ -1,0 +1,192 @@
+import { Effect, Option, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { parseState } from "../../runner/execution/StateFile.ts"
+import type { AdoptionRequest } from "../../schema/api/LeftOverAdoption.ts"
+import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
+import type { CommandContext, IdempotentRequest } from "../../schema/protocol/Command.ts"
+import type { LeftOverStateId } from "../../schema/records/Ids.ts"
+import type { AdoptionProblem } from "../../schema/records/LeftOverState.ts"
+import { Audit } from "../audit/Audit.ts"
+import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
+import { type GuardedCapsuleRow, guardHolds, toCapsule } from "../authority/CapsuleRow.ts"
+import { buildColumns, storedBuild } from "../build/BuildColumns.ts"
+import { transaction } from "../database/Transaction.ts"
+import { Receipts } from "../idempotency/Receipts.ts"
+import { KillPoint } from "../run/KillPoint.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { StaleReasons } from "../staleness/StaleReasons.ts"
+import { LeftOverStates } from "../state/LeftOverStates.ts"
+import type { LeftOverStateRow } from "../state/LeftOverStateRow.ts"
+import { StateVersions, stateVersionIdOf, toStateVersion } from "../state/StateVersions.ts"
+import { ConfigSuccession, guardMoved } from "../succession/ConfigSuccession.ts"
+import { adoptedOutputs } from "./AdoptedOutputs.ts"
+import { adoptionProblems } from "./AdoptionProblems.ts"
+import { adoptionFacts, toLeftOver } from "./LeftOverReads.ts"
+
+type Load = Effect.Effect<GuardedCapsuleRow, ApiError>
+
+const leftOverOf = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, id: LeftOverStateId) {
+  const row = yield* (yield* LeftOverStates).find(id)
+  return row === undefined || row.capsule_id !== capsule.id ? yield* notFound("LeftOverState") : row
+})
+
+const projected = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, id: LeftOverStateId) {
+  const row = yield* leftOverOf(capsule, id)
+  return toLeftOver(row, yield* adoptionFacts(yield* SqlClient.SqlClient, capsule, row))
+})
+
+/** A Run in the way is waited for; everything else stays as it is. */
+const refusal = (problems: ReadonlyArray<AdoptionProblem>) => {
+  const message = `The left-over state cannot be adopted. ${problems.map((problem) => problem.message).join(" ")}`
+  return problems.every(({ code }) => code === "run_open")
+    ? new ApiError({ code: "run_conflict", message })
+    : failedPrecondition(message)
+}
+
+/** The state as it was left, once nothing is in the way any more. */
+const adoptable = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, row: LeftOverStateRow) {
+  const problems = adoptionProblems(yield* adoptionFacts(yield* SqlClient.SqlClient, capsule, row))
+  if (problems.length > 0) return yield* refusal(problems)
+  yield* (yield* ConfigSuccession).noRevision(capsule)
+  const state = yield* (yield* LeftOverStates).open(row)
+  const read = Option.flatMap(state, (bytes) => parseState(Redacted.value(bytes)))
+  if (Option.isNone(state) || Option.isNone(read) || read.value.outputs === undefined)
+    return yield* Effect.die(new Error(`The left-over state ${row.id} is not what its record says`))
+  return { state: state.value, ...read.value, outputs: read.value.outputs }
+})
+
+/**
+ * Makes a left-over state the Capsule's state: StateVersion, Outputs, pointers, generation and void plans in one transaction.
+ * No infrastructure is touched, and nothing is known about it that was not known before: the Capsule stays in error until a plan
+ * says what is there.
+ */
+export const adoptLeftOver = Effect.fn("Capsule.AdoptLeftOver")(function* (
+  id: LeftOverStateId,
+  context: CommandContext,
+  request: AdoptionRequest,
+  idempotency: IdempotentRequest,
+  load: Load
+) {
+  const receipts = yield* Receipts
+  const capsules = yield* CapsuleLedger
+  const leftOvers = yield* LeftOverStates
+  const states = yield* StateVersions
+  const runs = yield* RunLedger
+  const staleReasons = yield* StaleReasons
+  const audit = yield* Audit
+  const killPoint = yield* KillPoint
+
+  const answer = Effect.gen(function* () {
+    const capsule = yield* load
+    const version = yield* states.find(stateVersionIdOf(id))
+    if (version === undefined) return yield* Effect.die(new Error(`The StateVersion of ${id} is gone`))
+    return {
+      capsule: yield* toCapsule(capsule),
+      stateVersion: toStateVersion(version),
+      leftOverState: yield* projected(capsule, id)
+    }
+  })
+
+  const create = Effect.gen(function* () {
+    const capsule = yield* load
+    const row = yield* leftOverOf(capsule, id)
+    if (request.confirm !== capsule.name)
+      return yield* invalidRequest("confirm: expected the name of the Capsule, exactly as it is written.")
+    if (!(yield* guardHolds(capsule, request.expected.authorityGuard))) return yield* guardMoved()
+    const { lineage, outputs, resourceCount, serial, state } = yield* adoptable(capsule, row)
+    const run = yield* runs.find(row.run_id)
+    const before = yield* states.find(capsule.current_state_version_id ?? "")
+    const secrets = (yield* leftOvers.secrets(row)) ?? (before === undefined ? [] : yield* states.secrets(before))
+    const generation = capsule.current_state_generation + 1
+    const version = yield* states.insert({
+      workspaceId: capsule.workspace_id,
+      capsuleId: capsule.id,
+      runId: row.run_id,
+      leftOverStateId: id,
+      generation,
+      state,
+      lineage,
+      serial,
+      resourceCount,
+      partial: true,
+      sourceSnapshotId: run?.source_snapshot_id ?? undefined,
+      installConfigId: run?.install_config_id ?? capsule.install_config_id,
+      outputs: adoptedOutputs(outputs, before === undefined ? [] : yield* states.outputs(before.id)),
+      secrets,
+      build: buildColumns(storedBuild(row))
+    })
+    const moved = yield* capsules.fence(capsule, {
+      current_state_version_id: version.id,
+      current_state_generation: generation,
+      ...(capsule.status === "disabled" ? {} : { status: "error" }),
+      runtime_safety: "unknown",
+      drift_status: "unknown"
+    })
+    if (!moved) return yield* guardMoved()
+    if (!(yield* leftOvers.adopted(id, { by: context.actor.subject ?? null })))
+      return yield* Effect.die(
+        new Error(`The left-over state ${id} was decided inside the transaction of its adoption`)
+      )
+    yield* runs.supersedePlans(capsule.id, "A left-over state was adopted.")
+    yield* staleReasons.producerMoved(capsule.id)
+    yield* audit.append({
+      workspaceId: capsule.workspace_id,
+      actor: context.actor,
+      action: "left_over_state.adopt",
+      target: { kind: "left_over_state", id },
+      capsuleId: capsule.id,
+      runId: row.run_id,
+      data: {
+        stateVersionId: version.id,
+        generation,
+        serial,
+        digest: row.digest,
+        previousStateVersionId: capsule.current_state_version_id
+      },
+      requestId: context.requestId
+    })
+    const value = yield* answer
+    yield* killPoint("left_over.adopting")
+    return { value, receipt: { resultId: id, firstStatus: 200 } }
+  })
+
+  const adopted = yield* receipts.once(
+    { scope: (yield* load).workspace_id, actor: context.actorKey, route: `leftOverStates.adopt ${id}` },
+    idempotency,
+    { create, replay: () => answer }
+  )
+  yield* killPoint("left_over.adopted")
+  return adopted
+})
+
+/** Erases a left-over state for good. Its record stays as evidence. */
+export const discardLeftOver = Effect.fn("Capsule.DiscardLeftOver")(function* (
+  id: LeftOverStateId,
+  context: CommandContext,
+  load: Load
+) {
+  const sql = yield* SqlClient.SqlClient
+  const leftOvers = yield* LeftOverStates
+  const audit = yield* Audit
+  return yield* Effect.gen(function* () {
+    const capsule = yield* load
+    const row = yield* leftOverOf(capsule, id)
+    if (row.adopted_at !== null)
+      return yield* failedPrecondition(
+        `The left-over state was adopted at ${row.adopted_at}: it is the Capsule's state.`
+      )
+    if (yield* leftOvers.discarded(id, { by: context.actor.subject ?? null })) {
+      yield* audit.append({
+        workspaceId: capsule.workspace_id,
+        actor: context.actor,
+        action: "left_over_state.discard",
+        target: { kind: "left_over_state", id },
+        capsuleId: capsule.id,
+        runId: row.run_id,
+        data: { reason: row.reason, digest: row.digest },
+        requestId: context.requestId
+      })
+    }
+    return yield* projected(capsule, id)
+  }).pipe(transaction(sql))
+})

@@ -1,0 +1,64 @@
+import { Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import { RunId } from "../../schema/records/Ids.ts"
+import { LeftOverState } from "../../schema/records/LeftOverState.ts"
+import { capsuleExclusiveTypes, RunStatus, RunType } from "../../schema/records/Run.ts"
+import { rowShape } from "../database/Table.ts"
+import { present } from "../run/RunRow.ts"
+import type { LeftOverStateRow } from "../state/LeftOverStateRow.ts"
+import { stateVersionIdOf } from "../state/StateVersions.ts"
+import { StateVersionRow } from "../state/StateVersionRow.ts"
+import { type AdoptionFacts, adoptionProblems } from "./AdoptionProblems.ts"
+
+const OpenRun = rowShape({ id: RunId, type: RunType, status: RunStatus })
+const Found = rowShape({ one: Schema.Int })
+
+type Capsule = AdoptionFacts["capsule"] & { readonly id: string }
+
+/** What decides over the adoption of a left-over state, as the database says it at this moment. */
+export const adoptionFacts = Effect.fn("adoptionFacts")(function* (
+  sql: SqlClient.SqlClient,
+  capsule: Capsule,
+  leftOver: LeftOverStateRow
+): Effect.fn.Return<AdoptionFacts> {
+  const [current] = yield* Effect.orDie(StateVersionRow.some(sql, "lineage", "serial")`SELECT lineage, serial
+    FROM state_versions WHERE id = ${capsule.current_state_version_id}`)
+  const [openRun] = yield* Effect.orDie(OpenRun.rows(sql)`SELECT id, type, status FROM runs
+    WHERE capsule_id = ${capsule.id} AND status IN ('queued', 'running') AND ${sql.in("type", capsuleExclusiveTypes)}
+    ORDER BY queued_at, id LIMIT 1`)
+  const restored = yield* Effect.orDie(Found.rows(sql)`SELECT 1 AS one FROM installation
+    WHERE restored_at IS NOT NULL AND restored_at >= ${leftOver.created_at}`)
+  return { leftOver, capsule, current, openRun, isRestored: restored.length > 0 }
+})
+
+const decodeLeftOver = Schema.decodeUnknownSync(LeftOverState)
+
+/** The public projection of a left-over state. */
+export const toLeftOver = (row: LeftOverStateRow, facts: AdoptionFacts): LeftOverState =>
+  decodeLeftOver({
+    id: row.id,
+    workspaceId: row.workspace_id,
+    capsuleId: row.capsule_id,
+    runId: row.run_id,
+    createdAt: row.created_at,
+    status: row.adopted_at !== null ? "adopted" : row.discarded_at !== null ? "discarded" : "kept",
+    reason: row.reason,
+    digest: row.digest,
+    sizeBytes: row.size_bytes,
+    base: {
+      stateGeneration: row.state_generation,
+      executionAuthorityEpoch: row.execution_authority_epoch,
+      ...present({ stateVersionId: row.state_version_id })
+    },
+    adoptionProblems: adoptionProblems(facts),
+    ...present({
+      lineage: row.lineage,
+      serial: row.serial,
+      resourceCount: row.resource_count,
+      adoption:
+        row.adopted_at === null
+          ? undefined
+          : { at: row.adopted_at, stateVersionId: stateVersionIdOf(row.id), ...present({ by: row.adopted_by }) },
+      discard: row.discarded_at === null ? undefined : { at: row.discarded_at, ...present({ by: row.discarded_by }) }
+    })
+  })

@@ -1,0 +1,112 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { type ReactNode, useState } from "react"
+import { call } from "../../api/Call.ts"
+import { newIdempotencyKey } from "../../api/Client.ts"
+import { leftOverStatesAdopt, leftOverStatesDiscard } from "../../api/Endpoints.ts"
+import { capsuleQuery } from "../../api/Queries.ts"
+import type { Capsule, LeftOverState } from "../../api/Types.ts"
+import { Button } from "../../ui/Button.tsx"
+import { CopyText } from "../../ui/CopyText.tsx"
+import { Dialog } from "../../ui/Dialog.tsx"
+import { FaultNotice } from "../../ui/Feedback.tsx"
+import { TextField } from "../../ui/Field.tsx"
+import { toast } from "../../ui/Toast.tsx"
+import { vocabulary } from "../../words/Vocabulary.ts"
+import { useWords } from "../../words/Words.ts"
+import { leftOverWords } from "./LeftOverWords.ts"
+
+interface DecisionProps {
+  readonly capsule: Capsule
+  readonly leftOver: LeftOverState
+  readonly onClose: () => void
+}
+
+interface ConfirmProps extends DecisionProps {
+  readonly title: string
+  readonly action: string
+  readonly done: string
+  readonly decide: () => Promise<unknown>
+  readonly children: ReactNode
+}
+
+/** Asks for the Capsule's name before something that there is no way back from. */
+const Confirm = ({ action, capsule, children, decide, done, onClose, title }: ConfirmProps) => {
+  const text = useWords(leftOverWords)
+  const terms = useWords(vocabulary)
+  const queryClient = useQueryClient()
+  const [typed, setTyped] = useState("")
+  const confirmed = typed.trim() === capsule.name
+  // Also what is kept under the Capsule: its states, Outputs and left-over states.
+  const refresh = () => queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })
+  const decision = useMutation({
+    mutationFn: decide,
+    onSuccess: async () => {
+      await refresh()
+      void queryClient.invalidateQueries({ queryKey: ["workspace"] })
+      toast(done)
+      onClose()
+    },
+    // What is in the way, or a guard that has moved, is read again.
+    onError: () => void refresh()
+  })
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (confirmed && !decision.isPending) decision.mutate()
+        }}
+      >
+        {children}
+        <TextField
+          label={text.confirmName(capsule.name)}
+          autoComplete="off"
+          autoCapitalize="off"
+          spellCheck={false}
+          value={typed}
+          onChange={(event) => setTyped(event.target.value)}
+        />
+        {decision.error === null ? null : <FaultNotice error={decision.error} />}
+        <div className="form-actions">
+          <Button tone="danger" type="submit" disabled={!confirmed} busy={decision.isPending}>
+            {action}
+          </Button>
+          <Button onClick={onClose}>{terms.cancel}</Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
+
+export const AdoptDialog = (props: DecisionProps) => {
+  const text = useWords(leftOverWords)
+  const { capsule, leftOver } = props
+  const [key] = useState(newIdempotencyKey)
+  const decide = () =>
+    call(leftOverStatesAdopt, {
+      params: { capsuleId: capsule.id, leftOverStateId: leftOver.id },
+      body: {
+        confirm: capsule.name,
+        expected: { authorityGuard: capsule.installConfigReAdoption.authorityGuard }
+      },
+      idempotencyKey: key
+    })
+  return (
+    <Confirm {...props} title={text.adoptTitle(capsule.name)} action={text.adopt} done={text.adopted} decide={decide}>
+      <p>{text.adoptText}</p>
+    </Confirm>
+  )
+}
+
+export const DiscardDialog = (props: DecisionProps) => {
+  const text = useWords(leftOverWords)
+  const { capsule, leftOver } = props
+  const decide = () => call(leftOverStatesDiscard, { params: { capsuleId: capsule.id, leftOverStateId: leftOver.id } })
+  return (
+    <Confirm {...props} title={text.discardTitle} action={text.discard} done={text.discarded} decide={decide}>
+      <p>{text.discardText}</p>
+      <CopyText text={`svc admin left-over-states download ${leftOver.id} --out ${leftOver.id}.tfstate`} />
+    </Confirm>
+  )
+}

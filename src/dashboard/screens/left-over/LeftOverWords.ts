@@ -1,0 +1,65 @@
+import type { LeftOverState } from "../../api/Types.ts"
+
+type Reasons = Readonly<Record<LeftOverState["reason"], string>>
+
+const reasonsEn: Reasons = {
+  lineage_changed: "It belongs to another lineage than the state of this capsule.",
+  serial_decreased: "It is older than the state of this capsule.",
+  unreadable: "It could not be read as a whole.",
+  unknown: "An earlier version of svc kept it without the reason."
+}
+
+const en = {
+  title: "An apply left a state that svc did not take",
+  about: "It may name objects that the current state does not know of. It is kept, sealed, until an owner decides.",
+  reasons: reasonsEn,
+  run: "The apply that left it",
+  facts: (serial: string, size: string) => `Serial ${serial}, ${size}`,
+  unknown: "unknown",
+  resources: (count: number) => (count === 1 ? "1 resource" : `${count} resources`),
+  inTheWay: "It cannot be adopted:",
+  adopt: "Adopt",
+  discard: "Discard",
+  adoptTitle: (name: string) => `Adopt this state for ${name}?`,
+  adoptText:
+    "It becomes the state of this capsule. No infrastructure is changed; plans that wait are void, and the capsule stays in error until a new plan is applied.",
+  adopted: "The state was adopted. Plan next and review what the plan finds.",
+  discardTitle: "Discard this state?",
+  discardText:
+    "It is erased for good. Objects that only this state knows of have to be found and removed by hand. Whoever runs svc can download it first, with this command:",
+  discarded: "The state was discarded.",
+  confirmName: (name: string) => `Type ${name} to confirm`,
+  ownerOnly: "Only an owner of this workspace can adopt or discard it."
+}
+
+const reasonsJa: Reasons = {
+  lineage_changed: "このカプセルのステートとは別の系統 (lineage) のものです。",
+  serial_decreased: "このカプセルのステートより古いものです。",
+  unreadable: "全体を読み取れませんでした。",
+  unknown: "以前のバージョンの svc が、理由を記録せずに保管したものです。"
+}
+
+const ja: typeof en = {
+  title: "適用が残したステートを、svc は採用しませんでした",
+  about: "現在のステートにないオブジェクトを含む可能性があります。オーナーが判断するまで、暗号化して保管されます。",
+  reasons: reasonsJa,
+  run: "このステートを残した適用",
+  facts: (serial: string, size: string) => `シリアル ${serial}、${size}`,
+  unknown: "不明",
+  resources: (count: number) => `リソース ${count} 件`,
+  inTheWay: "次の理由で採用できません:",
+  adopt: "採用",
+  discard: "破棄",
+  adoptTitle: (name: string) => `このステートを ${name} に採用しますか？`,
+  adoptText:
+    "このカプセルのステートになります。インフラは変更されません。待機中のプランは無効になり、新しいプランを適用するまでカプセルはエラーのままです。",
+  adopted: "ステートを採用しました。次にプランを作成し、結果を確認してください。",
+  discardTitle: "このステートを破棄しますか？",
+  discardText:
+    "完全に消去されます。このステートにしかないオブジェクトは、手作業で探して削除する必要があります。svc の運用者は、次のコマンドで先にダウンロードできます:",
+  discarded: "ステートを破棄しました。",
+  confirmName: (name: string) => `確認のため「${name}」と入力してください`,
+  ownerOnly: "採用と破棄には、ワークスペースのオーナー権限が必要です。"
+}
+
+export const leftOverWords = { en, ja }

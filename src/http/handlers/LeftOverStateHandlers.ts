@@ -1,0 +1,42 @@
+import { Effect, Schema } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { CapsuleLeftOvers } from "../../../actors/capsule/CapsuleLeftOvers.ts"
+import { AdoptionRequest } from "../../../schema/api/LeftOverAdoption.ts"
+import { SvcApi } from "../../../schema/api/SvcApi.ts"
+import { CapsuleId, LeftOverStateId } from "../../../schema/records/Ids.ts"
+import { commandContext, cursorOf, idempotent, pageRequest, pathId } from "./Commands.ts"
+
+const normalised = Schema.encodeEffect(AdoptionRequest)
+
+const capsuleOf = (params: { readonly capsuleId: string }) => pathId(CapsuleId, params.capsuleId, "Capsule")
+const leftOverOf = (params: { readonly leftOverStateId: string }) =>
+  pathId(LeftOverStateId, params.leftOverStateId, "LeftOverState")
+
+export const leftOverStateHandlers = HttpApiBuilder.group(
+  SvcApi,
+  "leftOverStates",
+  Effect.fn(function* (handlers) {
+    const leftOvers = yield* CapsuleLeftOvers
+    return handlers.handleAll({
+      list: Effect.fn("leftOverStates.list")(function* ({ params, query: { runId, ...query } }) {
+        const page = yield* leftOvers.list(yield* capsuleOf(params), { runId }, pageRequest(query))
+        return { leftOverStates: page.items, ...cursorOf(page) }
+      }),
+      read: Effect.fn("leftOverStates.read")(function* ({ params }) {
+        return { leftOverState: yield* leftOvers.read(yield* capsuleOf(params), yield* leftOverOf(params)) }
+      }),
+      adopt: Effect.fn("leftOverStates.adopt")(function* ({ headers, params, payload }) {
+        const id = yield* capsuleOf(params)
+        const leftOverStateId = yield* leftOverOf(params)
+        const body = yield* Effect.orDie(normalised(payload))
+        const request = yield* idempotent(headers, { capsuleId: id, leftOverStateId, body })
+        const { replayed, value } = yield* leftOvers.adopt(yield* commandContext, id, leftOverStateId, payload, request)
+        return { replayed, ...value }
+      }),
+      discard: Effect.fn("leftOverStates.discard")(function* ({ params }) {
+        const id = yield* capsuleOf(params)
+        return { leftOverState: yield* leftOvers.discard(yield* commandContext, id, yield* leftOverOf(params)) }
+      })
+    })
+  })
+)

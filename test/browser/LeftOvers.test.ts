@@ -1,0 +1,71 @@
+import { describe, expect, test } from "bun:test"
+import { failedRun } from "./support/records/Runs.ts"
+import { workspaceId } from "./support/records/Workspaces.ts"
+import { keptState } from "./support/routes/LeftOverRoutes.ts"
+import { newWorld } from "./support/routes/World.ts"
+import { browserSuite } from "./support/Suite.ts"
+
+const suite = browserSuite()
+const capsuleId = "cap_0000000000000003"
+const title = "An apply left a state that svc did not take"
+
+const leftWorld = () => {
+  const world = newWorld()
+  world.leftOvers = [keptState({ workspaceId, capsuleId, runId: failedRun })]
+  return world
+}
+
+describe("a state that an apply left", () => {
+  test("is shown on the capsule with what it is, and adopted only with the capsule's name", async () => {
+    const world = leftWorld()
+    const { page, faults, go } = await suite.visit(undefined, world)
+    const asked: Array<string> = []
+    page.on("request", (request) => {
+      if (request.method() !== "GET") asked.push(`${new URL(request.url()).pathname} ${request.postData() ?? ""}`)
+    })
+    await go(`/w/acme/capsules/${capsuleId}`, ".notice")
+    const notice = page.locator(".notice", { hasText: title })
+    await notice.getByText("It could not be read as a whole.").waitFor()
+    await notice.getByText("Serial 12, 18.0 KiB · 9 resources").waitFor()
+    await notice.getByRole("button", { name: "Adopt" }).click()
+    const dialog = page.getByRole("dialog")
+    const adopt = dialog.getByRole("button", { name: "Adopt" })
+    expect(await adopt.isDisabled()).toBe(true)
+    await dialog.getByLabel("Type billing-database to confirm").fill("billing-databas")
+    expect(await adopt.isDisabled()).toBe(true)
+    await dialog.getByLabel("Type billing-database to confirm").fill("billing-database")
+    await adopt.click()
+    await page.getByText("The state was adopted.").waitFor()
+    await notice.waitFor({ state: "detached" })
+    expect(asked).toEqual([
+      `/api/v1/capsules/${capsuleId}/left-over-states/lo_0000000000000001/adopt ${JSON.stringify({
+        confirm: "billing-database",
+        expected: {
+          authorityGuard: world.capsules.find(({ id }) => id === capsuleId)?.installConfigReAdoption.authorityGuard
+        }
+      })}`
+    ])
+    expect(faults).toEqual([])
+  })
+
+  test("says on its run what is in the way, and can be discarded there", async () => {
+    const world = leftWorld()
+    world.leftOvers = world.leftOvers.map((each) => ({
+      ...each,
+      adoptionProblems: [{ code: "serial_older", message: "Its serial is 12; the current state is newer with 14." }]
+    }))
+    const { page, faults, go } = await suite.visit(undefined, world)
+    await go(`/w/acme/runs/${failedRun}`, ".notice")
+    const notice = page.locator(".notice", { hasText: title })
+    await notice.getByText("the current state is newer with 14").waitFor()
+    expect(await notice.getByRole("button", { name: "Adopt" }).count()).toBe(0)
+    await notice.getByRole("button", { name: "Discard" }).click()
+    const dialog = page.getByRole("dialog")
+    await dialog.getByText("svc admin left-over-states download lo_0000000000000001").waitFor()
+    await dialog.getByLabel("Type billing-database to confirm").fill("billing-database")
+    await dialog.getByRole("button", { name: "Discard" }).click()
+    await notice.waitFor({ state: "detached" })
+    expect(world.leftOvers.map(({ status }) => status)).toEqual(["discarded"])
+    expect(faults).toEqual([])
+  })
+})
