@@ -1,6 +1,6 @@
 import type { Mutant } from "./Mutant.ts"
 
-const fence = "test/actors/capsule/CapsuleFence.test.ts"
+const fence = "test/actors/authority/CapsuleFence.test.ts"
 const guard = "test/actors/authority/AuthorityGuard.test.ts"
 const createApply = "test/actors/capsule/CreateApply.test.ts"
 const evidence = "test/actors/capsule/ReAdoptionProblem.test.ts"

@@ -1,6 +1,7 @@
 import { accessMutants } from "./AccessMutants.ts"
 import { authorityMutants } from "./AuthorityMutants.ts"
 import { credentialMutants } from "./CredentialMutants.ts"
+import { decisionMutants } from "./DecisionMutants.ts"
 import { flowMutants } from "./FlowMutants.ts"
 import type { Mutant } from "./Mutant.ts"
 import { redactionMutants } from "./RedactionMutants.ts"
@@ -15,7 +16,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   ...credentialMutants,
   ...flowMutants,
   ...toolchainMutants,
-  ...redactionMutants
+  ...redactionMutants,
+  ...decisionMutants
 ]
 
 /** The short form breaks the first guard of each list. */
@@ -26,5 +28,6 @@ export const shortMutants: ReadonlyArray<Mutant> = [
   credentialMutants,
   flowMutants,
   toolchainMutants,
-  redactionMutants
+  redactionMutants,
+  decisionMutants
 ].flatMap((list) => list.slice(0, 1))

@@ -1,7 +1,7 @@
 import type { Mutant } from "./Mutant.ts"
 
 const createApply = "test/actors/capsule/CreateApply.test.ts"
-const applyRefusals = "test/actors/capsule/ApplyRefusals.test.ts"
+const applyRefusals = "test/actors/execution/ApplyRefusals.test.ts"
 const preparation = "test/actors/execution/RunPreparation.test.ts"
 const twoOwners = "test/actors/run/TwoOwners.test.ts"
 const preparations = "test/actors/run/RunPreparations.test.ts"

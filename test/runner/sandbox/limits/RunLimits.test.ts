@@ -1,21 +1,21 @@
-import { ownUserThreads } from "../../../runner/sandbox/limits/ProcessTree.ts"
+import { ownUserThreads } from "../../../../runner/sandbox/limits/ProcessTree.ts"
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect } from "bun:test"
 import { NodeServices } from "@effect/platform-node"
 import { Effect, Layer, Stream } from "effect"
-import type { SandboxedCommand, SandboxSpec } from "../../../runner/sandbox/levels/Level.ts"
-import { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
-import { systemPath } from "../../../runner/sandbox/SandboxView.ts"
+import type { SandboxedCommand, SandboxSpec } from "../../../../runner/sandbox/levels/Level.ts"
+import { Sandbox } from "../../../../runner/sandbox/Sandbox.ts"
+import { systemPath } from "../../../../runner/sandbox/SandboxView.ts"
 import {
   defaultSandboxSettings,
   type SandboxLimits,
   SandboxSettings,
   type SandboxSettingsShape
-} from "../../../runner/sandbox/SandboxSettings.ts"
-import type { SandboxLevel } from "../../../schema/records/Run.ts"
-import { it } from "../../support/Effect.ts"
+} from "../../../../runner/sandbox/SandboxSettings.ts"
+import type { SandboxLevel } from "../../../../schema/records/Run.ts"
+import { it } from "../../../support/Effect.ts"
 
 const mebibyte = 1024 ** 2
 const small: SandboxLimits = {

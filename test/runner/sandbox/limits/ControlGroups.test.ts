@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
-import { hitsIn, ownGroupFolder, unifiedPlace } from "../../../runner/sandbox/limits/ControlGroupFiles.ts"
-import { defaultSandboxSettings } from "../../../runner/sandbox/SandboxSettings.ts"
+import { hitsIn, ownGroupFolder, unifiedPlace } from "../../../../runner/sandbox/limits/ControlGroupFiles.ts"
+import { defaultSandboxSettings } from "../../../../runner/sandbox/SandboxSettings.ts"
 
 const unified = "31 24 0:27 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate,memory_recursiveprot\n"
 const first = [

@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite"
 import { expect, test } from "bun:test"
-import { capsuleTables } from "../../schema/tables/CapsuleTables.ts"
-import { queueTables } from "../../schema/tables/QueueTables.ts"
-import { runTables } from "../../schema/tables/RunTables.ts"
+import { capsuleTables } from "../../../schema/tables/CapsuleTables.ts"
+import { queueTables } from "../../../schema/tables/QueueTables.ts"
+import { runTables } from "../../../schema/tables/RunTables.ts"
 
 test("Runs that an earlier release left open find their pool and their place in the Capsule's line", () => {
   const database = new Database(":memory:")

@@ -4,14 +4,14 @@ import { join } from "node:path"
 import { describe, expect } from "bun:test"
 import { NodeServices } from "@effect/platform-node"
 import { Context, Effect, Exit, Layer, Scope, Stream } from "effect"
-import { rangesFrom, takeUserIds } from "../../../runner/sandbox/levels/UserIdRange.ts"
-import { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
-import { defaultSandboxSettings, SandboxSettings } from "../../../runner/sandbox/SandboxSettings.ts"
-import { systemPath } from "../../../runner/sandbox/SandboxView.ts"
-import { it } from "../../support/Effect.ts"
+import { rangesFrom, takeUserIds } from "../../../../runner/sandbox/levels/UserIdRange.ts"
+import { Sandbox } from "../../../../runner/sandbox/Sandbox.ts"
+import { defaultSandboxSettings, SandboxSettings } from "../../../../runner/sandbox/SandboxSettings.ts"
+import { systemPath } from "../../../../runner/sandbox/SandboxView.ts"
+import { it } from "../../../support/Effect.ts"
 
 const wanted = defaultSandboxSettings.userIds
-const harness = new URL("./support/UserIdProcess.ts", import.meta.url).pathname
+const harness = new URL("../support/UserIdProcess.ts", import.meta.url).pathname
 
 const temporaryFolder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "user-ids-"))),

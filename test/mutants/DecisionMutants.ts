@@ -1,0 +1,212 @@
+import type { Mutant } from "./Mutant.ts"
+
+/** Guards of one file that one test notices, by what each is about. */
+const guardsOf = (
+  file: string,
+  test: string,
+  guards: Readonly<Record<string, readonly [text: string, broken: string]>>
+): ReadonlyArray<Mutant> => Object.entries(guards).map(([name, [text, broken]]) => ({ name, file, text, broken, test }))
+
+/** Decisions that are pure functions: each noticed by a table of its own, without a database. */
+export const decisionMutants: ReadonlyArray<Mutant> = [
+  ...guardsOf("actors/authority/ApplyObstacle.ts", "test/actors/authority/ApplyObstacle.test.ts", {
+    "obstacle: only plans": ["if (!isPlan(plan.type)) return", "if (plan.type === null) return"],
+    "obstacle: a plan serves once": ["plan.used_by_run_id !== null", "plan.used_by_run_id === plan.type"],
+    "obstacle: the end of the plan": ["plan.expires_at <= at", "plan.expires_at < at"],
+    "obstacle: a Capsule in service": ["if (!isInService(capsule.status))", "if (capsule.status === null)"],
+    "obstacle: authority": ["if (authorityMoved(plan, capsule))", "if (plan.type === capsule.status)"]
+  }),
+  ...guardsOf("actors/run-commands/ReviewDecisions.ts", "test/actors/run-commands/ReviewDecisions.test.ts", {
+    "approval: only plans": ["if (!isPlan(run.type)) return", "if (run.type === null) return"],
+    "approval: the plan that was read": ["reviewedDigest !== run.plan_digest", "run.plan_digest === null"],
+    "approval: what waits": [`run.status !== "waiting_approval" ||`, ""],
+    "approval: before its end": ["run.expires_at <= at", "run.expires_at < at"],
+    "cancel: an approval": [
+      `status === "succeeded" && approved_at !== null ? "withdraw`,
+      `status === "succeeded" ? "withdraw`
+    ]
+  }),
+  ...guardsOf("actors/run/CoordinatorSteps.ts", "test/actors/run/CoordinatorSteps.test.ts", {
+    "coordinator: only success leads on": [`run.status === "succeeded" ? "advance"`, `run.status !== null ? "advance"`],
+    "coordinator: a plan that is computed": [
+      `|| run.status === "queued" || run.status === "running"`,
+      `|| run.status === "queued"`
+    ],
+    "coordinator: a plan that failed": [
+      `|| run.approved_at !== null ? "advance"`,
+      `|| run.status === "failed" ? "advance"`
+    ]
+  }),
+  ...guardsOf("actors/capsule/FollowedPlanDecision.ts", "test/actors/capsule/FollowedPlanDecision.test.ts", {
+    "followed: who opted in": [
+      "capsule.auto_update_enabled !== 1 || capsule.auto_update_apply !== 1",
+      "capsule.auto_update_enabled !== 1"
+    ],
+    "followed: what would be destroyed": ["summary.destroy + summary.replace", "summary.replace"],
+    "followed: what would be replaced": ["summary.replace + summary.forget", "summary.forget"],
+    "followed: what would be forgotten": [" + summary.forget", ""],
+    "followed: a configuration that was applied": [
+      "appliedConfigId !== plan.install_config_id",
+      "plan.install_config_id === null"
+    ],
+    "followed: a pin": ["if (isPinned(capsule))", "if (summary === undefined)"],
+    "followed: where the lane stands": ["laneCommit !== plan.resolved_commit", "plan.resolved_commit === null"],
+    "followed: automation that is paused": ["automationRefusal === undefined ?", "automationRefusal !== null ?"]
+  }),
+  ...guardsOf("actors/capsule/CapsuleSettings.ts", "test/actors/capsule/CapsuleSettings.test.ts", {
+    "settings: only what is disabled is enabled": [
+      `if (capsule.status !== "disabled") {`,
+      `if (capsule.status === "pending") {`
+    ],
+    "settings: unknown safety comes back as an error": [`capsule.runtime_safety === "unknown"`, "wanted === undefined"],
+    "settings: applies need auto-update": ["return apply && !enabled", "return apply && capsule === null"],
+    "settings: off is off for applies": [
+      "(enabled && capsule.auto_update_apply === 1)",
+      "capsule.auto_update_apply === 1"
+    ]
+  }),
+  ...guardsOf("actors/capsule/DependencyOrder.ts", "test/actors/capsule/DependencyOrder.test.ts", {
+    "order: producers first": [
+      "if (edge.consumer === id) place(edge.producer)",
+      "if (edge.producer === id) place(edge.consumer)"
+    ]
+  }),
+  ...guardsOf("actors/account/WaysIn.ts", "test/actors/account/WaysIn.test.ts", {
+    "way in: the provider that is offered": ["bare(offered.upstreamIssuer) === bare(issuer)", "bare(issuer) !== ''"],
+    "way in: passkeys that are offered": ["return offered.passkeys", "return true"]
+  }),
+  ...guardsOf("actors/account/PasskeyChallenges.ts", "test/actors/account/PasskeyChallenges.test.ts", {
+    "passkey: a frame of another site": [
+      "Schema.optionalKey(Schema.Literal(false))",
+      "Schema.optionalKey(Schema.Boolean)"
+    ],
+    "passkey: the page around the frame": [
+      "topOrigin: Schema.optionalKey(Schema.Never)",
+      "topOrigin: Schema.optionalKey(Schema.String)"
+    ]
+  }),
+  ...guardsOf("actors/account/StoredToken.ts", "test/actors/account/StoredToken.test.ts", {
+    "stored token: an open account": [`&& row.user_status === "active"`, ""],
+    "stored token: its Workspace": ["row.workspace_id === null ? {}", "row.workspace_id !== null ? {}"]
+  }),
+  ...guardsOf("actors/source/SourceHook.ts", "test/actors/source/SourceHook.test.ts", {
+    "hook: exactly one proof": ["if (given.length !== 1) return false", "if (given.length === 0) return false"],
+    "hook: its signature": [
+      "return sameText(secret, proof.signature256, expected)",
+      "return expected !== proof.signature256.slice(7)"
+    ],
+    "hook: its secret": [`proof.gitlabToken ?? proof.bearer ?? "", secret)`, "secret, secret)"]
+  }),
+  ...guardsOf("actors/identity/RedirectUris.ts", "test/actors/identity/RedirectUris.test.ts", {
+    "redirect: fragments": [`if (text.includes("#"))`, `if (url.hash !== "")`],
+    "redirect: schemes that browsers run": ["if (forbiddenSchemes.has(url.protocol))", `if (url.protocol === "")`],
+    "redirect: http outside loopback": [
+      `if (url.protocol === "http:") return "uses`,
+      `if (url.protocol === "") return "uses`
+    ],
+    "redirect: the port of native clients alone": [`if (type !== "native") return false`, ""],
+    "redirect: the path behind the port": ["`${match[1]}${match[2]}`", "match[1]"]
+  }),
+  ...guardsOf("actors/identity/Pkce.ts", "test/actors/identity/Pkce.test.ts", {
+    "pkce: the verifier": ["timingSafeEqual(Buffer.from(made), Buffer.from(challenge))", "made !== verifier"],
+    "pkce: its characters": [
+      "if (!verifierPattern.test(verifier)) return false",
+      "if (verifier === challenge) return true"
+    ]
+  }),
+  ...guardsOf("actors/identity/InterfacePermissions.ts", "test/actors/identity/InterfacePermissions.test.ts", {
+    "permissions: of the own Capsule": ["row.capsule_id === owner.capsuleId", "row.capsule_id !== consumerCapsuleId"],
+    "permissions: the operator's policy": ["pair.delivery === delivery && bound", "bound"]
+  }),
+  ...guardsOf("actors/identity/LiveAuthority.ts", "test/actors/identity/LiveAuthority.test.ts", {
+    "activation: of this moment": [
+      "owner.activationDigest === activationDigest(authority)",
+      "owner.activationDigest !== ''"
+    ],
+    "activation: a Capsule in service": ["isServing(authority) && ", ""],
+    "activation: its Workspace": [" || authority.workspace_id !== owner.workspaceId", ""]
+  }),
+  ...guardsOf("actors/identity/CapsuleActivation.ts", "test/actors/identity/LiveAuthority.test.ts", {
+    "activation: epoch": ["executionAuthorityEpoch: authority.execution_authority_epoch,", ""],
+    "activation: configuration": ["installConfigId: authority.install_config_id,", ""],
+    "activation: digest of the configuration": ["installConfigDigest: authority.install_config_digest,", ""],
+    "activation: snapshot": ["sourceSnapshotId: authority.source_snapshot_id", ""],
+    "activation: Capsule": ["capsuleId: authority.capsule_id,", ""]
+  }),
+  ...guardsOf("actors/connection/RotatedConnections.ts", "test/actors/connection/RotatedConnections.test.ts", {
+    "rotation: the version": ["row.version !== (use?.connectionVersion ?? 1)", "row.version === undefined"],
+    "rotation: a revoked Connection": [`if (row?.status === "revoked") return connectionRevoked`, ""]
+  }),
+  ...guardsOf("actors/connection/TokenLifetime.ts", "test/actors/connection/TokenLifetime.test.ts", {
+    "tokens: renewed in time": ["Math.min(half, Duration.toMillis(longestNotice))", "0"],
+    "tokens: not longer than they last": ["> Duration.toMillis(shortestUse)", "> 0"]
+  }),
+  ...guardsOf("actors/connection/ConnectionOrigins.ts", "test/actors/connection/ConnectionOrigins.test.ts", {
+    "Connection of Git: its Workspace": ["row.workspace_id !== workspaceId ||", ""],
+    "Connection of Git: origins that nobody confirmed": ["if (row.origins === null)\n", "if (row.kind === null)\n"],
+    "Connection of Git: where it is sent": ["return isWithinOrigins(origins, url)", "return origins.length > 0"],
+    "confirmation: what was proposed": ["if (other !== -1)", "if (other === origins.length)"],
+    "confirmation: once": [".symmetricDifference(new Set(confirmed)).size === 0", ".size > 0"]
+  }),
+  ...guardsOf("actors/consumption/OfferedOutputs.ts", "test/actors/consumption/OfferedOutputs.test.ts", {
+    "offer: secrets stay in the Workspace": [
+      `mode === "variable_injection" && shared === undefined`,
+      `mode === "variable_injection"`
+    ],
+    "offer: secrets are not published": [
+      `mode === "variable_injection" && shared === undefined`,
+      "shared === undefined"
+    ],
+    "offer: only what is shared": ["shared === undefined ? from : share?.name", "share?.name ?? from"],
+    "offer: a producer that ended": [
+      "found === undefined || isEnded(found.status) ? undefined",
+      "found === undefined ? undefined"
+    ],
+    "offer: what its secrets are": [
+      "? privacyReason(output)\n            : privacyElsewhere(output, from)",
+      "? privacyReason(output)\n            : privacyReason(output)"
+    ]
+  }),
+  ...guardsOf("actors/consumption/ConsumedOutputs.ts", "test/actors/consumption/ConsumedOutputs.test.ts", {
+    "consumed: a dependency that was added": [
+      "(taken ?? dependencyAdded)",
+      "(taken ?? ofDependency[0] ?? consumed[0] ?? unrecorded)"
+    ],
+    "consumed: what an older release took": ["return isOld ? unrecorded", "return ofDependency.length > 9 ? unrecorded"]
+  }),
+  ...guardsOf("actors/dependency/DependencyRules.ts", "test/actors/dependency/DependencyRules.test.ts", {
+    "dependency: inputs of the service": ["if (!isFillable(input))", "if (at === to)"],
+    "dependency: an input once": ["if (taken.has(to))", "if (at === to)"]
+  }),
+  ...guardsOf("actors/configuration/InputSource.ts", "test/actors/configuration/InputSource.test.ts", {
+    "input: the operator first": [`if (origin === "operator") return "value"`, ""],
+    "input: a dependency before a person": [`if (givers.dependencies.has(name)) return "dependency"\n`, ""],
+    "input: what is missing": [`return required ? "missing" : "module"`, `return "module"`]
+  }),
+  ...guardsOf("actors/configuration/OperatorAuthority.ts", "test/actors/configuration/OperatorAuthority.test.ts", {
+    "operator: the base configuration": [
+      "config.operator?.digest\n",
+      "(config.operator?.digest ?? undefined) && false\n"
+    ],
+    "operator: the digest of the profile": ["&& now.digest === madeDigest", ""]
+  }),
+  ...guardsOf("actors/git-fetch/GitConnectionUse.ts", "test/actors/git-fetch/GitConnectionUse.test.ts", {
+    "fetch: a default that a member set": [
+      "source.default_ref_by_manager === 1 ?",
+      "source.default_ref_by_manager !== null ?"
+    ],
+    "fetch: on whose authority": [`run.trigger_kind === "user"`, "run.created_by !== null"]
+  }),
+  ...guardsOf("actors/source/SnapshotManifest.ts", "test/actors/source/SnapshotManifest.test.ts", {
+    "manifest: what a sync refused": [`return repositoryManifest.status === "valid"`, "return manifestDocument !== ''"],
+    "manifest: the folder of the snapshot": ["key.startsWith(`${path}/`)", "key.startsWith(path)"],
+    "manifest: the pin of what was not read": [`["refused-manifest", id, `, `["refused-manifest", `]
+  }),
+  ...guardsOf("schema/manifest/CanonicalPath.ts", "test/schema/manifest/CanonicalPath.test.ts", {
+    "path: no way out": [` && segment !== ".."`, ""],
+    "path: one spelling": [`path.normalize("NFC") === path &&`, ""],
+    "path: encoded separators": ["!encodedSeparator.test(path) &&", ""],
+    "path: drives": ["!drivePrefix.test(path) &&", ""],
+    "path: backslashes": [String.raw`!path.includes("\\") &&`, ""]
+  })
+]
